@@ -1,0 +1,36 @@
+//! The deformers of Sinew, one folder each.
+//!
+//! Every folder holds the same files: `mod.rs` (definition: configuration, job, [`NodeDesc`]), `README.md` (the
+//! page of the docs: formula, source, where we differ), `bind.rs` (setup), `reference.rs` (the truth, generic
+//! over `f32`/`f64`), `simd.rs` (the fast CPU kernel, where a benchmark asked for one) and `tests.rs`.
+//!
+//! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
+//! from it. A new deformer is a folder and a line there.
+
+mod mask_weight;
+mod node;
+mod par;
+mod parameter;
+mod simd_level;
+
+pub mod transform;
+
+pub use mask_weight::{MASK_PORT, MaskWeight};
+pub use node::{
+    AttributeEffect, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs, Line,
+    MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs,
+    PortDesc, PortType, RestoreFn, UpdateContext,
+};
+pub use par::{Par, SplitMut, for_each_chunk};
+pub use parameter::{
+    Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
+};
+pub use simd_level::simd_level;
+
+/// Every node there is, in the order of the docs.
+pub static REGISTRY: &[&NodeDesc] = &[&transform::DESC];
+
+/// The node of that name.
+pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
+    REGISTRY.iter().copied().find(|d| d.name == name)
+}

@@ -1,0 +1,68 @@
+//! How strongly a node acts on each vertex: a mask, its inverse, and one weight for all.
+
+use crate::{ParameterDesc, PortDesc, PortType, UpdateContext};
+
+/// The optional mask input that maskable nodes share.
+pub const MASK_PORT: PortDesc = PortDesc::optional(
+    "mask",
+    PortType::Mask,
+    "Strength for each vertex, 0 to 1; open means 1 everywhere.",
+);
+
+/// Per-vertex strength: `weight * mask` or, inverted, `weight * (1 - mask)`.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskWeight<'a> {
+    /// One value a vertex; `None` means 1 everywhere.
+    pub mask: Option<&'a [f32]>,
+    /// Use `1 - mask`.
+    pub invert: bool,
+    /// For all vertices.
+    pub weight: f32,
+}
+
+impl<'a> MaskWeight<'a> {
+    /// Full strength everywhere.
+    pub const ONE: MaskWeight<'static> = MaskWeight {
+        mask: None,
+        invert: false,
+        weight: 1.0,
+    };
+    /// The parameter `weight`.
+    pub const WEIGHT: ParameterDesc = ParameterDesc::float(
+        "weight",
+        1.0,
+        0.0,
+        1.0,
+        "Strength for all vertices, multiplied with the mask; 0 leaves the mesh as it is.",
+    );
+    /// The parameter `mask_invert`.
+    pub const INVERT: ParameterDesc = ParameterDesc::bool(
+        "mask_invert",
+        false,
+        "Use one minus the mask. An open mask stays 1 everywhere.",
+    )
+    .in_update();
+
+    /// From a context whose node has [`MASK_PORT`], [`Self::WEIGHT`] and [`Self::INVERT`].
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are single precision in kernels"
+    )]
+    pub fn from_context(context: &UpdateContext<'a>) -> Self {
+        Self {
+            mask: context.inputs.mask("mask"),
+            invert: context.parameters.bool("mask_invert"),
+            weight: context.parameters.float("weight") as f32,
+        }
+    }
+
+    /// Strength at vertex `v`.
+    #[inline(always)]
+    pub fn at(&self, v: usize) -> f32 {
+        match self.mask {
+            None => self.weight,
+            Some(m) if self.invert => self.weight * (1.0 - m[v]),
+            Some(m) => self.weight * m[v],
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
+
+use crate::{Par, ParameterDesc, Parameters};
+use sinew_geom::{Mesh, Pose, Rig};
+use std::any::Any;
+use std::fmt::Debug;
+
+/// What a node does with what it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Values (or a mesh) to values.
+    Driver,
+    /// Mesh to mesh, without memory.
+    Deformer,
+    /// Has state and a time step.
+    Solver,
+    /// Mesh to distance grid.
+    Field,
+    /// The user's own code.
+    Kernel,
+}
+
+impl NodeKind {
+    /// The word used in files and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Driver => "driver",
+            Self::Deformer => "deformer",
+            Self::Solver => "solver",
+            Self::Field => "field",
+            Self::Kernel => "kernel",
+        }
+    }
+}
+
+/// What a node does to one attribute of the mesh that passes through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeEffect {
+    /// Passes it on; the compiler lets both meshes share the buffer.
+    Keep,
+    /// Reads it and writes a new one.
+    Transform,
+    /// Writes it without reading the incoming one.
+    Recompute,
+    /// The incoming one no longer fits the positions; whoever needs it must recompute it.
+    Invalidate,
+}
+
+/// What a node does to the mesh that enters at `from` and leaves at the output port that carries this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshEffect {
+    /// Name of the input port whose mesh passes through.
+    pub from: &'static str,
+    /// Positions.
+    pub positions: AttributeEffect,
+    /// Normals.
+    pub normals: AttributeEffect,
+    /// Tangents.
+    pub tangents: AttributeEffect,
+    /// Colour set 0.
+    pub colors: AttributeEffect,
+}
+
+impl MeshEffect {
+    /// Moves points and carries normals and tangents by its Jacobian.
+    pub const MOVES_FRAMES: Self = Self {
+        from: "mesh",
+        positions: AttributeEffect::Transform,
+        normals: AttributeEffect::Transform,
+        tangents: AttributeEffect::Transform,
+        colors: AttributeEffect::Keep,
+    };
+    /// Moves points; normals and tangents must be recomputed.
+    pub const MOVES_POINTS: Self = Self {
+        normals: AttributeEffect::Invalidate,
+        tangents: AttributeEffect::Invalidate,
+        ..Self::MOVES_FRAMES
+    };
+}
+
+/// What travels over a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortType {
+    /// A mesh: positions and, where present, normals, tangents, colours.
+    Mesh,
+    /// A pose: joint palette, node transforms, morph weights.
+    Pose,
+    /// One weight (0..1) a vertex of the node's first mesh input.
+    Mask,
+    /// Any number of floats, their count fixed in setup.
+    Values,
+    /// Coloured line segments, their count fixed in setup.
+    Lines,
+}
+
+impl PortType {
+    /// The word used in files and docs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mesh => "mesh",
+            Self::Pose => "pose",
+            Self::Mask => "mask",
+            Self::Values => "values",
+            Self::Lines => "lines",
+        }
+    }
+}
+
+/// A place where a link ends or begins.
+#[derive(Clone, Copy, Debug)]
+pub struct PortDesc {
+    /// Key in the document.
+    pub name: &'static str,
+    /// What may be linked here.
+    pub ty: PortType,
+    /// Whether setup fails without it (inputs only).
+    pub required: bool,
+    /// For mesh outputs: which input passes through and what happens to it.
+    pub effect: Option<MeshEffect>,
+    /// One sentence.
+    pub doc: &'static str,
+}
+
+impl PortDesc {
+    /// A required input.
+    pub const fn input(name: &'static str, ty: PortType, doc: &'static str) -> Self {
+        Self {
+            name,
+            ty,
+            required: true,
+            effect: None,
+            doc,
+        }
+    }
+    /// An input that may be left open.
+    pub const fn optional(name: &'static str, ty: PortType, doc: &'static str) -> Self {
+        Self {
+            required: false,
+            ..Self::input(name, ty, doc)
+        }
+    }
+    /// An output other than a mesh.
+    pub const fn output(name: &'static str, ty: PortType, doc: &'static str) -> Self {
+        Self {
+            required: false,
+            ..Self::input(name, ty, doc)
+        }
+    }
+    /// The mesh output called `mesh`.
+    pub const fn mesh_output(effect: MeshEffect, doc: &'static str) -> Self {
+        Self {
+            effect: Some(effect),
+            ..Self::output("mesh", PortType::Mesh, doc)
+        }
+    }
+}
+
+/// Setup of a node.
+pub type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
+/// Setup of a node from saved bytes.
+pub type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
+
+/// Everything the rest of Sinew knows about a node.
+#[derive(Debug)]
+pub struct NodeDesc {
+    /// Name in documents: lower case with underscores.
+    pub name: &'static str,
+    /// What sort of node it is.
+    pub kind: NodeKind,
+    /// One sentence.
+    pub summary: &'static str,
+    /// The page of the docs (Markdown, without title): formula, source, where we differ.
+    pub page: &'static str,
+    /// Rows of the coverage table that it serves.
+    pub rows: &'static [u16],
+    /// Links in.
+    pub inputs: &'static [PortDesc],
+    /// Links out; the first is what a bare node name refers to.
+    pub outputs: &'static [PortDesc],
+    /// Parameters.
+    pub parameters: &'static [ParameterDesc],
+    /// Setup: checks everything, precomputes, may allocate.
+    pub bind: BindFn,
+    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
+    /// come from a file.
+    pub restore: Option<RestoreFn>,
+}
+
+impl NodeDesc {
+    /// The input port of that name.
+    pub fn input(&self, name: &str) -> Option<&'static PortDesc> {
+        self.inputs.iter().find(|p| p.name == name)
+    }
+    /// The output port of that name.
+    pub fn output(&self, name: &str) -> Option<&'static PortDesc> {
+        self.outputs.iter().find(|p| p.name == name)
+    }
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&'static ParameterDesc> {
+        self.parameters.iter().find(|p| p.name == name)
+    }
+}
+
+/// Why a node could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NodeError {
+    /// A parameter value does not work with these inputs.
+    #[error("parameter '{name}': found {found}, expected {expected}")]
+    Parameter {
+        /// Name of the parameter.
+        name: &'static str,
+        /// What was given.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// An input does not work for this node.
+    #[error("input '{port}': {message}")]
+    Input {
+        /// Name of the port.
+        port: &'static str,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// Setup refused for a reason of its own.
+    #[error(transparent)]
+    Bind(Box<dyn std::error::Error + Send + Sync>),
+    /// The saved setup does not fit.
+    #[error("saved setup does not fit: {0}")]
+    Restore(String),
+}
+
+/// What is linked to an input, as setup sees it.
+#[derive(Clone, Copy, Debug)]
+pub enum BindInput<'a> {
+    /// The mesh at rest. Behind nodes that run in setup, their result is the rest mesh.
+    Mesh(&'a Mesh),
+    /// The rig behind the pose.
+    Pose(&'a Rig),
+    /// The mask, where it is constant.
+    Mask(Option<&'a [f32]>),
+    /// Number of values.
+    Values(usize),
+    /// Number of segments.
+    Lines(usize),
+}
+
+/// What a node sees in setup.
+#[derive(Clone, Copy, Debug)]
+pub struct BindContext<'a> {
+    /// In the order of [`NodeDesc::inputs`].
+    pub inputs: &'a [Option<BindInput<'a>>],
+    /// The ports those belong to.
+    pub ports: &'static [PortDesc],
+    /// Parameter values; those that may change later have their first value.
+    pub parameters: Parameters<'a>,
+}
+
+impl<'a> BindContext<'a> {
+    fn get(&self, port: &str) -> Option<BindInput<'a>> {
+        let index = self.ports.iter().position(|p| p.name == port)?;
+        self.inputs.get(index).copied().flatten()
+    }
+
+    /// The rest mesh at a mesh port.
+    ///
+    /// # Errors
+    /// Where nothing is linked.
+    pub fn mesh(&self, port: &'static str) -> Result<&'a Mesh, NodeError> {
+        match self.get(port) {
+            Some(BindInput::Mesh(m)) => Ok(m),
+            _ => Err(NodeError::Input {
+                port,
+                message: "a mesh must be linked here".into(),
+            }),
+        }
+    }
+
+    /// The rig at a pose port.
+    ///
+    /// # Errors
+    /// Where nothing is linked.
+    pub fn rig(&self, port: &'static str) -> Result<&'a Rig, NodeError> {
+        match self.get(port) {
+            Some(BindInput::Pose(r)) => Ok(r),
+            _ => Err(NodeError::Input {
+                port,
+                message: "a pose must be linked here".into(),
+            }),
+        }
+    }
+
+    /// Whether something is linked to the port.
+    pub fn is_linked(&self, port: &str) -> bool {
+        self.get(port).is_some()
+    }
+
+    /// The values of a mask that never changes.
+    pub fn constant_mask(&self, port: &str) -> Option<&'a [f32]> {
+        match self.get(port) {
+            Some(BindInput::Mask(m)) => m,
+            _ => None,
+        }
+    }
+
+    /// Number of floats at a values port.
+    pub fn value_count(&self, port: &str) -> Option<usize> {
+        match self.get(port) {
+            Some(BindInput::Values(n)) => Some(n),
+            _ => None,
+        }
+    }
+}
+
+/// Current attributes of a mesh, one element a vertex.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeshView<'a> {
+    /// Positions.
+    pub positions: &'a [[f32; 3]],
+    /// Normals, where the mesh has valid ones and someone needs them.
+    pub normals: Option<&'a [[f32; 3]]>,
+    /// Tangents with bitangent sign.
+    pub tangents: Option<&'a [[f32; 4]]>,
+    /// Colour set 0.
+    pub colors: Option<&'a [[f32; 4]]>,
+}
+
+/// Attributes to write; those that nobody needs are `None`.
+#[derive(Debug, Default)]
+pub struct MeshViewMut<'a> {
+    /// Positions.
+    pub positions: Option<&'a mut [[f32; 3]]>,
+    /// Normals.
+    pub normals: Option<&'a mut [[f32; 3]]>,
+    /// Tangents with bitangent sign.
+    pub tangents: Option<&'a mut [[f32; 4]]>,
+    /// Colour set 0.
+    pub colors: Option<&'a mut [[f32; 4]]>,
+}
+
+/// A coloured segment for looking at what a graph does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Line {
+    /// One end, scene space.
+    pub from: [f32; 3],
+    /// The other end.
+    pub to: [f32; 3],
+    /// Linear RGBA.
+    pub color: [f32; 4],
+}
+
+/// What is linked to an input, as update sees it.
+#[derive(Clone, Copy, Debug)]
+pub enum InputValue<'a> {
+    /// Attributes of the current frame.
+    Mesh(MeshView<'a>),
+    /// The current pose.
+    Pose(&'a Pose),
+    /// One weight a vertex.
+    Mask(&'a [f32]),
+    /// Floats.
+    Values(&'a [f32]),
+    /// Segments.
+    Lines(&'a [Line]),
+}
+
+/// Where an output goes.
+#[derive(Debug)]
+pub enum OutputValue<'a> {
+    /// Attributes to write.
+    Mesh(MeshViewMut<'a>),
+    /// One weight a vertex.
+    Mask(&'a mut [f32]),
+    /// Floats.
+    Values(&'a mut [f32]),
+    /// Segments.
+    Lines(&'a mut [Line]),
+}
+
+/// The linked inputs of one update.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// In the order of `ports`.
+    pub values: &'a [Option<InputValue<'a>>],
+    /// The ports those belong to.
+    pub ports: &'static [PortDesc],
+}
+
+impl<'a> Inputs<'a> {
+    fn get(&self, port: &str) -> Option<InputValue<'a>> {
+        let index = self.ports.iter().position(|p| p.name == port)?;
+        self.values.get(index).copied().flatten()
+    }
+    /// The mesh at a port; empty where nothing is linked.
+    pub fn mesh(&self, port: &str) -> MeshView<'a> {
+        match self.get(port) {
+            Some(InputValue::Mesh(m)) => m,
+            _ => MeshView::default(),
+        }
+    }
+    /// The pose at a port.
+    pub fn pose(&self, port: &str) -> Option<&'a Pose> {
+        match self.get(port) {
+            Some(InputValue::Pose(p)) => Some(p),
+            _ => None,
+        }
+    }
+    /// The mask at a port.
+    pub fn mask(&self, port: &str) -> Option<&'a [f32]> {
+        match self.get(port) {
+            Some(InputValue::Mask(m)) => Some(m),
+            _ => None,
+        }
+    }
+    /// The floats at a port.
+    pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
+        match self.get(port) {
+            Some(InputValue::Values(m)) => Some(m),
+            _ => None,
+        }
+    }
+}
+
+/// The outputs of one update; an output that nobody needs is `None`.
+#[derive(Debug)]
+pub struct Outputs<'a> {
+    /// In the order of `ports`.
+    pub values: &'a mut [Option<OutputValue<'a>>],
+    /// The ports those belong to.
+    pub ports: &'static [PortDesc],
+}
+
+impl<'a> Outputs<'a> {
+    fn take(&mut self, port: &str) -> Option<OutputValue<'a>> {
+        let index = self.ports.iter().position(|p| p.name == port)?;
+        self.values.get_mut(index)?.take()
+    }
+    /// Takes the mesh to write at a port; all attributes `None` where nobody needs it.
+    pub fn mesh(&mut self, port: &str) -> MeshViewMut<'a> {
+        match self.take(port) {
+            Some(OutputValue::Mesh(m)) => m,
+            _ => MeshViewMut::default(),
+        }
+    }
+    /// Takes the mask to write.
+    pub fn mask(&mut self, port: &str) -> Option<&'a mut [f32]> {
+        match self.take(port) {
+            Some(OutputValue::Mask(m)) => Some(m),
+            _ => None,
+        }
+    }
+    /// Takes the floats to write.
+    pub fn floats(&mut self, port: &str) -> Option<&'a mut [f32]> {
+        match self.take(port) {
+            Some(OutputValue::Values(m)) => Some(m),
+            _ => None,
+        }
+    }
+    /// Takes the segments to write.
+    pub fn lines(&mut self, port: &str) -> Option<&'a mut [Line]> {
+        match self.take(port) {
+            Some(OutputValue::Lines(m)) => Some(m),
+            _ => None,
+        }
+    }
+}
+
+/// What a node sees in one update.
+#[derive(Debug)]
+pub struct UpdateContext<'a> {
+    /// Time of the frame.
+    pub time_secs: f64,
+    /// Time since the frame before; zero on the first.
+    pub dt_secs: f64,
+    /// Whether to spread the work over threads.
+    pub par: Par,
+    /// Parameter values of this frame.
+    pub parameters: Parameters<'a>,
+    /// What is linked.
+    pub inputs: Inputs<'a>,
+    /// Where to write.
+    pub outputs: Outputs<'a>,
+    /// What [`BoundNode::new_scratch`] made; state for solvers.
+    pub scratch: &'a mut (dyn Any + Send),
+}
+
+/// A node after setup: immutable, shared between instances and threads.
+pub trait BoundNode: Send + Sync + Debug {
+    /// Bytes of setup results.
+    fn setup_bytes(&self) -> usize;
+    /// Element count of a `values` or `lines` output.
+    fn output_len(&self, _port: &str) -> usize {
+        0
+    }
+    /// Scratch (and state) of one instance. Allocates, so that `update` need not.
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(())
+    }
+    /// Bytes of what [`Self::new_scratch`] makes.
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+    /// One frame. No allocation, no file access, no locking, no panic.
+    fn update(&self, context: UpdateContext<'_>);
+    /// Setup results for the cache; `None` where binding again is as fast as reading.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+}

@@ -1,0 +1,116 @@
+//! Spreading per-vertex work over threads without changing its result.
+
+use std::ops::Range;
+
+/// Whether to use more than one thread. Results are the same bit for bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Par {
+    /// The calling thread only.
+    #[default]
+    Seq,
+    /// The current rayon pool; without the `rayon` feature the same as [`Par::Seq`].
+    Rayon,
+}
+
+/// Outputs that can be cut at an element index; implemented for slices, optional slices and tuples of those.
+pub trait SplitMut: Sized + Send {
+    /// The first `mid` elements, and the rest.
+    fn split(self, mid: usize) -> (Self, Self);
+}
+
+impl<T: Send> SplitMut for &mut [T] {
+    fn split(self, mid: usize) -> (Self, Self) {
+        self.split_at_mut(mid)
+    }
+}
+
+impl<S: SplitMut> SplitMut for Option<S> {
+    fn split(self, mid: usize) -> (Self, Self) {
+        match self {
+            Some(s) => {
+                let (a, b) = s.split(mid);
+                (Some(a), Some(b))
+            }
+            None => (None, None),
+        }
+    }
+}
+
+macro_rules! tuple {
+    ($($name:ident),+) => {
+        impl<$($name: SplitMut),+> SplitMut for ($($name,)+) {
+            #[allow(non_snake_case, reason = "type parameter names double as variable names")]
+            fn split(self, mid: usize) -> (Self, Self) {
+                let ($($name,)+) = self;
+                $(let $name = $name.split(mid);)+
+                (($($name.0,)+), ($($name.1,)+))
+            }
+        }
+    };
+}
+tuple!(A);
+tuple!(A, B);
+tuple!(A, B, C);
+tuple!(A, B, C, D);
+
+/// Calls `f(range, outputs of that range)` for runs of at most `chunk` elements out of `len`. The runs start at
+/// multiples of `chunk` whatever the number of threads, so that kernels that treat the last elements of a run
+/// apart give the same bits.
+pub fn for_each_chunk<O, F>(par: Par, len: usize, chunk: usize, outputs: O, f: &F)
+where
+    O: SplitMut,
+    F: Fn(Range<usize>, O) + Sync,
+{
+    recurse(par, 0..len, chunk.max(1), outputs, f);
+}
+
+fn recurse<O, F>(par: Par, range: Range<usize>, chunk: usize, outputs: O, f: &F)
+where
+    O: SplitMut,
+    F: Fn(Range<usize>, O) + Sync,
+{
+    let len = range.len();
+    if len == 0 {
+        return;
+    }
+    if len <= chunk {
+        return f(range, outputs);
+    }
+    let half = len.div_ceil(chunk) / 2 * chunk;
+    let (a, b) = outputs.split(half);
+    let mid = range.start + half;
+    let (left, right) = (range.start..mid, mid..range.end);
+    #[cfg(feature = "rayon")]
+    if par == Par::Rayon {
+        rayon::join(
+            || recurse(par, left, chunk, a, f),
+            || recurse(par, right, chunk, b, f),
+        );
+        return;
+    }
+    recurse(par, left, chunk, a, f);
+    recurse(par, right, chunk, b, f);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_start_at_multiples_and_cover_everything() {
+        for par in [Par::Seq, Par::Rayon] {
+            let mut out = vec![0_usize; 1003];
+            for_each_chunk(par, 1003, 64, &mut out[..], &|range, out: &mut [usize]| {
+                assert_eq!(range.start % 64, 0);
+                assert!(range.len() <= 64, "{range:?}");
+                for (i, o) in range.zip(out) {
+                    *o += i + 1;
+                }
+            });
+            assert!(
+                out.iter().enumerate().all(|(i, &o)| o == i + 1),
+                "each element once"
+            );
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What one file holds.
+
+use crate::{Clip, Mesh, MeshPart, Rig, Topology};
+use std::sync::Arc;
+
+/// Something in a file that was repaired or ignored, said once with a count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Stable short name, for machines (`weights_not_normalised`).
+    pub code: &'static str,
+    /// For people: what was found, how often, what was done.
+    pub message: String,
+}
+
+/// Meshes frame by frame, topology free to change.
+#[derive(Clone, Debug, Default)]
+pub struct MeshSequence {
+    /// One mesh a frame.
+    pub frames: Vec<Mesh>,
+    /// Frame number of each, as in the file names.
+    pub numbers: Vec<i64>,
+}
+
+/// Meshes, rig, clips: everything one file holds, already validated.
+#[derive(Clone, Debug, Default)]
+pub struct Asset {
+    /// File stem.
+    pub name: String,
+    /// One mesh for each node that carries one.
+    pub meshes: Vec<Mesh>,
+    /// Node tree and joints.
+    pub rig: Arc<Rig>,
+    /// Animations.
+    pub clips: Vec<Clip>,
+    /// Set where the file is (part of) a numbered sequence.
+    pub sequence: Option<MeshSequence>,
+    /// The deformer graph that travels in the file, as JSON text.
+    pub graph: Option<String>,
+    /// Repairs made while reading.
+    pub warnings: Vec<Warning>,
+}
+
+/// Which meshes of an asset an input takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them, merged in file order.
+    #[default]
+    All,
+    /// Those whose name matches; `*` stands for any run of characters.
+    Named(String),
+}
+
+/// Why no mesh could be selected.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SelectionError {
+    /// The asset holds no mesh at all.
+    #[error("{asset} holds no mesh")]
+    NoMesh {
+        /// Name of the asset.
+        asset: String,
+    },
+    /// No name matches.
+    #[error("no mesh of {asset} matches '{pattern}'; it has {}", .found.join(", "))]
+    NoMatch {
+        /// Name of the asset.
+        asset: String,
+        /// What was asked for.
+        pattern: String,
+        /// The names there are.
+        found: Vec<String>,
+    },
+    /// Together the meshes have more vertices than 32-bit indices reach.
+    #[error("the selected meshes have {found} vertices, at most {allowed} can be indexed")]
+    TooManyVertices {
+        /// Sum of vertices.
+        found: usize,
+        /// The limit.
+        allowed: usize,
+    },
+}
+
+impl Asset {
+    /// The selected meshes as one, vertices in file order; attributes that not all of them have are dropped,
+    /// except normals (which are then recomputed by whoever needs them).
+    ///
+    /// # Errors
+    /// [`SelectionError`] where nothing matches.
+    pub fn merged(&self, selection: &Selection) -> Result<Mesh, SelectionError> {
+        let chosen: Vec<&Mesh> = self
+            .meshes
+            .iter()
+            .filter(|m| match selection {
+                Selection::All => true,
+                Selection::Named(pattern) => wildcard_match(pattern, &m.name),
+            })
+            .collect();
+        if self.meshes.is_empty() {
+            return Err(SelectionError::NoMesh {
+                asset: self.name.clone(),
+            });
+        }
+        match (chosen.as_slice(), selection) {
+            ([], Selection::Named(pattern)) => Err(SelectionError::NoMatch {
+                asset: self.name.clone(),
+                pattern: pattern.clone(),
+                found: self.meshes.iter().map(|m| m.name.clone()).collect(),
+            }),
+            ([one], _) => Ok((*one).clone()),
+            (many, _) => merge(&self.name, many),
+        }
+    }
+
+    /// The clip of that name; without a name the first one.
+    pub fn find_clip(&self, name: Option<&str>) -> Option<&Clip> {
+        match name {
+            Some(name) => self.clips.iter().find(|c| c.name == name),
+            None => self.clips.first(),
+        }
+    }
+}
+
+fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
+    let total: usize = meshes.iter().map(|m| m.vertex_count()).sum();
+    let too_many = || SelectionError::TooManyVertices {
+        found: total,
+        allowed: u32::MAX as usize,
+    };
+    let vertex_count = u32::try_from(total).map_err(|_| too_many())?;
+    let mut out = Mesh {
+        name: name.to_owned(),
+        ..Mesh::default()
+    };
+    let mut triangles = Vec::new();
+    out.normals = meshes
+        .iter()
+        .map(|m| m.normals.as_ref())
+        .collect::<Option<Vec<_>>>()
+        .map(|v| v.into_iter().flatten().copied().collect());
+    out.tangents = meshes
+        .iter()
+        .map(|m| m.tangents.as_ref())
+        .collect::<Option<Vec<_>>>()
+        .map(|v| v.into_iter().flatten().copied().collect());
+    let sets = |count: fn(&Mesh) -> usize| meshes.iter().map(|m| count(m)).min().unwrap_or(0);
+    out.uvs = (0..sets(|m| m.uvs.len()))
+        .map(|s| {
+            meshes
+                .iter()
+                .flat_map(|m| m.uvs[s].iter().copied())
+                .collect()
+        })
+        .collect();
+    out.colors = (0..sets(|m| m.colors.len()))
+        .map(|s| {
+            meshes
+                .iter()
+                .flat_map(|m| m.colors[s].iter().copied())
+                .collect()
+        })
+        .collect();
+    let all_bound = meshes.iter().all(|m| m.influences.is_some());
+    for m in meshes {
+        let base = out.positions.len();
+        let base32 = u32::try_from(base).map_err(|_| too_many())?;
+        let first_triangle = triangles.len();
+        out.positions.extend_from_slice(&m.positions);
+        triangles.extend(m.topology.triangles().iter().map(|t| t.map(|v| v + base32)));
+        if let (true, Some(i)) = (all_bound, &m.influences) {
+            out.influences.get_or_insert_default().extend(i);
+        }
+        // Targets of meshes without any keep the numbering of `Pose::morph_weights` intact.
+        while out.morph_targets.len() < m.morph_offset && !m.morph_targets.is_empty() {
+            out.morph_targets.push(crate::MorphTarget::default());
+        }
+        out.morph_targets.extend(m.morph_targets.iter().map(|t| {
+            let mut t = t.clone();
+            t.vertices.iter_mut().for_each(|v| *v += base32);
+            t
+        }));
+        let whole = [MeshPart {
+            name: m.name.clone(),
+            source_mesh: out.parts.len(),
+            material: None,
+            vertices: 0..m.vertex_count(),
+            triangles: 0..m.topology.triangles().len(),
+        }];
+        let parts = if m.parts.is_empty() {
+            &whole[..]
+        } else {
+            &m.parts
+        };
+        out.parts.extend(parts.iter().map(|p| MeshPart {
+            vertices: p.vertices.start + base..p.vertices.end + base,
+            triangles: p.triangles.start + first_triangle..p.triangles.end + first_triangle,
+            ..p.clone()
+        }));
+    }
+    // Attributes that every mesh has in the same shape.
+    let names: Vec<&String> = meshes[0].attributes.keys().collect();
+    for name in names {
+        let all: Option<Vec<&crate::Attribute>> =
+            meshes.iter().map(|m| m.attributes.get(name)).collect();
+        if let Some(joined) = all.and_then(|a| join_attributes(&a)) {
+            out.attributes.insert(name.clone(), joined);
+        }
+    }
+    out.topology = Arc::new(Topology::new(vertex_count, triangles).map_err(|_| too_many())?);
+    Ok(out)
+}
+
+fn join_attributes(all: &[&crate::Attribute]) -> Option<crate::Attribute> {
+    use crate::Attribute as A;
+    macro_rules! join {
+        ($variant:ident) => {
+            all.iter()
+                .map(|a| {
+                    if let A::$variant(v) = a {
+                        Some(v)
+                    } else {
+                        None
+                    }
+                })
+                .collect::<Option<Vec<_>>>()
+                .map(|v| A::$variant(v.into_iter().flatten().copied().collect()))
+        };
+    }
+    match all.first()? {
+        A::Scalar(_) => join!(Scalar),
+        A::Vec2(_) => join!(Vec2),
+        A::Vec3(_) => join!(Vec3),
+        A::Vec4(_) => join!(Vec4),
+    }
+}
+
+/// Whether `text` matches `pattern`, in which `*` stands for any run of characters.
+fn wildcard_match(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = pattern.rsplit_once('*').map(|p| p.1) else {
+        return rest.is_empty();
+    };
+    let middle: Vec<&str> = parts.collect();
+    for part in &middle[..middle.len().saturating_sub(1)] {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards() {
+        for (pattern, text, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*b", "ab", true),
+            ("*", "", true),
+            ("a*c*e", "abcde", true),
+            ("a*c*e", "abde", false),
+            ("ab*b", "ab", false),
+        ] {
+            assert_eq!(
+                wildcard_match(pattern, text),
+                expected,
+                "{pattern} on {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn merging_shifts_indices() {
+        let one = || {
+            Mesh::new(
+                "m",
+                Topology::new(3, vec![[0, 1, 2]]).expect("valid"),
+                vec![[0.0; 3]; 3],
+            )
+        };
+        let asset = Asset {
+            meshes: vec![one(), one()],
+            ..Asset::default()
+        };
+        let m = asset.merged(&Selection::All).expect("two meshes");
+        assert_eq!(m.topology.triangles(), [[0, 1, 2], [3, 4, 5]]);
+        assert_eq!(m.parts[1].vertices, 3..6);
+    }
+}

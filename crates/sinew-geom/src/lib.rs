@@ -1,0 +1,37 @@
+//! The vocabulary of Sinew: what a character is made of, and nothing that deforms it.
+//!
+//! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
+//! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
+//! * [`Asset`]: everything one file holds.
+//! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
+//! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
+//!
+//! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; triangle
+//! winding counter-clockwise; glTF's joint and morph semantics.
+
+mod adjacency;
+mod asset;
+mod clip;
+mod mesh;
+mod rig;
+mod topology;
+mod transform;
+mod weld;
+
+pub use adjacency::{CornerFans, OneRings};
+pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
+pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
+pub use mesh::{Attribute, Influences, InfluencesError, Mesh, MeshPart, MorphTarget};
+pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
+pub use topology::{Polygons, Topology, TopologyError};
+pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
+pub use weld::WeldMap;
+
+/// Re-exported linear algebra: the types that appear in this crate's public functions.
+pub use nalgebra;
+/// A 3-vector of any [`Real`].
+pub type Vec3<R> = nalgebra::Vector3<R>;
+/// A 3x3 matrix of any [`Real`], column vectors.
+pub type Mat3<R> = nalgebra::Matrix3<R>;
+/// A unit quaternion of any [`Real`].
+pub type Quat<R> = nalgebra::UnitQuaternion<R>;

@@ -1,0 +1,340 @@
+//! A mesh: constant topology plus rest attributes.
+
+use crate::Topology;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Per-vertex user data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attribute {
+    /// One number a vertex (a painted mask, say).
+    Scalar(Vec<f32>),
+    /// Two numbers a vertex.
+    Vec2(Vec<[f32; 2]>),
+    /// Three numbers a vertex.
+    Vec3(Vec<[f32; 3]>),
+    /// Four numbers a vertex.
+    Vec4(Vec<[f32; 4]>),
+}
+
+impl Attribute {
+    /// Number of vertices it covers.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Scalar(v) => v.len(),
+            Self::Vec2(v) => v.len(),
+            Self::Vec3(v) => v.len(),
+            Self::Vec4(v) => v.len(),
+        }
+    }
+    /// Whether it covers no vertex.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Component `c` of vertex `v`, or `None` where there is no such component.
+    pub fn component(&self, v: usize, c: usize) -> Option<f32> {
+        match self {
+            Self::Scalar(a) => (c == 0).then(|| a.get(v).copied()).flatten(),
+            Self::Vec2(a) => a.get(v).and_then(|x| x.get(c)).copied(),
+            Self::Vec3(a) => a.get(v).and_then(|x| x.get(c)).copied(),
+            Self::Vec4(a) => a.get(v).and_then(|x| x.get(c)).copied(),
+        }
+    }
+}
+
+/// Why [`Influences`] were refused.
+#[derive(Debug, thiserror::Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum InfluencesError {
+    /// A vertex names a joint that does not exist.
+    #[error("vertex {vertex} refers to joint {joint}, the skeleton has {joint_count}")]
+    JointOutOfRange {
+        /// Index of the vertex.
+        vertex: usize,
+        /// The joint it names.
+        joint: u32,
+        /// How many joints there are.
+        joint_count: usize,
+    },
+    /// A weight is not a finite number.
+    #[error("vertex {vertex} has a weight that is not finite")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+}
+
+/// Joint weights of every vertex, any number each, in compressed rows.
+///
+/// Invariants: sorted by falling weight (ties by joint index), each at least `1e-6` before normalisation, every
+/// non-empty row sums to one, a joint at most once a vertex.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Influences {
+    offsets: Vec<u32>,
+    joints: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+impl Influences {
+    /// Cleans and stores one row per vertex: negative weights count as zero, weights below `1e-6` are dropped,
+    /// a joint named twice is summed, the rest is normalised in double precision. Rows without weight bind
+    /// rigidly to `fallback_joint`.
+    ///
+    /// Returns the influences, the vertices whose weights did not sum to one (by more than `1e-4`) and the
+    /// vertices that had no weight at all.
+    ///
+    /// # Errors
+    /// [`InfluencesError`] names the first joint out of range or weight that is not finite.
+    pub fn from_rows<'a>(
+        rows: impl Iterator<Item = &'a [(u32, f32)]>,
+        joint_count: usize,
+        fallback_joint: u32,
+    ) -> Result<(Self, Vec<u32>, Vec<u32>), InfluencesError> {
+        let mut this = Self {
+            offsets: vec![0],
+            ..Self::default()
+        };
+        let (mut unnormalised, mut empty) = (Vec::new(), Vec::new());
+        let mut row = Vec::new();
+        for (vertex, given) in rows.enumerate() {
+            row.clear();
+            for &(joint, weight) in given {
+                if !weight.is_finite() {
+                    return Err(InfluencesError::NotFinite { vertex });
+                }
+                if weight <= 0.0 {
+                    continue;
+                }
+                if joint as usize >= joint_count {
+                    return Err(InfluencesError::JointOutOfRange {
+                        vertex,
+                        joint,
+                        joint_count,
+                    });
+                }
+                match row.iter_mut().find(|(j, _)| *j == joint) {
+                    Some((_, w)) => *w += f64::from(weight),
+                    None => row.push((joint, f64::from(weight))),
+                }
+            }
+            let sum: f64 = row.iter().map(|r| r.1).sum();
+            row.retain(|r| r.1 >= 1e-6);
+            row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let kept: f64 = row.iter().map(|r| r.1).sum();
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "vertex counts fit 32 bits, weights are stored in single precision"
+            )]
+            if kept <= 0.0 {
+                empty.push(vertex as u32);
+                row.push((fallback_joint, 1.0));
+                this.joints.push(fallback_joint);
+                this.weights.push(1.0);
+            } else {
+                if (sum - 1.0).abs() > 1e-4 {
+                    unnormalised.push(vertex as u32);
+                }
+                for &(j, w) in &row {
+                    this.joints.push(j);
+                    this.weights.push((w / kept) as f32);
+                }
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "more than 2^32 influences would not fit in memory"
+            )]
+            this.offsets.push(this.joints.len() as u32);
+        }
+        Ok((this, unnormalised, empty))
+    }
+
+    /// Every vertex follows one joint.
+    pub fn rigid(vertex_count: usize, joint: u32) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "vertex counts fit 32 bits by construction of Topology"
+        )]
+        Self {
+            offsets: (0..=vertex_count as u32).collect(),
+            joints: vec![joint; vertex_count],
+            weights: vec![1.0; vertex_count],
+        }
+    }
+
+    /// Appends the rows of another mesh.
+    pub fn extend(&mut self, other: &Self) {
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        let base = self.offsets.last().copied().unwrap_or(0);
+        self.offsets
+            .extend(other.offsets.iter().skip(1).map(|o| o + base));
+        self.joints.extend_from_slice(&other.joints);
+        self.weights.extend_from_slice(&other.weights);
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+    /// `vertex_count + 1` offsets into [`Self::joints`] and [`Self::weights`].
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+    /// Joint of each influence (index into [`crate::Rig::joints`]).
+    pub fn joints(&self) -> &[u32] {
+        &self.joints
+    }
+    /// Weight of each influence.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+    /// `(joint, weight)` of vertex `v`, strongest first.
+    pub fn row(&self, v: usize) -> impl ExactSizeIterator<Item = (u32, f32)> + '_ {
+        let r = self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        self.joints[r.clone()]
+            .iter()
+            .copied()
+            .zip(self.weights[r].iter().copied())
+    }
+    /// Largest number of influences on one vertex.
+    pub fn max_per_vertex(&self) -> usize {
+        self.offsets
+            .windows(2)
+            .map(|w| (w[1] - w[0]) as usize)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// Deltas that a weight adds to the rest mesh, only for the vertices that move.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MorphTarget {
+    /// As in the file, or `target_<index>`.
+    pub name: String,
+    /// Ascending vertex indices that the deltas below belong to.
+    pub vertices: Vec<u32>,
+    /// Position delta of each listed vertex.
+    pub positions: Vec<[f32; 3]>,
+    /// Normal delta of each listed vertex; empty where the file has none.
+    pub normals: Vec<[f32; 3]>,
+    /// Tangent delta (xyz) of each listed vertex; empty where the file has none.
+    pub tangents: Vec<[f32; 3]>,
+}
+
+/// A run of vertices and triangles that one source primitive became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeshPart {
+    /// Name of the object it belongs to.
+    pub name: String,
+    /// Index of the mesh in the file; parts of equal `source_mesh` are written as one mesh.
+    pub source_mesh: usize,
+    /// Material index in the file.
+    pub material: Option<usize>,
+    /// Vertices of the part.
+    pub vertices: Range<usize>,
+    /// Triangles of the part.
+    pub triangles: Range<usize>,
+}
+
+/// Constant topology plus rest attributes. Positions are in scene space at bind: what skinning with the joints'
+/// rest transforms returns unchanged.
+#[derive(Clone, Debug, Default)]
+pub struct Mesh {
+    /// Name in the file.
+    pub name: String,
+    /// Which vertices form which triangles.
+    pub topology: Arc<Topology>,
+    /// Rest positions, one a vertex.
+    pub positions: Vec<[f32; 3]>,
+    /// Rest normals (unit), as authored; `None` where the file has none.
+    pub normals: Option<Vec<[f32; 3]>>,
+    /// Rest tangents, `w` the sign of the bitangent; `None` where the file has none.
+    pub tangents: Option<Vec<[f32; 4]>>,
+    /// Texture coordinate sets, `v` down as in glTF.
+    pub uvs: Vec<Vec<[f32; 2]>>,
+    /// Colour sets, linear RGBA.
+    pub colors: Vec<Vec<[f32; 4]>>,
+    /// User attributes by name.
+    pub attributes: BTreeMap<String, Attribute>,
+    /// Joint weights; `None` where nothing binds the mesh to a rig.
+    pub influences: Option<Influences>,
+    /// Morph targets in the order of [`crate::Pose::morph_weights`], starting at `morph_offset`.
+    pub morph_targets: Vec<MorphTarget>,
+    /// Index of this mesh's first target in [`crate::Pose::morph_weights`].
+    pub morph_offset: usize,
+    /// The source primitives, in vertex order; empty counts as one part.
+    pub parts: Vec<MeshPart>,
+}
+
+impl Mesh {
+    /// A bare mesh.
+    pub fn new(name: impl Into<String>, topology: Topology, positions: Vec<[f32; 3]>) -> Self {
+        debug_assert_eq!(
+            topology.vertex_count(),
+            positions.len(),
+            "one position a vertex"
+        );
+        Self {
+            name: name.into(),
+            topology: Arc::new(topology),
+            positions,
+            ..Self::default()
+        }
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.topology.vertex_count()
+    }
+
+    /// Smallest and largest corner of the rest positions; `None` for an empty mesh.
+    pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
+        let first = *self.positions.first()?;
+        Some(self.positions.iter().fold((first, first), |(lo, hi), p| {
+            (
+                std::array::from_fn(|c| lo[c].min(p[c])),
+                std::array::from_fn(|c| hi[c].max(p[c])),
+            )
+        }))
+    }
+
+    /// Length of the diagonal of [`Self::bounds`], zero for an empty mesh.
+    pub fn diagonal(&self) -> f32 {
+        self.bounds().map_or(0.0, |(lo, hi)| {
+            (0..3).map(|c| (hi[c] - lo[c]).powi(2)).sum::<f32>().sqrt()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn influences_are_cleaned_sorted_and_normalised() {
+        let rows: Vec<Vec<(u32, f32)>> = vec![
+            vec![(0, 0.2), (1, 0.6), (2, -0.5), (1, 0.2)],
+            vec![(3, 0.35), (2, 0.35)],
+            vec![(9, 0.0)],
+        ];
+        let (i, unnormalised, empty) =
+            Influences::from_rows(rows.iter().map(Vec::as_slice), 4, 0).expect("valid");
+        assert_eq!(i.row(0).collect::<Vec<_>>(), [(1, 0.8), (0, 0.2)]);
+        assert_eq!(i.row(1).collect::<Vec<_>>(), [(2, 0.5), (3, 0.5)]);
+        assert_eq!(i.row(2).collect::<Vec<_>>(), [(0, 1.0)]);
+        assert_eq!((unnormalised, empty), (vec![1], vec![2]));
+    }
+
+    #[test]
+    fn joint_out_of_range_is_named() {
+        let rows = [vec![(4_u32, 1.0_f32)]];
+        let error =
+            Influences::from_rows(rows.iter().map(Vec::as_slice), 4, 0).expect_err("joint 4");
+        assert_eq!(
+            error.to_string(),
+            "vertex 0 refers to joint 4, the skeleton has 4"
+        );
+    }
+}

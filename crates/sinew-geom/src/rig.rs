@@ -1,0 +1,215 @@
+//! The node tree, its joints, and one pose of it.
+
+use crate::{Affine, ChannelTarget, Clip, PackedAffine, Quat, Vec3};
+
+/// Translation, rotation, scale of a node relative to its parent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trs {
+    /// Metres.
+    pub translation: Vec3<f64>,
+    /// Unit quaternion.
+    pub rotation: Quat<f64>,
+    /// Per axis.
+    pub scale: Vec3<f64>,
+}
+
+impl Default for Trs {
+    fn default() -> Self {
+        Self {
+            translation: Vec3::zeros(),
+            rotation: Quat::identity(),
+            scale: Vec3::repeat(1.0),
+        }
+    }
+}
+
+/// Where a node sits relative to its parent. Only the [`LocalTransform::Trs`] form can be animated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LocalTransform {
+    /// Translation, rotation, scale.
+    Trs(Trs),
+    /// A fixed matrix, which may shear.
+    Matrix(Affine<f64>),
+}
+
+impl LocalTransform {
+    /// As one transform, parent from node.
+    pub fn to_affine(&self) -> Affine<f64> {
+        match self {
+            Self::Trs(t) => Affine::from_trs(t.translation, t.rotation, t.scale),
+            Self::Matrix(m) => *m,
+        }
+    }
+}
+
+/// One node of the scene tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Name in the file.
+    pub name: String,
+    /// Index of the parent; always smaller than the node's own index.
+    pub parent: Option<usize>,
+    /// Rest transform.
+    pub local: LocalTransform,
+    /// Default morph weights of the mesh on this node.
+    pub morph_weights: Vec<f32>,
+    /// Index of the first of those weights in [`Pose::morph_weights`].
+    pub morph_offset: usize,
+}
+
+/// A palette entry: a node and the inverse of where it was at bind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Index into [`Rig::nodes`].
+    pub node: usize,
+    /// Maps scene space at bind to joint space.
+    pub joint_from_bind: Affine<f64>,
+}
+
+/// Why a [`Rig`] was refused.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RigError {
+    /// A node's parent does not come before it.
+    #[error("node {node} has parent {parent}, parents must come first")]
+    ParentOrder {
+        /// Index of the node.
+        node: usize,
+        /// Its parent.
+        parent: usize,
+    },
+    /// A joint names a node that does not exist.
+    #[error("joint {joint} refers to node {node}, there are {node_count}")]
+    JointNode {
+        /// Index of the joint.
+        joint: usize,
+        /// The node it names.
+        node: usize,
+        /// How many nodes there are.
+        node_count: usize,
+    },
+}
+
+/// Node tree plus palette.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rig {
+    nodes: Vec<Node>,
+    joints: Vec<Joint>,
+    morph_weight_count: usize,
+}
+
+impl Rig {
+    /// Checks the tree and numbers the morph weights in node order (sets [`Node::morph_offset`]).
+    ///
+    /// # Errors
+    /// [`RigError`] names the first node or joint that is wrong.
+    pub fn new(mut nodes: Vec<Node>, joints: Vec<Joint>) -> Result<Self, RigError> {
+        let mut morph_weight_count = 0;
+        for (node, n) in nodes.iter_mut().enumerate() {
+            if let Some(parent) = n.parent.filter(|&p| p >= node) {
+                return Err(RigError::ParentOrder { node, parent });
+            }
+            n.morph_offset = morph_weight_count;
+            morph_weight_count += n.morph_weights.len();
+        }
+        for (joint, j) in joints.iter().enumerate() {
+            if j.node >= nodes.len() {
+                return Err(RigError::JointNode {
+                    joint,
+                    node: j.node,
+                    node_count: nodes.len(),
+                });
+            }
+        }
+        Ok(Self {
+            nodes,
+            joints,
+            morph_weight_count,
+        })
+    }
+
+    /// Nodes, parents first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+    /// The palette's entries.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+    /// Length of [`Pose::morph_weights`].
+    pub fn morph_weight_count(&self) -> usize {
+        self.morph_weight_count
+    }
+    /// Index of the first node of that name.
+    pub fn find_node(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|n| n.name == name)
+    }
+    /// Index of the first joint whose node has that name.
+    pub fn find_joint(&self, name: &str) -> Option<usize> {
+        self.joints
+            .iter()
+            .position(|j| self.nodes[j.node].name == name)
+    }
+    /// Name of joint `joint`.
+    pub fn joint_name(&self, joint: usize) -> &str {
+        &self.nodes[self.joints[joint].node].name
+    }
+
+    /// A pose of the right size, at rest. Allocates; reuse it.
+    pub fn rest_pose(&self) -> Pose {
+        let mut pose = Pose {
+            locals: vec![LocalTransform::Trs(Trs::default()); self.nodes.len()],
+            scene_from_node: vec![Affine::identity(); self.nodes.len()],
+            palette: vec![PackedAffine::default(); self.joints.len()],
+            morph_weights: vec![0.0; self.morph_weight_count],
+        };
+        self.evaluate(None, 0.0, &mut pose);
+        pose
+    }
+
+    /// Samples `clip` (or the rest pose) at `time_secs` into `pose`. Allocates nothing.
+    pub fn evaluate(&self, clip: Option<&Clip>, time_secs: f64, pose: &mut Pose) {
+        for (i, n) in self.nodes.iter().enumerate() {
+            pose.locals[i] = n.local;
+            pose.morph_weights[n.morph_offset..n.morph_offset + n.morph_weights.len()]
+                .copy_from_slice(&n.morph_weights);
+        }
+        for channel in clip.map(Clip::channels).unwrap_or_default() {
+            let node = &self.nodes[channel.node];
+            if channel.target == ChannelTarget::Weights {
+                let range = node.morph_offset..node.morph_offset + node.morph_weights.len();
+                channel.sample_weights(time_secs, &mut pose.morph_weights[range]);
+            } else if let LocalTransform::Trs(trs) = &mut pose.locals[channel.node] {
+                channel.sample_trs(time_secs, trs);
+            }
+        }
+        self.finish(pose);
+    }
+
+    /// Recomputes scene transforms and palette from `pose.locals`. Allocates nothing.
+    pub fn finish(&self, pose: &mut Pose) {
+        for (i, n) in self.nodes.iter().enumerate() {
+            let local = pose.locals[i].to_affine();
+            pose.scene_from_node[i] = match n.parent {
+                Some(p) => pose.scene_from_node[p] * local,
+                None => local,
+            };
+        }
+        for (out, j) in pose.palette.iter_mut().zip(&self.joints) {
+            *out = (pose.scene_from_node[j.node] * j.joint_from_bind).into();
+        }
+    }
+}
+
+/// One moment of a [`Rig`]: local transforms, scene transforms, skinning palette, morph weights.
+#[derive(Clone, Debug, Default)]
+pub struct Pose {
+    /// Parent-relative transform of each node.
+    pub locals: Vec<LocalTransform>,
+    /// Scene transform of each node.
+    pub scene_from_node: Vec<Affine<f64>>,
+    /// Skinning matrix of each joint: maps rest positions to posed ones, both in scene space.
+    pub palette: Vec<PackedAffine>,
+    /// Weights of all morph targets, nodes one after another.
+    pub morph_weights: Vec<f32>,
+}

@@ -1,0 +1,147 @@
+//! Which vertices form which triangles. Constant for the life of a mesh.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a [`Topology`] was refused.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// A triangle names a vertex that does not exist.
+    #[error("triangle {triangle} refers to vertex {vertex}, the mesh has {vertex_count}")]
+    VertexOutOfRange {
+        /// Index of the triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: u32,
+        /// How many vertices there are.
+        vertex_count: u32,
+    },
+    /// A polygon has fewer than three corners or names a vertex that does not exist.
+    #[error("polygon {polygon} is invalid: {what}")]
+    Polygon {
+        /// Index of the polygon.
+        polygon: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+/// Faces with any number of corners, kept beside the triangles for files and tangent spaces that care.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Polygons {
+    /// `face_count + 1` offsets into `indices`.
+    pub offsets: Vec<u32>,
+    /// Vertex of each corner.
+    pub indices: Vec<u32>,
+}
+
+impl Polygons {
+    /// Number of faces.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+    /// Whether there is no face.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Corners of face `f`.
+    pub fn face(&self, f: usize) -> &[u32] {
+        &self.indices[self.offsets[f] as usize..self.offsets[f + 1] as usize]
+    }
+}
+
+/// Vertex count and triangles; indices are checked on construction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    vertex_count: u32,
+    triangles: Vec<[u32; 3]>,
+    polygons: Option<Polygons>,
+}
+
+impl Topology {
+    /// Checks every index once, so that nothing further in has to.
+    ///
+    /// # Errors
+    /// [`TopologyError::VertexOutOfRange`] names the first bad triangle.
+    pub fn new(vertex_count: u32, triangles: Vec<[u32; 3]>) -> Result<Self, TopologyError> {
+        for (triangle, corners) in triangles.iter().enumerate() {
+            if let Some(&vertex) = corners.iter().find(|&&v| v >= vertex_count) {
+                return Err(TopologyError::VertexOutOfRange {
+                    triangle,
+                    vertex,
+                    vertex_count,
+                });
+            }
+        }
+        Ok(Self {
+            vertex_count,
+            triangles,
+            polygons: None,
+        })
+    }
+
+    /// From polygons; each is triangulated as a fan from its first corner, in face order.
+    ///
+    /// # Errors
+    /// [`TopologyError`] names the first bad face.
+    pub fn from_polygons(vertex_count: u32, polygons: Polygons) -> Result<Self, TopologyError> {
+        let mut triangles = Vec::new();
+        for polygon in 0..polygons.len() {
+            let face = polygons.face(polygon);
+            let bad = |what: String| TopologyError::Polygon { polygon, what };
+            if face.len() < 3 {
+                return Err(bad(format!("{} corners, at least 3 needed", face.len())));
+            }
+            if let Some(v) = face.iter().find(|&&v| v >= vertex_count) {
+                return Err(bad(format!(
+                    "it refers to vertex {v}, the mesh has {vertex_count}"
+                )));
+            }
+            triangles.extend((1..face.len() - 1).map(|k| [face[0], face[k], face[k + 1]]));
+        }
+        let only_triangles = triangles.len() == polygons.len();
+        Ok(Self {
+            vertex_count,
+            triangles,
+            polygons: (!only_triangles).then_some(polygons),
+        })
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.vertex_count as usize
+    }
+    /// Corner indices, counter-clockwise.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+    /// The faces the triangles came from, where some had more than three corners.
+    pub fn polygons(&self) -> Option<&Polygons> {
+        self.polygons.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn out_of_range_is_named() {
+        let error = Topology::new(3, vec![[0, 1, 2], [0, 1, 7]]).expect_err("vertex 7");
+        assert_eq!(
+            error.to_string(),
+            "triangle 1 refers to vertex 7, the mesh has 3"
+        );
+    }
+
+    #[test]
+    fn polygons_become_fans() {
+        let polygons = Polygons {
+            offsets: vec![0, 4, 7],
+            indices: vec![0, 1, 2, 3, 1, 4, 2],
+        };
+        let t = Topology::from_polygons(5, polygons).expect("valid");
+        assert_eq!(t.triangles(), [[0, 1, 2], [0, 2, 3], [1, 4, 2]]);
+        assert!(t.polygons().is_some(), "the quad is kept");
+    }
+}

@@ -1,0 +1,31 @@
+//! What Sinew's tests and benchmarks share: mesh generators, the tolerance table, closeness checks.
+
+pub mod meshes;
+pub mod tolerance;
+
+/// Path of the optional real-data folder, `../shared/data` beside the workspace, where it exists. Tests that
+/// need it print `skipped` and return when it is missing.
+pub fn shared_data() -> Option<std::path::PathBuf> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    path.is_dir().then_some(path)
+}
+
+/// Largest distance between two equally long lists of points.
+///
+/// # Panics
+/// Where the lengths differ: a failed test.
+pub fn max_distance(a: &[[f32; 3]], b: &[[f32; 3]]) -> f64 {
+    assert_eq!(a.len(), b.len(), "point counts differ");
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| {
+            (0..3)
+                .map(|c| (f64::from(a[c]) - f64::from(b[c])).powi(2))
+                .sum::<f64>()
+                .sqrt()
+        })
+        .fold(
+            0.0,
+            |m, d| if d.is_nan() { f64::INFINITY } else { m.max(d) },
+        )
+}
