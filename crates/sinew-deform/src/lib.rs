@@ -18,8 +18,8 @@ pub mod transform;
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
     AttributeEffect, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs, Line,
-    MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs,
-    PortDesc, PortType, RestoreFn, UpdateContext,
+    MAX_PORTS, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue,
+    Outputs, PortDesc, PortType, RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{

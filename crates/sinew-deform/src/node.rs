@@ -1,6 +1,7 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
 use crate::{Par, ParameterDesc, Parameters};
+use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
 use std::fmt::Debug;
@@ -423,11 +424,14 @@ impl<'a> Inputs<'a> {
     }
 }
 
+/// Inputs or outputs of one node, at most: frames keep their lists on the stack.
+pub const MAX_PORTS: usize = 16;
+
 /// The outputs of one update; an output that nobody needs is `None`.
 #[derive(Debug)]
 pub struct Outputs<'a> {
     /// In the order of `ports`.
-    pub values: &'a mut [Option<OutputValue<'a>>],
+    pub values: ArrayVec<Option<OutputValue<'a>>, MAX_PORTS>,
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
 }

@@ -1,1 +1,39 @@
-//! Part of Sinew.
+//! The deformer graph: from document text to numbers, on the CPU.
+//!
+//! ```text
+//! text -> Document (checked, spans kept) -> Plan (ordered, setup and update told apart) -> Instance (bound) -> update
+//! ```
+//!
+//! Nothing here opens a file: nested graphs and inputs are handed in. Nothing here knows a single deformer by
+//! name, except `tangent_frames`, which the binder appends where an output's normals no longer fit its positions.
+
+mod cache;
+mod check;
+mod diagnostic;
+mod explain;
+mod instance;
+mod json;
+mod keyed;
+mod plan;
+mod schema;
+mod value;
+
+pub use cache::CacheError;
+pub use check::{GraphSource, NoNesting, VERSION};
+pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
+pub use instance::{BindError, Frame, InputBinding, Instance, OutputMesh, ParameterError};
+pub use keyed::{KeyInterpolation, Keyed};
+pub use plan::{
+    InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
+};
+pub use schema::schema;
+
+/// Checks a document and compiles it.
+///
+/// `file` is how the document is called in messages; `nested` hands in the text of graphs that it names.
+///
+/// # Errors
+/// Every problem found, each with its place and what would be right.
+pub fn compile(file: &str, text: &str, nested: &dyn GraphSource) -> Result<Plan, Diagnostics> {
+    check::compile(file, text, nested)
+}

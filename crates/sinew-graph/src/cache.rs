@@ -1,0 +1,146 @@
+//! Setup results as bytes: keyed by a hash of what they were computed from, guarded by a hash of themselves.
+//!
+//! Layout: magic `SNWC`, format version (u32 little endian), 32 bytes content key, 32 bytes hash of the payload,
+//! payload (postcard: map from node name to that node's bytes).
+
+use crate::instance::InputBinding;
+use crate::plan::Plan;
+use sinew_deform::ParameterValue;
+use sinew_geom::{Attribute, Mesh, Rig};
+use std::collections::BTreeMap;
+
+const MAGIC: [u8; 4] = *b"SNWC";
+const FORMAT: u32 = 1;
+const HEADER: usize = 4 + 4 + 32 + 32;
+
+/// Why saved setup results were refused.
+#[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// Not a cache file, or of another version.
+    #[error("this is not a setup cache of format {FORMAT}")]
+    Format,
+    /// The bytes were changed or cut.
+    #[error("the setup cache is damaged")]
+    Damaged,
+    /// It belongs to another graph, asset or set of parameters.
+    #[error("the setup cache belongs to other content; it must be made again")]
+    Stale,
+}
+
+/// Decoded setup results.
+#[derive(Debug, Default)]
+pub(crate) struct Saved {
+    pub(crate) blobs: BTreeMap<String, Vec<u8>>,
+}
+
+pub(crate) fn encode(key: &[u8; 32], blobs: BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+    let payload = postcard::to_stdvec(&blobs).unwrap_or_default();
+    let mut out = Vec::with_capacity(HEADER + payload.len());
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&FORMAT.to_le_bytes());
+    out.extend_from_slice(key);
+    out.extend_from_slice(blake3::hash(&payload).as_bytes());
+    out.extend_from_slice(&payload);
+    out
+}
+
+pub(crate) fn decode(bytes: &[u8], key: &[u8; 32]) -> Result<Saved, CacheError> {
+    if bytes.len() < HEADER || bytes[..4] != MAGIC || bytes[4..8] != FORMAT.to_le_bytes() {
+        return Err(CacheError::Format);
+    }
+    let payload = &bytes[HEADER..];
+    if bytes[40..72] != *blake3::hash(payload).as_bytes() {
+        return Err(CacheError::Damaged);
+    }
+    if bytes[8..40] != *key {
+        return Err(CacheError::Stale);
+    }
+    let blobs = postcard::from_bytes(payload).map_err(|_| CacheError::Damaged)?;
+    Ok(Saved { blobs })
+}
+
+/// Hash of everything that setup results depend on.
+pub(crate) fn content_key(
+    plan: &Plan,
+    inputs: &[InputBinding],
+    parameters: &[(&str, ParameterValue)],
+) -> [u8; 32] {
+    let mut h = blake3::Hasher::new();
+    h.update(env!("CARGO_PKG_VERSION").as_bytes());
+    for node in plan.nodes() {
+        text(
+            &mut h,
+            &format!(
+                "{}|{}|{:?}|{:?}",
+                node.name, node.desc.name, node.inputs, node.parameters
+            ),
+        );
+    }
+    for p in plan.parameters() {
+        text(&mut h, &format!("{}|{:?}", p.name, p.default));
+    }
+    for (name, value) in parameters {
+        text(&mut h, &format!("{name}|{value:?}"));
+    }
+    for input in inputs {
+        match input {
+            InputBinding::Mesh(mesh) => hash_mesh(&mut h, mesh),
+            InputBinding::Pose(rig) => hash_rig(&mut h, rig),
+            InputBinding::Values => {}
+        }
+    }
+    *h.finalize().as_bytes()
+}
+
+/// Length first, so that neighbouring texts cannot run into each other.
+fn text(h: &mut blake3::Hasher, t: &str) {
+    h.update(&(t.len() as u64).to_le_bytes());
+    h.update(t.as_bytes());
+}
+
+fn raw<T: bytemuck::Pod>(h: &mut blake3::Hasher, v: &[T]) {
+    h.update(&(v.len() as u64).to_le_bytes());
+    h.update(bytemuck::cast_slice(v));
+}
+
+fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
+    raw(h, &mesh.positions);
+    raw(h, mesh.topology.triangles());
+    raw(h, mesh.normals.as_deref().unwrap_or_default());
+    raw(h, mesh.tangents.as_deref().unwrap_or_default());
+    for uv in &mesh.uvs {
+        raw(h, uv);
+    }
+    for c in &mesh.colors {
+        raw(h, c);
+    }
+    for (name, a) in &mesh.attributes {
+        text(h, name);
+        match a {
+            Attribute::Scalar(v) => raw(h, v),
+            Attribute::Vec2(v) => raw(h, v),
+            Attribute::Vec3(v) => raw(h, v),
+            Attribute::Vec4(v) => raw(h, v),
+        }
+    }
+    if let Some(i) = &mesh.influences {
+        raw(h, i.offsets());
+        raw(h, i.joints());
+        raw(h, i.weights());
+    }
+    for t in &mesh.morph_targets {
+        raw(h, &t.vertices);
+        raw(h, &t.positions);
+        raw(h, &t.normals);
+        raw(h, &t.tangents);
+    }
+    h.update(&(mesh.morph_offset as u64).to_le_bytes());
+}
+
+fn hash_rig(h: &mut blake3::Hasher, rig: &Rig) {
+    for j in rig.joints() {
+        text(h, &format!("{}|{:?}", rig.nodes()[j.node].name, j));
+    }
+    h.update(&(rig.morph_weight_count() as u64).to_le_bytes());
+}

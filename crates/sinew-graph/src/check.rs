@@ -1,0 +1,284 @@
+//! From document text to a [`Plan`]: names, types, ranges, cycles; every problem with its place.
+
+mod declarations;
+mod links;
+mod nodes;
+
+use crate::diagnostic::{Diagnostics, Severity};
+use crate::json::{self, Json, Reporter};
+use crate::keyed::Keyed;
+use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
+use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The document version that this library reads and writes.
+pub const VERSION: &str = "1.0";
+/// Graphs within graphs, at most.
+const MAX_NESTING: usize = 32;
+
+/// Hands in the text of graphs that a document names.
+pub trait GraphSource {
+    /// Text of the graph `name`, as named in the document `from`.
+    ///
+    /// # Errors
+    /// Why it cannot be had, in words for the user.
+    fn graph_text(&self, from: &str, name: &str) -> Result<String, String>;
+}
+
+/// Knows no other graph.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNesting;
+
+impl GraphSource for NoNesting {
+    fn graph_text(&self, _from: &str, _name: &str) -> Result<String, String> {
+        Err("graphs in other files cannot be reached from here".into())
+    }
+}
+
+/// What a name in a scope stands for.
+#[derive(Clone, Debug)]
+enum Symbol {
+    /// An input of the whole graph.
+    Input(usize),
+    /// A node, by its index in `Collector::nodes`.
+    Node(usize),
+    /// A link in another scope: the input of a nested graph.
+    Alias { scope: usize, link: String },
+    /// A nested graph.
+    Graph { scope: usize },
+}
+
+/// What `$name` stands for.
+#[derive(Clone, Debug)]
+enum ParameterRef {
+    Declared(usize),
+    Fixed {
+        ty: ParameterType,
+        source: FixedValue,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum FixedValue {
+    Constant(ParameterValue),
+    Keyed(Keyed),
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    reporter: usize,
+    prefix: String,
+    symbols: HashMap<String, Symbol>,
+    /// In document order, for suggestions.
+    names: Vec<String>,
+    parameters: HashMap<String, ParameterRef>,
+    outputs: Vec<(String, String, Range<usize>)>,
+}
+
+#[derive(Debug)]
+struct RawNode {
+    name: String,
+    scope: usize,
+    span: Range<usize>,
+    desc: &'static NodeDesc,
+    /// Link text and place for each input port.
+    links: Vec<Option<(String, Range<usize>)>>,
+    parameters: Vec<ParameterSource>,
+}
+
+struct Collector<'a> {
+    nested: &'a dyn GraphSource,
+    reporters: Vec<Reporter>,
+    scopes: Vec<Scope>,
+    inputs: Vec<InputDecl>,
+    parameters: Vec<ParameterDecl>,
+    nodes: Vec<RawNode>,
+    /// Files being read, outermost first: finds graphs that contain themselves.
+    open_files: Vec<String>,
+}
+
+pub(crate) fn compile(
+    file: &str,
+    text: &str,
+    nested: &dyn GraphSource,
+) -> Result<Plan, Diagnostics> {
+    let mut c = Collector {
+        nested,
+        reporters: vec![Reporter::new(file, text)],
+        scopes: Vec::new(),
+        inputs: Vec::new(),
+        parameters: Vec::new(),
+        nodes: Vec::new(),
+        open_files: vec![file.to_owned()],
+    };
+    let plan = c.compile_root();
+    let mut found: Vec<_> = c.reporters.into_iter().flat_map(|r| r.found).collect();
+    match plan {
+        Some(mut plan) if found.iter().all(|d| d.severity == Severity::Warning) => {
+            plan.warnings = found;
+            Ok(plan)
+        }
+        _ => {
+            // Errors first; a failed compile always has one.
+            found.sort_by_key(|d| d.severity == Severity::Warning);
+            Err(Diagnostics(found))
+        }
+    }
+}
+
+impl Collector<'_> {
+    fn compile_root(&mut self) -> Option<Plan> {
+        let root = json::parse(&mut self.reporters[0])?;
+        let scope = self.new_scope(0, String::new());
+        if !self.check_head(0, &root) {
+            return None;
+        }
+        self.declare_inputs(scope, &root);
+        self.declare_parameters(scope, &root);
+        self.collect_body(scope, &root);
+        if self.has_errors() {
+            // Links to broken parts would only repeat the same news, but unknown names are still worth saying.
+            self.resolve_all();
+            return None;
+        }
+        let (sources, outputs) = self.resolve_all()?;
+        let order = self.order(&sources)?;
+        self.assemble(&sources, outputs, &order)
+    }
+
+    fn new_scope(&mut self, reporter: usize, prefix: String) -> usize {
+        self.scopes.push(Scope {
+            reporter,
+            prefix,
+            ..Scope::default()
+        });
+        self.scopes.len() - 1
+    }
+
+    fn reporter(&mut self, scope: usize) -> &mut Reporter {
+        let index = self.scopes[scope].reporter;
+        &mut self.reporters[index]
+    }
+
+    fn has_errors(&self) -> bool {
+        self.reporters
+            .iter()
+            .flat_map(|r| &r.found)
+            .any(|d| d.severity == Severity::Error)
+    }
+
+    /// The document's version and keys. False where reading on makes no sense.
+    fn check_head(&mut self, reporter: usize, root: &Json) -> bool {
+        const KEYS: [&str; 9] = [
+            "sinew",
+            "name",
+            "description",
+            "inputs",
+            "parameters",
+            "nodes",
+            "stack",
+            "outputs",
+            "$schema",
+        ];
+        let r = &mut self.reporters[reporter];
+        let Some(members) = root.members() else {
+            r.error(
+                "wrong_type",
+                &root.span,
+                format!("the document is {}", root.describe()),
+                "expected an object with \"sinew\": \"1.0\"",
+            );
+            return false;
+        };
+        match root.get("sinew") {
+            None => {
+                r.error(
+                    "missing_version",
+                    &(root.span.start..root.span.start + 1),
+                    "the document does not say its version",
+                    format!("add \"sinew\": \"{VERSION}\""),
+                );
+                return false;
+            }
+            Some(v) if v.text() != Some(VERSION) => {
+                r.error(
+                    "version",
+                    &v.span,
+                    format!("this document is of version {}", v.describe()),
+                    format!("this library reads version \"{VERSION}\""),
+                );
+                return false;
+            }
+            Some(_) => {}
+        }
+        for m in members {
+            if !KEYS.contains(&m.key.as_str()) {
+                let help = match crate::diagnostic::closest(&m.key, KEYS.into_iter()) {
+                    Some(k) => format!("did you mean '{k}'?"),
+                    None => format!("known are {}", KEYS.join(", ")),
+                };
+                r.error(
+                    "unknown_key",
+                    &m.key_span,
+                    format!("a graph has no '{}'", m.key),
+                    help,
+                );
+            }
+        }
+        true
+    }
+
+    fn assemble(
+        &mut self,
+        sources: &[Vec<Option<links::RawSource>>],
+        outputs: Vec<(String, links::RawSource)>,
+        order: &[usize],
+    ) -> Option<Plan> {
+        let mut place = vec![None; self.nodes.len()];
+        for (position, &raw) in order.iter().enumerate() {
+            place[raw] = Some(position);
+        }
+        let convert = |s: links::RawSource| -> Option<crate::plan::Source> {
+            Some(match s {
+                links::RawSource::Input(i) => crate::plan::Source::Input(i),
+                links::RawSource::Node { node, port } => crate::plan::Source::Node {
+                    node: place[node]?,
+                    port,
+                },
+            })
+        };
+        let nodes = order
+            .iter()
+            .map(|&raw| {
+                let n = &mut self.nodes[raw];
+                PlanNode {
+                    name: std::mem::take(&mut n.name),
+                    desc: n.desc,
+                    inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
+                    parameters: std::mem::take(&mut n.parameters),
+                    runs_in_setup: false,
+                    implicit: false,
+                }
+            })
+            .collect();
+        let outputs = outputs
+            .into_iter()
+            .map(|(name, s)| {
+                Some(OutputDecl {
+                    name,
+                    source: convert(s)?,
+                })
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let mut plan = Plan {
+            inputs: std::mem::take(&mut self.inputs),
+            parameters: std::mem::take(&mut self.parameters),
+            nodes,
+            outputs,
+            warnings: Vec::new(),
+        };
+        plan.derive_phases();
+        Some(plan)
+    }
+}

@@ -1,0 +1,319 @@
+//! The `inputs` and `parameters` of a document.
+
+use super::{Collector, ParameterRef, Symbol};
+use crate::diagnostic::closest;
+use crate::json::{Json, Member};
+use crate::plan::{DeclaredType, InputDecl, InputType, ParameterDecl};
+use crate::value::{check_value, read_keyed, read_value};
+use sinew_deform::{ParameterType, ParameterValue};
+use sinew_geom::{Affine, Selection};
+
+impl Collector<'_> {
+    /// Declares the inputs of the outermost graph; without any, `body` and `pose`.
+    pub(super) fn declare_inputs(&mut self, scope: usize, root: &Json) {
+        let Some(json) = root.get("inputs") else {
+            for (name, ty) in [("body", InputType::Mesh), ("pose", InputType::Pose)] {
+                self.add_input(
+                    scope,
+                    InputDecl {
+                        name: name.into(),
+                        ty,
+                        selection: Selection::All,
+                        file: None,
+                        count: 0,
+                    },
+                );
+            }
+            return;
+        };
+        for m in self.members_of(scope, json, "inputs") {
+            if let Some(decl) = self.read_input(scope, &m) {
+                self.add_input(scope, decl);
+            }
+        }
+    }
+
+    fn add_input(&mut self, scope: usize, decl: InputDecl) {
+        let s = &mut self.scopes[scope];
+        s.names.push(decl.name.clone());
+        s.symbols
+            .insert(decl.name.clone(), Symbol::Input(self.inputs.len()));
+        self.inputs.push(decl);
+    }
+
+    /// Members of an object, or a report that it is none.
+    pub(super) fn members_of(&mut self, scope: usize, json: &Json, what: &str) -> Vec<Member> {
+        match json.members() {
+            Some(m) => m.to_vec(),
+            None => {
+                let message = format!("'{what}' is {}", json.describe());
+                self.reporter(scope).error(
+                    "wrong_type",
+                    &json.span,
+                    message,
+                    "expected an object of named things",
+                );
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reports a name that links could not spell.
+    pub(super) fn check_name(&mut self, scope: usize, m: &Member) -> bool {
+        let bad = m.key.is_empty()
+            || m.key.contains(['.', '$', '/'])
+            || m.key.chars().any(char::is_control);
+        if bad {
+            self.reporter(scope).error(
+                "bad_name",
+                &m.key_span,
+                format!("'{}' cannot be a name", m.key),
+                "names are not empty and hold no '.', '$' or '/'",
+            );
+        }
+        !bad
+    }
+
+    pub(super) fn unknown_keys(&mut self, scope: usize, json: &Json, what: &str, known: &[&str]) {
+        for m in json.members().unwrap_or_default() {
+            if !known.contains(&m.key.as_str()) {
+                let help = match closest(&m.key, known.iter().copied()) {
+                    Some(k) => format!("did you mean '{k}'?"),
+                    None => format!("known are {}", known.join(", ")),
+                };
+                self.reporter(scope).error(
+                    "unknown_key",
+                    &m.key_span,
+                    format!("{what} has no '{}'", m.key),
+                    help,
+                );
+            }
+        }
+    }
+
+    fn read_input(&mut self, scope: usize, m: &Member) -> Option<InputDecl> {
+        if !self.check_name(scope, m) {
+            return None;
+        }
+        self.unknown_keys(
+            scope,
+            &m.value,
+            "an input",
+            &["type", "select", "file", "count", "doc"],
+        );
+        let ty = match m.value.get("type").and_then(Json::text) {
+            Some("mesh") => InputType::Mesh,
+            Some("pose") => InputType::Pose,
+            Some("values") => InputType::Values,
+            _ => {
+                let span = m
+                    .value
+                    .get("type")
+                    .map_or(&m.value.span, |t| &t.span)
+                    .clone();
+                self.reporter(scope).error(
+                    "wrong_type",
+                    &span,
+                    format!("input '{}' has no known type", m.key),
+                    "expected \"type\": \"mesh\", \"pose\" or \"values\"",
+                );
+                return None;
+            }
+        };
+        let text = |key: &str| m.value.get(key).and_then(Json::text).map(str::to_owned);
+        let count_type = ParameterType::Int {
+            min: 1,
+            max: 1 << 24,
+        };
+        let count = match m.value.get("count") {
+            Some(json) => match read_value("count", count_type, json, self.reporter(scope)) {
+                Some(ParameterValue::Int(v)) => usize::try_from(v).unwrap_or(0),
+                _ => 0,
+            },
+            None => 0,
+        };
+        if ty == InputType::Values && count == 0 {
+            self.reporter(scope).error(
+                "missing_count",
+                &m.value.span,
+                format!("input '{}' does not say how many values it takes", m.key),
+                "add \"count\": n",
+            );
+            return None;
+        }
+        Some(InputDecl {
+            name: m.key.clone(),
+            ty,
+            selection: text("select").map_or(Selection::All, Selection::Named),
+            file: text("file"),
+            count,
+        })
+    }
+
+    /// Declares the parameters of a scope. `given` says which of them the outer graph has set.
+    pub(super) fn declare_parameters(&mut self, scope: usize, root: &Json) {
+        let Some(json) = root.get("parameters") else {
+            return;
+        };
+        for m in self.members_of(scope, json, "parameters") {
+            if self.scopes[scope].parameters.contains_key(&m.key) {
+                continue;
+            }
+            if let Some(decl) = self.read_parameter(scope, &m) {
+                self.scopes[scope]
+                    .parameters
+                    .insert(m.key.clone(), ParameterRef::Declared(self.parameters.len()));
+                self.parameters.push(decl);
+            }
+        }
+    }
+
+    /// The type that a parameter's declaration names, with its range.
+    pub(super) fn read_declared_type(&mut self, scope: usize, m: &Member) -> Option<ParameterType> {
+        let bound =
+            |key: &str, default: f64| m.value.get(key).and_then(Json::number).unwrap_or(default);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "float to integer casts saturate"
+        )]
+        let whole = |key: &str, default: i64| {
+            m.value
+                .get(key)
+                .and_then(Json::number)
+                .map_or(default, |v| v as i64)
+        };
+        let ty = match m.value.get("type").and_then(Json::text) {
+            Some("float") => ParameterType::Float {
+                min: bound("min", f64::MIN),
+                max: bound("max", f64::MAX),
+            },
+            Some("int") => ParameterType::Int {
+                min: whole("min", i64::MIN),
+                max: whole("max", i64::MAX),
+            },
+            Some("bool") => ParameterType::Bool,
+            Some("text") => ParameterType::Text,
+            Some("vec3") => ParameterType::Vec3,
+            Some("vec4") => ParameterType::Vec4,
+            Some("int3") => ParameterType::Int3 {
+                min: whole("min", i64::MIN),
+                max: whole("max", i64::MAX),
+            },
+            Some("transform") => ParameterType::Transform,
+            Some("floats") => ParameterType::Floats,
+            Some("points") => ParameterType::Points,
+            Some("texts") => ParameterType::Texts,
+            _ => {
+                let span = m
+                    .value
+                    .get("type")
+                    .map_or(&m.value.span, |t| &t.span)
+                    .clone();
+                self.reporter(scope).error("wrong_type", &span, format!("parameter '{}' has no known type", m.key), "expected \"type\": float, int, bool, text, vec3, vec4, int3, transform, floats, points or texts");
+                return None;
+            }
+        };
+        let empty = match ty {
+            ParameterType::Float { min, max } => min > max,
+            ParameterType::Int { min, max } | ParameterType::Int3 { min, max } => min > max,
+            _ => false,
+        };
+        if empty {
+            self.reporter(scope).error(
+                "empty_range",
+                &m.value.span,
+                format!("no value fits the range of '{}'", m.key),
+                "min must not be above max",
+            );
+            return None;
+        }
+        Some(ty)
+    }
+
+    fn read_parameter(&mut self, scope: usize, m: &Member) -> Option<ParameterDecl> {
+        if !self.check_name(scope, m) {
+            return None;
+        }
+        self.unknown_keys(
+            scope,
+            &m.value,
+            "a parameter",
+            &[
+                "type",
+                "default",
+                "min",
+                "max",
+                "setup",
+                "keys",
+                "interpolation",
+                "doc",
+            ],
+        );
+        let ty = self.read_declared_type(scope, m)?;
+        let setup = match m.value.get("setup") {
+            None => false,
+            Some(json) => matches!(
+                read_value("setup", ParameterType::Bool, json, self.reporter(scope))?,
+                ParameterValue::Bool(true)
+            ),
+        };
+        let keyed = match read_keyed(&m.key, ty, &m.value, self.reporter(scope)) {
+            None => None,
+            Some(keyed) => Some(keyed?),
+        };
+        if setup && keyed.is_some() {
+            self.reporter(scope).error(
+                "keyed_setup",
+                &m.key_span,
+                format!("'{}' is read in setup only and cannot be keyed", m.key),
+                "remove \"setup\" or \"keys\"",
+            );
+            return None;
+        }
+        let default = match (m.value.get("default"), &keyed) {
+            (Some(json), _) => read_value(&m.key, ty, json, self.reporter(scope))?,
+            (None, Some(keyed)) => keyed.values[0].clone(),
+            (None, None) => zero_of(ty),
+        };
+        if check_value(ty, &default).is_err() {
+            self.reporter(scope).error(
+                "missing_default",
+                &m.value.span,
+                format!("'{}' needs a default inside its range", m.key),
+                "add \"default\"",
+            );
+            return None;
+        }
+        let doc = m
+            .value
+            .get("doc")
+            .and_then(Json::text)
+            .unwrap_or_default()
+            .to_owned();
+        let name = format!("{}{}", self.scopes[scope].prefix, m.key);
+        Some(ParameterDecl {
+            name,
+            ty: DeclaredType(ty),
+            default,
+            setup,
+            keyed,
+            doc,
+        })
+    }
+}
+
+fn zero_of(ty: ParameterType) -> ParameterValue {
+    match ty {
+        ParameterType::Bool => ParameterValue::Bool(false),
+        ParameterType::Int { .. } => ParameterValue::Int(0),
+        ParameterType::Float { .. } => ParameterValue::Float(0.0),
+        ParameterType::Choice(_) | ParameterType::Text => ParameterValue::Text(String::new()),
+        ParameterType::Vec3 => ParameterValue::Vec3([0.0; 3]),
+        ParameterType::Vec4 => ParameterValue::Vec4([0.0; 4]),
+        ParameterType::Int3 { .. } => ParameterValue::Int3([0; 3]),
+        ParameterType::Transform => ParameterValue::Transform(Affine::identity()),
+        ParameterType::Floats => ParameterValue::Floats(Vec::new()),
+        ParameterType::Points => ParameterValue::Points(Vec::new()),
+        ParameterType::Texts => ParameterValue::Texts(Vec::new()),
+    }
+}

@@ -1,0 +1,735 @@
+//! The `nodes`, `stack` and `outputs` of a document, nested graphs included.
+
+use super::{Collector, FixedValue, MAX_NESTING, ParameterRef, RawNode, Symbol};
+use crate::diagnostic::closest;
+use crate::json::{self, Json, Kind, Member, Reporter};
+use crate::plan::{DeclaredType, ParameterSource};
+use crate::value::{check_value, expectation, read_keyed, read_value};
+use sinew_deform::{
+    NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, REGISTRY, find_node,
+};
+use std::ops::Range;
+
+/// Keys that every node may have beside its ports and parameters.
+const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
+/// Node kinds that the compiler itself understands.
+pub(crate) const NESTED_KIND: &str = "graph";
+/// Reserved: the user's own WGSL.
+pub(crate) const KERNEL_KIND: &str = "kernel";
+
+impl Collector<'_> {
+    pub(super) fn collect_body(&mut self, scope: usize, root: &Json) {
+        if let Some(nodes) = root.get("nodes") {
+            for m in self.members_of(scope, nodes, "nodes") {
+                if self.check_name(scope, &m) {
+                    self.collect_node(scope, &m.key, &m.key_span, &m.value, &[]);
+                }
+            }
+        }
+        let last = root.get("stack").and_then(|s| self.collect_stack(scope, s));
+        self.collect_outputs(scope, root, last);
+    }
+
+    /// A chain: each step's mesh is the one before. Returns the name of the last step.
+    fn collect_stack(&mut self, scope: usize, stack: &Json) -> Option<String> {
+        let Some(items) = stack.array() else {
+            let message = format!("'stack' is {}", stack.describe());
+            self.reporter(scope).error(
+                "wrong_type",
+                &stack.span,
+                message,
+                "expected a list such as [\"skin\", {\"node\": \"delta_mush\"}]",
+            );
+            return None;
+        };
+        let mut previous = self.first_input(scope, PortType::Mesh);
+        let pose = self.first_input(scope, PortType::Pose);
+        for item in items {
+            let as_object = match &item.kind {
+                Kind::Text(kind) => {
+                    let value = Json {
+                        span: item.span.clone(),
+                        kind: Kind::Text(kind.clone()),
+                    };
+                    let member = Member {
+                        key: "node".into(),
+                        key_span: item.span.clone(),
+                        value,
+                    };
+                    Json {
+                        span: item.span.clone(),
+                        kind: Kind::Object(vec![member]),
+                    }
+                }
+                _ => item.clone(),
+            };
+            let kind = as_object.get("node").and_then(Json::text).unwrap_or("node");
+            let base = as_object
+                .get("name")
+                .and_then(Json::text)
+                .unwrap_or(kind)
+                .to_owned();
+            let name = self.free_name(scope, &base);
+            let mut defaults = Vec::new();
+            if let Some(p) = &previous {
+                defaults.push(("mesh", p.clone()));
+            }
+            if let Some(p) = &pose {
+                defaults.push(("pose", p.clone()));
+            }
+            self.collect_node(scope, &name, &item.span, &as_object, &defaults);
+            previous = Some(name);
+        }
+        previous
+    }
+
+    fn first_input(&self, scope: usize, ty: PortType) -> Option<String> {
+        let s = &self.scopes[scope];
+        s.names
+            .iter()
+            .find(|n| {
+                self.symbol_type(scope, n, 0) == Some(ty)
+                    && !matches!(s.symbols[*n], Symbol::Node(_) | Symbol::Graph { .. })
+            })
+            .cloned()
+    }
+
+    fn symbol_type(&self, scope: usize, name: &str, depth: usize) -> Option<PortType> {
+        match self.scopes[scope].symbols.get(name)? {
+            Symbol::Input(i) => Some(self.inputs[*i].ty.port_type()),
+            Symbol::Node(n) => self.nodes[*n].desc.outputs.first().map(|p| p.ty),
+            Symbol::Alias { scope, link } if depth < MAX_NESTING => {
+                let (name, port) = link.split_once('.').unwrap_or((link, ""));
+                if port.is_empty() {
+                    self.symbol_type(*scope, name, depth + 1)
+                } else {
+                    None
+                }
+            }
+            Symbol::Alias { .. } | Symbol::Graph { .. } => None,
+        }
+    }
+
+    fn free_name(&self, scope: usize, base: &str) -> String {
+        let taken = |n: &str| self.scopes[scope].symbols.contains_key(n);
+        if !taken(base) {
+            return base.to_owned();
+        }
+        (2..)
+            .map(|i| format!("{base}_{i}"))
+            .find(|n| !taken(n))
+            .unwrap_or_else(|| base.to_owned())
+    }
+
+    fn declare(&mut self, scope: usize, name: &str, span: &Range<usize>, symbol: Symbol) -> bool {
+        if self.scopes[scope].symbols.contains_key(name) {
+            self.reporter(scope).error(
+                "duplicate_name",
+                span,
+                format!("'{name}' is the name of something else already"),
+                "inputs and nodes share one set of names",
+            );
+            return false;
+        }
+        let s = &mut self.scopes[scope];
+        s.names.push(name.to_owned());
+        s.symbols.insert(name.to_owned(), symbol);
+        true
+    }
+
+    fn collect_node(
+        &mut self,
+        scope: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        if json.members().is_none() {
+            let message = format!("node '{name}' is {}", json.describe());
+            self.reporter(scope).error(
+                "wrong_type",
+                &json.span,
+                message,
+                "expected an object such as {\"node\": \"skin\", ...}",
+            );
+            return;
+        }
+        let Some(kind_json) = json.get("node") else {
+            self.reporter(scope).error(
+                "missing_kind",
+                span,
+                format!("node '{name}' does not say what it is"),
+                "add \"node\": \"skin\" or another kind; `sinew nodes` lists them",
+            );
+            return;
+        };
+        match kind_json.text() {
+            Some(NESTED_KIND) => self.collect_graph(scope, name, span, json, defaults),
+            Some(KERNEL_KIND) => {
+                self.reporter(scope).error(
+                    "kernel_device",
+                    &kind_json.span,
+                    "custom kernels run on a GPU device only, and this build has the CPU device",
+                    "use built-in nodes; `sinew nodes` lists them",
+                );
+            }
+            Some(kind) => match find_node(kind) {
+                Some(desc) => self.collect_plain(scope, name, span, json, desc, defaults),
+                None => {
+                    let help = match closest(kind, REGISTRY.iter().map(|d| d.name)) {
+                        Some(word) => format!("did you mean '{word}'?"),
+                        None => "`sinew nodes` lists the kinds there are".into(),
+                    };
+                    self.reporter(scope).error(
+                        "unknown_node",
+                        &kind_json.span,
+                        format!("there is no node '{kind}'"),
+                        help,
+                    );
+                }
+            },
+            None => {
+                let message = format!("the kind of '{name}' is {}", kind_json.describe());
+                self.reporter(scope).error(
+                    "wrong_type",
+                    &kind_json.span,
+                    message,
+                    "expected the name of a node kind",
+                );
+            }
+        }
+    }
+
+    fn collect_plain(
+        &mut self,
+        scope: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        desc: &'static NodeDesc,
+        defaults: &[(&str, String)],
+    ) {
+        if !self.declare(scope, name, span, Symbol::Node(self.nodes.len())) {
+            return;
+        }
+        let mut links: Vec<Option<(String, Range<usize>)>> = vec![None; desc.inputs.len()];
+        let mut parameters: Vec<ParameterSource> = desc
+            .parameters
+            .iter()
+            .map(|p| ParameterSource::Constant(p.default_value()))
+            .collect();
+        for m in json.members().unwrap_or_default() {
+            if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
+                match m.value.text() {
+                    Some(link) => links[i] = Some((link.to_owned(), m.value.span.clone())),
+                    None => {
+                        let message =
+                            format!("input '{}' of '{name}' is {}", m.key, m.value.describe());
+                        self.reporter(scope).error(
+                            "wrong_type",
+                            &m.value.span,
+                            message,
+                            "expected the name of an input, a node, or node.port",
+                        );
+                    }
+                }
+            } else if let Some(i) = desc.parameters.iter().position(|p| p.name == m.key) {
+                if let Some(source) = self.read_source(scope, &desc.parameters[i], m) {
+                    parameters[i] = source;
+                }
+            } else if !COMMON_KEYS.contains(&m.key.as_str()) {
+                self.unknown_port(scope, desc, m);
+            }
+        }
+        for (i, port) in desc.inputs.iter().enumerate() {
+            if links[i].is_none()
+                && let Some((_, link)) = defaults.iter().find(|(p, _)| *p == port.name)
+            {
+                links[i] = Some((link.clone(), span.clone()));
+            }
+            if links[i].is_none() && port.required {
+                let message = format!("'{name}' ({}) needs its input '{}'", desc.name, port.name);
+                self.reporter(scope).error(
+                    "missing_input",
+                    span,
+                    message,
+                    format!(
+                        "add \"{}\": \"...\", a {}: {}",
+                        port.name,
+                        port.ty.as_str(),
+                        port.doc
+                    ),
+                );
+            }
+        }
+        let full = format!("{}{name}", self.scopes[scope].prefix);
+        self.nodes.push(RawNode {
+            name: full,
+            scope,
+            span: span.clone(),
+            desc,
+            links,
+            parameters,
+        });
+    }
+
+    fn unknown_port(&mut self, scope: usize, desc: &NodeDesc, m: &Member) {
+        let names = || {
+            desc.inputs
+                .iter()
+                .map(|p| p.name)
+                .chain(desc.parameters.iter().map(|p| p.name))
+        };
+        let help = match closest(&m.key, names()) {
+            Some(word) => format!("did you mean '{word}'?"),
+            None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        self.reporter(scope).error(
+            "unknown_port",
+            &m.key_span,
+            format!("{} has no input or parameter '{}'", desc.name, m.key),
+            help,
+        );
+    }
+
+    fn read_source(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        m: &Member,
+    ) -> Option<ParameterSource> {
+        if let Some(reference) = m.value.text().and_then(|t| t.strip_prefix('$')) {
+            return self.parameter_reference(scope, desc, reference, &m.value.span);
+        }
+        if let Some(keyed) = read_keyed(&m.key, desc.ty, &m.value, self.reporter(scope)) {
+            let keyed = keyed?;
+            if desc.phase == Phase::Setup {
+                self.reporter(scope).error(
+                    "keyed_setup",
+                    &m.value.span,
+                    format!("'{}' is read in setup only and cannot be keyed", m.key),
+                    "give one value",
+                );
+                return None;
+            }
+            return Some(ParameterSource::Keyed(keyed));
+        }
+        read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
+    }
+
+    fn parameter_reference(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        reference: &str,
+        span: &Range<usize>,
+    ) -> Option<ParameterSource> {
+        let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
+            let known: Vec<String> = self.scopes[scope].parameters.keys().cloned().collect();
+            let help = match closest(reference, known.iter().map(String::as_str)) {
+                Some(word) => format!("did you mean '${word}'?"),
+                None => format!(
+                    "declare it under \"parameters\": {{\"{reference}\": {{\"type\": ..., \"default\": ...}}}}"
+                ),
+            };
+            self.reporter(scope).error(
+                "unknown_parameter",
+                span,
+                format!("there is no parameter '{reference}'"),
+                help,
+            );
+            return None;
+        };
+        match found {
+            ParameterRef::Fixed { ty, source } => {
+                self.fixed_reference(scope, desc, reference, span, ty, source)
+            }
+            ParameterRef::Declared(index) => {
+                let decl = &mut self.parameters[index];
+                if desc.phase == Phase::Setup && !decl.setup {
+                    let message = format!(
+                        "'{}' is read in setup only, but '${reference}' may change at any time",
+                        desc.name
+                    );
+                    self.reporter(scope).error(
+                        "setup_parameter",
+                        span,
+                        message,
+                        format!("add \"setup\": true to the declaration of '{reference}'"),
+                    );
+                    return None;
+                }
+                match narrow(decl.ty.0, desc.ty) {
+                    Some(ty) => decl.ty = DeclaredType(ty),
+                    None => {
+                        self.reporter(scope).error(
+                            "wrong_type",
+                            span,
+                            format!("'${reference}' does not fit '{}'", desc.name),
+                            format!("expected {}", expectation(desc.ty)),
+                        );
+                        return None;
+                    }
+                }
+                let values = decl
+                    .keyed
+                    .iter()
+                    .flat_map(|k| &k.values)
+                    .chain([&decl.default]);
+                let bad = values
+                    .into_iter()
+                    .find_map(|v| check_value(decl.ty.0, v).err());
+                if let Some(message) = bad {
+                    self.reporter(scope).error(
+                        "out_of_range",
+                        span,
+                        format!("a value of '${reference}' does not fit '{}'", desc.name),
+                        message,
+                    );
+                    return None;
+                }
+                Some(ParameterSource::Parameter(index))
+            }
+        }
+    }
+
+    fn fixed_reference(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        reference: &str,
+        span: &Range<usize>,
+        ty: ParameterType,
+        source: FixedValue,
+    ) -> Option<ParameterSource> {
+        let fits = narrow(ty, desc.ty).is_some();
+        let values: &[ParameterValue] = match &source {
+            FixedValue::Constant(v) => std::slice::from_ref(v),
+            FixedValue::Keyed(k) => &k.values,
+        };
+        if !fits || values.iter().any(|v| check_value(desc.ty, v).is_err()) {
+            self.reporter(scope).error(
+                "wrong_type",
+                span,
+                format!(
+                    "the value given for '${reference}' does not fit '{}'",
+                    desc.name
+                ),
+                format!("expected {}", expectation(desc.ty)),
+            );
+            return None;
+        }
+        match source {
+            FixedValue::Constant(v) => Some(ParameterSource::Constant(v)),
+            FixedValue::Keyed(_) if desc.phase == Phase::Setup => {
+                self.reporter(scope).error(
+                    "keyed_setup",
+                    span,
+                    format!("'{}' is read in setup only and cannot be keyed", desc.name),
+                    "give one value",
+                );
+                None
+            }
+            FixedValue::Keyed(k) => Some(ParameterSource::Keyed(k)),
+        }
+    }
+
+    /// A graph within the graph: its body joins ours under the prefix `name/`.
+    fn collect_graph(
+        &mut self,
+        outer: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        let Some((reporter, root, file)) = self.nested_document(outer, name, span, json) else {
+            return;
+        };
+        let prefix = format!("{}{name}/", self.scopes[outer].prefix);
+        let inner = self.new_scope(reporter, prefix);
+        self.wire_nested(outer, inner, name, span, json, &root, defaults);
+        let opened = file.is_some();
+        self.open_files.extend(file);
+        self.collect_body(inner, &root);
+        if opened {
+            self.open_files.pop();
+        }
+        self.declare(outer, name, span, Symbol::Graph { scope: inner });
+    }
+
+    fn nested_document(
+        &mut self,
+        outer: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+    ) -> Option<(usize, Json, Option<String>)> {
+        if self.scopes[outer].prefix.matches('/').count() >= MAX_NESTING {
+            self.reporter(outer).error(
+                "too_deep",
+                span,
+                format!("more than {MAX_NESTING} graphs are nested here"),
+                "",
+            );
+            return None;
+        }
+        match (json.get("graph"), json.get("file")) {
+            (Some(inline), None) => Some((self.scopes[outer].reporter, inline.clone(), None)),
+            (None, Some(file_json)) => {
+                let Some(file) = file_json.text() else {
+                    let message = format!("'file' is {}", file_json.describe());
+                    self.reporter(outer).error(
+                        "wrong_type",
+                        &file_json.span,
+                        message,
+                        "expected the path of a graph document",
+                    );
+                    return None;
+                };
+                let from = self.open_files.last().cloned().unwrap_or_default();
+                if self.open_files.iter().any(|f| f == file) {
+                    self.reporter(outer).error(
+                        "recursive_graph",
+                        &file_json.span,
+                        format!("'{file}' contains itself"),
+                        "",
+                    );
+                    return None;
+                }
+                let text = match self.nested.graph_text(&from, file) {
+                    Ok(text) => text,
+                    Err(why) => {
+                        self.reporter(outer).error(
+                            "nested_file",
+                            &file_json.span,
+                            format!("the graph '{file}' cannot be read: {why}"),
+                            "paths are relative to the document that names them",
+                        );
+                        return None;
+                    }
+                };
+                self.reporters.push(Reporter::new(file, &text));
+                let reporter = self.reporters.len() - 1;
+                let root = json::parse(&mut self.reporters[reporter])?;
+                self.check_head(reporter, &root)
+                    .then_some((reporter, root, Some(file.to_owned())))
+            }
+            _ => {
+                self.reporter(outer).error(
+                    "nested_graph",
+                    span,
+                    format!("'{name}' must name one graph"),
+                    "give either \"file\": \"path.json\" or \"graph\": {...}",
+                );
+                None
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the two scopes and the two documents are all needed to join them"
+    )]
+    fn wire_nested(
+        &mut self,
+        outer: usize,
+        inner: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        root: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        let default_inputs = || vec!["body".to_owned(), "pose".to_owned()];
+        let inputs = root
+            .get("inputs")
+            .and_then(Json::members)
+            .map_or_else(default_inputs, |m| {
+                m.iter().map(|m| m.key.clone()).collect()
+            });
+        let declared: Vec<Member> = root
+            .get("parameters")
+            .and_then(Json::members)
+            .unwrap_or_default()
+            .to_vec();
+        for m in json.members().unwrap_or_default() {
+            let key = m.key.as_str();
+            if COMMON_KEYS.contains(&key)
+                || ["graph", "file"].contains(&key)
+                || inputs.iter().any(|i| i == key)
+            {
+                continue;
+            }
+            match declared.iter().find(|d| d.key == key) {
+                Some(d) => self.set_nested_parameter(outer, inner, d, m),
+                None => {
+                    let names = || {
+                        inputs
+                            .iter()
+                            .map(String::as_str)
+                            .chain(declared.iter().map(|d| d.key.as_str()))
+                    };
+                    let help = match closest(key, names()) {
+                        Some(word) => format!("did you mean '{word}'?"),
+                        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+                    };
+                    self.reporter(outer).error(
+                        "unknown_port",
+                        &m.key_span,
+                        format!("the graph '{name}' has no input or parameter '{key}'"),
+                        help,
+                    );
+                }
+            }
+        }
+        self.declare_parameters(inner, root);
+        for (position, input) in inputs.iter().enumerate() {
+            let given = json.get(input).and_then(Json::text).map(str::to_owned);
+            let chained = (position == 0)
+                .then(|| defaults.iter().find(|(p, _)| *p == "mesh"))
+                .flatten()
+                .map(|d| d.1.clone());
+            let same_name = self.scopes[outer]
+                .symbols
+                .contains_key(input)
+                .then(|| input.clone());
+            match given.or(chained).or(same_name) {
+                Some(link) => {
+                    let s = &mut self.scopes[inner];
+                    s.names.push(input.clone());
+                    s.symbols
+                        .insert(input.clone(), Symbol::Alias { scope: outer, link });
+                }
+                None => {
+                    self.reporter(outer).error(
+                        "missing_input",
+                        span,
+                        format!("the graph '{name}' needs its input '{input}'"),
+                        format!("add \"{input}\": \"...\""),
+                    );
+                }
+            }
+        }
+    }
+
+    fn set_nested_parameter(
+        &mut self,
+        outer: usize,
+        inner: usize,
+        declared: &Member,
+        given: &Member,
+    ) {
+        let Some(ty) = self.read_declared_type(inner, declared) else {
+            return;
+        };
+        let reference = given.value.text().and_then(|t| t.strip_prefix('$'));
+        let value = if let Some(reference) = reference {
+            match self.scopes[outer].parameters.get(reference) {
+                Some(found) => found.clone(),
+                None => {
+                    self.reporter(outer).error(
+                        "unknown_parameter",
+                        &given.value.span,
+                        format!("there is no parameter '{reference}'"),
+                        "",
+                    );
+                    return;
+                }
+            }
+        } else if let Some(keyed) = read_keyed(&given.key, ty, &given.value, self.reporter(outer)) {
+            let Some(keyed) = keyed else { return };
+            ParameterRef::Fixed {
+                ty,
+                source: FixedValue::Keyed(keyed),
+            }
+        } else {
+            let Some(value) = read_value(&given.key, ty, &given.value, self.reporter(outer)) else {
+                return;
+            };
+            ParameterRef::Fixed {
+                ty,
+                source: FixedValue::Constant(value),
+            }
+        };
+        self.scopes[inner]
+            .parameters
+            .insert(declared.key.clone(), value);
+    }
+
+    fn collect_outputs(&mut self, scope: usize, root: &Json, last_of_stack: Option<String>) {
+        match (root.get("outputs"), last_of_stack) {
+            (Some(json), _) => {
+                for m in self.members_of(scope, json, "outputs") {
+                    if !self.check_name(scope, &m) {
+                        continue;
+                    }
+                    match m.value.text() {
+                        Some(link) => self.scopes[scope].outputs.push((
+                            m.key.clone(),
+                            link.to_owned(),
+                            m.value.span.clone(),
+                        )),
+                        None => {
+                            let message = format!("output '{}' is {}", m.key, m.value.describe());
+                            self.reporter(scope).error(
+                                "wrong_type",
+                                &m.value.span,
+                                message,
+                                "expected the name of a node, or node.port",
+                            );
+                        }
+                    }
+                }
+            }
+            (None, Some(last)) => {
+                let name = self
+                    .first_input(scope, PortType::Mesh)
+                    .unwrap_or_else(|| "body".into());
+                self.scopes[scope]
+                    .outputs
+                    .push((name, last, root.span.clone()));
+            }
+            (None, None) => {}
+        }
+        if self.scopes[scope].outputs.is_empty() {
+            self.reporter(scope).error(
+                "missing_outputs",
+                &(root.span.start..root.span.start + 1),
+                "the graph has no output",
+                "add \"outputs\": {\"body\": \"<last node>\"}",
+            );
+        }
+    }
+}
+
+/// The narrower of a declared type and a node's type, where both are of one sort.
+fn narrow(declared: ParameterType, node: ParameterType) -> Option<ParameterType> {
+    use ParameterType as T;
+    match (declared, node) {
+        (T::Float { min: a, max: b }, T::Float { min, max }) => Some(T::Float {
+            min: a.max(min),
+            max: b.min(max),
+        }),
+        (T::Int { min: a, max: b }, T::Int { min, max }) => Some(T::Int {
+            min: a.max(min),
+            max: b.min(max),
+        }),
+        (T::Int3 { min: a, max: b }, T::Int3 { min, max }) => Some(T::Int3 {
+            min: a.max(min),
+            max: b.min(max),
+        }),
+        (T::Text, T::Choice(c)) => Some(T::Choice(c)),
+        (T::Choice(a), T::Choice(b)) if std::ptr::eq(a, b) => Some(T::Choice(a)),
+        (T::Bool, T::Bool)
+        | (T::Text, T::Text)
+        | (T::Vec3, T::Vec3)
+        | (T::Vec4, T::Vec4)
+        | (T::Transform, T::Transform)
+        | (T::Floats, T::Floats)
+        | (T::Points, T::Points)
+        | (T::Texts, T::Texts) => Some(declared),
+        _ => None,
+    }
+}

@@ -1,0 +1,129 @@
+//! Problems in a document, each with its place.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The graph cannot run.
+    Error,
+    /// The graph runs; something is likely not meant.
+    Warning,
+}
+
+/// One problem.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Stable short name, for machines (`unknown_node`).
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What stands under the underlined text.
+    pub label: String,
+    /// What would be right.
+    pub help: Option<String>,
+    /// How the document is called.
+    pub file: Arc<str>,
+    /// The document's text.
+    pub text: Arc<str>,
+    /// Bytes of `text` to underline.
+    pub span: Range<usize>,
+}
+
+/// A place in a text, counted from one; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineColumn {
+    /// Line.
+    pub line: usize,
+    /// Column.
+    pub column: usize,
+}
+
+impl Diagnostic {
+    /// Where the underlined text starts.
+    pub fn place(&self) -> LineColumn {
+        let mut at = self.span.start.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &self.text[..at];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        LineColumn {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let p = self.place();
+        write!(f, "{}:{}:{}: {}", self.file, p.line, p.column, self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// All problems found in one go; at least one.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.0.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{d}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The word of `known` that is most like `given`, where one is close.
+pub(crate) fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|k| (edit_distance(given, k), k))
+        .filter(|(d, k)| *d <= (k.len().max(given.len()) / 3).max(1))
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    // Long words are never close; the bound keeps hostile documents cheap.
+    if a.len().abs_diff(b.len()) > 8 || a.len() > 64 {
+        return usize::MAX;
+    }
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_words_are_found() {
+        let known = ["skin", "smooth", "delta_mush"];
+        assert_eq!(closest("delta_mash", known.into_iter()), Some("delta_mush"));
+        assert_eq!(closest("zebra", known.into_iter()), None);
+    }
+}

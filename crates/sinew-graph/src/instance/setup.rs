@@ -1,0 +1,702 @@
+//! Setup: binds nodes in order, runs the constant ones, plans the rest.
+
+use super::buffers::{Arrays, Buffers, ConstantArrays};
+use super::layout::{
+    Array, ArrayPlace, Attribute, Element, Layout, MeshValue, PendingOutput, PendingStep, Value,
+    effects,
+};
+use super::{BindError, InputBinding, Instance, ParameterError, Step, find_parameter};
+use crate::cache::Saved;
+use crate::keyed::assign;
+use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
+use crate::value::check_value;
+use arrayvec::ArrayVec;
+use sinew_deform::{
+    AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
+    MeshEffect, MeshView, MeshViewMut, NodeKind, OutputValue, Outputs, Par, ParameterValue,
+    Parameters, PortType, UpdateContext, find_node,
+};
+use sinew_geom::{Mesh, Rig};
+use std::sync::Arc;
+
+/// What setup did, for people.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Report {
+    /// Nodes that ran once: name, kind.
+    pub(crate) in_setup: Vec<(String, &'static str)>,
+    /// Steps: name, kind, bytes of setup results, bytes of scratch, whether the binder added it.
+    pub(crate) steps: Vec<(String, &'static str, usize, usize, bool)>,
+    /// Steps that nobody needs.
+    pub(crate) dropped: Vec<String>,
+}
+
+struct Binder<'a> {
+    plan: &'a Plan,
+    par: Par,
+    saved: Option<&'a Saved>,
+    rigs: Vec<Option<Arc<Rig>>>,
+    constants: Vec<Arc<Mesh>>,
+    arrays: ConstantArrays,
+    layout: Layout,
+    input_values: Vec<Value>,
+    /// Values of each node's outputs.
+    values: Vec<Vec<Value>>,
+    pending: Vec<PendingStep>,
+    bound: Vec<(PlanNode, Box<dyn BoundNode>, Vec<ParameterValue>)>,
+    parameters: Vec<ParameterValue>,
+    report: Report,
+}
+
+pub(super) fn bind(
+    plan: Arc<Plan>,
+    inputs: &[InputBinding],
+    parameters: &[(&str, ParameterValue)],
+    par: Par,
+    saved: Option<&Saved>,
+) -> Result<Instance, BindError> {
+    let (values, overridden) = initial_parameters(&plan, parameters)?;
+    let mut b = Binder {
+        plan: &plan,
+        par,
+        saved,
+        rigs: Vec::new(),
+        constants: Vec::new(),
+        arrays: ConstantArrays::default(),
+        layout: Layout::default(),
+        input_values: Vec::new(),
+        values: Vec::new(),
+        pending: Vec::new(),
+        bound: Vec::new(),
+        parameters: values,
+        report: Report::default(),
+    };
+    b.bind_inputs(inputs)?;
+    for node in plan.nodes() {
+        let values = b.bind_node(node)?;
+        b.values.push(values);
+    }
+    let mut outputs: Vec<Value> = plan.outputs().iter().map(|o| b.value(o.source)).collect();
+    for value in &mut outputs {
+        b.refresh_frames(value)?;
+    }
+    let value_inputs = plan.inputs().iter().map(|i| vec![0.0; i.count]).collect();
+    Ok(b.finish(&outputs, value_inputs, overridden, plan.clone()))
+}
+
+fn initial_parameters(
+    plan: &Plan,
+    given: &[(&str, ParameterValue)],
+) -> Result<(Vec<ParameterValue>, Vec<bool>), ParameterError> {
+    let mut values: Vec<ParameterValue> = plan
+        .parameters()
+        .iter()
+        .map(|p| p.default.clone())
+        .collect();
+    let mut overridden = vec![false; values.len()];
+    for (name, value) in given {
+        let index = find_parameter(plan, name)?;
+        let ty = plan.parameters()[index].ty.0;
+        check_value(ty, value).map_err(|message| ParameterError::Value {
+            name: (*name).to_owned(),
+            message,
+        })?;
+        values[index] = value.clone();
+        overridden[index] = true;
+    }
+    Ok((values, overridden))
+}
+
+impl Binder<'_> {
+    fn bind_inputs(&mut self, inputs: &[InputBinding]) -> Result<(), BindError> {
+        let declared = self.plan.inputs();
+        if inputs.len() != declared.len() {
+            return Err(BindError::InputCount {
+                found: inputs.len(),
+                expected: declared.len(),
+            });
+        }
+        for (i, (binding, decl)) in inputs.iter().zip(declared).enumerate() {
+            let mut rig = None;
+            let value = match (binding, decl.ty) {
+                (InputBinding::Mesh(mesh), InputType::Mesh) => {
+                    self.constants.push(mesh.clone());
+                    Value::Mesh(whole_mesh(self.constants.len() - 1, mesh))
+                }
+                (InputBinding::Pose(r), InputType::Pose) => {
+                    rig = Some(r.clone());
+                    Value::Pose(i)
+                }
+                (InputBinding::Values, InputType::Values) => Value::Values(Array {
+                    place: ArrayPlace::Input(i),
+                    len: decl.count,
+                }),
+                _ => {
+                    return Err(BindError::InputType {
+                        name: decl.name.clone(),
+                        expected: decl.ty.port_type().as_str(),
+                    });
+                }
+            };
+            self.rigs.push(rig);
+            self.input_values.push(value);
+        }
+        Ok(())
+    }
+
+    fn value(&self, source: Source) -> Value {
+        match source {
+            Source::Input(i) => self.input_values[i],
+            Source::Node { node, port } => self.values[node][port],
+        }
+    }
+
+    fn node_parameters(&self, node: &PlanNode) -> Vec<ParameterValue> {
+        node.parameters
+            .iter()
+            .map(|source| match source {
+                ParameterSource::Constant(v) => v.clone(),
+                ParameterSource::Parameter(p) => self.parameters[*p].clone(),
+                ParameterSource::Keyed(k) => {
+                    let mut out = k.values[0].clone();
+                    k.sample(0.0, &mut out);
+                    out
+                }
+            })
+            .collect()
+    }
+
+    fn bind_node(&mut self, node: &PlanNode) -> Result<Vec<Value>, BindError> {
+        let inputs: Vec<Option<Value>> = node
+            .inputs
+            .iter()
+            .map(|s| s.map(|s| self.value(s)))
+            .collect();
+        self.bind_with(node, inputs)
+    }
+
+    fn bind_with(
+        &mut self,
+        node: &PlanNode,
+        inputs: Vec<Option<Value>>,
+    ) -> Result<Vec<Value>, BindError> {
+        let parameters = self.node_parameters(node);
+        let bound = self.call_bind(node, &inputs, &parameters)?;
+        if node.runs_in_setup {
+            self.report
+                .in_setup
+                .push((node.name.clone(), node.desc.name));
+            return Ok(self.run_in_setup(node, &inputs, &parameters, bound.as_ref()));
+        }
+        let (values, outputs) = self.plan_outputs(node, &inputs, bound.as_ref());
+        self.pending.push(PendingStep {
+            inputs,
+            outputs,
+            always: node.desc.kind == NodeKind::Solver,
+        });
+        self.bound.push((node.clone(), bound, parameters));
+        Ok(values)
+    }
+
+    fn call_bind(
+        &self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        parameters: &[ParameterValue],
+    ) -> Result<Box<dyn BoundNode>, BindError> {
+        let bind_inputs: Vec<Option<BindInput<'_>>> = inputs
+            .iter()
+            .map(|i| {
+                Some(match i.as_ref()? {
+                    Value::Mesh(m) => BindInput::Mesh(&self.constants[m.rest]),
+                    Value::Pose(i) => BindInput::Pose(self.rigs[*i].as_deref()?),
+                    Value::Mask(a) => BindInput::Mask(match a.place {
+                        ArrayPlace::Constant(c) => Some(&self.arrays.floats[c]),
+                        _ => None,
+                    }),
+                    Value::Values(a) => BindInput::Values(a.len),
+                    Value::Lines(a) => BindInput::Lines(a.len),
+                })
+            })
+            .collect();
+        let context = BindContext {
+            inputs: &bind_inputs,
+            ports: node.desc.inputs,
+            parameters: Parameters {
+                descs: node.desc.parameters,
+                values: parameters,
+            },
+        };
+        let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
+        let result = match (blob, node.desc.restore) {
+            (Some(blob), Some(restore)) => restore(blob, &context),
+            _ => (node.desc.bind)(&context),
+        };
+        result.map_err(|source| BindError::Node {
+            node: node.name.clone(),
+            kind: node.desc.name,
+            source,
+        })
+    }
+
+    /// Whether the output mesh has the attribute at all, and whether it is stale.
+    fn attribute_state(&self, from: &MeshValue, effect: AttributeEffect, a: usize) -> (bool, bool) {
+        let rest = &self.constants[from.rest];
+        match effect {
+            AttributeEffect::Keep | AttributeEffect::Transform => {
+                (from.attributes[a].is_some(), from.stale[a])
+            }
+            AttributeEffect::Invalidate => (from.attributes[a].is_some(), true),
+            AttributeEffect::Recompute => (a != 2 || !rest.uvs.is_empty(), false),
+        }
+    }
+
+    fn plan_outputs(
+        &mut self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        bound: &dyn BoundNode,
+    ) -> (Vec<Value>, Vec<PendingOutput>) {
+        let vertex_count = self.first_vertex_count(inputs);
+        let (mut values, mut outputs) = (Vec::new(), Vec::new());
+        for port in node.desc.outputs {
+            let len = bound.output_len(port.name);
+            let (value, output) = match (port.ty, &port.effect) {
+                (PortType::Mesh, Some(effect)) => match mesh_input(node, inputs, effect) {
+                    Some(from) => self.plan_mesh(&from, effect),
+                    None => continue,
+                },
+                (PortType::Mask, _) => {
+                    let id = self.layout.add(Element::Float, vertex_count);
+                    (
+                        Value::Mask(Array {
+                            place: ArrayPlace::Virtual(id),
+                            len: vertex_count,
+                        }),
+                        PendingOutput::Mask(id),
+                    )
+                }
+                (PortType::Lines, _) => {
+                    let id = self.layout.add(Element::Line, len);
+                    (
+                        Value::Lines(Array {
+                            place: ArrayPlace::Virtual(id),
+                            len,
+                        }),
+                        PendingOutput::Lines(id),
+                    )
+                }
+                _ => {
+                    let id = self.layout.add(Element::Float, len);
+                    (
+                        Value::Values(Array {
+                            place: ArrayPlace::Virtual(id),
+                            len,
+                        }),
+                        PendingOutput::Values(id),
+                    )
+                }
+            };
+            values.push(value);
+            outputs.push(output);
+        }
+        (values, outputs)
+    }
+
+    fn plan_mesh(&mut self, from: &MeshValue, effect: &MeshEffect) -> (Value, PendingOutput) {
+        let vertex_count = self.constants[from.rest].vertex_count();
+        let mut out = *from;
+        let mut written = [None; 4];
+        for (a, kind) in effects(effect).into_iter().enumerate() {
+            let (exists, stale) = self.attribute_state(from, kind, a);
+            out.stale[a] = stale;
+            if matches!(
+                kind,
+                AttributeEffect::Transform | AttributeEffect::Recompute
+            ) {
+                out.attributes[a] = None;
+                if exists && !stale {
+                    let element = if a < 2 { Element::Three } else { Element::Four };
+                    let id = self.layout.add(element, vertex_count);
+                    out.attributes[a] = Some(Attribute::Virtual(id));
+                    written[a] = Some(id);
+                } else if exists {
+                    // Stale and stays so; remembered, so that an output knows what to recompute.
+                    out.attributes[a] = from.attributes[a];
+                }
+            }
+        }
+        (
+            Value::Mesh(out),
+            PendingOutput::Mesh {
+                effect: *effect,
+                written,
+            },
+        )
+    }
+
+    fn first_vertex_count(&self, inputs: &[Option<Value>]) -> usize {
+        inputs
+            .iter()
+            .flatten()
+            .find_map(|v| match v {
+                Value::Mesh(m) => Some(self.constants[m.rest].vertex_count()),
+                _ => None,
+            })
+            .unwrap_or(0)
+    }
+
+    /// Runs a constant node; its results become rest meshes and constant arrays.
+    fn run_in_setup(
+        &mut self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        parameters: &[ParameterValue],
+        bound: &dyn BoundNode,
+    ) -> Vec<Value> {
+        let vertex_count = self.first_vertex_count(inputs);
+        let mut made: Vec<Made> = node
+            .desc
+            .outputs
+            .iter()
+            .map(|port| {
+                let len = bound.output_len(port.name);
+                match (port.ty, &port.effect) {
+                    (PortType::Mesh, Some(effect)) => {
+                        Made::mesh(self, mesh_input(node, inputs, effect), effect)
+                    }
+                    (PortType::Mask, _) => Made::Mask(vec![0.0; vertex_count]),
+                    (PortType::Lines, _) => Made::Lines(vec![Line::default(); len]),
+                    _ => Made::Values(vec![0.0; len]),
+                }
+            })
+            .collect();
+        {
+            let outputs: ArrayVec<_, MAX_PORTS> = made.iter_mut().map(|m| m.value()).collect();
+            let empty = Buffers::default();
+            let arrays = Arrays {
+                constant: &self.arrays,
+                slots: &empty,
+                inputs: &[],
+            };
+            let values: Vec<Option<InputValue<'_>>> = inputs
+                .iter()
+                .map(|i| i.as_ref().and_then(|v| self.constant_input(v, &arrays)))
+                .collect();
+            let mut scratch = bound.new_scratch();
+            bound.update(UpdateContext {
+                time_secs: 0.0,
+                dt_secs: 0.0,
+                par: self.par,
+                parameters: Parameters {
+                    descs: node.desc.parameters,
+                    values: parameters,
+                },
+                inputs: Inputs {
+                    values: &values,
+                    ports: node.desc.inputs,
+                },
+                outputs: Outputs {
+                    values: outputs,
+                    ports: node.desc.outputs,
+                },
+                scratch: scratch.as_mut(),
+            });
+        }
+        made.into_iter().map(|m| self.keep(m)).collect()
+    }
+
+    fn constant_input<'a>(&'a self, value: &Value, arrays: &Arrays<'a>) -> Option<InputValue<'a>> {
+        let place = |a: &Array| match a.place {
+            ArrayPlace::Constant(c) => Some(super::buffers::ArrayRef::Constant(c)),
+            _ => None,
+        };
+        Some(match value {
+            Value::Mesh(m) => {
+                let rest = &self.constants[m.rest];
+                let fresh = |a: usize| m.attributes[a].is_some() && !m.stale[a];
+                InputValue::Mesh(MeshView {
+                    positions: &rest.positions,
+                    normals: rest.normals.as_deref().filter(|_| fresh(1)),
+                    tangents: rest.tangents.as_deref().filter(|_| fresh(2)),
+                    colors: rest.colors.first().map(Vec::as_slice).filter(|_| fresh(3)),
+                })
+            }
+            Value::Pose(_) => return None,
+            Value::Mask(a) => InputValue::Mask(arrays.floats(place(a)?)),
+            Value::Values(a) => InputValue::Values(arrays.floats(place(a)?)),
+            Value::Lines(a) => InputValue::Lines(arrays.lines(place(a)?)),
+        })
+    }
+
+    fn keep(&mut self, made: Made) -> Value {
+        match made {
+            Made::Mesh {
+                from,
+                positions,
+                normals,
+                tangents,
+                colors,
+                stale,
+            } => {
+                let Some(from) = from else {
+                    return Value::Pose(0);
+                };
+                let mut mesh = (*self.constants[from.rest]).clone();
+                if let Some(v) = positions {
+                    mesh.positions = v;
+                }
+                if let Some(v) = normals {
+                    mesh.normals = Some(v);
+                }
+                if let Some(v) = tangents {
+                    mesh.tangents = Some(v);
+                }
+                if let Some(v) = colors {
+                    match mesh.colors.first_mut() {
+                        Some(first) => *first = v,
+                        None => mesh.colors.push(v),
+                    }
+                }
+                let rest = self.constants.len();
+                let mut value = whole_mesh(rest, &mesh);
+                value.stale = stale;
+                self.constants.push(Arc::new(mesh));
+                Value::Mesh(value)
+            }
+            Made::Mask(v) => Value::Mask(self.keep_floats(v)),
+            Made::Values(v) => Value::Values(self.keep_floats(v)),
+            Made::Lines(v) => {
+                let len = v.len();
+                self.arrays.lines.push(v);
+                Value::Lines(Array {
+                    place: ArrayPlace::Constant(self.arrays.lines.len() - 1),
+                    len,
+                })
+            }
+        }
+    }
+
+    fn keep_floats(&mut self, v: Vec<f32>) -> Array {
+        let len = v.len();
+        self.arrays.floats.push(v);
+        Array {
+            place: ArrayPlace::Constant(self.arrays.floats.len() - 1),
+            len,
+        }
+    }
+
+    /// Appends `tangent_frames` where an output's normals or tangents are missing or no longer fit.
+    fn refresh_frames(&mut self, value: &mut Value) -> Result<(), BindError> {
+        let Value::Mesh(m) = value else { return Ok(()) };
+        let rest = &self.constants[m.rest];
+        let stale_normals = m.attributes[1].is_none() || m.stale[1];
+        let stale_tangents = m.attributes[2].is_some() && m.stale[2];
+        if !(stale_normals || stale_tangents) || rest.topology.triangles().is_empty() {
+            return Ok(());
+        }
+        let Some(desc) = find_node("tangent_frames") else {
+            return Ok(());
+        };
+        let wants_tangents = m.attributes[2].is_some();
+        let parameters = desc
+            .parameters
+            .iter()
+            .map(|p| {
+                let off = p.name == "tangents" && !wants_tangents;
+                ParameterSource::Constant(if off {
+                    ParameterValue::Text("none".into())
+                } else {
+                    p.default_value()
+                })
+            })
+            .collect();
+        let dynamic = m
+            .attributes
+            .iter()
+            .any(|a| matches!(a, Some(Attribute::Virtual(_))));
+        let node = PlanNode {
+            name: format!(
+                "frames ({})",
+                self.report.in_setup.len() + self.pending.len()
+            ),
+            desc,
+            inputs: vec![None; desc.inputs.len()],
+            parameters,
+            runs_in_setup: !dynamic,
+            implicit: true,
+        };
+        let inputs = desc
+            .inputs
+            .iter()
+            .map(|p| (p.name == "mesh").then_some(Value::Mesh(*m)))
+            .collect();
+        let tangents = m.attributes[2];
+        let values = self.bind_with(&node, inputs)?;
+        if let Some(Value::Mesh(fresh)) = values.first() {
+            *m = *fresh;
+            if !wants_tangents {
+                m.attributes[2] = tangents;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        outputs: &[Value],
+        value_inputs: Vec<Vec<f32>>,
+        overridden: Vec<bool>,
+        plan: Arc<Plan>,
+    ) -> Instance {
+        for value in outputs {
+            self.layout.read_output(value);
+        }
+        let runs = self.layout.mark_live(&self.pending);
+        let buffers = self.layout.assign_slots(&self.pending, &runs);
+        let mut steps = Vec::new();
+        for ((pending, (node, bound, values)), runs) in
+            self.pending.iter().zip(self.bound).zip(runs)
+        {
+            if !runs {
+                self.report.dropped.push(node.name);
+                continue;
+            }
+            self.report.steps.push((
+                node.name.clone(),
+                node.desc.name,
+                bound.setup_bytes(),
+                bound.scratch_bytes(),
+                node.implicit,
+            ));
+            steps.push(Step {
+                scratch: bound.new_scratch(),
+                bound,
+                inputs: pending
+                    .inputs
+                    .iter()
+                    .map(|v| v.as_ref().and_then(|v| self.layout.step_input(v)))
+                    .collect(),
+                outputs: pending
+                    .outputs
+                    .iter()
+                    .map(|o| self.layout.step_output(o))
+                    .collect(),
+                sources: node.parameters,
+                values,
+                name: node.name,
+                desc: node.desc,
+            });
+        }
+        let outputs = outputs.iter().map(|v| self.layout.output_slot(v)).collect();
+        let mut parameters: Vec<ParameterValue> = plan
+            .parameters()
+            .iter()
+            .map(|p| p.default.clone())
+            .collect();
+        for (p, v) in parameters.iter_mut().zip(&self.parameters) {
+            assign(p, v);
+        }
+        Instance {
+            plan,
+            constants: self.constants,
+            constant_arrays: self.arrays,
+            steps,
+            buffers,
+            outputs,
+            parameters,
+            overridden,
+            value_inputs,
+            frames_done: 0,
+            report: self.report,
+        }
+    }
+}
+
+fn mesh_input(node: &PlanNode, inputs: &[Option<Value>], effect: &MeshEffect) -> Option<MeshValue> {
+    let index = node
+        .desc
+        .inputs
+        .iter()
+        .position(|p| p.name == effect.from)?;
+    match inputs.get(index)?.as_ref()? {
+        Value::Mesh(m) => Some(*m),
+        _ => None,
+    }
+}
+
+fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
+    let constant = |has: bool| has.then_some(Attribute::Constant(rest));
+    MeshValue {
+        rest,
+        attributes: [
+            constant(true),
+            constant(mesh.normals.is_some()),
+            constant(mesh.tangents.is_some()),
+            constant(!mesh.colors.is_empty()),
+        ],
+        stale: [false; 4],
+    }
+}
+
+/// What a node that runs in setup writes to.
+enum Made {
+    Mesh {
+        from: Option<MeshValue>,
+        positions: Option<Vec<[f32; 3]>>,
+        normals: Option<Vec<[f32; 3]>>,
+        tangents: Option<Vec<[f32; 4]>>,
+        colors: Option<Vec<[f32; 4]>>,
+        stale: [bool; 4],
+    },
+    Mask(Vec<f32>),
+    Values(Vec<f32>),
+    Lines(Vec<Line>),
+}
+
+impl Made {
+    fn mesh(binder: &Binder<'_>, from: Option<MeshValue>, effect: &MeshEffect) -> Self {
+        let n = from.map_or(0, |m| binder.constants[m.rest].vertex_count());
+        let mut stale = [false; 4];
+        let mut writes = [false; 4];
+        if let Some(m) = &from {
+            for (a, kind) in effects(effect).into_iter().enumerate() {
+                let (exists, is_stale) = binder.attribute_state(m, kind, a);
+                stale[a] = is_stale;
+                writes[a] = exists
+                    && !is_stale
+                    && matches!(
+                        kind,
+                        AttributeEffect::Transform | AttributeEffect::Recompute
+                    );
+            }
+        }
+        Self::Mesh {
+            from,
+            positions: writes[0].then(|| vec![[0.0; 3]; n]),
+            normals: writes[1].then(|| vec![[0.0; 3]; n]),
+            tangents: writes[2].then(|| vec![[0.0; 4]; n]),
+            colors: writes[3].then(|| vec![[0.0; 4]; n]),
+            stale,
+        }
+    }
+
+    fn value(&mut self) -> Option<OutputValue<'_>> {
+        Some(match self {
+            Self::Mesh {
+                positions,
+                normals,
+                tangents,
+                colors,
+                ..
+            } => OutputValue::Mesh(MeshViewMut {
+                positions: positions.as_deref_mut(),
+                normals: normals.as_deref_mut(),
+                tangents: tangents.as_deref_mut(),
+                colors: colors.as_deref_mut(),
+            }),
+            Self::Mask(v) => OutputValue::Mask(v),
+            Self::Values(v) => OutputValue::Values(v),
+            Self::Lines(v) => OutputValue::Lines(v),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Parameter values that change over time.
+
+use sinew_deform::ParameterValue;
+
+/// How values between two keys come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyInterpolation {
+    /// The earlier key holds.
+    Step,
+    /// Straight line.
+    #[default]
+    Linear,
+    /// Eased with zero slope at each key (3s^2 - 2s^3).
+    Smooth,
+}
+
+/// Keys in rising time; clamped before the first and after the last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyed {
+    /// Seconds, strictly rising, at least one.
+    pub times: Vec<f64>,
+    /// One value a key, all of one kind.
+    pub values: Vec<ParameterValue>,
+    /// Between keys.
+    pub interpolation: KeyInterpolation,
+}
+
+impl Keyed {
+    /// Writes the value at `time_secs` into `out`. Allocates nothing once `out` has held a value of this size.
+    pub fn sample(&self, time_secs: f64, out: &mut ParameterValue) {
+        let next = self.times.partition_point(|&t| t <= time_secs);
+        if next == 0 {
+            return assign(out, &self.values[0]);
+        }
+        let a = next - 1;
+        if next == self.times.len() || self.interpolation == KeyInterpolation::Step {
+            return assign(out, &self.values[a]);
+        }
+        let s = (time_secs - self.times[a]) / (self.times[next] - self.times[a]);
+        let s = if self.interpolation == KeyInterpolation::Smooth {
+            s * s * (3.0 - 2.0 * s)
+        } else {
+            s
+        };
+        mix(&self.values[a], &self.values[next], s, out);
+    }
+}
+
+/// `out = value` without giving up memory that `out` holds.
+pub(crate) fn assign(out: &mut ParameterValue, value: &ParameterValue) {
+    use ParameterValue as V;
+    match (&mut *out, value) {
+        (V::Floats(o), V::Floats(v)) => o.clone_from(v),
+        (V::Points(o), V::Points(v)) => o.clone_from(v),
+        (V::Text(o), V::Text(v)) => o.clone_from(v),
+        (V::Texts(o), V::Texts(v)) => o.clone_from(v),
+        _ => *out = value.clone(),
+    }
+}
+
+fn mix(a: &ParameterValue, b: &ParameterValue, s: f64, out: &mut ParameterValue) {
+    use ParameterValue as V;
+    let lerp = |a: f64, b: f64| a + (b - a) * s;
+    match (a, b) {
+        (V::Float(a), V::Float(b)) => *out = V::Float(lerp(*a, *b)),
+        (V::Vec3(a), V::Vec3(b)) => *out = V::Vec3(std::array::from_fn(|c| lerp(a[c], b[c]))),
+        (V::Vec4(a), V::Vec4(b)) => *out = V::Vec4(std::array::from_fn(|c| lerp(a[c], b[c]))),
+        (V::Transform(a), V::Transform(b)) => {
+            // Straight blending of matrices: right for translation and scale, close for small turns.
+            let mut m = *a;
+            m.linear += (b.linear - a.linear) * s;
+            m.translation += (b.translation - a.translation) * s;
+            *out = V::Transform(m);
+        }
+        (V::Points(pa), V::Points(pb)) if pa.len() == pb.len() => {
+            assign(out, a);
+            if let V::Points(o) = out {
+                for ((o, a), b) in o.iter_mut().zip(pa).zip(pb) {
+                    *o = std::array::from_fn(|c| lerp(a[c], b[c]));
+                }
+            }
+        }
+        (V::Floats(fa), V::Floats(fb)) if fa.len() == fb.len() => {
+            assign(out, a);
+            if let V::Floats(o) = out {
+                for ((o, a), b) in o.iter_mut().zip(fa).zip(fb) {
+                    *o = lerp(*a, *b);
+                }
+            }
+        }
+        // Words, switches and whole numbers hold until the next key.
+        _ => assign(out, a),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ParameterValue::Float;
+
+    #[test]
+    fn sampling_clamps_holds_and_eases() {
+        let at = |interpolation, t| {
+            let k = Keyed {
+                times: vec![1.0, 3.0],
+                values: vec![Float(10.0), Float(20.0)],
+                interpolation,
+            };
+            let mut out = Float(0.0);
+            k.sample(t, &mut out);
+            out
+        };
+        use KeyInterpolation::{Linear, Smooth, Step};
+        assert_eq!(
+            (at(Linear, 0.0), at(Linear, 9.0)),
+            (Float(10.0), Float(20.0))
+        );
+        assert_eq!(at(Linear, 1.5), Float(12.5));
+        assert_eq!(at(Step, 2.9), Float(10.0));
+        assert_eq!(at(Smooth, 1.5), Float(11.5625));
+    }
+}

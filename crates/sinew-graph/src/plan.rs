@@ -1,0 +1,204 @@
+//! A checked, ordered graph; the same for every asset.
+
+use crate::diagnostic::Diagnostic;
+use crate::keyed::Keyed;
+use sinew_deform::{NodeDesc, ParameterType, ParameterValue, Phase, PortType};
+use sinew_geom::Selection;
+
+/// What an input takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputType {
+    /// A mesh.
+    Mesh,
+    /// A pose of a rig.
+    Pose,
+    /// Floats from the caller, each frame.
+    Values,
+}
+
+impl InputType {
+    /// The type of links that start here.
+    pub fn port_type(self) -> PortType {
+        match self {
+            Self::Mesh => PortType::Mesh,
+            Self::Pose => PortType::Pose,
+            Self::Values => PortType::Values,
+        }
+    }
+}
+
+/// An input of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputDecl {
+    /// Name in the document.
+    pub name: String,
+    /// What it takes.
+    pub ty: InputType,
+    /// Mesh inputs: which meshes of the asset.
+    pub selection: Selection,
+    /// File to take it from, relative to the document; the main character where absent.
+    pub file: Option<String>,
+    /// Number of floats of a `values` input.
+    pub count: usize,
+}
+
+/// A parameter of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterDecl {
+    /// Name in the document; parameters of nested graphs are called `node/parameter`.
+    pub name: String,
+    /// What values it takes, narrowed by the nodes that use it.
+    pub ty: DeclaredType,
+    /// Value until someone sets another.
+    pub default: ParameterValue,
+    /// Read in setup only: setting it later needs a new setup.
+    pub setup: bool,
+    /// Set where the document animates it; setting a value replaces the animation.
+    pub keyed: Option<Keyed>,
+    /// The document's own words.
+    pub doc: String,
+}
+
+/// [`ParameterType`] with equality, for declarations.
+#[derive(Clone, Copy, Debug)]
+pub struct DeclaredType(pub ParameterType);
+
+impl PartialEq for DeclaredType {
+    fn eq(&self, other: &Self) -> bool {
+        format!("{:?}", self.0) == format!("{:?}", other.0)
+    }
+}
+
+/// Where a node's parameter gets its value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterSource {
+    /// Written in the document (or the node's default).
+    Constant(ParameterValue),
+    /// Index into [`Plan::parameters`].
+    Parameter(usize),
+    /// Animated in the document.
+    Keyed(Keyed),
+}
+
+/// Where a link starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Index into [`Plan::inputs`].
+    Input(usize),
+    /// An output of a node.
+    Node {
+        /// Index into [`Plan::nodes`].
+        node: usize,
+        /// Index into its description's outputs.
+        port: usize,
+    },
+}
+
+/// One step.
+#[derive(Clone, Debug)]
+pub struct PlanNode {
+    /// Name in the document; nodes of nested graphs are called `outer/inner`.
+    pub name: String,
+    /// What it is.
+    pub desc: &'static NodeDesc,
+    /// In the order of the description's inputs.
+    pub inputs: Vec<Option<Source>>,
+    /// In the order of the description's parameters.
+    pub parameters: Vec<ParameterSource>,
+    /// Whether nothing it depends on changes over time: it then runs once, in setup.
+    pub runs_in_setup: bool,
+    /// Whether the binder added it.
+    pub implicit: bool,
+}
+
+/// An output of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputDecl {
+    /// Name in the document.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// A checked graph, its nodes in an order that works.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub(crate) inputs: Vec<InputDecl>,
+    pub(crate) parameters: Vec<ParameterDecl>,
+    pub(crate) nodes: Vec<PlanNode>,
+    pub(crate) outputs: Vec<OutputDecl>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Plan {
+    /// Inputs in document order.
+    pub fn inputs(&self) -> &[InputDecl] {
+        &self.inputs
+    }
+    /// Parameters in document order, nested ones last.
+    pub fn parameters(&self) -> &[ParameterDecl] {
+        &self.parameters
+    }
+    /// Nodes, each after those it reads.
+    pub fn nodes(&self) -> &[PlanNode] {
+        &self.nodes
+    }
+    /// Outputs in document order.
+    pub fn outputs(&self) -> &[OutputDecl] {
+        &self.outputs
+    }
+    /// What was found but does not stop the graph.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+    /// Type of what starts at `source`.
+    pub fn source_type(&self, source: Source) -> PortType {
+        source_type(&self.inputs, &self.nodes, source)
+    }
+    /// `node.port` or the input's name.
+    pub fn source_name(&self, source: Source) -> String {
+        match source {
+            Source::Input(i) => self.inputs[i].name.clone(),
+            Source::Node { node, port } => {
+                let n = &self.nodes[node];
+                if port == 0 {
+                    n.name.clone()
+                } else {
+                    format!("{}.{}", n.name, n.desc.outputs[port].name)
+                }
+            }
+        }
+    }
+
+    /// Marks each node that depends on nothing that changes; nodes are in order.
+    pub(crate) fn derive_phases(&mut self) {
+        for i in 0..self.nodes.len() {
+            let n = &self.nodes[i];
+            let inputs_constant = n.inputs.iter().flatten().all(|s| match s {
+                Source::Input(i) => self.inputs[*i].ty == InputType::Mesh,
+                Source::Node { node, .. } => self.nodes[*node].runs_in_setup,
+            });
+            let parameters_constant =
+                n.parameters
+                    .iter()
+                    .zip(n.desc.parameters)
+                    .all(|(source, desc)| {
+                        desc.phase == Phase::Setup
+                            || match source {
+                                ParameterSource::Constant(_) => true,
+                                ParameterSource::Parameter(p) => self.parameters[*p].setup,
+                                ParameterSource::Keyed(_) => false,
+                            }
+                    });
+            let stateless = n.desc.kind != sinew_deform::NodeKind::Solver;
+            self.nodes[i].runs_in_setup = inputs_constant && parameters_constant && stateless;
+        }
+    }
+}
+
+pub(crate) fn source_type(inputs: &[InputDecl], nodes: &[PlanNode], source: Source) -> PortType {
+    match source {
+        Source::Input(i) => inputs[i].ty.port_type(),
+        Source::Node { node, port } => nodes[node].desc.outputs[port].ty,
+    }
+}

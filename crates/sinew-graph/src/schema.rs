@@ -1,0 +1,243 @@
+//! The JSON Schema of graph documents, made from the registry.
+
+use crate::check::VERSION;
+use serde_json::{Map, Value, json};
+use sinew_deform::{DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
+
+/// JSON Schema (draft 2020-12) of graph documents.
+pub fn schema() -> Value {
+    let mut defs = Map::new();
+    for desc in REGISTRY {
+        defs.insert(format!("node_{}", desc.name), node_schema(desc));
+    }
+    defs.insert("node_graph".into(), nested_schema());
+    defs.insert("node_kernel".into(), kernel_schema());
+    let any_node: Vec<Value> = defs
+        .keys()
+        .map(|k| json!({ "$ref": format!("#/$defs/{k}") }))
+        .collect();
+    defs.insert("node".into(), json!({ "oneOf": any_node }));
+    defs.insert("link".into(), json!({ "type": "string", "pattern": "^[^.$/]+(\\.[^.$/]+)?$", "description": "name of an input or node, or node.port" }));
+    defs.insert(
+        "reference".into(),
+        json!({ "type": "string", "pattern": "^\\$.+$", "description": "$name of a parameter" }),
+    );
+    defs.insert("transform".into(), transform_schema());
+    defs.insert("input".into(), input_schema());
+    defs.insert("parameter".into(), parameter_declaration_schema());
+    let words: Vec<&str> = REGISTRY.iter().map(|d| d.name).collect();
+    let item = json!({ "oneOf": [{ "enum": words }, { "$ref": "#/$defs/stacked_node" }] });
+    defs.insert("stacked_node".into(), json!({ "type": "object", "required": ["node"], "properties": { "node": { "type": "string" }, "name": { "type": "string" } } }));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Sinew deformer graph",
+        "type": "object",
+        "required": ["sinew"],
+        "additionalProperties": false,
+        "properties": {
+            "$schema": { "type": "string" },
+            "sinew": { "const": VERSION },
+            "name": { "type": "string" },
+            "description": { "type": "string" },
+            "inputs": { "type": "object", "additionalProperties": { "$ref": "#/$defs/input" } },
+            "parameters": { "type": "object", "additionalProperties": { "$ref": "#/$defs/parameter" } },
+            "nodes": { "type": "object", "additionalProperties": { "$ref": "#/$defs/node" } },
+            "stack": { "type": "array", "items": item },
+            "outputs": { "type": "object", "additionalProperties": { "$ref": "#/$defs/link" } },
+        },
+        "$defs": defs,
+    })
+}
+
+fn node_schema(desc: &NodeDesc) -> Value {
+    let mut properties = Map::new();
+    properties.insert("node".into(), json!({ "const": desc.name }));
+    properties.insert("doc".into(), json!({ "type": "string" }));
+    let mut required = vec!["node"];
+    for port in desc.inputs {
+        properties.insert(port.name.into(), json!({ "$ref": "#/$defs/link", "description": format!("{}: {}", port.ty.as_str(), port.doc) }));
+        if port.required {
+            required.push(port.name);
+        }
+    }
+    for p in desc.parameters {
+        properties.insert(p.name.into(), parameter_schema(p));
+    }
+    json!({
+        "type": "object",
+        "description": desc.summary,
+        "required": required,
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn parameter_schema(p: &ParameterDesc) -> Value {
+    let value = type_schema(p.ty);
+    let mut forms = vec![value.clone(), json!({ "$ref": "#/$defs/reference" })];
+    if p.phase == Phase::Update {
+        forms.push(keyed_schema(&value));
+    }
+    let unit = if p.unit.is_empty() {
+        String::new()
+    } else {
+        format!(" [{}]", p.unit)
+    };
+    let mut out = json!({ "anyOf": forms, "description": format!("{}{unit}", p.doc) });
+    if let (Some(default), Some(map)) = (default_json(p.default), out.as_object_mut()) {
+        map.insert("default".into(), default);
+    }
+    out
+}
+
+fn keyed_schema(value: &Value) -> Value {
+    json!({
+        "type": "object",
+        "required": ["keys"],
+        "additionalProperties": false,
+        "properties": {
+            "keys": {
+                "type": "array",
+                "minItems": 1,
+                "items": { "type": "array", "minItems": 2, "maxItems": 2, "prefixItems": [{ "type": "number" }, value] },
+            },
+            "interpolation": { "enum": ["step", "linear", "smooth"] },
+        },
+    })
+}
+
+fn vector(n: usize, kind: &str) -> Value {
+    json!({ "type": "array", "minItems": n, "maxItems": n, "items": { "type": kind } })
+}
+
+fn type_schema(ty: ParameterType) -> Value {
+    match ty {
+        ParameterType::Bool => json!({ "type": "boolean" }),
+        ParameterType::Int { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        ParameterType::Float { min, max } => {
+            let mut out = json!({ "type": "number" });
+            if let Some(map) = out.as_object_mut() {
+                if min > f64::MIN {
+                    map.insert("minimum".into(), json!(min));
+                }
+                if max < f64::MAX {
+                    map.insert("maximum".into(), json!(max));
+                }
+            }
+            out
+        }
+        ParameterType::Choice(c) => {
+            let words: Vec<Value> = c
+                .iter()
+                .map(|c| json!({ "const": c.name, "description": c.doc }))
+                .collect();
+            json!({ "oneOf": words })
+        }
+        ParameterType::Text => json!({ "type": "string" }),
+        ParameterType::Vec3 => vector(3, "number"),
+        ParameterType::Vec4 => vector(4, "number"),
+        ParameterType::Int3 { min, max } => {
+            json!({ "type": "array", "minItems": 3, "maxItems": 3, "items": { "type": "integer", "minimum": min, "maximum": max } })
+        }
+        ParameterType::Transform => json!({ "$ref": "#/$defs/transform" }),
+        ParameterType::Floats => json!({ "type": "array", "items": { "type": "number" } }),
+        ParameterType::Points => json!({ "type": "array", "items": vector(3, "number") }),
+        ParameterType::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+    }
+}
+
+fn default_json(d: DefaultValue) -> Option<Value> {
+    Some(match d {
+        DefaultValue::Bool(v) => json!(v),
+        DefaultValue::Int(v) => json!(v),
+        DefaultValue::Float(v) => json!(v),
+        DefaultValue::Text(v) => json!(v),
+        DefaultValue::Vec3(v) => json!(v),
+        DefaultValue::Vec4(v) => json!(v),
+        DefaultValue::Int3(v) => json!(v),
+        DefaultValue::Empty => json!([]),
+        DefaultValue::Identity => json!({}),
+    })
+}
+
+fn transform_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "translation": vector(3, "number"),
+            "rotation": vector(4, "number"),
+            "rotation_degrees": vector(3, "number"),
+            "scale": vector(3, "number"),
+            "matrix": vector(16, "number"),
+        },
+    })
+}
+
+fn input_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "enum": ["mesh", "pose", "values"] },
+            "select": { "type": "string", "description": "mesh names to take; * stands for any run of characters" },
+            "file": { "type": "string", "description": "file to take it from, relative to the document" },
+            "count": { "type": "integer", "minimum": 1 },
+            "doc": { "type": "string" },
+        },
+    })
+}
+
+fn parameter_declaration_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "enum": ["float", "int", "bool", "text", "vec3", "vec4", "int3", "transform", "floats", "points", "texts"] },
+            "default": {},
+            "min": { "type": "number" },
+            "max": { "type": "number" },
+            "setup": { "type": "boolean", "description": "read in setup only" },
+            "keys": { "type": "array", "minItems": 1, "items": { "type": "array", "minItems": 2, "maxItems": 2 } },
+            "interpolation": { "enum": ["step", "linear", "smooth"] },
+            "doc": { "type": "string" },
+        },
+    })
+}
+
+fn nested_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "Another graph; its inputs and parameters are keys here.",
+        "required": ["node"],
+        "properties": { "node": { "const": "graph" }, "file": { "type": "string" }, "graph": { "type": "object" } },
+        "oneOf": [{ "required": ["file"] }, { "required": ["graph"] }],
+    })
+}
+
+/// Reserved: custom kernels need a GPU device.
+fn kernel_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "The user's own WGSL; needs a GPU device.",
+        "required": ["node", "domain", "pins"],
+        "properties": {
+            "node": { "const": "kernel" },
+            "domain": { "enum": ["vertex", "triangle", "strand", "strand_vertex", "cell"] },
+            "wgsl": { "type": "string" },
+            "file": { "type": "string" },
+            "group_size": { "type": "integer", "minimum": 1 },
+            "pins": {
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "properties": { "type": { "type": "string" }, "write": { "enum": ["write", "atomic_add"] } },
+                },
+            },
+        },
+    })
+}

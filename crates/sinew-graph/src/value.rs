@@ -1,0 +1,313 @@
+//! From JSON to checked parameter values.
+
+use crate::diagnostic::closest;
+use crate::json::{Json, Kind, Reporter};
+use crate::keyed::{KeyInterpolation, Keyed};
+use sinew_deform::{ParameterType, ParameterValue};
+use sinew_geom::nalgebra::UnitQuaternion;
+use sinew_geom::{Affine, Quat, Vec3};
+
+/// What values of the type look like, for messages.
+pub(crate) fn expectation(ty: ParameterType) -> String {
+    match ty {
+        ParameterType::Bool => "true or false".into(),
+        ParameterType::Int { min, max } => format!("a whole number from {min} to {max}"),
+        ParameterType::Float { min, max } if min == f64::MIN && max == f64::MAX => "a number".into(),
+        ParameterType::Float { min, max } => format!("a number {}", range_text(min, max)),
+        ParameterType::Choice(c) => {
+            let words: Vec<String> = c.iter().map(|c| format!("\"{}\"", c.name)).collect();
+            format!("one of {}", words.join(", "))
+        }
+        ParameterType::Text => "a text".into(),
+        ParameterType::Vec3 => "three numbers, [x, y, z]".into(),
+        ParameterType::Vec4 => "four numbers, [x, y, z, w]".into(),
+        ParameterType::Int3 { min, max } => format!("three whole numbers from {min} to {max}"),
+        ParameterType::Transform => {
+            "a transform such as {\"translation\": [x, y, z], \"rotation_degrees\": [x, y, z], \"scale\": [x, y, z]} or {\"matrix\": [16 numbers, column after column]}".into()
+        }
+        ParameterType::Floats => "a list of numbers".into(),
+        ParameterType::Points => "a list of points, [[x, y, z], ...]".into(),
+        ParameterType::Texts => "a list of texts".into(),
+    }
+}
+
+fn range_text(min: f64, max: f64) -> String {
+    match (min == f64::MIN, max == f64::MAX) {
+        (true, _) => format!("of at most {max}"),
+        (_, true) => format!("of at least {min}"),
+        _ => format!("from {min} to {max}"),
+    }
+}
+
+/// Reads one value of type `ty`; reports and returns `None` where it does not fit.
+pub(crate) fn read_value(
+    name: &str,
+    ty: ParameterType,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Option<ParameterValue> {
+    let value = convert(ty, json, reporter);
+    match value {
+        Ok(v) => Some(v),
+        Err(Problem::Reported) => None,
+        Err(Problem::Type) => {
+            reporter.error(
+                "wrong_type",
+                &json.span,
+                format!("'{name}' is {}", json.describe()),
+                format!("expected {}", expectation(ty)),
+            );
+            None
+        }
+        Err(Problem::Range) => {
+            reporter.error(
+                "out_of_range",
+                &json.span,
+                format!("'{name}' is {}, which is out of range", json.describe()),
+                format!("expected {}", expectation(ty)),
+            );
+            None
+        }
+        Err(Problem::Word(given)) => {
+            let known = match ty {
+                ParameterType::Choice(c) => c,
+                _ => &[],
+            };
+            let help = match closest(&given, known.iter().map(|c| c.name)) {
+                Some(word) => format!("did you mean \"{word}\"? expected {}", expectation(ty)),
+                None => format!("expected {}", expectation(ty)),
+            };
+            reporter.error(
+                "unknown_choice",
+                &json.span,
+                format!("'{name}' does not know \"{given}\""),
+                help,
+            );
+            None
+        }
+    }
+}
+
+/// Checks a value that did not come from a document.
+pub(crate) fn check_value(ty: ParameterType, value: &ParameterValue) -> Result<(), String> {
+    use ParameterType as T;
+    use ParameterValue as V;
+    let finite = |v: &[f64]| v.iter().all(|v| v.is_finite());
+    let ok = match (ty, value) {
+        (T::Bool, V::Bool(_)) | (T::Text, V::Text(_)) | (T::Texts, V::Texts(_)) => true,
+        (T::Int { min, max }, V::Int(v)) => (min..=max).contains(v),
+        (T::Float { min, max }, V::Float(v)) => v.is_finite() && (min..=max).contains(v),
+        (T::Choice(c), V::Text(t)) => c.iter().any(|c| c.name == t),
+        (T::Vec3, V::Vec3(v)) => finite(v),
+        (T::Vec4, V::Vec4(v)) => finite(v),
+        (T::Int3 { min, max }, V::Int3(v)) => v.iter().all(|v| (min..=max).contains(v)),
+        (T::Transform, V::Transform(a)) => a.is_finite(),
+        (T::Floats, V::Floats(v)) => finite(v),
+        (T::Points, V::Points(v)) => v.iter().all(|p| finite(p)),
+        _ => false,
+    };
+    if ok {
+        Ok(())
+    } else {
+        Err(format!("found {value:?}, expected {}", expectation(ty)))
+    }
+}
+
+enum Problem {
+    Type,
+    Range,
+    Word(String),
+    Reported,
+}
+
+fn convert(
+    ty: ParameterType,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Result<ParameterValue, Problem> {
+    use ParameterType as T;
+    use ParameterValue as V;
+    Ok(match ty {
+        T::Bool => V::Bool(json.bool().ok_or(Problem::Type)?),
+        T::Int { min, max } => V::Int(whole(json, min, max)?),
+        T::Float { min, max } => {
+            let v = json.number().ok_or(Problem::Type)?;
+            if !(min..=max).contains(&v) {
+                return Err(Problem::Range);
+            }
+            V::Float(v)
+        }
+        T::Choice(choices) => {
+            let word = json.text().ok_or(Problem::Type)?;
+            if !choices.iter().any(|c| c.name == word) {
+                return Err(Problem::Word(word.to_owned()));
+            }
+            V::Text(word.to_owned())
+        }
+        T::Text => V::Text(json.text().ok_or(Problem::Type)?.to_owned()),
+        T::Vec3 => V::Vec3(numbers(json)?),
+        T::Vec4 => V::Vec4(numbers(json)?),
+        T::Int3 { min, max } => {
+            let list = json.array().filter(|a| a.len() == 3).ok_or(Problem::Type)?;
+            let mut out = [0; 3];
+            for (o, v) in out.iter_mut().zip(list) {
+                *o = whole(v, min, max)?;
+            }
+            V::Int3(out)
+        }
+        T::Transform => V::Transform(transform(json, reporter)?),
+        T::Floats => {
+            let list = json.array().ok_or(Problem::Type)?;
+            V::Floats(
+                list.iter()
+                    .map(|v| v.number().ok_or(Problem::Type))
+                    .collect::<Result<_, _>>()?,
+            )
+        }
+        T::Points => {
+            let list = json.array().ok_or(Problem::Type)?;
+            V::Points(list.iter().map(numbers).collect::<Result<_, _>>()?)
+        }
+        T::Texts => {
+            let list = json.array().ok_or(Problem::Type)?;
+            V::Texts(
+                list.iter()
+                    .map(|v| v.text().map(str::to_owned).ok_or(Problem::Type))
+                    .collect::<Result<_, _>>()?,
+            )
+        }
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "checked to be whole and within 2^53 just before"
+)]
+fn whole(json: &Json, min: i64, max: i64) -> Result<i64, Problem> {
+    let v = json.number().ok_or(Problem::Type)?;
+    if v.fract() != 0.0 || v.abs() > 9.0e15 {
+        return Err(Problem::Type);
+    }
+    let v = v as i64;
+    if (min..=max).contains(&v) {
+        Ok(v)
+    } else {
+        Err(Problem::Range)
+    }
+}
+
+fn numbers<const N: usize>(json: &Json) -> Result<[f64; N], Problem> {
+    let list = json.array().filter(|a| a.len() == N).ok_or(Problem::Type)?;
+    let mut out = [0.0; N];
+    for (o, v) in out.iter_mut().zip(list) {
+        *o = v.number().ok_or(Problem::Type)?;
+    }
+    Ok(out)
+}
+
+const TRANSFORM_KEYS: [&str; 5] = [
+    "translation",
+    "rotation",
+    "rotation_degrees",
+    "scale",
+    "matrix",
+];
+
+fn transform(json: &Json, reporter: &mut Reporter) -> Result<Affine<f64>, Problem> {
+    let members = json.members().ok_or(Problem::Type)?;
+    for m in members {
+        if !TRANSFORM_KEYS.contains(&m.key.as_str()) {
+            reporter.error(
+                "unknown_key",
+                &m.key_span,
+                format!("a transform has no '{}'", m.key),
+                format!("expected {}", TRANSFORM_KEYS.join(", ")),
+            );
+            return Err(Problem::Reported);
+        }
+    }
+    if let Some(m) = json.get("matrix") {
+        return Ok(Affine::from_columns(&numbers::<16>(m)?));
+    }
+    let part = |key: &str, default: f64| json.get(key).map_or(Ok([default; 3]), numbers::<3>);
+    let translation = Vec3::from(part("translation", 0.0)?);
+    let scale = Vec3::from(part("scale", 1.0)?);
+    let rotation = match json.get("rotation") {
+        Some(q) => {
+            let [x, y, z, w] = numbers::<4>(q)?;
+            let q = sinew_geom::nalgebra::Quaternion::new(w, x, y, z);
+            UnitQuaternion::try_new(q, 1e-12).ok_or(Problem::Range)?
+        }
+        None => {
+            let d = part("rotation_degrees", 0.0)?.map(f64::to_radians);
+            Quat::from_euler_angles(d[0], d[1], d[2])
+        }
+    };
+    Ok(Affine::from_trs(translation, rotation, scale))
+}
+
+/// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` where the value is no such object.
+pub(crate) fn read_keyed(
+    name: &str,
+    ty: ParameterType,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Option<Option<Keyed>> {
+    let keys = json.get("keys")?;
+    let fail = |reporter: &mut Reporter, json: &Json, message: String| {
+        reporter.error("keys", &json.span, message, format!("expected {{\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}} where each value is {}", expectation(ty)));
+        Some(None)
+    };
+    let Kind::Array(list) = &keys.kind else {
+        return fail(
+            reporter,
+            keys,
+            format!("the keys of '{name}' are {}", keys.describe()),
+        );
+    };
+    if list.is_empty() {
+        return fail(reporter, keys, format!("'{name}' has no key"));
+    }
+    let mut out = Keyed {
+        times: Vec::new(),
+        values: Vec::new(),
+        interpolation: KeyInterpolation::Linear,
+    };
+    for key in list {
+        let pair = key.array().filter(|p| p.len() == 2);
+        let Some((time, value)) = pair.and_then(|p| Some((p[0].number()?, &p[1]))) else {
+            return fail(
+                reporter,
+                key,
+                format!("this key of '{name}' is {}", key.describe()),
+            );
+        };
+        if out.times.last().is_some_and(|&t| t >= time) {
+            return fail(
+                reporter,
+                key,
+                format!("key times of '{name}' must rise, {time} does not"),
+            );
+        }
+        match read_value(name, ty, value, reporter) {
+            Some(v) => out.values.push(v),
+            None => return Some(None),
+        }
+        out.times.push(time);
+    }
+    if let Some(word) = json.get("interpolation") {
+        out.interpolation = match word.text() {
+            Some("step") => KeyInterpolation::Step,
+            Some("linear") => KeyInterpolation::Linear,
+            Some("smooth") => KeyInterpolation::Smooth,
+            _ => {
+                return fail(
+                    reporter,
+                    word,
+                    format!("interpolation is {}", word.describe()),
+                );
+            }
+        };
+    }
+    Some(Some(out))
+}

@@ -1,0 +1,317 @@
+//! Every way a document can be wrong, with the place and the help that the user sees.
+
+use sinew_graph::{GraphSource, NoNesting, compile};
+
+struct Files(&'static [(&'static str, &'static str)]);
+
+impl GraphSource for Files {
+    fn graph_text(&self, _from: &str, name: &str) -> Result<String, String> {
+        self.0
+            .iter()
+            .find(|f| f.0 == name)
+            .map(|f| f.1.to_owned())
+            .ok_or_else(|| "no such file".to_owned())
+    }
+}
+
+/// Compiles and returns the problems as the user reads them.
+fn problems(text: &str) -> Vec<String> {
+    match compile("g.json", text, &NoNesting) {
+        Ok(plan) => plan.warnings().iter().map(ToString::to_string).collect(),
+        Err(d) => d.0.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn only_problem(text: &str) -> String {
+    let found = problems(text);
+    assert_eq!(found.len(), 1, "expected one problem, found {found:#?}");
+    found[0].clone()
+}
+
+/// A valid document around one node.
+fn with_node(node: &str) -> String {
+    format!(
+        "{{\"sinew\": \"1.0\",\n\"parameters\": {{\"blend\": {{\"type\": \"float\", \"default\": 1, \"min\": 0, \"max\": 1}}}},\n\"nodes\": {{\"move\": {node}}},\n\"outputs\": {{\"body\": \"move\"}}}}"
+    )
+}
+
+#[test]
+fn a_valid_document_has_no_problem() {
+    let text = with_node("{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"$blend\"}");
+    assert_eq!(problems(&text), Vec::<String>::new());
+}
+
+#[test]
+fn comments_and_trailing_commas_are_allowed() {
+    let text = with_node("{\"node\": \"transform\", /* here */ \"mesh\": \"body\",} // end\n");
+    assert_eq!(problems(&text), Vec::<String>::new());
+}
+
+#[test]
+fn wrong_nodes_are_located() {
+    for (node, expected) in [
+        (
+            "{\"node\": \"transfrom\", \"mesh\": \"body\"}",
+            "g.json:3:28: there is no node 'transfrom'; did you mean 'transform'?",
+        ),
+        (
+            "{\"mesh\": \"body\"}",
+            "g.json:3:11: node 'move' does not say what it is; add \"node\": \"skin\" or another kind; `sinew nodes` lists them",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"bdy\"}",
+            "g.json:3:49: input 'mesh' of 'move': there is no input or node 'bdy'; did you mean 'body'?",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"pose\"}",
+            "g.json:3:49: input 'mesh' of 'move' takes a mesh, but 'pose' is a pose; link something that gives a mesh",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body.x\"}",
+            "g.json:3:49: input 'mesh' of 'move': input 'body' has no ports; link 'body'",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"wieght\": 1}",
+            "g.json:3:57: transform has no input or parameter 'wieght'; did you mean 'weight'?",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": 1.5}",
+            "g.json:3:67: 'weight' is 1.5, which is out of range; expected a number from 0 to 1",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"full\"}",
+            "g.json:3:67: 'weight' is \"full\"; expected a number from 0 to 1",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"$blnd\"}",
+            "g.json:3:67: there is no parameter 'blnd'; did you mean '$blend'?",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"mask_invert\": \"$blend\"}",
+            "g.json:3:72: '$blend' does not fit 'mask_invert'; expected true or false",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": {\"keys\": [[1, 0], [1, 1]]}}",
+            "g.json:3:85: key times of 'weight' must rise, 1 does not; expected {\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"} where each value is a number from 0 to 1",
+        ),
+        (
+            "{\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"move\": [1, 2, 3]}}",
+            "g.json:3:71: a transform has no 'move'; expected translation, rotation, rotation_degrees, scale, matrix",
+        ),
+        (
+            "{\"node\": \"kernel\"}",
+            "g.json:3:28: custom kernels run on a GPU device only, and this build has the CPU device; use built-in nodes; `sinew nodes` lists them",
+        ),
+        (
+            "\"transform\"",
+            "g.json:3:19: node 'move' is \"transform\"; expected an object such as {\"node\": \"skin\", ...}",
+        ),
+    ] {
+        let found = problems(&with_node(node));
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some(expected),
+            "for {node}, all: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn missing_input_says_what_to_add() {
+    let found = problems(&with_node("{\"node\": \"transform\"}"));
+    assert_eq!(
+        found[0],
+        "g.json:3:11: 'move' (transform) needs its input 'mesh'; add \"mesh\": \"...\", a mesh: Mesh to move."
+    );
+}
+
+#[test]
+fn cycles_are_named() {
+    let text = r#"{"sinew": "1.0", "nodes": {
+  "a": {"node": "transform", "mesh": "b"},
+  "b": {"node": "transform", "mesh": "a"}},
+ "outputs": {"body": "a"}}"#;
+    assert_eq!(
+        only_problem(text),
+        "g.json:2:3: nodes depend on each other: a -> b -> a; a graph has no loops; for memory over time use a solver node"
+    );
+}
+
+#[test]
+fn unused_nodes_are_a_warning() {
+    let text = r#"{"sinew": "1.0", "nodes": {
+  "a": {"node": "transform", "mesh": "body"},
+  "b": {"node": "transform", "mesh": "a"}},
+ "outputs": {"body": "a"}}"#;
+    assert_eq!(
+        only_problem(text),
+        "g.json:3:3: nothing uses 'b'; link it to an output, or remove it"
+    );
+    assert!(
+        compile("g.json", text, &NoNesting).is_ok(),
+        "a warning does not stop the graph"
+    );
+}
+
+#[test]
+fn heads_are_checked() {
+    assert_eq!(
+        only_problem("{}"),
+        "g.json:1:1: the document does not say its version; add \"sinew\": \"1.0\""
+    );
+    assert_eq!(
+        only_problem("{\"sinew\": \"2.0\"}"),
+        "g.json:1:11: this document is of version \"2.0\"; this library reads version \"1.0\""
+    );
+    assert_eq!(
+        only_problem("[1]"),
+        "g.json:1:1: the document is a list of 1; expected an object with \"sinew\": \"1.0\""
+    );
+    assert!(
+        only_problem("{\"sinew\": ").contains("this is not JSON"),
+        "syntax"
+    );
+    assert!(only_problem("").contains("empty"), "empty");
+    let double = r#"{"sinew": "1.0", "sinew": "1.0", "stack": ["transform"]}"#;
+    assert_eq!(
+        only_problem(double),
+        "g.json:1:18: 'sinew' is given twice; remove one of the two"
+    );
+}
+
+#[test]
+fn setup_parameters_must_say_so() {
+    // `mask_invert` may change each frame, so any parameter drives it; setup-only parameters may not be keyed.
+    let text = r#"{"sinew": "1.0",
+ "parameters": {"k": {"type": "float", "setup": true, "keys": [[0, 1]]}},
+ "stack": ["transform"]}"#;
+    assert_eq!(
+        only_problem(text),
+        "g.json:2:17: 'k' is read in setup only and cannot be keyed; remove \"setup\" or \"keys\""
+    );
+}
+
+#[test]
+fn declared_ranges_narrow_to_the_node() {
+    let text = r#"{"sinew": "1.0",
+ "parameters": {"k": {"type": "float", "default": 3, "max": 5}},
+ "nodes": {"m": {"node": "transform", "mesh": "body", "weight": "$k"}},
+ "outputs": {"body": "m"}}"#;
+    assert!(
+        only_problem(text).starts_with("g.json:3:65: a value of '$k' does not fit 'weight'"),
+        "default 3 is above 1"
+    );
+}
+
+#[test]
+fn order_of_keys_does_not_matter() {
+    let text = r#"{"outputs": {"body": "b"}, "nodes": {
+  "b": {"mesh": "a", "node": "transform"},
+  "a": {"mesh": "body", "node": "transform"}}, "sinew": "1.0"}"#;
+    let plan = compile("g.json", text, &NoNesting).expect("valid");
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+}
+
+#[test]
+fn stacks_chain_and_number_their_nodes() {
+    let text = r#"{"sinew": "1.0", "stack": ["transform", {"node": "transform", "weight": 0.5}]}"#;
+    let plan = compile("g.json", text, &NoNesting).expect("valid");
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["transform", "transform_2"]);
+    assert_eq!(plan.outputs()[0].name, "body");
+}
+
+const INNER: &str = r#"{"sinew": "1.0",
+ "inputs": {"skin": {"type": "mesh"}},
+ "parameters": {"w": {"type": "float", "default": 0.25}, "free": {"type": "float", "default": 1}},
+ "nodes": {"m": {"node": "transform", "mesh": "skin", "weight": "$w"},
+           "n": {"node": "transform", "mesh": "m", "weight": "$free"}},
+ "outputs": {"out": "n", "half": "m"}}"#;
+
+#[test]
+fn nested_graphs_join_with_a_prefix() {
+    let text = r#"{"sinew": "1.0",
+ "parameters": {"k": {"type": "float", "default": 1}},
+ "nodes": {"sub": {"node": "graph", "file": "inner.json", "skin": "body", "w": "$k"},
+           "end": {"node": "transform", "mesh": "sub.half"}},
+ "outputs": {"body": "sub", "other": "end"}}"#;
+    let plan = compile("g.json", text, &Files(&[("inner.json", INNER)])).expect("valid");
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["sub/m", "sub/n", "end"]);
+    let parameters: Vec<&str> = plan.parameters().iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(parameters, ["k", "sub/free"]);
+}
+
+#[test]
+fn nested_problems_are_located_in_their_own_file() {
+    let outer = |extra: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "nodes": {{"sub": {{"node": "graph", "file": "inner.json", "skin": "body"{extra}}}}}, "outputs": {{"body": "sub"}}}}"#
+        )
+    };
+    let found = |text: &str, files: &'static [(&'static str, &'static str)]| match compile(
+        "g.json",
+        text,
+        &Files(files),
+    ) {
+        Err(d) => d.0[0].to_string(),
+        Ok(_) => "no problem".into(),
+    };
+    assert_eq!(
+        found(&outer(", \"w\": 7"), &[("inner.json", INNER)]),
+        "inner.json:4:65: the value given for '$w' does not fit 'weight'; expected a number from 0 to 1"
+    );
+    assert_eq!(
+        found(&outer(", \"v\": 7"), &[("inner.json", INNER)]),
+        "g.json:1:93: the graph 'sub' has no input or parameter 'v'; did you mean 'w'?"
+    );
+    assert!(
+        found(&outer(""), &[]).contains("the graph 'inner.json' cannot be read: no such file"),
+        "missing file"
+    );
+    let recursive: &[(&str, &str)] = &[(
+        "inner.json",
+        r#"{"sinew": "1.0", "inputs": {"skin": {"type": "mesh"}}, "nodes": {"s": {"node": "graph", "file": "inner.json", "skin": "skin"}}, "outputs": {"out": "s"}}"#,
+    )];
+    assert!(
+        found(&outer(""), recursive).contains("contains itself"),
+        "recursion"
+    );
+}
+
+#[test]
+fn schema_covers_every_node() {
+    let schema = sinew_graph::schema();
+    for desc in sinew_deform::REGISTRY {
+        let node = &schema["$defs"][format!("node_{}", desc.name)];
+        for p in desc.parameters {
+            assert!(
+                node["properties"][p.name].is_object(),
+                "{} {}",
+                desc.name,
+                p.name
+            );
+        }
+    }
+}
+
+mod random {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[ -~\n]{0,200}") {
+            let _ = compile("g.json", &text, &NoNesting);
+        }
+
+        #[test]
+        fn no_mutation_of_a_document_panics(at in 0_usize..400, byte in 0_u8..128) {
+            let mut text = with_node("{\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"scale\": [1, 2, 3]}}").into_bytes();
+            let at = at % text.len();
+            text[at] = byte;
+            let _ = compile("g.json", &String::from_utf8_lossy(&text), &NoNesting);
+        }
+    }
+}
