@@ -1,0 +1,48 @@
+//! Three lights that travel with the camera, so that every view is lit well.
+
+use crate::camera::{Camera, dot};
+use crate::normals::unit;
+
+/// Direction to the light in camera axes (right, up, towards the camera), colour.
+const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
+    ([-0.55, 0.75, 0.65], [0.86, 0.83, 0.78]),
+    ([0.85, 0.10, 0.45], [0.18, 0.21, 0.26]),
+    ([0.25, 0.55, -0.80], [0.34, 0.37, 0.42]),
+];
+const SKY: [f32; 3] = [0.20, 0.22, 0.25];
+const GROUND: [f32; 3] = [0.10, 0.09, 0.08];
+const GLOSS: f32 = 0.07;
+
+/// Lights turned into scene space for one camera.
+pub(crate) struct Lights {
+    directions: [[f32; 3]; 3],
+    halfway: [f32; 3],
+}
+
+impl Lights {
+    pub(crate) fn new(camera: &Camera) -> Self {
+        let directions = LIGHTS.map(|(d, _)| {
+            unit(std::array::from_fn(|c| {
+                d[0] * camera.right[c] + d[1] * camera.up[c] + d[2] * camera.backward[c]
+            }))
+        });
+        let key = directions[0];
+        Self {
+            directions,
+            halfway: unit(std::array::from_fn(|c| key[c] + camera.backward[c])),
+        }
+    }
+
+    /// Linear RGB of a surface with that unit normal and linear base colour.
+    pub(crate) fn shade(&self, normal: [f32; 3], base: [f32; 3]) -> [f32; 3] {
+        let sky = 0.5 + 0.5 * normal[1];
+        let gloss = dot(normal, self.halfway).max(0.0).powi(28) * GLOSS;
+        std::array::from_fn(|c| {
+            let mut light = GROUND[c] + (SKY[c] - GROUND[c]) * sky;
+            for (direction, (_, color)) in self.directions.iter().zip(&LIGHTS) {
+                light += color[c] * dot(normal, *direction).max(0.0);
+            }
+            base[c] * light + gloss
+        })
+    }
+}

@@ -1,0 +1,177 @@
+use super::*;
+
+/// An octahedron-like double pyramid with uneven corners.
+fn gem() -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+    let positions = vec![
+        [1.0, 0.1, 0.0],
+        [0.0, 0.0, -1.2],
+        [-0.8, 0.0, 0.0],
+        [0.0, -0.1, 0.9],
+        [0.1, 1.5, 0.0],
+        [0.0, -0.7, 0.2],
+    ];
+    let mut triangles = Vec::new();
+    for k in 0..4 {
+        triangles.push([k, (k + 1) % 4, 4]);
+        triangles.push([(k + 1) % 4, k, 5]);
+    }
+    (positions, triangles)
+}
+
+fn inside_some_triangle(corners: &[[f32; 3]], triangles: &[[u32; 3]], x: f32, y: f32) -> bool {
+    triangles.iter().any(|t| {
+        let [a, b, c] = t.map(|v| corners[v as usize]);
+        let side =
+            |p: [f32; 3], q: [f32; 3]| (q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0]);
+        let s = [side(a, b), side(b, c), side(c, a)];
+        s.iter().all(|&v| v >= 0.0) || s.iter().all(|&v| v <= 0.0)
+    })
+}
+
+#[test]
+fn silhouette_matches_projected_triangles() {
+    let (positions, triangles) = gem();
+    let (w, h) = (90, 60);
+    let camera = Camera::framing(&positions, 0.7, 0.3, w as f32 / h as f32);
+    let mut picture = Picture::new(w, h);
+    picture
+        .draw_mesh(&MeshPicture::new(&positions, &triangles), &camera)
+        .expect("valid");
+    let image = picture.resolve();
+    let corners: Vec<[f32; 3]> = positions
+        .iter()
+        .map(|p| {
+            camera
+                .project(*p, w as f32, h as f32)
+                .expect("before the camera")
+        })
+        .collect();
+    let mut covered = 0;
+    for y in 0..h {
+        for x in 0..w {
+            // A pixel whose corners are all in (or all out) must be opaque (or empty).
+            let corners_in = (0..4)
+                .filter(|k| {
+                    let (cx, cy) = ((x + k % 2) as f32, (y + k / 2) as f32);
+                    inside_some_triangle(&corners, &triangles, cx, cy)
+                })
+                .count();
+            let alpha = image.pixel(x, y).expect("inside")[3];
+            if corners_in == 4 {
+                assert_eq!(alpha, 255, "pixel {x} {y} is covered");
+                covered += 1;
+            } else if corners_in == 0 {
+                assert!(alpha < 128, "pixel {x} {y} is empty or barely touched");
+            }
+        }
+    }
+    assert!(covered > 500, "the loop above saw covered pixels: {covered}");
+}
+
+#[test]
+fn framing_keeps_every_point_inside_and_fills_the_picture() {
+    let (positions, _) = gem();
+    for (yaw, pitch, aspect) in [(0.0, 0.0, 1.0), (1.0, 0.5, 2.0), (-2.5, -0.9, 0.5)] {
+        let camera = Camera::framing(&positions, yaw, pitch, aspect);
+        let mut reach = 0.0_f32;
+        for p in &positions {
+            let [x, y, _] = camera.project(*p, 2.0, 2.0).expect("before the camera");
+            reach = reach.max((x - 1.0).abs()).max((y - 1.0).abs());
+        }
+        assert!((0.85..=0.93).contains(&reach), "reach {reach}");
+    }
+}
+
+#[test]
+fn nearer_surface_wins_in_any_order() {
+    let quad = |z: f32| {
+        [
+            [-1.0, -1.0, z],
+            [1.0, -1.0, z],
+            [1.0, 1.0, z],
+            [-1.0, 1.0, z],
+        ]
+    };
+    let triangles = [[0, 1, 2], [0, 2, 3]];
+    let camera = Camera::framing(&quad(0.0), 0.0, 0.0, 1.0);
+    let (red, blue) = ([[0.8, 0.0, 0.0, 1.0]; 4], [[0.0, 0.0, 0.8, 1.0]; 4]);
+    for order in [[0, 1], [1, 0]] {
+        let mut picture = Picture::new(9, 9);
+        for k in order {
+            let (p, c) = ([quad(0.0), quad(-0.5)][k], [red, blue][k]);
+            let mesh = MeshPicture {
+                colors: Some(&c),
+                ..MeshPicture::new(&p, &triangles)
+            };
+            picture.draw_mesh(&mesh, &camera).expect("valid");
+        }
+        let [r, _, b, _] = picture.resolve().pixel(4, 4).expect("inside");
+        assert!(r > b, "the red quad is in front: {r} {b}");
+    }
+}
+
+#[test]
+fn deterministic() {
+    let (positions, triangles) = gem();
+    let draw = || {
+        let camera = Camera::framing(&positions, 0.2, 0.2, 1.0);
+        let mut picture = Picture::with_background(40, 40, Background::STUDIO);
+        let mesh = MeshPicture {
+            wireframe: Some([0.0; 3]),
+            ..MeshPicture::new(&positions, &triangles)
+        };
+        picture.draw_mesh(&mesh, &camera).expect("valid");
+        side_by_side(&[("a", &picture.resolve()), ("b", &picture.resolve())])
+            .to_png()
+            .expect("encodes")
+    };
+    assert_eq!(draw(), draw());
+}
+
+#[test]
+fn bad_meshes_are_refused_and_odd_ones_survive() {
+    let (mut positions, triangles) = gem();
+    let camera = Camera::framing(&positions, 0.0, 0.0, 1.0);
+    let mut picture = Picture::new(8, 8);
+    let error = picture
+        .draw_mesh(&MeshPicture::new(&positions[..5], &triangles), &camera)
+        .expect_err("vertex 5");
+    assert_eq!(
+        error.to_string(),
+        "triangle 1 refers to vertex 5, the mesh has 5"
+    );
+    let short = MeshPicture {
+        colors: Some(&[[0.0; 4]]),
+        ..MeshPicture::new(&positions, &triangles)
+    };
+    let error = picture.draw_mesh(&short, &camera).expect_err("one colour");
+    assert_eq!(error.to_string(), "1 colors for 6 vertices");
+    positions[0] = [f32::NAN; 3];
+    positions[1] = [0.0, 0.0, 1e30];
+    picture
+        .draw_mesh(&MeshPicture::new(&positions, &triangles), &camera)
+        .expect("drawn without the bad triangles");
+}
+
+#[test]
+fn png_round_trip_and_atomic_write() {
+    let image = Image::filled(3, 2, [10, 20, 30, 40]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.png");
+    image.save_png(&path).expect("written");
+    image.save_png(&path).expect("replaced");
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .expect("lists")
+        .collect::<Result<_, _>>()
+        .expect("lists");
+    assert_eq!(left.len(), 1, "no temporary file is left behind");
+    let bytes = std::io::Cursor::new(std::fs::read(&path).expect("reads"));
+    let mut reader = png::Decoder::new(bytes).read_info().expect("a PNG");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("small")];
+    reader.next_frame(&mut pixels).expect("one frame");
+    assert_eq!(pixels, [10, 20, 30, 40].repeat(6));
+    let error = image
+        .save_png(&folder.path().join("missing/a.png"))
+        .expect_err("no folder");
+    assert!(error.to_string().contains("missing"), "{error}");
+}

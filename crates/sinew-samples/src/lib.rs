@@ -1,0 +1,57 @@
+//! Procedural characters: a bending arm with a hand, a creature on four legs, a rubber ball.
+//!
+//! They are computed from a few dozen numbers, the same on every call, and carry everything a deformer can ask
+//! for: smooth normals, texture coordinates with seams (vertices split there), vertex colours, joint weights
+//! with up to eight influences, a morph target and a clip. Nothing is read from disk.
+//!
+//! ```
+//! let arm = sinew_samples::arm_with_hand()?;
+//! assert_eq!(arm.clips[0].name, "bend");
+//! # Ok::<(), sinew_samples::SampleError>(())
+//! ```
+//!
+//! The two animals are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by
+//! surface nets; their joint weights are the label of the nearest bone, diffused along the surface.
+
+mod arm;
+mod ball;
+mod build;
+mod creature;
+mod field;
+mod nets;
+mod skeleton;
+
+#[cfg(test)]
+mod tests;
+
+pub use arm::arm_with_hand;
+pub use ball::ball;
+pub use creature::creature;
+
+use sinew_geom::Asset;
+
+/// Why a sample could not be made; would be a mistake in this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// The triangles are wrong.
+    #[error(transparent)]
+    Topology(#[from] sinew_geom::TopologyError),
+    /// The joint weights are wrong.
+    #[error(transparent)]
+    Influences(#[from] sinew_geom::InfluencesError),
+    /// The node tree is wrong.
+    #[error(transparent)]
+    Rig(#[from] sinew_geom::RigError),
+    /// The animation is wrong.
+    #[error(transparent)]
+    Clip(#[from] sinew_geom::ClipError),
+}
+
+/// All samples: arm, creature, ball.
+///
+/// # Errors
+/// See [`SampleError`].
+pub fn all() -> Result<Vec<Asset>, SampleError> {
+    Ok(vec![arm_with_hand()?, creature()?, ball()?])
+}
