@@ -1,1 +1,22 @@
-//! Part of Sinew.
+//! Readers and writers of Sinew: the only crate that opens files.
+//!
+//! Readers check everything once (indices in range, finite numbers) and give a [`sinew_geom::Asset`] with warnings for
+//! what they repaired, or an [`IoError`] that says where the file is wrong; bytes from anywhere may give garbage, never
+//! a panic. Writers write under a temporary name and rename at the end, so that a file appears whole or not at all.
+
+mod atomic;
+mod bytes;
+mod error;
+mod fault;
+mod frames;
+mod npz;
+pub mod obj;
+pub mod ply;
+pub mod point_cache;
+mod surface;
+
+pub use atomic::{AtomicDir, AtomicFile};
+pub use error::IoError;
+pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
+pub use npz::write_npz;
+pub use surface::Surface;

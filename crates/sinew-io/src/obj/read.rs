@@ -1,0 +1,382 @@
+use crate::IoError;
+use crate::fault::{cannot_read, malformed, quoted, warning};
+use crate::surface::{asset_of, repair_normals, repair_numbers};
+use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// No such index at this corner.
+const NONE: u32 = u32::MAX;
+
+/// Reads an OBJ file as an asset of one mesh.
+///
+/// # Errors
+/// [`IoError::Read`] where there is no such file, [`IoError::Malformed`] with the line where it breaks the format.
+pub fn read_obj(path: &Path) -> Result<Asset, IoError> {
+    parse_obj(&std::fs::read(path).map_err(cannot_read(path))?, path)
+}
+
+/// [`read_obj`] on bytes; `path` names the asset and appears in errors.
+///
+/// # Errors
+/// [`IoError::Malformed`].
+pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
+    let mut parser = Parser {
+        path,
+        line: 0,
+        raw: Raw::default(),
+    };
+    let mut joined = Vec::new();
+    for (number, line) in bytes.split(|&b| b == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if joined.is_empty() {
+            parser.line = number + 1;
+        }
+        if let Some(part) = line.strip_suffix(b"\\") {
+            joined.extend_from_slice(part);
+            joined.push(b' ');
+        } else if joined.is_empty() {
+            parser.statement(line)?;
+        } else {
+            joined.extend_from_slice(line);
+            parser.statement(&joined)?;
+            joined.clear();
+        }
+    }
+    parser.statement(&joined)?;
+    let (mesh, warnings) = parser.raw.build(path)?;
+    Ok(asset_of(path, mesh, warnings))
+}
+
+/// A face corner: indices of position, texture coordinate and normal.
+type Corner = [u32; 3];
+
+#[derive(Default)]
+struct Raw {
+    positions: Vec<[f32; 3]>,
+    colors: Vec<[f32; 4]>,
+    coloured: usize,
+    uvs: Vec<[f32; 2]>,
+    normals: Vec<[f32; 3]>,
+    corners: Vec<Corner>,
+    face_ends: Vec<u32>,
+    skipped_faces: usize,
+    /// Name and first face of each `o` or `g`.
+    groups: Vec<(String, usize)>,
+}
+
+struct Parser<'a> {
+    path: &'a Path,
+    line: usize,
+    raw: Raw,
+}
+
+impl Parser<'_> {
+    fn wrong(&self, found: &[u8], expected: impl Into<String>) -> IoError {
+        malformed(
+            self.path,
+            format!("line {}", self.line),
+            quoted(found),
+            expected,
+        )
+    }
+
+    fn statement(&mut self, line: &[u8]) -> Result<(), IoError> {
+        let text = line.split(|&b| b == b'#').next().unwrap_or_default();
+        let mut words = text
+            .split(u8::is_ascii_whitespace)
+            .filter(|w| !w.is_empty());
+        match words.next() {
+            Some(b"v") => self.vertex(words),
+            Some(b"vt") => {
+                let (n, count) = self.numbers::<3>(words, 1, "one to three numbers")?;
+                let v = if count > 1 { n[1] } else { 0.0 };
+                self.raw.uvs.push([n[0], 1.0 - v]);
+                Ok(())
+            }
+            Some(b"vn") => {
+                let (n, _) = self.numbers::<3>(words, 3, "three numbers")?;
+                self.raw.normals.push(n);
+                Ok(())
+            }
+            Some(b"f") => self.face(words),
+            Some(b"o" | b"g") => {
+                let rest = text.trim_ascii();
+                let name = String::from_utf8_lossy(rest[1..].trim_ascii()).into_owned();
+                self.raw.groups.push((name, self.raw.face_ends.len()));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Up to `N` numbers, at least `least` of them.
+    fn numbers<'w, const N: usize>(
+        &self,
+        words: impl Iterator<Item = &'w [u8]>,
+        least: usize,
+        expected: &str,
+    ) -> Result<([f32; N], usize), IoError> {
+        let mut out = [0.0; N];
+        let mut count = 0;
+        for word in words {
+            let number = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
+            match (number, out.get_mut(count)) {
+                (Some(number), Some(slot)) => *slot = number,
+                _ => return Err(self.wrong(word, expected)),
+            }
+            count += 1;
+        }
+        if count < least {
+            return Err(self.wrong(b"end of line", expected));
+        }
+        Ok((out, count))
+    }
+
+    fn vertex<'w>(&mut self, words: impl Iterator<Item = &'w [u8]>) -> Result<(), IoError> {
+        let (n, count) =
+            self.numbers::<7>(words, 3, "x y z, then a weight or a colour or nothing")?;
+        let position = [n[0], n[1], n[2]];
+        if !position.iter().all(|c| c.is_finite()) {
+            let text = format!("{position:?}");
+            return Err(self.wrong(text.as_bytes(), "finite coordinates"));
+        }
+        if self.raw.positions.len() >= NONE as usize {
+            return Err(self.wrong(b"one more vertex", "fewer than 2^32 vertices"));
+        }
+        self.raw.positions.push(position);
+        let color = match count {
+            6 => Some([n[3], n[4], n[5], 1.0]),
+            7 => Some([n[3], n[4], n[5], n[6]]),
+            _ => None,
+        };
+        self.raw.coloured += usize::from(color.is_some());
+        self.raw.colors.push(color.unwrap_or([1.0; 4]));
+        Ok(())
+    }
+
+    fn face<'w>(&mut self, words: impl Iterator<Item = &'w [u8]>) -> Result<(), IoError> {
+        let start = self.raw.corners.len();
+        for word in words {
+            let corner = self.corner(word)?;
+            self.raw.corners.push(corner);
+        }
+        if self.raw.corners.len() - start < 3 {
+            self.raw.corners.truncate(start);
+            self.raw.skipped_faces += 1;
+            return Ok(());
+        }
+        let Ok(end) = u32::try_from(self.raw.corners.len()) else {
+            return Err(self.wrong(b"one more face", "fewer than 2^32 face corners"));
+        };
+        self.raw.face_ends.push(end);
+        Ok(())
+    }
+
+    fn corner(&self, word: &[u8]) -> Result<Corner, IoError> {
+        let mut corner = [NONE; 3];
+        let limits = [
+            ("vertex", self.raw.positions.len()),
+            ("texture coordinate", self.raw.uvs.len()),
+            ("normal", self.raw.normals.len()),
+        ];
+        for (k, part) in word.split(|&b| b == b'/').enumerate() {
+            let Some(&(what, limit)) = limits.get(k) else {
+                return Err(self.wrong(word, "v, v/vt, v//vn or v/vt/vn"));
+            };
+            if part.is_empty() && k > 0 {
+                continue;
+            }
+            let number = std::str::from_utf8(part)
+                .ok()
+                .and_then(|p| p.parse::<i64>().ok());
+            let index = match number {
+                Some(n) if n > 0 => usize::try_from(n - 1).ok(),
+                Some(n) if n < 0 => usize::try_from(n.unsigned_abs())
+                    .ok()
+                    .and_then(|n| limit.checked_sub(n)),
+                _ => None,
+            };
+            match index
+                .filter(|&i| i < limit)
+                .and_then(|i| u32::try_from(i).ok())
+            {
+                Some(i) => corner[k] = i,
+                None => {
+                    let expected =
+                        format!("a {what} index; {limit} are defined so far, counted from 1");
+                    return Err(self.wrong(word, expected));
+                }
+            }
+        }
+        Ok(corner)
+    }
+}
+
+impl Raw {
+    fn build(mut self, path: &Path) -> Result<(Mesh, Vec<Warning>), IoError> {
+        let mut warnings = Vec::new();
+        if self.skipped_faces > 0 {
+            let message = format!(
+                "{} faces with fewer than three corners were skipped",
+                self.skipped_faces
+            );
+            warnings.push(warning("faces_skipped", message));
+        }
+        let keep = [
+            self.complete(1, "texture_coordinates_incomplete", &mut warnings),
+            self.complete(2, "normals_incomplete", &mut warnings),
+        ];
+        let (vertices, indices) = self.split(path, keep)?;
+        let pick = |k: usize| vertices.iter().map(move |c| c[k]);
+        let mut mesh = Mesh {
+            positions: pick(0).map(|v| self.positions[v as usize]).collect(),
+            ..Mesh::default()
+        };
+        if keep[0] {
+            // Vertices of no face have no texture coordinate: zero.
+            let mut uvs: Vec<[f32; 2]> = pick(1)
+                .map(|t| self.uvs.get(t as usize).copied().unwrap_or_default())
+                .collect();
+            repair_numbers(
+                "texture coordinates",
+                uvs.iter_mut().flatten(),
+                &mut warnings,
+            );
+            mesh.uvs.push(uvs);
+        }
+        if keep[1] {
+            repair_normals(&mut self.normals, &mut warnings);
+            let normal = |n: u32| {
+                self.normals
+                    .get(n as usize)
+                    .copied()
+                    .unwrap_or([0.0, 1.0, 0.0])
+            };
+            mesh.normals = Some(pick(2).map(normal).collect());
+        }
+        if self.coloured > 0 {
+            let mut colors: Vec<[f32; 4]> = pick(0).map(|v| self.colors[v as usize]).collect();
+            repair_numbers("colours", colors.iter_mut().flatten(), &mut warnings);
+            mesh.colors.push(colors);
+        }
+        let offsets = std::iter::once(0)
+            .chain(self.face_ends.iter().copied())
+            .collect();
+        let count = u32::try_from(mesh.positions.len()).unwrap_or(NONE);
+        let topology = Topology::from_polygons(count, Polygons { offsets, indices })
+            .map_err(|e| malformed(path, "faces", e.to_string(), "valid faces"))?;
+        mesh.parts = self.parts(&topology, count as usize);
+        match self.groups.as_slice() {
+            [(name, _)] => mesh.name.clone_from(name),
+            _ => mesh.name.clear(),
+        }
+        mesh.topology = Arc::new(topology);
+        Ok((mesh, warnings))
+    }
+
+    /// Whether every corner has index `k`; warns where only some have.
+    fn complete(&self, k: usize, code: &'static str, warnings: &mut Vec<Warning>) -> bool {
+        let with = self.corners.iter().filter(|c| c[k] != NONE).count();
+        let all = with == self.corners.len() && with > 0;
+        if !all && with > 0 {
+            let message = format!(
+                "only {with} of {} face corners have one; it is dropped",
+                self.corners.len()
+            );
+            warnings.push(warning(code, message));
+        }
+        all
+    }
+
+    /// One vertex for each combination in use: the first one of vertex `v` is vertex `v` of the mesh, the others
+    /// follow at the end in the order of their first use. Returns vertices and the vertex of each corner.
+    fn split(&self, path: &Path, keep: [bool; 2]) -> Result<(Vec<Corner>, Vec<u32>), IoError> {
+        let count = self.positions.len();
+        let mut vertices: Vec<Corner> = (0_u32..).take(count).map(|v| [v, NONE, NONE]).collect();
+        let mut used = vec![false; count];
+        let mut further: HashMap<Corner, u32> = HashMap::new();
+        let mut indices = Vec::with_capacity(self.corners.len());
+        for &[v, t, n] in &self.corners {
+            let corner = [
+                v,
+                if keep[0] { t } else { NONE },
+                if keep[1] { n } else { NONE },
+            ];
+            let first = v as usize;
+            if !used[first] {
+                used[first] = true;
+                vertices[first] = corner;
+            }
+            if vertices[first] == corner {
+                indices.push(v);
+                continue;
+            }
+            let next = u32::try_from(vertices.len())
+                .ok()
+                .filter(|&n| n < NONE)
+                .ok_or_else(|| {
+                    malformed(path, "faces", "2^32 vertices after splitting", "fewer")
+                })?;
+            let index = *further.entry(corner).or_insert(next);
+            if index == next {
+                vertices.push(corner);
+            }
+            indices.push(index);
+        }
+        Ok((vertices, indices))
+    }
+
+    /// Groups as parts, where each has vertices of its own that follow each other; none otherwise.
+    fn parts(&self, topology: &Topology, vertex_count: usize) -> Vec<MeshPart> {
+        if self.groups.len() < 2 {
+            return Vec::new();
+        }
+        // Triangles before each face.
+        let mut before = vec![0_usize];
+        let mut start = 0;
+        for &end in &self.face_ends {
+            before.push(before[before.len() - 1] + (end - start) as usize - 2);
+            start = end;
+        }
+        let mut parts: Vec<MeshPart> = Vec::new();
+        let ends = self
+            .groups
+            .iter()
+            .skip(1)
+            .map(|g| g.1)
+            .chain([self.face_ends.len()]);
+        for ((name, first), last) in self.groups.iter().zip(ends) {
+            // Faces before the first group belong to it.
+            let first = if parts.is_empty() { 0 } else { *first };
+            let triangles = before[first]..before[last];
+            let corners = || topology.triangles()[triangles.clone()].iter().flatten();
+            let (Some(&low), Some(&high)) = (corners().min(), corners().max()) else {
+                continue;
+            };
+            let vertices: Range<usize> = low as usize..high as usize + 1;
+            if let Some(previous) = parts.last_mut() {
+                if previous.vertices.end > vertices.start {
+                    return Vec::new();
+                }
+                previous.vertices.end = vertices.start;
+            }
+            parts.push(MeshPart {
+                name: name.clone(),
+                source_mesh: parts.len(),
+                material: None,
+                vertices,
+                triangles,
+            });
+        }
+        if let Some(first) = parts.first_mut() {
+            first.vertices.start = 0;
+        }
+        if let Some(last) = parts.last_mut() {
+            last.vertices.end = vertex_count;
+        }
+        parts
+    }
+}

@@ -1,0 +1,181 @@
+use super::*;
+use crate::{IoError, Surface};
+use proptest::prelude::*;
+use sinew_geom::{Mesh, Polygons, Topology};
+use sinew_testkit::{meshes, shared_data};
+use std::path::Path;
+
+fn parse(text: &str) -> Mesh {
+    let asset = parse_obj(text.as_bytes(), Path::new("folder/thing.obj")).expect("valid");
+    asset.meshes.into_iter().next().expect("one mesh")
+}
+
+fn refuse(text: &str) -> String {
+    parse_obj(text.as_bytes(), Path::new("bad.obj"))
+        .expect_err("malformed")
+        .to_string()
+}
+
+#[test]
+fn polygons_negative_indices_and_continuations() {
+    let m = parse(
+        "v 0 0 0\nv 1 0 0\r\nv 1 1 0 # corner\nv 0 1 0\nf -4 -3 \\\n-2 -1\nusemtl red\nf 1 2 3\n",
+    );
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [0, 2, 3], [0, 1, 2]]);
+    let polygons = m.topology.polygons().expect("the quad is kept");
+    assert_eq!(polygons.offsets, [0, 4, 7]);
+    assert_eq!(m.name, "thing", "no o line: the file's stem");
+}
+
+#[test]
+fn splits_only_where_faces_disagree_and_keeps_order() {
+    let m = parse(
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvt .5 .5\n\
+         f 1/1 2/2 3/3\nf 1/5 3/3 4/4\n",
+    );
+    assert_eq!(m.positions.len(), 5, "vertex 1 has two texture coordinates");
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [4, 2, 3]]);
+    assert_eq!(m.positions[4], m.positions[0]);
+    assert_eq!(
+        m.uvs[0],
+        [[0., 1.], [1., 1.], [1., 0.], [0., 0.], [0.5, 0.5]]
+    );
+}
+
+#[test]
+fn colours_names_and_parts() {
+    let m = parse(
+        "o a\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0 0 .5\nf 1 2 3\no b\nv 0 0 1 1 1 1\nv 1 0 1 1 1 1\nv 1 1 1 1 1 1\nf 4 5 6\n",
+    );
+    assert_eq!(m.colors[0][2], [0.0, 0.0, 0.5, 1.0]);
+    assert_eq!(m.parts.len(), 2);
+    assert_eq!(
+        (m.parts[1].name.as_str(), m.parts[1].vertices.clone()),
+        ("b", 3..6)
+    );
+    assert_eq!(m.parts[1].triangles, 1..2);
+}
+
+#[test]
+fn errors_name_the_line() {
+    for (text, expected) in [
+        (
+            "v 0 0 0\nv 1 x 0\n",
+            "bad.obj: line 2: found 'x', expected x y z, then a weight or a colour or nothing",
+        ),
+        (
+            "v 0 0\n",
+            "bad.obj: line 1: found 'end of line', expected x y z, then a weight or a colour or nothing",
+        ),
+        (
+            "v 0 0 nan\n",
+            "bad.obj: line 1: found '[0.0, 0.0, NaN]', expected finite coordinates",
+        ),
+        (
+            "v 0 0 0\nf 1 1 0\n",
+            "bad.obj: line 2: found '0', expected a vertex index; 1 are defined so far, counted from 1",
+        ),
+        (
+            "v 0 0 0\nf 1/2 1 1\n",
+            "bad.obj: line 2: found '1/2', expected a texture coordinate index; 0 are defined so far, counted from 1",
+        ),
+        (
+            "v 0 0 0\nf 1/1/1/1 1 1\n",
+            "bad.obj: line 2: found '1/1/1/1', expected a texture coordinate index; 0 are defined so far, counted from 1",
+        ),
+        (
+            "v 0 0 0\n\nf -2 1 1\n",
+            "bad.obj: line 3: found '-2', expected a vertex index; 1 are defined so far, counted from 1",
+        ),
+    ] {
+        assert_eq!(refuse(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn repairs_are_counted() {
+    let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 0\nvn 0 0 2\nf 1//1 2//2 3//2\nf 1 2\nvt 0 0\n";
+    let asset = parse_obj(text.as_bytes(), Path::new("a.obj")).expect("valid");
+    let codes: Vec<&str> = asset.warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, ["faces_skipped", "normals_without_direction"]);
+    let normals = asset.meshes[0].normals.as_ref().expect("kept");
+    assert_eq!(normals[..2], [[0., 1., 0.], [0., 0., 1.]]);
+}
+
+#[test]
+fn files_come_back_bit_for_bit() {
+    let dir = tempfile::tempdir().expect("temp");
+    let mut mesh = meshes::sphere(7, 9);
+    mesh.colors = vec![vec![[0.1, 0.2, 0.3, 1.0]; mesh.positions.len()]];
+    mesh.uvs = vec![mesh.positions.iter().map(|p| [p[0], 0.25]).collect()];
+    let polygons = Polygons {
+        offsets: vec![0, 4, 7],
+        indices: vec![0, 1, 2, 3, 0, 1, 4],
+    };
+    let quad = Mesh::new(
+        "quad",
+        Topology::from_polygons(5, polygons).expect("valid"),
+        (0..5).map(|i| [i as f32 / 3.0, 1e-20, -4e7]).collect(),
+    );
+    for mesh in [mesh, quad, meshes::degenerate(), meshes::cube()] {
+        let path = dir.path().join("x.obj");
+        write_obj(&path, &[Surface::from(&mesh)]).expect("written");
+        let back = &read_obj(&path).expect("read").meshes[0];
+        assert_eq!(back.name, mesh.name);
+        assert_eq!(back.positions, mesh.positions);
+        assert_eq!(back.topology, mesh.topology, "{}", mesh.name);
+        assert_eq!(back.colors, mesh.colors);
+        assert_eq!(back.normals, mesh.normals);
+        assert_eq!(back.uvs.len(), mesh.uvs.len());
+    }
+    let two = [meshes::cube(), meshes::cube()];
+    let path = dir.path().join("two.obj");
+    write_obj(&path, &[Surface::from(&two[0]), Surface::from(&two[1])]).expect("written");
+    let back = &read_obj(&path).expect("read").meshes[0];
+    assert_eq!(back.parts.len(), 2);
+    assert_eq!(back.parts[1].vertices, 24..48);
+}
+
+#[test]
+fn real_files_have_the_documented_counts() {
+    let Some(data) = shared_data() else {
+        println!("skipped: no shared data");
+        return;
+    };
+    for (name, vertices, triangles) in [
+        ("spot", 3225, 5856),
+        ("mh_head_open", 4402, 8748),
+        ("mh_head_closed", 4403, 8802),
+        ("mh_head_capped", 4402, 8800),
+        ("mh_head_voxel", 21852, 43644),
+        ("suzanne", 507, 968),
+        ("sintel_bust", 3135, 5952),
+        ("sintel_eyeballs", 738, 1408),
+        ("thin_cup_open", 1025, 1920),
+        ("thin_cup_solid", 2050, 4096),
+    ] {
+        let asset = read_obj(&data.join(format!("collision/{name}.obj"))).expect("valid");
+        let mesh = &asset.meshes[0];
+        assert_eq!(mesh.vertex_count(), vertices, "{name}");
+        assert_eq!(mesh.topology.triangles().len(), triangles, "{name}");
+        assert!(asset.warnings.is_empty(), "{name}: {:?}", asset.warnings);
+    }
+    let bad = data.join("malformed/obj_face_out_of_range.obj");
+    let error = read_obj(&bad).expect_err("face refers to vertex 12");
+    assert!(matches!(error, IoError::Malformed { .. }), "{error}");
+    assert!(error.to_string().contains("line 4: found '12'"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = parse_obj(&bytes, Path::new("x.obj"));
+    }
+
+    #[test]
+    fn any_statements_are_read_or_refused(
+        lines in prop::collection::vec("(v|vt|vn|f|o|g|l|#)( (-?[0-9]{1,3}|[0-9]?/[0-9]?/-?[0-9]|1e39|nan|a)){0,6}\\\\?", 0..40)
+    ) {
+        let _ = parse_obj(lines.join("\n").as_bytes(), Path::new("x.obj"));
+    }
+}

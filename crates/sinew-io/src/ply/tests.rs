@@ -1,0 +1,222 @@
+use super::*;
+use crate::{IoError, Surface};
+use proptest::prelude::*;
+use sinew_geom::{Attribute, Mesh, Polygons, Topology};
+use sinew_testkit::{meshes, shared_data};
+use std::path::Path;
+
+fn parse(bytes: &[u8]) -> Result<sinew_geom::Asset, IoError> {
+    parse_ply(bytes, Path::new("cloud.ply"))
+}
+
+fn refuse(text: &str) -> String {
+    parse(text.as_bytes()).expect_err("malformed").to_string()
+}
+
+const QUAD: &str = "ply\nformat ascii 1.0\ncomment by hand\nelement vertex 4\nproperty double x\nproperty float y\n\
+    property float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nproperty list uchar int ring\n\
+    property short mask\nelement edge 1\nproperty int a\nproperty list int float b\nelement face 2\n\
+    property uchar flags\nproperty list uchar uint vertex_index\nend_header\n\
+    0 0 0 255 0 0 2 7 8 -1\n1 0 0 0 255 0 0 2\n1 1 0 0 0 255 1 5 3\n0 1 0 51 0 0 0 4\n9 2 .5 .5\n0 4 0 1 2 3\n0 3 0 1 2";
+
+#[test]
+fn text_with_everything() {
+    let asset = parse(QUAD.as_bytes()).expect("valid");
+    let m = &asset.meshes[0];
+    assert_eq!(m.name, "cloud");
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [0, 2, 3], [0, 1, 2]]);
+    assert_eq!(m.topology.polygons().expect("a quad").offsets, [0, 4, 7]);
+    assert_eq!(m.colors[0][3], [0.2, 0.0, 0.0, 1.0]);
+    assert_eq!(
+        m.attributes["mask"],
+        Attribute::Scalar(vec![-1.0, 2.0, 3.0, 4.0])
+    );
+    assert_eq!(asset.warnings[0].code, "vertex_lists_skipped");
+}
+
+/// The same values in both byte orders, made by hand from the format's description.
+#[test]
+fn all_types_in_both_byte_orders() {
+    let types = [
+        "char", "uint8", "int16", "ushort", "int", "uint32", "float", "float64",
+    ];
+    let values: [f64; 8] = [-5.0, 200.0, -300.0, 60000.0, -70000.0, 4e9, 0.5, -0.25];
+    for big in [false, true] {
+        let order = if big { "big" } else { "little" };
+        let mut bytes =
+            format!("ply\r\nformat binary_{order}_endian 1.0\r\nelement vertex 1\r\n").into_bytes();
+        for c in ["x", "y", "z"] {
+            bytes.extend(format!("property float {c}\r\n").bytes());
+        }
+        for (i, t) in types.iter().enumerate() {
+            bytes.extend(format!("property {t} a{i}\r\n").bytes());
+        }
+        bytes.extend(b"end_header\r\n");
+        let mut put = |le: &[u8]| {
+            let mut b = le.to_vec();
+            if big {
+                b.reverse();
+            }
+            bytes.extend(b);
+        };
+        for c in [1.0_f32, 2.0, 3.0] {
+            put(&c.to_le_bytes());
+        }
+        put(&(values[0] as i8).to_le_bytes());
+        put(&(values[1] as u8).to_le_bytes());
+        put(&(values[2] as i16).to_le_bytes());
+        put(&(values[3] as u16).to_le_bytes());
+        put(&(values[4] as i32).to_le_bytes());
+        put(&(values[5] as u32).to_le_bytes());
+        put(&(values[6] as f32).to_le_bytes());
+        put(&values[7].to_le_bytes());
+        let asset = parse(&bytes).expect("valid");
+        let m = &asset.meshes[0];
+        assert_eq!(m.positions, [[1.0, 2.0, 3.0]]);
+        for (i, v) in values.iter().enumerate() {
+            assert_eq!(
+                m.attributes[&format!("a{i}")],
+                Attribute::Scalar(vec![*v as f32]),
+                "{order} {i}"
+            );
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_place() {
+    let head = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
+    let faces = "element face 1\nproperty list uchar int vertex_indices\nend_header\n";
+    for (text, expected) in [
+        ("plx\n".into(), "header line 1: found 'plx', expected 'ply'"),
+        ("ply\nformat ascii 2.0\n".into(), "header line 2: found 'format ascii 2.0'"),
+        ("ply\nelement vertex -1\n".into(), "header line 2: found 'element vertex -1', expected element NAME COUNT"),
+        ("ply\nformat ascii 1.0\n".into(), "header line 3: found end of file, expected end_header"),
+        (format!("{head}end_header\n0 zero 0\n"), "vertex 0, property y: found 'zero', expected a number"),
+        (format!("{head}end_header\n0 nan 0\n"), "vertex 0: found [0.0, NaN, 0.0], expected finite coordinates"),
+        (format!("{head}{faces}0 0 0\n3 0 0 -1\n"), "face 0, property vertex_indices: found -1, expected the index"),
+        (format!("{head}{faces}0 0 0\n3 0 0 7\n"), "polygon 0 is invalid: it refers to vertex 7, the mesh has 1"),
+        (format!("{head}{faces}0 0 0\n4000000000 0 0 0\n"), "face 0, property vertex_indices: found end of file, expected a list item"),
+        (
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n".into(),
+            "element vertex: found no x, y, z, expected all three",
+        ),
+        (
+            "ply\nformat ascii 1.0\nelement vertex 99999999999\nend_header\n".into(),
+            "element vertex: found no x, y, z, expected all three",
+        ),
+        (
+            "ply\nformat ascii 1.0\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n1 1\n".into(),
+            "element tristrips: a triangle strip is not supported; export faces instead",
+        ),
+    ] {
+        let error = refuse(&text);
+        assert!(error.contains(expected), "{error}\n{expected}");
+    }
+}
+
+#[test]
+fn files_come_back_bit_for_bit() {
+    let dir = tempfile::tempdir().expect("temp");
+    let polygons = Polygons {
+        offsets: vec![0, 4, 7],
+        indices: vec![0, 1, 2, 3, 0, 1, 4],
+    };
+    let mut quad = Mesh::new(
+        "x",
+        Topology::from_polygons(5, polygons).expect("valid"),
+        (0..5).map(|i| [i as f32 / 3.0, 1e-20, -4e7]).collect(),
+    );
+    quad.colors = vec![vec![[0.0, 0.2, 1.0, 0.4]; 5]];
+    quad.uvs = vec![vec![[0.5, 0.25]; 5]];
+    quad.normals = Some(vec![[0.0, 0.6, 0.8]; 5]);
+    quad.attributes
+        .insert("mask".into(), Attribute::Scalar(vec![0.1; 5]));
+    quad.attributes
+        .insert("velocity".into(), Attribute::Vec3(vec![[0.1, 0.2, 0.3]; 5]));
+    quad.attributes
+        .insert("pair".into(), Attribute::Vec2(vec![[0.1, 0.2]; 5]));
+    quad.attributes.insert(
+        "rest".into(),
+        Attribute::Vec4(vec![[0.1, 0.2, 0.3, 0.4]; 5]),
+    );
+    let many = Mesh::new(
+        "x",
+        Topology::from_polygons(
+            300,
+            Polygons {
+                offsets: vec![0, 300],
+                indices: (0..300).collect(),
+            },
+        )
+        .expect("valid"),
+        (0..300).map(|i| [i as f32, 0.0, 0.0]).collect(),
+    );
+    let cloud = Mesh::new(
+        "x",
+        Topology::new(3, Vec::new()).expect("valid"),
+        vec![[1.0; 3]; 3],
+    );
+    for mesh in [quad, many, cloud, meshes::degenerate()] {
+        for encoding in [PlyEncoding::Binary, PlyEncoding::Ascii] {
+            for float_colors in [false, true] {
+                let path = dir.path().join("x.ply");
+                let options = PlyOptions {
+                    encoding,
+                    float_colors,
+                };
+                write_ply(&path, &[Surface::from(&mesh)], options).expect("written");
+                let asset = read_ply(&path).expect("read");
+                let back = &asset.meshes[0];
+                assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+                assert_eq!(back.positions, mesh.positions);
+                assert_eq!(back.topology, mesh.topology);
+                assert_eq!(back.normals, mesh.normals);
+                assert_eq!(back.uvs, mesh.uvs);
+                assert_eq!(back.colors, mesh.colors, "bytes hold these colours exactly");
+                assert_eq!(back.attributes, mesh.attributes);
+            }
+        }
+    }
+}
+
+#[test]
+fn malformed_file_with_a_huge_count_is_refused_at_once() {
+    let Some(data) = shared_data() else {
+        println!("skipped: no shared data");
+        return;
+    };
+    let error =
+        read_ply(&data.join("malformed/ply_header_1e9_vertices.ply")).expect_err("three vertices");
+    assert!(
+        error
+            .to_string()
+            .contains("element vertex: found 1000000000 of them in"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = parse(&bytes);
+    }
+
+    #[test]
+    fn any_header_and_body_are_read_or_refused(
+        format in "(ascii|binary_little_endian|binary_big_endian)",
+        properties in prop::collection::vec("(element (vertex|face|edge) [0-9]{1,10}|property (float|list (uchar|int|float) (int|double)|double|char) (x|y|z|nx|vertex_indices|a_x|a_y|s|t))", 0..12),
+        body in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let mut bytes = format!("ply\nformat {format} 1.0\n{}\nend_header\n", properties.join("\n")).into_bytes();
+        bytes.extend(body);
+        let _ = parse(&bytes);
+    }
+
+    #[test]
+    fn changed_bytes_are_read_or_refused(at in 0..QUAD.len(), byte: u8) {
+        let mut bytes = QUAD.as_bytes().to_vec();
+        bytes[at] = byte;
+        let _ = parse(&bytes);
+    }
+}

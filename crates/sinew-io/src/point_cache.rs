@@ -1,0 +1,236 @@
+//! PC2 (3ds Max, Blender's mesh cache) and MDD (LightWave, Blender's mesh cache): positions of every vertex in every
+//! frame, nothing else. The readers serve `inspect` and tests.
+//!
+//! * PC2, little-endian: `POINTCACHE2\0`, i32 version 1, i32 points, f32 start frame, f32 frames between samples,
+//!   i32 samples (32 bytes), then x y z f32 of every point, sample after sample.
+//! * MDD, big-endian: i32 frames, i32 points, f32 seconds of each frame, then x y z f32 likewise.
+//!
+//! Several meshes of a cache follow each other in one point list.
+
+use crate::fault::{cannot_read, cannot_write, malformed};
+use crate::{AtomicFile, FrameCache, IoError, bytes};
+use std::path::Path;
+
+const PC2_MAGIC: &[u8; 12] = b"POINTCACHE2\0";
+const PC2_HEADER: usize = 32;
+
+/// What a point cache holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointCache {
+    /// Positions of each frame, all of one length.
+    pub frames: Vec<Vec<[f32; 3]>>,
+    /// When they are.
+    pub timing: PointTiming,
+}
+
+/// How a point cache states time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointTiming {
+    /// PC2: the frame number of the first sample and the frames between two samples.
+    Sampled {
+        /// Frame of the first sample.
+        start_frame: f32,
+        /// Frames from one sample to the next.
+        sample_rate: f32,
+    },
+    /// MDD: seconds of each frame.
+    Seconds(Vec<f32>),
+}
+
+impl Default for PointTiming {
+    fn default() -> Self {
+        Self::Seconds(Vec::new())
+    }
+}
+
+/// Writes PC2. `start_frame` is the frame number of the first sample, `sample_rate` the frames between two samples.
+///
+/// # Errors
+/// [`IoError::Malformed`] where the cache's counts do not fit each other or exceed 31 bits; [`IoError::Write`]
+/// where the disk refuses.
+pub fn write_pc2(
+    path: &Path,
+    cache: &FrameCache<'_>,
+    start_frame: f32,
+    sample_rate: f32,
+) -> Result<(), IoError> {
+    let (points, frames) = counts(path, cache)?;
+    let mut out = AtomicFile::create(path)?;
+    out.put(PC2_MAGIC)?;
+    out.put(&1_i32.to_le_bytes())?;
+    out.put(&points.to_le_bytes())?;
+    out.put(&start_frame.to_le_bytes())?;
+    out.put(&sample_rate.to_le_bytes())?;
+    out.put(&frames.to_le_bytes())?;
+    for k in 0..cache.times_secs.len() {
+        for mesh in &cache.meshes {
+            bytes::put_f32s(&mut out, mesh.frames[k].positions.as_flattened())
+                .map_err(cannot_write(path))?;
+        }
+    }
+    out.commit()
+}
+
+/// Writes MDD.
+///
+/// # Errors
+/// As [`write_pc2`].
+pub fn write_mdd(path: &Path, cache: &FrameCache<'_>) -> Result<(), IoError> {
+    let (points, frames) = counts(path, cache)?;
+    let mut out = AtomicFile::create(path)?;
+    out.put(&frames.to_be_bytes())?;
+    out.put(&points.to_be_bytes())?;
+    for t in &cache.times_secs {
+        out.put(&t.to_be_bytes())?;
+    }
+    for k in 0..cache.times_secs.len() {
+        for c in cache
+            .meshes
+            .iter()
+            .flat_map(|m| m.frames[k].positions.as_flattened())
+        {
+            out.put(&c.to_be_bytes())?;
+        }
+    }
+    out.commit()
+}
+
+/// (points, frames) of a checked cache, as both formats store them.
+fn counts(path: &Path, cache: &FrameCache<'_>) -> Result<(i32, i32), IoError> {
+    cache.check(path)?;
+    let points: usize = cache.meshes.iter().map(|m| m.mesh.vertex_count()).sum();
+    let fit = |what: &str, n: usize| {
+        i32::try_from(n)
+            .map_err(|_| malformed(path, what, n.to_string(), format!("at most {}", i32::MAX)))
+    };
+    Ok((
+        fit("points", points)?,
+        fit("frames", cache.times_secs.len())?,
+    ))
+}
+
+/// Reads PC2.
+///
+/// # Errors
+/// [`IoError::Read`] where there is no such file, [`IoError::Malformed`] where its bytes do not fit its header.
+pub fn read_pc2(path: &Path) -> Result<PointCache, IoError> {
+    parse_pc2(&std::fs::read(path).map_err(cannot_read(path))?, path)
+}
+
+/// Reads MDD.
+///
+/// # Errors
+/// As [`read_pc2`].
+pub fn read_mdd(path: &Path) -> Result<PointCache, IoError> {
+    parse_mdd(&std::fs::read(path).map_err(cannot_read(path))?, path)
+}
+
+/// [`read_pc2`] on bytes; `path` only appears in errors.
+///
+/// # Errors
+/// [`IoError::Malformed`].
+pub fn parse_pc2(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
+    let header = match bytes.get(..PC2_HEADER) {
+        Some(h) if h.starts_with(PC2_MAGIC) => h,
+        _ => {
+            return Err(malformed(
+                path,
+                "header",
+                "no PC2 header",
+                "POINTCACHE2 and 20 more bytes",
+            ));
+        }
+    };
+    let word = |at: usize| std::array::from_fn(|i| header[at + i]);
+    let version = i32::from_le_bytes(word(12));
+    if version != 1 {
+        return Err(malformed(path, "version", version.to_string(), "1"));
+    }
+    let points = i32::from_le_bytes(word(16));
+    let samples = i32::from_le_bytes(word(28));
+    Ok(PointCache {
+        frames: points_of(
+            &bytes[PC2_HEADER..],
+            points,
+            samples,
+            f32::from_le_bytes,
+            path,
+        )?,
+        timing: PointTiming::Sampled {
+            start_frame: f32::from_le_bytes(word(20)),
+            sample_rate: f32::from_le_bytes(word(24)),
+        },
+    })
+}
+
+/// [`read_mdd`] on bytes; `path` only appears in errors.
+///
+/// # Errors
+/// [`IoError::Malformed`].
+pub fn parse_mdd(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
+    let Some((header, rest)) = bytes.split_at_checked(8) else {
+        return Err(malformed(
+            path,
+            "header",
+            format!("{} bytes", bytes.len()),
+            "at least 8",
+        ));
+    };
+    let word = |at: usize| i32::from_be_bytes(std::array::from_fn(|i| header[at + i]));
+    let (frames, points) = (word(0), word(4));
+    let time_bytes = usize::try_from(frames)
+        .unwrap_or(usize::MAX)
+        .saturating_mul(4);
+    let Some((times, rest)) = rest.split_at_checked(time_bytes) else {
+        return Err(malformed(
+            path,
+            "times",
+            format!("{} bytes", rest.len()),
+            format!("{frames} numbers"),
+        ));
+    };
+    let times = times
+        .chunks_exact(4)
+        .map(|c| f32::from_be_bytes([c[0], c[1], c[2], c[3]]))
+        .collect();
+    Ok(PointCache {
+        frames: points_of(rest, points, frames, f32::from_be_bytes, path)?,
+        timing: PointTiming::Seconds(times),
+    })
+}
+
+fn points_of(
+    bytes: &[u8],
+    points: i32,
+    samples: i32,
+    number: fn([u8; 4]) -> f32,
+    path: &Path,
+) -> Result<Vec<Vec<[f32; 3]>>, IoError> {
+    let unsigned = |n: i32| usize::try_from(n).ok();
+    let frame_bytes = unsigned(points).and_then(|p| p.checked_mul(12));
+    let total = frame_bytes
+        .zip(unsigned(samples))
+        .and_then(|(f, s)| f.checked_mul(s));
+    if total != Some(bytes.len()) {
+        return Err(malformed(
+            path,
+            "samples",
+            format!("{} bytes", bytes.len()),
+            format!("{samples} samples of {points} points, 12 bytes each"),
+        ));
+    }
+    // A cache of no points would state any number of frames in no bytes.
+    let frame_bytes = frame_bytes.unwrap_or(0);
+    if frame_bytes == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(bytes
+        .chunks_exact(frame_bytes)
+        .map(|frame| {
+            frame
+                .chunks_exact(12)
+                .map(|p| std::array::from_fn(|c| number(std::array::from_fn(|i| p[4 * c + i]))))
+                .collect()
+        })
+        .collect())
+}

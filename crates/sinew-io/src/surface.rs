@@ -1,0 +1,164 @@
+//! What OBJ and PLY share: a borrowed view of one mesh at one moment for the writers, repairs for the readers.
+
+use crate::fault::{file_stem, warning};
+use crate::{CachedMesh, FrameData, IoError};
+use sinew_geom::{Asset, Attribute, Mesh, Topology, Warning};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A mesh at one moment, borrowed: what a mesh file holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface<'a> {
+    /// Name of the object.
+    pub name: &'a str,
+    /// Faces.
+    pub topology: &'a Topology,
+    /// Metres, one a vertex.
+    pub positions: &'a [[f32; 3]],
+    /// Unit normals, one a vertex.
+    pub normals: Option<&'a [[f32; 3]]>,
+    /// Texture coordinates, `v` down, one a vertex.
+    pub uvs: Option<&'a [[f32; 2]]>,
+    /// RGBA, one a vertex.
+    pub colors: Option<&'a [[f32; 4]]>,
+    /// User attributes; PLY keeps them, OBJ cannot.
+    pub attributes: Option<&'a BTreeMap<String, Attribute>>,
+}
+
+impl<'a> From<&'a Mesh> for Surface<'a> {
+    fn from(mesh: &'a Mesh) -> Self {
+        Self {
+            name: &mesh.name,
+            topology: &mesh.topology,
+            positions: &mesh.positions,
+            normals: mesh.normals.as_deref(),
+            uvs: mesh.uvs.first().map(Vec::as_slice),
+            colors: mesh.colors.first().map(Vec::as_slice),
+            attributes: Some(&mesh.attributes),
+        }
+    }
+}
+
+impl<'a> Surface<'a> {
+    /// A frame of a cache, with the rest of the mesh around it.
+    pub fn of_frame(cached: &'a CachedMesh<'_>, frame: &'a FrameData) -> Self {
+        Self {
+            name: &cached.name,
+            positions: &frame.positions,
+            normals: frame.normals.as_deref(),
+            colors: frame
+                .colors
+                .as_deref()
+                .or(cached.mesh.colors.first().map(Vec::as_slice)),
+            ..Self::from(cached.mesh)
+        }
+    }
+
+    /// Each corner list of the faces: polygons where they are kept, triangles otherwise.
+    pub(crate) fn faces(&self) -> Box<dyn Iterator<Item = &'a [u32]> + 'a> {
+        let topology = self.topology;
+        match topology.polygons() {
+            Some(p) => Box::new((0..p.len()).map(|f| p.face(f))),
+            None => Box::new(topology.triangles().iter().map(|t| t.as_slice())),
+        }
+    }
+
+    /// How many lists [`Self::faces`] gives.
+    pub(crate) fn face_count(&self) -> usize {
+        self.topology
+            .polygons()
+            .map_or(self.topology.triangles().len(), |p| p.len())
+    }
+
+    /// Whether all arrays cover all vertices.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), IoError> {
+        let expected = self.topology.vertex_count();
+        let lengths = [
+            ("positions", Some(self.positions.len())),
+            ("normals", self.normals.map(<[_]>::len)),
+            ("texture coordinates", self.uvs.map(<[_]>::len)),
+            ("colours", self.colors.map(<[_]>::len)),
+        ];
+        for (what, found) in lengths {
+            if found.is_some_and(|n| n != expected) {
+                let found = found.unwrap_or(0).to_string();
+                return Err(crate::fault::malformed(
+                    path,
+                    what,
+                    found,
+                    expected.to_string(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An asset of one mesh, as OBJ and PLY give it.
+pub(crate) fn asset_of(path: &Path, mut mesh: Mesh, warnings: Vec<Warning>) -> Asset {
+    let name = file_stem(path);
+    if mesh.name.is_empty() {
+        mesh.name.clone_from(&name);
+    }
+    Asset {
+        name,
+        meshes: vec![mesh],
+        warnings,
+        ..Asset::default()
+    }
+}
+
+/// Makes normals unit; those without a direction become +Y and are counted.
+pub(crate) fn repair_normals(normals: &mut [[f32; 3]], warnings: &mut Vec<Warning>) {
+    let mut bad = 0_usize;
+    for n in normals {
+        match unit(*n) {
+            Some(u) => *n = u,
+            None => {
+                bad += 1;
+                *n = [0.0, 1.0, 0.0];
+            }
+        }
+    }
+    if bad > 0 {
+        warnings.push(warning(
+            "normals_without_direction",
+            format!("{bad} normals are zero or not finite; they became +Y"),
+        ));
+    }
+}
+
+/// Replaces numbers that are not finite by zero and counts them.
+pub(crate) fn repair_numbers<'a>(
+    what: &str,
+    numbers: impl Iterator<Item = &'a mut f32>,
+    warnings: &mut Vec<Warning>,
+) {
+    let mut bad = 0_usize;
+    for n in numbers.filter(|n| !n.is_finite()) {
+        *n = 0.0;
+        bad += 1;
+    }
+    if bad > 0 {
+        let message = format!("{bad} numbers of {what} are not finite; they became 0");
+        warnings.push(warning("not_finite", message));
+    }
+}
+
+/// `v` with length one; vectors already within rounding of it are returned as they are. `None` where it has no
+/// direction.
+pub(crate) fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
+    let d = v.map(f64::from);
+    let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+    if !length.is_finite() || length < 1e-30 {
+        return None;
+    }
+    if (length - 1.0).abs() < 1e-6 {
+        return Some(v);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "stored in single precision"
+    )]
+    Some(d.map(|c| (c / length) as f32))
+}
