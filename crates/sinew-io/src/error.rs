@@ -1,0 +1,49 @@
+//! What can go wrong while reading or writing.
+
+use std::path::PathBuf;
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// The operating system refused to give the bytes.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// File that was asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The operating system refused to take the bytes.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// File that was to be written.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The content breaks the rules of its format.
+    #[error("{path}: {place}: found {found}, expected {expected}")]
+    Malformed {
+        /// File it is in.
+        path: PathBuf,
+        /// Where in the file (`line 12`, `vertex 812`).
+        place: String,
+        /// What is there.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// The content is legal but Sinew does not handle it.
+    #[error("{path}: {place}: {feature} is not supported; {help}")]
+    Unsupported {
+        /// File it is in.
+        path: PathBuf,
+        /// Where in the file.
+        place: String,
+        /// What was met.
+        feature: String,
+        /// What to do instead.
+        help: String,
+    },
+}
