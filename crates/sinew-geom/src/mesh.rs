@@ -100,53 +100,81 @@ impl Influences {
         for (vertex, given) in rows.enumerate() {
             row.clear();
             for &(joint, weight) in given {
-                if !weight.is_finite() {
-                    return Err(InfluencesError::NotFinite { vertex });
-                }
-                if weight <= 0.0 {
-                    continue;
-                }
-                if joint as usize >= joint_count {
-                    return Err(InfluencesError::JointOutOfRange {
-                        vertex,
-                        joint,
-                        joint_count,
-                    });
-                }
-                match row.iter_mut().find(|(j, _)| *j == joint) {
-                    Some((_, w)) => *w += f64::from(weight),
-                    None => row.push((joint, f64::from(weight))),
-                }
+                add_weight(&mut row, vertex, joint, weight, joint_count)?;
             }
-            let sum: f64 = row.iter().map(|r| r.1).sum();
-            row.retain(|r| r.1 >= 1e-6);
-            row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            let kept: f64 = row.iter().map(|r| r.1).sum();
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "vertex counts fit 32 bits, weights are stored in single precision"
-            )]
-            if kept <= 0.0 {
-                empty.push(vertex as u32);
-                row.push((fallback_joint, 1.0));
-                this.joints.push(fallback_joint);
-                this.weights.push(1.0);
-            } else {
-                if (sum - 1.0).abs() > 1e-4 {
-                    unnormalised.push(vertex as u32);
-                }
-                for &(j, w) in &row {
-                    this.joints.push(j);
-                    this.weights.push((w / kept) as f32);
-                }
-            }
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "more than 2^32 influences would not fit in memory"
-            )]
-            this.offsets.push(this.joints.len() as u32);
+            let found = this.push_row(&mut row, 0, fallback_joint);
+            found.note(vertex, &mut unnormalised, &mut empty);
         }
         Ok((this, unnormalised, empty))
+    }
+
+    /// As [`Self::from_rows`], from sets of four joints and weights a vertex, as files store them. Joints count from
+    /// `first_joint`, and so does the fallback: rows without weight bind to `first_joint` itself. Vertices beyond
+    /// the shortest set are left out.
+    ///
+    /// # Errors
+    /// As [`Self::from_rows`]; a joint that is out of range with weight zero is ignored.
+    pub fn from_sets(
+        joints: &[Vec<[u16; 4]>],
+        weights: &[Vec<[f32; 4]>],
+        first_joint: u32,
+        joint_count: usize,
+    ) -> Result<(Self, Vec<u32>, Vec<u32>), InfluencesError> {
+        let lengths = joints.iter().map(Vec::len);
+        let vertices = lengths.chain(weights.iter().map(Vec::len)).min();
+        let vertices = vertices.unwrap_or(0);
+        let mut this = Self {
+            offsets: Vec::with_capacity(vertices + 1),
+            joints: Vec::with_capacity(vertices * 4),
+            weights: Vec::with_capacity(vertices * 4),
+        };
+        this.offsets.push(0);
+        let (mut unnormalised, mut empty) = (Vec::new(), Vec::new());
+        let mut row = Vec::with_capacity(4 * joints.len());
+        for vertex in 0..vertices {
+            row.clear();
+            for (joints, weights) in joints.iter().zip(weights) {
+                for (joint, weight) in joints[vertex].into_iter().zip(weights[vertex]) {
+                    add_weight(&mut row, vertex, u32::from(joint), weight, joint_count)?;
+                }
+            }
+            let found = this.push_row(&mut row, first_joint, first_joint);
+            found.note(vertex, &mut unnormalised, &mut empty);
+        }
+        Ok((this, unnormalised, empty))
+    }
+
+    /// Cleans `row` and appends it; joints are counted from `first_joint`.
+    fn push_row(&mut self, row: &mut Vec<(u32, f64)>, first_joint: u32, fallback: u32) -> RowState {
+        let sum: f64 = row.iter().map(|r| r.1).sum();
+        row.retain(|r| r.1 >= 1e-6);
+        row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let kept: f64 = row.iter().map(|r| r.1).sum();
+        let state = if kept <= 0.0 {
+            self.joints.push(fallback);
+            self.weights.push(1.0);
+            RowState::Empty
+        } else {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "weights are stored in single precision"
+            )]
+            for &(j, w) in row.iter() {
+                self.joints.push(j + first_joint);
+                self.weights.push((w / kept) as f32);
+            }
+            if (sum - 1.0).abs() > 1e-4 {
+                RowState::Unnormalised
+            } else {
+                RowState::Clean
+            }
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "more than 2^32 influences would not fit in memory"
+        )]
+        self.offsets.push(self.joints.len() as u32);
+        state
     }
 
     /// Every vertex follows one joint.
@@ -206,6 +234,56 @@ impl Influences {
             .max()
             .unwrap_or(0)
     }
+}
+
+/// What cleaning found in a row.
+#[derive(Clone, Copy)]
+enum RowState {
+    Clean,
+    Unnormalised,
+    Empty,
+}
+
+impl RowState {
+    fn note(self, vertex: usize, unnormalised: &mut Vec<u32>, empty: &mut Vec<u32>) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "vertex counts fit 32 bits by construction of Topology"
+        )]
+        match self {
+            Self::Clean => {}
+            Self::Unnormalised => unnormalised.push(vertex as u32),
+            Self::Empty => empty.push(vertex as u32),
+        }
+    }
+}
+
+/// Adds one weight to `row` unless it counts for nothing.
+fn add_weight(
+    row: &mut Vec<(u32, f64)>,
+    vertex: usize,
+    joint: u32,
+    weight: f32,
+    joint_count: usize,
+) -> Result<(), InfluencesError> {
+    if !weight.is_finite() {
+        return Err(InfluencesError::NotFinite { vertex });
+    }
+    if weight <= 0.0 {
+        return Ok(());
+    }
+    if joint as usize >= joint_count {
+        return Err(InfluencesError::JointOutOfRange {
+            vertex,
+            joint,
+            joint_count,
+        });
+    }
+    match row.iter_mut().find(|(j, _)| *j == joint) {
+        Some((_, w)) => *w += f64::from(weight),
+        None => row.push((joint, f64::from(weight))),
+    }
+    Ok(())
 }
 
 /// Deltas that a weight adds to the rest mesh, only for the vertices that move.
@@ -325,6 +403,32 @@ mod tests {
         assert_eq!(i.row(1).collect::<Vec<_>>(), [(2, 0.5), (3, 0.5)]);
         assert_eq!(i.row(2).collect::<Vec<_>>(), [(0, 1.0)]);
         assert_eq!((unnormalised, empty), (vec![1], vec![2]));
+    }
+
+    #[test]
+    fn sets_give_the_same_as_rows() {
+        let joints = [vec![[0_u16, 1, 2, 1], [3, 2, 9, 9]], vec![[3, 0, 0, 0]; 2]];
+        let weights = [
+            vec![[0.2_f32, 0.6, -0.5, 0.1], [0.35, 0.35, 0.0, 0.0]],
+            vec![[0.1, 0.0, 0.0, 0.0], [0.0; 4]],
+        ];
+        let rows: Vec<Vec<(u32, f32)>> = (0..2)
+            .map(|v| {
+                let pairs = joints.iter().zip(&weights);
+                pairs
+                    .flat_map(|(j, w)| {
+                        (0..4)
+                            .map(|k| (u32::from(j[v][k]), w[v][k]))
+                            .collect::<Vec<_>>()
+                    })
+                    .collect()
+            })
+            .collect();
+        let expected = Influences::from_rows(rows.iter().map(Vec::as_slice), 4, 0).expect("valid");
+        let got = Influences::from_sets(&joints, &weights, 0, 4).expect("valid");
+        assert_eq!(got, expected);
+        let (shifted, _, _) = Influences::from_sets(&joints, &weights, 10, 4).expect("valid");
+        assert_eq!(shifted.row(1).collect::<Vec<_>>(), [(12, 0.5), (13, 0.5)]);
     }
 
     #[test]

@@ -2,21 +2,28 @@
 //!
 //! Readers check everything once (indices in range, finite numbers) and give a [`sinew_geom::Asset`] with warnings for
 //! what they repaired, or an [`IoError`] that says where the file is wrong; bytes from anywhere may give garbage, never
-//! a panic. Writers write under a temporary name and rename at the end, so that a file appears whole or not at all.
+//! a panic. Every count is checked against the bytes that are there before anything is allocated. Writers write under
+//! a temporary name and rename at the end, so that a file appears whole or not at all.
 
+mod any;
 mod atomic;
 mod bytes;
 mod error;
 mod fault;
 mod frames;
+pub mod gltf;
+pub mod gltf_write;
 mod npz;
 pub mod obj;
 pub mod ply;
 pub mod point_cache;
 mod surface;
 
+pub use any::{AnyFile, read_any, read_bytes, read_text, write_bytes, write_text};
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
+pub use gltf::read::{GltfBuffer, GltfFile, GltfSource, read_gltf, read_gltf_bytes};
 pub use npz::write_npz;
+pub use point_cache::PointTiming;
 pub use surface::Surface;

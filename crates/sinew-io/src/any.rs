@@ -1,0 +1,79 @@
+//! Files whose format their name tells, and plain texts and bytes.
+
+use crate::{AtomicFile, GltfSource, IoError, read_gltf};
+use sinew_geom::Asset;
+use std::path::Path;
+
+/// An asset and, where it came from glTF, the rest of its document.
+#[derive(Clone, Debug, Default)]
+pub struct AnyFile {
+    /// What the file holds.
+    pub asset: Asset,
+    /// Materials, textures and images, for writers.
+    pub gltf: Option<GltfSource>,
+}
+
+/// Reads GLB, glTF, OBJ or PLY, by the file's ending.
+///
+/// # Errors
+/// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
+pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    match ending.as_str() {
+        "glb" | "gltf" => {
+            let file = read_gltf(path)?;
+            Ok(AnyFile { asset: file.asset, gltf: Some(file.document) })
+        }
+        "obj" => Ok(AnyFile { asset: crate::obj::read_obj(path)?, gltf: None }),
+        "ply" => Ok(AnyFile { asset: crate::ply::read_ply(path)?, gltf: None }),
+        _ => Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "file name".into(),
+            feature: format!("the ending '{ending}'"),
+            help: "known are .glb, .gltf, .obj and .ply".into(),
+        }),
+    }
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// [`IoError::Read`].
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, IoError> {
+    std::fs::read(path).map_err(|source| IoError::Read { path: path.to_owned(), source })
+}
+
+/// Reads a text file in UTF-8; a byte-order mark is dropped.
+///
+/// # Errors
+/// [`IoError::Read`]; [`IoError::Malformed`] names the first byte that is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, IoError> {
+    let text = String::from_utf8(read_bytes(path)?).map_err(|e| IoError::Malformed {
+        path: path.to_owned(),
+        place: format!("byte {}", e.utf8_error().valid_up_to()),
+        found: "a byte that is not UTF-8".into(),
+        expected: "text in UTF-8".into(),
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}
+
+/// Writes a whole file, or none; makes the folder where it is missing.
+///
+/// # Errors
+/// [`IoError::Write`].
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|source| IoError::Write { path: folder.to_owned(), source })?;
+    }
+    let mut file = AtomicFile::create(path)?;
+    file.put(bytes)?;
+    file.commit()
+}
+
+/// Writes a whole text file, or none.
+///
+/// # Errors
+/// As [`write_bytes`].
+pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
+    write_bytes(path, text.as_bytes())
+}

@@ -1,0 +1,3 @@
+//! glTF 2.0, as `.gltf` and `.glb`.
+
+pub mod read;

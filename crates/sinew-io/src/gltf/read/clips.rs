@@ -1,0 +1,197 @@
+//! Animations.
+
+use super::container::NO_NODE;
+use super::document::{Document, Warnings};
+use super::nodes::Tree;
+use crate::IoError;
+use gltf_json::animation as json;
+use gltf_json::validation::Checked;
+use sinew_geom::{Channel, ChannelTarget, Clip, ClipError, Interpolation, LocalTransform};
+use std::collections::BTreeSet;
+
+pub(super) fn read(
+    doc: &Document,
+    tree: &Tree,
+    warnings: &mut Warnings,
+) -> Result<Vec<Clip>, IoError> {
+    let mut skipped = Skipped::default();
+    let clips = (0..doc.root.animations.len())
+        .map(|index| read_clip(doc, tree, index, &mut skipped))
+        .collect::<Result<_, _>>()?;
+    skipped.report(warnings);
+    Ok(clips)
+}
+
+/// Channels left out, by reason.
+#[derive(Debug, Default)]
+struct Skipped {
+    pointer: usize,
+    no_node: usize,
+    matrix: usize,
+    no_targets: usize,
+}
+
+impl Skipped {
+    fn report(&self, warnings: &mut Warnings) {
+        for (count, code, why) in [
+            (
+                self.pointer,
+                "pointer_channels_skipped",
+                "animate a property by KHR_animation_pointer",
+            ),
+            (self.no_node, "channels_without_node", "name no node"),
+            (
+                self.matrix,
+                "channels_on_matrix_nodes",
+                "drive nodes with a fixed matrix",
+            ),
+            (
+                self.no_targets,
+                "channels_without_targets",
+                "drive weights of nodes without morph targets",
+            ),
+        ] {
+            if count > 0 {
+                warnings.push(code, format!("{count} animation channels {why}; skipped"));
+            }
+        }
+    }
+}
+
+fn read_clip(
+    doc: &Document,
+    tree: &Tree,
+    index: usize,
+    skipped: &mut Skipped,
+) -> Result<Clip, IoError> {
+    let animation = &doc.root.animations[index];
+    let mut channels = Vec::with_capacity(animation.channels.len());
+    let mut driven = BTreeSet::new();
+    for (k, channel) in animation.channels.iter().enumerate() {
+        let place = format!("animations[{index}].channels[{k}]");
+        let Some((node, target)) = target_of(doc, tree, channel, &place, skipped)? else {
+            continue;
+        };
+        if !driven.insert((node, target as u8)) {
+            return Err(doc.malformed(
+                format!("{place}.target"),
+                format!(
+                    "{target:?} of node '{}' a second time",
+                    tree.nodes[node].name
+                ),
+                "each property at most once an animation",
+            ));
+        }
+        channels.push(read_channel(doc, tree, index, channel, node, target)?);
+    }
+    let name = animation
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("animation_{index}"));
+    Ok(Clip::new(name, channels))
+}
+
+fn target_of(
+    doc: &Document,
+    tree: &Tree,
+    channel: &json::Channel,
+    place: &str,
+    skipped: &mut Skipped,
+) -> Result<Option<(usize, ChannelTarget)>, IoError> {
+    let file = channel.target.node.value();
+    if file == NO_NODE as usize {
+        // The document types drop the extension; its path "pointer" they only know as invalid.
+        match channel.target.path {
+            Checked::Invalid => skipped.pointer += 1,
+            Checked::Valid(_) => skipped.no_node += 1,
+        }
+        return Ok(None);
+    }
+    let Some(&node) = tree.rig_from_file.get(file) else {
+        let place = format!("{place}.target.node");
+        return Err(doc.no_such(&place, "nodes", file, tree.nodes.len()));
+    };
+    let Checked::Valid(property) = channel.target.path else {
+        return Err(doc.malformed(
+            format!("{place}.target.path"),
+            "another value",
+            "translation, rotation, scale or weights",
+        ));
+    };
+    let target = match property {
+        json::Property::Translation => ChannelTarget::Translation,
+        json::Property::Rotation => ChannelTarget::Rotation,
+        json::Property::Scale => ChannelTarget::Scale,
+        json::Property::MorphTargetWeights => ChannelTarget::Weights,
+    };
+    let node_json = &tree.nodes[node];
+    if target == ChannelTarget::Weights && node_json.morph_weights.is_empty() {
+        skipped.no_targets += 1;
+        return Ok(None);
+    }
+    if target != ChannelTarget::Weights && matches!(node_json.local, LocalTransform::Matrix(_)) {
+        skipped.matrix += 1;
+        return Ok(None);
+    }
+    Ok(Some((node, target)))
+}
+
+fn read_channel(
+    doc: &Document,
+    tree: &Tree,
+    index: usize,
+    channel: &json::Channel,
+    node: usize,
+    target: ChannelTarget,
+) -> Result<Channel, IoError> {
+    let samplers = &doc.root.animations[index].samplers;
+    let sampler = channel.sampler.value();
+    let Some(sampler_json) = samplers.get(sampler) else {
+        let place = format!("animations[{index}].channels");
+        return Err(doc.no_such(&place, "samplers", sampler, samplers.len()));
+    };
+    let place = format!("animations[{index}].samplers[{sampler}]");
+    let Checked::Valid(interpolation) = sampler_json.interpolation else {
+        return Err(doc.malformed(
+            format!("{place}.interpolation"),
+            "another value",
+            "LINEAR, STEP or CUBICSPLINE",
+        ));
+    };
+    let interpolation = match interpolation {
+        json::Interpolation::Linear => Interpolation::Linear,
+        json::Interpolation::Step => Interpolation::Step,
+        json::Interpolation::CubicSpline => Interpolation::CubicSpline,
+    };
+    let (element, width) = match target {
+        ChannelTarget::Translation | ChannelTarget::Scale => (3, 3),
+        ChannelTarget::Rotation => (4, 4),
+        ChannelTarget::Weights => (1, tree.nodes[node].morph_weights.len()),
+    };
+    let times = doc.accessor(sampler_json.input.value(), &format!("{place}.input"))?;
+    let output = format!("{place}.output");
+    let values = doc.accessor(sampler_json.output.value(), &output)?;
+    if values.width != element {
+        return Err(doc.malformed(
+            output,
+            format!("elements of {} numbers", values.width),
+            format!("{element} numbers"),
+        ));
+    }
+    if times.width != 1 {
+        return Err(doc.malformed(
+            format!("{place}.input"),
+            format!("elements of {} numbers", times.width),
+            "one number",
+        ));
+    }
+    let (times, values) = (times.numbers()?, values.numbers()?);
+    Channel::new(node, target, interpolation, times, values, width).map_err(|e| {
+        let (part, expected) = match e {
+            ClipError::ValueCount { .. } => ("output", "as many values as the keys need"),
+            ClipError::NotFinite { .. } => ("output", "finite numbers"),
+            _ => ("input", "key times that rise"),
+        };
+        doc.malformed(format!("{place}.{part}"), e.to_string(), expected)
+    })
+}

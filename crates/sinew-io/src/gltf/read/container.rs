@@ -1,0 +1,213 @@
+//! The GLB container and the JSON document.
+
+use super::GltfBuffer;
+use crate::IoError;
+use serde::Deserialize;
+use serde_json::Value;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const MAGIC: &[u8; 4] = b"glTF";
+const CHUNK_JSON: u32 = 0x4E4F_534A;
+const CHUNK_BIN: u32 = 0x004E_4942;
+/// Stands for the missing node of a channel that is driven through an extension: the document types know no
+/// channel without one.
+pub(super) const NO_NODE: u32 = u32::MAX;
+
+/// The two parts of a file: document and embedded binary.
+#[derive(Debug)]
+pub(super) struct Container {
+    pub(super) json: Value,
+    pub(super) root: gltf_json::Root,
+    pub(super) bin: Option<GltfBuffer>,
+}
+
+fn malformed(path: &Path, place: String, found: String, expected: impl Into<String>) -> IoError {
+    IoError::Malformed {
+        path: path.to_owned(),
+        place,
+        found,
+        expected: expected.into(),
+    }
+}
+
+/// Splits a GLB or takes plain JSON; parses the document.
+pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
+    let owner = Arc::new(bytes);
+    let (json_range, bin) = if owner.starts_with(MAGIC) {
+        split_glb(&owner, path)?
+    } else if is_text(&owner) {
+        (0..owner.len(), None)
+    } else {
+        let head = String::from_utf8_lossy(&owner[..owner.len().min(4)]).into_owned();
+        return Err(malformed(
+            path,
+            "byte 0".into(),
+            format!("{head:?}"),
+            "\"glTF\" (a GLB file) or a JSON document",
+        ));
+    };
+    let text = &owner[json_range];
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let json: Value = serde_json::from_slice(text).map_err(|e| {
+        let place = format!("JSON line {} column {}", e.line(), e.column());
+        malformed(path, place, e.to_string(), "a JSON document")
+    })?;
+    let root = parse_root(&json, path)?;
+    let bin = bin.map(|range| GltfBuffer { owner, range });
+    Ok(Container { json, root, bin })
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
+}
+
+type Chunks = (Range<usize>, Option<Range<usize>>);
+
+fn split_glb(bytes: &[u8], path: &Path) -> Result<Chunks, IoError> {
+    let (Some(version), Some(stated)) = (u32_at(bytes, 4), u32_at(bytes, 8)) else {
+        return Err(malformed(
+            path,
+            format!("byte {}", bytes.len()),
+            format!("the end of the file after {} bytes", bytes.len()),
+            "a GLB header of 12 bytes",
+        ));
+    };
+    if version != 2 {
+        return Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "byte 4".into(),
+            feature: format!("GLB version {version}"),
+            help: "convert the file to glTF 2.0".into(),
+        });
+    }
+    let end = stated as usize;
+    if end > bytes.len() || end < 12 {
+        return Err(malformed(
+            path,
+            "byte 8".into(),
+            format!("a stated length of {stated} bytes"),
+            format!("at most the {} bytes of the file", bytes.len()),
+        ));
+    }
+    let (mut json, mut bin) = (None, None);
+    let mut at = 12;
+    while at < end {
+        let chunk = chunk_at(&bytes[..end], at, path)?;
+        match chunk.0 {
+            CHUNK_JSON if json.is_none() => json = Some(chunk.1.clone()),
+            CHUNK_BIN if bin.is_none() => bin = Some(chunk.1.clone()),
+            // The specification asks readers to skip chunks they do not know.
+            _ => {}
+        }
+        at = chunk.1.end;
+    }
+    let Some(json) = json else {
+        return Err(malformed(
+            path,
+            "byte 12".into(),
+            "no JSON chunk".into(),
+            "a JSON chunk first",
+        ));
+    };
+    Ok((json, bin))
+}
+
+fn chunk_at(bytes: &[u8], at: usize, path: &Path) -> Result<(u32, Range<usize>), IoError> {
+    let (Some(length), Some(kind)) = (u32_at(bytes, at), u32_at(bytes, at + 4)) else {
+        return Err(malformed(
+            path,
+            format!("byte {at}"),
+            format!("{} bytes", bytes.len() - at),
+            "a chunk header of 8 bytes",
+        ));
+    };
+    let start = at + 8;
+    let left = bytes.len() - start;
+    if length as usize > left {
+        return Err(malformed(
+            path,
+            format!("byte {at}"),
+            format!("a chunk of {length} bytes"),
+            format!("at most the {left} bytes left"),
+        ));
+    }
+    Ok((kind, start..start + length as usize))
+}
+
+fn parse_root(json: &Value, path: &Path) -> Result<gltf_json::Root, IoError> {
+    check_version(json, path)?;
+    let patched = with_channel_nodes(json);
+    serde_path_to_error::deserialize::<_, RootOf>(patched.as_ref().unwrap_or(json))
+        .map(|r| r.0)
+        .map_err(|e| {
+            let place = e.path().to_string();
+            malformed(
+                path,
+                if place == "." {
+                    "document".into()
+                } else {
+                    place
+                },
+                e.inner().to_string(),
+                "a document as glTF 2.0 describes it",
+            )
+        })
+}
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct RootOf(gltf_json::Root);
+
+fn check_version(json: &Value, path: &Path) -> Result<(), IoError> {
+    let asset = &json["asset"];
+    let version = asset["minVersion"].as_str().or(asset["version"].as_str());
+    match version {
+        Some(v) if v == "2.0" || v.starts_with("2.") => Ok(()),
+        Some(v) => Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "asset.version".into(),
+            feature: format!("glTF version {v}"),
+            help: "convert the file to glTF 2.0".into(),
+        }),
+        None => Err(malformed(
+            path,
+            "asset.version".into(),
+            "nothing".into(),
+            "\"2.0\"",
+        )),
+    }
+}
+
+/// A copy in which every animation channel names a node; `None` where all do already.
+fn with_channel_nodes(json: &Value) -> Option<Value> {
+    let lacks = |c: &Value| c["target"].is_object() && c["target"].get("node").is_none();
+    let animations = json["animations"].as_array()?;
+    let mut channels = animations
+        .iter()
+        .filter_map(|a| a["channels"].as_array())
+        .flatten();
+    if !channels.any(lacks) {
+        return None;
+    }
+    let mut json = json.clone();
+    for animation in json["animations"].as_array_mut()? {
+        let channels = animation.get_mut("channels").and_then(Value::as_array_mut);
+        for channel in channels.into_iter().flatten().filter(|c| lacks(c)) {
+            channel["target"]["node"] = NO_NODE.into();
+        }
+    }
+    Some(json)
+}
+
+/// What a document without a file is called in errors.
+pub(super) fn display_path(name: &str, base_dir: Option<&Path>) -> PathBuf {
+    base_dir.map_or_else(|| PathBuf::from(name), |d| d.join(name))
+}

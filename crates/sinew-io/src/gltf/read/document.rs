@@ -1,0 +1,133 @@
+//! The parsed document with its bytes, and how errors about it are made.
+
+use super::GltfBuffer;
+use super::container::Container;
+use crate::IoError;
+use serde_json::Value;
+use sinew_geom::Warning;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Everything the other modules read from.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub(super) path: PathBuf,
+    pub(super) json: Value,
+    pub(super) root: gltf_json::Root,
+    pub(super) buffers: Vec<Option<GltfBuffer>>,
+    /// Decompressed bytes of each view that is compressed.
+    pub(super) decompressed: Vec<Option<Arc<Vec<u8>>>>,
+}
+
+/// Bytes of a buffer view.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ViewBytes<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) stride: Option<usize>,
+}
+
+impl Document {
+    pub(super) fn new(
+        mut container: Container,
+        path: PathBuf,
+        base_dir: Option<&Path>,
+    ) -> Result<Self, IoError> {
+        let mut doc = Self {
+            path,
+            json: std::mem::take(&mut container.json),
+            root: gltf_json::Root::default(),
+            buffers: Vec::new(),
+            decompressed: Vec::new(),
+        };
+        doc.buffers = super::buffers::load(&doc, &container, base_dir)?;
+        doc.root = container.root;
+        doc.decompressed = super::buffers::decompress(&doc)?;
+        Ok(doc)
+    }
+
+    pub(super) fn malformed(
+        &self,
+        place: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> IoError {
+        IoError::Malformed {
+            path: self.path.clone(),
+            place: place.into(),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// The error for an index that points past its list.
+    pub(super) fn no_such(&self, place: &str, list: &str, index: usize, count: usize) -> IoError {
+        self.malformed(
+            place,
+            format!("{list}[{index}]"),
+            format!("an index below {count}"),
+        )
+    }
+
+    /// `length` bytes at `offset` of a buffer.
+    pub(super) fn buffer_range(
+        &self,
+        place: &str,
+        buffer: usize,
+        offset: u64,
+        length: u64,
+    ) -> Result<&[u8], IoError> {
+        let Some(entry) = self.buffers.get(buffer) else {
+            return Err(self.no_such(place, "buffers", buffer, self.buffers.len()));
+        };
+        let Some(bytes) = entry else {
+            return Err(self.malformed(
+                place,
+                format!("buffers[{buffer}], which holds no data"),
+                "a buffer with data",
+            ));
+        };
+        let bytes = bytes.bytes();
+        usize::try_from(offset)
+            .ok()
+            .zip(usize::try_from(length).ok())
+            .and_then(|(o, l)| bytes.get(o..o.checked_add(l)?))
+            .ok_or_else(|| {
+                self.malformed(
+                    place,
+                    format!("{length} bytes at byte {offset}"),
+                    format!(
+                        "a range inside the {} bytes of buffers[{buffer}]",
+                        bytes.len()
+                    ),
+                )
+            })
+    }
+
+    pub(super) fn view(&self, index: usize, place: &str) -> Result<ViewBytes<'_>, IoError> {
+        let Some(view) = self.root.buffer_views.get(index) else {
+            let count = self.root.buffer_views.len();
+            return Err(self.no_such(place, "bufferViews", index, count));
+        };
+        let stride = view.byte_stride.map(|s| s.0);
+        if let Some(Some(bytes)) = self.decompressed.get(index) {
+            return Ok(ViewBytes { bytes, stride });
+        }
+        let bytes = self.buffer_range(
+            &format!("bufferViews[{index}]"),
+            view.buffer.value(),
+            view.byte_offset.unwrap_or_default().0,
+            view.byte_length.0,
+        )?;
+        Ok(ViewBytes { bytes, stride })
+    }
+}
+
+/// Collects repairs; the same code twice is said twice, so callers count first.
+#[derive(Debug, Default)]
+pub(super) struct Warnings(pub(super) Vec<Warning>);
+
+impl Warnings {
+    pub(super) fn push(&mut self, code: &'static str, message: String) {
+        self.0.push(Warning { code, message });
+    }
+}

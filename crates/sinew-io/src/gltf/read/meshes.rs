@@ -1,0 +1,378 @@
+//! One mesh for each node that carries one: primitives joined, in scene space at bind.
+
+use super::document::{Document, Warnings};
+use super::nodes::Tree;
+use super::primitive::{self, Primitive};
+use super::skins::Skin;
+use super::{morphs, space};
+use crate::IoError;
+use sinew_geom::{Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Topology};
+use std::sync::Arc;
+
+/// What weight hygiene repaired, over all meshes.
+#[derive(Debug)]
+struct Hygiene {
+    unnormalised: usize,
+    smallest_sum: f64,
+    empty: usize,
+}
+
+/// Reads the meshes of all nodes; nodes without a skin get a joint of their own in `palette`. Also returns the file
+/// node of each mesh.
+pub(super) fn read(
+    doc: &Document,
+    tree: &Tree,
+    skins: &[Skin],
+    palette: &mut Vec<Joint>,
+    warnings: &mut Warnings,
+) -> Result<(Vec<Mesh>, Vec<usize>), IoError> {
+    let mut hygiene = Hygiene {
+        unnormalised: 0,
+        smallest_sum: f64::INFINITY,
+        empty: 0,
+    };
+    let (mut meshes, mut nodes) = (Vec::new(), Vec::new());
+    let mut budget = super::MAX_VERTICES;
+    check_meshes(doc)?;
+    for (rig, &file) in tree.file_from_rig.iter().enumerate() {
+        let Some(mesh) = doc.root.nodes[file].mesh else {
+            continue;
+        };
+        if !tree.in_scene[rig] {
+            warnings.push(
+                "mesh_outside_scene",
+                format!(
+                    "node '{}' is not part of the scene; its mesh was skipped",
+                    tree.nodes[rig].name
+                ),
+            );
+            continue;
+        }
+        let mut primitives = Vec::new();
+        for index in 0..doc.root.meshes[mesh.value()].primitives.len() {
+            primitives.extend(primitive::read(
+                doc,
+                mesh.value(),
+                index,
+                &mut budget,
+                warnings,
+            )?);
+        }
+        if primitives.is_empty() {
+            continue;
+        }
+        let skin = skin_of(doc, file, &primitives, skins, warnings)?;
+        let placing = Placing::new(tree, rig, skin, palette);
+        let influences = influences(doc, &mut primitives, &placing, &mut hygiene)?;
+        let name = doc.root.meshes[mesh.value()].name.clone();
+        let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
+        let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
+        out.influences = Some(influences);
+        space::bake(&mut out, &placing.bind_from_file);
+        meshes.push(out);
+        nodes.push(file);
+    }
+    report(&hygiene, warnings);
+    Ok((meshes, nodes))
+}
+
+/// What holds for every mesh, used or not.
+fn check_meshes(doc: &Document) -> Result<(), IoError> {
+    for (index, mesh) in doc.root.meshes.iter().enumerate() {
+        let targets = |p: &gltf_json::mesh::Primitive| p.targets.as_ref().map_or(0, Vec::len);
+        let Some(first) = mesh.primitives.first() else {
+            return Err(doc.malformed(
+                format!("meshes[{index}].primitives"),
+                "no primitives",
+                "at least one",
+            ));
+        };
+        let odd = |p: &gltf_json::mesh::Primitive| targets(p) != targets(first);
+        if let Some(k) = mesh.primitives.iter().position(odd) {
+            return Err(doc.malformed(
+                format!("meshes[{index}].primitives[{k}].targets"),
+                format!("{} targets", targets(&mesh.primitives[k])),
+                format!("{} as in the first primitive", targets(first)),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Where a mesh is put and what moves it.
+struct Placing {
+    bind_from_file: Affine<f64>,
+    /// First joint and number of joints of the skin; `None` where a single joint carries the mesh.
+    skin: Option<Skin>,
+    rigid_joint: u32,
+}
+
+impl Placing {
+    fn new(tree: &Tree, rig: usize, skin: Option<&Skin>, palette: &mut Vec<Joint>) -> Self {
+        if let Some(skin) = skin {
+            return Self {
+                bind_from_file: skin.bind_from_file,
+                skin: Some(skin.clone()),
+                rigid_joint: 0,
+            };
+        }
+        let scene_from_node = tree.scene_from_node[rig];
+        // A node that is flat at rest (scale zero) cannot be undone: its mesh stays in the space of the node.
+        let inverse = scene_from_node.inverse().filter(Affine::is_finite);
+        let rigid_joint = u32::try_from(palette.len()).unwrap_or(u32::MAX);
+        palette.push(Joint {
+            node: rig,
+            joint_from_bind: inverse.unwrap_or_default(),
+        });
+        Self {
+            bind_from_file: inverse.map_or_else(Affine::identity, |_| scene_from_node),
+            skin: None,
+            rigid_joint,
+        }
+    }
+}
+
+/// The skin that moves the mesh, if both the node and the vertices say so.
+fn skin_of<'a>(
+    doc: &Document,
+    file: usize,
+    primitives: &[Primitive],
+    skins: &'a [Skin],
+    warnings: &mut Warnings,
+) -> Result<Option<&'a Skin>, IoError> {
+    let bound = primitives.iter().filter(|p| !p.joints.is_empty()).count();
+    let Some(index) = doc.root.nodes[file].skin else {
+        if bound > 0 {
+            warnings.push(
+                "joints_without_skin",
+                format!(
+                    "nodes[{file}] has a mesh with JOINTS_0 and no skin; the weights were ignored"
+                ),
+            );
+        }
+        return Ok(None);
+    };
+    let Some(skin) = skins.get(index.value()) else {
+        let place = format!("nodes[{file}].skin");
+        return Err(doc.no_such(&place, "skins", index.value(), skins.len()));
+    };
+    if bound == 0 {
+        warnings.push(
+            "skin_without_joints",
+            format!("nodes[{file}] has a skin, its mesh has no JOINTS_0; it follows the node"),
+        );
+        return Ok(None);
+    }
+    if let Some(p) = primitives.iter().find(|p| p.joints.is_empty()) {
+        return Err(doc.malformed(
+            format!("{}.attributes", p.place),
+            "no JOINTS_0",
+            "joints and weights as in the other primitives of the skinned mesh",
+        ));
+    }
+    Ok(Some(skin))
+}
+
+fn influences(
+    doc: &Document,
+    primitives: &mut [Primitive],
+    placing: &Placing,
+    hygiene: &mut Hygiene,
+) -> Result<Influences, IoError> {
+    let Some(skin) = &placing.skin else {
+        let vertices = primitives.iter().map(|p| p.positions.len()).sum();
+        return Ok(Influences::rigid(vertices, placing.rigid_joint));
+    };
+    let first = u32::try_from(skin.joints.start).unwrap_or(u32::MAX);
+    let mut out: Option<Influences> = None;
+    for p in primitives {
+        let (joints, weights) = (
+            std::mem::take(&mut p.joints),
+            std::mem::take(&mut p.weights),
+        );
+        let (rows, unnormalised, empty) =
+            Influences::from_sets(&joints, &weights, first, skin.joints.len())
+                .map_err(|e| weight_error(doc, &p.place, &e))?;
+        hygiene.unnormalised += unnormalised.len();
+        hygiene.empty += empty.len();
+        for &v in &unnormalised {
+            let row = weights.iter().flat_map(|set| set[v as usize]);
+            let sum: f64 = row.map(|w| f64::from(w.max(0.0))).sum();
+            hygiene.smallest_sum = hygiene.smallest_sum.min(sum);
+        }
+        match &mut out {
+            None => out = Some(rows),
+            Some(all) => all.extend(&rows),
+        }
+    }
+    Ok(out.unwrap_or_default())
+}
+
+fn weight_error(doc: &Document, place: &str, error: &InfluencesError) -> IoError {
+    match error {
+        InfluencesError::JointOutOfRange {
+            vertex,
+            joint,
+            joint_count,
+        } => doc.malformed(
+            format!("{place}.attributes.JOINTS_n"),
+            format!("joint {joint} at vertex {vertex}"),
+            format!("a joint below {joint_count}"),
+        ),
+        other => doc.malformed(
+            format!("{place}.attributes.WEIGHTS_n"),
+            other.to_string(),
+            "finite weights",
+        ),
+    }
+}
+
+fn report(hygiene: &Hygiene, warnings: &mut Warnings) {
+    if hygiene.unnormalised > 0 {
+        warnings.push(
+            "weights_not_normalised",
+            format!(
+                "the weights of {} vertices do not sum to 1 (smallest sum {:.3}); they were normalised",
+                hygiene.unnormalised, hygiene.smallest_sum
+            ),
+        );
+    }
+    if hygiene.empty > 0 {
+        warnings.push(
+            "weights_zero",
+            format!(
+                "{} vertices have no weight above zero; they follow the first joint of their skin",
+                hygiene.empty
+            ),
+        );
+    }
+}
+
+/// Appends, without a copy where there is nothing yet.
+fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
+    if to.is_empty() {
+        *to = from;
+    } else {
+        to.append(&mut from);
+    }
+}
+
+/// One mesh of all primitives. Sets that only some primitives have are filled (UV 0, colour white); normals, tangents
+/// and user attributes must be in all, else they are dropped with a warning.
+fn join(
+    doc: &Document,
+    mesh: usize,
+    name: String,
+    mut primitives: Vec<Primitive>,
+    warnings: &mut Warnings,
+) -> Result<Mesh, IoError> {
+    let mut out = Mesh {
+        name: name.clone(),
+        ..Mesh::default()
+    };
+    out.morph_targets = morphs::read(doc, mesh, &primitives)?;
+    drop_partial(mesh, &mut primitives, warnings);
+    let uv_sets = primitives.iter().map(|p| p.uvs.len()).max().unwrap_or(0);
+    let color_sets = primitives.iter().map(|p| p.colors.len()).max().unwrap_or(0);
+    out.uvs.resize(uv_sets, Vec::new());
+    out.colors.resize(color_sets, Vec::new());
+    let mut triangles = Vec::new();
+    for mut p in primitives {
+        let (base, count) = (out.positions.len(), p.positions.len());
+        let base32 = u32::try_from(base).unwrap_or(u32::MAX);
+        if base > 0 {
+            let shift = |t: &mut [u32; 3]| *t = t.map(|v| v + base32);
+            p.triangles.iter_mut().for_each(shift);
+        }
+        out.parts.push(MeshPart {
+            name: name.clone(),
+            source_mesh: mesh,
+            material: p.material,
+            vertices: base..base + count,
+            triangles: triangles.len()..triangles.len() + p.triangles.len(),
+        });
+        p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
+        p.colors.resize(color_sets, vec![[1.0; 4]; count]);
+        append(&mut triangles, p.triangles);
+        append(&mut out.positions, p.positions);
+        if let Some(normals) = p.normals {
+            append(out.normals.get_or_insert_default(), normals);
+        }
+        if let Some(tangents) = p.tangents {
+            append(out.tangents.get_or_insert_default(), tangents);
+        }
+        for (to, from) in out.uvs.iter_mut().zip(p.uvs) {
+            append(to, from);
+        }
+        for (to, from) in out.colors.iter_mut().zip(p.colors) {
+            append(to, from);
+        }
+        for (name, from) in p.attributes {
+            match (out.attributes.get_mut(&name), from) {
+                (Some(Attribute::Scalar(to)), Attribute::Scalar(v)) => append(to, v),
+                (Some(Attribute::Vec2(to)), Attribute::Vec2(v)) => append(to, v),
+                (Some(Attribute::Vec3(to)), Attribute::Vec3(v)) => append(to, v),
+                (Some(Attribute::Vec4(to)), Attribute::Vec4(v)) => append(to, v),
+                (Some(_), _) => {}
+                (None, from) => {
+                    out.attributes.insert(name, from);
+                }
+            }
+        }
+    }
+    let vertices = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let topology = Topology::new(vertices, triangles).map_err(|e| {
+        doc.malformed(
+            format!("meshes[{mesh}]"),
+            e.to_string(),
+            "indices of its vertices",
+        )
+    })?;
+    out.topology = Arc::new(topology);
+    Ok(out)
+}
+
+/// Removes what not every primitive has in the same shape.
+fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnings) {
+    let mut dropped = Vec::new();
+    let in_all = |has: fn(&Primitive) -> bool| primitives.iter().all(has);
+    let in_any = |has: fn(&Primitive) -> bool| primitives.iter().any(has);
+    let mixed = |has: fn(&Primitive) -> bool| in_any(has) && !in_all(has);
+    let (normals, tangents) = (
+        mixed(|p| p.normals.is_some()),
+        mixed(|p| p.tangents.is_some()),
+    );
+    if normals {
+        primitives.iter_mut().for_each(|p| p.normals = None);
+        dropped.push("NORMAL".to_owned());
+    }
+    if tangents {
+        primitives.iter_mut().for_each(|p| p.tangents = None);
+        dropped.push("TANGENT".to_owned());
+    }
+    let mut names: Vec<String> = primitives
+        .iter()
+        .flat_map(|p| p.attributes.keys().cloned())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let shape = |p: &Primitive| p.attributes.get(&name).map(std::mem::discriminant);
+        let first = shape(&primitives[0]);
+        if first.is_none() || primitives.iter().any(|p| shape(p) != first) {
+            primitives.iter_mut().for_each(|p| {
+                p.attributes.remove(&name);
+            });
+            dropped.push(name);
+        }
+    }
+    if !dropped.is_empty() {
+        warnings.push(
+            "attributes_dropped",
+            format!(
+                "not every primitive of meshes[{mesh}] has {}; dropped",
+                dropped.join(", ")
+            ),
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! Reading glTF 2.0.
+//!
+//! Positions come out in scene space at bind, whatever the file stores: a node transform, a quantisation scale or
+//! the units of a skin are baked into the mesh and taken out of the inverse bind matrices again
+//! ([`sinew_geom::Joint::joint_from_bind`]). A mesh without a skin follows a joint of its own, so that every mesh
+//! has influences.
+//!
+//! Read: triangles (lists, strips, fans; with and without indices), any number of influence sets, UV and colour
+//! sets, `_CUSTOM` attributes (stored without the underscore), morph targets, sparse and interleaved accessors, all component types, skins, node
+//! trees with matrices, animations; `KHR_mesh_quantization`, `EXT_meshopt_compression` and
+//! `KHR_meshopt_compression`; a deformer graph under `extensions.SINEW_graph`.
+//!
+//! Repaired with a warning: weights that do not sum to one, vertices without weights. Skipped with a warning:
+//! points and lines, meshes outside the scene, channels that drive what cannot be driven. Joint indices out of
+//! range are ignored where their weight is zero.
+
+mod accessor;
+mod buffers;
+mod clips;
+mod compressed;
+mod container;
+mod document;
+mod meshes;
+mod morphs;
+mod nodes;
+mod primitive;
+mod skins;
+mod space;
+#[cfg(test)]
+mod tests;
+
+use crate::IoError;
+use document::{Document, Warnings};
+use serde_json::Value;
+use sinew_geom::{Asset, Rig};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Most vertices over all meshes of a file. Nodes may share a mesh, so a small file could ask for any number.
+pub const MAX_VERTICES: usize = 1 << 28;
+
+/// Root extension that carries a deformer graph: `{"version": "1.0", "graph": {...}}`.
+pub const GRAPH_EXTENSION: &str = "SINEW_graph";
+
+/// Extensions that change how geometry is read and that this reader knows.
+const KNOWN_EXTENSIONS: [&str; 7] = [
+    "KHR_mesh_quantization",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+    "KHR_animation_pointer",
+    "KHR_lights_punctual",
+    "KHR_node_visibility",
+    GRAPH_EXTENSION,
+];
+
+/// Families of extensions about looks only; they travel along in the document.
+const APPEARANCE_PREFIXES: [&str; 4] = [
+    "KHR_materials_",
+    "KHR_texture_",
+    "EXT_texture_",
+    "MSFT_texture_",
+];
+
+/// Bytes shared with the file they came from.
+#[derive(Clone, Debug)]
+pub struct GltfBuffer {
+    owner: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl GltfBuffer {
+    fn new(bytes: Vec<u8>) -> Self {
+        let range = 0..bytes.len();
+        Self {
+            owner: Arc::new(bytes),
+            range,
+        }
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.owner[self.range.clone()]
+    }
+}
+
+/// The document that an asset came from: what a writer needs to carry materials, textures and images over.
+#[derive(Clone, Debug, Default)]
+pub struct GltfSource {
+    /// The JSON document as it was.
+    pub json: Value,
+    /// Bytes of each buffer; `None` for one that only reserves room for compressed data.
+    pub buffers: Vec<Option<GltfBuffer>>,
+    /// Decompressed bytes of each buffer view that is compressed.
+    pub decompressed: Vec<Option<Arc<Vec<u8>>>>,
+    /// Index into [`Rig::nodes`] of each node of the document.
+    pub rig_node_of_node: Vec<usize>,
+    /// Node of the document that carries each of [`Asset::meshes`].
+    pub node_of_mesh: Vec<usize>,
+    /// Entries of [`Rig::joints`] that each skin of the document became.
+    pub joints_of_skin: Vec<Range<usize>>,
+}
+
+/// A file, read.
+#[derive(Clone, Debug, Default)]
+pub struct GltfFile {
+    /// Meshes, rig, clips.
+    pub asset: Asset,
+    /// The rest of the document.
+    pub document: GltfSource,
+}
+
+/// Reads a `.gltf` or `.glb` file. External buffers must lie in its folder.
+///
+/// # Errors
+/// [`IoError`] says where the file is broken, or what it uses that is not supported.
+pub fn read_gltf(path: &Path) -> Result<GltfFile, IoError> {
+    let bytes = std::fs::read(path).map_err(|source| IoError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let name = path
+        .file_name()
+        .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    read_gltf_bytes(bytes, path.parent(), &name)
+}
+
+/// Reads a `.gltf` or `.glb` file from memory. `name` is its file name, for errors and the name of the asset;
+/// without `base_dir` external buffers are refused.
+///
+/// # Errors
+/// As [`read_gltf`].
+pub fn read_gltf_bytes(
+    bytes: Vec<u8>,
+    base_dir: Option<&Path>,
+    name: &str,
+) -> Result<GltfFile, IoError> {
+    let path = container::display_path(name, base_dir);
+    let container = container::open(bytes, &path)?;
+    check_extensions(&container.root, &path)?;
+    let doc = Document::new(container, path, base_dir)?;
+    let stem = Path::new(name)
+        .file_stem()
+        .map_or_else(|| name.to_owned(), |s| s.to_string_lossy().into_owned());
+    read_document(doc, stem)
+}
+
+fn check_extensions(root: &gltf_json::Root, path: &Path) -> Result<(), IoError> {
+    for (k, name) in root.extensions_required.iter().enumerate() {
+        let known = KNOWN_EXTENSIONS.contains(&name.as_str())
+            || APPEARANCE_PREFIXES.iter().any(|p| name.starts_with(p));
+        if known {
+            continue;
+        }
+        let help = if name.contains("draco") {
+            "export the file without Draco compression (meshopt compression can be read)"
+        } else {
+            "export the file without it"
+        };
+        return Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: format!("extensionsRequired[{k}]"),
+            feature: name.clone(),
+            help: help.into(),
+        });
+    }
+    Ok(())
+}
+
+fn read_document(doc: Document, name: String) -> Result<GltfFile, IoError> {
+    let mut warnings = Warnings::default();
+    let mut tree = nodes::read(&doc)?;
+    let mut palette = Vec::new();
+    let skins = skins::read(&doc, &tree, &mut palette)?;
+    let clips = clips::read(&doc, &tree, &mut warnings)?;
+    let (mut meshes, node_of_mesh) =
+        meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
+    let graph = graph(&doc)?;
+    let rig = Rig::new(std::mem::take(&mut tree.nodes), palette)
+        .map_err(|e| doc.malformed("nodes", e.to_string(), "a tree"))?;
+    for (mesh, &node) in meshes.iter_mut().zip(&node_of_mesh) {
+        mesh.morph_offset = rig.nodes()[tree.rig_from_file[node]].morph_offset;
+    }
+    Ok(GltfFile {
+        asset: Asset {
+            name,
+            meshes,
+            rig: Arc::new(rig),
+            clips,
+            sequence: None,
+            graph,
+            warnings: warnings.0,
+        },
+        document: GltfSource {
+            json: doc.json,
+            buffers: doc.buffers,
+            decompressed: doc.decompressed,
+            rig_node_of_node: tree.rig_from_file,
+            node_of_mesh,
+            joints_of_skin: skins.into_iter().map(|s| s.joints).collect(),
+        },
+    })
+}
+
+/// The deformer graph that travels in the file.
+fn graph(doc: &Document) -> Result<Option<String>, IoError> {
+    let extension = &doc.json["extensions"][GRAPH_EXTENSION];
+    if extension.is_null() {
+        return Ok(None);
+    }
+    let place = format!("extensions.{GRAPH_EXTENSION}");
+    match extension["version"].as_str() {
+        Some(v) if v.split('.').next() == Some("1") => {}
+        Some(v) => {
+            return Err(IoError::Unsupported {
+                path: doc.path.clone(),
+                place: format!("{place}.version"),
+                feature: format!("graph version {v}"),
+                help: "update the program, or save the graph as version 1".into(),
+            });
+        }
+        None => {
+            return Err(doc.malformed(format!("{place}.version"), "no version", "\"1.0\""));
+        }
+    }
+    if !extension["graph"].is_object() {
+        return Err(doc.malformed(format!("{place}.graph"), "no object", "a graph"));
+    }
+    Ok(Some(extension["graph"].to_string()))
+}

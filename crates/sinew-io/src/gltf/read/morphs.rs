@@ -1,0 +1,94 @@
+//! Morph targets, kept for the vertices that move only.
+
+use super::document::Document;
+use super::primitive::Primitive;
+use crate::IoError;
+use sinew_geom::MorphTarget;
+
+type Deltas = Option<Vec<[f32; 3]>>;
+
+/// The targets of a mesh over its primitives, which all have equally many.
+pub(super) fn read(
+    doc: &Document,
+    mesh: usize,
+    primitives: &[Primitive],
+) -> Result<Vec<MorphTarget>, IoError> {
+    let json = &doc.root.meshes[mesh];
+    let count = json.primitives[0].targets.as_ref().map_or(0, Vec::len);
+    let names = &doc.json["meshes"][mesh]["extras"]["targetNames"];
+    (0..count)
+        .map(|k| {
+            let name = names[k]
+                .as_str()
+                .map_or_else(|| format!("target_{k}"), str::to_owned);
+            read_target(doc, mesh, k, name, primitives)
+        })
+        .collect()
+}
+
+fn read_target(
+    doc: &Document,
+    mesh: usize,
+    k: usize,
+    name: String,
+    primitives: &[Primitive],
+) -> Result<MorphTarget, IoError> {
+    let mut out = MorphTarget {
+        name,
+        ..MorphTarget::default()
+    };
+    let json = |p: &Primitive| doc.root.meshes[mesh].primitives[p.index].targets.as_ref();
+    let target = |p: &Primitive| json(p).and_then(|t| t.get(k));
+    let any =
+        |f: fn(&gltf_json::mesh::MorphTarget) -> bool| primitives.iter().filter_map(target).any(f);
+    let keep_normals = any(|t| t.normals.is_some());
+    let keep_tangents = any(|t| t.tangents.is_some());
+    let mut base = 0_u32;
+    for p in primitives {
+        let count = p.positions.len();
+        if let Some(t) = target(p) {
+            let read = |accessor: Option<gltf_json::Index<gltf_json::Accessor>>, what: &str| {
+                let Some(accessor) = accessor else {
+                    return Ok(None);
+                };
+                let place = format!("{}.targets[{k}].{what}", p.place);
+                let accessor = doc.accessor(accessor.value(), &place)?;
+                accessor.expect_count(count, "the number of positions")?;
+                accessor.vectors::<3>().map(Some)
+            };
+            let deltas = [
+                read(t.positions, "POSITION")?,
+                read(t.normals, "NORMAL")?,
+                read(t.tangents, "TANGENT")?,
+            ];
+            push_moving(&mut out, base, count, &deltas, keep_normals, keep_tangents);
+        }
+        base += u32::try_from(count).unwrap_or(u32::MAX);
+    }
+    Ok(out)
+}
+
+fn push_moving(
+    out: &mut MorphTarget,
+    base: u32,
+    count: usize,
+    [positions, normals, tangents]: &[Deltas; 3],
+    keep_normals: bool,
+    keep_tangents: bool,
+) {
+    let at = |deltas: &Deltas, v: usize| deltas.as_ref().map_or([0.0; 3], |d| d[v]);
+    for (vertex, v) in (base..).zip(0..count) {
+        let (p, n, t) = (at(positions, v), at(normals, v), at(tangents, v));
+        if p == [0.0; 3] && n == [0.0; 3] && t == [0.0; 3] {
+            continue;
+        }
+        out.vertices.push(vertex);
+        out.positions.push(p);
+        if keep_normals {
+            out.normals.push(n);
+        }
+        if keep_tangents {
+            out.tangents.push(t);
+        }
+    }
+}

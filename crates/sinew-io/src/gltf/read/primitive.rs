@@ -1,0 +1,240 @@
+//! One primitive: attributes and triangles as they are stored.
+
+use super::document::{Document, Warnings};
+use crate::IoError;
+use gltf_json::accessor::ComponentType;
+use gltf_json::mesh::{Mode, Semantic};
+use gltf_json::validation::Checked;
+use sinew_geom::Attribute;
+use std::collections::BTreeMap;
+
+/// The attributes and triangles of one primitive.
+#[derive(Debug, Default)]
+pub(super) struct Primitive {
+    /// `meshes[0].primitives[0]`.
+    pub(super) place: String,
+    pub(super) positions: Vec<[f32; 3]>,
+    pub(super) normals: Option<Vec<[f32; 3]>>,
+    pub(super) tangents: Option<Vec<[f32; 4]>>,
+    pub(super) uvs: Vec<Vec<[f32; 2]>>,
+    pub(super) colors: Vec<Vec<[f32; 4]>>,
+    pub(super) attributes: BTreeMap<String, Attribute>,
+    pub(super) joints: Vec<Vec<[u16; 4]>>,
+    pub(super) weights: Vec<Vec<[f32; 4]>>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) material: Option<usize>,
+    /// Index in the mesh of the file.
+    pub(super) index: usize,
+}
+
+/// `None` for points and lines, which no deformer moves.
+pub(super) fn read(
+    doc: &Document,
+    mesh: usize,
+    index: usize,
+    budget: &mut usize,
+    warnings: &mut Warnings,
+) -> Result<Option<Primitive>, IoError> {
+    let json = &doc.root.meshes[mesh].primitives[index];
+    let place = format!("meshes[{mesh}].primitives[{index}]");
+    let Checked::Valid(mode) = json.mode else {
+        return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
+    };
+    if !matches!(
+        mode,
+        Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
+    ) {
+        warnings.push(
+            "primitive_skipped",
+            format!("{place} holds points or lines ({mode:?}); it was skipped"),
+        );
+        return Ok(None);
+    }
+    let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else {
+        return Err(doc.malformed(
+            format!("{place}.attributes"),
+            "no POSITION",
+            "vertex positions",
+        ));
+    };
+    let accessor = doc.accessor(positions.value(), &format!("{place}.attributes.POSITION"))?;
+    *budget = budget.checked_sub(accessor.count).ok_or_else(|| {
+        doc.malformed(
+            format!("{place}.attributes.POSITION"),
+            format!("{} vertices more", accessor.count),
+            format!("at most {} vertices in all meshes", super::MAX_VERTICES),
+        )
+    })?;
+    let mut out = Primitive {
+        positions: accessor.vectors()?,
+        material: json.material.map(|m| m.value()),
+        index,
+        place,
+        ..Primitive::default()
+    };
+    read_attributes(doc, json, &mut out)?;
+    out.triangles = triangles(doc, json, mode, &out)?;
+    Ok(Some(out))
+}
+
+fn read_attributes(
+    doc: &Document,
+    json: &gltf_json::mesh::Primitive,
+    out: &mut Primitive,
+) -> Result<(), IoError> {
+    let count = out.positions.len();
+    for (semantic, accessor) in &json.attributes {
+        let Checked::Valid(semantic) = semantic else {
+            continue;
+        };
+        if *semantic == Semantic::Positions {
+            continue;
+        }
+        let place = format!("{}.attributes.{}", out.place, semantic.to_string());
+        let accessor = doc.accessor(accessor.value(), &place)?;
+        accessor.expect_count(count, "the number of positions")?;
+        // The map is sorted by set, so a set that arrives past the end means a gap before it.
+        let gap = |set: u32, have: usize| {
+            if set as usize == have {
+                return Ok(());
+            }
+            Err(doc.malformed(
+                place.as_str(),
+                format!("set {set} after {have} sets"),
+                format!("set {have}"),
+            ))
+        };
+        match semantic {
+            Semantic::Positions => {}
+            Semantic::Normals => {
+                let mut normals = accessor.vectors()?;
+                if accessor.component != ComponentType::F32 {
+                    normals.iter_mut().for_each(normalise);
+                }
+                out.normals = Some(normals);
+            }
+            Semantic::Tangents => {
+                let mut tangents: Vec<[f32; 4]> = accessor.vectors()?;
+                if accessor.component != ComponentType::F32 {
+                    tangents.iter_mut().for_each(normalise_tangent);
+                }
+                out.tangents = Some(tangents);
+            }
+            Semantic::TexCoords(set) => {
+                gap(*set, out.uvs.len())?;
+                out.uvs.push(accessor.vectors()?);
+            }
+            Semantic::Colors(set) => {
+                gap(*set, out.colors.len())?;
+                out.colors.push(if accessor.width == 3 {
+                    let rgb: Vec<[f32; 3]> = accessor.vectors()?;
+                    rgb.iter().map(|c| [c[0], c[1], c[2], 1.0]).collect()
+                } else {
+                    accessor.vectors()?
+                });
+            }
+            Semantic::Joints(set) => {
+                gap(*set, out.joints.len())?;
+                out.joints.push(accessor.joints()?);
+            }
+            Semantic::Weights(set) => {
+                gap(*set, out.weights.len())?;
+                out.weights.push(accessor.vectors()?);
+            }
+            Semantic::Extras(name) => {
+                let attribute = match accessor.width {
+                    1 => Attribute::Scalar(accessor.numbers()?),
+                    2 => Attribute::Vec2(accessor.vectors()?),
+                    3 => Attribute::Vec3(accessor.vectors()?),
+                    4 => Attribute::Vec4(accessor.vectors()?),
+                    // Matrices have no counterpart in a mesh.
+                    _ => continue,
+                };
+                out.attributes.insert(name.clone(), attribute);
+            }
+        }
+    }
+    if out.joints.len() != out.weights.len() {
+        return Err(doc.malformed(
+            format!("{}.attributes", out.place),
+            format!(
+                "{} JOINTS and {} WEIGHTS sets",
+                out.joints.len(),
+                out.weights.len()
+            ),
+            "equally many",
+        ));
+    }
+    Ok(())
+}
+
+/// Quantised vectors are unit only up to their step.
+fn normalise(v: &mut [f32; 3]) {
+    let length = v.iter().map(|c| c * c).sum::<f32>().sqrt();
+    if length > 0.0 {
+        *v = v.map(|c| c / length);
+    }
+}
+
+fn normalise_tangent(t: &mut [f32; 4]) {
+    let mut xyz = [t[0], t[1], t[2]];
+    normalise(&mut xyz);
+    *t = [xyz[0], xyz[1], xyz[2], t[3].signum()];
+}
+
+fn triangles(
+    doc: &Document,
+    json: &gltf_json::mesh::Primitive,
+    mode: Mode,
+    primitive: &Primitive,
+) -> Result<Vec<[u32; 3]>, IoError> {
+    let place = format!("{}.indices", primitive.place);
+    let count = primitive.positions.len();
+    let indices = match json.indices {
+        Some(accessor) => doc.accessor(accessor.value(), &place)?.indices()?,
+        None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),
+    };
+    let largest = indices.iter().fold(0, |m, &i| m.max(i));
+    if !indices.is_empty() && largest as usize >= count {
+        let at = indices
+            .iter()
+            .position(|&i| i as usize >= count)
+            .unwrap_or(0);
+        return Err(doc.malformed(
+            place,
+            format!("vertex {} as index {at}", indices[at]),
+            format!("a vertex below {count}"),
+        ));
+    }
+    if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
+        return Err(doc.malformed(
+            place,
+            format!("{} indices", indices.len()),
+            "a multiple of 3",
+        ));
+    }
+    Ok(assemble(mode, &indices))
+}
+
+/// Strips and fans as glTF orders their corners; the degenerate triangles that stitch strips are left out.
+fn assemble(mode: Mode, indices: &[u32]) -> Vec<[u32; 3]> {
+    match mode {
+        Mode::TriangleStrip => indices
+            .windows(3)
+            .enumerate()
+            .map(|(i, w)| {
+                if i % 2 == 0 {
+                    [w[0], w[1], w[2]]
+                } else {
+                    [w[0], w[2], w[1]]
+                }
+            })
+            .filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0])
+            .collect(),
+        Mode::TriangleFan => match indices {
+            [center, rim @ ..] => rim.windows(2).map(|w| [w[0], w[1], *center]).collect(),
+            [] => Vec::new(),
+        },
+        _ => indices.as_chunks::<3>().0.to_vec(),
+    }
+}

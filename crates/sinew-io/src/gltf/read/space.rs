@@ -1,0 +1,77 @@
+//! Bakes a transform into a mesh: stored space to scene space at bind.
+
+use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3};
+use std::sync::Arc;
+
+/// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors.
+pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) {
+    if *x == Affine::identity() {
+        return;
+    }
+    let mirrored = x.linear.determinant() < 0.0;
+    let normal_matrix = x.normal_matrix();
+    for p in &mut mesh.positions {
+        *p = f64::array3(x.point(f64::vec3(*p)));
+    }
+    bake_morphs(mesh, &x.linear, &normal_matrix);
+    for n in mesh.normals.iter_mut().flatten() {
+        *n = f64::array3(unit(normal_matrix * f64::vec3(*n)).0);
+    }
+    for t in mesh.tangents.iter_mut().flatten() {
+        let xyz = f64::array3(unit(x.linear * xyz_of(*t)).0);
+        let w = if mirrored { -t[3] } else { t[3] };
+        *t = [xyz[0], xyz[1], xyz[2], w];
+    }
+    if mirrored {
+        flip(mesh);
+    }
+}
+
+fn xyz_of(t: [f32; 4]) -> Vec3<f64> {
+    f64::vec3([t[0], t[1], t[2]])
+}
+
+/// The direction and the length; a vector without length stays zero.
+fn unit(v: Vec3<f64>) -> (Vec3<f64>, f64) {
+    let length = v.norm();
+    if length > 0.0 {
+        (v / length, length)
+    } else {
+        (v, 1.0)
+    }
+}
+
+/// Deltas go through the linear part. Those of normals and tangents are divided by the length that normalising took
+/// from the vector they add to, so that the sum keeps its direction. Must run before the vectors are baked.
+fn bake_morphs(mesh: &mut Mesh, linear: &Mat3<f64>, normal_matrix: &Mat3<f64>) {
+    let (normals, tangents) = (&mesh.normals, &mesh.tangents);
+    for target in &mut mesh.morph_targets {
+        for d in &mut target.positions {
+            *d = f64::array3(linear * f64::vec3(*d));
+        }
+        for (d, &v) in target.normals.iter_mut().zip(&target.vertices) {
+            let base = normals.as_ref().and_then(|n| n.get(v as usize));
+            let length = base.map_or(1.0, |n| unit(normal_matrix * f64::vec3(*n)).1);
+            *d = f64::array3(normal_matrix * f64::vec3(*d) / length);
+        }
+        for (d, &v) in target.tangents.iter_mut().zip(&target.vertices) {
+            let base = tangents.as_ref().and_then(|t| t.get(v as usize));
+            let length = base.map_or(1.0, |t| unit(linear * xyz_of(*t)).1);
+            *d = f64::array3(linear * f64::vec3(*d) / length);
+        }
+    }
+}
+
+fn flip(mesh: &mut Mesh) {
+    let flipped = mesh
+        .topology
+        .triangles()
+        .iter()
+        .map(|t| [t[0], t[2], t[1]])
+        .collect();
+    let count = u32::try_from(mesh.topology.vertex_count()).unwrap_or(u32::MAX);
+    // The same indices as before, so this cannot fail; the mesh would keep its winding if it did.
+    if let Ok(topology) = Topology::new(count, flipped) {
+        mesh.topology = Arc::new(topology);
+    }
+}
