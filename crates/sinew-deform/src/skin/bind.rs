@@ -1,0 +1,209 @@
+//! Setup: checks the influences and packs them for the kernels.
+
+use sinew_geom::{Influences, Mesh, Rig, Vec3};
+
+/// How joints combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkinMethod {
+    /// The strongest joint alone.
+    Rigid,
+    /// Weighted sum of matrices.
+    Linear,
+    /// Weighted sum of dual quaternions.
+    DualQuaternion,
+    /// Per vertex between linear and dual quaternion.
+    Blended,
+}
+
+impl SkinMethod {
+    /// From the word used in documents.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "rigid" => Self::Rigid,
+            "linear" => Self::Linear,
+            "dual_quaternion" => Self::DualQuaternion,
+            "blended" => Self::Blended,
+            _ => return None,
+        })
+    }
+    pub(crate) fn uses_dual_quaternions(self) -> bool {
+        matches!(self, Self::DualQuaternion | Self::Blended)
+    }
+}
+
+/// Why skinning could not be set up.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkinBindError {
+    /// No joint weights.
+    #[error(
+        "mesh '{mesh}' has no joint weights; bind it to a skeleton in the authoring tool (glTF: JOINTS_0 and WEIGHTS_0), \
+         or remove the skin node"
+    )]
+    NoInfluences {
+        /// Name of the mesh.
+        mesh: String,
+    },
+    /// Weights and positions differ in number.
+    #[error("{found} vertices have joint weights, the mesh has {expected}")]
+    VertexCount {
+        /// Rows of weights.
+        found: usize,
+        /// Vertices.
+        expected: usize,
+    },
+    /// A vertex names a joint that the skeleton does not have.
+    #[error("vertex {vertex} refers to joint {joint}, the skeleton has {joint_count}")]
+    JointOutOfRange {
+        /// Index of the vertex.
+        vertex: usize,
+        /// The joint it names.
+        joint: u32,
+        /// How many joints there are.
+        joint_count: usize,
+    },
+    /// A vertex follows no joint.
+    #[error("vertex {vertex} has no joint weight")]
+    EmptyRow {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+}
+
+/// Influences in the order the kernels read them, strongest first in each row.
+#[derive(Clone, Debug)]
+pub(crate) enum Rows {
+    /// One joint a vertex.
+    One(Vec<u32>),
+    /// Up to four, filled up with the first joint at weight zero.
+    Four(Vec<([u32; 4], [f32; 4])>),
+    /// Any number.
+    Many(Influences),
+}
+
+/// A mesh bound to a rig.
+#[derive(Clone, Debug)]
+pub struct SkinBind {
+    pub(crate) method: SkinMethod,
+    pub(crate) rows: Rows,
+    pub(crate) origins: Vec<Vec3<f64>>,
+    pub(crate) vertex_count: usize,
+}
+
+impl SkinBind {
+    /// Binds `mesh` to `rig`.
+    ///
+    /// # Errors
+    /// [`SkinBindError`] where weights are missing or do not fit the rig.
+    pub fn new(mesh: &Mesh, rig: &Rig, method: SkinMethod) -> Result<Self, SkinBindError> {
+        let influences = mesh
+            .influences
+            .as_ref()
+            .ok_or_else(|| SkinBindError::NoInfluences {
+                mesh: mesh.name.clone(),
+            })?;
+        check(influences, mesh.vertex_count(), rig.joints().len())?;
+        // A joint whose bind matrix is singular has no origin; any centre gives the same motion for it alone.
+        let origins = rig
+            .joints()
+            .iter()
+            .map(|j| {
+                j.joint_from_bind
+                    .inverse()
+                    .map_or(Vec3::zeros(), |b| b.translation)
+            })
+            .collect();
+        Ok(Self {
+            method,
+            rows: pack(influences, method),
+            origins,
+            vertex_count: mesh.vertex_count(),
+        })
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.vertex_count
+    }
+    /// Number of joints that a palette must have.
+    pub fn joint_count(&self) -> usize {
+        self.origins.len()
+    }
+    /// How joints combine.
+    pub fn method(&self) -> SkinMethod {
+        self.method
+    }
+    /// Strongest-first joints and weights of vertex `v`.
+    pub(crate) fn row(&self, v: usize) -> (&[u32], &[f32]) {
+        match &self.rows {
+            Rows::One(joints) => (&joints[v..=v], &[1.0]),
+            Rows::Four(rows) => (&rows[v].0, &rows[v].1),
+            Rows::Many(i) => many_row(i, v),
+        }
+    }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let rows = match &self.rows {
+            Rows::One(v) => size_of_val(v.as_slice()),
+            Rows::Four(v) => size_of_val(v.as_slice()),
+            Rows::Many(i) => 4 * i.offsets().len() + 8 * i.joints().len(),
+        };
+        rows + size_of_val(self.origins.as_slice())
+    }
+}
+
+#[inline(always)]
+pub(crate) fn many_row(influences: &Influences, v: usize) -> (&[u32], &[f32]) {
+    let offsets = influences.offsets();
+    let range = offsets[v] as usize..offsets[v + 1] as usize;
+    (
+        &influences.joints()[range.clone()],
+        &influences.weights()[range],
+    )
+}
+
+fn check(
+    influences: &Influences,
+    vertex_count: usize,
+    joint_count: usize,
+) -> Result<(), SkinBindError> {
+    if influences.vertex_count() != vertex_count {
+        return Err(SkinBindError::VertexCount {
+            found: influences.vertex_count(),
+            expected: vertex_count,
+        });
+    }
+    for vertex in 0..vertex_count {
+        let (joints, _) = many_row(influences, vertex);
+        if joints.is_empty() {
+            return Err(SkinBindError::EmptyRow { vertex });
+        }
+        if let Some(&joint) = joints.iter().find(|&&j| j as usize >= joint_count) {
+            return Err(SkinBindError::JointOutOfRange {
+                vertex,
+                joint,
+                joint_count,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn pack(influences: &Influences, method: SkinMethod) -> Rows {
+    let count = influences.vertex_count();
+    let longest = influences.max_per_vertex();
+    if method == SkinMethod::Rigid || longest <= 1 {
+        return Rows::One((0..count).map(|v| many_row(influences, v).0[0]).collect());
+    }
+    if longest > 4 {
+        return Rows::Many(influences.clone());
+    }
+    let row = |v: usize| {
+        let (joints, weights) = many_row(influences, v);
+        (
+            std::array::from_fn(|k| *joints.get(k).unwrap_or(&joints[0])),
+            std::array::from_fn(|k| *weights.get(k).unwrap_or(&0.0)),
+        )
+    };
+    Rows::Four((0..count).map(row).collect())
+}

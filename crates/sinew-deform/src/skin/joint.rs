@@ -1,0 +1,126 @@
+//! A joint's skinning matrix as stretch about its bind origin followed by a rigid motion.
+
+use sinew_geom::{Affine, DualQuaternion, Mat3, Quat, Real, Vec3, nalgebra};
+
+/// `stretch` first, then the rigid motion of `motion`: together the joint's skinning matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct JointMotion<R: Real> {
+    /// Rotation and translation.
+    pub motion: DualQuaternion<R>,
+    /// Scale, shear and mirror about the joint's bind origin.
+    pub stretch: Affine<R>,
+    /// Whether `stretch` differs from the identity.
+    pub is_stretched: bool,
+}
+
+/// Stretch below this (largest entry of `S - I`) counts as none: twice what rounding the palette to single
+/// precision leaves behind, with room.
+const NO_STRETCH: f64 = 1e-5;
+
+/// Splits `matrix`; `origin` is where the joint sat at bind. Allocates nothing; any matrix gives a finite
+/// result if its numbers are finite.
+pub fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> JointMotion<R> {
+    let rotation = rotation_of(&matrix.linear);
+    let r = rotation.to_rotation_matrix().into_inner();
+    let stretch = r.transpose() * matrix.linear;
+    let is_stretched = (stretch - Mat3::identity()).amax() > R::from_double(NO_STRETCH);
+    // Both parts turn about the same centre: M p = R (c + S (p - c)) + t + A c - R c.
+    let translation = matrix.point(origin) - r * origin;
+    JointMotion {
+        motion: DualQuaternion::from_rigid(rotation, translation),
+        stretch: if is_stretched {
+            Affine {
+                linear: stretch,
+                translation: origin - stretch * origin,
+            }
+        } else {
+            Affine::identity()
+        },
+        is_stretched,
+    }
+}
+
+/// The rotation in a matrix: its polar factor where that is a rotation, else the mirrored polar factor nearest
+/// to the identity; for a singular matrix the rotation found by [`align`].
+pub fn rotation_of<R: Real>(a: &Mat3<R>) -> Quat<R> {
+    let Some(polar) = polar_factor(a) else {
+        return align(a);
+    };
+    let mut best = polar;
+    if polar.determinant() < R::zero() {
+        let mirrored = |k: usize| {
+            let mut m = polar;
+            m.column_mut(k).neg_mut();
+            m
+        };
+        best = mirrored(0);
+        for k in 1..3 {
+            let candidate = mirrored(k);
+            if candidate.trace() > best.trace() {
+                best = candidate;
+            }
+        }
+    }
+    Quat::from_rotation_matrix(&nalgebra::Rotation3::from_matrix_unchecked(best))
+}
+
+fn cofactor<R: Real>(m: &Mat3<R>) -> (Mat3<R>, R) {
+    let column = |c: usize| m.column(c).into_owned();
+    let (a, b, c) = (column(0), column(1), column(2));
+    let bc = b.cross(&c);
+    (
+        Mat3::from_columns(&[bc, c.cross(&a), a.cross(&b)]),
+        a.dot(&bc),
+    )
+}
+
+/// Newton's iteration with Higham's scaling; `None` where the matrix is singular or nearly so.
+fn polar_factor<R: Real>(a: &Mat3<R>) -> Option<Mat3<R>> {
+    let size = a.norm();
+    if !size.is_finite() || size <= R::zero() {
+        return None;
+    }
+    let half = R::from_double(0.5);
+    let mut x = a / size;
+    if x.determinant().abs() < R::from_double(1e-6) {
+        return None;
+    }
+    for _ in 0..20 {
+        let (cof, det) = cofactor(&x);
+        let inverse_transpose = cof / det;
+        let scale = (inverse_transpose.norm() / x.norm()).sqrt();
+        let next = (x * scale + inverse_transpose / scale) * half;
+        let step = (next - x).norm();
+        x = next;
+        if step < R::default_epsilon() * R::from_double(8.0) {
+            break;
+        }
+    }
+    Some(x)
+}
+
+/// Turns a frame step by step towards the columns of `a`; defined for every matrix (Müller et al., "A robust
+/// method to extract the rotational part of deformations", 2016).
+fn align<R: Real>(a: &Mat3<R>) -> Quat<R> {
+    let size = a.norm();
+    if !size.is_finite() || size <= R::zero() {
+        return Quat::identity();
+    }
+    let a = a / size;
+    let mut q = Quat::identity();
+    for _ in 0..60 {
+        let r = q.to_rotation_matrix().into_inner();
+        let (mut axis, mut dot) = (Vec3::zeros(), R::zero());
+        for c in 0..3 {
+            axis += r.column(c).cross(&a.column(c));
+            dot += r.column(c).dot(&a.column(c));
+        }
+        let omega = axis / (dot.abs() + R::from_double(1e-9));
+        if omega.norm() < R::default_epsilon() * R::from_double(4.0) {
+            break;
+        }
+        q = Quat::new(omega) * q;
+        q.renormalize();
+    }
+    q
+}

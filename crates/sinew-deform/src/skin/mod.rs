@@ -1,0 +1,273 @@
+//! Node `skin`: moves vertices with the joints that influence them.
+
+mod bind;
+mod joint;
+mod lanes;
+mod reference;
+mod simd;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    BindContext, BoundNode, Choice, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError,
+    NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk, simd_level,
+};
+use simd::{FrameJoints, PackedMotion, Run};
+use sinew_geom::{Affine, PackedAffine};
+use std::any::Any;
+
+pub use bind::{SkinBind, SkinBindError, SkinMethod};
+pub use joint::{JointMotion, rotation_of, split_joint};
+pub use reference::{
+    SkinVertex, apply_affine, blend_matrices, blend_motions, mix, skin_dual_quaternion, skin_linear,
+};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "skin",
+    kind: NodeKind::Deformer,
+    summary: "Moves vertices with the joints that influence them.",
+    page: include_str!("README.md"),
+    rows: &[17, 18],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh with joint weights."),
+        PortDesc::input("pose", PortType::Pose, "Pose of the rig it is bound to."),
+        PortDesc::optional(
+            "dual_quaternion_mask",
+            PortType::Mask,
+            "For method `blended`: how much of the dual-quaternion result each vertex takes; open means 1.",
+        ),
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The skinned mesh.",
+    )],
+    parameters: &[
+        ParameterDesc::choice(
+            "method",
+            "linear",
+            &[
+                Choice {
+                    name: "rigid",
+                    doc: "Each vertex follows its strongest joint.",
+                },
+                Choice {
+                    name: "linear",
+                    doc: "Weighted sum of matrices.",
+                },
+                Choice {
+                    name: "dual_quaternion",
+                    doc: "Weighted sum of rigid motions: no loss of volume where joints twist.",
+                },
+                Choice {
+                    name: "blended",
+                    doc: "Per vertex between linear and dual quaternion.",
+                },
+            ],
+            "How the joints of a vertex combine.",
+        ),
+        ParameterDesc::float(
+            "dual_quaternion_blend",
+            1.0,
+            0.0,
+            1.0,
+            "For method `blended`: 0 linear, 1 dual quaternion; multiplied with `dual_quaternion_mask`.",
+        ),
+    ],
+    bind: bind_node,
+    restore: None,
+};
+
+/// What a frame's joints are turned into before the vertices are visited; belongs to one instance.
+#[derive(Clone, Debug, Default)]
+pub struct SkinScratch {
+    motions: Vec<PackedMotion>,
+    stretch: Vec<PackedAffine>,
+}
+
+impl SkinScratch {
+    /// Room for the joints of `bind`.
+    pub fn new(bind: &SkinBind) -> Self {
+        let n = if bind.method().uses_dual_quaternions() {
+            bind.joint_count()
+        } else {
+            0
+        };
+        Self {
+            motions: vec![PackedMotion::default(); n],
+            stretch: vec![PackedAffine::default(); n],
+        }
+    }
+
+    /// Splits the palette; returns whether any joint is stretched.
+    fn fill(&mut self, bind: &SkinBind, palette: &[PackedAffine]) -> bool {
+        let mut any = false;
+        let outputs = self.motions.iter_mut().zip(&mut self.stretch);
+        for ((m, &origin), (motion, stretch)) in palette.iter().zip(&bind.origins).zip(outputs) {
+            let split = split_joint::<f64>(&m.unpack::<f64>(), origin);
+            *motion = PackedMotion {
+                real: split.motion.real.coords.map(single).into(),
+                dual: split.motion.dual.coords.map(single).into(),
+            };
+            *stretch = split.stretch.into();
+            any |= split.is_stretched;
+        }
+        any
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels read single precision"
+)]
+fn single(v: f64) -> f32 {
+    v as f32
+}
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct SkinJob<'a> {
+    /// From setup.
+    pub bind: &'a SkinBind,
+    /// Skinning matrices, one a joint (scene from scene at bind).
+    pub palette: &'a [PackedAffine],
+    /// For [`SkinMethod::Blended`]: 0 linear, 1 dual quaternion.
+    pub dual_quaternion_blend: f32,
+    /// Multiplies that, one value a vertex.
+    pub dual_quaternion_mask: Option<&'a [f32]>,
+    /// Rest mesh (or what came before skinning), as many vertices as bound.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// From [`SkinScratch::new`] of the same bind.
+    pub scratch: &'a mut SkinScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl SkinJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette or the
+    /// input is shorter than what was bound.
+    pub fn run(self) {
+        let Self {
+            bind,
+            palette,
+            input,
+            output,
+            par,
+            ..
+        } = self;
+        let n = input.positions.len();
+        let mask = self.dual_quaternion_mask.filter(|m| m.len() >= n);
+        if palette.len() < bind.joint_count() || n != bind.vertex_count() {
+            return;
+        }
+        let palette = &palette[..bind.joint_count()];
+        let method = bind.method();
+        let dual = method.uses_dual_quaternions();
+        let stretched = dual && self.scratch.fill(bind, palette);
+        let scratch = &*self.scratch;
+        let joints = FrameJoints {
+            linear: (method != SkinMethod::DualQuaternion).then_some(palette),
+            motions: dual.then_some(&scratch.motions),
+            stretch: stretched.then_some(&scratch.stretch),
+            blend: self.dual_quaternion_blend,
+            mask,
+        };
+        let level = simd_level();
+        let outputs = (output.positions, output.normals, output.tangents);
+        for_each_chunk(par, n, 4096, outputs, &|range, (p, n, t)| {
+            let run = Run {
+                start: range.start,
+                positions: &input.positions[range.clone()],
+                normals: input.normals.map(|n| &n[range.clone()]),
+                tangents: input.tangents.map(|t| &t[range.clone()]),
+                out_positions: p,
+                out_normals: n,
+                out_tangents: t,
+            };
+            fearless_simd::dispatch!(level, simd => simd::skin_run(simd, &bind.rows, joints, run));
+        });
+    }
+}
+
+/// The same frame through the reference, in double precision and on one thread.
+pub fn skin_reference(
+    bind: &SkinBind,
+    palette: &[PackedAffine],
+    blend: impl Fn(usize) -> f64,
+    input: &MeshView<'_>,
+) -> Vec<SkinVertex<f64>> {
+    use sinew_geom::{Real, Vec3};
+    let matrices: Vec<Affine<f64>> = palette.iter().map(PackedAffine::unpack).collect();
+    let joints: Vec<JointMotion<f64>> = matrices
+        .iter()
+        .zip(&bind.origins)
+        .map(|(m, &c)| split_joint(m, c))
+        .collect();
+    let vertex = |v: usize| {
+        let t = input.tangents.map_or([0.0; 4], |t| t[v]);
+        SkinVertex {
+            position: f64::vec3(input.positions[v]),
+            normal: input.normals.map_or(Vec3::zeros(), |n| f64::vec3(n[v])),
+            tangent: f64::vec3([t[0], t[1], t[2]]),
+            sign: f64::from(t[3]),
+        }
+    };
+    (0..input.positions.len())
+        .map(|v| {
+            let row = bind.row(v);
+            let linear = || skin_linear(&matrices, row, vertex(v));
+            let dual = || skin_dual_quaternion(&joints, row, vertex(v));
+            match bind.method() {
+                SkinMethod::Rigid | SkinMethod::Linear => linear(),
+                SkinMethod::DualQuaternion => dual(),
+                SkinMethod::Blended => mix(linear(), dual(), blend(v).clamp(0.0, 1.0)),
+            }
+        })
+        .collect()
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let name = context.parameters.text("method");
+    let method = SkinMethod::from_name(name).ok_or_else(|| NodeError::Parameter {
+        name: "method",
+        found: name.to_owned(),
+        expected: "rigid, linear, dual_quaternion or blended".into(),
+    })?;
+    let (mesh, rig) = (context.mesh("mesh")?, context.rig("pose")?);
+    let bind = SkinBind::new(mesh, rig, method).map_err(|e| NodeError::Bind(Box::new(e)))?;
+    Ok(Box::new(bind))
+}
+
+impl BoundNode for SkinBind {
+    fn setup_bytes(&self) -> usize {
+        self.bytes()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(SkinScratch::new(self))
+    }
+    fn scratch_bytes(&self) -> usize {
+        let s = SkinScratch::new(self);
+        size_of_val(s.motions.as_slice()) + size_of_val(s.stretch.as_slice())
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let (Some(pose), Some(scratch)) = (
+            context.inputs.pose("pose"),
+            context.scratch.downcast_mut::<SkinScratch>(),
+        ) else {
+            return;
+        };
+        SkinJob {
+            bind: self,
+            palette: &pose.palette,
+            dual_quaternion_blend: single(context.parameters.float("dual_quaternion_blend")),
+            dual_quaternion_mask: context.inputs.mask("dual_quaternion_mask"),
+            input: context.inputs.mesh("mesh"),
+            output: context.outputs.mesh("mesh"),
+            scratch,
+            par: context.par,
+        }
+        .run();
+    }
+}
