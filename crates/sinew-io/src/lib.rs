@@ -9,6 +9,7 @@ mod bytes;
 mod error;
 mod fault;
 mod frames;
+pub mod gltf_write;
 mod npz;
 pub mod obj;
 pub mod ply;
