@@ -14,10 +14,15 @@ mod npz;
 pub mod obj;
 pub mod ply;
 pub mod point_cache;
+mod sequence;
 mod surface;
 
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use npz::write_npz;
+pub use sequence::{
+    MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
+    write_mesh_sequence,
+};
 pub use surface::Surface;
