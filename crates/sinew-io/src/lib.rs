@@ -25,4 +25,4 @@ pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
     write_mesh_sequence,
 };
-pub use surface::Surface;
+pub use surface::{Surface, turn_z_up_to_y_up};

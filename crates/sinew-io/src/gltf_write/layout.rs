@@ -413,16 +413,15 @@ fn vector_accessor(width: usize, count: usize) -> Value {
 
 /// Bounds of the numbers that are stored, exactly.
 fn set_bounds(accessor: &mut Value, numbers: &[f32], width: usize) {
-    let reduce = |c: usize, pick: fn(f32, f32) -> f32| {
-        let all = numbers.iter().skip(c).step_by(width).copied();
-        f64::from(all.reduce(pick).unwrap_or(0.0))
-    };
-    accessor["min"] = (0..width)
-        .map(|c| reduce(c, f32::min))
-        .collect::<Vec<_>>()
-        .into();
-    accessor["max"] = (0..width)
-        .map(|c| reduce(c, f32::max))
-        .collect::<Vec<_>>()
-        .into();
+    let mut low: Vec<f32> = numbers.iter().take(width).copied().collect();
+    let mut high = low.clone();
+    for row in numbers.chunks_exact(width) {
+        for ((low, high), n) in low.iter_mut().zip(&mut high).zip(row) {
+            *low = low.min(*n);
+            *high = high.max(*n);
+        }
+    }
+    let exact = |bounds: Vec<f32>| bounds.into_iter().map(f64::from).collect::<Vec<_>>();
+    accessor["min"] = exact(low).into();
+    accessor["max"] = exact(high).into();
 }
