@@ -1,6 +1,6 @@
 //! Files whose format their name tells, and plain texts and bytes.
 
-use crate::{AtomicFile, GltfSource, IoError, read_gltf};
+use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
 use sinew_geom::Asset;
 use std::path::Path;
 
@@ -13,19 +13,21 @@ pub struct AnyFile {
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads GLB, glTF, OBJ or PLY, by the file's ending.
+/// Reads GLB, glTF, OBJ or PLY by the file's ending; a folder or a `name_####.ply` pattern is read as a sequence.
 ///
 /// # Errors
 /// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
 pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    let plain = |asset| AnyFile { asset, gltf: None };
+    let is_pattern = path.file_name().is_some_and(|n| n.to_string_lossy().contains('#'));
     match ending.as_str() {
+        _ if path.is_dir() || is_pattern => read_sequence(path).map(plain),
         "glb" | "gltf" => {
             let file = read_gltf(path)?;
             Ok(AnyFile { asset: file.asset, gltf: Some(file.document) })
         }
-        "obj" => Ok(AnyFile { asset: crate::obj::read_obj(path)?, gltf: None }),
-        "ply" => Ok(AnyFile { asset: crate::ply::read_ply(path)?, gltf: None }),
+        "obj" | "ply" => read_mesh(path).map(plain),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "file name".into(),
@@ -63,7 +65,7 @@ pub fn read_text(path: &Path) -> Result<String, IoError> {
 /// [`IoError::Write`].
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|source| IoError::Write { path: folder.to_owned(), source })?;
+        make_folder(folder)?;
     }
     let mut file = AtomicFile::create(path)?;
     file.put(bytes)?;
@@ -76,4 +78,12 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
 /// As [`write_bytes`].
 pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
     write_bytes(path, text.as_bytes())
+}
+
+/// Makes a folder and those above it, where they are missing.
+///
+/// # Errors
+/// [`IoError::Write`].
+pub fn make_folder(path: &Path) -> Result<(), IoError> {
+    std::fs::create_dir_all(path).map_err(|source| IoError::Write { path: path.to_owned(), source })
 }

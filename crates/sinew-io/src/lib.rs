@@ -17,13 +17,18 @@ mod npz;
 pub mod obj;
 pub mod ply;
 pub mod point_cache;
+mod sequence;
 mod surface;
 
-pub use any::{AnyFile, read_any, read_bytes, read_text, write_bytes, write_text};
+pub use any::{AnyFile, make_folder, read_any, read_bytes, read_text, write_bytes, write_text};
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use gltf::read::{GltfBuffer, GltfFile, GltfSource, read_gltf, read_gltf_bytes};
 pub use npz::write_npz;
 pub use point_cache::PointTiming;
-pub use surface::Surface;
+pub use sequence::{
+    MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
+    write_mesh_sequence,
+};
+pub use surface::{Surface, turn_z_up_to_y_up};

@@ -171,3 +171,107 @@ fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(),
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FrameData;
+    use sinew_testkit::meshes;
+
+    /// Runs NumPy where `SINEW_PYTHON` names a Python that has it: an outside reader of the same file.
+    fn numpy(path: &Path, expression: &str) {
+        let Some(python) = std::env::var_os("SINEW_PYTHON") else {
+            println!("skipped: SINEW_PYTHON is not set");
+            return;
+        };
+        let program =
+            format!("import sys, numpy as np\na = np.load(sys.argv[1])\nassert {expression}");
+        let run = std::process::Command::new(python)
+            .arg("-c")
+            .arg(program)
+            .arg(path)
+            .output()
+            .expect("runs");
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+    }
+
+    fn read<T: npyz::Deserialize>(path: &Path, name: &str) -> (Vec<u64>, Vec<T>) {
+        let mut npz = npyz::npz::NpzArchive::open(path).expect("archive");
+        let array = npz.by_name(name).expect("readable").expect("there");
+        (array.shape().to_vec(), array.into_vec().expect("the type"))
+    }
+
+    #[test]
+    fn arrays_have_the_documented_shapes_and_numbers() {
+        let mesh = meshes::sphere(5, 6);
+        let n = mesh.vertex_count();
+        let frames: Vec<FrameData> = (0..3)
+            .map(|k| FrameData {
+                positions: mesh
+                    .positions
+                    .iter()
+                    .map(|p| [p[0] + k as f32, p[1], p[2]])
+                    .collect(),
+                normals: mesh.normals.clone(),
+                tangents: (k > 0).then(|| vec![[1.0, 0.0, 0.0, 1.0]; n]),
+                colors: Some(vec![[0.25; 4]; n]),
+            })
+            .collect();
+        let cached = CachedMesh {
+            name: "sphere".into(),
+            mesh: &mesh,
+            frames,
+        };
+        let extra = |name: &str, shape: Vec<usize>, n: usize| ExtraArray {
+            name: name.into(),
+            shape,
+            frames: (0..3).map(|k| vec![k as f32; n]).collect(),
+        };
+        let extras = [extra("weights", vec![2, 2], 4), extra("speed", vec![], 1)];
+        let dir = tempfile::tempdir().expect("temp");
+        let (path, again) = (dir.path().join("x.npz"), dir.path().join("y.npz"));
+        write_npz(&path, &cached, &[0.0, 0.5, 1.0], &extras).expect("written");
+        write_npz(&again, &cached, &[0.0, 0.5, 1.0], &extras).expect("written");
+        assert_eq!(
+            std::fs::read(&path).expect("a"),
+            std::fs::read(again).expect("b")
+        );
+        let (shape, positions) = read::<f32>(&path, "positions");
+        assert_eq!(shape, [3, n as u64, 3]);
+        assert_eq!(
+            positions[n * 6..],
+            *cached.frames[2].positions.as_flattened()
+        );
+        let (shape, indices) = read::<u32>(&path, "indices");
+        assert_eq!(shape, [mesh.topology.triangles().len() as u64, 3]);
+        assert_eq!(indices, mesh.topology.triangles().as_flattened());
+        assert_eq!(read::<f32>(&path, "times").1, [0.0, 0.5, 1.0]);
+        assert_eq!(read::<f32>(&path, "weights").0, [3, 2, 2]);
+        assert_eq!(read::<f32>(&path, "speed"), (vec![3], vec![0.0, 1.0, 2.0]));
+        assert_eq!(read::<f32>(&path, "normals").1.len(), 9 * n);
+        let mut npz = npyz::npz::NpzArchive::open(&path).expect("archive");
+        assert!(
+            npz.by_name("tangents").expect("readable").is_none(),
+            "not in every frame"
+        );
+        numpy(
+            &path,
+            "a['positions'].shape == (3, 26, 3) and a['positions'].dtype == np.float32 \
+             and (a['positions'][2,:,0] - a['positions'][0,:,0] - 2 < 1e-6).all() and a['indices'].dtype == np.uint32 \
+             and sorted(a.files) == ['colors', 'indices', 'normals', 'positions', 'speed', 'times', 'weights'] \
+             and a['weights'][2].tolist() == [[2, 2], [2, 2]]",
+        );
+        for bad in [
+            extra("times", vec![], 1),
+            extra("a/b", vec![], 1),
+            extra("a", vec![2], 1),
+        ] {
+            write_npz(&path, &cached, &[0.0, 0.5, 1.0], &[bad]).expect_err("refused");
+        }
+        write_npz(&path, &cached, &[0.0, 0.5], &[]).expect_err("frame count");
+    }
+}

@@ -234,3 +234,70 @@ fn points_of(
         })
         .collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CachedMesh, FrameData};
+    use proptest::prelude::*;
+    use sinew_testkit::meshes;
+
+    #[test]
+    fn both_formats_come_back_and_have_the_documented_bytes() {
+        let mesh = meshes::cube();
+        let frames: Vec<FrameData> = (0..3)
+            .map(|k| FrameData {
+                positions: mesh
+                    .positions
+                    .iter()
+                    .map(|p| [p[0], p[1] + k as f32 / 3.0, p[2]])
+                    .collect(),
+                ..FrameData::default()
+            })
+            .collect();
+        let cached = CachedMesh {
+            name: "cube".into(),
+            mesh: &mesh,
+            frames,
+        };
+        let cache = FrameCache {
+            meshes: vec![cached.clone(), cached],
+            times_secs: vec![0.0, 0.5, 1.0],
+        };
+        let dir = tempfile::tempdir().expect("temp");
+        let path = dir.path().join("x.pc2");
+        write_pc2(&path, &cache, 1.0, 0.5).expect("written");
+        let bytes = std::fs::read(&path).expect("file");
+        assert_eq!(bytes.len(), 32 + 3 * 48 * 12);
+        assert_eq!(bytes[..20], *b"POINTCACHE2\0\x01\0\0\0\x30\0\0\0");
+        assert_eq!(bytes[20..32], [0, 0, 0x80, 0x3f, 0, 0, 0, 0x3f, 3, 0, 0, 0]);
+        let back = read_pc2(&path).expect("read");
+        let expected = PointTiming::Sampled {
+            start_frame: 1.0,
+            sample_rate: 0.5,
+        };
+        assert_eq!(back.timing, expected);
+        assert_eq!(back.frames[2][24..], cache.meshes[1].frames[2].positions);
+        let path = dir.path().join("x.mdd");
+        write_mdd(&path, &cache).expect("written");
+        let bytes = std::fs::read(&path).expect("file");
+        assert_eq!(
+            bytes[..16],
+            [0, 0, 0, 3, 0, 0, 0, 48, 0, 0, 0, 0, 0x3f, 0, 0, 0]
+        );
+        let back = read_mdd(&path).expect("read");
+        assert_eq!(back.timing, PointTiming::Seconds(vec![0.0, 0.5, 1.0]));
+        assert_eq!(back.frames[2][24..], cache.meshes[1].frames[2].positions);
+        parse_mdd(&bytes[..bytes.len() - 1], &path).expect_err("one byte less");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), header: bool) {
+            let mut all = if header { b"POINTCACHE2\0\x01\0\0\0".to_vec() } else { Vec::new() };
+            all.extend(bytes);
+            let _ = parse_pc2(&all, Path::new("x.pc2"));
+            let _ = parse_mdd(&all, Path::new("x.mdd"));
+        }
+    }
+}

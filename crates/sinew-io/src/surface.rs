@@ -108,6 +108,22 @@ pub(crate) fn asset_of(path: &Path, mut mesh: Mesh, warnings: Vec<Warning>) -> A
     }
 }
 
+/// Turns a mesh whose Z axis points up (Blender's own axes, most scans and simulations) to Y up: `(x, y, z)` becomes
+/// `(x, z, -y)` for positions, normals, tangents and the attribute `velocity`. OBJ and PLY do not say which they are.
+pub fn turn_z_up_to_y_up(mesh: &mut Mesh) {
+    fn turn(v: &mut [f32]) {
+        v.swap(1, 2);
+        // Subtracting from zero keeps 0.0 from becoming -0.0.
+        v[2] = 0.0 - v[2];
+    }
+    mesh.positions.iter_mut().for_each(|p| turn(p));
+    mesh.normals.iter_mut().flatten().for_each(|n| turn(n));
+    mesh.tangents.iter_mut().flatten().for_each(|t| turn(t));
+    if let Some(Attribute::Vec3(v)) = mesh.attributes.get_mut("velocity") {
+        v.iter_mut().for_each(|v| turn(v));
+    }
+}
+
 /// Makes normals unit; those without a direction become +Y and are counted.
 pub(crate) fn repair_normals(normals: &mut [[f32; 3]], warnings: &mut Vec<Warning>) {
     let mut bad = 0_usize;
@@ -161,4 +177,38 @@ pub(crate) fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
         reason = "stored in single precision"
     )]
     Some(d.map(|c| (c / length) as f32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_up_becomes_y_up_without_mirroring() {
+        let topology = Topology::new(3, vec![[0, 1, 2]]).expect("valid");
+        let mut mesh = Mesh::new(
+            "m",
+            topology,
+            vec![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        );
+        mesh.normals = Some(mesh.positions.clone());
+        let velocity = Attribute::Vec3(mesh.positions.clone());
+        mesh.attributes.insert("velocity".into(), velocity);
+        turn_z_up_to_y_up(&mut mesh);
+        let expected = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]];
+        assert_eq!(mesh.positions, expected);
+        assert_eq!(mesh.normals.as_deref(), Some(&expected[..]));
+        assert_eq!(
+            mesh.attributes["velocity"],
+            Attribute::Vec3(expected.to_vec())
+        );
+    }
+
+    #[test]
+    fn units_keep_their_bits_and_zero_has_none() {
+        assert_eq!(unit([0.6, 0.0, 0.8]), Some([0.6, 0.0, 0.8]));
+        assert_eq!(unit([0.0, 0.0, 1e-20]), Some([0.0, 0.0, 1.0]));
+        assert_eq!(unit([0.0; 3]), None);
+        assert_eq!(unit([f32::INFINITY, 0.0, 0.0]), None);
+    }
 }

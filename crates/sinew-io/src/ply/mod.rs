@@ -11,6 +11,7 @@
 //! The parser is our own, not `ply-rs`: errors name the element, its number and the property; nothing is allocated on
 //! the word of a header; and a vertex does not pass through a map of strings.
 
+mod columns;
 mod header;
 mod read;
 mod write;

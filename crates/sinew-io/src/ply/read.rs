@@ -1,8 +1,9 @@
+use super::columns::{Column, Columns, mesh_of};
 use super::header::{self, Element, Format, Kind, Property, Scalar};
 use crate::IoError;
 use crate::fault::{cannot_read, malformed, quoted, warning};
-use crate::surface::{asset_of, repair_normals, repair_numbers};
-use sinew_geom::{Asset, Attribute, Mesh, Polygons, Topology, Warning};
+use crate::surface::asset_of;
+use sinew_geom::{Asset, Polygons, Topology, Warning};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -78,13 +79,6 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
 struct Body<'a> {
     rest: &'a [u8],
     format: Format,
-}
-
-/// A scalar property of all vertices.
-struct Column {
-    name: String,
-    kind: Scalar,
-    values: Vec<f32>,
 }
 
 impl Body<'_> {
@@ -324,122 +318,4 @@ fn wrong<'a>(
         let place = format!("{} {number}, property {}", element.name, property.name);
         malformed(path, place, found, expected)
     }
-}
-
-struct Columns(Vec<Column>);
-
-impl Columns {
-    fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|c| c.name == name)
-    }
-
-    /// Takes the named columns out where all of them are there.
-    fn take<const N: usize>(&mut self, names: [&str; N]) -> Option<[Column; N]> {
-        if !names.iter().all(|n| self.has(n)) {
-            return None;
-        }
-        let taken: Vec<Column> = names
-            .iter()
-            .filter_map(|n| {
-                self.0
-                    .iter()
-                    .position(|c| c.name == *n)
-                    .map(|i| self.0.remove(i))
-            })
-            .collect();
-        taken.try_into().ok()
-    }
-}
-
-fn rows<const N: usize>(columns: &[Column; N]) -> Vec<[f32; N]> {
-    (0..columns[0].values.len())
-        .map(|v| std::array::from_fn(|c| columns[c].values[v]))
-        .collect()
-}
-
-fn mesh_of(
-    mut columns: Columns,
-    vertex_count: usize,
-    path: &Path,
-    warnings: &mut Vec<Warning>,
-) -> Result<Mesh, IoError> {
-    let mut mesh = Mesh::default();
-    match columns.take(["x", "y", "z"]) {
-        Some(xyz) => mesh.positions = rows(&xyz),
-        None if vertex_count == 0 => {}
-        None => return Err(malformed(path, "element vertex", "no x, y, z", "all three")),
-    }
-    if let Some(v) = mesh
-        .positions
-        .iter()
-        .position(|p| !p.iter().all(|c| c.is_finite()))
-    {
-        let found = format!("{:?}", mesh.positions[v]);
-        return Err(malformed(
-            path,
-            format!("vertex {v}"),
-            found,
-            "finite coordinates",
-        ));
-    }
-    if let Some(n) = columns.take(["nx", "ny", "nz"]) {
-        let mut normals = rows(&n);
-        repair_normals(&mut normals, warnings);
-        mesh.normals = Some(normals);
-    }
-    let uv = columns
-        .take(["s", "t"])
-        .or_else(|| columns.take(["u", "v"]))
-        .or_else(|| columns.take(["texture_u", "texture_v"]));
-    if let Some(uv) = uv {
-        let mut uvs: Vec<[f32; 2]> = rows(&uv).into_iter().map(|[u, v]| [u, 1.0 - v]).collect();
-        repair_numbers("texture coordinates", uvs.iter_mut().flatten(), warnings);
-        mesh.uvs.push(uvs);
-    }
-    if let Some(rgb) = columns.take(["red", "green", "blue"]) {
-        let alpha = columns.take(["alpha"]);
-        let scale = |c: &Column, v: usize| c.values[v] / c.kind.full_scale();
-        let mut colors: Vec<[f32; 4]> = (0..vertex_count)
-            .map(|v| {
-                let a = alpha.as_ref().map_or(1.0, |[a]| scale(a, v));
-                [scale(&rgb[0], v), scale(&rgb[1], v), scale(&rgb[2], v), a]
-            })
-            .collect();
-        repair_numbers("colours", colors.iter_mut().flatten(), warnings);
-        mesh.colors.push(colors);
-    }
-    for c in &mut columns.0 {
-        repair_numbers(&c.name, c.values.iter_mut(), warnings);
-    }
-    if let Some(v) = columns.take(["vx", "vy", "vz"]) {
-        mesh.attributes
-            .insert("velocity".into(), Attribute::Vec3(rows(&v)));
-    }
-    while let Some((name, attribute)) = next_attribute(&mut columns) {
-        mesh.attributes.insert(name, attribute);
-    }
-    Ok(mesh)
-}
-
-fn next_attribute(columns: &mut Columns) -> Option<(String, Attribute)> {
-    let vector = columns.0.iter().find_map(|c| {
-        let base = c.name.strip_suffix("_x").filter(|b| !b.is_empty())?;
-        columns.has(&format!("{base}_y")).then(|| base.to_owned())
-    });
-    if let Some(base) = vector {
-        let names = ["x", "y", "z", "w"].map(|c| format!("{base}_{c}"));
-        let [x, y, z, w] = names.each_ref().map(String::as_str);
-        let attribute = if let Some(c) = columns.take([x, y, z, w]) {
-            Some(Attribute::Vec4(rows(&c)))
-        } else if let Some(c) = columns.take([x, y, z]) {
-            Some(Attribute::Vec3(rows(&c)))
-        } else {
-            columns.take([x, y]).map(|c| Attribute::Vec2(rows(&c)))
-        };
-        return attribute.map(|a| (base, a));
-    }
-    columns
-        .0
-        .pop()
-        .map(|c| (c.name, Attribute::Scalar(c.values)))
 }

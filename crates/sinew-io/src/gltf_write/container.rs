@@ -1,0 +1,103 @@
+//! The GLB container: header and chunks.
+
+use crate::fault::malformed;
+use crate::{AtomicFile, IoError};
+use std::path::Path;
+
+const MAGIC: u32 = 0x4654_6C67;
+const JSON: u32 = 0x4E4F_534A;
+const BIN: u32 = 0x004E_4942;
+
+/// A GLB file taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Glb<'a> {
+    /// Text of the JSON chunk, padding included.
+    pub json: &'a [u8],
+    /// Everything behind the JSON chunk, chunk headers included.
+    pub rest: &'a [u8],
+}
+
+/// Takes a GLB file apart; `path` appears in errors.
+///
+/// # Errors
+/// [`IoError::Malformed`] where header or first chunk are not those of a GLB file.
+pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoError> {
+    let word = |at: usize| {
+        let b = bytes.get(at..at + 4)?;
+        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    };
+    let wrong = |place: &str, found: Option<u32>, expected: String| {
+        let found = found.map_or_else(|| "end of file".into(), |w| w.to_string());
+        malformed(path, place, found, expected)
+    };
+    if word(0) != Some(MAGIC) {
+        return Err(wrong("magic", word(0), MAGIC.to_string()));
+    }
+    if word(4) != Some(2) {
+        return Err(wrong("version", word(4), "2".into()));
+    }
+    let length = word(8).and_then(|n| usize::try_from(n).ok());
+    let Some(content) = length.filter(|&n| n >= 20).and_then(|n| bytes.get(..n)) else {
+        return Err(wrong(
+            "length",
+            word(8),
+            format!("at most {} bytes", bytes.len()),
+        ));
+    };
+    if word(16) != Some(JSON) {
+        return Err(wrong("type of the first chunk", word(16), JSON.to_string()));
+    }
+    let size = word(12).and_then(|n| usize::try_from(n).ok());
+    match size.and_then(|n| content[20..].split_at_checked(n)) {
+        Some((json, rest)) => Ok(Glb { json, rest }),
+        None => Err(wrong(
+            "length of the first chunk",
+            word(12),
+            format!("at most {}", content.len() - 20),
+        )),
+    }
+}
+
+/// Header, JSON chunk and the header of the BIN chunk of `binary` bytes (a multiple of 4); no BIN chunk for zero.
+pub(super) fn put_header(out: &mut AtomicFile, json: &[u8], binary: u64) -> Result<(), IoError> {
+    let padded = json.len().next_multiple_of(4);
+    let bin = if binary > 0 {
+        binary.saturating_add(8)
+    } else {
+        0
+    };
+    put_json(out, json, (padded as u64).saturating_add(bin))?;
+    if let (1.., Ok(length)) = (binary, u32::try_from(binary)) {
+        out.put(&length.to_le_bytes())?;
+        out.put(&BIN.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+/// Header and JSON chunk; `content` is the padded JSON plus everything that follows it.
+fn put_json(out: &mut AtomicFile, json: &[u8], content: u64) -> Result<(), IoError> {
+    let padded = json.len().next_multiple_of(4);
+    let words = u32::try_from(content.saturating_add(20))
+        .ok()
+        .zip(u32::try_from(padded).ok());
+    let Some((total, padded32)) = words else {
+        return Err(IoError::Unsupported {
+            path: out.path().to_owned(),
+            place: "GLB file".into(),
+            feature: format!("a size of {content} bytes (4 GiB or more)"),
+            help: "write fewer frames, or NPZ".into(),
+        });
+    };
+    for word in [MAGIC, 2, total, padded32, JSON] {
+        out.put(&word.to_le_bytes())?;
+    }
+    out.put(json)?;
+    out.put(&b"   "[..padded - json.len()])
+}
+
+/// A whole file from JSON text and everything behind the JSON chunk.
+pub(super) fn put_file(out: &mut AtomicFile, json: &[u8], rest: &[u8]) -> Result<(), IoError> {
+    let padded = json.len().next_multiple_of(4);
+    put_json(out, json, (padded + rest.len()) as u64)?;
+    out.put(rest)
+}

@@ -1,0 +1,154 @@
+//! Parts of a mesh, and what a frame of one looks like in the file.
+
+use crate::surface::unit;
+use crate::{CachedMesh, fault::warning};
+use sinew_geom::Warning;
+use std::ops::Range;
+
+/// A run of vertices and triangles that becomes one primitive.
+#[derive(Clone, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) name: String,
+    pub(super) source_mesh: usize,
+    pub(super) material: Option<usize>,
+    pub(super) vertices: Range<usize>,
+    /// Indices of the whole mesh.
+    pub(super) triangles: &'a [[u32; 3]],
+    /// Whether the colours of the mesh are animated.
+    pub(super) colors_vary: bool,
+}
+
+/// The parts of a mesh; all of it as one where it has none, or none that can stand alone.
+pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>) -> Vec<Part<'a>> {
+    let mesh = cached.mesh;
+    let all = mesh.topology.triangles();
+    let colors_vary = cached
+        .frames
+        .iter()
+        .any(|f| f.colors != cached.frames[0].colors);
+    let parts: Option<Vec<Part<'a>>> = mesh
+        .parts
+        .iter()
+        .map(|p| {
+            let triangles = all.get(p.triangles.clone())?;
+            let own = |v: &u32| p.vertices.contains(&(*v as usize));
+            let whole =
+                p.vertices.end <= mesh.vertex_count() && triangles.iter().flatten().all(own);
+            whole.then(|| Part {
+                name: p.name.clone(),
+                source_mesh: p.source_mesh,
+                material: p.material,
+                vertices: p.vertices.clone(),
+                triangles,
+                colors_vary,
+            })
+        })
+        .collect();
+    let mut parts = parts.unwrap_or_default();
+    let covered: usize = parts.iter().map(|p| p.triangles.len()).sum();
+    parts.retain(|p| !p.vertices.is_empty());
+    if covered == all.len() && !parts.is_empty() {
+        return parts;
+    }
+    if !mesh.parts.is_empty() {
+        let message = format!(
+            "the parts of {} share vertices or leave some out; it is written as one",
+            cached.name
+        );
+        warnings.push(warning("parts_ignored", message));
+    }
+    let material = mesh.parts.first().and_then(|p| p.material);
+    vec![Part {
+        name: cached.name.clone(),
+        source_mesh: 0,
+        material: material.filter(|m| mesh.parts.iter().all(|p| p.material == Some(*m))),
+        vertices: 0..mesh.vertex_count(),
+        triangles: all,
+        colors_vary,
+    }]
+}
+
+/// Unit normals of one frame of a part: those of the frame, or area-weighted ones where some frame has none.
+/// Vertices without direction take a face's normal, else +Y.
+pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) -> Vec<[f32; 3]> {
+    let data = &cached.frames[frame];
+    let positions = &data.positions;
+    let given = data.normals.as_ref().filter(|_| cached.has_normals());
+    let mut out: Vec<Option<[f32; 3]>> = match given {
+        Some(n) => n[part.vertices.clone()].iter().map(|n| unit(*n)).collect(),
+        None => {
+            let mut sums = vec![[0.0_f64; 3]; part.vertices.len()];
+            for t in part.triangles {
+                let n = cross(positions, t);
+                for &v in t {
+                    let sum = &mut sums[v as usize - part.vertices.start];
+                    *sum = std::array::from_fn(|c| sum[c] + n[c]);
+                }
+            }
+            sums.into_iter().map(unit64).collect()
+        }
+    };
+    if out.iter().any(Option::is_none) {
+        for t in part.triangles {
+            let face = unit64(cross(positions, t));
+            for &v in t {
+                let slot = &mut out[v as usize - part.vertices.start];
+                *slot = slot.or(face);
+            }
+        }
+    }
+    out.into_iter()
+        .map(|n| n.unwrap_or([0.0, 1.0, 0.0]))
+        .collect()
+}
+
+/// Unit tangents of one frame of a part, `w` exactly 1 or -1. Those without direction become any vector across the
+/// normal.
+pub(super) fn tangents(tangents: &[[f32; 4]], normals: &[[f32; 3]]) -> Vec<[f32; 4]> {
+    let across = |n: &[f32; 3]| {
+        // The axis that the normal points along least.
+        let other = if n[0].abs() < 0.8 {
+            [1.0, 0.0, 0.0]
+        } else {
+            [0.0, 1.0, 0.0]
+        };
+        let dot: f32 = (0..3).map(|c| n[c] * other[c]).sum();
+        unit(std::array::from_fn(|c| other[c] - dot * n[c])).unwrap_or([1.0, 0.0, 0.0])
+    };
+    tangents
+        .iter()
+        .zip(normals)
+        .map(|(t, n)| {
+            let [x, y, z] = unit([t[0], t[1], t[2]]).unwrap_or_else(|| across(n));
+            [x, y, z, if t[3] < 0.0 { -1.0 } else { 1.0 }]
+        })
+        .collect()
+}
+
+/// Twice the area of a triangle along its normal.
+fn cross(positions: &[[f32; 3]], t: &[u32; 3]) -> [f64; 3] {
+    let [a, b, c] = t.map(|v| positions[v as usize].map(f64::from));
+    let (e, f): ([f64; 3], [f64; 3]) = (
+        std::array::from_fn(|k| b[k] - a[k]),
+        std::array::from_fn(|k| c[k] - a[k]),
+    );
+    [
+        e[1] * f[2] - e[2] * f[1],
+        e[2] * f[0] - e[0] * f[2],
+        e[0] * f[1] - e[1] * f[0],
+    ]
+}
+
+fn unit64(v: [f64; 3]) -> Option<[f32; 3]> {
+    let length = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "stored in single precision"
+    )]
+    (length.is_finite() && length > 0.0).then(|| v.map(|c| (c / length) as f32))
+}
+
+/// Numbers that are finite; others become zero.
+pub(super) fn finite(c: f32) -> f32 {
+    if c.is_finite() { c } else { 0.0 }
+}

@@ -1,0 +1,53 @@
+//! A deformer graph inside a GLB file.
+
+use super::container::{put_file, read_glb_chunks};
+use crate::fault::{cannot_read, malformed};
+use crate::{AtomicFile, IoError};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Root extension that carries a graph: `{"version": "1.0", "graph": {...}}`.
+pub const EXTENSION: &str = "SINEW_graph";
+
+/// Copies a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]. Only the JSON chunk changes.
+///
+/// # Errors
+/// [`IoError::Read`], [`IoError::Write`], and [`IoError::Malformed`] where the file is no GLB file or the graph no
+/// JSON object.
+pub fn embed_graph(glb_in: &Path, graph: &str, out: &Path) -> Result<(), IoError> {
+    let graph = parse(graph, out)?;
+    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let glb = read_glb_chunks(&bytes, glb_in)?;
+    let mut root: Value = serde_json::from_slice(glb.json)
+        .map_err(|e| malformed(glb_in, "JSON chunk", e.to_string(), "valid JSON"))?;
+    if !root.is_object() {
+        return Err(malformed(glb_in, "JSON chunk", "no object", "an object"));
+    }
+    insert(&mut root, graph);
+    let text = serde_json::to_vec(&root)
+        .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
+    let mut file = AtomicFile::create(out)?;
+    put_file(&mut file, &text, glb.rest)?;
+    file.commit()
+}
+
+pub(super) fn parse(text: &str, path: &Path) -> Result<Value, IoError> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(graph) if graph.is_object() => Ok(graph),
+        Ok(_) => Err(malformed(path, "graph", "no JSON object", "one")),
+        Err(e) => Err(malformed(path, "graph", e.to_string(), "valid JSON")),
+    }
+}
+
+/// Puts the extension into a document, which is an object.
+pub(super) fn insert(root: &mut Value, graph: Value) {
+    if !root["extensions"].is_object() {
+        root["extensions"] = json!({});
+    }
+    root["extensions"][EXTENSION] = json!({ "version": "1.0", "graph": graph });
+    match root["extensionsUsed"].as_array_mut() {
+        Some(used) if used.iter().any(|e| e == EXTENSION) => {}
+        Some(used) => used.push(EXTENSION.into()),
+        None => root["extensionsUsed"] = json!([EXTENSION]),
+    }
+}

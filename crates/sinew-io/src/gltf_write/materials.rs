@@ -1,0 +1,345 @@
+//! Copies materials, textures, samplers and images of the source file, so that the deformed character keeps its look.
+
+use super::GlbSource;
+use super::layout::Document;
+use crate::fault::warning;
+use base64::Engine;
+use serde_json::{Map, Value, json};
+use sinew_geom::Warning;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path};
+
+/// What was copied so far, by index in the source; `None` for what cannot be copied.
+pub(super) struct MaterialCopier<'a> {
+    source: Option<&'a GlbSource>,
+    /// By material and number of texture coordinate sets: textures that need more sets are left out.
+    by_material: BTreeMap<(usize, usize), Option<usize>>,
+    by_texture: BTreeMap<u64, Option<usize>>,
+    by_sampler: BTreeMap<u64, Option<usize>>,
+    by_image: BTreeMap<u64, Option<usize>>,
+    materials: Vec<Value>,
+    textures: Vec<Value>,
+    samplers: Vec<Value>,
+    images: Vec<Value>,
+    extensions: BTreeSet<String>,
+}
+
+impl<'a> MaterialCopier<'a> {
+    pub(super) fn new(source: Option<&'a GlbSource>) -> Self {
+        Self {
+            source,
+            by_material: BTreeMap::new(),
+            by_texture: BTreeMap::new(),
+            by_sampler: BTreeMap::new(),
+            by_image: BTreeMap::new(),
+            materials: Vec::new(),
+            textures: Vec::new(),
+            samplers: Vec::new(),
+            images: Vec::new(),
+            extensions: BTreeSet::new(),
+        }
+    }
+
+    /// Index of the copy of a material, for a mesh with `uv_sets` texture coordinate sets.
+    pub(super) fn material(
+        &mut self,
+        index: usize,
+        uv_sets: usize,
+        document: &mut Document<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<usize> {
+        if let Some(known) = self.by_material.get(&(index, uv_sets)) {
+            return *known;
+        }
+        let source = self.source?;
+        let found = source.json["materials"]
+            .get(index)
+            .filter(|m| m.is_object());
+        let copy = found.map(|material| {
+            let mut material = material.clone();
+            self.copy_textures(&mut material, uv_sets, document, warnings);
+            collect_extensions(&material, &mut self.extensions);
+            self.materials.push(material);
+            self.materials.len() - 1
+        });
+        if copy.is_none() {
+            let message = format!("material {index} is not in the source; the part has none");
+            warnings.push(warning("material_missing", message));
+        }
+        self.by_material.insert((index, uv_sets), copy);
+        copy
+    }
+
+    /// Renumbers every texture slot below `value`; slots that cannot be kept are removed.
+    fn copy_textures(
+        &mut self,
+        value: &mut Value,
+        uv_sets: usize,
+        document: &mut Document<'_>,
+        warnings: &mut Vec<Warning>,
+    ) {
+        let Some(object) = value.as_object_mut() else {
+            return;
+        };
+        let mut removed = Vec::new();
+        for (key, child) in object.iter_mut().filter(|(key, _)| *key != "extras") {
+            let is_slot = key.ends_with("Texture") && child["index"].is_u64();
+            if !is_slot {
+                self.copy_textures(child, uv_sets, document, warnings);
+                continue;
+            }
+            let set = child["extensions"]["KHR_texture_transform"]["texCoord"]
+                .as_u64()
+                .or(child["texCoord"].as_u64())
+                .unwrap_or(0);
+            let old = child["index"].as_u64().filter(|_| set < uv_sets as u64);
+            match old.and_then(|t| self.texture(t, document, warnings)) {
+                Some(new) => child["index"] = new.into(),
+                None => removed.push(key.clone()),
+            }
+        }
+        for key in removed {
+            warnings.push(warning(
+                "texture_dropped",
+                format!("{key}: no image or no texture coordinates for it"),
+            ));
+            object.shift_remove(&key);
+        }
+    }
+
+    fn texture(
+        &mut self,
+        index: u64,
+        document: &mut Document<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<usize> {
+        if let Some(known) = self.by_texture.get(&index) {
+            return *known;
+        }
+        let mut texture = entry(self.source?, "textures", index)?.clone();
+        let mut has_image = false;
+        let mut image = |this: &mut Self, holder: &mut Map<String, Value>| {
+            if let Some(old) = holder.get("source").and_then(Value::as_u64) {
+                match this.image(old, document, warnings) {
+                    Some(new) => {
+                        holder.insert("source".into(), new.into());
+                        has_image = true;
+                    }
+                    None => drop(holder.shift_remove("source")),
+                }
+            }
+        };
+        if let Some(object) = texture.as_object_mut() {
+            image(self, object);
+        }
+        if let Some(extensions) = texture["extensions"].as_object_mut() {
+            extensions
+                .values_mut()
+                .filter_map(Value::as_object_mut)
+                .for_each(|e| image(self, e));
+            extensions.retain(|_, e| e.get("source").is_some());
+        }
+        if texture["extensions"].as_object().is_none_or(Map::is_empty)
+            && let Some(object) = texture.as_object_mut()
+        {
+            object.shift_remove("extensions");
+        }
+        if let Some(sampler) = texture.get("sampler").and_then(Value::as_u64) {
+            match self.sampler(sampler) {
+                Some(new) => texture["sampler"] = new.into(),
+                None => drop(
+                    texture
+                        .as_object_mut()
+                        .and_then(|t| t.shift_remove("sampler")),
+                ),
+            }
+        }
+        let copy = has_image.then(|| {
+            collect_extensions(&texture, &mut self.extensions);
+            self.textures.push(texture);
+            self.textures.len() - 1
+        });
+        self.by_texture.insert(index, copy);
+        copy
+    }
+
+    fn sampler(&mut self, index: u64) -> Option<usize> {
+        if let Some(known) = self.by_sampler.get(&index) {
+            return *known;
+        }
+        let sampler = entry(self.source?, "samplers", index)?.clone();
+        self.samplers.push(sampler);
+        self.by_sampler.insert(index, Some(self.samplers.len() - 1));
+        Some(self.samplers.len() - 1)
+    }
+
+    fn image(
+        &mut self,
+        index: u64,
+        document: &mut Document<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<usize> {
+        if let Some(known) = self.by_image.get(&index) {
+            return *known;
+        }
+        let source = self.source?;
+        let image = entry(source, "images", index)?;
+        let copy = match image_bytes(source, image) {
+            Ok((bytes, kind)) => {
+                let mut copy = json!({});
+                if let Some(name) = image.get("name") {
+                    copy["name"] = name.clone();
+                }
+                copy["mimeType"] = kind.into();
+                copy["bufferView"] = document.bytes(bytes).into();
+                self.images.push(copy);
+                Some(self.images.len() - 1)
+            }
+            Err(why) => {
+                warnings.push(warning(
+                    "image_missing",
+                    format!("image {index} is left out: {why}"),
+                ));
+                None
+            }
+        };
+        self.by_image.insert(index, copy);
+        copy
+    }
+
+    /// Adds what was copied to the document.
+    pub(super) fn finish(self, root: &mut Value) {
+        let lists = [
+            ("materials", self.materials),
+            ("textures", self.textures),
+            ("samplers", self.samplers),
+            ("images", self.images),
+        ];
+        for (key, list) in lists {
+            if !list.is_empty() {
+                root[key] = list.into();
+            }
+        }
+        if self.extensions.is_empty() {
+            return;
+        }
+        let required = self
+            .source
+            .and_then(|s| s.json["extensionsRequired"].as_array());
+        let required: Vec<&String> = self
+            .extensions
+            .iter()
+            .filter(|e| required.is_some_and(|r| r.iter().any(|x| x == *e)))
+            .collect();
+        if !required.is_empty() {
+            root["extensionsRequired"] = json!(required);
+        }
+        root["extensionsUsed"] = json!(self.extensions);
+    }
+}
+
+fn entry<'s>(source: &'s GlbSource, list: &str, index: u64) -> Option<&'s Value> {
+    let index = usize::try_from(index).ok()?;
+    source.json[list].get(index).filter(|v| v.is_object())
+}
+
+fn collect_extensions(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, child) in object.iter().filter(|(key, _)| *key != "extras") {
+                if let (true, Some(extensions)) = (key == "extensions", child.as_object()) {
+                    out.extend(extensions.keys().cloned());
+                }
+                collect_extensions(child, out);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|child| collect_extensions(child, out)),
+        _ => {}
+    }
+}
+
+/// Bytes and MIME type of an image, or why it cannot be had.
+fn image_bytes(source: &GlbSource, image: &Value) -> Result<(Vec<u8>, String), String> {
+    let bytes = match (image["bufferView"].as_u64(), image["uri"].as_str()) {
+        (Some(view), _) => view_bytes(source, view)
+            .ok_or("its buffer view is not in the file")?
+            .to_vec(),
+        (None, Some(uri)) => match uri.strip_prefix("data:") {
+            Some(data) => {
+                let (_, text) = data
+                    .split_once(";base64,")
+                    .ok_or("its data URI is not base64")?;
+                let engine = base64::engine::general_purpose::STANDARD;
+                engine
+                    .decode(text.trim())
+                    .map_err(|e| format!("its data URI is damaged: {e}"))?
+            }
+            None => file_bytes(&source.base_dir, uri)?,
+        },
+        (None, None) => return Err("it has neither buffer view nor URI".into()),
+    };
+    let kind = mime_type(&bytes)
+        .map(str::to_owned)
+        .or_else(|| image["mimeType"].as_str().map(str::to_owned));
+    kind.map(|kind| (bytes, kind))
+        .ok_or_else(|| "it is neither PNG, JPEG, WebP nor KTX2".into())
+}
+
+fn view_bytes(source: &GlbSource, view: u64) -> Option<&[u8]> {
+    let view = entry(source, "bufferViews", view)?;
+    let number = |key: &str| usize::try_from(view[key].as_u64().unwrap_or(0)).ok();
+    let start = number("byteOffset")?;
+    let end = start.checked_add(number("byteLength")?)?;
+    source.buffers.get(number("buffer")?)?.get(start..end)
+}
+
+/// A file inside the folder of the source; links that lead out of it are refused too.
+fn file_bytes(folder: &Path, uri: &str) -> Result<Vec<u8>, String> {
+    let name = percent_decoded(uri).ok_or("its URI is not UTF-8")?;
+    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
+    if name.contains([':', '\\']) || !Path::new(&name).components().all(inside) {
+        return Err(format!(
+            "'{}' leads out of the file's folder",
+            name.escape_debug()
+        ));
+    }
+    let read = || {
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        let (root, file) = (folder.canonicalize()?, folder.join(&name).canonicalize()?);
+        if !file.starts_with(&root) {
+            return Err(std::io::Error::other("it leads out of the file's folder"));
+        }
+        std::fs::read(file)
+    };
+    read().map_err(|e| format!("{}: {e}", name.escape_debug()))
+}
+
+fn percent_decoded(uri: &str) -> Option<String> {
+    let mut out = Vec::new();
+    let mut rest = uri.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let code = tail.get(..2).filter(|_| first == b'%');
+        let code = code.and_then(|c| u8::from_str_radix(std::str::from_utf8(c).ok()?, 16).ok());
+        out.push(code.unwrap_or(first));
+        rest = if code.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8(out).ok()
+}
+
+fn mime_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if bytes.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if bytes.starts_with(b"\xabKTX 20\xbb") {
+        Some("image/ktx2")
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,204 @@
+//! Binary glTF out: evaluated frames as morph targets with the animation that steps them.
+//!
+//! The base mesh is frame 0; target `k - 1` is frame `k` minus frame 0, for positions, normals and (where every frame
+//! has them) tangents and changing colours, stored sparse where that is smaller, as nothing at all where it is zero.
+//! The weights animation has one key a frame; its row is zero for frame 0 and one for the target of the frame
+//! otherwise: exact at the keys under `STEP`, linear playback under `LINEAR`. Nodes have identity transforms, because
+//! deformed positions are in scene space. Parts of one source mesh become one mesh with several primitives.
+//!
+//! Nothing is gathered in memory: the first pass over the frames finds bounds and sizes, the second writes. Equal
+//! input gives equal bytes.
+
+mod container;
+mod geometry;
+mod graph;
+mod layout;
+mod materials;
+
+pub use container::{Glb, read_glb_chunks};
+pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
+
+use crate::fault::{cannot_write, malformed, warning};
+use crate::{AtomicFile, FrameCache, IoError};
+use geometry::{Part, parts_of};
+use layout::Document;
+use materials::MaterialCopier;
+use serde_json::{Value, json};
+use sinew_geom::Warning;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What happens between two frames on playback.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrameInterpolation {
+    /// A frame stays until the next.
+    Step,
+    /// Positions go straight from frame to frame.
+    #[default]
+    Linear,
+}
+
+/// The file a character came from: its materials and images travel into the result.
+#[derive(Clone, Debug, Default)]
+pub struct GlbSource {
+    /// The glTF document.
+    pub json: Value,
+    /// Bytes of each buffer of the document.
+    pub buffers: Vec<Arc<[u8]>>,
+    /// Folder of the file; images beside it are embedded, images outside of it are not touched.
+    pub base_dir: PathBuf,
+}
+
+/// How to write GLB.
+#[derive(Clone, Debug, Default)]
+pub struct GlbOptions<'a> {
+    /// Where the indices of [`sinew_geom::MeshPart::material`] point.
+    pub source: Option<&'a GlbSource>,
+    /// What happens between two frames.
+    pub interpolation: FrameInterpolation,
+    /// A deformer graph (JSON text) to embed.
+    pub graph: Option<&'a str>,
+    /// Name of the writing program; empty for `sinew` and its version.
+    pub generator: &'a str,
+}
+
+/// Above this number of targets Bevy refuses a mesh.
+const BEVY_TARGETS: usize = 256;
+
+/// Writes the frames as one GLB file; a single frame gives a mesh without targets.
+///
+/// # Errors
+/// [`IoError::Malformed`] where the cache's counts do not fit each other, a position is not finite, or the graph is
+/// no JSON object; [`IoError::Unsupported`] where the result passes 4 GiB; [`IoError::Write`] where the disk refuses.
+pub fn write_glb(
+    path: &Path,
+    cache: &FrameCache<'_>,
+    options: &GlbOptions<'_>,
+) -> Result<Vec<Warning>, IoError> {
+    cache.check(path)?;
+    let mut warnings = Vec::new();
+    let mut document = Document::default();
+    let mut copier = MaterialCopier::new(options.source);
+    let targets = cache.times_secs.len() - 1;
+    if targets > BEVY_TARGETS {
+        let message = format!("{targets} morph targets; Bevy loads at most {BEVY_TARGETS} a mesh");
+        warnings.push(warning("many_morph_targets", message));
+    }
+    let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
+    for (index, cached) in cache.meshes.iter().enumerate() {
+        if cached.mesh.vertex_count() == 0 {
+            let message = format!("{} has no vertex and is not written", cached.name);
+            warnings.push(warning("empty_mesh", message));
+            continue;
+        }
+        for (name, parts) in group(parts_of(cached, &mut warnings)) {
+            let mut primitives = Vec::new();
+            for part in &parts {
+                let material = part.material.and_then(|m| {
+                    copier.material(m, cached.mesh.uvs.len(), &mut document, &mut warnings)
+                });
+                primitives.push(document.primitive(cache, index, part, material));
+            }
+            let mut mesh = json!({ "name": name, "primitives": primitives });
+            let mut node = json!({ "name": name, "mesh": meshes.len() });
+            if targets > 0 {
+                let weights = vec![json!(0.0); targets];
+                mesh["weights"] = weights.clone().into();
+                let names: Vec<String> = (1..=targets).map(|k| format!("frame_{k:04}")).collect();
+                mesh["extras"] = json!({ "targetNames": names });
+                node["weights"] = weights.into();
+            }
+            meshes.push(mesh);
+            nodes.push(node);
+        }
+    }
+    let mut root =
+        json!({ "asset": { "version": "2.0", "generator": generator(options) }, "scene": 0 });
+    let mut scene = json!({});
+    if !nodes.is_empty() {
+        scene["nodes"] = (0..nodes.len()).collect::<Vec<_>>().into();
+        if targets > 0 {
+            root["animations"] =
+                document.animation(&cache.times_secs, nodes.len(), options.interpolation);
+        }
+        root["nodes"] = nodes.into();
+        root["meshes"] = meshes.into();
+    }
+    root["scenes"] = json!([scene]);
+    copier.finish(&mut root);
+    if let Some(text) = options.graph {
+        graph::insert(&mut root, graph::parse(text, path)?);
+    }
+    let length = document.finish(&mut root);
+    write(path, &root, length, cache, &document)?;
+    Ok(warnings)
+}
+
+fn generator(options: &GlbOptions<'_>) -> String {
+    if options.generator.is_empty() {
+        concat!("sinew ", env!("CARGO_PKG_VERSION")).into()
+    } else {
+        options.generator.into()
+    }
+}
+
+/// Parts of one source mesh together, in the order of their first appearance.
+fn group(parts: Vec<Part<'_>>) -> Vec<(String, Vec<Part<'_>>)> {
+    let mut groups: Vec<(String, Vec<Part<'_>>)> = Vec::new();
+    for part in parts {
+        match groups
+            .iter_mut()
+            .find(|g| g.1[0].source_mesh == part.source_mesh)
+        {
+            Some(g) => g.1.push(part),
+            None => groups.push((part.name.clone(), vec![part])),
+        }
+    }
+    groups
+}
+
+fn write(
+    path: &Path,
+    root: &Value,
+    length: u64,
+    cache: &FrameCache<'_>,
+    document: &Document<'_>,
+) -> Result<(), IoError> {
+    let text = serde_json::to_vec(root)
+        .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
+    let mut out = AtomicFile::create(path)?;
+    container::put_header(&mut out, &text, length)?;
+    document
+        .write_binary(&mut out, cache)
+        .map_err(cannot_write(path))?;
+    out.commit()
+}
+
+#[cfg(test)]
+mod tests;
+
+impl GlbSource {
+    /// The source of a file that was just read from `path`. Compressed views are handed on decompressed, each as a
+    /// buffer of its own.
+    pub fn of(document: &crate::GltfSource, path: &Path) -> Self {
+        let mut json = document.json.clone();
+        let mut buffers: Vec<Arc<[u8]>> = document
+            .buffers
+            .iter()
+            .map(|b| b.as_ref().map_or_else(|| Arc::from([]), |b| Arc::from(b.bytes())))
+            .collect();
+        for (index, bytes) in document.decompressed.iter().enumerate() {
+            let Some(bytes) = bytes else { continue };
+            let view = json.get_mut("bufferViews").and_then(|v| v.get_mut(index));
+            if let Some(view) = view.and_then(Value::as_object_mut) {
+                view.insert("buffer".into(), buffers.len().into());
+                view.insert("byteOffset".into(), 0.into());
+                view.insert("byteLength".into(), bytes.len().into());
+                view.remove("extensions");
+                buffers.push(Arc::from(bytes.as_slice()));
+            }
+        }
+        let base_dir = path.parent().unwrap_or(Path::new("")).to_owned();
+        Self { json, buffers, base_dir }
+    }
+}

@@ -1,0 +1,135 @@
+//! What the properties of a vertex mean.
+
+use super::header::Scalar;
+use crate::IoError;
+use crate::fault::malformed;
+use crate::surface::{repair_normals, repair_numbers};
+use sinew_geom::{Attribute, Mesh, Warning};
+use std::path::Path;
+
+/// A scalar property of all vertices.
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) kind: Scalar,
+    pub(super) values: Vec<f32>,
+}
+
+/// The scalar properties of all vertices.
+pub(super) struct Columns(pub(super) Vec<Column>);
+
+impl Columns {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|c| c.name == name)
+    }
+
+    /// Takes the named columns out where all of them are there.
+    fn take<const N: usize>(&mut self, names: [&str; N]) -> Option<[Column; N]> {
+        if !names.iter().all(|n| self.has(n)) {
+            return None;
+        }
+        let taken: Vec<Column> = names
+            .iter()
+            .filter_map(|n| {
+                self.0
+                    .iter()
+                    .position(|c| c.name == *n)
+                    .map(|i| self.0.remove(i))
+            })
+            .collect();
+        taken.try_into().ok()
+    }
+}
+
+fn rows<const N: usize>(columns: &[Column; N]) -> Vec<[f32; N]> {
+    (0..columns[0].values.len())
+        .map(|v| std::array::from_fn(|c| columns[c].values[v]))
+        .collect()
+}
+
+/// Sorts properties into the attributes of a mesh, without its topology.
+pub(super) fn mesh_of(
+    mut columns: Columns,
+    vertex_count: usize,
+    path: &Path,
+    warnings: &mut Vec<Warning>,
+) -> Result<Mesh, IoError> {
+    let mut mesh = Mesh::default();
+    match columns.take(["x", "y", "z"]) {
+        Some(xyz) => mesh.positions = rows(&xyz),
+        None if vertex_count == 0 => {}
+        None => return Err(malformed(path, "element vertex", "no x, y, z", "all three")),
+    }
+    if let Some(v) = mesh
+        .positions
+        .iter()
+        .position(|p| !p.iter().all(|c| c.is_finite()))
+    {
+        let found = format!("{:?}", mesh.positions[v]);
+        return Err(malformed(
+            path,
+            format!("vertex {v}"),
+            found,
+            "finite coordinates",
+        ));
+    }
+    if let Some(n) = columns.take(["nx", "ny", "nz"]) {
+        let mut normals = rows(&n);
+        repair_normals(&mut normals, warnings);
+        mesh.normals = Some(normals);
+    }
+    let uv = columns
+        .take(["s", "t"])
+        .or_else(|| columns.take(["u", "v"]))
+        .or_else(|| columns.take(["texture_u", "texture_v"]));
+    if let Some(uv) = uv {
+        let mut uvs: Vec<[f32; 2]> = rows(&uv).into_iter().map(|[u, v]| [u, 1.0 - v]).collect();
+        repair_numbers("texture coordinates", uvs.iter_mut().flatten(), warnings);
+        mesh.uvs.push(uvs);
+    }
+    if let Some(rgb) = columns.take(["red", "green", "blue"]) {
+        let alpha = columns.take(["alpha"]);
+        let scale = |c: &Column, v: usize| c.values[v] / c.kind.full_scale();
+        let mut colors: Vec<[f32; 4]> = (0..vertex_count)
+            .map(|v| {
+                let a = alpha.as_ref().map_or(1.0, |[a]| scale(a, v));
+                [scale(&rgb[0], v), scale(&rgb[1], v), scale(&rgb[2], v), a]
+            })
+            .collect();
+        repair_numbers("colours", colors.iter_mut().flatten(), warnings);
+        mesh.colors.push(colors);
+    }
+    for c in &mut columns.0 {
+        repair_numbers(&c.name, c.values.iter_mut(), warnings);
+    }
+    if let Some(v) = columns.take(["vx", "vy", "vz"]) {
+        mesh.attributes
+            .insert("velocity".into(), Attribute::Vec3(rows(&v)));
+    }
+    while let Some((name, attribute)) = next_attribute(&mut columns) {
+        mesh.attributes.insert(name, attribute);
+    }
+    Ok(mesh)
+}
+
+fn next_attribute(columns: &mut Columns) -> Option<(String, Attribute)> {
+    let vector = columns.0.iter().find_map(|c| {
+        let base = c.name.strip_suffix("_x").filter(|b| !b.is_empty())?;
+        columns.has(&format!("{base}_y")).then(|| base.to_owned())
+    });
+    if let Some(base) = vector {
+        let names = ["x", "y", "z", "w"].map(|c| format!("{base}_{c}"));
+        let [x, y, z, w] = names.each_ref().map(String::as_str);
+        let attribute = if let Some(c) = columns.take([x, y, z, w]) {
+            Some(Attribute::Vec4(rows(&c)))
+        } else if let Some(c) = columns.take([x, y, z]) {
+            Some(Attribute::Vec3(rows(&c)))
+        } else {
+            columns.take([x, y]).map(|c| Attribute::Vec2(rows(&c)))
+        };
+        return attribute.map(|a| (base, a));
+    }
+    columns
+        .0
+        .pop()
+        .map(|c| (c.name, Attribute::Scalar(c.values)))
+}
