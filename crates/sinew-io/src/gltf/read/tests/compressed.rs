@@ -1,0 +1,95 @@
+//! Compressed and quantised versions of real files, made by gltfpack where `SINEW_GLTFPACK` names its `cli.js`.
+
+use super::*;
+use crate::read_gltf;
+use std::process::Command;
+
+/// Largest distance from every tenth point of `a` to the nearest of `b`.
+fn distance_to(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
+    let squared = |p: &[f32; 3], q: &[f32; 3]| (0..3).map(|c| (p[c] - q[c]).powi(2)).sum::<f32>();
+    a.iter()
+        .step_by(10)
+        .map(|p| b.iter().fold(f32::INFINITY, |m, q| m.min(squared(p, q))))
+        .fold(0.0, f32::max)
+        .sqrt()
+}
+
+/// At `time` of the clip, or at rest.
+fn all_skinned(asset: &sinew_geom::Asset, clip: &str, time: Option<f64>) -> Vec<[f32; 3]> {
+    let mut pose = asset.rig.rest_pose();
+    let clip = asset.find_clip(Some(clip));
+    assert!(clip.is_some(), "the clip is kept");
+    if let Some(time) = time {
+        asset.rig.evaluate(clip, time, &mut pose);
+    }
+    asset
+        .meshes
+        .iter()
+        .flat_map(|m| skinned(m, &pose))
+        .collect()
+}
+
+#[test]
+fn compressed_files_agree_with_their_sources() {
+    let (Some(data), Some(cli)) = (
+        sinew_testkit::shared_data(),
+        std::env::var_os("SINEW_GLTFPACK"),
+    ) else {
+        println!("skipped: no shared data or no SINEW_GLTFPACK");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    for (file, clip, times) in [
+        (
+            "characters/mh_male_ge53.glb",
+            "bend_test",
+            [0.0, 0.7, 1.7, 2.7],
+        ),
+        ("characters/fox.glb", "Run", [0.0, 0.2, 0.4, 0.8]),
+        (
+            "morph/morph_stress_test.gltf",
+            "Individuals",
+            [0.5, 2.0, 5.0, 9.0],
+        ),
+    ] {
+        let source = read_gltf(&data.join(file)).expect("valid").asset;
+        // Positions have 14 bits or more, so at rest the error is below 2^-14 of the extent on each axis. Weights have
+        // 8 bits even where positions stay floats: posed, a vertex is off by up to a part in 255 of its motion.
+        for (options, at_rest) in [
+            (&["-noq", "-c"][..], 1e-6),
+            (&["-c"], 2e-4),
+            (&["-cc"], 2e-4),
+            (&["-cc", "-vpf"], 2e-4),
+            (&["-vp", "16"], 5e-5),
+        ] {
+            let out = folder.path().join("out.glb");
+            let status = Command::new("node")
+                .arg(&cli)
+                .arg("-i")
+                .arg(data.join(file))
+                .arg("-o")
+                .arg(&out)
+                .args(["-kn", "-at", "24", "-ar", "16", "-as", "24", "-af", "0"])
+                .args(options)
+                .output()
+                .expect("node runs");
+            assert!(
+                status.status.success(),
+                "{}",
+                String::from_utf8_lossy(&status.stderr)
+            );
+            let packed = read_gltf(&out).expect("valid").asset;
+            for time in std::iter::once(None).chain(times.map(Some)) {
+                let (a, b) = (
+                    all_skinned(&source, clip, time),
+                    all_skinned(&packed, clip, time),
+                );
+                let size = source.meshes[0].diagonal();
+                let error = distance_to(&a, &b).max(distance_to(&b, &a)) / size;
+                let allowed = if time.is_none() { at_rest } else { 2e-3 };
+                println!("{file} {options:?} at {time:?}: {error:e} of the diagonal");
+                assert!(error < allowed, "{file} {options:?} at {time:?}: {error}");
+            }
+        }
+    }
+}
