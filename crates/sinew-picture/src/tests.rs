@@ -65,7 +65,10 @@ fn silhouette_matches_projected_triangles() {
             }
         }
     }
-    assert!(covered > 500, "the loop above saw covered pixels: {covered}");
+    assert!(
+        covered > 500,
+        "the loop above saw covered pixels: {covered}"
+    );
 }
 
 #[test]

@@ -65,14 +65,6 @@ fn panel(
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::path::PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
     for asset in sinew_samples::all()? {
-        let mesh = &asset.meshes[0];
-        println!(
-            "{}: {} vertices, {} triangles, {} joints",
-            asset.name,
-            mesh.vertex_count(),
-            mesh.topology.triangles().len(),
-            asset.rig.joints().len()
-        );
         let end = f64::from(asset.clips[0].range().1);
         let (yaw, pitch) = match asset.name.as_str() {
             "creature" => (1.0, 0.2),

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# End to end: the built program on its own samples and, where they are there, on real characters in
+# ../shared/data/characters; outputs judged by the Khronos validator and by Blender.
+#
+#   SINEW      the program                        (target/release/sinew)
+#   PYTHON     Python with numpy, bpy, jsonschema (target/ci/venv/bin/python)
+#   NODE_PATH  where gltf-validator is            (target/ci/npm/node_modules)
+#   E2E_OUT    folder for outputs                 (target/e2e)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+SINEW=${SINEW:-target/release/sinew}
+PYTHON=${PYTHON:-target/ci/venv/bin/python}
+export NODE_PATH=${NODE_PATH:-$PWD/target/ci/npm/node_modules}
+out=${E2E_OUT:-target/e2e}
+graph=examples/skin_delta_mush.json
+characters=../shared/data/characters
+failures=()
+
+fail() {
+  echo "FAILED: $1"
+  failures+=("$1")
+}
+
+# Runs a command, shows what it says only where it fails.
+quietly() {
+  local log
+  log=$(mktemp)
+  if "$@" >"$log" 2>&1; then
+    rm -f "$log"
+  else
+    cat "$log"
+    rm -f "$log"
+    return 1
+  fi
+}
+
+compare() {
+  local log status=0
+  log=$("$PYTHON" tools/e2e/blender_compare.py "$1" "$2" 2>&1) || status=$?
+  # Blender's own messages are of use only where something went wrong.
+  if [ "$status" -eq 0 ]; then grep -E 'frame |worst ' <<<"$log" || true; else echo "$log"; fi
+  return "$status"
+}
+
+rm -rf "$out"
+mkdir -p "$out"
+
+echo "-- the judges themselves"
+"$PYTHON" tools/e2e/make_probe.py "$out"
+node tools/e2e/validate_glb.cjs "$out/probe.glb" || fail "the validator accepts the probe"
+compare "$out/probe.glb" "$out/probe.npz" || fail "Blender agrees with the probe"
+if compare "$out/probe.glb" "$out/probe_wrong.npz" >/dev/null; then
+  fail "the comparison notices a vertex that is 1 mm off"
+fi
+
+echo "-- graph documents against the schema"
+if "$SINEW" schema >"$out/schema.json"; then
+  "$PYTHON" - "$out/schema.json" examples/*.json <<'PYTHON' || fail "examples fit the schema"
+import json, sys
+import jsonschema
+schema, *documents = sys.argv[1:]
+schema = json.load(open(schema))
+jsonschema.validators.validator_for(schema).check_schema(schema)
+for path in documents:
+    jsonschema.validate(json.load(open(path)), schema)
+    print(f"{path}: fits the schema")
+PYTHON
+else
+  fail "sinew schema"
+fi
+for document in examples/*.json; do
+  quietly "$SINEW" check "$document" || fail "sinew check $document"
+done
+
+echo "-- sinew demo"
+mkdir -p "$out/demo"
+if quietly "$SINEW" demo -o "$out/demo"; then
+  find "$out/demo" -type f | wc -l | xargs echo "files written:"
+  while IFS= read -r file; do
+    node tools/e2e/validate_glb.cjs "$file" || fail "validator: $file"
+  done < <(find "$out/demo" -name '*.glb' | sort)
+else
+  fail "sinew demo"
+fi
+
+# One character: run the graph into a GLB and an NPZ, validate the first, compare both in Blender.
+judge() {
+  local file=$1 name clip=() frames=1-31/10
+  name=$(basename "$file")
+  name=${name%.*}
+  if grep -qa bend_test "$file"; then
+    clip=(--clip bend_test)
+    # The peaks of the clip: elbows 21, knees 51, shoulders and wrist 81, spine 106.
+    frames=1-121/5
+    case $name in *214k*) frames=1-121/20 ;; esac
+  fi
+  quietly "$SINEW" run "$file" --graph "$graph" "${clip[@]}" --frames "$frames" --fps 30 \
+    -o "$out/$name.glb" -o "$out/$name.npz" || { fail "sinew run $name"; return; }
+  node tools/e2e/validate_glb.cjs "$out/$name.glb" || fail "validator: $name"
+  compare "$out/$name.glb" "$out/$name.npz" || fail "Blender: $name"
+  # The largest outputs have a few hundred megabytes.
+  if [ -z "${E2E_KEEP:-}" ]; then rm -f "$out/$name.glb" "$out/$name.npz"; fi
+}
+
+echo "-- real characters"
+if [ -d "$characters" ]; then
+  for file in "$characters"/*.gl*; do
+    echo "$(basename "$file"):"
+    judge "$file"
+  done
+  if [ -x target/ci/npm/node_modules/.bin/gltfpack ]; then
+    echo "fox, meshopt-compressed and quantised by gltfpack:"
+    quietly target/ci/npm/node_modules/.bin/gltfpack -cc -kn -i "$characters/fox.glb" -o "$out/fox_packed.glb"
+    judge "$out/fox_packed.glb"
+  fi
+else
+  echo "skipped: $characters is not there"
+fi
+
+if [ "${#failures[@]}" -gt 0 ]; then
+  echo "${#failures[@]} failures:"
+  printf '  %s\n' "${failures[@]}"
+  exit 1
+fi
+echo "end to end: all good"

@@ -1,0 +1,84 @@
+//! Every deformer's folder is complete and registered.
+
+use std::path::Path;
+
+/// Problems of the folders in `source` (`sinew-deform/src`).
+pub(crate) fn check(source: &Path) -> Vec<String> {
+    let registry = std::fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
+    let Ok(entries) = std::fs::read_dir(source) else {
+        return vec![format!("{} cannot be listed", source.display())];
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|e| e.path().is_dir())
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+        .iter()
+        .flat_map(|name| check_folder(&source.join(name), name, registered(&registry)))
+        .collect()
+}
+
+/// The text of the registry's list.
+fn registered(lib: &str) -> &str {
+    let list = lib.split_once("static REGISTRY").map_or("", |l| l.1);
+    list.split_once("];").map_or(list, |l| l.0)
+}
+
+fn check_folder(folder: &Path, name: &str, registry: &str) -> Vec<String> {
+    let Ok(definition) = std::fs::read_to_string(folder.join("mod.rs")) else {
+        return vec![format!("sinew-deform/src/{name} has no mod.rs")];
+    };
+    // Folders of shared helpers define no node.
+    let page = folder.join("README.md").is_file();
+    if !page && !definition.contains("DESC: NodeDesc") {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    for file in ["README.md", "tests.rs"] {
+        if !folder.join(file).is_file() {
+            out.push(format!("sinew-deform/src/{name} has no {file}"));
+        }
+    }
+    if !definition.contains("include_str!(\"README.md\")") {
+        out.push(format!(
+            "sinew-deform/src/{name}/mod.rs does not include its README.md"
+        ));
+    }
+    if !registry.contains(&format!("&{name}::")) {
+        out.push(format!("sinew-deform/src/{name} has no line in REGISTRY"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registry_is_cut_out() {
+        let lib = "mod a;\npub static REGISTRY: &[&NodeDesc] = &[&a::DESC,\n&b::DESC];\nfn f() { &c::DESC; }";
+        let list = registered(lib);
+        assert!(list.contains("&b::") && !list.contains("&c::"), "{list}");
+    }
+
+    #[test]
+    fn this_workspace_has_complete_folders() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/sinew-deform/src");
+        assert_eq!(check(&source), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/sinew-deform/src");
+        assert_eq!(
+            check_folder(&source.join("transform"), "transform", "&skin::DESC"),
+            ["sinew-deform/src/transform has no line in REGISTRY"]
+        );
+        assert_eq!(
+            check_folder(&source.join("nowhere"), "nowhere", ""),
+            ["sinew-deform/src/nowhere has no mod.rs"]
+        );
+    }
+}
