@@ -1,5 +1,8 @@
 //! Deformers along an axis, one thread, 50 k vertices: ns per vertex is the time divided by 50 000.
-#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![allow(
+    missing_docs,
+    reason = "criterion's macros make undocumented functions"
+)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sinew_deform::local_frame::{LocalDeformer, LocalJob, Placement, Profile, Region};
@@ -20,7 +23,10 @@ fn points() -> Vec<[f32; 3]> {
 
 fn case<D: LocalDeformer>(c: &mut Criterion, name: &str, deformer: D) {
     let positions = points();
-    let normals: Vec<[f32; 3]> = positions.iter().map(|p| [p[0] / 0.3, 0.0, p[2] / 0.3]).collect();
+    let normals: Vec<[f32; 3]> = positions
+        .iter()
+        .map(|p| [p[0] / 0.3, 0.0, p[2] / 0.3])
+        .collect();
     let tangents = vec![[0.0, 1.0, 0.0, 1.0]; COUNT];
     let (mut p, mut n, mut t) = (positions.clone(), normals.clone(), tangents.clone());
     let mut group = c.benchmark_group(name);
@@ -82,11 +88,25 @@ fn all(c: &mut Criterion) {
     let region = Region::new(2.0, 0.1, 0.1);
     case(c, "squash_stretch documented", documented);
     case(c, "squash_stretch volume_preserving", stretch);
-    case(c, "bend", bend::Bend { angle: 1.0, direction: 0.3, center: 0.5, region });
+    case(
+        c,
+        "bend",
+        bend::Bend {
+            angle: 1.0,
+            direction: 0.3,
+            center: 0.5,
+            region,
+        },
+    );
     case(
         c,
         "twist",
-        twist::Twist { angle: 2.0, start_angle: 0.0, profile: Profile::Linear, region },
+        twist::Twist {
+            angle: 2.0,
+            start_angle: 0.0,
+            profile: Profile::Linear,
+            region,
+        },
     );
     let flare = taper::Taper {
         start_scale: [1.0, 1.0],
@@ -99,7 +119,10 @@ fn all(c: &mut Criterion) {
     case(
         c,
         "taper exponential",
-        taper::Taper { shape: taper::Shape::Exponential, ..flare },
+        taper::Taper {
+            shape: taper::Shape::Exponential,
+            ..flare
+        },
     );
     let plane = sine::Sine {
         wave: sine::Wave::Plane,
@@ -111,7 +134,14 @@ fn all(c: &mut Criterion) {
         region,
     };
     case(c, "sine plane", plane);
-    case(c, "sine radial", sine::Sine { wave: sine::Wave::Radial, ..plane });
+    case(
+        c,
+        "sine radial",
+        sine::Sine {
+            wave: sine::Wave::Radial,
+            ..plane
+        },
+    );
 }
 
 criterion_group! {

@@ -1,6 +1,8 @@
 #![doc = include_str!("README.md")]
 
 mod reference;
+#[cfg(test)]
+mod tests;
 
 use crate::local_frame::{self, LocalJob, Placement, Region};
 use crate::{

@@ -24,17 +24,33 @@ pub static DESC: NodeDesc = NodeDesc {
         PortType::Lines,
         "Lines to put before the drawn ones.",
     )],
-    outputs: &[PortDesc::output("lines", PortType::Lines, "The lines, scene space.")],
+    outputs: &[PortDesc::output(
+        "lines",
+        PortType::Lines,
+        "The lines, scene space.",
+    )],
     parameters: &[
         ParameterDesc::transform("transform", "Local frame to draw, scene space."),
         ParameterDesc::choice(
             "shape",
             "axes",
             &[
-                Choice { name: "axes", doc: "Three axes." },
-                Choice { name: "plane", doc: "A square across an axis." },
-                Choice { name: "box", doc: "A cube's edges." },
-                Choice { name: "points", doc: "A cross at each point." },
+                Choice {
+                    name: "axes",
+                    doc: "Three axes.",
+                },
+                Choice {
+                    name: "plane",
+                    doc: "A square across an axis.",
+                },
+                Choice {
+                    name: "box",
+                    doc: "A cube's edges.",
+                },
+                Choice {
+                    name: "points",
+                    doc: "A cross at each point.",
+                },
             ],
             "What is drawn.",
         ),
@@ -42,9 +58,18 @@ pub static DESC: NodeDesc = NodeDesc {
             "axis",
             "y",
             &[
-                Choice { name: "x", doc: "Across local x." },
-                Choice { name: "y", doc: "Across local y." },
-                Choice { name: "z", doc: "Across local z." },
+                Choice {
+                    name: "x",
+                    doc: "Across local x.",
+                },
+                Choice {
+                    name: "y",
+                    doc: "Across local y.",
+                },
+                Choice {
+                    name: "z",
+                    doc: "Across local z.",
+                },
             ],
             "Normal of the plane.",
         ),
@@ -56,7 +81,13 @@ pub static DESC: NodeDesc = NodeDesc {
             "Reach from the origin (or from each point), in units of the local frame.",
         )
         .with_unit("m"),
-        ParameterDesc::int("divisions", 1, 1, 1024, "Cells along each side of the plane."),
+        ParameterDesc::int(
+            "divisions",
+            1,
+            1,
+            1024,
+            "Cells along each side of the plane.",
+        ),
         ParameterDesc {
             name: "color",
             ty: ParameterType::Vec4,
@@ -153,7 +184,10 @@ impl BoundNode for Bound {
             transform: context.parameters.transform("transform"),
             shape: shape(&context.parameters),
             size: context.parameters.float("size"),
-            color: context.parameters.vec4("color").map(sinew_geom::Real::to_single),
+            color: context
+                .parameters
+                .vec4("color")
+                .map(sinew_geom::Real::to_single),
             before: context.inputs.lines("lines").unwrap_or_default(),
             output,
         }

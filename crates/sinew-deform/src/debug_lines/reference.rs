@@ -71,8 +71,16 @@ pub fn draw(
             let divisions = divisions.max(1);
             for i in 0..=divisions {
                 let at = size * (2.0 * f64::from(i) / f64::from(divisions) - 1.0);
-                line(unit(a, at) - unit(b, size), unit(a, at) + unit(b, size), color);
-                line(unit(b, at) - unit(a, size), unit(b, at) + unit(a, size), color);
+                line(
+                    unit(a, at) - unit(b, size),
+                    unit(a, at) + unit(b, size),
+                    color,
+                );
+                line(
+                    unit(b, at) - unit(a, size),
+                    unit(b, at) + unit(a, size),
+                    color,
+                );
             }
             for axis in [a, b] {
                 line(Vec3::zeros(), unit(axis, size), axis_color(axis));

@@ -32,12 +32,14 @@ fn axes_follow_the_transform_and_linked_lines_come_first() {
     let all = lines(Shape::Axes, &given);
     assert_eq!((all.len(), all[0]), (4, given[0]));
     // A quarter turn about z: x goes to y, y (twice as long) to -x.
-    for (line, to) in all[1..].iter().zip([
-        [1.0, 2.5, 3.0],
-        [0.0, 2.0, 3.0],
-        [1.0, 2.0, 3.5],
-    ]) {
-        assert!(close(line.from, [1.0, 2.0, 3.0]) && close(line.to, to), "{line:?}");
+    for (line, to) in all[1..]
+        .iter()
+        .zip([[1.0, 2.5, 3.0], [0.0, 2.0, 3.0], [1.0, 2.0, 3.5]])
+    {
+        assert!(
+            close(line.from, [1.0, 2.0, 3.0]) && close(line.to, to),
+            "{line:?}"
+        );
     }
     assert_eq!(all[1].color, [1.0, 0.0, 0.0, 1.0]);
 }
@@ -49,7 +51,10 @@ fn every_shape_fills_exactly_its_count() {
         Shape::Axes,
         Shape::Box,
         Shape::Points(&points),
-        Shape::Plane { normal: 1, divisions: 4 },
+        Shape::Plane {
+            normal: 1,
+            divisions: 4,
+        },
     ] {
         let mut count = 0;
         draw(&Affine::identity(), shape, 1.0, [1.0; 4], |line| {
@@ -63,7 +68,10 @@ fn every_shape_fills_exactly_its_count() {
 #[test]
 fn plane_is_flat_and_reaches_its_corners() {
     let mut top = 0.0_f32;
-    let plane = Shape::Plane { normal: 1, divisions: 2 };
+    let plane = Shape::Plane {
+        normal: 1,
+        divisions: 2,
+    };
     draw(&Affine::identity(), plane, 2.0, [1.0; 4], |line| {
         assert_eq!((line.from[1], line.to[1]), (0.0, 0.0));
         top = top.max(line.to[0].max(line.to[2]));

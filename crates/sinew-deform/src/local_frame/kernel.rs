@@ -86,7 +86,11 @@ pub fn move_vertex<R: LaneReal, M: LocalMap<R>, const NORMALS: bool, const TANGE
         position: std::array::from_fn(|c| {
             let moved = vertex.position[c] + w * step[c];
             // A difference with itself is zero for finite numbers only.
-            if moved - moved == R::zero() { moved } else { vertex.position[c] }
+            if moved - moved == R::zero() {
+                moved
+            } else {
+                vertex.position[c]
+            }
         }),
         normal: vertex.normal,
         tangent: vertex.tangent,

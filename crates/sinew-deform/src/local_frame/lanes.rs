@@ -63,10 +63,7 @@ impl LaneReal for f32 {
         let (sine, cosine) = if odd { (c, s) } else { (s, c) };
         // Bit 1 of the quadrant is the sign of the sine, bit 1 of the next one that of the cosine.
         let flip = |value: f32, q: u32| f32::from_bits(value.to_bits() ^ ((q & 2) << 30));
-        (
-            flip(sine, quadrant),
-            flip(cosine, quadrant.wrapping_add(1)),
-        )
+        (flip(sine, quadrant), flip(cosine, quadrant.wrapping_add(1)))
     }
 
     #[inline(always)]
@@ -97,13 +94,29 @@ impl LaneReal for f32 {
         let ratio = low(y, size) / high(high(y, size), f32::MIN_POSITIVE);
         // Above tan(pi/8), by the angle to pi/4.
         let upper = ratio > 0.414_213_57;
-        let z = if upper { (ratio - 1.0) / (ratio + 1.0) } else { ratio };
-        let base = if upper { std::f32::consts::FRAC_PI_4 } else { 0.0 };
+        let z = if upper {
+            (ratio - 1.0) / (ratio + 1.0)
+        } else {
+            ratio
+        };
+        let base = if upper {
+            std::f32::consts::FRAC_PI_4
+        } else {
+            0.0
+        };
         let z2 = z * z;
         let p = ((8.053_744_5e-2 * z2 - 0.138_776_85) * z2 + 0.199_777_11) * z2 - 0.333_329_5;
         let angle = base + (p * z2 * z + z);
-        let angle = if steep { std::f32::consts::FRAC_PI_2 - angle } else { angle };
-        if x < 0.0 { std::f32::consts::PI - angle } else { angle }
+        let angle = if steep {
+            std::f32::consts::FRAC_PI_2 - angle
+        } else {
+            angle
+        };
+        if x < 0.0 {
+            std::f32::consts::PI - angle
+        } else {
+            angle
+        }
     }
 }
 

@@ -21,9 +21,13 @@ mod kernel;
 mod lanes;
 mod placement;
 mod region;
+#[cfg(test)]
+pub(crate) mod test_support;
+#[cfg(test)]
+mod tests;
 
-pub use deformer::{LocalDeformer, LocalJob, MapVisitor};
 pub(crate) use deformer::bind;
+pub use deformer::{LocalDeformer, LocalJob, MapVisitor};
 pub use kernel::{Moved, VertexIn, move_vertex};
 pub use lanes::LaneReal;
 pub(crate) use lanes::{high, low};

@@ -37,9 +37,18 @@ impl Placement {
         "axis",
         "y",
         &[
-            Choice { name: "x", doc: "Along local x; across: y, then z." },
-            Choice { name: "y", doc: "Along local y; across: z, then x." },
-            Choice { name: "z", doc: "Along local z; across: x, then y." },
+            Choice {
+                name: "x",
+                doc: "Along local x; across: y, then z.",
+            },
+            Choice {
+                name: "y",
+                doc: "Along local y; across: z, then x.",
+            },
+            Choice {
+                name: "z",
+                doc: "Along local z; across: x, then y.",
+            },
         ],
         "Axis of the local frame that the deformation runs along. The two cross axes follow cyclically.",
     );

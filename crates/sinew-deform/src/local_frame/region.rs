@@ -43,7 +43,10 @@ impl Region {
     /// the length around their middle: nothing is divided by zero or turned over.
     pub fn new(length: f64, limit_bottom: f64, limit_top: f64) -> Self {
         let length = length.max(1e-6);
-        let (bottom, top) = (limit_bottom.clamp(0.0, 1.0), 1.0 - limit_top.clamp(0.0, 1.0));
+        let (bottom, top) = (
+            limit_bottom.clamp(0.0, 1.0),
+            1.0 - limit_top.clamp(0.0, 1.0),
+        );
         let middle = 0.5 * (bottom + top);
         let half = (0.5 * (top - bottom)).max(0.5e-4);
         Self {

@@ -1,10 +1,13 @@
 #![doc = include_str!("README.md")]
 
 mod reference;
+#[cfg(test)]
+mod tests;
 
 use crate::local_frame::{self, LocalJob, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
+    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
+    PortType,
 };
 
 pub use reference::{PlaneWaveMap, RadialWaveMap, Sine, Wave};
@@ -31,8 +34,14 @@ pub static DESC: NodeDesc = NodeDesc {
             "mode",
             "plane",
             &[
-                Choice { name: "plane", doc: "Sections move sideways with height." },
-                Choice { name: "radial", doc: "Rings: points move along the axis with distance from it." },
+                Choice {
+                    name: "plane",
+                    doc: "Sections move sideways with height.",
+                },
+                Choice {
+                    name: "radial",
+                    doc: "Rings: points move along the axis with distance from it.",
+                },
             ],
             "Shape of the wave.",
         ),

@@ -2,6 +2,8 @@
 
 mod debug;
 mod documented;
+#[cfg(test)]
+mod tests;
 mod volume;
 
 use crate::local_frame::{self, LaneReal, LocalDeformer, LocalJob, MapVisitor, Placement, Region};
@@ -72,8 +74,14 @@ const CONVENTION: ParameterDesc = ParameterDesc::choice(
     "stretch_convention",
     "one_at_rest",
     &[
-        Choice { name: "one_at_rest", doc: "New length over old length." },
-        Choice { name: "half_at_rest", doc: "Half of that: the published factor, 0.5 at rest." },
+        Choice {
+            name: "one_at_rest",
+            doc: "New length over old length.",
+        },
+        Choice {
+            name: "half_at_rest",
+            doc: "Half of that: the published factor, 0.5 at rest.",
+        },
     ],
     "What number means rest.",
 );

@@ -1,10 +1,13 @@
 #![doc = include_str!("README.md")]
 
 mod reference;
+#[cfg(test)]
+mod tests;
 
 use crate::local_frame::{self, LocalJob, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
+    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
+    PortType,
 };
 
 pub use reference::{ExponentialTaperMap, Shape, Taper, TaperMap};
@@ -27,17 +30,32 @@ pub static DESC: NodeDesc = NodeDesc {
     parameters: &[
         Placement::TRANSFORM,
         Placement::AXIS,
-        scale("start_scale_x", "Scale of the first cross axis at the bottom."),
-        scale("start_scale_y", "Scale of the second cross axis at the bottom."),
+        scale(
+            "start_scale_x",
+            "Scale of the first cross axis at the bottom.",
+        ),
+        scale(
+            "start_scale_y",
+            "Scale of the second cross axis at the bottom.",
+        ),
         scale("end_scale_x", "Scale of the first cross axis at the top."),
         scale("end_scale_y", "Scale of the second cross axis at the top."),
         ParameterDesc::choice(
             "profile",
             "linear",
             &[
-                Choice { name: "linear", doc: "Evenly: a cone." },
-                Choice { name: "smooth", doc: "Without a crease at the limits." },
-                Choice { name: "exponential", doc: "By equal factors: a flare." },
+                Choice {
+                    name: "linear",
+                    doc: "Evenly: a cone.",
+                },
+                Choice {
+                    name: "smooth",
+                    doc: "Without a crease at the limits.",
+                },
+                Choice {
+                    name: "exponential",
+                    doc: "By equal factors: a flare.",
+                },
             ],
             "How the scale goes from the bottom to the top.",
         ),

@@ -1,10 +1,13 @@
 #![doc = include_str!("README.md")]
 
 mod reference;
+#[cfg(test)]
+mod tests;
 
 use crate::local_frame::{self, LocalJob, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
+    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
+    PortType,
 };
 
 pub use reference::{Twist, TwistMap};
@@ -41,8 +44,14 @@ pub static DESC: NodeDesc = NodeDesc {
             "profile",
             "linear",
             &[
-                Choice { name: "linear", doc: "Evenly." },
-                Choice { name: "smooth", doc: "Without a crease at the limits." },
+                Choice {
+                    name: "linear",
+                    doc: "Evenly.",
+                },
+                Choice {
+                    name: "smooth",
+                    doc: "Without a crease at the limits.",
+                },
             ],
             "How the angle rises along the region.",
         ),
