@@ -284,8 +284,8 @@ pub(crate) fn check_continuous<D: LocalDeformer>(deformer: &D, heights: &[f64]) 
     for &z in heights {
         for [x, y] in [[0.3, -0.7], [-1.0, 0.2]] {
             let (a, b) = (
-                moved(deformer, [x, y, z - 1e-9]),
-                moved(deformer, [x, y, z + 1e-9]),
+                moved(deformer, [x, y, z - 1e-12]),
+                moved(deformer, [x, y, z + 1e-12]),
             );
             assert!(
                 (0..3).all(|c| (a[c] - b[c]).abs() < 1e-6),

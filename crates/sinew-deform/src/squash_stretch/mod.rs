@@ -200,8 +200,9 @@ impl LocalDeformer for SquashStretch {
 
     fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
         match self.mode {
-            Mode::VolumePreserving => visitor.visit(VolumeMap::new(self)),
-            Mode::Documented => visitor.visit(DocumentedMap::new(self)),
+            Mode::VolumePreserving if self.stretch != 1.0 => visitor.visit(VolumeMap::new(self)),
+            // At rest both are the identity; this one to the last bit.
+            _ => visitor.visit(DocumentedMap::new(self)),
         }
     }
 
