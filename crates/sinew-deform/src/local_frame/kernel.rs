@@ -85,8 +85,8 @@ pub fn move_vertex<R: LaneReal, M: LocalMap<R>, const NORMALS: bool, const TANGE
     let mut out = Moved {
         position: std::array::from_fn(|c| {
             let moved = vertex.position[c] + w * step[c];
-            // A difference with itself is zero for finite numbers only.
-            if moved - moved == R::zero() {
+            // Zero times a number is zero for finite ones only.
+            if moved * R::zero() == R::zero() {
                 moved
             } else {
                 vertex.position[c]

@@ -3,6 +3,8 @@
 mod debug;
 mod documented;
 #[cfg(test)]
+mod node_tests;
+#[cfg(test)]
 mod tests;
 mod volume;
 
