@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `bend`: Bends a region into a circular arc; the rest follows rigidly.
 
 mod reference;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `debug_lines`: Draws axes, planes, boxes or points of a local frame as lines.
 
 mod reference;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `sine`: Waves along an axis, or in rings around it.
 
 mod reference;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `squash_stretch`: Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.
 
 mod debug;
 mod documented;

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `taper`: Scales each section along an axis: taper and flare.
 
 mod reference;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! Node `twist`: Turns each section about an axis.
 
 mod reference;
 #[cfg(test)]
