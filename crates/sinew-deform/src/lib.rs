@@ -13,8 +13,15 @@ mod par;
 mod parameter;
 mod simd_level;
 
+pub mod bend;
+pub mod debug_lines;
+pub mod local_frame;
+pub mod sine;
 pub mod skin;
+pub mod squash_stretch;
+pub mod taper;
 pub mod transform;
+pub mod twist;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
@@ -29,7 +36,16 @@ pub use parameter::{
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
-pub static REGISTRY: &[&NodeDesc] = &[&skin::DESC, &transform::DESC];
+pub static REGISTRY: &[&NodeDesc] = &[
+    &skin::DESC,
+    &squash_stretch::DESC,
+    &bend::DESC,
+    &twist::DESC,
+    &taper::DESC,
+    &sine::DESC,
+    &transform::DESC,
+    &debug_lines::DESC,
+];
 
 /// The node of that name.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {

@@ -312,6 +312,14 @@ impl<'a> BindContext<'a> {
             _ => None,
         }
     }
+
+    /// Number of segments at a lines port.
+    pub fn line_count(&self, port: &str) -> Option<usize> {
+        match self.get(port) {
+            Some(BindInput::Lines(n)) => Some(n),
+            _ => None,
+        }
+    }
 }
 
 /// Current attributes of a mesh, one element a vertex.
@@ -419,6 +427,13 @@ impl<'a> Inputs<'a> {
     pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
         match self.get(port) {
             Some(InputValue::Values(m)) => Some(m),
+            _ => None,
+        }
+    }
+    /// The segments at a port.
+    pub fn lines(&self, port: &str) -> Option<&'a [Line]> {
+        match self.get(port) {
+            Some(InputValue::Lines(m)) => Some(m),
             _ => None,
         }
     }

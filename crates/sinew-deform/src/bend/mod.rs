@@ -1,0 +1,66 @@
+//! Node `bend`: Bends a region into a circular arc; the rest follows rigidly.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::{
+    MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
+};
+
+pub use reference::{Bend, BendMap};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "bend",
+    kind: NodeKind::Deformer,
+    summary: "Bends a region into a circular arc; the rest follows rigidly.",
+    page: include_str!("README.md"),
+    rows: &[66],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The deformed mesh.",
+    )],
+    parameters: &[
+        Placement::TRANSFORM,
+        Placement::AXIS,
+        ParameterDesc::float(
+            "angle",
+            0.0,
+            -1e4,
+            1e4,
+            "Angle of the arc over the whole region.",
+        )
+        .with_unit("rad"),
+        ParameterDesc::float(
+            "direction",
+            0.0,
+            -1e4,
+            1e4,
+            "Where the bend goes, about the axis; 0 is towards the first cross axis.",
+        )
+        .with_unit("rad"),
+        ParameterDesc::float(
+            "center",
+            0.0,
+            0.0,
+            1.0,
+            "Which part of the region stays in place: 0 its bottom, 0.5 its middle.",
+        ),
+        Region::LENGTH,
+        Region::LIMIT_BOTTOM,
+        Region::LIMIT_TOP,
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind: local_frame::bind::<Bend>,
+    restore: None,
+};
+
+/// One frame of work.
+pub type BendJob<'a> = LocalJob<'a, Bend>;

@@ -1,0 +1,196 @@
+//! Node `debug_lines`: Draws axes, planes, boxes or points of a local frame as lines.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    BindContext, BoundNode, Choice, DefaultValue, Line, NodeDesc, NodeError, NodeKind,
+    ParameterDesc, ParameterType, Parameters, Phase, PortDesc, PortType, UpdateContext,
+};
+use sinew_geom::Affine;
+
+pub use reference::{Shape, draw};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "debug_lines",
+    kind: NodeKind::Driver,
+    summary: "Draws axes, planes, boxes or points of a local frame as lines.",
+    page: include_str!("README.md"),
+    rows: &[64],
+    inputs: &[PortDesc::optional(
+        "lines",
+        PortType::Lines,
+        "Lines to put before the drawn ones.",
+    )],
+    outputs: &[PortDesc::output(
+        "lines",
+        PortType::Lines,
+        "The lines, scene space.",
+    )],
+    parameters: &[
+        ParameterDesc::transform("transform", "Local frame to draw, scene space."),
+        ParameterDesc::choice(
+            "shape",
+            "axes",
+            &[
+                Choice {
+                    name: "axes",
+                    doc: "Three axes.",
+                },
+                Choice {
+                    name: "plane",
+                    doc: "A square across an axis.",
+                },
+                Choice {
+                    name: "box",
+                    doc: "A cube's edges.",
+                },
+                Choice {
+                    name: "points",
+                    doc: "A cross at each point.",
+                },
+            ],
+            "What is drawn.",
+        ),
+        ParameterDesc::choice(
+            "axis",
+            "y",
+            &[
+                Choice {
+                    name: "x",
+                    doc: "Across local x.",
+                },
+                Choice {
+                    name: "y",
+                    doc: "Across local y.",
+                },
+                Choice {
+                    name: "z",
+                    doc: "Across local z.",
+                },
+            ],
+            "Normal of the plane.",
+        ),
+        ParameterDesc::float(
+            "size",
+            0.1,
+            0.0,
+            1e6,
+            "Reach from the origin (or from each point), in units of the local frame.",
+        )
+        .with_unit("m"),
+        ParameterDesc::int(
+            "divisions",
+            1,
+            1,
+            1024,
+            "Cells along each side of the plane.",
+        ),
+        ParameterDesc {
+            name: "color",
+            ty: ParameterType::Vec4,
+            default: DefaultValue::Vec4([1.0, 1.0, 0.0, 1.0]),
+            unit: "",
+            phase: Phase::Update,
+            doc: "Linear RGBA of planes, boxes and points.",
+        },
+        ParameterDesc {
+            name: "points",
+            ty: ParameterType::Points,
+            default: DefaultValue::Empty,
+            unit: "m",
+            phase: Phase::Setup,
+            doc: "Points of the local frame, for the shape `points`.",
+        },
+    ],
+    bind,
+    restore: None,
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct DebugLinesJob<'a> {
+    /// Local frame in scene space.
+    pub transform: Affine<f64>,
+    /// What to draw.
+    pub shape: Shape<'a>,
+    /// Reach, local units.
+    pub size: f64,
+    /// Linear RGBA.
+    pub color: [f32; 4],
+    /// Lines to put first.
+    pub before: &'a [Line],
+    /// As long as `before` and [`Shape::line_count`] together; what does not fit is left out.
+    pub output: &'a mut [Line],
+}
+
+impl DebugLinesJob<'_> {
+    /// Runs the job.
+    pub fn run(self) {
+        let count = self.before.len().min(self.output.len());
+        let (first, rest) = self.output.split_at_mut(count);
+        first.copy_from_slice(&self.before[..count]);
+        let mut rest = rest.iter_mut();
+        draw(&self.transform, self.shape, self.size, self.color, |line| {
+            if let Some(to) = rest.next() {
+                *to = line;
+            }
+        });
+    }
+}
+
+fn shape<'a>(parameters: &Parameters<'a>) -> Shape<'a> {
+    match parameters.text("shape") {
+        "plane" => Shape::Plane {
+            normal: match parameters.text("axis") {
+                "x" => 0,
+                "z" => 2,
+                _ => 1,
+            },
+            divisions: u32::try_from(parameters.int("divisions")).unwrap_or(1),
+        },
+        "box" => Shape::Box,
+        "points" => Shape::Points(parameters.points("points")),
+        _ => Shape::Axes,
+    }
+}
+
+fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let linked = context.line_count("lines").unwrap_or(0);
+    Ok(Box::new(Bound {
+        count: linked + shape(&context.parameters).line_count(),
+    }))
+}
+
+#[derive(Debug)]
+struct Bound {
+    count: usize,
+}
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        self.count
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let Some(output) = context.outputs.lines("lines") else {
+            return;
+        };
+        DebugLinesJob {
+            transform: context.parameters.transform("transform"),
+            shape: shape(&context.parameters),
+            size: context.parameters.float("size"),
+            color: context
+                .parameters
+                .vec4("color")
+                .map(sinew_geom::Real::to_single),
+            before: context.inputs.lines("lines").unwrap_or_default(),
+            output,
+        }
+        .run();
+    }
+}

@@ -1,0 +1,80 @@
+//! Node `sine`: Waves along an axis, or in rings around it.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::{
+    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
+    PortType,
+};
+
+pub use reference::{PlaneWaveMap, RadialWaveMap, Sine, Wave};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "sine",
+    kind: NodeKind::Deformer,
+    summary: "Waves along an axis, or in rings around it.",
+    page: include_str!("README.md"),
+    rows: &[66],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The deformed mesh.",
+    )],
+    parameters: &[
+        Placement::TRANSFORM,
+        Placement::AXIS,
+        ParameterDesc::choice(
+            "mode",
+            "plane",
+            &[
+                Choice {
+                    name: "plane",
+                    doc: "Sections move sideways with height.",
+                },
+                Choice {
+                    name: "radial",
+                    doc: "Rings: points move along the axis with distance from it.",
+                },
+            ],
+            "Shape of the wave.",
+        ),
+        ParameterDesc::float("amplitude", 0.0, -1e6, 1e6, "Largest displacement.").with_unit("m"),
+        ParameterDesc::float("wavelength", 0.5, 1e-4, 1e6, "Distance between two crests.")
+            .with_unit("m"),
+        ParameterDesc::float("phase", 0.0, -1e4, 1e4, "Phase where the region begins.")
+            .with_unit("rad"),
+        ParameterDesc::float(
+            "direction",
+            0.0,
+            -1e4,
+            1e4,
+            "Plane wave: where it moves to, about the axis; 0 is the first cross axis.",
+        )
+        .with_unit("rad"),
+        ParameterDesc::float(
+            "decay",
+            0.0,
+            0.0,
+            1e3,
+            "Radial wave: how fast it fades with distance, in 1/m.",
+        )
+        .with_unit("1/m"),
+        Region::LENGTH,
+        Region::LIMIT_BOTTOM,
+        Region::LIMIT_TOP,
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind: local_frame::bind::<Sine>,
+    restore: None,
+};
+
+/// One frame of work.
+pub type SineJob<'a> = LocalJob<'a, Sine>;

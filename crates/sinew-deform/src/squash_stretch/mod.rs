@@ -1,0 +1,231 @@
+//! Node `squash_stretch`: Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.
+
+mod debug;
+mod documented;
+#[cfg(test)]
+mod node_tests;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+use crate::local_frame::{self, LaneReal, LocalDeformer, LocalJob, MapVisitor, Placement, Region};
+use crate::{
+    Choice, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, Parameters,
+    PortDesc, PortType,
+};
+
+pub use documented::DocumentedMap;
+pub use volume::VolumeMap;
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "squash_stretch",
+    kind: NodeKind::Deformer,
+    summary: "Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.",
+    page: include_str!("README.md"),
+    rows: &[56, 57, 58, 59, 60, 61, 62, 63, 64, 65],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
+        MASK_PORT,
+    ],
+    outputs: &[
+        PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "The deformed mesh."),
+        PortDesc::output(
+            "debug",
+            PortType::Lines,
+            "The axis, and planes with their axes at both limits and at the widest section.",
+        ),
+    ],
+    parameters: &[
+        Placement::TRANSFORM,
+        Placement::AXIS,
+        MODE,
+        CONVENTION,
+        STRETCH,
+        Region::LENGTH,
+        Region::LIMIT_BOTTOM,
+        Region::LIMIT_TOP,
+        AXIS_BIAS,
+        CROSS_BIAS,
+        PREVENT_FOLD,
+        DEBUG_SIZE,
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind: local_frame::bind::<SquashStretch>,
+    restore: None,
+};
+
+const MODE: ParameterDesc = ParameterDesc::choice(
+    "mode",
+    "volume_preserving",
+    &[
+        Choice {
+            name: "volume_preserving",
+            doc: "Every small piece keeps its volume; smooth at the limits; never folds.",
+        },
+        Choice {
+            name: "documented",
+            doc: "The published formula: even stretch, sine bulge, volume kept roughly.",
+        },
+    ],
+    "How the section follows the stretch.",
+);
+
+const CONVENTION: ParameterDesc = ParameterDesc::choice(
+    "stretch_convention",
+    "one_at_rest",
+    &[
+        Choice {
+            name: "one_at_rest",
+            doc: "New length over old length.",
+        },
+        Choice {
+            name: "half_at_rest",
+            doc: "Half of that: the published factor, 0.5 at rest.",
+        },
+    ],
+    "What number means rest.",
+);
+
+const STRETCH: ParameterDesc = ParameterDesc::float(
+    "stretch",
+    1.0,
+    0.0,
+    1000.0,
+    "New length of the region over its old one (see `stretch_convention`): 1 is rest, 2 twice as long, 0.5 half. \
+     Kept above 0.01 in the volume-preserving mode and above 0.0001 in the documented one.",
+);
+
+const AXIS_BIAS: ParameterDesc = ParameterDesc::float(
+    "axis_bias",
+    0.5,
+    0.0,
+    1.0,
+    "Where along the region the section changes most: 0.5 in the middle, less towards the bottom. The \
+     volume-preserving mode keeps it within 0.05 to 0.95.",
+);
+
+const CROSS_BIAS: ParameterDesc = ParameterDesc::float(
+    "cross_bias",
+    0.5,
+    0.0,
+    1.0,
+    "How the two cross axes share the change: 0.5 equally, 0 all by the first, 1 all by the second.",
+);
+
+const PREVENT_FOLD: ParameterDesc = ParameterDesc::bool(
+    "prevent_fold",
+    true,
+    "Documented mode: stop thinning before a section turns inside out (beyond 7.57 times the rest length, 2.75 at \
+     full `cross_bias`). Off gives the published numbers there too.",
+)
+.in_update();
+
+const DEBUG_SIZE: ParameterDesc = ParameterDesc::float(
+    "debug_size",
+    0.3,
+    0.0,
+    1e6,
+    "Half the side of the debug planes, in units of the local frame.",
+)
+.with_unit("m");
+
+/// How the section follows the stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Determinant of the Jacobian 1 everywhere.
+    #[default]
+    VolumePreserving,
+    /// The published formula.
+    Documented,
+}
+
+/// Settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SquashStretch {
+    /// How the section follows.
+    pub mode: Mode,
+    /// New length over old length; 1 at rest.
+    pub stretch: f64,
+    /// Length to deform, m.
+    pub length: f64,
+    /// Fraction at the bottom that stays rigid.
+    pub limit_bottom: f64,
+    /// Fraction at the top that moves rigidly.
+    pub limit_top: f64,
+    /// Where the section changes most, 0 to 1.
+    pub axis_bias: f64,
+    /// Share between the cross axes, 0 to 1.
+    pub cross_bias: f64,
+    /// Keep the documented mode from folding.
+    pub prevent_fold: bool,
+}
+
+impl Default for SquashStretch {
+    fn default() -> Self {
+        Self {
+            mode: Mode::VolumePreserving,
+            stretch: 1.0,
+            length: 1.0,
+            limit_bottom: 0.0,
+            limit_top: 0.0,
+            axis_bias: 0.5,
+            cross_bias: 0.5,
+            prevent_fold: true,
+        }
+    }
+}
+
+impl LocalDeformer for SquashStretch {
+    const DEBUG_LINES: usize = debug::LINES;
+
+    fn from_parameters(parameters: &Parameters<'_>) -> Self {
+        let scale = match parameters.text("stretch_convention") {
+            "half_at_rest" => 2.0,
+            _ => 1.0,
+        };
+        Self {
+            mode: match parameters.text("mode") {
+                "documented" => Mode::Documented,
+                _ => Mode::VolumePreserving,
+            },
+            stretch: scale * parameters.float("stretch"),
+            length: parameters.float("length"),
+            limit_bottom: parameters.float("limit_bottom"),
+            limit_top: parameters.float("limit_top"),
+            axis_bias: parameters.float("axis_bias"),
+            cross_bias: parameters.float("cross_bias"),
+            prevent_fold: parameters.bool("prevent_fold"),
+        }
+    }
+
+    fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
+        match self.mode {
+            Mode::VolumePreserving if self.stretch != 1.0 => visitor.visit(VolumeMap::new(self)),
+            // At rest both are the identity; this one to the last bit.
+            _ => visitor.visit(DocumentedMap::new(self)),
+        }
+    }
+
+    fn debug_lines(&self, placement: &Placement, parameters: &Parameters<'_>, out: &mut [Line]) {
+        debug::draw(self, placement, parameters.float("debug_size"), out);
+    }
+}
+
+impl SquashStretch {
+    /// The deformed part of the axis, as the mode understands the limits.
+    pub fn region(&self) -> Region {
+        match self.mode {
+            Mode::VolumePreserving => Region::new(self.length, self.limit_bottom, self.limit_top),
+            // The published formula keeps both limits 1e-4 off the ends.
+            Mode::Documented => {
+                let keep = |limit: f64| limit.clamp(1e-4, 1.0 - 1e-4);
+                Region::new(self.length, keep(self.limit_bottom), keep(self.limit_top))
+            }
+        }
+    }
+}
+
+/// One frame of work.
+pub type SquashStretchJob<'a> = LocalJob<'a, SquashStretch>;

@@ -1,0 +1,84 @@
+//! Node `taper`: Scales each section along an axis: taper and flare.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::{
+    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
+    PortType,
+};
+
+pub use reference::{ExponentialTaperMap, Shape, Taper, TaperMap};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "taper",
+    kind: NodeKind::Deformer,
+    summary: "Scales each section along an axis: taper and flare.",
+    page: include_str!("README.md"),
+    rows: &[66],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The deformed mesh.",
+    )],
+    parameters: &[
+        Placement::TRANSFORM,
+        Placement::AXIS,
+        scale(
+            "start_scale_x",
+            "Scale of the first cross axis at the bottom.",
+        ),
+        scale(
+            "start_scale_y",
+            "Scale of the second cross axis at the bottom.",
+        ),
+        scale("end_scale_x", "Scale of the first cross axis at the top."),
+        scale("end_scale_y", "Scale of the second cross axis at the top."),
+        ParameterDesc::choice(
+            "profile",
+            "linear",
+            &[
+                Choice {
+                    name: "linear",
+                    doc: "Evenly: a cone.",
+                },
+                Choice {
+                    name: "smooth",
+                    doc: "Without a crease at the limits.",
+                },
+                Choice {
+                    name: "exponential",
+                    doc: "By equal factors: a flare.",
+                },
+            ],
+            "How the scale goes from the bottom to the top.",
+        ),
+        ParameterDesc::float(
+            "curve",
+            0.0,
+            -100.0,
+            100.0,
+            "Added to the scale in the middle of the region: positive bulges, negative pinches.",
+        ),
+        Region::LENGTH,
+        Region::LIMIT_BOTTOM,
+        Region::LIMIT_TOP,
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind: local_frame::bind::<Taper>,
+    restore: None,
+};
+
+/// One frame of work.
+pub type TaperJob<'a> = LocalJob<'a, Taper>;
+
+const fn scale(name: &'static str, doc: &'static str) -> ParameterDesc {
+    ParameterDesc::float(name, 1.0, -100.0, 100.0, doc)
+}

@@ -1,0 +1,79 @@
+//! The turn of one point.
+
+use crate::Parameters;
+use crate::local_frame::{
+    LaneReal, Local, LocalDeformer, LocalMap, MapVisitor, Profile, Region, RegionAt,
+};
+
+/// Settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Twist {
+    /// Angle at the top, rad.
+    pub angle: f64,
+    /// Angle at the bottom, rad.
+    pub start_angle: f64,
+    /// How the angle rises.
+    pub profile: Profile,
+    /// The twisted part.
+    pub region: Region,
+}
+
+impl LocalDeformer for Twist {
+    fn from_parameters(parameters: &Parameters<'_>) -> Self {
+        Self {
+            angle: parameters.float("angle"),
+            start_angle: parameters.float("start_angle"),
+            profile: match parameters.text("profile") {
+                "smooth" => Profile::Smooth,
+                _ => Profile::Linear,
+            },
+            region: Region::from_parameters(parameters),
+        }
+    }
+    fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
+        visitor.visit(TwistMap::new(self))
+    }
+}
+
+/// Map of the node.
+#[derive(Clone, Copy, Debug)]
+pub struct TwistMap<R> {
+    region: RegionAt<R>,
+    profile: Profile,
+    half_start: R,
+    half_turn: R,
+}
+
+impl<R: LaneReal> TwistMap<R> {
+    /// From the settings.
+    pub fn new(settings: &Twist) -> Self {
+        Self {
+            region: settings.region.at(),
+            profile: settings.profile,
+            half_start: R::from_double(0.5 * settings.start_angle),
+            half_turn: R::from_double(0.5 * (settings.angle - settings.start_angle)),
+        }
+    }
+}
+
+impl<R: LaneReal> LocalMap<R> for TwistMap<R> {
+    #[inline(always)]
+    fn at(&self, [x, y, z]: [R; 3]) -> Local<R> {
+        let (zero, two) = (R::zero(), R::from_double(2.0));
+        let (u, du) = self.region.fraction(z);
+        let (p, dp) = self.profile.at(u);
+        let (sh, ch) = (self.half_start + self.half_turn * p).sine_cosine();
+        let rate = two * self.half_turn * dp * du;
+        // cos θ - 1 and sin θ by the half angle: exact at rest.
+        let (turn, sine) = (-two * sh * sh, two * sh * ch);
+        let (dx, dy) = (turn * x - sine * y, sine * x + turn * y);
+        Local {
+            offset: [dx, dy, zero],
+            gradient: [
+                [turn, sine, zero],
+                [-sine, turn, zero],
+                [-(y + dy) * rate, (x + dx) * rate, zero],
+            ],
+        }
+    }
+}
