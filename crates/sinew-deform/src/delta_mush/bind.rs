@@ -2,7 +2,7 @@
 
 use super::frames::{FanBuilder, Fans, FrameKind};
 use super::reference::{self, frame};
-use crate::laplacian::{LaplacianConfig, Smoother, SmootherError, SmoothingScratch};
+use crate::laplacian::{LaplacianConfig, Smoother, SmootherError, SmoothingScratch, index32};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Vec3};
 
@@ -87,12 +87,17 @@ impl DeltaMushBind {
             weld: &weld,
             rings: &rings,
             layout,
+            rest: &rest,
             smooth: &smooth,
             kind: config.frame,
         }
         .build();
         let deltas = (0..rest.len())
-            .map(|s| delta(&fans, &smooth, rest[s] - smooth[s], s))
+            .map(|s| {
+                let before = fans.unsmoothed().binary_search(&index32(s)).is_ok();
+                let points = if before { &rest } else { &smooth };
+                delta(&fans, points, rest[s] - smooth[s], s)
+            })
             .collect();
         Ok(Self {
             smoother,
@@ -105,7 +110,30 @@ impl DeltaMushBind {
 
     /// Room for the points while a frame is computed.
     pub fn new_scratch(&self) -> SmoothingScratch {
-        self.smoother.new_scratch()
+        let mut scratch = self.smoother.new_scratch();
+        if self.needs_gathered() {
+            scratch
+                .gathered
+                .resize(self.smoother.layout().slot_count(), [0.0; 4]);
+        }
+        scratch
+    }
+
+    /// Whether the points before smoothing are needed beside those of the smoothing itself.
+    fn needs_gathered(&self) -> bool {
+        !self.fans.unsmoothed().is_empty()
+    }
+
+    /// Bytes of [`Self::new_scratch`].
+    pub fn scratch_bytes(&self) -> usize {
+        let more = self.needs_gathered() && !self.smoother.layout().keeps_offsets();
+        self.smoother.scratch_bytes() + usize::from(more) * 16 * self.deltas.len()
+    }
+
+    /// Whether positions and scratch have the right lengths.
+    pub(super) fn fits(&self, positions: &[[f32; 3]], scratch: &SmoothingScratch) -> bool {
+        self.smoother.fits(positions, scratch)
+            && (!self.needs_gathered() || scratch.gathered.len() == self.deltas.len())
     }
 
     /// The smoothing part.
@@ -136,8 +164,8 @@ const VANISHED: f64 = 1e-5;
     clippy::cast_possible_truncation,
     reason = "kernels work in single precision"
 )]
-fn delta(fans: &Fans, smooth: &[Vec3<f64>], detail: Vec3<f64>, slot: usize) -> [f32; 4] {
-    let vectors = reference::vectors(&fans.fan(slot), smooth);
+fn delta(fans: &Fans, points: &[Vec3<f64>], detail: Vec3<f64>, slot: usize) -> [f32; 4] {
+    let vectors = reference::vectors(&fans.fan(slot), points);
     let area = vectors.normal.norm_squared();
     let factor = (1.0 / (VANISHED * VANISHED * area)).min(1e37);
     let f = frame(&vectors, factor);

@@ -25,9 +25,7 @@ pub static DESC: NodeDesc = NodeDesc {
     kind: NodeKind::Deformer,
     summary: "Smooths a deformed mesh and puts the detail of the rest mesh back.",
     page: include_str!("README.md"),
-    rows: &[
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19,
-    ],
+    rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Deformed mesh."),
         MASK_PORT,
@@ -114,7 +112,7 @@ impl DeltaMushJob<'_> {
     /// Runs the job. Where lengths do not fit the setup, nothing is written.
     pub fn run(self) {
         let (bind, par, scratch) = (self.bind, self.par, self.scratch);
-        if !bind.smoother.fits(self.input, scratch) {
+        if !bind.fits(self.input, scratch) {
             return;
         }
         bind.smoother
@@ -124,6 +122,7 @@ impl DeltaMushJob<'_> {
         for_each_chunk(par, slots, CHUNK, &mut scratch.other[..], &|range, out| {
             simd::add_detail(bind, self.displacement, src, range, out);
         });
+        bind.add_unsmoothed(self.displacement, scratch);
         std::mem::swap(&mut scratch.current, &mut scratch.other);
         bind.smoother.place(
             self.input,
@@ -176,7 +175,7 @@ impl BoundNode for Bound {
         Box::new(self.0.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {
-        self.0.smoother.scratch_bytes()
+        self.0.scratch_bytes()
     }
     #[expect(
         clippy::cast_possible_truncation,

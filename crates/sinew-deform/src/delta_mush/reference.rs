@@ -3,7 +3,7 @@
 use super::bind::DeltaMushBind;
 use super::frames::Fan;
 use crate::MaskWeight;
-use crate::laplacian::reference as laplacian;
+use crate::laplacian::{SmoothingScratch, index32, reference as laplacian};
 use sinew_geom::{Real, Vec3};
 
 /// What a frame is made of, neither unit nor orthogonal.
@@ -35,19 +35,21 @@ pub(super) const SINE: f32 = 1e6;
 
 /// Normal and edge of a fan.
 pub fn vectors<R: Real>(fan: &Fan<'_>, points: &[Vec3<R>]) -> FrameVectors<R> {
+    vectors_by(fan, |n| points[n as usize])
+}
+
+fn vectors_by<R: Real>(fan: &Fan<'_>, point: impl Fn(u32) -> Vec3<R>) -> FrameVectors<R> {
     let [base, tangent, strip @ ..] = fan.entries else {
         return FrameVectors {
             normal: Vec3::z(),
             edge: Vec3::x(),
         };
     };
-    let p = points[*base as usize];
-    let at = |n: u32| points[n as usize] - p;
-    let normal = strip
-        .windows(2)
-        .fold(Vec3::zeros(), |sum: Vec3<R>, pair| {
-            sum + at(pair[0]).cross(&at(pair[1]))
-        });
+    let p = point(*base);
+    let at = |n: u32| point(n) - p;
+    let normal = strip.windows(2).fold(Vec3::zeros(), |sum: Vec3<R>, pair| {
+        sum + at(pair[0]).cross(&at(pair[1]))
+    });
     let edge = if fan.factors.is_empty() {
         at(*tangent)
     } else {
@@ -79,6 +81,26 @@ pub fn frame<R: Real>(vectors: &FrameVectors<R>, factor: R) -> Frame<R> {
     }
 }
 
+/// The detail of a slot, turned by its frame.
+pub fn detail<R: Real>(vectors: &FrameVectors<R>, delta: [f32; 4]) -> Vec3<R> {
+    let [x, y, z, factor] = delta.map(R::from_single);
+    let f = frame(vectors, factor);
+    (f.tangent * x + f.bitangent * y + f.normal * z) * f.left
+}
+
+impl DeltaMushBind {
+    /// The slots whose frames come from the mesh before smoothing. Few, if any.
+    pub(super) fn add_unsmoothed(&self, displacement: f32, scratch: &mut SmoothingScratch) {
+        let point = |p: [f32; 4]| Vec3::new(p[0], p[1], p[2]);
+        for &s in self.fans.unsmoothed() {
+            let s = s as usize;
+            let v = vectors_by(&self.fans.fan(s), |n| point(scratch.gathered[n as usize]));
+            let moved = point(scratch.current[s]) + detail(&v, self.deltas[s]) * displacement;
+            scratch.other[s] = [moved.x, moved.y, moved.z, moved.x];
+        }
+    }
+}
+
 /// The deformed mesh.
 pub fn deform<R: Real>(
     bind: &DeltaMushBind,
@@ -92,10 +114,10 @@ pub fn deform<R: Real>(
     let smooth = laplacian::smooth(layout, &from, f64::from(bind.step), bind.iterations);
     let target: Vec<Vec3<R>> = (0..smooth.len())
         .map(|s| {
-            let [x, y, z, factor] = bind.deltas[s].map(R::from_single);
-            let f = frame(&vectors(&bind.fans.fan(s), &smooth), factor);
-            let detail = f.tangent * x + f.bitangent * y + f.normal * z;
-            smooth[s] + detail * (f.left * displacement)
+            let before = bind.fans.unsmoothed().binary_search(&index32(s)).is_ok();
+            let points = if before { &from } else { &smooth };
+            let v = vectors(&bind.fans.fan(s), points);
+            smooth[s] + detail(&v, bind.deltas[s]) * displacement
         })
         .collect();
     input

@@ -33,7 +33,10 @@ fn run<S: Simd>(
 ) {
     let own = &src[range.clone()];
     let deltas = &bind.deltas[range.clone()];
-    let blocks = out.chunks_mut(BLOCK).zip(own.chunks(BLOCK)).zip(deltas.chunks(BLOCK));
+    let blocks = out
+        .chunks_mut(BLOCK)
+        .zip(own.chunks(BLOCK))
+        .zip(deltas.chunks(BLOCK));
     let mut slot = range.start;
     for ((out, own), deltas) in blocks {
         let mut block = Block::default();

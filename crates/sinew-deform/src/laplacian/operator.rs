@@ -83,11 +83,9 @@ impl MeanOperator {
     pub fn apply<R: Real>(&self, points: &[Vec3<R>], step: R) -> Vec<Vec3<R>> {
         (0..self.class_count())
             .map(|c| {
-                let mean = self
-                    .row(c)
-                    .fold(Vec3::zeros(), |sum: Vec3<R>, (n, w)| {
-                        sum + points[n as usize] * R::from_double(w)
-                    });
+                let mean = self.row(c).fold(Vec3::zeros(), |sum: Vec3<R>, (n, w)| {
+                    sum + points[n as usize] * R::from_double(w)
+                });
                 points[c] * (R::one() - step) + mean * step
             })
             .collect()

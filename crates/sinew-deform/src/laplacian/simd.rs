@@ -212,7 +212,11 @@ impl Place<'_> {
     pub(super) fn run(&self, range: Range<usize>, out: &mut [[f32; 3]]) {
         let slots = &self.layout.slot_of_vertex()[range.clone()];
         let input = &self.positions[range.clone()];
-        let constant = self.weight.mask.is_none().then(|| self.blend * self.weight.at(0));
+        let constant = self
+            .weight
+            .mask
+            .is_none()
+            .then(|| self.blend * self.weight.at(0));
         for (i, ((o, p), &slot)) in out.iter_mut().zip(input).zip(slots).enumerate() {
             let w = constant.unwrap_or_else(|| self.blend * self.weight.at(range.start + i));
             let t = self.targets[slot as usize];

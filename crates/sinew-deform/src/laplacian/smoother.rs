@@ -30,7 +30,7 @@ pub enum SmootherError {
 pub struct SmoothingScratch {
     pub(crate) current: Vec<[f32; 4]>,
     pub(crate) other: Vec<[f32; 4]>,
-    /// The points before smoothing; empty unless vertices that share a slot lie apart.
+    /// The points before smoothing; empty unless vertices that share a slot lie apart, or frames need them.
     pub(crate) gathered: Vec<[f32; 4]>,
 }
 
@@ -110,7 +110,7 @@ impl Smoother {
         for_each_chunk(par, n, CHUNK, &mut scratch.current[..], &|range, out| {
             simd::gather(layout, positions, range, out);
         });
-        if layout.keeps_offsets() {
+        if scratch.gathered.len() == n {
             scratch.gathered.copy_from_slice(&scratch.current);
         }
         for _ in 0..iterations {

@@ -46,7 +46,8 @@ fn wobbly_grid(n: u32) -> Mesh {
 #[test]
 fn row_3_uniform_with_self_weight_is_sum_over_n_plus_one() {
     let mesh = meshes::sphere(6, 9);
-    let (operator, weld, rings) = MeanOperator::build(&mesh, &config(EdgeWeights::UniformSelf, true));
+    let (operator, weld, rings) =
+        MeanOperator::build(&mesh, &config(EdgeWeights::UniformSelf, true));
     let points: Vec<Vec3<f64>> = class_positions(&weld, &mesh.positions)
         .into_iter()
         .map(Vec3::from)
@@ -68,7 +69,10 @@ fn row_5_step_scales_the_move() {
         .into_iter()
         .map(Vec3::from)
         .collect();
-    let (full, third) = (operator.apply(&points, 1.0), operator.apply(&points, 1.0 / 3.0));
+    let (full, third) = (
+        operator.apply(&points, 1.0),
+        operator.apply(&points, 1.0 / 3.0),
+    );
     for c in 0..points.len() {
         let expected = points[c] + (full[c] - points[c]) / 3.0;
         assert!((third[c] - expected).norm() < 1e-14, "class {c}");
@@ -89,7 +93,11 @@ fn rows_are_means_for_every_kind_of_weight_and_mesh() {
                 let (operator, ..) = MeanOperator::build(&mesh, &config(weights, pin));
                 for c in 0..operator.class_count() {
                     let sum: f64 = operator.row(c).map(|e| e.1).sum();
-                    assert!((sum - 1.0).abs() < 1e-12, "{} {weights:?} row {c}", mesh.name);
+                    assert!(
+                        (sum - 1.0).abs() < 1e-12,
+                        "{} {weights:?} row {c}",
+                        mesh.name
+                    );
                     assert!(operator.row(c).all(|e| e.1 >= 0.0), "{weights:?} row {c}");
                 }
             }
@@ -106,7 +114,11 @@ fn rows_are_means_for_every_kind_of_weight_and_mesh() {
 fn isolated_class_has_an_identity_row() {
     for weights in EdgeWeights::ALL {
         let (operator, ..) = MeanOperator::build(&meshes::degenerate(), &config(weights, false));
-        assert_eq!(operator.row(9).collect::<Vec<_>>(), [(9, 1.0)], "{weights:?}");
+        assert_eq!(
+            operator.row(9).collect::<Vec<_>>(),
+            [(9, 1.0)],
+            "{weights:?}"
+        );
     }
 }
 
@@ -122,10 +134,7 @@ fn row_9_pinned_border_has_identity_rows() {
 
 #[test]
 fn row_6_edge_length_weights_are_inverse_distances() {
-    let mesh = soup(
-        &[[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.5, 0.0]],
-        &[[0, 1, 2]],
-    );
+    let mesh = soup(&[[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.5, 0.0]], &[[0, 1, 2]]);
     let w = weights_of(&table(&mesh, EdgeWeights::EdgeLength));
     assert_eq!((w[&(0, 1)], w[&(0, 2)]), (0.5, 2.0));
 }
@@ -139,10 +148,7 @@ fn row_6_cotangents_of_known_triangles() {
         for w in weights_of(&table(&mesh, weights)).values() {
             assert!((w - 0.5 / 3.0_f64.sqrt()).abs() < 1e-6, "{weights:?} {w}");
         }
-        let right = soup(
-            &[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-            &[[0, 1, 2]],
-        );
+        let right = soup(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[[0, 1, 2]]);
         let w = weights_of(&table(&right, weights));
         assert!((w[&(0, 1)] - 0.5).abs() < 1e-6 && (w[&(0, 2)] - 0.5).abs() < 1e-6);
         assert!(w.get(&(1, 2)).copied().unwrap_or(0.0).abs() < 1e-6);
@@ -152,7 +158,12 @@ fn row_6_cotangents_of_known_triangles() {
 #[test]
 fn cotangents_of_slivers_are_cut_off() {
     let sliver = soup(
-        &[[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1e-20, 0.0], [2.0, 0.0, 0.0]],
+        &[
+            [0.0; 3],
+            [1.0, 0.0, 0.0],
+            [0.5, 1e-20, 0.0],
+            [2.0, 0.0, 0.0],
+        ],
         &[[0, 1, 2], [0, 1, 3]],
     );
     for w in weights_of(&table(&sliver, EdgeWeights::Cotangent)).values() {
@@ -161,21 +172,28 @@ fn cotangents_of_slivers_are_cut_off() {
 }
 
 #[test]
-fn cotangent_operators_are_linear_precise_in_the_plane() {
-    // Where no weight was cut off, inner points of a flat mesh are the weighted means of their neighbours.
+fn row_7_robust_is_linear_precise_in_the_plane() {
+    // Inner points of a flat mesh are the weighted means of their neighbours, whatever its triangles. Plain
+    // cotangents lose that where a weight is cut off at zero, which this mesh has.
     let mesh = wobbly_grid(6);
-    for weights in [EdgeWeights::Cotangent, EdgeWeights::Robust] {
+    let worst = |weights: EdgeWeights| {
         let (operator, weld, rings) = MeanOperator::build(&mesh, &config(weights, true));
         let points: Vec<Vec3<f64>> = class_positions(&weld, &mesh.positions)
             .into_iter()
             .map(Vec3::from)
             .collect();
         let moved = operator.apply(&points, 1.0);
-        let all_convex = weights == EdgeWeights::Robust;
-        for c in (0..points.len()).filter(|&c| !rings.is_border[c] && all_convex) {
-            assert!((moved[c] - points[c]).norm() < 1e-7, "{weights:?} {c}");
-        }
-    }
+        (0..points.len())
+            .filter(|&c| !rings.is_border[c])
+            .map(|c| (moved[c] - points[c]).norm())
+            .fold(0.0, f64::max)
+    };
+    assert!(
+        worst(EdgeWeights::Robust) < 1e-7,
+        "{}",
+        worst(EdgeWeights::Robust)
+    );
+    assert!(worst(EdgeWeights::Cotangent) > 1e-4, "the mesh is a test");
 }
 
 #[test]
@@ -198,13 +216,25 @@ fn row_7_robust_flips_a_bad_diagonal() {
         [2.0, 0.5, 0.0],
         [2.0, -0.5, 0.0],
     ];
-    let bad = weights_of(&table(&soup(&p, &[[0, 1, 2], [1, 0, 3]]), EdgeWeights::Robust));
-    let good = weights_of(&table(&soup(&p, &[[0, 3, 2], [1, 2, 3]]), EdgeWeights::Robust));
+    let bad = weights_of(&table(
+        &soup(&p, &[[0, 1, 2], [1, 0, 3]]),
+        EdgeWeights::Robust,
+    ));
+    let good = weights_of(&table(
+        &soup(&p, &[[0, 3, 2], [1, 2, 3]]),
+        EdgeWeights::Robust,
+    ));
     for edge in [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 1)] {
         let w = |t: &HashMap<_, f64>| t.get(&edge).copied().unwrap_or(0.0);
-        assert!((w(&bad) - w(&good)).abs() < 1e-4, "{edge:?} {bad:?} {good:?}");
+        assert!(
+            (w(&bad) - w(&good)).abs() < 1e-4,
+            "{edge:?} {bad:?} {good:?}"
+        );
     }
-    assert!(bad.get(&(0, 1)).copied().unwrap_or(0.0) < 1e-6, "long diagonal is gone");
+    assert!(
+        bad.get(&(0, 1)).copied().unwrap_or(0.0) < 1e-6,
+        "long diagonal is gone"
+    );
 }
 
 /// Every half-edge of a cover has a partner that runs the other way with the same length.
@@ -212,7 +242,11 @@ fn check_cover(cover: &Cover) {
     for h in 0..index32(cover.tail.len()) {
         let t = cover.twin[h as usize];
         assert_eq!(cover.twin[t as usize], h, "twins point at each other");
-        assert_eq!(cover.tail[t as usize], cover.tail[next(h) as usize], "opposite ends");
+        assert_eq!(
+            cover.tail[t as usize],
+            cover.tail[next(h) as usize],
+            "opposite ends"
+        );
         assert!((cover.length[t as usize] - cover.length[h as usize]).abs() < 1e-12);
     }
 }

@@ -104,8 +104,8 @@ impl SmoothJob<'_> {
 
 fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let config = LaplacianConfig::from_parameters(&context.parameters);
-    let (smoother, ..) = Smoother::bind(context.mesh("mesh")?, &config)
-        .map_err(|e| NodeError::Bind(Box::new(e)))?;
+    let (smoother, ..) =
+        Smoother::bind(context.mesh("mesh")?, &config).map_err(|e| NodeError::Bind(Box::new(e)))?;
     Ok(Box::new(Bound(smoother)))
 }
 
