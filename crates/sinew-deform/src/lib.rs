@@ -15,9 +15,12 @@ mod simd_level;
 
 pub mod bend;
 pub mod debug_lines;
+pub mod delta_mush;
+pub mod laplacian;
 pub mod local_frame;
 pub mod sine;
 pub mod skin;
+pub mod smooth;
 pub mod squash_stretch;
 pub mod taper;
 pub mod transform;
@@ -38,6 +41,8 @@ pub use simd_level::simd_level;
 /// Every node there is, in the order of the docs.
 pub static REGISTRY: &[&NodeDesc] = &[
     &skin::DESC,
+    &smooth::DESC,
+    &delta_mush::DESC,
     &squash_stretch::DESC,
     &bend::DESC,
     &twist::DESC,

@@ -1,0 +1,178 @@
+//! Setup: the smoothed rest mesh, a frame for each point, the detail in that frame.
+
+use super::frames::{FanBuilder, Fans, FrameKind};
+use super::reference::{self, frame};
+use crate::laplacian::{LaplacianConfig, Smoother, SmootherError, SmoothingScratch, index32};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Mesh, Vec3};
+
+/// Why delta mush could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeltaMushBindError {
+    /// The smoothing refused.
+    #[error(transparent)]
+    Smoother(#[from] SmootherError),
+    /// Frames from UV need texture coordinates.
+    #[error("frame 'uv' needs texture coordinates for {vertices} vertices, the mesh has {found}")]
+    NoUv {
+        /// Number of vertices.
+        vertices: usize,
+        /// Number of texture coordinates.
+        found: usize,
+    },
+}
+
+/// What is fixed in setup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeltaMushConfig {
+    /// Who is averaged with whom.
+    pub laplacian: LaplacianConfig,
+    /// Number of smoothing passes.
+    pub iterations: u32,
+    /// Step of each pass, 0 to 1.
+    pub step: f32,
+    /// What the detail turns with.
+    pub frame: FrameKind,
+}
+
+impl Default for DeltaMushConfig {
+    fn default() -> Self {
+        Self {
+            laplacian: LaplacianConfig::default(),
+            iterations: 10,
+            step: 0.5,
+            frame: FrameKind::AllNeighbours,
+        }
+    }
+}
+
+/// Setup results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeltaMushBind {
+    pub(super) smoother: Smoother,
+    pub(super) iterations: u32,
+    pub(super) step: f32,
+    pub(super) fans: Fans,
+    /// For each slot: the detail along tangent, bitangent and normal, metres; then the factor by which the square
+    /// of the area vector is multiplied to know how much of the frame is left.
+    pub(super) deltas: Vec<[f32; 4]>,
+}
+
+impl DeltaMushBind {
+    /// From the mesh at rest. Double precision inside.
+    ///
+    /// # Errors
+    /// [`DeltaMushBindError`]: positions that are not finite, or no texture coordinates for [`FrameKind::Uv`].
+    pub fn new(mesh: &Mesh, config: &DeltaMushConfig) -> Result<Self, DeltaMushBindError> {
+        let (smoother, weld, rings) = Smoother::bind(mesh, &config.laplacian)?;
+        let uvs = mesh.uvs.first().map(Vec::as_slice).unwrap_or_default();
+        if config.frame == FrameKind::Uv && uvs.len() != mesh.vertex_count() {
+            return Err(DeltaMushBindError::NoUv {
+                vertices: mesh.vertex_count(),
+                found: uvs.len(),
+            });
+        }
+        let layout = smoother.layout();
+        let rest = crate::laplacian::reference::gather::<f64>(layout, &mesh.positions);
+        let smooth = crate::laplacian::reference::smooth::<f64>(
+            layout,
+            &rest,
+            f64::from(config.step),
+            config.iterations,
+        );
+        let fans = FanBuilder {
+            mesh,
+            uvs,
+            weld: &weld,
+            rings: &rings,
+            layout,
+            rest: &rest,
+            smooth: &smooth,
+            kind: config.frame,
+        }
+        .build();
+        let deltas = (0..rest.len())
+            .map(|s| {
+                let before = fans.unsmoothed().binary_search(&index32(s)).is_ok();
+                let points = if before { &rest } else { &smooth };
+                delta(&fans, points, rest[s] - smooth[s], s)
+            })
+            .collect();
+        Ok(Self {
+            smoother,
+            iterations: config.iterations,
+            step: config.step,
+            fans,
+            deltas,
+        })
+    }
+
+    /// Room for the points while a frame is computed.
+    pub fn new_scratch(&self) -> SmoothingScratch {
+        let mut scratch = self.smoother.new_scratch();
+        if self.needs_gathered() {
+            scratch
+                .gathered
+                .resize(self.smoother.layout().slot_count(), [0.0; 4]);
+        }
+        scratch
+    }
+
+    /// Whether the points before smoothing are needed beside those of the smoothing itself.
+    fn needs_gathered(&self) -> bool {
+        !self.fans.unsmoothed().is_empty()
+    }
+
+    /// Bytes of [`Self::new_scratch`].
+    pub fn scratch_bytes(&self) -> usize {
+        let more = self.needs_gathered() && !self.smoother.layout().keeps_offsets();
+        self.smoother.scratch_bytes() + usize::from(more) * 16 * self.deltas.len()
+    }
+
+    /// Whether positions and scratch have the right lengths.
+    pub(super) fn fits(&self, positions: &[[f32; 3]], scratch: &SmoothingScratch) -> bool {
+        self.smoother.fits(positions, scratch)
+            && (!self.needs_gathered() || scratch.gathered.len() == self.deltas.len())
+    }
+
+    /// The smoothing part.
+    pub fn smoother(&self) -> &Smoother {
+        &self.smoother
+    }
+
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.smoother.layout().bytes() + self.fans.bytes() + self.deltas.len() * 16
+    }
+
+    /// Whether all lengths and indices fit a mesh of that many vertices. For data from a file.
+    pub(super) fn is_valid(&self, vertex_count: usize) -> bool {
+        let slots = self.smoother.layout().slot_count();
+        self.smoother.layout().is_valid(vertex_count)
+            && self.deltas.len() == slots
+            && self.fans.is_valid(slots)
+            && self.iterations <= 10_000
+            && (0.0..=1.0).contains(&self.step)
+    }
+}
+
+/// A frame is gone when its area vector is this much smaller than at rest.
+const VANISHED: f64 = 1e-5;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels work in single precision"
+)]
+fn delta(fans: &Fans, points: &[Vec3<f64>], detail: Vec3<f64>, slot: usize) -> [f32; 4] {
+    let vectors = reference::vectors(&fans.fan(slot), points);
+    let area = vectors.normal.norm_squared();
+    let factor = (1.0 / (VANISHED * VANISHED * area)).min(1e37);
+    let f = frame(&vectors, factor);
+    [
+        f.tangent.dot(&detail) as f32,
+        f.bitangent.dot(&detail) as f32,
+        f.normal.dot(&detail) as f32,
+        factor as f32,
+    ]
+}

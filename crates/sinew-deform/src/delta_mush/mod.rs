@@ -1,0 +1,206 @@
+//! Node `delta_mush`: smooths a deformed mesh and puts the detail of the rest mesh back.
+
+mod bind;
+mod frames;
+pub mod reference;
+mod simd;
+#[cfg(test)]
+mod tests;
+
+use crate::laplacian::{
+    CHUNK, LaplacianConfig, PIN_BORDER, SmoothingScratch, WEIGHTS, WELD_TOLERANCE,
+};
+use crate::{
+    BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError,
+    NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+};
+use std::any::Any;
+
+pub use bind::{DeltaMushBind, DeltaMushBindError, DeltaMushConfig};
+pub use frames::{Fan, Fans, FrameKind};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "delta_mush",
+    kind: NodeKind::Deformer,
+    summary: "Smooths a deformed mesh and puts the detail of the rest mesh back.",
+    page: include_str!("README.md"),
+    rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Deformed mesh."),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_POINTS,
+        "The mesh with its detail back.",
+    )],
+    parameters: &[
+        ParameterDesc::int("iterations", 10, 0, 10_000, "Number of smoothing passes."),
+        ParameterDesc::float(
+            "step",
+            0.5,
+            0.0,
+            1.0,
+            "How far each pass goes towards the mean; above 0.5 short waves flip sign.",
+        )
+        .in_setup(),
+        WEIGHTS,
+        PIN_BORDER,
+        WELD_TOLERANCE,
+        ParameterDesc::choice(
+            "frame",
+            "all_neighbours",
+            &[
+                Choice {
+                    name: "all_neighbours",
+                    doc: "Normal of all triangles around the point, tangent to a fixed neighbour.",
+                },
+                Choice {
+                    name: "two_edges",
+                    doc: "Normal and tangent from two neighbours.",
+                },
+                Choice {
+                    name: "uv",
+                    doc: "Normal of all triangles around the point, tangent along growing u.",
+                },
+            ],
+            "What the detail turns with.",
+        ),
+        ParameterDesc::float(
+            "displacement",
+            1.0,
+            0.0,
+            1.0,
+            "How much of the detail comes back; 0 leaves the smoothed mesh.",
+        ),
+        ParameterDesc::float(
+            "blend",
+            1.0,
+            0.0,
+            1.0,
+            "0 gives the incoming mesh, 1 the result.",
+        ),
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind: bind_node,
+    restore: Some(restore_node),
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct DeltaMushJob<'a> {
+    /// Setup, for the same topology as the input.
+    pub bind: &'a DeltaMushBind,
+    /// How much of the detail comes back.
+    pub displacement: f32,
+    /// 0 gives the input, 1 the result.
+    pub blend: f32,
+    /// Strength for each vertex.
+    pub weight: MaskWeight<'a>,
+    /// Incoming positions, one a vertex.
+    pub input: &'a [[f32; 3]],
+    /// Same length as the input.
+    pub output: &'a mut [[f32; 3]],
+    /// From [`DeltaMushBind::new_scratch`].
+    pub scratch: &'a mut SmoothingScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl DeltaMushJob<'_> {
+    /// Runs the job. Where lengths do not fit the setup, nothing is written.
+    pub fn run(self) {
+        let (bind, par, scratch) = (self.bind, self.par, self.scratch);
+        if !bind.fits(self.input, scratch) {
+            return;
+        }
+        bind.smoother
+            .smooth(self.input, bind.step, bind.iterations, scratch, par);
+        let src = &scratch.current[..];
+        let slots = src.len();
+        for_each_chunk(par, slots, CHUNK, &mut scratch.other[..], &|range, out| {
+            simd::add_detail(bind, self.displacement, src, range, out);
+        });
+        bind.add_unsmoothed(self.displacement, scratch);
+        std::mem::swap(&mut scratch.current, &mut scratch.other);
+        bind.smoother.place(
+            self.input,
+            self.blend,
+            &self.weight,
+            scratch,
+            self.output,
+            par,
+        );
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels work in single precision"
+)]
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let parameters = &context.parameters;
+    let config = DeltaMushConfig {
+        laplacian: LaplacianConfig::from_parameters(parameters),
+        iterations: u32::try_from(parameters.int("iterations")).unwrap_or(0),
+        step: parameters.float("step") as f32,
+        frame: FrameKind::from_name(parameters.text("frame")).unwrap_or_default(),
+    };
+    let bind = DeltaMushBind::new(context.mesh("mesh")?, &config)
+        .map_err(|e| NodeError::Bind(Box::new(e)))?;
+    Ok(Box::new(Bound(bind)))
+}
+
+fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let vertices = context.mesh("mesh")?.vertex_count();
+    let bind: DeltaMushBind =
+        postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
+    if !bind.is_valid(vertices) {
+        return Err(NodeError::Restore(format!(
+            "deltas are not those of a mesh of {vertices} vertices"
+        )));
+    }
+    Ok(Box::new(Bound(bind)))
+}
+
+#[derive(Debug)]
+struct Bound(DeltaMushBind);
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        self.0.bytes()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(self.0.new_scratch())
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.0.scratch_bytes()
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kernels work in single precision"
+    )]
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let weight = MaskWeight::from_context(&context);
+        let output = context.outputs.mesh("mesh").positions;
+        let scratch = context.scratch.downcast_mut::<SmoothingScratch>();
+        let (Some(output), Some(scratch)) = (output, scratch) else {
+            return;
+        };
+        DeltaMushJob {
+            bind: &self.0,
+            displacement: context.parameters.float("displacement") as f32,
+            blend: context.parameters.float("blend") as f32,
+            weight,
+            input: context.inputs.mesh("mesh").positions,
+            output,
+            scratch,
+            par: context.par,
+        }
+        .run();
+    }
+    fn save(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(&self.0).ok()
+    }
+}

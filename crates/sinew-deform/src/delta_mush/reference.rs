@@ -1,0 +1,132 @@
+//! Delta mush as the formula says, generic over precision.
+
+use super::bind::DeltaMushBind;
+use super::frames::Fan;
+use crate::MaskWeight;
+use crate::laplacian::{SmoothingScratch, index32, reference as laplacian};
+use sinew_geom::{Real, Vec3};
+
+/// What a frame is made of, neither unit nor orthogonal.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameVectors<R: Real> {
+    /// Sum of cross products around the point.
+    pub normal: Vec3<R>,
+    /// Towards the tangent.
+    pub edge: Vec3<R>,
+}
+
+/// Orthonormal, right-handed.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<R: Real> {
+    /// First axis.
+    pub tangent: Vec3<R>,
+    /// Second axis.
+    pub bitangent: Vec3<R>,
+    /// Third axis.
+    pub normal: Vec3<R>,
+    /// How much of the frame is left: 1, falling to 0 where it collapses.
+    pub left: R,
+}
+
+/// Squares below this count as this in divisors.
+pub(super) const TINY: f32 = 1e-36;
+/// Inverse square of the sine between tangent and normal below which a frame fades.
+pub(super) const SINE: f32 = 1e6;
+
+/// Normal and edge of a fan.
+pub fn vectors<R: Real>(fan: &Fan<'_>, points: &[Vec3<R>]) -> FrameVectors<R> {
+    vectors_by(fan, |n| points[n as usize])
+}
+
+fn vectors_by<R: Real>(fan: &Fan<'_>, point: impl Fn(u32) -> Vec3<R>) -> FrameVectors<R> {
+    let [base, tangent, strip @ ..] = fan.entries else {
+        return FrameVectors {
+            normal: Vec3::z(),
+            edge: Vec3::x(),
+        };
+    };
+    let p = point(*base);
+    let at = |n: u32| point(n) - p;
+    let normal = strip.windows(2).fold(Vec3::zeros(), |sum: Vec3<R>, pair| {
+        sum + at(pair[0]).cross(&at(pair[1]))
+    });
+    let edge = if fan.factors.is_empty() {
+        at(*tangent)
+    } else {
+        fan.entries
+            .iter()
+            .zip(fan.factors)
+            .fold(Vec3::zeros(), |sum: Vec3<R>, (&n, &f)| {
+                sum + at(n) * R::from_single(f)
+            })
+    };
+    FrameVectors { normal, edge }
+}
+
+/// Makes an orthonormal frame; `factor` times the square of the area vector says how much of it is left.
+pub fn frame<R: Real>(vectors: &FrameVectors<R>, factor: R) -> Frame<R> {
+    let tiny = R::from_single(TINY);
+    let unit = |v: Vec3<R>| v / v.norm_squared().max(tiny).sqrt();
+    let normal = unit(vectors.normal);
+    let e = vectors.edge;
+    let t = e - normal * normal.dot(&e);
+    let tangent = unit(t);
+    let sine = t.norm_squared() * R::from_single(SINE) / e.norm_squared().max(tiny);
+    let area = vectors.normal.norm_squared() * factor;
+    Frame {
+        tangent,
+        bitangent: normal.cross(&tangent),
+        normal,
+        left: area.min(R::one()) * sine.min(R::one()),
+    }
+}
+
+/// The detail of a slot, turned by its frame.
+pub fn detail<R: Real>(vectors: &FrameVectors<R>, delta: [f32; 4]) -> Vec3<R> {
+    let [x, y, z, factor] = delta.map(R::from_single);
+    let f = frame(vectors, factor);
+    (f.tangent * x + f.bitangent * y + f.normal * z) * f.left
+}
+
+impl DeltaMushBind {
+    /// The slots whose frames come from the mesh before smoothing. Few, if any.
+    pub(super) fn add_unsmoothed(&self, displacement: f32, scratch: &mut SmoothingScratch) {
+        let point = |p: [f32; 4]| Vec3::new(p[0], p[1], p[2]);
+        for &s in self.fans.unsmoothed() {
+            let s = s as usize;
+            let v = vectors_by(&self.fans.fan(s), |n| point(scratch.gathered[n as usize]));
+            let moved = point(scratch.current[s]) + detail(&v, self.deltas[s]) * displacement;
+            scratch.other[s] = [moved.x, moved.y, moved.z, moved.x];
+        }
+    }
+}
+
+/// The deformed mesh.
+pub fn deform<R: Real>(
+    bind: &DeltaMushBind,
+    input: &[[f32; 3]],
+    displacement: R,
+    blend: R,
+    weight: &MaskWeight<'_>,
+) -> Vec<Vec3<R>> {
+    let layout = bind.smoother.layout();
+    let from = laplacian::gather::<R>(layout, input);
+    let smooth = laplacian::smooth(layout, &from, f64::from(bind.step), bind.iterations);
+    let target: Vec<Vec3<R>> = (0..smooth.len())
+        .map(|s| {
+            let before = bind.fans.unsmoothed().binary_search(&index32(s)).is_ok();
+            let points = if before { &from } else { &smooth };
+            let v = vectors(&bind.fans.fan(s), points);
+            smooth[s] + detail(&v, bind.deltas[s]) * displacement
+        })
+        .collect();
+    input
+        .iter()
+        .enumerate()
+        .map(|(v, &p)| {
+            let s = layout.slot_of_vertex()[v] as usize;
+            let w = blend * R::from_single(weight.at(v));
+            laplacian::place(layout, R::vec3(p), from[s], target[s], w)
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+#![doc = include_str!("README.md")]
+
+mod edges;
+mod layout;
+mod operator;
+mod parameters;
+pub mod reference;
+mod robust;
+mod simd;
+mod smoother;
+#[cfg(test)]
+mod tests;
+
+pub use edges::EdgeTable;
+pub(crate) use layout::offsets_fit;
+pub use layout::{CHUNK, Layout, Row};
+pub use operator::MeanOperator;
+pub use parameters::{PIN_BORDER, WEIGHTS, WELD_TOLERANCE};
+pub use smoother::{Smoother, SmootherError, SmoothingScratch};
+
+use crate::Parameters;
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Mesh, WeldMap};
+
+/// How strongly two neighbours pull at each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EdgeWeights {
+    /// All neighbours alike.
+    #[default]
+    Uniform,
+    /// All neighbours alike, the point itself counting as one of them.
+    UniformSelf,
+    /// Inverse distance at rest.
+    EdgeLength,
+    /// Cotangents of the angles opposite the edge at rest, negative sums as zero.
+    Cotangent,
+    /// Cotangents of the intrinsic Delaunay triangulation of the tufted cover.
+    Robust,
+}
+
+impl EdgeWeights {
+    /// The word used in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::UniformSelf => "uniform_self",
+            Self::EdgeLength => "edge_length",
+            Self::Cotangent => "cotangent",
+            Self::Robust => "robust",
+        }
+    }
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Uniform,
+        Self::UniformSelf,
+        Self::EdgeLength,
+        Self::Cotangent,
+        Self::Robust,
+    ];
+    /// From the word used in documents.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|w| w.as_str() == name)
+    }
+}
+
+/// How a mesh becomes a [`MeanOperator`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaplacianConfig {
+    /// Weights of the edges.
+    pub weights: EdgeWeights,
+    /// Classes on an open border keep their place.
+    pub pin_border: bool,
+    /// Vertices at most this far apart at rest are one point, metres; 0 joins equal positions only.
+    pub weld_tolerance: f32,
+}
+
+impl Default for LaplacianConfig {
+    fn default() -> Self {
+        Self {
+            weights: EdgeWeights::Uniform,
+            pin_border: true,
+            weld_tolerance: 0.0,
+        }
+    }
+}
+
+impl LaplacianConfig {
+    /// From the parameters [`WEIGHTS`], [`PIN_BORDER`] and [`WELD_TOLERANCE`].
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "positions are single precision, so are distances between them"
+    )]
+    pub fn from_parameters(parameters: &Parameters<'_>) -> Self {
+        Self {
+            weights: EdgeWeights::from_name(parameters.text("weights")).unwrap_or_default(),
+            pin_border: parameters.bool("pin_border"),
+            weld_tolerance: parameters.float("weld_tolerance") as f32,
+        }
+    }
+}
+
+/// Mean position of the members of each class, double precision.
+pub fn class_positions(weld: &WeldMap, positions: &[[f32; 3]]) -> Vec<[f64; 3]> {
+    let mut sum = vec![[0.0; 3]; weld.class_count()];
+    let mut count = vec![0_u32; weld.class_count()];
+    for (&class, p) in weld.class_of_vertex.iter().zip(positions) {
+        count[class as usize] += 1;
+        for (s, &x) in sum[class as usize].iter_mut().zip(p) {
+            *s += f64::from(x);
+        }
+    }
+    for (s, &n) in sum.iter_mut().zip(&count) {
+        *s = s.map(|x| x / f64::from(n.max(1)));
+    }
+    sum
+}
+
+/// Triangles of the mesh between weld classes; those whose corners fall together are left out.
+pub(crate) fn class_triangles(mesh: &Mesh, weld: &WeldMap) -> Vec<[u32; 3]> {
+    let class = |v: u32| weld.class_of_vertex[v as usize];
+    mesh.topology
+        .triangles()
+        .iter()
+        .map(|t| t.map(class))
+        .filter(|[a, b, c]| a != b && b != c && c != a)
+        .collect()
+}
+
+/// Vertex, class and edge counts fit 32 bits by construction of the topology.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "vertex and edge counts fit 32 bits"
+)]
+pub(crate) fn index32(i: usize) -> u32 {
+    i as u32
+}

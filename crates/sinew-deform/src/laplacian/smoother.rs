@@ -1,0 +1,148 @@
+//! Smoothing bound to a mesh: what `smooth` and `delta_mush` share at run time.
+
+use super::{CHUNK, LaplacianConfig, Layout, MeanOperator, simd};
+use crate::{MaskWeight, Par, for_each_chunk};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Mesh, OneRings, WeldMap};
+
+/// Why smoothing could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SmootherError {
+    /// A rest position is infinite or not a number.
+    #[error("rest position of vertex {vertex} is not finite")]
+    NotFinite {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// Not one position a vertex.
+    #[error("the mesh has {positions} positions, its topology {vertices} vertices")]
+    Count {
+        /// Number of positions.
+        positions: usize,
+        /// Number of vertices of the topology.
+        vertices: usize,
+    },
+}
+
+/// Points of one instance while it works, 16 bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct SmoothingScratch {
+    pub(crate) current: Vec<[f32; 4]>,
+    pub(crate) other: Vec<[f32; 4]>,
+    /// The points before smoothing; empty unless vertices that share a slot lie apart, or frames need them.
+    pub(crate) gathered: Vec<[f32; 4]>,
+}
+
+/// A mesh's smoothing operator, ready to run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Smoother {
+    pub(crate) layout: Layout,
+}
+
+impl Smoother {
+    /// From a mesh at rest. Also returns the weld map and the one-rings that were used.
+    ///
+    /// # Errors
+    /// [`SmootherError`] names the first position that is not finite.
+    pub fn bind(
+        mesh: &Mesh,
+        config: &LaplacianConfig,
+    ) -> Result<(Self, WeldMap, OneRings), SmootherError> {
+        let (positions, vertices) = (mesh.positions.len(), mesh.vertex_count());
+        if positions != vertices {
+            return Err(SmootherError::Count {
+                positions,
+                vertices,
+            });
+        }
+        let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+        if let Some(vertex) = mesh.positions.iter().position(bad) {
+            return Err(SmootherError::NotFinite { vertex });
+        }
+        let (operator, weld, rings) = MeanOperator::build(mesh, config);
+        let layout = Layout::new(&operator, &weld, &mesh.positions);
+        Ok((Self { layout }, weld, rings))
+    }
+
+    /// The operator.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Room for the points.
+    pub fn new_scratch(&self) -> SmoothingScratch {
+        let n = self.layout.slot_count();
+        let gathered = if self.layout.keeps_offsets() { n } else { 0 };
+        SmoothingScratch {
+            current: vec![[0.0; 4]; n],
+            other: vec![[0.0; 4]; n],
+            gathered: vec![[0.0; 4]; gathered],
+        }
+    }
+
+    /// Bytes of [`Self::new_scratch`].
+    pub fn scratch_bytes(&self) -> usize {
+        let buffers = if self.layout.keeps_offsets() { 3 } else { 2 };
+        buffers * self.layout.slot_count() * size_of::<[f32; 4]>()
+    }
+
+    /// Whether positions and scratch have the right lengths.
+    pub(crate) fn fits(&self, positions: &[[f32; 3]], scratch: &SmoothingScratch) -> bool {
+        let n = self.layout.slot_count();
+        positions.len() == self.layout.vertex_count()
+            && scratch.current.len() == n
+            && scratch.other.len() == n
+            && (!self.layout.keeps_offsets() || scratch.gathered.len() == n)
+    }
+
+    /// Gathers the points of the slots and smooths them; the result is in `scratch.current`.
+    pub(crate) fn smooth(
+        &self,
+        positions: &[[f32; 3]],
+        step: f32,
+        iterations: u32,
+        scratch: &mut SmoothingScratch,
+        par: Par,
+    ) {
+        let layout = &self.layout;
+        let n = layout.slot_count();
+        for_each_chunk(par, n, CHUNK, &mut scratch.current[..], &|range, out| {
+            simd::gather(layout, positions, range, out);
+        });
+        if scratch.gathered.len() == n {
+            scratch.gathered.copy_from_slice(&scratch.current);
+        }
+        for _ in 0..iterations {
+            let src = &scratch.current[..];
+            for_each_chunk(par, n, CHUNK, &mut scratch.other[..], &|range, out| {
+                simd::smooth(layout, step, range.start / CHUNK, src, out);
+            });
+            std::mem::swap(&mut scratch.current, &mut scratch.other);
+        }
+    }
+
+    /// Writes each vertex: from its input towards the point of its slot in `scratch.current`.
+    pub(crate) fn place(
+        &self,
+        positions: &[[f32; 3]],
+        blend: f32,
+        weight: &MaskWeight<'_>,
+        scratch: &SmoothingScratch,
+        output: &mut [[f32; 3]],
+        par: Par,
+    ) {
+        let n = positions.len().min(output.len());
+        for_each_chunk(par, n, CHUNK, &mut output[..n], &|range, out: &mut [_]| {
+            let job = simd::Place {
+                layout: &self.layout,
+                positions,
+                targets: &scratch.current,
+                gathered: &scratch.gathered,
+                blend,
+                weight,
+            };
+            job.run(range, out);
+        });
+    }
+}
