@@ -13,6 +13,7 @@ mod par;
 mod parameter;
 mod simd_level;
 
+pub mod lattice;
 pub mod transform;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
@@ -28,7 +29,7 @@ pub use parameter::{
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
-pub static REGISTRY: &[&NodeDesc] = &[&transform::DESC];
+pub static REGISTRY: &[&NodeDesc] = &[&lattice::DESC, &transform::DESC];
 
 /// The node of that name.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
