@@ -17,6 +17,7 @@ pub mod bend;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod laplacian;
+pub mod lattice;
 pub mod local_frame;
 pub mod sine;
 pub mod skin;
@@ -43,6 +44,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &skin::DESC,
     &smooth::DESC,
     &delta_mush::DESC,
+    &lattice::DESC,
     &squash_stretch::DESC,
     &bend::DESC,
     &twist::DESC,
