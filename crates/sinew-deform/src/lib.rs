@@ -13,7 +13,9 @@ mod par;
 mod parameter;
 mod simd_level;
 
+pub mod tangent_frames;
 pub mod transform;
+pub mod wrap;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
@@ -28,7 +30,7 @@ pub use parameter::{
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
-pub static REGISTRY: &[&NodeDesc] = &[&transform::DESC];
+pub static REGISTRY: &[&NodeDesc] = &[&wrap::DESC, &transform::DESC, &tangent_frames::DESC];
 
 /// The node of that name.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
