@@ -21,6 +21,11 @@ pub struct FaceTerms<R: Real> {
 
 /// Unit vector, or `None` where the length is zero, not finite or lost to underflow.
 pub fn unit<R: Real>(v: Vec3<R>) -> Option<Vec3<R>> {
+    let square = v.norm_squared();
+    if square > R::from_double(1e-20) && square < R::from_double(1e20) {
+        return Some(v * (R::one() / square.sqrt()));
+    }
+    // Very short or long: scaled first, so that squares neither vanish nor overflow.
     let largest = v.amax();
     // Written so that NaN fails.
     if !(largest > R::from_double(1e-30) && largest < R::from_double(1e30)) {
@@ -79,11 +84,19 @@ pub fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> [R; 3] 
 /// Sum of a triangle attribute over a list of corners (`4 * triangle + corner`), weighted by corner.
 pub fn gather<R: Real>(faces: &[FaceTerms<R>], vectors: Option<&[[R; 3]]>, row: &[u32]) -> Vec3<R> {
     let mut sum = Vec3::zeros();
-    for &c in row {
-        let (t, k) = ((c >> 2) as usize, (c & 3) as usize);
-        let f = &faces[t];
-        let v = vectors.map_or(f.normal, |x| x[t]);
-        sum += Vec3::from(v) * f.weights[k];
+    match vectors {
+        None => {
+            for &c in row {
+                let f = &faces[(c >> 2) as usize];
+                sum += Vec3::from(f.normal) * f.weights[(c & 3) as usize];
+            }
+        }
+        Some(vectors) => {
+            for &c in row {
+                let t = (c >> 2) as usize;
+                sum += Vec3::from(vectors[t]) * faces[t].weights[(c & 3) as usize];
+            }
+        }
     }
     sum
 }
