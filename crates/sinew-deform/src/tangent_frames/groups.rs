@@ -22,7 +22,7 @@ impl Rows {
         row_count: usize,
         row_of: impl Fn(usize, usize) -> Option<u32>,
     ) -> Self {
-        let all = || (0..triangle_count).flat_map(|t| (0..3).filter_map(move |k| Some((t, k))));
+        let all = || (0..triangle_count).flat_map(|t| (0..3).map(move |k| (t, k)));
         let mut offsets = vec![0_u32; row_count + 1];
         for (t, k) in all() {
             if let Some(r) = row_of(t, k) {

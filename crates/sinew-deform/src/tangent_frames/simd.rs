@@ -71,8 +71,8 @@ pub(super) fn face_terms<S: Simd>(
         }
         let p = lanes.map(|c| c.map(|l| f32x8::from_slice(simd, &l)));
         let (normal, weights) = eight(simd, p);
-        let normal = normal.map(|v| <[f32; 8]>::from(v));
-        let weights = weights.map(|v| <[f32; 8]>::from(v));
+        let normal = normal.map(<[f32; 8]>::from);
+        let weights = weights.map(<[f32; 8]>::from);
         for (i, o) in out.iter_mut().enumerate() {
             o.normal = [normal[0][i], normal[1][i], normal[2][i]];
             o.weights = [weights[0][i], weights[1][i], weights[2][i]];
