@@ -23,9 +23,11 @@ pub mod sine;
 pub mod skin;
 pub mod smooth;
 pub mod squash_stretch;
+pub mod tangent_frames;
 pub mod taper;
 pub mod transform;
 pub mod twist;
+pub mod wrap;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
@@ -50,7 +52,9 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &twist::DESC,
     &taper::DESC,
     &sine::DESC,
+    &wrap::DESC,
     &transform::DESC,
+    &tangent_frames::DESC,
     &debug_lines::DESC,
 ];
 

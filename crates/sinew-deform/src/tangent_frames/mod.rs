@@ -1,0 +1,389 @@
+//! Node `tangent_frames`: normals and tangents from current positions.
+
+mod bind;
+mod groups;
+mod mikk;
+mod reference;
+mod simd;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_mikk;
+mod uv;
+
+use crate::{
+    AttributeEffect, BindContext, BoundNode, Choice, MeshEffect, NodeDesc, NodeError, NodeKind,
+    Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, for_each_chunk, simd_level,
+};
+use fearless_simd::dispatch;
+use sinew_geom::{Mesh, Real};
+use std::any::Any;
+
+pub use bind::{
+    HardEdges, NormalMode, TangentFramesBind, TangentFramesConfig, TangentFramesError, TangentMode,
+    UvBind,
+};
+pub use groups::Rows;
+pub use reference::{
+    FIXED_POINT_RANGE, FaceTerms, angle_between, any_perpendicular, face_tangent, face_terms,
+    gather, gather_fixed, gram_schmidt, unit, vertex_normal, vertex_tangent,
+};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "tangent_frames",
+    kind: NodeKind::Deformer,
+    summary: "Recomputes normals and tangents from current positions.",
+    page: include_str!("README.md"),
+    rows: &[30, 31, 32, 33, 34, 35, 36, 37],
+    inputs: &[PortDesc::input(
+        "mesh",
+        PortType::Mesh,
+        "Mesh whose normals and tangents no longer fit its positions.",
+    )],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect {
+            positions: AttributeEffect::Keep,
+            normals: AttributeEffect::Recompute,
+            tangents: AttributeEffect::Recompute,
+            ..MeshEffect::MOVES_POINTS
+        },
+        "The same mesh with unit normals and tangents.",
+    )],
+    parameters: &[
+        ParameterDesc::choice(
+            "normals",
+            "angle_weighted",
+            NORMALS,
+            "How normals are made from the triangles around a point.",
+        ),
+        ParameterDesc::choice(
+            "tangents",
+            "uv",
+            TANGENTS,
+            "How tangents are made; written only where something downstream reads them.",
+        ),
+        ParameterDesc::choice(
+            "hard_edges",
+            "authored",
+            HARD_EDGES,
+            "Which vertices at one position share a normal.",
+        ),
+        ParameterDesc::float(
+            "hard_angle",
+            std::f64::consts::FRAC_PI_6,
+            0.0,
+            std::f64::consts::PI,
+            "With hard_edges 'angle': the largest rest angle that is smoothed.",
+        )
+        .with_unit("rad")
+        .in_setup(),
+        ParameterDesc::float(
+            "weld_tolerance",
+            0.0,
+            0.0,
+            f64::MAX,
+            "Vertices at most this far apart at rest count as one position; 0 joins equal positions only.",
+        )
+        .with_unit("m")
+        .in_setup(),
+        ParameterDesc::int(
+            "uv_set",
+            0,
+            0,
+            255,
+            "Texture coordinate set that tangents follow.",
+        ),
+    ],
+    bind,
+    restore: Some(restore),
+};
+
+const NORMALS: &[Choice] = &[
+    Choice {
+        name: "angle_weighted",
+        doc: "Face normals weighted by the corner angle; does not depend on how flat faces are triangulated.",
+    },
+    Choice {
+        name: "area_weighted",
+        doc: "Face normals weighted by area.",
+    },
+    Choice {
+        name: "keep_authored_delta",
+        doc: "Authored rest normals, carried along in the frame of the angle-weighted normal.",
+    },
+    Choice {
+        name: "fixed_point",
+        doc: "Compatibility: angle weights, each addend cut to an integer at 0x7fff steps a unit.",
+    },
+];
+const TANGENTS: &[Choice] = &[
+    Choice {
+        name: "uv",
+        doc: "Angle-weighted direction of growing u, made perpendicular to the normal.",
+    },
+    Choice {
+        name: "mikktspace",
+        doc: "MikkTSpace with welding, groups and orientation of the rest mesh.",
+    },
+    Choice {
+        name: "project",
+        doc: "Authored rest tangents, carried in the frame of the normal and one edge.",
+    },
+    Choice {
+        name: "none",
+        doc: "Ignore UVs: perpendicular to the normal, along one edge.",
+    },
+];
+const HARD_EDGES: &[Choice] = &[
+    Choice {
+        name: "authored",
+        doc: "Vertices whose rest normals agree within a degree; all where the mesh has no normals.",
+    },
+    Choice {
+        name: "angle",
+        doc: "Vertices whose own rest normals differ by at most hard_angle.",
+    },
+    Choice {
+        name: "none",
+        doc: "All: no hard edge.",
+    },
+    Choice {
+        name: "split",
+        doc: "None: every vertex takes only the triangles that name it.",
+    },
+];
+
+/// What one instance needs between the two passes. Sized by [`TangentFramesBind::new_scratch`].
+#[derive(Debug)]
+pub struct TangentFramesScratch {
+    faces: Vec<FaceTerms<f32>>,
+    tangents: Vec<[f32; 3]>,
+}
+
+impl TangentFramesBind {
+    /// Scratch for one instance.
+    pub fn new_scratch(&self) -> TangentFramesScratch {
+        let n = self.topology.triangles().len();
+        TangentFramesScratch {
+            faces: vec![FaceTerms::default(); n],
+            tangents: vec![[0.0; 3]; if self.uv.is_some() { n } else { 0 }],
+        }
+    }
+}
+
+/// One frame of work. Where the positions do not have one element a vertex, or the scratch is of another mesh,
+/// nothing is written.
+#[derive(Debug)]
+pub struct TangentFramesJob<'a> {
+    /// Setup of the mesh.
+    pub bind: &'a TangentFramesBind,
+    /// Current positions, one a vertex.
+    pub positions: &'a [[f32; 3]],
+    /// Unit normals to write, one a vertex.
+    pub normals: Option<&'a mut [[f32; 3]]>,
+    /// Unit tangents with bitangent sign to write, one a vertex.
+    pub tangents: Option<&'a mut [[f32; 4]]>,
+    /// Overwritten.
+    pub scratch: &'a mut TangentFramesScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl TangentFramesJob<'_> {
+    /// Runs the job: triangles first, then vertices gather from the triangles around them.
+    pub fn run(self) {
+        let Self {
+            bind,
+            positions,
+            normals,
+            tangents,
+            scratch,
+            par,
+        } = self;
+        let n = bind.vertex_count();
+        let triangles = bind.topology.triangles();
+        let lengths_fit = positions.len() == n
+            && normals.as_ref().is_none_or(|o| o.len() == n)
+            && tangents.as_ref().is_none_or(|o| o.len() == n)
+            && scratch.faces.len() == triangles.len()
+            && scratch.tangents.len() == bind.uv.as_ref().map_or(0, |u| u.coefficients.len());
+        if !lengths_fit || (normals.is_none() && tangents.is_none()) {
+            return;
+        }
+        let faces = &mut scratch.faces[..];
+        for_each_chunk(
+            par,
+            triangles.len(),
+            1024,
+            faces,
+            &|range, out: &mut [_]| {
+                face_pass(bind, positions, &triangles[range], out);
+            },
+        );
+        if let (Some(uv), true) = (&bind.uv, tangents.is_some()) {
+            let out = &mut scratch.tangents[..];
+            for_each_chunk(par, triangles.len(), 1024, out, &|range, out: &mut [_]| {
+                let start = range.start;
+                for (i, (t, o)) in triangles[range].iter().zip(out).enumerate() {
+                    let p = t.map(|v| f32::vec3(positions[v as usize]));
+                    *o = face_tangent(p, uv.coefficients[start + i]);
+                }
+            });
+        }
+        let (faces, face_tangents) = (&scratch.faces[..], &scratch.tangents[..]);
+        let outputs = (normals, tangents);
+        for_each_chunk(
+            par,
+            n,
+            1024,
+            outputs,
+            &|range, (mut normals, mut tangents)| {
+                for (i, v) in range.enumerate() {
+                    let normal = vertex_normal(bind, faces, positions, v);
+                    if let Some(o) = &mut normals {
+                        o[i] = normal.into();
+                    }
+                    if let Some(o) = &mut tangents {
+                        o[i] = vertex_tangent(bind, faces, face_tangents, positions, normal, v);
+                    }
+                }
+            },
+        );
+    }
+}
+
+fn face_pass(
+    bind: &TangentFramesBind,
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    out: &mut [FaceTerms<f32>],
+) {
+    if bind.config.normals == NormalMode::AreaWeighted {
+        for (t, o) in triangles.iter().zip(out) {
+            *o = face_terms(t.map(|v| f32::vec3(positions[v as usize])), true);
+        }
+    } else {
+        dispatch!(simd_level(), simd => simd::face_terms(simd, positions, triangles, out));
+    }
+}
+
+/// Rest normals for a mesh: angle weighted, smooth across vertices at equal positions, unit. Vertices without
+/// area around them keep the mesh's own normal where it has one, else +Y. An empty list where positions and
+/// topology disagree.
+pub fn compute_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
+    let bare = Mesh {
+        topology: mesh.topology.clone(),
+        positions: mesh.positions.clone(),
+        normals: mesh
+            .normals
+            .clone()
+            .filter(|n| n.len() == mesh.positions.len()),
+        ..Mesh::default()
+    };
+    let config = TangentFramesConfig {
+        hard_edges: HardEdges::None,
+        ..TangentFramesConfig::default()
+    };
+    let Ok(bind) = TangentFramesBind::new(&bare, config) else {
+        return Vec::new();
+    };
+    let mut normals = vec![[0.0; 3]; mesh.vertex_count()];
+    TangentFramesJob {
+        bind: &bind,
+        positions: &mesh.positions,
+        normals: Some(&mut normals),
+        tangents: None,
+        scratch: &mut bind.new_scratch(),
+        par: Par::Seq,
+    }
+    .run();
+    normals
+}
+
+fn config(parameters: &Parameters<'_>) -> TangentFramesConfig {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "distances and angles are single precision in kernels"
+    )]
+    TangentFramesConfig {
+        normals: match parameters.text("normals") {
+            "area_weighted" => NormalMode::AreaWeighted,
+            "keep_authored_delta" => NormalMode::KeepAuthoredDelta,
+            "fixed_point" => NormalMode::FixedPoint,
+            _ => NormalMode::AngleWeighted,
+        },
+        tangents: match parameters.text("tangents") {
+            "mikktspace" => TangentMode::Mikktspace,
+            "project" => TangentMode::Project,
+            "none" => TangentMode::None,
+            _ => TangentMode::Uv,
+        },
+        hard_edges: match parameters.text("hard_edges") {
+            "angle" => HardEdges::Angle,
+            "none" => HardEdges::None,
+            "split" => HardEdges::Split,
+            _ => HardEdges::Authored,
+        },
+        hard_angle: parameters.float("hard_angle") as f32,
+        weld_tolerance: parameters.float("weld_tolerance") as f32,
+        uv_set: usize::try_from(parameters.int("uv_set")).unwrap_or(0),
+    }
+}
+
+fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let bind = TangentFramesBind::new(mesh, config(&context.parameters))?;
+    Ok(Box::new(Bound { bind }))
+}
+
+fn restore(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let saved: TangentFramesBind =
+        postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
+    let bind = saved.restored(mesh, config(&context.parameters))?;
+    Ok(Box::new(Bound { bind }))
+}
+
+#[derive(Debug)]
+struct Bound {
+    bind: TangentFramesBind,
+}
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(self.bind.new_scratch())
+    }
+    fn scratch_bytes(&self) -> usize {
+        let per_face = if self.bind.uv.is_some() { 36 } else { 24 };
+        self.bind.topology.triangles().len() * per_face
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let input = context.inputs.mesh("mesh");
+        let output = context.outputs.mesh("mesh");
+        if let Some(p) = output
+            .positions
+            .filter(|p| p.len() == input.positions.len())
+        {
+            p.copy_from_slice(input.positions);
+        }
+        let Some(scratch) = context.scratch.downcast_mut() else {
+            return;
+        };
+        TangentFramesJob {
+            bind: &self.bind,
+            positions: input.positions,
+            normals: output.normals,
+            tangents: output.tangents,
+            scratch,
+            par: context.par,
+        }
+        .run();
+    }
+    fn save(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(&self.bind).ok()
+    }
+}

@@ -1,0 +1,81 @@
+//! Setup of UV tangents: coefficients of each triangle, tangent groups, bitangent signs.
+
+use super::bind::{TangentFramesBind, UvBind};
+use super::groups::{Rows, index};
+use super::reference::FaceTerms;
+use std::collections::HashMap;
+
+/// A triangle whose UV area is below this fraction of its longest squared UV edge has no usable gradient. The
+/// measure is the triangle's own, so small texture islands count as much as large ones.
+const DEGENERATE_UV: f64 = 1e-6;
+
+/// Twice the signed UV area and the coefficients of the direction of growing `u`; `None` where degenerate.
+fn gradient(uv: [[f32; 2]; 3]) -> Option<(f64, [f32; 2])> {
+    let d = |a: usize, b: usize| [0, 1].map(|c| f64::from(uv[b][c]) - f64::from(uv[a][c]));
+    let ([s21, t21], [s31, t31], [s32, t32]) = (d(0, 1), d(0, 2), d(1, 2));
+    let area = s21 * t31 - t21 * s31;
+    let longest = [s21.hypot(t21), s31.hypot(t31), s32.hypot(t32)]
+        .into_iter()
+        .fold(0.0, f64::max);
+    let healthy = area.abs() > DEGENERATE_UV * longest * longest;
+    healthy.then(|| (area, coefficients(area, t21, t31)))
+}
+
+/// Only the direction matters: scaled so that the larger one is one.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "stored in single precision, values at most one"
+)]
+pub(super) fn coefficients(area: f64, t21: f64, t31: f64) -> [f32; 2] {
+    let scale = area.signum() / t21.abs().max(t31.abs());
+    [(t31 * scale) as f32, (-t21 * scale) as f32]
+}
+
+/// Vertices of one smoothing group with equal UVs share a tangent; where triangles of both orientations meet in
+/// a vertex, the orientation with the larger angle wins and the others are left out.
+pub(super) fn bind(bind: &TangentFramesBind, faces: &[FaceTerms<f64>], uvs: &[[f32; 2]]) -> UvBind {
+    let triangles = bind.topology.triangles();
+    let gradients: Vec<_> = triangles
+        .iter()
+        .map(|t| gradient(t.map(|v| uvs[v as usize])))
+        .collect();
+    let mut seen: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
+    let row_of_vertex: Vec<u32> = bind
+        .group_of_vertex
+        .iter()
+        .zip(uvs)
+        .map(|(&group, uv)| {
+            let new = index(seen.len());
+            // Adding zero turns -0.0 into 0.0.
+            *seen
+                .entry((group, uv.map(|c| (c + 0.0).to_bits())))
+                .or_insert(new)
+        })
+        .collect();
+    let mut balance = vec![0.0_f64; seen.len()];
+    for ((t, gradient), face) in triangles.iter().zip(&gradients).zip(faces) {
+        for (k, &v) in t.iter().enumerate() {
+            if let Some((area, _)) = gradient {
+                balance[row_of_vertex[v as usize] as usize] += area.signum() * face.weights[k];
+            }
+        }
+    }
+    let rows = Rows::build(triangles.len(), seen.len(), |t, k| {
+        let row = row_of_vertex[triangles[t][k] as usize];
+        let (area, _) = gradients[t]?;
+        ((area > 0.0) == (balance[row as usize] > 0.0)).then_some(row)
+    });
+    UvBind {
+        coefficients: gradients
+            .iter()
+            .map(|g| g.map_or([0.0; 2], |g| g.1))
+            .collect(),
+        rows,
+        row_of_vertex,
+        // v runs down in glTF, so a positive UV area means a mirrored frame.
+        signs: balance
+            .iter()
+            .map(|&b| if b > 0.0 { -1.0 } else { 1.0 })
+            .collect(),
+    }
+}

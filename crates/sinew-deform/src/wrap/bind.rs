@@ -1,0 +1,336 @@
+//! Setup: which places of the driver each vertex hangs on.
+
+use super::bvh::{Bvh, Hit};
+use super::reference::{DriverTriangle, local_frame};
+use super::{WrapConfig, WrapMode};
+use crate::NodeError;
+use crate::tangent_frames::{
+    HardEdges, TangentFramesBind, TangentFramesConfig, TangentMode, compute_normals, unit,
+};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Mat3, Mesh, Real, Topology, Vec3};
+use std::sync::Arc;
+
+/// How many nearby triangles are tried for a point on the interpolated surface.
+const CANDIDATES: usize = 8;
+
+/// Why setup refused.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WrapError {
+    /// The driver has no triangle with area.
+    #[error("the driver has {triangles} triangles, none of them with area")]
+    EmptyDriver {
+        /// Number of triangles.
+        triangles: usize,
+    },
+    /// An attribute has another length than its mesh has vertices.
+    #[error("{mesh}: {found} positions for {expected} vertices")]
+    Length {
+        /// Which mesh.
+        mesh: &'static str,
+        /// Number of positions.
+        found: usize,
+        /// Number of vertices.
+        expected: usize,
+    },
+    /// Saved bytes do not belong to these meshes and this configuration.
+    #[error("{0}")]
+    Saved(String),
+}
+
+impl From<WrapError> for NodeError {
+    fn from(e: WrapError) -> Self {
+        match e {
+            WrapError::Saved(m) => Self::Restore(m),
+            e => Self::Bind(Box::new(e)),
+        }
+    }
+}
+
+/// One place on the driver and the rest frame there.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Binding {
+    /// Triangle of the driver.
+    pub triangle: u32,
+    /// Barycentric coordinates of corners 1 and 2.
+    pub barycentric: [f32; 2],
+    /// Share of this binding; those of a vertex sum to one.
+    pub weight: f32,
+    /// The place at rest, metres.
+    pub origin: [f32; 3],
+    /// Columns of the inverse rest frame.
+    pub local_from_rest: [[f32; 3]; 3],
+}
+
+/// Setup result: constant for two meshes and a configuration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WrapBind {
+    #[serde(skip)]
+    pub(super) driver: Arc<Topology>,
+    /// Vertex normals of the driver, in [`WrapMode::Surface`].
+    #[serde(skip)]
+    pub(super) normals: Option<TangentFramesBind>,
+    pub(super) config: WrapConfig,
+    /// `vertex_count + 1` offsets into `bindings`; a vertex without any stays where it is.
+    pub(super) offsets: Vec<u32>,
+    pub(super) bindings: Vec<Binding>,
+    /// Strength of each vertex by its distance.
+    pub(super) strength: Vec<f32>,
+}
+
+struct Rest {
+    bvh: Bvh,
+    triangles: Vec<DriverTriangle<f64>>,
+    config: WrapConfig,
+    /// Squared, m².
+    limit: f64,
+    radius: f64,
+}
+
+impl WrapBind {
+    /// Binds the rest points of `mesh` to the rest surface of `driver`.
+    ///
+    /// # Errors
+    /// [`WrapError`] where the driver has no surface or an attribute does not fit.
+    pub fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
+        let rest = Rest::new(mesh, driver, config)?;
+        let mesh_normals = config.reject_opposing.then(|| match &mesh.normals {
+            Some(n) if n.len() == mesh.vertex_count() => n.clone(),
+            _ => compute_normals(mesh),
+        });
+        let mut this = Self {
+            driver: driver.topology.clone(),
+            normals: driver_normals(driver, &config),
+            config,
+            offsets: vec![0],
+            ..Self::default()
+        };
+        for (v, &p) in mesh.positions.iter().enumerate() {
+            let normal = mesh_normals.as_ref().map(|n| f64::vec3(n[v]));
+            let distance = rest.bind_point(f64::vec3(p), normal, &mut this.bindings);
+            this.strength.push(config.strength(distance));
+            this.offsets
+                .push(u32::try_from(this.bindings.len()).unwrap_or(u32::MAX));
+        }
+        Ok(this)
+    }
+
+    /// Number of driven vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.strength.len()
+    }
+    /// Bindings of vertex `v`; empty where it hangs on nothing.
+    pub fn bindings_of(&self, v: usize) -> &[Binding] {
+        &self.bindings[self.offsets[v] as usize..self.offsets[v + 1] as usize]
+    }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.bindings[..])
+            + 4 * (self.offsets.len() + self.strength.len())
+            + self.normals.as_ref().map_or(0, TangentFramesBind::bytes)
+    }
+
+    /// Checks what came from a file against the meshes and configuration it is used with.
+    ///
+    /// # Errors
+    /// [`WrapError::Saved`] names the first part that does not fit.
+    pub fn restored(
+        mut self,
+        mesh: &Mesh,
+        driver: &Mesh,
+        config: WrapConfig,
+    ) -> Result<Self, WrapError> {
+        let n = mesh.vertex_count();
+        let triangles = driver.topology.triangles().len();
+        let parts = [
+            (self.config == config, "configuration"),
+            (self.strength.len() == n, "strengths"),
+            (
+                self.offsets.len() == n + 1
+                    && self.offsets[0] == 0
+                    && self.offsets.is_sorted()
+                    && self.offsets[n] as usize == self.bindings.len(),
+                "offsets",
+            ),
+            (
+                self.bindings
+                    .iter()
+                    .all(|b| (b.triangle as usize) < triangles),
+                "triangles",
+            ),
+            (
+                driver.positions.len() == driver.vertex_count(),
+                "driver positions",
+            ),
+        ];
+        if let Some((_, what)) = parts.iter().find(|p| !p.0) {
+            return Err(WrapError::Saved(format!("{what} do not fit")));
+        }
+        self.driver = driver.topology.clone();
+        self.normals = driver_normals(driver, &config);
+        Ok(self)
+    }
+}
+
+/// The driver's own normals may be missing or out of date: ours are made each frame.
+fn driver_normals(driver: &Mesh, config: &WrapConfig) -> Option<TangentFramesBind> {
+    let bare = Mesh {
+        topology: driver.topology.clone(),
+        positions: driver.positions.clone(),
+        ..Mesh::default()
+    };
+    let frames = TangentFramesConfig {
+        hard_edges: HardEdges::None,
+        tangents: TangentMode::None,
+        ..TangentFramesConfig::default()
+    };
+    (config.mode == WrapMode::Surface)
+        .then(|| TangentFramesBind::new(&bare, frames).ok())
+        .flatten()
+}
+
+impl Rest {
+    fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
+        for (name, m) in [("mesh", mesh), ("driver", driver)] {
+            if m.positions.len() != m.vertex_count() {
+                return Err(WrapError::Length {
+                    mesh: name,
+                    found: m.positions.len(),
+                    expected: m.vertex_count(),
+                });
+            }
+        }
+        let normals = compute_normals(driver);
+        let triangles: Vec<_> = driver
+            .topology
+            .triangles()
+            .iter()
+            .map(|t| DriverTriangle {
+                corners: t.map(|v| f64::vec3(driver.positions[v as usize])),
+                normals: t.map(|v| f64::vec3(normals[v as usize])),
+            })
+            .collect();
+        // Slivers have no usable frame: left out.
+        let healthy = |t: &DriverTriangle<f64>| {
+            let [a, b, c] = t.corners;
+            let longest = (b - a).norm().max((c - a).norm()).max((c - b).norm());
+            (b - a).cross(&(c - a)).norm() > 1e-6 * longest * longest
+        };
+        let order: Vec<u32> = (0_u32..)
+            .zip(&triangles)
+            .filter(|(_, t)| healthy(t))
+            .map(|(i, _)| i)
+            .collect();
+        if order.is_empty() {
+            return Err(WrapError::EmptyDriver {
+                triangles: triangles.len(),
+            });
+        }
+        let edges = order.iter().map(|&i| {
+            let [a, b, c] = triangles[i as usize].corners;
+            ((b - a).norm() + (c - b).norm() + (a - c).norm()) / 3.0
+        });
+        #[expect(clippy::cast_precision_loss, reason = "an average")]
+        let mean_edge = edges.sum::<f64>() / order.len() as f64;
+        let corners = triangles.iter().map(|t| t.corners).collect();
+        let given = |v: f32| (v > 0.0).then_some(f64::from(v));
+        Ok(Self {
+            bvh: Bvh::build(corners, order),
+            triangles,
+            limit: given(config.max_distance).map_or(f64::INFINITY, |d| d * d),
+            radius: given(config.radius).unwrap_or(mean_edge),
+            config,
+        })
+    }
+
+    /// Appends the bindings of one point; returns its distance from the driver, or `None` where nothing is near.
+    fn bind_point(
+        &self,
+        p: Vec3<f64>,
+        normal: Option<Vec3<f64>>,
+        out: &mut Vec<Binding>,
+    ) -> Option<f64> {
+        let accept = |t: u32| {
+            let [a, b, c] = self.triangles[t as usize].corners;
+            normal.is_none_or(|n| (b - a).cross(&(c - a)).dot(&n) >= 0.0)
+        };
+        let k = match self.config.mode {
+            WrapMode::Surface => CANDIDATES,
+            WrapMode::Triangle => 1,
+            WrapMode::Smooth => self.config.neighbours.max(1),
+        };
+        let hits = self.bvh.nearest(p, k, self.limit, accept);
+        let first = *hits.first()?;
+        match self.config.mode {
+            WrapMode::Surface => {
+                let foot = hits.iter().find_map(|h| self.phong_foot(h, p));
+                let (triangle, barycentric) = foot.unwrap_or((first.triangle, first.barycentric));
+                out.extend(self.binding(triangle, barycentric, 1.0));
+            }
+            WrapMode::Triangle => out.extend(self.binding(first.triangle, first.barycentric, 1.0)),
+            WrapMode::Smooth => {
+                // Relative to the closest, which changes nothing after normalising and cannot underflow to zero.
+                let weight =
+                    |h: &Hit| (-(h.square - first.square) / (self.radius * self.radius)).exp();
+                let sum: f64 = hits.iter().map(weight).sum();
+                out.extend(
+                    hits.iter()
+                        .filter_map(|h| self.binding(h.triangle, h.barycentric, weight(h) / sum)),
+                );
+            }
+        }
+        Some(first.square.sqrt())
+    }
+
+    fn binding(&self, triangle: u32, barycentric: [f64; 3], weight: f64) -> Option<Binding> {
+        let t = &self.triangles[triangle as usize];
+        let (origin, frame) = local_frame(self.config.mode, t, barycentric);
+        // An interpolated normal may lie in the plane of the triangle: then its own normal serves.
+        let inverse = frame.try_inverse().or_else(|| {
+            let [a, b, c] = t.corners;
+            let n = unit((b - a).cross(&(c - a)))?;
+            Mat3::from_columns(&[b - a, c - a, n]).try_inverse()
+        })?;
+        let column = |c: usize| f64::array3(inverse.column(c).into_owned());
+        Some(Binding {
+            triangle,
+            barycentric: [barycentric[1].to_single(), barycentric[2].to_single()],
+            weight: weight.to_single(),
+            origin: f64::array3(origin),
+            local_from_rest: [column(0), column(1), column(2)],
+        })
+    }
+
+    /// Solves `p = x(u, v) + h n(u, v)` with `n` the normalised interpolation of vertex normals, by Newton's method
+    /// from the closest point; `None` where it does not converge within the triangle.
+    fn phong_foot(&self, hit: &Hit, p: Vec3<f64>) -> Option<(u32, [f64; 3])> {
+        let t = &self.triangles[hit.triangle as usize];
+        let ([a, b, c], [na, nb, nc]) = (t.corners, t.normals);
+        let (mut u, mut v) = (hit.barycentric[1], hit.barycentric[2]);
+        let mut h = None;
+        let scale = (b - a).norm().max((c - a).norm());
+        for _ in 0..20 {
+            let sum = na + (nb - na) * u + (nc - na) * v;
+            let length = sum.norm();
+            if length < 1e-6 {
+                return None;
+            }
+            let n = sum / length;
+            let x = a + (b - a) * u + (c - a) * v;
+            let height = h.unwrap_or_else(|| (p - x).dot(&n));
+            let residual = x + n * height - p;
+            if residual.norm() < 1e-10 * scale {
+                let inside = u >= -1e-7 && v >= -1e-7 && u + v <= 1.0 + 1e-7;
+                return inside.then_some((hit.triangle, [1.0 - u - v, u, v]));
+            }
+            let tilt = |d: Vec3<f64>| (d - n * n.dot(&d)) * (height / length);
+            let j = Mat3::from_columns(&[b - a + tilt(nb - na), c - a + tilt(nc - na), n]);
+            let step = j.lu().solve(&residual)?;
+            u -= step.x;
+            v -= step.y;
+            h = Some(height - step.z);
+        }
+        None
+    }
+}

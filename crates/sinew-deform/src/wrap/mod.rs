@@ -1,0 +1,383 @@
+//! Node `wrap`: the surface of one mesh moves the points of another.
+
+mod bind;
+mod bvh;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch, gram_schmidt, unit};
+use crate::{
+    BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut,
+    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
+    UpdateContext, for_each_chunk,
+};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Affine, Real, Vec3};
+use std::any::Any;
+
+pub use bind::{Binding, WrapBind, WrapError};
+pub use bvh::{Bvh, Hit, closest_point};
+pub use reference::{DriverTriangle, carry, local_frame};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "wrap",
+    kind: NodeKind::Deformer,
+    summary: "The surface of one mesh moves the points of another.",
+    page: include_str!("README.md"),
+    rows: &[],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to move."),
+        PortDesc::input(
+            "driver",
+            PortType::Mesh,
+            "Mesh whose surface it follows; its rest shape is the bind surface.",
+        ),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The moved mesh.",
+    )],
+    parameters: &[
+        ParameterDesc::choice(
+            "mode",
+            "surface",
+            MODES,
+            "What a point hangs on.",
+        ),
+        ParameterDesc::float(
+            "max_distance",
+            0.0,
+            0.0,
+            f64::MAX,
+            "Points farther from the driver at rest stay where they are; 0 means no limit.",
+        )
+        .with_unit("m")
+        .in_setup(),
+        ParameterDesc::float(
+            "falloff",
+            0.0,
+            0.0,
+            f64::MAX,
+            "Width of the band inside max_distance over which the effect fades to nothing.",
+        )
+        .with_unit("m")
+        .in_setup(),
+        ParameterDesc::int(
+            "neighbours",
+            8,
+            1,
+            256,
+            "Mode smooth: how many triangles share a point.",
+        ),
+        ParameterDesc::float(
+            "radius",
+            0.0,
+            0.0,
+            f64::MAX,
+            "Mode smooth: distance at which a triangle's share has fallen to 1/e; 0 takes the driver's mean edge.",
+        )
+        .with_unit("m")
+        .in_setup(),
+        ParameterDesc::bool(
+            "reject_opposing",
+            false,
+            "Leave out driver triangles that face away from the point's own normal (lips, eyelids).",
+        ),
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind,
+    restore: Some(restore),
+};
+
+const MODES: &[Choice] = &[
+    Choice {
+        name: "surface",
+        doc: "One place on the smooth surface, offset along the interpolated normal; continuous.",
+    },
+    Choice {
+        name: "triangle",
+        doc: "The rigid frame of the closest triangle.",
+    },
+    Choice {
+        name: "smooth",
+        doc: "A weighted blend of the closest triangles' frames.",
+    },
+];
+
+/// What a point hangs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WrapMode {
+    /// A place on the surface, offset along the interpolated vertex normal.
+    #[default]
+    Surface,
+    /// The rigid frame of one triangle.
+    Triangle,
+    /// A blend of several triangles' frames.
+    Smooth,
+}
+
+/// What setup reads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WrapConfig {
+    /// What a point hangs on.
+    pub mode: WrapMode,
+    /// Points farther from the driver stay, metres; zero means no limit.
+    pub max_distance: f32,
+    /// Width of the band inside `max_distance` where the effect fades, metres.
+    pub falloff: f32,
+    /// Triangles a point in [`WrapMode::Smooth`].
+    pub neighbours: usize,
+    /// Distance of weight 1/e in [`WrapMode::Smooth`], metres; zero takes the driver's mean edge.
+    pub radius: f32,
+    /// Leave out triangles that face away from the point's normal.
+    pub reject_opposing: bool,
+}
+
+impl Default for WrapConfig {
+    fn default() -> Self {
+        Self {
+            mode: WrapMode::Surface,
+            max_distance: 0.0,
+            falloff: 0.0,
+            neighbours: 8,
+            radius: 0.0,
+            reject_opposing: false,
+        }
+    }
+}
+
+impl WrapConfig {
+    /// Strength of a point at that distance (metres) from the driver, 0 to 1; `None` is beyond reach.
+    pub fn strength(&self, distance: Option<f64>) -> f32 {
+        let Some(distance) = distance else {
+            return 0.0;
+        };
+        let (limit, band) = (f64::from(self.max_distance), f64::from(self.falloff));
+        if limit <= 0.0 || band <= 0.0 {
+            return 1.0;
+        }
+        let t = ((limit - distance) / band).clamp(0.0, 1.0);
+        (t * t * (3.0 - 2.0 * t)).to_single()
+    }
+}
+
+/// What one instance needs: vertex normals of the driver.
+#[derive(Debug)]
+pub struct WrapScratch {
+    normals: Vec<[f32; 3]>,
+    frames: Option<TangentFramesScratch>,
+}
+
+impl WrapBind {
+    /// Scratch for one instance.
+    pub fn new_scratch(&self) -> WrapScratch {
+        WrapScratch {
+            normals: self
+                .normals
+                .as_ref()
+                .map_or_else(Vec::new, |n| vec![[0.0; 3]; n.vertex_count()]),
+            frames: self.normals.as_ref().map(|n| n.new_scratch()),
+        }
+    }
+}
+
+/// One frame of work. Where lengths do not fit the setup, nothing is written.
+#[derive(Debug)]
+pub struct WrapJob<'a> {
+    /// Setup of the two meshes.
+    pub bind: &'a WrapBind,
+    /// Strength for each vertex.
+    pub weight: MaskWeight<'a>,
+    /// Mesh to move.
+    pub input: MeshView<'a>,
+    /// Current positions of the driver.
+    pub driver: &'a [[f32; 3]],
+    /// Same vertex count as the input; must not overlap it.
+    pub output: MeshViewMut<'a>,
+    /// Overwritten.
+    pub scratch: &'a mut WrapScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl WrapJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written.
+    pub fn run(self) {
+        let Self {
+            bind,
+            weight,
+            input,
+            driver,
+            output,
+            scratch,
+            par,
+        } = self;
+        let n = bind.vertex_count();
+        if input.positions.len() != n || driver.len() != bind.driver.vertex_count() {
+            return;
+        }
+        if let (Some(normals), Some(frames)) = (&bind.normals, &mut scratch.frames) {
+            TangentFramesJob {
+                bind: normals,
+                positions: driver,
+                normals: Some(&mut scratch.normals),
+                tangents: None,
+                scratch: frames,
+                par,
+            }
+            .run();
+        }
+        let normals = &scratch.normals[..];
+        let triangle = |t: u32| {
+            let t = bind.driver.triangles()[t as usize];
+            DriverTriangle {
+                corners: t.map(|v| f32::vec3(driver[v as usize])),
+                normals: t.map(|v| {
+                    normals
+                        .get(v as usize)
+                        .map_or_else(Vec3::zeros, |&n| f32::vec3(n))
+                }),
+            }
+        };
+        let outputs = (output.positions, output.normals, output.tangents);
+        for_each_chunk(par, n, 1024, outputs, &|range, (mut p, mut n, mut t)| {
+            for (i, v) in range.enumerate() {
+                let w = weight.at(v) * bind.strength[v];
+                let moved = move_vertex(bind, &triangle, w, &input, v);
+                if let Some(p) = &mut p {
+                    p[i] = moved.0;
+                }
+                if let (Some(n), Some(value)) = (&mut n, moved.1) {
+                    n[i] = value;
+                }
+                if let (Some(t), Some(value)) = (&mut t, moved.2) {
+                    t[i] = value;
+                }
+            }
+        });
+    }
+}
+
+type Moved = ([f32; 3], Option<[f32; 3]>, Option<[f32; 4]>);
+
+/// Position, normal and tangent of one vertex; the incoming ones where it hangs on nothing.
+fn move_vertex(
+    bind: &WrapBind,
+    triangle: &impl Fn(u32) -> DriverTriangle<f32>,
+    w: f32,
+    input: &MeshView<'_>,
+    v: usize,
+) -> Moved {
+    let bindings = bind.bindings_of(v);
+    let (normal, tangent) = (input.normals.map(|n| n[v]), input.tangents.map(|t| t[v]));
+    if bindings.is_empty() || w == 0.0 {
+        return (input.positions[v], normal, tangent);
+    }
+    let p = f32::vec3(input.positions[v]);
+    let (moved, linear) = carry(bind.config.mode, bindings, triangle, p);
+    let map = Affine {
+        linear,
+        translation: Vec3::zeros(),
+    };
+    let toward = |from: Vec3<f32>, to: Option<Vec3<f32>>| {
+        let to = to.unwrap_or(from);
+        unit(from + (to - from) * w).unwrap_or(from)
+    };
+    let new_normal = normal.map(|n| toward(f32::vec3(n), unit(map.normal_matrix() * f32::vec3(n))));
+    let new_tangent = tangent.map(|[x, y, z, sign]| {
+        let t = f32::vec3([x, y, z]);
+        let t = toward(t, unit(linear * t));
+        let t = new_normal.and_then(|n| gram_schmidt(t, n)).unwrap_or(t);
+        [
+            t.x,
+            t.y,
+            t.z,
+            if linear.determinant() < 0.0 && w > 0.5 {
+                -sign
+            } else {
+                sign
+            },
+        ]
+    });
+    (
+        f32::array3(p + (moved - p) * w),
+        new_normal.map(Into::into),
+        new_tangent,
+    )
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "distances are single precision in kernels"
+)]
+fn config(parameters: &Parameters<'_>) -> WrapConfig {
+    WrapConfig {
+        mode: match parameters.text("mode") {
+            "triangle" => WrapMode::Triangle,
+            "smooth" => WrapMode::Smooth,
+            _ => WrapMode::Surface,
+        },
+        max_distance: parameters.float("max_distance") as f32,
+        falloff: parameters.float("falloff") as f32,
+        neighbours: usize::try_from(parameters.int("neighbours")).unwrap_or(1),
+        radius: parameters.float("radius") as f32,
+        reject_opposing: parameters.bool("reject_opposing"),
+    }
+}
+
+fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let (mesh, driver) = (context.mesh("mesh")?, context.mesh("driver")?);
+    let bind = WrapBind::new(mesh, driver, config(&context.parameters))?;
+    Ok(Box::new(Bound { bind }))
+}
+
+fn restore(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let (mesh, driver) = (context.mesh("mesh")?, context.mesh("driver")?);
+    let saved: WrapBind =
+        postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
+    let bind = saved.restored(mesh, driver, config(&context.parameters))?;
+    Ok(Box::new(Bound { bind }))
+}
+
+#[derive(Debug)]
+struct Bound {
+    bind: WrapBind,
+}
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(self.bind.new_scratch())
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.bind.normals.as_ref().map_or(0, |n| {
+            n.vertex_count() * 12 + self.bind.driver.triangles().len() * 24
+        })
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let weight = MaskWeight::from_context(&context);
+        let output = context.outputs.mesh("mesh");
+        let Some(scratch) = context.scratch.downcast_mut() else {
+            return;
+        };
+        WrapJob {
+            bind: &self.bind,
+            weight,
+            input: context.inputs.mesh("mesh"),
+            driver: context.inputs.mesh("driver").positions,
+            output,
+            scratch,
+            par: context.par,
+        }
+        .run();
+    }
+    fn save(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(&self.bind).ok()
+    }
+}
