@@ -1,2 +1,25 @@
-//! The command line of Sinew.
-fn main() {}
+//! The command line of Sinew: parse, call, print.
+
+mod args;
+mod character;
+mod commands;
+mod document;
+mod exit;
+mod frames;
+mod output;
+mod talk;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let talk = talk::Talk::new(args.log_format, args.quiet);
+    match commands::dispatch(&args, &talk) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            talk.failure(&failure);
+            failure.code.into()
+        }
+    }
+}

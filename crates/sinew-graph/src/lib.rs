@@ -27,6 +27,7 @@ pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
 };
 pub use schema::schema;
+pub use value::to_plain_json;
 
 /// Checks a document and compiles it.
 ///

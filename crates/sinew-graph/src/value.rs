@@ -311,3 +311,67 @@ pub(crate) fn read_keyed(
     }
     Some(Some(out))
 }
+
+impl crate::plan::Plan {
+    /// Reads a value for the parameter `name` from text: JSON, or a bare word where the parameter takes text.
+    ///
+    /// # Errors
+    /// [`crate::ParameterError`] where there is no such parameter or the text does not fit it.
+    pub fn parse_parameter(
+        &self,
+        name: &str,
+        text: &str,
+    ) -> Result<ParameterValue, crate::ParameterError> {
+        let index = crate::instance::find_parameter(self, name)?;
+        let ty = self.parameters()[index].ty.0;
+        if matches!(ty, ParameterType::Text | ParameterType::Choice(_)) && !text.starts_with('"') {
+            let value = ParameterValue::Text(text.to_owned());
+            return match check_value(ty, &value) {
+                Ok(()) => Ok(value),
+                Err(message) => Err(crate::ParameterError::Value {
+                    name: name.to_owned(),
+                    message,
+                }),
+            };
+        }
+        let mut reporter = Reporter::new(name, text);
+        let value = crate::json::parse(&mut reporter)
+            .and_then(|json| read_value(name, ty, &json, &mut reporter));
+        value.ok_or_else(|| crate::ParameterError::Value {
+            name: name.to_owned(),
+            message: match reporter.found.first() {
+                Some(d) => format!("{}; {}", d.message, d.help.clone().unwrap_or_default()),
+                None => format!("expected {}", expectation(ty)),
+            },
+        })
+    }
+}
+
+/// The document without comments and trailing commas, for embedding.
+///
+/// # Errors
+/// Where it is not JSON with comments.
+pub fn to_plain_json(file: &str, text: &str) -> Result<String, crate::Diagnostics> {
+    let mut reporter = Reporter::new(file, text);
+    match crate::json::parse(&mut reporter) {
+        Some(json) if reporter.found.is_empty() => Ok(plain(&json).to_string()),
+        _ => Err(crate::Diagnostics(reporter.found)),
+    }
+}
+
+fn plain(json: &Json) -> serde_json::Value {
+    use serde_json::Value as V;
+    match &json.kind {
+        Kind::Null => V::Null,
+        Kind::Bool(b) => V::Bool(*b),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "checked to be whole and below 2^53"
+        )]
+        Kind::Number(n) if n.fract() == 0.0 && n.abs() < 9.0e15 => V::from(*n as i64),
+        Kind::Number(n) => V::from(*n),
+        Kind::Text(t) => V::String(t.clone()),
+        Kind::Array(a) => V::Array(a.iter().map(plain).collect()),
+        Kind::Object(m) => V::Object(m.iter().map(|m| (m.key.clone(), plain(&m.value))).collect()),
+    }
+}

@@ -264,7 +264,7 @@ fn nested_problems_are_located_in_their_own_file() {
     );
     assert_eq!(
         found(&outer(", \"v\": 7"), &[("inner.json", INNER)]),
-        "g.json:1:93: the graph 'sub' has no input or parameter 'v'; did you mean 'w'?"
+        "g.json:1:91: the graph 'sub' has no input or parameter 'v'; did you mean 'w'?"
     );
     assert!(
         found(&outer(""), &[]).contains("the graph 'inner.json' cannot be read: no such file"),

@@ -18,14 +18,23 @@ pub struct AnyFile {
 /// # Errors
 /// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
 pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
     let plain = |asset| AnyFile { asset, gltf: None };
-    let is_pattern = path.file_name().is_some_and(|n| n.to_string_lossy().contains('#'));
+    let is_pattern = path
+        .file_name()
+        .is_some_and(|n| n.to_string_lossy().contains('#'));
     match ending.as_str() {
         _ if path.is_dir() || is_pattern => read_sequence(path).map(plain),
         "glb" | "gltf" => {
             let file = read_gltf(path)?;
-            Ok(AnyFile { asset: file.asset, gltf: Some(file.document) })
+            Ok(AnyFile {
+                asset: file.asset,
+                gltf: Some(file.document),
+            })
         }
         "obj" | "ply" => read_mesh(path).map(plain),
         _ => Err(IoError::Unsupported {
@@ -42,7 +51,10 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
 /// # Errors
 /// [`IoError::Read`].
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, IoError> {
-    std::fs::read(path).map_err(|source| IoError::Read { path: path.to_owned(), source })
+    std::fs::read(path).map_err(|source| IoError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Reads a text file in UTF-8; a byte-order mark is dropped.
@@ -56,7 +68,9 @@ pub fn read_text(path: &Path) -> Result<String, IoError> {
         found: "a byte that is not UTF-8".into(),
         expected: "text in UTF-8".into(),
     })?;
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map_or_else(|| text.clone(), str::to_owned))
 }
 
 /// Writes a whole file, or none; makes the folder where it is missing.
@@ -85,5 +99,8 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
 /// # Errors
 /// [`IoError::Write`].
 pub fn make_folder(path: &Path) -> Result<(), IoError> {
-    std::fs::create_dir_all(path).map_err(|source| IoError::Write { path: path.to_owned(), source })
+    std::fs::create_dir_all(path).map_err(|source| IoError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -1,1 +1,38 @@
-//! Part of Sinew.
+//! Sinew: an open deformer graph.
+//!
+//! A character (mesh, skeleton, clips, morph targets) and a small document that says how it deforms go in; the
+//! deformed mesh comes out, frame by frame.
+//!
+//! ```
+//! use sinew::deform::Par;
+//! use sinew::geom::{Mesh, Topology};
+//! use sinew::graph::{Frame, InputBinding, Instance, NoNesting};
+//! use std::sync::Arc;
+//!
+//! let mesh = Mesh::new(
+//!     "triangle",
+//!     Topology::new(3, vec![[0, 1, 2]])?,
+//!     vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+//! );
+//! let document = r#"{
+//!     "sinew": "1.0",
+//!     "inputs": { "body": { "type": "mesh" } },
+//!     "stack": [{ "node": "transform", "transform": { "translation": [0, 0, 2] } }]
+//! }"#;
+//! let plan = sinew::graph::compile("shift.json", document, &NoNesting)?;
+//! let mut instance = Instance::bind(Arc::new(plan), &[InputBinding::Mesh(Arc::new(mesh))], &[], Par::Seq)?;
+//! instance.update(&Frame::default(), Par::Seq);
+//! let body = instance.mesh_output("body").expect("declared by the stack");
+//! assert_eq!(body.positions[1], [1.0, 0.0, 2.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+/// The deformers and their registry.
+pub use sinew_deform as deform;
+/// Meshes, rigs, clips.
+pub use sinew_geom as geom;
+/// Documents, plans, instances.
+pub use sinew_graph as graph;
+/// Files.
+#[cfg(feature = "io")]
+pub use sinew_io as io;

@@ -185,7 +185,10 @@ impl GlbSource {
         let mut buffers: Vec<Arc<[u8]>> = document
             .buffers
             .iter()
-            .map(|b| b.as_ref().map_or_else(|| Arc::from([]), |b| Arc::from(b.bytes())))
+            .map(|b| {
+                b.as_ref()
+                    .map_or_else(|| Arc::from([]), |b| Arc::from(b.bytes()))
+            })
             .collect();
         for (index, bytes) in document.decompressed.iter().enumerate() {
             let Some(bytes) = bytes else { continue };
@@ -199,6 +202,10 @@ impl GlbSource {
             }
         }
         let base_dir = path.parent().unwrap_or(Path::new("")).to_owned();
-        Self { json, buffers, base_dir }
+        Self {
+            json,
+            buffers,
+            base_dir,
+        }
     }
 }

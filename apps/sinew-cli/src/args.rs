@@ -1,0 +1,165 @@
+//! What the command line accepts.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// How messages on standard error look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people; with a progress bar on a terminal.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Sinew: an open deformer graph.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sinew",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character do not fit, 6 output, 130 stopped by Ctrl-C."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// How messages on standard error look.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub(crate) log_format: LogFormat,
+    /// Say nothing but errors.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Deform a character and write the frames.
+    Run(RunArgs),
+    /// Check a graph document.
+    Check(CheckArgs),
+    /// Say what is in a file.
+    Inspect(InspectArgs),
+    /// List the node kinds, or describe one.
+    Nodes(NodesArgs),
+    /// Print the JSON Schema of graph documents.
+    Schema,
+    /// Write a commented starter graph.
+    Init(InitArgs),
+    /// Write a graph into a GLB, so that character and deformation are one file.
+    Embed(EmbedArgs),
+    /// Run every deformer on the built-in samples: GLB files and pictures.
+    Demo(DemoArgs),
+    /// Say what this machine offers.
+    Doctor,
+    /// Print a shell's completions.
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// GLB, glTF, OBJ or PLY file.
+    pub(crate) character: PathBuf,
+    /// Graph document; without it the one in the character file.
+    #[arg(short, long)]
+    pub(crate) graph: Option<PathBuf>,
+    /// Clip to play; without it the first one.
+    #[arg(short, long)]
+    pub(crate) clip: Option<String>,
+    /// Frames to evaluate: 21, 0-120 or 0-120/2; without it the whole clip.
+    #[arg(short, long)]
+    pub(crate) frames: Option<String>,
+    /// Frames a second: frame n is at n / fps seconds.
+    #[arg(long, default_value_t = 30.0)]
+    pub(crate) fps: f64,
+    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Result: .glb, .npz, .pc2, .mdd, .obj or .ply; may be given often.
+    #[arg(short, long, required = true)]
+    pub(crate) output: Vec<PathBuf>,
+    /// How a GLB moves from frame to frame.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) interpolation: Interpolation,
+    /// Threads; 0 takes all cores.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Setup results to read if they fit, and to write if they do not.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// How a GLB moves from frame to frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Interpolation {
+    /// A frame stays until the next.
+    Step,
+    /// Straight from frame to frame.
+    #[default]
+    Linear,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// Graph document.
+    pub(crate) graph: PathBuf,
+    /// Print what the compiler derived: phases, order, links.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Bind it to this character as well, and print buffers and memory with --explain.
+    #[arg(long)]
+    pub(crate) character: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// Any file that Sinew reads.
+    pub(crate) file: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NodesArgs {
+    /// Node kind to describe.
+    pub(crate) node: Option<String>,
+    /// Write one page a node into this folder (the docs).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pages: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InitArgs {
+    /// File to write.
+    #[arg(default_value = "graph.json")]
+    pub(crate) file: PathBuf,
+    /// Overwrite it.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EmbedArgs {
+    /// GLB file.
+    pub(crate) character: PathBuf,
+    /// Graph document.
+    #[arg(short, long)]
+    pub(crate) graph: PathBuf,
+    /// GLB to write.
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Folder to write.
+    #[arg(short, long, default_value = "sinew-demo")]
+    pub(crate) output: PathBuf,
+}

@@ -1,0 +1,98 @@
+//! One function a command.
+
+mod check;
+mod demo;
+mod inspect;
+mod nodes;
+mod run;
+
+use crate::args::{Args, Command, EmbedArgs, InitArgs};
+use crate::document::Document;
+use crate::exit::{Failure, Outcome};
+use crate::talk::{Talk, print};
+use clap::CommandFactory;
+use sinew::deform::simd_level;
+
+pub(crate) use run::run_instance;
+
+pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
+    match &args.command {
+        Command::Run(a) => run::run(a, talk),
+        Command::Check(a) => check::check(a, talk),
+        Command::Inspect(a) => inspect::inspect(a, talk),
+        Command::Nodes(a) => nodes::nodes(a, talk),
+        Command::Schema => schema(),
+        Command::Init(a) => init(a, talk),
+        Command::Embed(a) => embed(a, talk),
+        Command::Demo(a) => demo::demo(a, talk),
+        Command::Doctor => {
+            doctor();
+            Ok(())
+        }
+        Command::Completions { shell } => {
+            let mut out = Vec::new();
+            clap_complete::generate(*shell, &mut Args::command(), "sinew", &mut out);
+            print(&String::from_utf8_lossy(&out));
+            Ok(())
+        }
+        Command::Man => {
+            let mut out = Vec::new();
+            clap_mangen::Man::new(Args::command())
+                .render(&mut out)
+                .map_err(Failure::output)?;
+            print(&String::from_utf8_lossy(&out));
+            Ok(())
+        }
+    }
+}
+
+fn schema() -> Outcome {
+    let text = serde_json::to_string_pretty(&sinew::graph::schema()).map_err(Failure::output)?;
+    print(&text);
+    Ok(())
+}
+
+/// What `sinew init` writes; a test keeps it valid.
+pub(crate) const STARTER: &str = include_str!("starter.json");
+
+fn init(args: &InitArgs, talk: &Talk) -> Outcome {
+    if args.file.exists() && !args.force {
+        return Err(Failure::output(format!(
+            "{} is there already; --force overwrites it",
+            args.file.display()
+        )));
+    }
+    sinew::io::write_text(&args.file, STARTER).map_err(Failure::output)?;
+    talk.info(
+        "written",
+        &format!(
+            "wrote {}; try: sinew run CHARACTER.glb --graph {} -o out.glb",
+            args.file.display(),
+            args.file.display()
+        ),
+    );
+    Ok(())
+}
+
+fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
+    let document = Document::from_file(&args.graph)?;
+    document.compile(talk)?;
+    let plain = sinew::graph::to_plain_json(&document.name, &document.text)
+        .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
+    sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output)
+        .map_err(Failure::output)?;
+    talk.info("written", &format!("wrote {}", args.output.display()));
+    Ok(())
+}
+
+fn doctor() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    print(&format!(
+        "sinew {}\ntarget  {}-{}\nthreads {threads}\nsimd    {:?}\ndevices cpu\nnodes   {}\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS,
+        simd_level(),
+        sinew::deform::REGISTRY.len(),
+    ));
+}

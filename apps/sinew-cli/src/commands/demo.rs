@@ -1,0 +1,278 @@
+//! `sinew demo`: every deformer on the built-in samples, as GLB files and before/after pictures.
+
+use crate::args::{DemoArgs, Interpolation};
+use crate::character::{Cast, Character};
+use crate::commands::run_instance;
+use crate::exit::{Failure, Outcome};
+use crate::output::{Options, write_all};
+use crate::talk::Talk;
+use sinew::deform::Par;
+use sinew::geom::Asset;
+use sinew::graph::{Frame, Instance, NoNesting, compile};
+use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
+use std::path::Path;
+use std::sync::Arc;
+
+/// One entry of the demo.
+struct Demo {
+    /// Name of the graph and of what is written.
+    name: &'static str,
+    graph: &'static str,
+    sample: Sample,
+    /// The graph of the left picture; the rest mesh where there is none.
+    before: Option<&'static str>,
+    /// When the picture is taken, seconds.
+    at_secs: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sample {
+    Arm,
+    Creature,
+    Ball,
+}
+
+macro_rules! graph {
+    ($name:literal) => {
+        include_str!(concat!("../../../../examples/", $name, ".json"))
+    };
+}
+
+const LINEAR: &str = graph!("skin_linear");
+/// The arm's clip has the elbow at 140 degrees and the wrist at 120 here.
+const ELBOW_SECS: f64 = 1.8;
+
+macro_rules! demos {
+    ($($name:literal $sample:ident $before:expr, $at:expr;)+) => {
+        &[$(Demo { name: $name, graph: graph!($name), sample: Sample::$sample, before: $before, at_secs: $at }),+]
+    };
+}
+
+const DEMOS: &[Demo] = demos! {
+    "skin_linear" Arm None, ELBOW_SECS;
+    "skin_dual_quaternion" Arm Some(LINEAR), ELBOW_SECS;
+    "skin_delta_mush" Arm Some(LINEAR), ELBOW_SECS;
+    "rigid_delta_mush" Creature Some(graph!("skin_rigid")), 0.3;
+    "smooth" Arm Some(LINEAR), ELBOW_SECS;
+    "morph" Arm Some(LINEAR), ELBOW_SECS;
+    "blend" Arm Some(LINEAR), ELBOW_SECS;
+    "difference" Arm Some(LINEAR), ELBOW_SECS;
+    "wrap" Arm Some(LINEAR), ELBOW_SECS;
+    "bend" Arm None, 0.8;
+    "lattice" Ball None, 0.8;
+    "squash_stretch" Ball None, 0.4;
+    "twist" Ball None, 0.8;
+    "taper" Ball None, 0.8;
+    "sine" Ball None, 0.8;
+    "masked_transform" Ball None, 0.8;
+    "debug_lines" Ball None, 0.8;
+};
+
+const PANEL: usize = 480;
+
+pub(super) fn demo(args: &DemoArgs, talk: &Talk) -> Outcome {
+    let samples = [
+        (
+            Sample::Arm,
+            sinew_samples::arm_with_hand().map_err(Failure::input)?,
+        ),
+        (
+            Sample::Creature,
+            sinew_samples::creature().map_err(Failure::input)?,
+        ),
+        (Sample::Ball, sinew_samples::ball().map_err(Failure::input)?),
+    ];
+    let progress = talk.progress(DEMOS.len(), "demo");
+    for (done, demo) in DEMOS.iter().enumerate() {
+        talk.check_interrupt()?;
+        let Some((_, asset)) = samples.iter().find(|s| s.0 == demo.sample) else {
+            continue;
+        };
+        animate(demo, asset, &args.output, talk)?;
+        picture(demo, asset, &args.output)?;
+        progress.step(done + 1);
+    }
+    elbow_comparison(&samples[0].1, &args.output)?;
+    talk.info(
+        "written",
+        &format!(
+            "wrote {} GLB files and {} pictures to {}",
+            DEMOS.len(),
+            DEMOS.len() + 1,
+            args.output.display()
+        ),
+    );
+    Ok(())
+}
+
+fn character(asset: &Asset) -> Character {
+    Character {
+        path: asset.name.clone().into(),
+        asset: asset.clone(),
+        source: None,
+    }
+}
+
+/// The whole clip through the graph, as a GLB.
+fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
+    let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
+    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""), talk)?;
+    let mut instance =
+        Instance::bind(plan, &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
+    let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
+    let clip = asset.clips.first().map(|c| c.name.clone());
+    let collected = run_instance(
+        &mut instance,
+        &mut cast,
+        clip.as_deref(),
+        &numbers,
+        30.0,
+        talk,
+    )?;
+    let path = folder.join(format!("{}.glb", demo.name));
+    sinew::io::make_folder(folder).map_err(Failure::output)?;
+    write_all(
+        &[path],
+        collected,
+        &Options {
+            source: None,
+            interpolation: Interpolation::Linear,
+            fps: 30.0,
+        },
+        talk,
+    )
+}
+
+/// What one evaluation looks like.
+struct Look {
+    positions: Vec<[f32; 3]>,
+    normals: Option<Vec<[f32; 3]>>,
+    colors: Option<Vec<[f32; 4]>>,
+    lines: Vec<LinePicture>,
+}
+
+fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
+    let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
+    let talk = Talk::silent();
+    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""), &talk)?;
+    let mut instance =
+        Instance::bind(plan.clone(), &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
+    cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
+    instance.update(
+        &Frame {
+            time_secs: at_secs,
+            pose: cast.poses.first(),
+            ..Frame::default()
+        },
+        Par::Rayon,
+    );
+    let body = instance
+        .mesh_output("body")
+        .ok_or_else(|| Failure::bind("the graph has no output 'body'"))?;
+    let lines = plan
+        .outputs()
+        .iter()
+        .filter_map(|o| instance.line_output(&o.name))
+        .flatten();
+    Ok(Look {
+        positions: body.positions.to_vec(),
+        normals: body.normals.map(<[_]>::to_vec),
+        colors: body.colors.map(<[_]>::to_vec),
+        lines: lines
+            .map(|l| LinePicture {
+                from: l.from,
+                to: l.to,
+                color: [l.color[0], l.color[1], l.color[2]],
+            })
+            .collect(),
+    })
+}
+
+fn rest(asset: &Asset) -> Outcome<Look> {
+    let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
+    Ok(Look {
+        positions: mesh.positions,
+        normals: mesh.normals,
+        colors: mesh.colors.into_iter().next(),
+        lines: Vec::new(),
+    })
+}
+
+fn draw(look: &Look, triangles: &[[u32; 3]], camera: &Camera) -> Outcome<Image> {
+    let mut picture = Picture::with_background(PANEL, PANEL, Background::STUDIO);
+    let mesh = MeshPicture {
+        normals: look.normals.as_deref(),
+        colors: look.colors.as_deref(),
+        ..MeshPicture::new(&look.positions, triangles)
+    };
+    picture.draw_mesh(&mesh, camera).map_err(Failure::output)?;
+    picture.draw_lines(&look.lines, camera, 1.5, false);
+    Ok(picture.resolve())
+}
+
+/// Yaw and pitch that show a sample well, radians.
+fn view(sample: Sample) -> (f32, f32) {
+    match sample {
+        Sample::Arm => (0.25, 0.25),
+        Sample::Creature => (0.9, 0.2),
+        Sample::Ball => (0.5, 0.25),
+    }
+}
+
+fn picture(demo: &Demo, asset: &Asset, folder: &Path) -> Outcome {
+    let after = evaluate(asset, demo.graph, demo.at_secs)?;
+    let before = match demo.before {
+        Some(graph) => evaluate(asset, graph, demo.at_secs)?,
+        None => rest(asset)?,
+    };
+    let (yaw, pitch) = view(demo.sample);
+    let all: Vec<[f32; 3]> = before
+        .positions
+        .iter()
+        .chain(&after.positions)
+        .copied()
+        .collect();
+    let camera = Camera::framing(&all, yaw, pitch, 1.0);
+    let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
+    let triangles = mesh.topology.triangles();
+    let label = if demo.before.is_some() {
+        "before"
+    } else {
+        "rest"
+    };
+    let panels = [
+        draw(&before, triangles, &camera)?,
+        draw(&after, triangles, &camera)?,
+    ];
+    let image = side_by_side(&[(label, &panels[0]), (demo.name, &panels[1])]);
+    image
+        .save_png(&folder.join(format!("{}.png", demo.name)))
+        .map_err(Failure::output)
+}
+
+/// The elbow at 140 degrees under three ways of skinning.
+fn elbow_comparison(asset: &Asset, folder: &Path) -> Outcome {
+    let graphs = [
+        ("linear", LINEAR),
+        ("dual quaternion", graph!("skin_dual_quaternion")),
+        ("delta mush", graph!("skin_delta_mush")),
+    ];
+    let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
+    let looks = graphs
+        .iter()
+        .map(|g| evaluate(asset, g.1, ELBOW_SECS))
+        .collect::<Outcome<Vec<Look>>>()?;
+    let all: Vec<[f32; 3]> = looks
+        .iter()
+        .flat_map(|l| l.positions.iter().copied())
+        .collect();
+    let camera = Camera::framing(&all, 0.0, 0.15, 1.0);
+    let images = looks
+        .iter()
+        .map(|l| draw(l, mesh.topology.triangles(), &camera))
+        .collect::<Outcome<Vec<Image>>>()?;
+    let panels: Vec<(&str, &Image)> = graphs.iter().zip(&images).map(|(g, i)| (g.0, i)).collect();
+    side_by_side(&panels)
+        .save_png(&folder.join("elbow.png"))
+        .map_err(Failure::output)
+}

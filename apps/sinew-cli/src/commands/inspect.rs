@@ -1,0 +1,142 @@
+//! `sinew inspect`.
+
+use crate::args::InspectArgs;
+use crate::exit::{Failure, Outcome};
+use crate::talk::{Talk, print};
+use serde_json::{Value, json};
+use sinew::geom::{Asset, Mesh, WeldMap};
+use sinew::io::{PointTiming, read_any};
+use std::fmt::Write;
+use std::path::Path;
+
+pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
+    let report = match args
+        .file
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase()
+        .as_str()
+    {
+        "pc2" | "mdd" => point_cache(&args.file)?,
+        "json" => {
+            let plan = crate::document::Document::from_file(&args.file)?.compile(talk)?;
+            json!({ "kind": "graph", "explain": plan.explain() })
+        }
+        _ => asset_report(&read_any(&args.file).map_err(Failure::input)?.asset),
+    };
+    if args.json {
+        print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+    } else {
+        print(&as_text(&report, 0));
+    }
+    Ok(())
+}
+
+fn point_cache(path: &Path) -> Outcome<Value> {
+    let is_pc2 = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("pc2"));
+    let cache = if is_pc2 {
+        sinew::io::point_cache::read_pc2(path)
+    } else {
+        sinew::io::point_cache::read_mdd(path)
+    }
+    .map_err(Failure::input)?;
+    let timing = match &cache.timing {
+        PointTiming::Sampled {
+            start_frame,
+            sample_rate,
+        } => json!({ "start_frame": start_frame, "sample_rate": sample_rate }),
+        PointTiming::Seconds(t) => json!({ "first_secs": t.first(), "last_secs": t.last() }),
+    };
+    Ok(
+        json!({ "kind": "point cache", "frames": cache.frames.len(), "points": cache.frames.first().map_or(0, Vec::len), "timing": timing }),
+    )
+}
+
+fn asset_report(asset: &Asset) -> Value {
+    let clips: Vec<Value> = asset
+        .clips
+        .iter()
+        .map(|c| json!({ "name": c.name, "start_secs": c.range().0, "end_secs": c.range().1, "channels": c.channels().len() }))
+        .collect();
+    let warnings: Vec<Value> = asset
+        .warnings
+        .iter()
+        .map(|w| json!({ "code": w.code, "message": w.message }))
+        .collect();
+    let mut out = json!({
+        "kind": "asset",
+        "name": asset.name,
+        "meshes": asset.meshes.iter().map(mesh_report).collect::<Vec<_>>(),
+        "nodes": asset.rig.nodes().len(),
+        "joints": asset.rig.joints().len(),
+        "clips": clips,
+        "graph": asset.graph.is_some(),
+        "warnings": warnings,
+    });
+    if let (Some(s), Some(map)) = (&asset.sequence, out.as_object_mut()) {
+        let same = s.frames.windows(2).all(|w| w[0].topology == w[1].topology);
+        map.insert("sequence".into(), json!({ "frames": s.frames.len(), "first": s.numbers.first(), "last": s.numbers.last(), "constant_topology": same }));
+    }
+    out
+}
+
+fn mesh_report(m: &Mesh) -> Value {
+    let bounds = m.bounds();
+    json!({
+        "name": m.name,
+        "vertices": m.vertex_count(),
+        "distinct_positions": WeldMap::by_position(&m.positions, 0.0).class_count(),
+        "triangles": m.topology.triangles().len(),
+        "parts": m.parts.len().max(1),
+        "normals": m.normals.is_some(),
+        "tangents": m.tangents.is_some(),
+        "uv_sets": m.uvs.len(),
+        "color_sets": m.colors.len(),
+        "attributes": m.attributes.keys().collect::<Vec<_>>(),
+        "influences_per_vertex": m.influences.as_ref().map_or(0, |i| i.max_per_vertex()),
+        "morph_targets": m.morph_targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(),
+        "bounds_min": bounds.map(|b| b.0),
+        "bounds_max": bounds.map(|b| b.1),
+    })
+}
+
+/// Indented lines; long lists are cut with a count.
+fn as_text(value: &Value, indent: usize) -> String {
+    let mut out = String::new();
+    let pad = "  ".repeat(indent);
+    if let Value::Object(map) = value {
+        for (key, v) in map {
+            match v {
+                Value::Array(a) if a.iter().any(Value::is_object) => {
+                    let _ = writeln!(out, "{pad}{key}: {}", a.len());
+                    for item in a.iter().take(40) {
+                        let text = as_text(item, indent + 2);
+                        let _ = writeln!(out, "{pad}  - {}", text.trim_start().trim_end());
+                    }
+                    if a.len() > 40 {
+                        let _ = writeln!(out, "{pad}  ... {} more; --json lists all", a.len() - 40);
+                    }
+                }
+                Value::Object(_) => {
+                    let _ = write!(out, "{pad}{key}:\n{}", as_text(v, indent + 1));
+                }
+                Value::String(s) if s.contains('\n') => {
+                    let _ = writeln!(out, "{pad}{key}:");
+                    for line in s.lines() {
+                        let _ = writeln!(out, "{pad}  {line}");
+                    }
+                }
+                Value::String(s) => {
+                    let _ = writeln!(out, "{pad}{key}: {s}");
+                }
+                _ => {
+                    let _ = writeln!(out, "{pad}{key}: {v}");
+                }
+            }
+        }
+    }
+    out
+}

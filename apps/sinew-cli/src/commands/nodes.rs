@@ -1,0 +1,167 @@
+//! `sinew nodes`: the registry, as text and as the pages of the docs.
+
+use crate::args::NodesArgs;
+use crate::exit::{Failure, Outcome};
+use crate::talk::{Talk, print};
+use sinew::deform::{DefaultValue, NodeDesc, ParameterType, Phase, REGISTRY, find_node};
+use std::fmt::Write;
+
+pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
+    if let Some(folder) = &args.pages {
+        for desc in REGISTRY {
+            let path = folder.join(format!("{}.md", desc.name));
+            sinew::io::write_text(&path, &page(desc)).map_err(Failure::output)?;
+        }
+        sinew::io::write_text(&folder.join("README.md"), &index()).map_err(Failure::output)?;
+        talk.info(
+            "written",
+            &format!("wrote {} pages to {}", REGISTRY.len() + 1, folder.display()),
+        );
+        return Ok(());
+    }
+    match &args.node {
+        None => {
+            let mut out = String::new();
+            for desc in REGISTRY {
+                let _ = writeln!(
+                    out,
+                    "{:<18}{:<10}{}",
+                    desc.name,
+                    desc.kind.as_str(),
+                    desc.summary
+                );
+            }
+            print(&out);
+            Ok(())
+        }
+        Some(name) => match find_node(name) {
+            Some(desc) => {
+                print(&page(desc));
+                Ok(())
+            }
+            None => {
+                let known: Vec<&str> = REGISTRY.iter().map(|d| d.name).collect();
+                Err(Failure::usage(format!(
+                    "there is no node '{name}'; known are {}",
+                    known.join(", ")
+                )))
+            }
+        },
+    }
+}
+
+fn index() -> String {
+    let mut out = String::from(
+        "# Nodes\n\nMade by `sinew nodes --pages docs/nodes` from the registry.\n\n| node | kind | what it does |\n|---|---|---|\n",
+    );
+    for d in REGISTRY {
+        let _ = writeln!(
+            out,
+            "| [`{0}`]({0}.md) | {1} | {2} |",
+            d.name,
+            d.kind.as_str(),
+            d.summary
+        );
+    }
+    out
+}
+
+/// The page of one node: ports, parameters, then the folder's own text.
+fn page(d: &NodeDesc) -> String {
+    let mut out = format!("# {}\n\n{} ({})\n\n", d.name, d.summary, d.kind.as_str());
+    let _ = writeln!(out, "| input | type | |\n|---|---|---|");
+    for p in d.inputs {
+        let open = if p.required { "" } else { " May stay open." };
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {}{open} |",
+            p.name,
+            p.ty.as_str(),
+            p.doc
+        );
+    }
+    let _ = writeln!(out, "\n| output | type | |\n|---|---|---|");
+    for p in d.outputs {
+        let _ = writeln!(out, "| `{}` | {} | {} |", p.name, p.ty.as_str(), p.doc);
+    }
+    if !d.parameters.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n| parameter | values | default | read | |\n|---|---|---|---|---|"
+        );
+    }
+    for p in d.parameters {
+        let read = if p.phase == Phase::Setup {
+            "setup"
+        } else {
+            "each frame"
+        };
+        let unit = if p.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", p.unit)
+        };
+        let _ = writeln!(
+            out,
+            "| `{}` | {}{unit} | {} | {read} | {}{} |",
+            p.name,
+            values(p.ty),
+            default(p.default),
+            p.doc,
+            words(p.ty)
+        );
+    }
+    let _ = write!(out, "\n{}", d.page);
+    out
+}
+
+fn values(ty: ParameterType) -> String {
+    match ty {
+        ParameterType::Bool => "true, false".into(),
+        ParameterType::Int { min, max } if max == i64::MAX => format!("whole, from {min}"),
+        ParameterType::Int { min, max } => format!("whole, {min} to {max}"),
+        ParameterType::Float { min, max } => match (min == f64::MIN, max == f64::MAX) {
+            (true, true) => "number".into(),
+            (true, false) => format!("number, at most {max}"),
+            (false, true) => format!("number, at least {min}"),
+            _ => format!("number, {min} to {max}"),
+        },
+        ParameterType::Choice(c) => c
+            .iter()
+            .map(|c| format!("`{}`", c.name))
+            .collect::<Vec<_>>()
+            .join(", "),
+        ParameterType::Text => "text".into(),
+        ParameterType::Vec3 => "[x, y, z]".into(),
+        ParameterType::Vec4 => "[x, y, z, w]".into(),
+        ParameterType::Int3 { .. } => "[x, y, z], whole".into(),
+        ParameterType::Transform => "transform".into(),
+        ParameterType::Floats => "list of numbers".into(),
+        ParameterType::Points => "list of points".into(),
+        ParameterType::Texts => "list of texts".into(),
+    }
+}
+
+fn words(ty: ParameterType) -> String {
+    match ty {
+        ParameterType::Choice(c) => c
+            .iter()
+            .map(|c| format!(" `{}`: {}", c.name, c.doc))
+            .collect(),
+        _ => String::new(),
+    }
+}
+
+fn default(d: DefaultValue) -> String {
+    match d {
+        DefaultValue::Bool(v) => v.to_string(),
+        DefaultValue::Int(v) => v.to_string(),
+        DefaultValue::Float(v) => v.to_string(),
+        DefaultValue::Text(v) => format!("`{v}`"),
+        DefaultValue::Vec3(v) => format!("{v:?}"),
+        DefaultValue::Vec4(v) => format!("{v:?}"),
+        DefaultValue::Int3(v) => format!("{v:?}"),
+        DefaultValue::Identity => "identity".into(),
+        DefaultValue::Empty => "empty".into(),
+    }
+}

@@ -1,0 +1,188 @@
+//! `sinew run`.
+
+use crate::args::RunArgs;
+use crate::character::{Cast, Character};
+use crate::document::Document;
+use crate::exit::{Code, Failure, Outcome};
+use crate::frames::frame_numbers;
+use crate::output::{Collected, Options, check_ending, write_all};
+use crate::talk::Talk;
+use sinew::deform::{Par, ParameterValue};
+use sinew::graph::{BindError, Frame, Instance, Plan};
+use sinew::io::gltf_write::GlbSource;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
+    args.output.iter().try_for_each(|o| check_ending(o))?;
+    let character = Character::load(&args.character, talk)?;
+    let document = match (&args.graph, &character.asset.graph) {
+        (Some(path), _) => Document::from_file(path)?,
+        (None, Some(text)) => Document::embedded(&args.character, text),
+        (None, None) => {
+            let message = format!(
+                "{} carries no graph; give one with --graph, `sinew init` writes a starter",
+                args.character.display()
+            );
+            return Err(Failure::usage(message));
+        }
+    };
+    let plan = Arc::new(document.compile(talk)?);
+    let parameters = parse_settings(&plan, &args.set)?;
+    let clip = chosen_clip(&character, args.clip.as_deref())?;
+    let numbers = frame_numbers(
+        args.frames.as_deref(),
+        character.asset.find_clip(clip.as_deref()),
+        args.fps,
+    )?;
+    let source = character
+        .source
+        .as_ref()
+        .map(|s| GlbSource::of(s, &args.character));
+    let mut cast = Cast::assemble(character, &plan, &document.folder, talk)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads)
+        .build()
+        .map_err(Failure::output)?;
+    let collected = pool.install(|| -> Outcome<Collected> {
+        let mut instance = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
+        run_instance(
+            &mut instance,
+            &mut cast,
+            clip.as_deref(),
+            &numbers,
+            args.fps,
+            talk,
+        )
+    })?;
+    let options = Options {
+        source: source.as_ref(),
+        interpolation: args.interpolation,
+        fps: args.fps,
+    };
+    write_all(&args.output, collected, &options, talk)
+}
+
+/// The clip to play: the named one, else the first; a wrong name is an error that lists the right ones.
+fn chosen_clip(character: &Character, name: Option<&str>) -> Outcome<Option<String>> {
+    let asset = &character.asset;
+    if let (Some(name), None) = (name, asset.find_clip(name)) {
+        let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
+        let message = format!(
+            "{} has no clip '{name}'; it has {}",
+            character.path.display(),
+            if known.is_empty() {
+                "none".into()
+            } else {
+                known.join(", ")
+            }
+        );
+        return Err(Failure::usage(message));
+    }
+    Ok(asset.find_clip(name).map(|c| c.name.clone()))
+}
+
+fn parse_settings<'a>(plan: &Plan, set: &'a [String]) -> Outcome<Vec<(&'a str, ParameterValue)>> {
+    set.iter()
+        .map(|s| {
+            let (name, text) = s
+                .split_once('=')
+                .ok_or_else(|| Failure::usage(format!("--set {s}: expected NAME=VALUE")))?;
+            let value = plan
+                .parse_parameter(name, text)
+                .map_err(|e| Failure::usage(format!("--set {s}: {e}")))?;
+            Ok((name, value))
+        })
+        .collect()
+}
+
+/// Binds, from saved setup results where they fit.
+fn bind(
+    plan: &Arc<Plan>,
+    cast: &Cast,
+    parameters: &[(&str, ParameterValue)],
+    cache: Option<&Path>,
+    talk: &Talk,
+) -> Outcome<Instance> {
+    if let Some(path) = cache.filter(|p| p.exists()) {
+        let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
+        match Instance::bind_cached(plan.clone(), &cast.bindings, parameters, Par::Rayon, &bytes) {
+            Ok(instance) => {
+                talk.info("cache_read", &format!("setup read from {}", path.display()));
+                return Ok(instance);
+            }
+            Err(BindError::Cache(e)) => talk.warning("cache", &format!("{}: {e}", path.display())),
+            Err(e) => return Err(Failure::bind(e)),
+        }
+    }
+    let instance = Instance::bind(plan.clone(), &cast.bindings, parameters, Par::Rayon)
+        .map_err(Failure::bind)?;
+    if let Some(path) = cache {
+        sinew::io::write_bytes(path, &instance.setup_cache(&cast.bindings, parameters))
+            .map_err(Failure::output)?;
+        talk.info(
+            "cache_written",
+            &format!("setup written to {}", path.display()),
+        );
+    }
+    Ok(instance)
+}
+
+/// Evaluates the frames in order.
+pub(crate) fn run_instance(
+    instance: &mut Instance,
+    cast: &mut Cast,
+    clip: Option<&str>,
+    numbers: &[i64],
+    fps: f64,
+    talk: &Talk,
+) -> Outcome<Collected> {
+    let plan = instance.plan().clone();
+    let progress = talk.progress(numbers.len(), "frames");
+    let mut collected = Collected::default();
+    let mut before: Option<f64> = None;
+    for (done, &number) in numbers.iter().enumerate() {
+        talk.check_interrupt()?;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "frame numbers are far below 2^53"
+        )]
+        let time_secs = number as f64 / fps;
+        cast.pose(clip, time_secs);
+        let poses: Vec<(usize, &sinew::geom::Pose)> = cast
+            .of_input
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| (i, &cast.poses[c]))
+            .collect();
+        let frame = Frame {
+            time_secs,
+            dt_secs: before.map_or(0.0, |b| time_secs - b),
+            pose: None,
+            poses: &poses,
+            values: &[],
+        };
+        instance.update(&frame, Par::Rayon);
+        if let Some((output, vertex)) = not_finite(instance) {
+            let message = format!(
+                "frame {number}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"
+            );
+            return Err(Failure::new(Code::Bind, message));
+        }
+        collected.add(&plan, instance, number, time_secs);
+        before = Some(time_secs);
+        progress.step(done + 1);
+    }
+    Ok(collected)
+}
+
+fn not_finite(instance: &Instance) -> Option<(String, usize)> {
+    instance.plan().outputs().iter().find_map(|o| {
+        let mesh = instance.mesh_output(&o.name)?;
+        let bad = mesh
+            .positions
+            .iter()
+            .position(|p| p.iter().any(|c| !c.is_finite()))?;
+        Some((o.name.clone(), bad))
+    })
+}

@@ -1,0 +1,69 @@
+//! Which frames to evaluate.
+
+use crate::exit::{Failure, Outcome};
+use sinew::geom::Clip;
+
+/// Frames, at most: a slip of the finger must not fill the disk.
+const MAX_FRAMES: i64 = 1_000_000;
+
+/// Frame numbers from `--frames`, or the whole clip.
+pub(crate) fn frame_numbers(
+    text: Option<&str>,
+    clip: Option<&Clip>,
+    fps: f64,
+) -> Outcome<Vec<i64>> {
+    if !(fps.is_finite() && fps > 0.0) {
+        return Err(Failure::usage(format!(
+            "--fps is {fps}, expected a number above 0"
+        )));
+    }
+    let (first, last, step) = match text {
+        Some(text) => parse(text).ok_or_else(|| {
+            Failure::usage(format!(
+                "--frames is '{text}', expected 21, 0-120 or 0-120/2"
+            ))
+        })?,
+        None => {
+            let (start, end) = clip.map_or((0.0, 0.0), Clip::range);
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "float to integer casts saturate, and the count is checked below"
+            )]
+            let number = |t: f32| (f64::from(t) * fps).round() as i64;
+            (number(start), number(end), 1)
+        }
+    };
+    let count = (last - first) / step + 1;
+    if first < 0 || last < first || count > MAX_FRAMES {
+        return Err(Failure::usage(format!(
+            "{count} frames from {first} to {last}: expected 1 to {MAX_FRAMES} frames, none below 0"
+        )));
+    }
+    Ok((0..count).map(|i| first + i * step).collect())
+}
+
+fn parse(text: &str) -> Option<(i64, i64, i64)> {
+    let (range, step) = match text.split_once('/') {
+        Some((range, step)) => (range, step.parse().ok().filter(|&s| s > 0)?),
+        None => (text, 1),
+    };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    // Far below overflow in what follows.
+    (first <= 1 << 40 && last <= 1 << 40 && step <= 1 << 40).then_some((first, last, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let numbers = |t: &str| frame_numbers(Some(t), None, 30.0).ok();
+        assert_eq!(numbers("21"), Some(vec![21]));
+        assert_eq!(numbers("1-7/3"), Some(vec![1, 4, 7]));
+        for bad in ["", "a", "5-1", "1-9/0", "-3", "1-99999999999999999999"] {
+            assert_eq!(numbers(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Collecting frames and writing them in the format that the file name asks for.
+
+use crate::args::Interpolation;
+use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
+use sinew::deform::Line;
+use sinew::geom::Mesh;
+use sinew::graph::{Instance, Plan};
+use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
+use sinew::io::point_cache::{write_mdd, write_pc2};
+use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz};
+use std::path::{Path, PathBuf};
+
+/// Formats by file ending.
+pub(crate) const ENDINGS: [&str; 6] = ["glb", "npz", "pc2", "mdd", "obj", "ply"];
+
+/// Refuses an ending that no writer knows, before any work is done.
+pub(crate) fn check_ending(path: &Path) -> Outcome {
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    if ENDINGS.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "cannot tell the format of {} by its ending; known are .{}",
+        path.display(),
+        ENDINGS.join(", .")
+    )))
+}
+
+/// The results of all frames.
+#[derive(Default)]
+pub(crate) struct Collected {
+    /// Output name, rest mesh, frames.
+    meshes: Vec<(String, Mesh, Vec<FrameData>)>,
+    extras: Vec<ExtraArray>,
+    pub(crate) times_secs: Vec<f32>,
+    pub(crate) numbers: Vec<i64>,
+}
+
+impl Collected {
+    pub(crate) fn add(&mut self, plan: &Plan, instance: &Instance, number: i64, time_secs: f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "files store single precision"
+        )]
+        self.times_secs.push(time_secs as f32);
+        self.numbers.push(number);
+        for output in plan.outputs() {
+            let name = &output.name;
+            if let Some(m) = instance.mesh_output(name) {
+                let data = FrameData {
+                    positions: m.positions.to_vec(),
+                    normals: m.normals.map(<[_]>::to_vec),
+                    tangents: m.tangents.map(<[_]>::to_vec),
+                    colors: m.colors.map(<[_]>::to_vec),
+                };
+                match self.meshes.iter_mut().find(|x| x.0 == *name) {
+                    Some(entry) => entry.2.push(data),
+                    None => self.meshes.push((name.clone(), m.rest.clone(), vec![data])),
+                }
+            } else if let Some(v) = instance.float_output(name) {
+                self.add_extra(name, vec![v.len()], v.to_vec());
+            } else if let Some(l) = instance.line_output(name) {
+                self.add_extra(
+                    name,
+                    vec![l.len(), 10],
+                    l.iter().flat_map(numbers_of).collect(),
+                );
+            }
+        }
+    }
+
+    fn add_extra(&mut self, name: &str, shape: Vec<usize>, values: Vec<f32>) {
+        match self.extras.iter_mut().find(|e| e.name == name) {
+            Some(e) => e.frames.push(values),
+            None => self.extras.push(ExtraArray {
+                name: name.to_owned(),
+                shape,
+                frames: vec![values],
+            }),
+        }
+    }
+
+    fn cached(&mut self) -> FrameCache<'_> {
+        FrameCache {
+            meshes: self
+                .meshes
+                .iter_mut()
+                .map(|(name, mesh, frames)| CachedMesh {
+                    name: name.clone(),
+                    mesh,
+                    frames: std::mem::take(frames),
+                })
+                .collect(),
+            times_secs: self.times_secs.clone(),
+        }
+    }
+}
+
+fn numbers_of(l: &Line) -> [f32; 10] {
+    let ([a, b, c], [d, e, f], [r, g, bl, al]) = (l.from, l.to, l.color);
+    [a, b, c, d, e, f, r, g, bl, al]
+}
+
+/// How to write.
+pub(crate) struct Options<'a> {
+    pub(crate) source: Option<&'a GlbSource>,
+    pub(crate) interpolation: Interpolation,
+    pub(crate) fps: f64,
+}
+
+/// Writes all outputs; each appears whole or not at all.
+pub(crate) fn write_all(
+    paths: &[PathBuf],
+    mut collected: Collected,
+    options: &Options<'_>,
+    talk: &Talk,
+) -> Outcome {
+    let numbers = std::mem::take(&mut collected.numbers);
+    let extras = std::mem::take(&mut collected.extras);
+    let times = collected.times_secs.clone();
+    let cache = collected.cached();
+    for path in paths {
+        talk.check_interrupt()?;
+        write_one(path, &cache, &extras, &times, &numbers, options, talk)?;
+        talk.info("written", &format!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+fn write_one(
+    path: &Path,
+    cache: &FrameCache<'_>,
+    extras: &[ExtraArray],
+    times: &[f32],
+    numbers: &[i64],
+    options: &Options<'_>,
+    talk: &Talk,
+) -> Outcome {
+    let need_mesh = || {
+        cache
+            .meshes
+            .first()
+            .ok_or_else(|| Failure::bind("the graph has no mesh output, nothing to write"))
+    };
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    match ending.as_str() {
+        "glb" => {
+            let interpolation = match options.interpolation {
+                Interpolation::Step => FrameInterpolation::Step,
+                Interpolation::Linear => FrameInterpolation::Linear,
+            };
+            need_mesh()?;
+            let glb = GlbOptions {
+                source: options.source,
+                interpolation,
+                ..GlbOptions::default()
+            };
+            for w in write_glb(path, cache, &glb).map_err(Failure::output)? {
+                talk.warning(w.code, &w.message);
+            }
+            Ok(())
+        }
+        "npz" => {
+            let more = cache.meshes.iter().skip(1).map(|m| ExtraArray {
+                name: format!("{}_positions", m.name),
+                shape: vec![m.mesh.vertex_count(), 3],
+                frames: m
+                    .frames
+                    .iter()
+                    .map(|f| f.positions.as_flattened().to_vec())
+                    .collect(),
+            });
+            let all: Vec<ExtraArray> = extras.iter().cloned().chain(more).collect();
+            write_npz(path, need_mesh()?, times, &all).map_err(Failure::output)
+        }
+        "pc2" => {
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "PC2 stores single precision"
+            )]
+            let (start, rate) = (
+                numbers[0] as f32,
+                numbers.get(1).map_or(1, |n| n - numbers[0]) as f32,
+            );
+            write_pc2(path, cache, start, rate).map_err(Failure::output)
+        }
+        "mdd" => write_mdd(path, cache).map_err(Failure::output),
+        _ => write_sequence(path, &ending, cache, numbers, talk),
+    }?;
+    let _ = options.fps;
+    Ok(())
+}
+
+/// One OBJ or PLY a frame: `name_0021.ply`; a single frame keeps the plain name.
+fn write_sequence(
+    path: &Path,
+    ending: &str,
+    cache: &FrameCache<'_>,
+    numbers: &[i64],
+    talk: &Talk,
+) -> Outcome {
+    for (k, number) in numbers.iter().enumerate() {
+        talk.check_interrupt()?;
+        let surfaces: Vec<Surface<'_>> = cache
+            .meshes
+            .iter()
+            .map(|m| Surface::of_frame(m, &m.frames[k]))
+            .collect();
+        let file = if numbers.len() == 1 {
+            path.to_owned()
+        } else {
+            numbered(path, *number)
+        };
+        if ending == "obj" {
+            sinew::io::obj::write_obj(&file, &surfaces).map_err(Failure::output)?;
+        } else {
+            sinew::io::ply::write_ply(&file, &surfaces, sinew::io::ply::PlyOptions::default())
+                .map_err(Failure::output)?;
+        }
+    }
+    Ok(())
+}
+
+fn numbered(path: &Path, number: i64) -> PathBuf {
+    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("frame");
+    let ending = path.extension().and_then(|s| s.to_str()).unwrap_or("ply");
+    path.with_file_name(format!("{stem}_{number:04}.{ending}"))
+}

@@ -1,0 +1,182 @@
+//! Messages to the user: text or JSON lines on standard error, a progress bar on a terminal, Ctrl-C.
+
+use crate::args::LogFormat;
+use crate::exit::{Code, Failure, Outcome};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use sinew::graph::{Diagnostic, Severity};
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(crate) struct Talk {
+    format: LogFormat,
+    quiet: bool,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Talk {
+    pub(crate) fn new(format: LogFormat, quiet: bool) -> Self {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = interrupted.clone();
+        // Without a handler Ctrl-C ends the process at once; files are renamed into place, so nothing is half done.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        Self {
+            format,
+            quiet,
+            interrupted,
+        }
+    }
+
+    /// Says nothing and hears nothing.
+    pub(crate) fn silent() -> Self {
+        Self {
+            format: LogFormat::Text,
+            quiet: true,
+            interrupted: Arc::default(),
+        }
+    }
+
+    /// Fails once Ctrl-C was pressed.
+    pub(crate) fn check_interrupt(&self) -> Outcome {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::new(
+                Code::Interrupted,
+                "stopped; nothing was written",
+            ));
+        }
+        Ok(())
+    }
+
+    fn line(&self, text: &str) {
+        // A closed pipe is not worth an error.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+
+    pub(crate) fn info(&self, event: &str, message: &str) {
+        match (self.quiet, self.format) {
+            (true, _) => {}
+            (_, LogFormat::Text) => self.line(message),
+            (_, LogFormat::Json) => self
+                .line(&json!({ "level": "info", "event": event, "message": message }).to_string()),
+        }
+    }
+
+    pub(crate) fn warning(&self, code: &str, message: &str) {
+        match (self.quiet, self.format) {
+            (true, _) => {}
+            (_, LogFormat::Text) => self.line(&format!("warning: {message}")),
+            (_, LogFormat::Json) => self.line(
+                &json!({ "level": "warning", "event": code, "message": message }).to_string(),
+            ),
+        }
+    }
+
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if failure.shown {
+            return;
+        }
+        match self.format {
+            LogFormat::Text => self.line(&format!("error: {}", failure.message)),
+            LogFormat::Json => self.line(&json!({ "level": "error", "event": "failed", "exit": failure.code as u8, "message": failure.message }).to_string()),
+        }
+    }
+
+    /// Shows a problem of a graph document with its place underlined.
+    pub(crate) fn diagnostic(&self, d: &Diagnostic) {
+        if self.quiet && d.severity == Severity::Warning {
+            return;
+        }
+        let place = d.place();
+        if self.format == LogFormat::Json {
+            let level = if d.severity == Severity::Error {
+                "error"
+            } else {
+                "warning"
+            };
+            self.line(
+                &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": place.line, "column": place.column })
+                    .to_string(),
+            );
+            return;
+        }
+        let level = if d.severity == Severity::Error {
+            Level::ERROR
+        } else {
+            Level::WARNING
+        };
+        let span = d.span.start.min(d.text.len())..d.span.end.min(d.text.len());
+        let snippet = Snippet::source(&*d.text)
+            .path(&*d.file)
+            .line_start(1)
+            .annotation(AnnotationKind::Primary.span(span).label(&d.label));
+        let mut group = level.primary_title(d.message.as_str()).element(snippet);
+        if let Some(help) = &d.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        let renderer = if std::io::stderr().is_terminal() {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        self.line(&renderer.render(&[group]).to_string());
+    }
+
+    /// A bar for `total` steps; hidden unless standard error is a terminal.
+    pub(crate) fn progress(&self, total: usize, what: &str) -> Progress {
+        let hidden =
+            self.quiet || self.format == LogFormat::Json || !std::io::stderr().is_terminal();
+        let target = if hidden {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{msg} [{wide_bar}] {pos}/{len} {eta}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.set_message(what.to_owned());
+        Progress {
+            bar,
+            json: !self.quiet && self.format == LogFormat::Json,
+            what: what.to_owned(),
+            total,
+        }
+    }
+}
+
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    json: bool,
+    what: String,
+    total: usize,
+}
+
+impl Progress {
+    pub(crate) fn step(&self, done: usize) {
+        self.bar.set_position(done as u64);
+        if self.json {
+            let line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Prints data on standard output; a closed pipe is success.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') {
+            Ok(())
+        } else {
+            out.write_all(b"\n")
+        }
+    });
+}

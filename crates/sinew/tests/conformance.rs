@@ -1,0 +1,212 @@
+//! The conformance loop: what holds for every node of the registry, on every sample and on awkward meshes.
+
+mod common;
+
+use common::{assets, bindings, document, instance, middle};
+use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY};
+use sinew::graph::{Frame, Instance};
+
+/// All numbers of all outputs.
+fn results(i: &Instance) -> Vec<u32> {
+    let mut out = Vec::new();
+    for o in i.plan().outputs() {
+        if let Some(m) = i.mesh_output(&o.name) {
+            out.extend(m.positions.as_flattened().iter().map(|v| v.to_bits()));
+            out.extend(
+                m.normals
+                    .unwrap_or_default()
+                    .as_flattened()
+                    .iter()
+                    .map(|v| v.to_bits()),
+            );
+            out.extend(
+                m.tangents
+                    .unwrap_or_default()
+                    .as_flattened()
+                    .iter()
+                    .map(|v| v.to_bits()),
+            );
+            out.extend(
+                m.colors
+                    .unwrap_or_default()
+                    .as_flattened()
+                    .iter()
+                    .map(|v| v.to_bits()),
+            );
+        }
+        out.extend(
+            i.float_output(&o.name)
+                .unwrap_or_default()
+                .iter()
+                .map(|v| v.to_bits()),
+        );
+        for l in i.line_output(&o.name).unwrap_or_default() {
+            out.extend(l.from.iter().chain(&l.to).map(|v| v.to_bits()));
+        }
+    }
+    out
+}
+
+#[test]
+fn outputs_are_finite_and_normals_are_unit() {
+    for asset in assets() {
+        let mut pose = asset.rig.rest_pose();
+        asset
+            .rig
+            .evaluate(asset.clips.first(), middle(&asset), &mut pose);
+        for desc in REGISTRY {
+            let mut i = instance(&asset, &document(desc));
+            i.update(
+                &Frame {
+                    time_secs: 0.5,
+                    pose: Some(&pose),
+                    ..Frame::default()
+                },
+                Par::Seq,
+            );
+            assert!(
+                results(&i).iter().all(|b| f32::from_bits(*b).is_finite()),
+                "{} on {}: not finite",
+                desc.name,
+                asset.name
+            );
+            for o in i.plan().outputs() {
+                let Some(m) = i.mesh_output(&o.name) else {
+                    continue;
+                };
+                for (v, n) in m.normals.unwrap_or_default().iter().enumerate() {
+                    let length = n.iter().map(|c| c * c).sum::<f32>().sqrt();
+                    assert!(
+                        (length - 1.0).abs() < 1e-3,
+                        "{} on {}: normal {v} is {n:?}",
+                        desc.name,
+                        asset.name
+                    );
+                }
+                for (v, t) in m.tangents.unwrap_or_default().iter().enumerate() {
+                    assert!(
+                        t[3] == 1.0 || t[3] == -1.0,
+                        "{} on {}: tangent {v} is {t:?}",
+                        desc.name,
+                        asset.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let pool = |n: usize| {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(n)
+            .build()
+            .expect("pool")
+    };
+    let pools = [pool(1), pool(2), pool(5)];
+    for asset in assets() {
+        let mut pose = asset.rig.rest_pose();
+        asset
+            .rig
+            .evaluate(asset.clips.first(), middle(&asset), &mut pose);
+        let frame = Frame {
+            time_secs: 0.5,
+            pose: Some(&pose),
+            ..Frame::default()
+        };
+        for desc in REGISTRY {
+            let mut i = instance(&asset, &document(desc));
+            i.update(&frame, Par::Seq);
+            let expected = results(&i);
+            for pool in &pools {
+                pool.install(|| i.update(&frame, Par::Rayon));
+                assert!(
+                    results(&i) == expected,
+                    "{} on {} with {} threads",
+                    desc.name,
+                    asset.name,
+                    pool.current_num_threads()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn saved_setup_gives_the_same_bits() {
+    for asset in assets() {
+        let mut pose = asset.rig.rest_pose();
+        asset
+            .rig
+            .evaluate(asset.clips.first(), middle(&asset), &mut pose);
+        let frame = Frame {
+            time_secs: 0.5,
+            pose: Some(&pose),
+            ..Frame::default()
+        };
+        for desc in REGISTRY {
+            let mut i = instance(&asset, &document(desc));
+            let inputs = bindings(&asset, i.plan());
+            let bytes = i.setup_cache(&inputs, &[]);
+            let mut j = Instance::bind_cached(i.plan().clone(), &inputs, &[], Par::Seq, &bytes)
+                .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
+            i.update(&frame, Par::Seq);
+            j.update(&frame, Par::Seq);
+            assert!(
+                results(&i) == results(&j),
+                "{} on {}",
+                desc.name,
+                asset.name
+            );
+            // Damage is noticed, wherever it is.
+            for at in [0, 9, 50, bytes.len() - 1] {
+                let mut bad = bytes.clone();
+                bad[at] ^= 1;
+                assert!(
+                    Instance::bind_cached(i.plan().clone(), &inputs, &[], Par::Seq, &bad).is_err(),
+                    "{}: byte {at}",
+                    desc.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_registry_is_in_order() {
+    let mut names: Vec<&str> = REGISTRY.iter().map(|d| d.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), REGISTRY.len(), "names are unique");
+    for d in REGISTRY {
+        assert!(
+            d.inputs.len() <= MAX_PORTS && d.outputs.len() <= MAX_PORTS,
+            "{}",
+            d.name
+        );
+        assert!(
+            !d.page.trim().is_empty() && !d.summary.is_empty(),
+            "{} has no page",
+            d.name
+        );
+        assert!(
+            matches!(d.kind, NodeKind::Driver | NodeKind::Deformer),
+            "{}: extend the tests for this kind",
+            d.name
+        );
+        for o in d.outputs {
+            if let Some(e) = o.effect {
+                assert!(
+                    d.input(e.from).is_some(),
+                    "{}: {} passes through from nowhere",
+                    d.name,
+                    o.name
+                );
+            }
+        }
+        for p in d.parameters {
+            assert!(!p.doc.is_empty(), "{}.{} has no doc", d.name, p.name);
+        }
+    }
+}
