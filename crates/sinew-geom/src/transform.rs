@@ -11,6 +11,7 @@ pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
     /// Widens (or keeps) to double precision.
     fn to_double(self) -> f64;
     /// Widens (or keeps) a single-precision value.
+    #[inline]
     fn from_single(value: f32) -> Self {
         Self::from_double(f64::from(value))
     }
@@ -35,21 +36,26 @@ impl Real for f32 {
         clippy::cast_possible_truncation,
         reason = "rounding to single precision is what the function is for"
     )]
+    #[inline]
     fn from_double(value: f64) -> Self {
         value as f32
     }
+    #[inline]
     fn to_double(self) -> f64 {
         f64::from(self)
     }
+    #[inline]
     fn to_single(self) -> f32 {
         self
     }
 }
 
 impl Real for f64 {
+    #[inline]
     fn from_double(value: f64) -> Self {
         value
     }
+    #[inline]
     fn to_double(self) -> f64 {
         self
     }
@@ -57,6 +63,7 @@ impl Real for f64 {
         clippy::cast_possible_truncation,
         reason = "rounding to single precision is what the function is for"
     )]
+    #[inline]
     fn to_single(self) -> f32 {
         self as f32
     }

@@ -20,6 +20,7 @@ pub struct FaceTerms<R: Real> {
 }
 
 /// Unit vector, or `None` where the length is zero, not finite or lost to underflow.
+#[inline]
 pub fn unit<R: Real>(v: Vec3<R>) -> Option<Vec3<R>> {
     let square = v.norm_squared();
     if square > R::from_double(1e-20) && square < R::from_double(1e20) {
@@ -36,11 +37,13 @@ pub fn unit<R: Real>(v: Vec3<R>) -> Option<Vec3<R>> {
 }
 
 /// Angle between two vectors of any length, 0 to pi, well conditioned everywhere.
+#[inline]
 pub fn angle_between<R: Real>(a: Vec3<R>, b: Vec3<R>) -> R {
     a.cross(&b).norm().atan2(a.dot(&b))
 }
 
 /// Normal and corner weights of the triangle `p` (counter-clockwise seen from outside).
+#[inline]
 pub fn face_terms<R: Real>(p: [Vec3<R>; 3], area_weighted: bool) -> FaceTerms<R> {
     let (e01, e02, e12) = (p[1] - p[0], p[2] - p[0], p[2] - p[1]);
     if area_weighted {
@@ -75,6 +78,7 @@ pub fn face_terms<R: Real>(p: [Vec3<R>; 3], area_weighted: bool) -> FaceTerms<R>
 
 /// Unit direction in which `u` grows over the triangle, with the sign of its orientation in UV space folded into
 /// `coefficients`; zero where the UVs are degenerate.
+#[inline]
 pub fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> [R; 3] {
     let [a, b] = coefficients.map(R::from_single);
     let t = (p[1] - p[0]) * a + (p[2] - p[0]) * b;
@@ -82,6 +86,7 @@ pub fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> [R; 3] 
 }
 
 /// Sum of a triangle attribute over a list of corners (`4 * triangle + corner`), weighted by corner.
+#[inline]
 pub fn gather<R: Real>(faces: &[FaceTerms<R>], vectors: Option<&[[R; 3]]>, row: &[u32]) -> Vec3<R> {
     let mut sum = Vec3::zeros();
     match vectors {
@@ -153,6 +158,7 @@ fn gather_mikk<R: Real>(
 }
 
 /// Part of `t` perpendicular to the unit normal, unit; `None` where nothing is left of it.
+#[inline]
 pub fn gram_schmidt<R: Real>(t: Vec3<R>, n: Vec3<R>) -> Option<Vec3<R>> {
     let t = unit(t)?;
     let flat = t - n * n.dot(&t);
@@ -197,6 +203,7 @@ pub(super) fn reference_edge_at<R: Real>(
 }
 
 /// Normal of vertex `v` from the face terms of the current positions; always unit.
+#[inline]
 pub fn vertex_normal<R: Real>(
     bind: &TangentFramesBind,
     faces: &[FaceTerms<R>],
@@ -224,6 +231,7 @@ pub fn vertex_normal<R: Real>(
 }
 
 /// Tangent of vertex `v` with bitangent sign, perpendicular to the unit normal `n`; always unit.
+#[inline]
 pub fn vertex_tangent<R: Real>(
     bind: &TangentFramesBind,
     faces: &[FaceTerms<R>],

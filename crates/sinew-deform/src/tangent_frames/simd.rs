@@ -23,6 +23,22 @@ fn cross<S: Simd>(a: V3<S>, b: V3<S>) -> V3<S> {
     ]
 }
 #[inline(always)]
+fn times<S: Simd>(a: V3<S>, k: f32x8<S>) -> V3<S> {
+    [a[0] * k, a[1] * k, a[2] * k]
+}
+#[inline(always)]
+fn load3<S: Simd>(simd: S, l: &[[f32; 8]; 3]) -> V3<S> {
+    [
+        f32x8::from_slice(simd, &l[0]),
+        f32x8::from_slice(simd, &l[1]),
+        f32x8::from_slice(simd, &l[2]),
+    ]
+}
+#[inline(always)]
+fn store3<S: Simd>(a: V3<S>) -> [[f32; 8]; 3] {
+    [a[0].into(), a[1].into(), a[2].into()]
+}
+#[inline(always)]
 fn amax<S: Simd>(a: V3<S>) -> f32x8<S> {
     a[0].abs().max(a[1].abs()).max(a[2].abs())
 }
@@ -31,23 +47,22 @@ fn amax<S: Simd>(a: V3<S>) -> f32x8<S> {
 /// within 3e-7 of the exact value.
 #[inline(always)]
 pub(super) fn angle<S: Simd>(simd: S, y: f32x8<S>, x: f32x8<S>) -> f32x8<S> {
-    let splat = |v: f32| f32x8::splat(simd, v);
     let ax = x.abs();
     let (lo, hi) = (ax.min(y), ax.max(y));
     // lo / hi beyond tan(pi/8): atan(t) = pi/4 + atan((t - 1) / (t + 1)), with one division for both.
-    let folded: mask32x8<S> = lo.simd_gt(hi * splat(0.414_213_57));
+    let folded: mask32x8<S> = lo.simd_gt(hi * f32x8::splat(simd, 0.414_213_57));
     let t = folded.select(lo - hi, lo) / folded.select(lo + hi, hi);
     let z = t * t;
-    let p = splat(8.053_744_5e-2) * z - splat(1.387_768_6e-1);
-    let p = p * z + splat(1.997_771_1e-1);
-    let p = p * z - splat(3.333_295e-1);
+    let p = f32x8::splat(simd, 8.053_744_5e-2) * z - f32x8::splat(simd, 1.387_768_6e-1);
+    let p = p * z + f32x8::splat(simd, 1.997_771_1e-1);
+    let p = p * z - f32x8::splat(simd, 3.333_295e-1);
     let r = p * z * t + t;
-    let r = folded.select(r + splat(std::f32::consts::FRAC_PI_4), r);
+    let r = folded.select(r + f32x8::splat(simd, std::f32::consts::FRAC_PI_4), r);
     let r = y
         .simd_gt(ax)
-        .select(splat(std::f32::consts::FRAC_PI_2) - r, r);
-    x.simd_lt(splat(0.0))
-        .select(splat(std::f32::consts::PI) - r, r)
+        .select(f32x8::splat(simd, std::f32::consts::FRAC_PI_2) - r, r);
+    x.simd_lt(f32x8::splat(simd, 0.0))
+        .select(f32x8::splat(simd, std::f32::consts::PI) - r, r)
 }
 
 /// Face terms of `triangles`; lanes past the end repeat the last triangle and are dropped.
@@ -69,10 +84,14 @@ pub(super) fn face_terms<S: Simd>(
                 corner[2][i] = p[2];
             }
         }
-        let p = lanes.map(|c| c.map(|l| f32x8::from_slice(simd, &l)));
-        let (normal, weights) = eight(simd, p);
-        let normal = normal.map(<[f32; 8]>::from);
-        let weights = weights.map(<[f32; 8]>::from);
+        // Written out: `array::map` is compiled without the instruction set and would not be inlined.
+        let load = [
+            load3(simd, &lanes[0]),
+            load3(simd, &lanes[1]),
+            load3(simd, &lanes[2]),
+        ];
+        let (normal, weights) = eight(simd, load);
+        let (normal, weights) = (store3(normal), store3(weights));
         for (i, o) in out.iter_mut().enumerate() {
             o.normal = [normal[0][i], normal[1][i], normal[2][i]];
             o.weights = [weights[0][i], weights[1][i], weights[2][i]];
@@ -86,24 +105,28 @@ pub(super) fn face_terms<S: Simd>(
 )]
 #[inline(always)]
 fn eight<S: Simd>(simd: S, p: [V3<S>; 3]) -> (V3<S>, V3<S>) {
-    let splat = |v: f32| f32x8::splat(simd, v);
     let (e01, e02, e12) = (sub(p[1], p[0]), sub(p[2], p[0]), sub(p[2], p[1]));
     let largest = amax(e01).max(amax(e02));
-    let scale = splat(1.0) / largest;
-    let [e01, e02, e12] = [e01, e02, e12].map(|e| e.map(|c| c * scale));
+    let scale = f32x8::splat(simd, 1.0) / largest;
+    let (e01, e02, e12) = (times(e01, scale), times(e02, scale), times(e12, scale));
     let n = cross(e01, e02);
     let square = dot(n, n);
-    let healthy = square.simd_gt(splat(SLIVER as f32))
-        & largest.simd_gt(splat(1e-30))
-        & largest.simd_lt(splat(1e30));
+    let healthy = square.simd_gt(f32x8::splat(simd, SLIVER as f32))
+        & largest.simd_gt(f32x8::splat(simd, 1e-30))
+        & largest.simd_lt(f32x8::splat(simd, 1e30));
     let length = square.sqrt();
-    let inverse = splat(1.0) / length;
-    let keep = |v: f32x8<S>| healthy.select(v, splat(0.0));
-    let normal = n.map(|c| keep(c * inverse));
+    let inverse = f32x8::splat(simd, 1.0) / length;
+    let zero = f32x8::splat(simd, 0.0);
+    let n = times(n, inverse);
+    let normal = [
+        healthy.select(n[0], zero),
+        healthy.select(n[1], zero),
+        healthy.select(n[2], zero),
+    ];
     let weights = [
-        keep(angle(simd, length, dot(e01, e02))),
-        keep(angle(simd, length, splat(0.0) - dot(e01, e12))),
-        keep(angle(simd, length, dot(e02, e12))),
+        healthy.select(angle(simd, length, dot(e01, e02)), zero),
+        healthy.select(angle(simd, length, zero - dot(e01, e12)), zero),
+        healthy.select(angle(simd, length, dot(e02, e12)), zero),
     ];
     (normal, weights)
 }
