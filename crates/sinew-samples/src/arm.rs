@@ -168,18 +168,18 @@ fn palm_field(fingers: &[Finger; 5]) -> Field {
 fn finger_field(f: &Finger) -> Field {
     let bones = (0..3).flat_map(|k| {
         let (a, b, ra, rb) = (f.points[k], f.points[k + 1], f.radii[k], f.radii[k + 1]);
-        // Slightly thicker joints.
+        // The fillet makes joints slightly thicker.
         let joint = Field::Leaf(
             crate::field::Shape::Ellipsoid {
                 center: a,
-                radii: V::repeat(ra * 1.04),
+                radii: V::repeat(ra * 0.98),
                 rotation: Quat::identity(),
             },
             f.first + k,
         );
         [joint, cone(f.first + k, a, b, ra * 0.97, rb * 0.98)]
     });
-    Field::Union(0.006, bones.collect())
+    Field::Union(0.0035, bones.collect())
 }
 
 fn field() -> Field {
@@ -335,7 +335,7 @@ fn bend() -> Result<sinew_geom::Clip, SampleError> {
 pub fn arm_with_hand() -> Result<Asset, SampleError> {
     let (field, skeleton) = (field(), skeleton());
     let grid = Grid {
-        lo: v(0.0, -0.0461, -0.0605),
+        lo: v(0.0, -0.0466, -0.0597),
         cells: [144, 26, 42],
         step: STEP,
         scene_from_grid: &scene_from_grid,
