@@ -152,3 +152,39 @@ fn usable(x: Affine<f64>, reach: f64) -> Affine<f64> {
         x
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sinew_geom::{Quat, Vec3};
+
+    fn at(x: f64, angle: f64, scale: f64) -> Affine<f64> {
+        Affine::from_trs(
+            Vec3::new(x, 0.0, 0.0),
+            Quat::from_euler_angles(0.0, angle, 0.0),
+            Vec3::repeat(scale),
+        )
+    }
+
+    #[test]
+    fn a_shared_bind_space_is_found_and_noise_is_left_alone() {
+        let rest = [at(1.0, 0.4, 0.01), at(2.0, -0.3, 0.01)];
+        let shared = at(5.0, 0.2, 0.01);
+        let inverse_binds = rest.map(|r| r.inverse().expect("regular") * shared);
+        let x = bind_space(&rest, &inverse_binds);
+        assert!((x.linear - shared.linear).norm() < 1e-9, "{x:?}");
+        assert!((x.translation - shared.translation).norm() < 1e-9, "{x:?}");
+        let noisy = rest.map(|r| r.inverse().expect("regular") * at(1e-7, 1e-7, 1.0));
+        assert_eq!(bind_space(&rest, &noisy), Affine::identity());
+    }
+
+    #[test]
+    fn another_rest_pose_gives_the_shared_scale_or_nothing() {
+        let rest = [at(1.0, 0.4, 1.0), at(2.0, -0.3, 1.0)];
+        let x = bind_space(&rest, &[at(0.0, 0.0, 0.01); 2]);
+        assert!((x.linear - Mat3::identity() * 0.01).norm() < 1e-12, "{x:?}");
+        assert_eq!(x.translation.norm(), 0.0);
+        let differ = [at(0.0, 0.0, 0.01), at(0.0, 0.0, 0.02)];
+        assert_eq!(bind_space(&rest, &differ), Affine::identity());
+    }
+}

@@ -93,3 +93,42 @@ fn compressed_files_agree_with_their_sources() {
         }
     }
 }
+
+#[test]
+fn compressed_counts_are_checked_against_the_stream() {
+    for (mode, stride, count) in [
+        ("ATTRIBUTES", 12, 1_000_000_u64),
+        ("TRIANGLES", 4, 3_000_000),
+        ("INDICES", 2, 1_000_000),
+        ("ATTRIBUTES", 10, 3),
+        ("TRIANGLES", 4, 4),
+        ("INDICES", 3, 4),
+        ("OTHER", 4, 4),
+        ("ATTRIBUTES", 12, 3),
+    ] {
+        let mut b = Builder::triangle();
+        b.json["bufferViews"][0] = json!({"buffer": 0, "byteLength": stride * count, "extensions": {
+            "EXT_meshopt_compression": {"buffer": 0, "byteLength": 36, "byteStride": stride, "count": count,
+                "mode": mode}}});
+        let e = b.error();
+        assert!(
+            e.contains("bufferViews[0].extensions.EXT_meshopt_compression"),
+            "{mode} {stride} {count}: {e}"
+        );
+    }
+}
+
+#[test]
+fn compressed_views_decode_to_what_was_encoded() {
+    let positions = [[0.0_f32, 0.0, 0.0], [1.0, 0.0, 0.5], [0.25, 1.0, -2.0]];
+    let encoded = meshopt::encode_vertex_buffer(&positions).expect("encodes");
+    for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
+        let mut b = Builder::triangle();
+        b.view(&encoded, None);
+        let offset = b.json["bufferViews"][1]["byteOffset"].clone();
+        b.json["bufferViews"][0] = json!({"buffer": 0, "byteLength": 36, "extensions": {
+            name: {"buffer": 0, "byteOffset": offset, "byteLength": encoded.len(), "byteStride": 12,
+                "count": 3, "mode": "ATTRIBUTES"}}});
+        assert_eq!(b.mesh().positions, positions, "{name}");
+    }
+}
