@@ -13,6 +13,10 @@ mod par;
 mod parameter;
 mod simd_level;
 
+pub mod blend;
+pub mod difference_color;
+pub mod mask;
+pub mod morph;
 pub mod skin;
 pub mod transform;
 
@@ -29,7 +33,14 @@ pub use parameter::{
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
-pub static REGISTRY: &[&NodeDesc] = &[&skin::DESC, &transform::DESC];
+pub static REGISTRY: &[&NodeDesc] = &[
+    &mask::DESC,
+    &morph::DESC,
+    &skin::DESC,
+    &transform::DESC,
+    &blend::DESC,
+    &difference_color::DESC,
+];
 
 /// The node of that name.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
