@@ -14,11 +14,15 @@ mod parameter;
 mod simd_level;
 
 pub mod bend;
+pub mod blend;
 pub mod debug_lines;
 pub mod delta_mush;
+pub mod difference_color;
 pub mod laplacian;
 pub mod lattice;
 pub mod local_frame;
+pub mod mask;
+pub mod morph;
 pub mod sine;
 pub mod skin;
 pub mod smooth;
@@ -43,6 +47,8 @@ pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
 pub static REGISTRY: &[&NodeDesc] = &[
+    &mask::DESC,
+    &morph::DESC,
     &skin::DESC,
     &smooth::DESC,
     &delta_mush::DESC,
@@ -54,7 +60,9 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &sine::DESC,
     &wrap::DESC,
     &transform::DESC,
+    &blend::DESC,
     &tangent_frames::DESC,
+    &difference_color::DESC,
     &debug_lines::DESC,
 ];
 

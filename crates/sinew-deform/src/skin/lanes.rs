@@ -1,4 +1,7 @@
 //! Eight vertices side by side: loading, storing, transposing.
+//!
+//! No closures here and in the kernel: one that is called more than once may stay a function of its own, which
+//! then lacks the instruction set, and each operation in it becomes a call.
 
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
@@ -11,6 +14,15 @@ pub(super) struct V3<S: Simd> {
 }
 
 impl<S: Simd> V3<S> {
+    /// The first three of four.
+    #[inline(always)]
+    pub(super) fn of(v: [f32x8<S>; 4]) -> Self {
+        Self {
+            x: v[0],
+            y: v[1],
+            z: v[2],
+        }
+    }
     #[inline(always)]
     pub(super) fn splat(simd: S, value: f32) -> Self {
         let v = f32x8::splat(simd, value);
@@ -19,6 +31,12 @@ impl<S: Simd> V3<S> {
     #[inline(always)]
     pub(super) fn dot(self, o: Self) -> f32x8<S> {
         self.x.mul_add(o.x, self.y.mul_add(o.y, self.z * o.z))
+    }
+    /// Dot product plus `c`.
+    #[inline(always)]
+    pub(super) fn dot_add(self, o: Self, c: f32x8<S>) -> f32x8<S> {
+        self.x
+            .mul_add(o.x, self.y.mul_add(o.y, self.z.mul_add(o.z, c)))
     }
     #[inline(always)]
     pub(super) fn cross(self, o: Self) -> Self {
@@ -58,10 +76,19 @@ impl<S: Simd> V3<S> {
     #[inline(always)]
     pub(super) fn load(simd: S, points: &[[f32; 3]; 8]) -> Self {
         let f = points.as_flattened();
-        let at = |i: usize| f32x4::from_slice(simd, &f[i..i + 4]);
-        let last = at(20);
-        let [x0, y0, z0, _] = transpose4([at(0), at(3), at(6), at(9)]);
-        let [x1, y1, z1, _] = transpose4([at(12), at(15), at(18), last.slide::<1>(last)]);
+        let last = four_at(simd, f, 20);
+        let [x0, y0, z0, _] = transpose4([
+            four_at(simd, f, 0),
+            four_at(simd, f, 3),
+            four_at(simd, f, 6),
+            four_at(simd, f, 9),
+        ]);
+        let [x1, y1, z1, _] = transpose4([
+            four_at(simd, f, 12),
+            four_at(simd, f, 15),
+            four_at(simd, f, 18),
+            last.slide::<1>(last),
+        ]);
         Self {
             x: x0.combine(x1),
             y: y0.combine(y1),
@@ -88,6 +115,11 @@ impl<S: Simd> V3<S> {
         f[22] = d[1];
         f[23] = d[2];
     }
+}
+
+#[inline(always)]
+fn four_at<S: Simd>(simd: S, f: &[f32], i: usize) -> f32x4<S> {
+    f32x4::from_slice(simd, &f[i..i + 4])
 }
 
 /// Rows to columns.

@@ -174,8 +174,20 @@ fn padded<const N: usize>(given: &[[f32; N]]) -> [[f32; N]; 8] {
 
 #[inline(always)]
 fn load_tangents<S: Simd>(simd: S, t: &[[f32; 4]; 8]) -> [f32x8<S>; 4] {
-    let at = |i: usize| f32x4::load_array(simd, t[i]);
-    transpose8x4([at(0), at(1), at(2), at(3)], [at(4), at(5), at(6), at(7)])
+    transpose8x4(
+        [
+            f32x4::load_array(simd, t[0]),
+            f32x4::load_array(simd, t[1]),
+            f32x4::load_array(simd, t[2]),
+            f32x4::load_array(simd, t[3]),
+        ],
+        [
+            f32x4::load_array(simd, t[4]),
+            f32x4::load_array(simd, t[5]),
+            f32x4::load_array(simd, t[6]),
+            f32x4::load_array(simd, t[7]),
+        ],
+    )
 }
 
 #[inline(always)]
@@ -270,11 +282,19 @@ fn blend_affine<S: Simd, R: RowSource>(
     last: usize,
     palette: &[PackedAffine],
 ) -> [[f32x8<S>; 4]; 3] {
-    let one = |i: usize| blend_one(simd, rows, (first + i).min(last), palette);
-    let (a, b, c, d) = (one(0), one(1), one(2), one(3));
-    let (e, f, g, h) = (one(4), one(5), one(6), one(7));
-    let row = |r: usize| transpose8x4([a[r], b[r], c[r], d[r]], [e[r], f[r], g[r], h[r]]);
-    [row(0), row(1), row(2)]
+    let a = blend_one(simd, rows, (first + 0).min(last), palette);
+    let b = blend_one(simd, rows, (first + 1).min(last), palette);
+    let c = blend_one(simd, rows, (first + 2).min(last), palette);
+    let d = blend_one(simd, rows, (first + 3).min(last), palette);
+    let e = blend_one(simd, rows, (first + 4).min(last), palette);
+    let f = blend_one(simd, rows, (first + 5).min(last), palette);
+    let g = blend_one(simd, rows, (first + 6).min(last), palette);
+    let h = blend_one(simd, rows, (first + 7).min(last), palette);
+    [
+        transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
+        transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
+        transpose8x4([a[2], b[2], c[2], d[2]], [e[2], f[2], g[2], h[2]]),
+    ]
 }
 
 #[inline(always)]
@@ -286,25 +306,17 @@ fn apply_affine<S: Simd>(
     v: Vertices<S>,
 ) -> Vertices<S> {
     let [x, y, z] = m;
-    let linear = |r: [f32x8<S>; 4], p: V3<S>| r[0].mul_add(p.x, r[1].mul_add(p.y, r[2] * p.z));
-    let point =
-        |r: [f32x8<S>; 4], p: V3<S>| r[0].mul_add(p.x, r[1].mul_add(p.y, r[2].mul_add(p.z, r[3])));
+    let (a, b, c) = (V3::of(x), V3::of(y), V3::of(z));
     let mut out = v;
     out.p = V3 {
-        x: point(x, v.p),
-        y: point(y, v.p),
-        z: point(z, v.p),
+        x: a.dot_add(v.p, x[3]),
+        y: b.dot_add(v.p, y[3]),
+        z: c.dot_add(v.p, z[3]),
     };
     if !normals && !tangents {
         return out;
     }
     // Rows of the cofactor matrix are cross products of the rows.
-    let row = |r: [f32x8<S>; 4]| V3 {
-        x: r[0],
-        y: r[1],
-        z: r[2],
-    };
-    let (a, b, c) = (row(x), row(y), row(z));
     let bc = b.cross(c);
     let mirrors = a.dot(bc).simd_lt(f32x8::splat(simd, 0.0));
     if normals {
@@ -317,15 +329,11 @@ fn apply_affine<S: Simd>(
         out.n = direction(simd, n, mirrors.select(-one, one), v.n);
     }
     if tangents {
-        let t = V3 {
-            x: v.t[0],
-            y: v.t[1],
-            z: v.t[2],
-        };
+        let t = V3::of(v.t);
         let moved = V3 {
-            x: linear(x, t),
-            y: linear(y, t),
-            z: linear(z, t),
+            x: a.dot(t),
+            y: b.dot(t),
+            z: c.dot(t),
         };
         let d = direction(simd, moved, f32x8::splat(simd, 1.0), t);
         out.t = [d.x, d.y, d.z, mirrors.select(-v.t[3], v.t[3])];
@@ -389,11 +397,18 @@ fn blend_motion<S: Simd, R: RowSource>(
     last: usize,
     motions: &[PackedMotion],
 ) -> [[f32x8<S>; 4]; 2] {
-    let one = |i: usize| blend_motion_one(simd, rows, (first + i).min(last), motions);
-    let (a, b, c, d) = (one(0), one(1), one(2), one(3));
-    let (e, f, g, h) = (one(4), one(5), one(6), one(7));
-    let part = |r: usize| transpose8x4([a[r], b[r], c[r], d[r]], [e[r], f[r], g[r], h[r]]);
-    [part(0), part(1)]
+    let a = blend_motion_one(simd, rows, (first + 0).min(last), motions);
+    let b = blend_motion_one(simd, rows, (first + 1).min(last), motions);
+    let c = blend_motion_one(simd, rows, (first + 2).min(last), motions);
+    let d = blend_motion_one(simd, rows, (first + 3).min(last), motions);
+    let e = blend_motion_one(simd, rows, (first + 4).min(last), motions);
+    let f = blend_motion_one(simd, rows, (first + 5).min(last), motions);
+    let g = blend_motion_one(simd, rows, (first + 6).min(last), motions);
+    let h = blend_motion_one(simd, rows, (first + 7).min(last), motions);
+    [
+        transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
+        transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
+    ]
 }
 
 #[inline(always)]
@@ -404,12 +419,7 @@ fn apply_motion<S: Simd>(
     tangents: bool,
     v: Vertices<S>,
 ) -> Vertices<S> {
-    let vector = |q: [f32x8<S>; 4]| V3 {
-        x: q[0],
-        y: q[1],
-        z: q[2],
-    };
-    let (r, d) = (vector(real), vector(dual));
+    let (r, d) = (V3::of(real), V3::of(dual));
     let squared = r.dot(r) + real[3] * real[3];
     // Never zero: the strongest joint's part is not cancelled by any other.
     let twice = f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30));
@@ -420,40 +430,39 @@ fn apply_motion<S: Simd>(
         y: t.y + cross.y,
         z: t.z + cross.z,
     };
-    let rotate = |v: V3<S>| {
-        let inner = v.scale_add(real[3], r.cross(v));
-        r.cross(inner).scale_add(twice, v)
-    };
     let mut out = v;
-    out.p = t.scale_add(twice, rotate(v.p));
+    out.p = t.scale_add(twice, rotate(r, real[3], twice, v.p));
     if normals {
-        out.n = rotate(v.n);
+        out.n = rotate(r, real[3], twice, v.n);
     }
     if tangents {
-        let t = rotate(V3 {
-            x: v.t[0],
-            y: v.t[1],
-            z: v.t[2],
-        });
+        let t = rotate(r, real[3], twice, V3::of(v.t));
         out.t = [t.x, t.y, t.z, v.t[3]];
     }
     out
 }
 
+/// `v + twice r x (r x v + w v)`.
+#[inline(always)]
+fn rotate<S: Simd>(r: V3<S>, w: f32x8<S>, twice: f32x8<S>, v: V3<S>) -> V3<S> {
+    let inner = v.scale_add(w, r.cross(v));
+    r.cross(inner).scale_add(twice, v)
+}
+
+#[inline(always)]
+fn lerp<S: Simd>(a: V3<S>, b: V3<S>, factor: f32x8<S>) -> V3<S> {
+    b.minus(a).scale_add(factor, a)
+}
+
 #[inline(always)]
 fn mix<S: Simd>(simd: S, a: Vertices<S>, b: Vertices<S>, factor: f32x8<S>) -> Vertices<S> {
-    let lerp = |a: V3<S>, b: V3<S>| b.minus(a).scale_add(factor, a);
     let one = f32x8::splat(simd, 1.0);
-    let tangent = |v: Vertices<S>| V3 {
-        x: v.t[0],
-        y: v.t[1],
-        z: v.t[2],
-    };
-    let t = direction(simd, lerp(tangent(a), tangent(b)), one, tangent(a));
+    let (ta, tb) = (V3::of(a.t), V3::of(b.t));
+    let t = direction(simd, lerp(ta, tb, factor), one, ta);
     let second = factor.simd_gt(f32x8::splat(simd, 0.5));
     Vertices {
-        p: lerp(a.p, b.p),
-        n: direction(simd, lerp(a.n, b.n), one, a.n),
+        p: lerp(a.p, b.p, factor),
+        n: direction(simd, lerp(a.n, b.n, factor), one, a.n),
         t: [t.x, t.y, t.z, second.select(b.t[3], a.t[3])],
     }
 }

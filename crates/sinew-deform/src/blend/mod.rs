@@ -1,0 +1,139 @@
+//! Node `blend`: moves a mesh towards another one with the same vertices.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+};
+
+pub use reference::{blend_direction, blend_position};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "blend",
+    kind: NodeKind::Deformer,
+    summary: "Moves a mesh towards another one with the same vertices.",
+    page: include_str!("README.md"),
+    rows: &[10, 11],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Where factor 0 stays."),
+        PortDesc::input(
+            "target",
+            PortType::Mesh,
+            "Where factor 1 arrives; same vertices.",
+        ),
+        MASK_PORT,
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The mixed mesh.",
+    )],
+    parameters: &[
+        ParameterDesc::float(
+            "factor",
+            0.5,
+            0.0,
+            1.0,
+            "0 is the mesh, 1 the target; multiplied with weight and mask.",
+        ),
+        MaskWeight::WEIGHT,
+        MaskWeight::INVERT,
+    ],
+    bind,
+    restore: None,
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct BlendJob<'a> {
+    /// 0 mesh, 1 target.
+    pub factor: f32,
+    /// Multiplies the factor.
+    pub weight: MaskWeight<'a>,
+    /// Mesh.
+    pub input: MeshView<'a>,
+    /// Target, same vertex count.
+    pub target: MeshView<'a>,
+    /// Same vertex count; must not overlap the others.
+    pub output: MeshViewMut<'a>,
+    /// Threads.
+    pub par: Par,
+}
+
+impl BlendJob<'_> {
+    /// Runs the job; nothing is written where the vertex counts differ.
+    pub fn run(self) {
+        let Self {
+            factor,
+            weight,
+            input,
+            target,
+            output,
+            par,
+        } = self;
+        let n = input.positions.len();
+        if target.positions.len() != n {
+            return;
+        }
+        let outputs = (output.positions, output.normals, output.tangents);
+        for_each_chunk(par, n, 4096, outputs, &|range, (mut p, mut n, mut t)| {
+            for (i, v) in range.enumerate() {
+                let w = factor * weight.at(v);
+                if let Some(p) = &mut p {
+                    p[i] = blend_position(input.positions[v], target.positions[v], w);
+                }
+                if let (Some(n), Some(a)) = (&mut n, input.normals) {
+                    let b = target.normals.unwrap_or(a);
+                    n[i] = blend_direction(a[v], b[v], w);
+                }
+                if let (Some(t), Some(a)) = (&mut t, input.tangents) {
+                    let (a, b) = (a[v], target.tangents.unwrap_or(a)[v]);
+                    let [x, y, z] = blend_direction([a[0], a[1], a[2]], [b[0], b[1], b[2]], w);
+                    t[i] = [x, y, z, if w > 0.5 { b[3] } else { a[3] }];
+                }
+            }
+        });
+    }
+}
+
+fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let (a, b) = (context.mesh("mesh")?, context.mesh("target")?);
+    if a.vertex_count() != b.vertex_count() {
+        return Err(NodeError::Input {
+            port: "target",
+            message: format!(
+                "has {} vertices, the mesh has {}; blend meshes with the same vertices",
+                b.vertex_count(),
+                a.vertex_count()
+            ),
+        });
+    }
+    Ok(Box::new(Bound))
+}
+
+#[derive(Debug)]
+struct Bound;
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "kernels are single precision"
+        )]
+        BlendJob {
+            factor: context.parameters.float("factor") as f32,
+            weight: MaskWeight::from_context(&context),
+            input: context.inputs.mesh("mesh"),
+            target: context.inputs.mesh("target"),
+            output: context.outputs.mesh("mesh"),
+            par: context.par,
+        }
+        .run();
+    }
+}

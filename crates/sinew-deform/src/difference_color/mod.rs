@@ -1,0 +1,121 @@
+//! Node `difference_color`: shows as colour how far two meshes lie apart.
+
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    AttributeEffect, BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
+    ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+};
+
+pub use reference::difference_color;
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "difference_color",
+    kind: NodeKind::Deformer,
+    summary: "Shows as colour how far two meshes lie apart.",
+    page: include_str!("README.md"),
+    rows: &[20],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to colour."),
+        PortDesc::input(
+            "reference",
+            PortType::Mesh,
+            "Mesh to compare with, same vertices.",
+        ),
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect {
+            from: "mesh",
+            positions: AttributeEffect::Keep,
+            normals: AttributeEffect::Keep,
+            tangents: AttributeEffect::Keep,
+            colors: AttributeEffect::Recompute,
+        },
+        "The mesh with colour set 0 replaced.",
+    )],
+    parameters: &[ParameterDesc::float(
+        "scale",
+        10.0,
+        0.0,
+        1e6,
+        "Colour a metre of difference: 10 makes ten centimetres full colour.",
+    )
+    .with_unit("1/m")],
+    bind,
+    restore: None,
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct DifferenceColorJob<'a> {
+    /// Colour a metre.
+    pub scale: f32,
+    /// Positions of the mesh.
+    pub positions: &'a [[f32; 3]],
+    /// Positions to compare with; same length.
+    pub reference: &'a [[f32; 3]],
+    /// Linear RGBA; same length.
+    pub colors: &'a mut [[f32; 4]],
+    /// Threads.
+    pub par: Par,
+}
+
+impl DifferenceColorJob<'_> {
+    /// Runs the job; nothing is written where the lengths differ.
+    pub fn run(self) {
+        let n = self.positions.len();
+        if self.reference.len() != n || self.colors.len() != n {
+            return;
+        }
+        let (p, q, scale) = (self.positions, self.reference, self.scale);
+        for_each_chunk(self.par, n, 4096, self.colors, &|range, out| {
+            for (v, c) in range.zip(out) {
+                *c = difference_color(p[v], q[v], scale);
+            }
+        });
+    }
+}
+
+fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let (a, b) = (context.mesh("mesh")?, context.mesh("reference")?);
+    if a.vertex_count() != b.vertex_count() {
+        return Err(NodeError::Input {
+            port: "reference",
+            message: format!(
+                "has {} vertices, the mesh has {}; compare meshes with the same vertices",
+                b.vertex_count(),
+                a.vertex_count()
+            ),
+        });
+    }
+    Ok(Box::new(Bound))
+}
+
+#[derive(Debug)]
+struct Bound;
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let Some(colors) = context.outputs.mesh("mesh").colors else {
+            return;
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "colours are single precision"
+        )]
+        DifferenceColorJob {
+            scale: context.parameters.float("scale") as f32,
+            positions: context.inputs.mesh("mesh").positions,
+            reference: context.inputs.mesh("reference").positions,
+            colors,
+            par: context.par,
+        }
+        .run();
+    }
+}

@@ -1,0 +1,187 @@
+//! Node `mask`: one weight a vertex, from attributes, colours, joints or volumes.
+
+mod bind;
+mod desc;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{BindContext, BoundNode, NodeError, Par, UpdateContext, for_each_chunk};
+use sinew_geom::{Affine, Real};
+
+pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
+pub use desc::DESC;
+pub use reference::{Combine, Curve, Shape, falloff_weight, remap};
+
+/// Values of one frame.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskSettings {
+    /// For [`MaskSource::Constant`].
+    pub value: f32,
+    /// Scene from shape, for [`MaskSource::Shape`].
+    pub transform: Affine<f32>,
+    /// Metres.
+    pub falloff: f32,
+    /// Shape of the falloff.
+    pub curve: Curve,
+    /// Becomes 0.
+    pub low: f32,
+    /// Becomes 1.
+    pub high: f32,
+    /// One minus, after the remap.
+    pub invert: bool,
+    /// How the other mask comes in.
+    pub combine: Combine,
+}
+
+impl Default for MaskSettings {
+    fn default() -> Self {
+        Self {
+            value: 1.0,
+            transform: Affine::identity(),
+            falloff: 0.1,
+            curve: Curve::Smooth,
+            low: 0.0,
+            high: 1.0,
+            invert: false,
+            combine: Combine::Multiply,
+        }
+    }
+}
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct MaskJob<'a> {
+    /// From setup.
+    pub source: &'a MaskSource,
+    /// Values of this frame.
+    pub settings: MaskSettings,
+    /// Where the vertices are, for [`MaskSource::Shape`]; as long as the output.
+    pub positions: &'a [[f32; 3]],
+    /// Another mask, as long as the output.
+    pub with: Option<&'a [f32]>,
+    /// One weight a vertex, 0 to 1.
+    pub output: &'a mut [f32],
+    /// Threads.
+    pub par: Par,
+}
+
+impl MaskJob<'_> {
+    /// Runs the job; nothing is written where a list is shorter than the output.
+    pub fn run(self) {
+        let Self {
+            source,
+            settings: s,
+            positions,
+            with,
+            output,
+            par,
+        } = self;
+        let n = output.len();
+        let short = match source {
+            MaskSource::Constant => false,
+            MaskSource::Values(v) => v.len() < n,
+            MaskSource::Shape(_) => positions.len() < n,
+        };
+        if short || with.is_some_and(|w| w.len() < n) {
+            return;
+        }
+        let inverse = s.transform.inverse().filter(Affine::is_finite);
+        for_each_chunk(par, n, 4096, output, &|range, out| {
+            for (v, out) in range.zip(out) {
+                let x = match source {
+                    MaskSource::Constant => s.value,
+                    MaskSource::Values(values) => values[v],
+                    MaskSource::Shape(shape) => inverse.map_or(0.0, |inverse| {
+                        let p = f32::vec3(positions[v]);
+                        let d = shape.distance(&s.transform, &inverse, p);
+                        falloff_weight(d, s.falloff, s.curve)
+                    }),
+                };
+                let x = remap(x, s.low, s.high);
+                let x = if s.invert { 1.0 - x } else { x };
+                *out = with.map_or(x, |w| s.combine.apply(x, w[v]));
+            }
+        });
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let p = context.parameters;
+    let mesh = context.mesh("mesh")?;
+    let wrap = |e: MaskBindError| NodeError::Bind(Box::new(e));
+    let index = |name| usize::try_from(p.int(name)).unwrap_or(0);
+    let source = match p.text("source") {
+        "attribute" => MaskSource::Values(
+            from_attribute(mesh, p.text("attribute"), index("component")).map_err(wrap)?,
+        ),
+        "color" => {
+            let channel = "rgba".find(p.text("channel")).unwrap_or(0);
+            MaskSource::Values(from_color(mesh, index("color_set"), channel).map_err(wrap)?)
+        }
+        "joint" => {
+            let rig = context.rig("pose")?;
+            MaskSource::Values(from_joints(mesh, rig, p.texts("joints")).map_err(wrap)?)
+        }
+        "box" => MaskSource::Shape(Shape::Box),
+        "sphere" => MaskSource::Shape(Shape::Sphere),
+        "plane" => MaskSource::Shape(Shape::Plane),
+        _ => MaskSource::Constant,
+    };
+    // Rest positions are kept only where a volume reads them.
+    let keeps_rest = matches!(source, MaskSource::Shape(_)) && p.text("space") != "current";
+    Ok(Box::new(BoundMask {
+        source,
+        curve: desc::curve(p.text("curve")),
+        combine: desc::combine(p.text("combine")),
+        rest: keeps_rest.then(|| mesh.positions.clone()),
+    }))
+}
+
+#[derive(Debug)]
+struct BoundMask {
+    source: MaskSource,
+    curve: Curve,
+    combine: Combine,
+    rest: Option<Vec<[f32; 3]>>,
+}
+
+impl BoundNode for BoundMask {
+    fn setup_bytes(&self) -> usize {
+        let values = match &self.source {
+            MaskSource::Values(v) => size_of_val(v.as_slice()),
+            _ => 0,
+        };
+        values + self.rest.as_deref().map_or(0, size_of_val)
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let Some(output) = context.outputs.mask("mask") else {
+            return;
+        };
+        let p = context.parameters;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "masks are single precision"
+        )]
+        let float = |name| p.float(name) as f32;
+        let current = context.inputs.mesh("mesh").positions;
+        MaskJob {
+            source: &self.source,
+            settings: MaskSettings {
+                value: float("value"),
+                transform: p.transform("transform").cast(),
+                falloff: float("falloff"),
+                curve: self.curve,
+                low: float("low"),
+                high: float("high"),
+                invert: p.bool("invert"),
+                combine: self.combine,
+            },
+            positions: self.rest.as_deref().unwrap_or(current),
+            with: context.inputs.mask("with"),
+            output,
+            par: context.par,
+        }
+        .run();
+    }
+}

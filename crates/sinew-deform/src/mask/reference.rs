@@ -1,0 +1,136 @@
+//! Mask arithmetic of one vertex, generic over precision. Also the CPU kernel: it is bound by memory as it is.
+
+use sinew_geom::{Affine, Real, Vec3};
+
+/// Shape of a falloff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// `t`.
+    Linear,
+    /// `t²(3 - 2t)`.
+    Smooth,
+    /// `t³(6t² - 15t + 10)`.
+    Smoother,
+    /// `t²`.
+    Square,
+    /// `√t`.
+    Root,
+}
+
+/// How a mask meets another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// `x o`.
+    Multiply,
+    /// The smaller.
+    Minimum,
+    /// The larger.
+    Maximum,
+    /// `x + o`.
+    Add,
+    /// `x - o`.
+    Subtract,
+    /// `1 - (1 - x)(1 - o)`.
+    Screen,
+    /// `|x - o|`.
+    Difference,
+}
+
+/// Volume of full weight, in the space of its transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// -1 to 1 on each axis.
+    Box,
+    /// Radius 1.
+    Sphere,
+    /// Below y = 0.
+    Plane,
+}
+
+fn saturate<R: Real>(x: R) -> R {
+    // Written so that NaN becomes 0.
+    if x >= R::one() {
+        R::one()
+    } else if x > R::zero() {
+        x
+    } else {
+        R::zero()
+    }
+}
+
+impl Curve {
+    /// The curve at `t`, 0 to 1.
+    pub fn at<R: Real>(self, t: R) -> R {
+        let n = |v: f64| R::from_double(v);
+        match self {
+            Self::Linear => t,
+            Self::Smooth => t * t * (n(3.0) - n(2.0) * t),
+            Self::Smoother => t * t * t * (t * (t * n(6.0) - n(15.0)) + n(10.0)),
+            Self::Square => t * t,
+            Self::Root => t.sqrt(),
+        }
+    }
+}
+
+impl Combine {
+    /// Both, clamped to 0..1.
+    pub fn apply<R: Real>(self, x: R, other: R) -> R {
+        let one = R::one();
+        saturate(match self {
+            Self::Multiply => x * other,
+            Self::Minimum => x.min(other),
+            Self::Maximum => x.max(other),
+            Self::Add => x + other,
+            Self::Subtract => x - other,
+            Self::Screen => one - (one - x) * (one - other),
+            Self::Difference => (x - other).abs(),
+        })
+    }
+}
+
+impl Shape {
+    /// Distance from `p` (scene) to the shape, zero inside. `inverse` undoes `transform`.
+    pub fn distance<R: Real>(self, transform: &Affine<R>, inverse: &Affine<R>, p: Vec3<R>) -> R {
+        let local = inverse.point(p);
+        let (one, zero) = (R::one(), R::zero());
+        match self {
+            Self::Box => {
+                let nearest = local.map(|c| c.max(-one).min(one));
+                (transform.linear * (local - nearest)).norm()
+            }
+            Self::Sphere => {
+                let radius = local.norm();
+                if radius <= one {
+                    return zero;
+                }
+                (transform.linear * (local * (one - one / radius))).norm()
+            }
+            Self::Plane => {
+                let slope = inverse.linear.row(1).norm();
+                if local.y <= zero || slope <= zero {
+                    return zero;
+                }
+                local.y / slope
+            }
+        }
+    }
+}
+
+/// 1 at distance 0, 0 from `falloff` on.
+pub fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> R {
+    if distance <= R::zero() {
+        return R::one();
+    }
+    if falloff <= R::zero() {
+        return R::zero();
+    }
+    curve.at(saturate(R::one() - distance / falloff))
+}
+
+/// `low` to 0, `high` to 1, clamped; a step where both are equal.
+pub fn remap<R: Real>(x: R, low: R, high: R) -> R {
+    if low == high {
+        return if x >= low { R::one() } else { R::zero() };
+    }
+    saturate((x - low) / (high - low))
+}

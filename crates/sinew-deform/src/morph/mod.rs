@@ -1,0 +1,157 @@
+//! Node `morph`: adds weighted deltas (blend shapes).
+
+mod bind;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    BindContext, BoundNode, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
+    ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+};
+use reference::{add_deltas, add_directions};
+
+pub use bind::{MorphBind, MorphBindError};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "morph",
+    kind: NodeKind::Deformer,
+    summary: "Adds the mesh's morph targets (blend shapes) by weight.",
+    page: include_str!("README.md"),
+    rows: &[18],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "Mesh with morph targets."),
+        PortDesc::optional("pose", PortType::Pose, "Source of the weights."),
+        PortDesc::optional(
+            "weights",
+            PortType::Values,
+            "One number a target; wins over the pose.",
+        ),
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect::MOVES_FRAMES,
+        "The morphed mesh.",
+    )],
+    parameters: &[ParameterDesc::float(
+        "scale",
+        1.0,
+        -100.0,
+        100.0,
+        "Multiplies all weights: 0 leaves the mesh as it is, above 1 exaggerates.",
+    )],
+    bind: bind_node,
+    restore: None,
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct MorphJob<'a> {
+    /// From setup.
+    pub bind: &'a MorphBind,
+    /// One a target.
+    pub weights: &'a [f32],
+    /// Multiplies all weights.
+    pub scale: f32,
+    /// As many vertices as bound.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// Threads.
+    pub par: Par,
+}
+
+impl MorphJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where weights or vertices
+    /// do not fit what was bound.
+    pub fn run(self) {
+        let Self {
+            bind,
+            weights,
+            scale,
+            input,
+            output,
+            par,
+        } = self;
+        let n = input.positions.len();
+        if weights.len() < bind.target_count || n + 1 != bind.offsets.len() {
+            return;
+        }
+        let outputs = (output.positions, output.normals, output.tangents);
+        for_each_chunk(par, n, 4096, outputs, &|range, (mut p, mut n, mut t)| {
+            for (i, v) in range.enumerate() {
+                let row = bind.row(v);
+                if let Some(p) = &mut p {
+                    let base = input.positions[v];
+                    p[i] = add_deltas::<f32>(base, row, weights, scale, |d| d.position)
+                        .map_or(base, Into::into);
+                }
+                if let (Some(n), Some(base)) = (&mut n, input.normals) {
+                    n[i] = add_directions(base[v], row, weights, scale, |d| d.normal);
+                }
+                if let (Some(t), Some(base)) = (&mut t, input.tangents) {
+                    let [x, y, z, sign] = base[v];
+                    let [x, y, z] = add_directions([x, y, z], row, weights, scale, |d| d.tangent);
+                    t[i] = [x, y, z, sign];
+                }
+            }
+        });
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let wrap = |e: MorphBindError| NodeError::Bind(Box::new(e));
+    let mesh = context.mesh("mesh")?;
+    let bind = MorphBind::new(mesh).map_err(wrap)?;
+    let (found, first) = match context.value_count("weights") {
+        Some(found) => (found, 0),
+        None if context.is_linked("pose") => {
+            let found = context.rig("pose")?.morph_weight_count();
+            (found, mesh.morph_offset)
+        }
+        None => return Err(wrap(MorphBindError::NoWeights)),
+    };
+    let expected = first + bind.target_count;
+    if found < expected {
+        return Err(wrap(MorphBindError::WeightCount { found, expected }));
+    }
+    Ok(Box::new(BoundMorph { bind, first }))
+}
+
+#[derive(Debug)]
+struct BoundMorph {
+    bind: MorphBind,
+    /// Index of the first target's weight.
+    first: usize,
+}
+
+impl BoundNode for BoundMorph {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let from_pose = || {
+            context
+                .inputs
+                .pose("pose")
+                .map(|p| p.morph_weights.as_slice())
+        };
+        let weights = context.inputs.floats("weights").or_else(from_pose);
+        let Some(weights) = weights.and_then(|w| w.get(self.first..)) else {
+            return;
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "kernels are single precision"
+        )]
+        MorphJob {
+            bind: &self.bind,
+            weights,
+            scale: context.parameters.float("scale") as f32,
+            input: context.inputs.mesh("mesh"),
+            output: context.outputs.mesh("mesh"),
+            par: context.par,
+        }
+        .run();
+    }
+}
