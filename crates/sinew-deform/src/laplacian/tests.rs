@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 use sinew_geom::{OneRings, Topology, Vec3};
 use sinew_testkit::meshes;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 fn config(weights: EdgeWeights, pin_border: bool) -> LaplacianConfig {
     LaplacianConfig {
@@ -19,7 +19,7 @@ fn table(mesh: &Mesh, weights: EdgeWeights) -> EdgeTable {
     EdgeTable::build(mesh, &weld, &rings, weights)
 }
 
-fn weights_of(table: &EdgeTable) -> HashMap<(u32, u32), f64> {
+fn weights_of(table: &EdgeTable) -> BTreeMap<(u32, u32), f64> {
     (0..table.class_count())
         .flat_map(|c| table.row(c).map(move |(n, w)| ((index32(c), n), w)))
         .collect()
@@ -225,7 +225,7 @@ fn row_7_robust_flips_a_bad_diagonal() {
         EdgeWeights::Robust,
     ));
     for edge in [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 1)] {
-        let w = |t: &HashMap<_, f64>| t.get(&edge).copied().unwrap_or(0.0);
+        let w = |t: &BTreeMap<_, f64>| t.get(&edge).copied().unwrap_or(0.0);
         assert!(
             (w(&bad) - w(&good)).abs() < 1e-4,
             "{edge:?} {bad:?} {good:?}"

@@ -83,8 +83,8 @@ fn row_4_each_iteration_reaches_one_ring() {
         reached[middle] = true;
         for _ in 0..k {
             let before = reached.clone();
-            for c in 0..reached.len() {
-                reached[c] |= rings.row(c).iter().any(|&n| before[n as usize]);
+            for (c, reached) in reached.iter_mut().enumerate() {
+                *reached |= rings.row(c).iter().any(|&n| before[n as usize]);
             }
         }
         for v in 0..reached.len() {
