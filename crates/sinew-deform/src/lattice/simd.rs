@@ -123,6 +123,26 @@ pub(super) fn run_chunk(frame: &Frame<'_>, chunk: Chunk<'_>) {
     }
 }
 
+/// An array of three values. Closures are not compiled for the instruction set of their caller, this is.
+macro_rules! three {
+    ($index:ident => $value:expr) => {
+        [
+            {
+                let $index: usize = 0;
+                $value
+            },
+            {
+                let $index: usize = 1;
+                $value
+            },
+            {
+                let $index: usize = 2;
+                $value
+            },
+        ]
+    };
+}
+
 /// Three vectors: the components of a vector in each lane.
 type Lanes<V> = [V; 3];
 
@@ -168,16 +188,16 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     let m = &cage.unit_from_scene;
     let stu: Lanes<S::f32s> = match frame.rest_stu {
         Some(stu) => load::<S, 3>(simd, &stu[all.clone()]),
-        None => [0, 1, 2].map(|r| {
+        None => three!(r => {
             let [x, y, z] = positions;
             let shift = S::f32s::splat(simd, m.translation[r]);
             let z = z.mul_add(m.linear[(r, 2)], shift);
             x.mul_add(m.linear[(r, 0)], y.mul_add(m.linear[(r, 1)], z))
         }),
     };
-    let inside = stu.map(|s| s.max(0.0).min(1.0));
-    let beyond = [0, 1, 2].map(|a| stu[a] - inside[a]);
-    let out = [0, 1, 2].map(|a| beyond[a].simd_eq(0.0));
+    let inside = three!(a => stu[a].max(0.0).min(1.0));
+    let beyond = three!(a => stu[a] - inside[a]);
+    let out = three!(a => beyond[a].simd_eq(0.0));
     let any_outside = !(out[0] & out[1] & out[2]).all_true();
     let fade = if any_outside {
         Some(fade_lanes(simd, frame, beyond))
@@ -223,7 +243,7 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
         live = live & !fade.simd_eq(0.0);
     }
     if let Some(out) = &mut chunk.positions {
-        let moved = [0, 1, 2].map(|c| {
+        let moved = three!(c => {
             let moved = sum[0][c].mul_add(strength, positions[c]);
             live.select(moved, positions[c])
         });
@@ -261,8 +281,7 @@ fn fade_lanes<S: Simd>(
     let (zero, one) = (S::f32s::splat(simd, 0.0), S::f32s::splat(simd, 1.0));
     let cage = &frame.scratch.cage;
     let l = &cage.scene_from_unit.linear;
-    let way =
-        [0, 1, 2].map(|r| beyond[0] * l[(r, 0)] + beyond[1] * l[(r, 1)] + beyond[2] * l[(r, 2)]);
+    let way = three!(r => beyond[0] * l[(r, 0)] + beyond[1] * l[(r, 1)] + beyond[2] * l[(r, 2)]);
     let distance = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
     let within = distance.simd_le(0.0);
     match frame.bind.config.outside {
@@ -274,7 +293,7 @@ fn fade_lanes<S: Simd>(
             let near = distance.simd_lt(reach);
             let slope = x * (one - x) * -6.0 / (distance * reach);
             let fade = within.select(one, near.select(faded, zero));
-            let along = [0, 1, 2].map(|a| {
+            let along = three!(a => {
                 let g = (way[0] * l[(0, a)] + way[1] * l[(1, a)] + way[2] * l[(2, a)]) * slope;
                 let live = near & !within & !beyond[a].simd_eq(0.0);
                 live.select(g, zero)
@@ -342,21 +361,26 @@ fn cubic_weights<S: Simd, const CAP: usize>(
     w: &mut [S::f32s; CAP],
     d: &mut [S::f32s; CAP],
 ) {
-    let splat = |v| S::f32s::splat(simd, v);
     let r = s * 3.0;
     let cell = r.floor().min(2.0);
     let t = r - cell;
     let (first, second) = (cell.simd_eq(0.0), cell.simd_eq(1.0));
-    w[0] = splat(1.0);
-    d[0] = splat(0.0);
+    w[0] = S::f32s::splat(simd, 1.0);
+    d[0] = S::f32s::splat(simd, 0.0);
     for i in 1..4.min(CAP) {
-        let [a0, a1, a2, a3] = [0, 1, 2, 3].map(|p| {
-            let [x, y, z] = [0, 1, 2].map(|m| splat(axis[m][i - 1][p]));
-            first.select(x, second.select(y, z))
-        });
-        w[i] = a3.mul_add(t, a2).mul_add(t, a1).mul_add(t, a0);
-        d[i] = (a3 * 3.0).mul_add(t, a2 * 2.0).mul_add(t, a1) * 3.0;
+        let mut a = [t; 4];
+        for (p, a) in a.iter_mut().enumerate() {
+            let values = three!(m => S::f32s::splat(simd, axis[m][i - 1][p]));
+            *a = first.select(values[0], second.select(values[1], values[2]));
+        }
+        w[i] = a[3].mul_add(t, a[2]).mul_add(t, a[1]).mul_add(t, a[0]);
+        d[i] = (a[3] * 3.0).mul_add(t, a[2] * 2.0).mul_add(t, a[1]) * 3.0;
     }
+}
+
+#[inline(always)]
+fn add<S: Simd>(to: &mut Lanes<S::f32s>, from: &Lanes<S::f32s>, by: S::f32s) {
+    *to = three!(c => from[c].mul_add(by, to[c]));
 }
 
 /// Displacement and, if asked for, its derivatives by the three parameters.
@@ -369,22 +393,17 @@ fn tensor_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
     d: &[[S::f32s; CAP]; 3],
 ) -> [Lanes<S::f32s>; 4] {
     let zero = S::f32s::splat(simd, 0.0);
-    let add = |to: &mut Lanes<S::f32s>, from: &Lanes<S::f32s>, by: S::f32s| {
-        for c in 0..3 {
-            to[c] = from[c].mul_add(by, to[c]);
-        }
-    };
     let mut sum = [[zero; 3]; 4];
     for (k, plane_points) in points.chunks_exact(nx * ny).take(nz.min(CAP)).enumerate() {
         let mut plane = [[zero; 3]; 3];
         for (j, row_points) in plane_points.chunks_exact(nx).take(CAP).enumerate() {
-            let mut row = row_points[0].map(|v| S::f32s::splat(simd, v));
+            let mut row = three!(c => S::f32s::splat(simd, row_points[0][c]));
             let mut slope = [zero; 3];
             for ((p, &w), &d) in row_points.iter().zip(&w[0]).zip(&d[0]).skip(1) {
-                let p = p.map(|v| S::f32s::splat(simd, v));
-                add(&mut row, &p, w);
+                let p = three!(c => S::f32s::splat(simd, p[c]));
+                add::<S>(&mut row, &p, w);
                 if FRAMES {
-                    add(&mut slope, &p, d);
+                    add::<S>(&mut slope, &p, d);
                 }
             }
             if j == 0 {
@@ -392,21 +411,21 @@ fn tensor_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
                 plane[1] = slope;
                 continue;
             }
-            add(&mut plane[0], &row, w[1][j]);
+            add::<S>(&mut plane[0], &row, w[1][j]);
             if FRAMES {
-                add(&mut plane[1], &slope, w[1][j]);
-                add(&mut plane[2], &row, d[1][j]);
+                add::<S>(&mut plane[1], &slope, w[1][j]);
+                add::<S>(&mut plane[2], &row, d[1][j]);
             }
         }
         if k == 0 {
             sum[..3].copy_from_slice(&plane);
             continue;
         }
-        add(&mut sum[0], &plane[0], w[2][k]);
+        add::<S>(&mut sum[0], &plane[0], w[2][k]);
         if FRAMES {
-            add(&mut sum[1], &plane[1], w[2][k]);
-            add(&mut sum[2], &plane[2], w[2][k]);
-            add(&mut sum[3], &plane[0], d[2][k]);
+            add::<S>(&mut sum[1], &plane[1], w[2][k]);
+            add::<S>(&mut sum[2], &plane[2], w[2][k]);
+            add::<S>(&mut sum[3], &plane[0], d[2][k]);
         }
     }
     sum
@@ -421,8 +440,8 @@ fn jacobian<S: Simd>(
     strength: S::f32s,
 ) -> [Lanes<S::f32s>; 3] {
     let m = &frame.scratch.cage.unit_from_scene.linear;
-    [0, 1, 2].map(|column| {
-        [0, 1, 2].map(|c| {
+    three!(column => {
+        three!(c => {
             let g = sum[1][c] * m[(0, column)];
             let g = sum[2][c].mul_add(m[(1, column)], g);
             let g = sum[3][c].mul_add(m[(2, column)], g);
@@ -434,7 +453,7 @@ fn jacobian<S: Simd>(
 
 #[inline(always)]
 fn cross<S: Simd>(a: &Lanes<S::f32s>, b: &Lanes<S::f32s>) -> Lanes<S::f32s> {
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| a[i].mul_sub(b[j], a[j] * b[i]))
+    three!(c => a[(c + 1) % 3].mul_sub(b[(c + 2) % 3], a[(c + 2) % 3] * b[(c + 1) % 3]))
 }
 
 /// Carries normals by the cofactor matrix and tangents by the Jacobian.
@@ -456,7 +475,8 @@ fn turn<S: Simd>(
     let sign = flips.select(S::f32s::splat(simd, -1.0), S::f32s::splat(simd, 1.0));
     if let (Some(out), Some(n)) = (&mut chunk.normals, frame.input.normals) {
         let n = load::<S, 3>(simd, &n[from.clone()]);
-        let turned = combine::<S>(&cofactor, &n).map(|v| v * sign);
+        let turned = combine::<S>(&cofactor, &n);
+        let turned = three!(c => turned[c] * sign);
         store(&mut out[to.clone()], direction::<S>(simd, n, turned, live));
     }
     if let (Some(out), Some(t)) = (&mut chunk.tangents, frame.input.tangents) {
@@ -471,7 +491,7 @@ fn turn<S: Simd>(
 /// The matrix of these columns times `v`.
 #[inline(always)]
 fn combine<S: Simd>(columns: &[Lanes<S::f32s>; 3], v: &Lanes<S::f32s>) -> Lanes<S::f32s> {
-    [0, 1, 2].map(|r| {
+    three!(r => {
         let s = columns[2][r] * v[2];
         columns[0][r].mul_add(v[0], columns[1][r].mul_add(v[1], s))
     })
@@ -488,7 +508,7 @@ fn direction<S: Simd>(
     let squared = to[0].mul_add(to[0], to[1].mul_add(to[1], to[2] * to[2]));
     let usable = squared.simd_gt(1e-30) & squared.simd_lt(f32::INFINITY) & live;
     let inverse = S::f32s::splat(simd, 1.0) / squared.sqrt();
-    [0, 1, 2].map(|c| usable.select(to[c] * inverse, from[c]))
+    three!(c => usable.select(to[c] * inverse, from[c]))
 }
 
 /// Elements of a slice to lanes; a short slice repeats its last element.
