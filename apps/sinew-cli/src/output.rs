@@ -183,10 +183,7 @@ fn write_one(
             write_npz(path, need_mesh()?, times, &all).map_err(Failure::output)
         }
         "pc2" => {
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "PC2 stores single precision"
-            )]
+            #[allow(clippy::cast_precision_loss, reason = "PC2 stores single precision")]
             let (start, rate) = (
                 numbers[0] as f32,
                 numbers.get(1).map_or(1, |n| n - numbers[0]) as f32,

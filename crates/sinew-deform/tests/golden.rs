@@ -1,5 +1,7 @@
 //! Skinning against vertices that Blender 5.0.1 evaluated (Armature, with and without "preserve volume").
 
+#![allow(clippy::print_stdout, reason = "a skip is said aloud")]
+
 use serde_json::Value;
 use sinew_deform::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
 use sinew_deform::{MeshView, MeshViewMut, Par};

@@ -12,6 +12,10 @@ use fearless_simd_macros::simd;
 use std::ops::Range;
 
 /// Which kernel fits the lattice.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one a lattice, read in every kernel call; a box would cost a pointer chase and save nothing"
+)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Plan {
     /// Each vertex by itself, over the control points near it.
@@ -231,16 +235,17 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     };
     let mut sum = tensor_sum::<S, CAP, FRAMES>(simd, &frame.scratch.differences, resolution, w, d);
     if let Some((fade, way)) = fade {
-        for c in 0..3 {
-            for a in 0..3 {
-                sum[1 + a][c] = sum[1 + a][c].mul_add(fade, sum[0][c] * way[a]);
+        let [value, slopes @ ..] = &mut sum;
+        for (c, value) in value.iter_mut().enumerate() {
+            for (slope, way) in slopes.iter_mut().zip(way) {
+                slope[c] = slope[c].mul_add(fade, *value * way);
             }
-            sum[0][c] *= fade;
+            *value *= fade;
         }
     }
     let mut live = !strength.simd_eq(0.0);
     if let Some((fade, _)) = fade {
-        live = live & !fade.simd_eq(0.0);
+        live &= !fade.simd_eq(0.0);
     }
     if let Some(out) = &mut chunk.positions {
         let moved = three!(c => {

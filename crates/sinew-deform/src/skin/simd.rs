@@ -282,7 +282,7 @@ fn blend_affine<S: Simd, R: RowSource>(
     last: usize,
     palette: &[PackedAffine],
 ) -> [[f32x8<S>; 4]; 3] {
-    let a = blend_one(simd, rows, (first + 0).min(last), palette);
+    let a = blend_one(simd, rows, first.min(last), palette);
     let b = blend_one(simd, rows, (first + 1).min(last), palette);
     let c = blend_one(simd, rows, (first + 2).min(last), palette);
     let d = blend_one(simd, rows, (first + 3).min(last), palette);
@@ -397,7 +397,7 @@ fn blend_motion<S: Simd, R: RowSource>(
     last: usize,
     motions: &[PackedMotion],
 ) -> [[f32x8<S>; 4]; 2] {
-    let a = blend_motion_one(simd, rows, (first + 0).min(last), motions);
+    let a = blend_motion_one(simd, rows, first.min(last), motions);
     let b = blend_motion_one(simd, rows, (first + 1).min(last), motions);
     let c = blend_motion_one(simd, rows, (first + 2).min(last), motions);
     let d = blend_motion_one(simd, rows, (first + 3).min(last), motions);

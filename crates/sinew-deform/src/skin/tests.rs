@@ -198,7 +198,11 @@ fn halfway(method: SkinMethod, axis: [f64; 3], angle: f64) -> [f32; 3] {
 
 #[test]
 fn linear_loses_radius_as_the_closed_form_says() {
-    for (degrees, expected) in [(90.0_f64, 0.7071), (120.0, 0.5), (180.0, 0.0)] {
+    for (degrees, expected) in [
+        (90.0_f64, std::f64::consts::FRAC_1_SQRT_2),
+        (120.0, 0.5),
+        (180.0, 0.0),
+    ] {
         let p = halfway(SkinMethod::Linear, [1.0, 0.0, 0.0], degrees.to_radians());
         let radius = f64::from(p[1].hypot(p[2]));
         assert!((radius - expected).abs() < 1e-4, "{degrees}: {radius}");
@@ -339,11 +343,9 @@ fn single_joint_is_its_matrix_scaled_mirrored_or_sheared() {
 #[test]
 fn singular_matrices_stay_finite() {
     let (mesh, rig, mut palette) = cloud(20, 4, true);
-    for m in &mut palette {
-        *m = PackedAffine {
-            rows: [[0.0; 4]; 3],
-        };
-    }
+    palette.fill(PackedAffine {
+        rows: [[0.0; 4]; 3],
+    });
     palette[3].rows[0] = [1.0, 2.0, 3.0, 4.0];
     for method in METHODS {
         let out = run(&mesh, &rig, method, &palette, Par::Seq);

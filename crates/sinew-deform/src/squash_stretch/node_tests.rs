@@ -46,7 +46,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         positions: &CORNERS,
         ..Default::default()
     };
-    let mut outputs = [
+    let outputs = [
         Some(OutputValue::Mesh(crate::MeshViewMut {
             positions: Some(&mut positions),
             ..Default::default()
@@ -63,7 +63,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
             ports: DESC.inputs,
         },
         outputs: Outputs {
-            values: &mut outputs,
+            values: outputs.into_iter().collect(),
             ports: DESC.outputs,
         },
         scratch: &mut (),

@@ -52,13 +52,15 @@ fn update(
             ports: DESC.inputs,
         },
         outputs: Outputs {
-            values: &mut [
+            values: [
                 Some(OutputValue::Mesh(MeshViewMut {
                     positions: Some(&mut positions),
                     ..MeshViewMut::default()
                 })),
                 Some(OutputValue::Lines(&mut lines)),
-            ],
+            ]
+            .into_iter()
+            .collect(),
             ports: DESC.outputs,
         },
         scratch: scratch.as_mut(),
