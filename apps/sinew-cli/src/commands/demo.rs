@@ -226,11 +226,13 @@ fn picture(demo: &Demo, asset: &Asset, folder: &Path) -> Outcome {
         None => rest(asset)?,
     };
     let (yaw, pitch) = view(demo.sample);
+    let ends = after.lines.iter().flat_map(|l| [l.from, l.to]);
     let all: Vec<[f32; 3]> = before
         .positions
         .iter()
         .chain(&after.positions)
         .copied()
+        .chain(ends)
         .collect();
     let camera = Camera::framing(&all, yaw, pitch, 1.0);
     let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
