@@ -27,12 +27,12 @@ fn registered(lib: &str) -> &str {
 }
 
 fn check_folder(folder: &Path, name: &str, registry: &str) -> Vec<String> {
-    let Ok(definition) = std::fs::read_to_string(folder.join("mod.rs")) else {
+    if !folder.join("mod.rs").is_file() {
         return vec![format!("sinew-deform/src/{name} has no mod.rs")];
-    };
+    }
+    let definition = sources(folder);
     // Folders of shared helpers define no node.
-    let page = folder.join("README.md").is_file();
-    if !page && !definition.contains("DESC: NodeDesc") {
+    if !definition.contains("DESC: NodeDesc") {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -43,13 +43,23 @@ fn check_folder(folder: &Path, name: &str, registry: &str) -> Vec<String> {
     }
     if !definition.contains("include_str!(\"README.md\")") {
         out.push(format!(
-            "sinew-deform/src/{name}/mod.rs does not include its README.md"
+            "sinew-deform/src/{name} does not include its README.md"
         ));
     }
     if !registry.contains(&format!("&{name}::")) {
         out.push(format!("sinew-deform/src/{name} has no line in REGISTRY"));
     }
     out
+}
+
+/// All Rust files of a folder, one after another.
+fn sources(folder: &Path) -> String {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    files
+        .map(|f| f.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "rs"))
+        .filter_map(|p| std::fs::read_to_string(p).ok())
+        .collect()
 }
 
 #[cfg(test)]

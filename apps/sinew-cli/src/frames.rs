@@ -36,7 +36,7 @@ pub(crate) fn frame_numbers(
     let count = (last - first) / step + 1;
     if first < 0 || last < first || count > MAX_FRAMES {
         return Err(Failure::usage(format!(
-            "{count} frames from {first} to {last}: expected 1 to {MAX_FRAMES} frames, none below 0"
+            "--frames from {first} to {last} in steps of {step}: expected 1 to {MAX_FRAMES} frames in rising order, none below 0"
         )));
     }
     Ok((0..count).map(|i| first + i * step).collect())

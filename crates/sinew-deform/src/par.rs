@@ -64,6 +64,13 @@ where
     recurse(par, 0..len, chunk.max(1), outputs, f);
 }
 
+#[cfg_attr(
+    not(feature = "rayon"),
+    expect(
+        clippy::only_used_in_recursion,
+        reason = "without threads there is nothing to choose"
+    )
+)]
 fn recurse<O, F>(par: Par, range: Range<usize>, chunk: usize, outputs: O, f: &F)
 where
     O: SplitMut,

@@ -66,9 +66,38 @@ fn index() -> String {
     out
 }
 
+/// The picture of the demo that shows a node.
+fn picture(node: &str) -> Option<&'static str> {
+    Some(match node {
+        "mask" | "transform" => "masked_transform",
+        "skin" => "skin_dual_quaternion",
+        "delta_mush" => "skin_delta_mush",
+        "difference_color" => "difference",
+        "tangent_frames" => "rigid_delta_mush",
+        "morph" => "morph",
+        "smooth" => "smooth",
+        "lattice" => "lattice",
+        "squash_stretch" => "squash_stretch",
+        "bend" => "bend",
+        "twist" => "twist",
+        "taper" => "taper",
+        "sine" => "sine",
+        "wrap" => "wrap",
+        "blend" => "blend",
+        "debug_lines" => "debug_lines",
+        _ => return None,
+    })
+}
+
 /// The page of one node: ports, parameters, then the folder's own text.
 fn page(d: &NodeDesc) -> String {
     let mut out = format!("# {}\n\n{} ({})\n\n", d.name, d.summary, d.kind.as_str());
+    if let Some(picture) = picture(d.name) {
+        let _ = writeln!(
+            out,
+            "![before and after](../pictures/{picture}.png)\n\nMade by `sinew demo` from `examples/{picture}.json`.\n"
+        );
+    }
     let _ = writeln!(out, "| input | type | |\n|---|---|---|");
     for p in d.inputs {
         let open = if p.required { "" } else { " May stay open." };

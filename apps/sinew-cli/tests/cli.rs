@@ -1,0 +1,399 @@
+//! The binary as its users meet it: exit codes, messages, files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A unit square, two triangles.
+const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+/// Moves it by the parameter's share of one metre.
+const SHIFT: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
+ "parameters": {"w": {"type": "float", "default": 1, "min": 0, "max": 1}},
+ "stack": [{"node": "transform", "transform": {"translation": [0, 0, 1]}, "weight": "$w"}]}"#;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(TempDir::new().expect("a temporary folder"));
+        place.put("square.obj", SQUARE);
+        place.put("shift.json", SHIFT);
+        place
+    }
+    fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("write");
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("read")
+    }
+    fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .expect("list")
+            .map(|f| f.expect("entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+    fn sinew(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_sinew"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .output()
+            .expect("the program starts")
+    }
+}
+
+fn said(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stderr).into_owned()
+}
+
+fn printed(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stdout).into_owned()
+}
+
+#[track_caller]
+fn expect(o: &Output, code: i32, message: &str) {
+    assert_eq!(o.status.code(), Some(code), "{}", said(o));
+    assert!(
+        said(o).contains(message),
+        "expected '{message}' in:\n{}",
+        said(o)
+    );
+}
+
+#[test]
+fn run_deforms_and_writes() {
+    let p = Place::new();
+    expect(
+        &p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "w=0.5",
+            "-o",
+            "out.obj",
+        ]),
+        0,
+        "wrote out.obj",
+    );
+    let vertices: Vec<String> = p
+        .text("out.obj")
+        .lines()
+        .filter(|l| l.starts_with("v "))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        vertices,
+        ["v 0 0 0.5", "v 1 0 0.5", "v 1 1 0.5", "v 0 1 0.5"]
+    );
+}
+
+#[test]
+fn every_format_is_written_at_once() {
+    let p = Place::new();
+    let names = ["o.glb", "o.npz", "o.pc2", "o.mdd", "o.ply"];
+    let mut arguments = vec!["run", "square.obj", "-g", "shift.json", "--frames", "0-2"];
+    names.iter().for_each(|n| arguments.extend(["-o", n]));
+    expect(&p.sinew(&arguments), 0, "wrote o.ply");
+    let files = p.files();
+    for name in [
+        "o.glb",
+        "o.npz",
+        "o.pc2",
+        "o.mdd",
+        "o_0000.ply",
+        "o_0002.ply",
+    ] {
+        assert!(files.iter().any(|f| f == name), "{name} in {files:?}");
+    }
+    let inspected = printed(&p.sinew(&["inspect", "o.pc2", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&inspected).expect("JSON");
+    assert_eq!(
+        (&report["frames"], &report["points"]),
+        (&3.into(), &4.into())
+    );
+}
+
+#[test]
+fn exit_codes_tell_what_is_wrong() {
+    let p = Place::new();
+    let run = |rest: &[&str]| p.sinew(&[&["run"], rest].concat());
+    let before = p.files();
+    expect(
+        &run(&["square.obj", "-o", "out.obj"]),
+        2,
+        "carries no graph",
+    );
+    expect(
+        &run(&["square.obj", "-g", "shift.json", "-o", "out.fbx"]),
+        2,
+        "known are .glb, .npz",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--frames",
+            "5-1",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "--frames",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--clip",
+            "walk",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "no clip 'walk'",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "w=3",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "out of range",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "v=3",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "it has w",
+    );
+    expect(
+        &run(&["missing.glb", "-g", "shift.json", "-o", "out.obj"]),
+        3,
+        "missing.glb",
+    );
+    p.put("bad.json", "{\"sinew\": \"1.0\", \"stack\": [\"skn\"]}");
+    expect(
+        &run(&["square.obj", "-g", "bad.json", "-o", "out.obj"]),
+        4,
+        "there is no node 'skn'",
+    );
+    p.put("skin.json", "{\"sinew\": \"1.0\", \"stack\": [\"skin\"]}");
+    expect(
+        &run(&["square.obj", "-g", "skin.json", "-o", "out.obj"]),
+        5,
+        "node 'skin'",
+    );
+    expect(
+        &run(&["square.obj", "-g", "shift.json", "-o", "nowhere/out.obj"]),
+        6,
+        "nowhere",
+    );
+    std::fs::remove_file(p.path("bad.json")).expect("remove");
+    std::fs::remove_file(p.path("skin.json")).expect("remove");
+    assert_eq!(p.files(), before, "nothing was left behind");
+}
+
+#[test]
+fn graph_problems_are_underlined() {
+    let p = Place::new();
+    p.put(
+        "bad.json",
+        "{\n  \"sinew\": \"1.0\",\n  \"stack\": [{\"node\": \"transform\", \"wieght\": 1}]\n}",
+    );
+    let o = p.sinew(&["check", "bad.json"]);
+    expect(&o, 4, "bad.json:3:35");
+    assert!(
+        said(&o).contains("^^^^^^^^") && said(&o).contains("did you mean 'weight'?"),
+        "{}",
+        said(&o)
+    );
+}
+
+#[test]
+fn json_logs_are_json() {
+    let p = Place::new();
+    let o = p.sinew(&[
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "--frames",
+        "0-3",
+        "-o",
+        "out.obj",
+        "--log-format",
+        "json",
+    ]);
+    let lines: Vec<serde_json::Value> = said(&o)
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("one object a line"))
+        .collect();
+    assert!(
+        lines
+            .iter()
+            .any(|l| l["event"] == "progress" && l["done"] == 4 && l["total"] == 4),
+        "{lines:?}"
+    );
+    let o = p.sinew(&[
+        "run",
+        "missing.glb",
+        "-g",
+        "shift.json",
+        "-o",
+        "out.obj",
+        "--log-format",
+        "json",
+    ]);
+    let last: serde_json::Value =
+        serde_json::from_str(said(&o).lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["exit"], 3);
+}
+
+#[test]
+fn the_starter_graph_is_valid_and_kept() {
+    let p = Place::new();
+    expect(&p.sinew(&["init", "mine.json"]), 0, "wrote mine.json");
+    expect(&p.sinew(&["check", "mine.json"]), 0, "no problem");
+    expect(&p.sinew(&["init", "mine.json"]), 6, "--force");
+    let explained = printed(&p.sinew(&["check", "mine.json", "--explain"]));
+    assert!(
+        explained.contains("update (each frame):") && explained.contains("blend = $blend"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn setup_is_cached_and_damage_is_noticed() {
+    let p = Place::new();
+    p.put("smooth.json", r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "parameters": {"s": {"type": "float", "default": 0.5}}, "stack": [{"node": "smooth", "pin_border": false, "blend": "$s"}]}"#);
+    let run = |out: &str| {
+        p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "smooth.json",
+            "--cache",
+            "setup.bin",
+            "-o",
+            out,
+        ])
+    };
+    expect(&run("a.obj"), 0, "setup written");
+    expect(&run("b.obj"), 0, "setup read");
+    assert_eq!(p.text("a.obj"), p.text("b.obj"));
+    let mut bytes = std::fs::read(p.path("setup.bin")).expect("read");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(p.path("setup.bin"), &bytes).expect("write");
+    expect(&run("c.obj"), 0, "damaged");
+    assert_eq!(p.text("a.obj"), p.text("c.obj"));
+}
+
+#[test]
+fn the_registry_is_listed() {
+    let p = Place::new();
+    let list = printed(&p.sinew(&["nodes"]));
+    for word in ["skin", "delta_mush", "lattice", "wrap"] {
+        assert!(list.lines().any(|l| l.starts_with(word)), "{word}");
+    }
+    assert!(
+        printed(&p.sinew(&["nodes", "skin"])).contains("dual_quaternion"),
+        "page"
+    );
+    expect(&p.sinew(&["nodes", "skni"]), 2, "there is no node");
+    let schema: serde_json::Value =
+        serde_json::from_str(&printed(&p.sinew(&["schema"]))).expect("JSON");
+    assert!(schema["$defs"]["node_skin"].is_object(), "schema");
+    for arguments in [&["doctor"][..], &["man"], &["completions", "bash"]] {
+        let o = p.sinew(arguments);
+        assert!(o.status.success() && !o.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_docs_pages_are_those_of_the_registry() {
+    let p = Place::new();
+    expect(&p.sinew(&["nodes", "--pages", "pages"]), 0, "wrote");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nodes");
+    for page in std::fs::read_dir(p.path("pages")).expect("list") {
+        let page = page.expect("entry").path();
+        let name = page.file_name().expect("a name");
+        let stored = std::fs::read_to_string(docs.join(name)).unwrap_or_default();
+        assert!(
+            stored == std::fs::read_to_string(&page).expect("read"),
+            "docs/nodes/{} is old: sinew nodes --pages docs/nodes",
+            name.display()
+        );
+    }
+}
+
+#[test]
+fn malformed_files_end_in_a_message() {
+    let Some(folder) = shared() else {
+        return println_skipped();
+    };
+    let p = Place::new();
+    let repaired = ["gltf_weights_sum_0_7.glb", "gltf_zero_weight_vertices.glb"];
+    for file in std::fs::read_dir(folder.join("malformed")).expect("list") {
+        let path = file.expect("entry").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let known = ["glb", "gltf", "obj", "ply"]
+            .iter()
+            .any(|e| name.ends_with(e));
+        if !known {
+            continue;
+        }
+        let o = p.sinew(&["inspect", &path.to_string_lossy()]);
+        let fine = name.starts_with('_') || repaired.contains(&name.as_str());
+        assert_eq!(
+            o.status.code(),
+            Some(if fine { 0 } else { 3 }),
+            "{name}: {}",
+            said(&o)
+        );
+        assert!(fine || said(&o).contains(&name), "{name}: {}", said(&o));
+    }
+    let o = p.sinew(&[
+        "inspect",
+        &folder.join("characters/cesium_man.gltf").to_string_lossy(),
+    ]);
+    assert!(
+        o.status.success() && printed(&o).contains("210"),
+        "{}",
+        printed(&o)
+    );
+}
+
+fn shared() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    path.is_dir().then_some(path)
+}
+
+#[expect(clippy::print_stdout, reason = "a skip is said aloud")]
+fn println_skipped() {
+    println!("skipped: no shared data");
+}
