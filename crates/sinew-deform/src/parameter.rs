@@ -12,7 +12,7 @@ pub enum Phase {
 }
 
 /// One admissible word of a choice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// As written in documents.
     pub name: &'static str,
@@ -21,7 +21,7 @@ pub struct Choice {
 }
 
 /// What values a parameter takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterType {
     /// `true` or `false`.
     Bool,

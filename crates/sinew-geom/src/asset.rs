@@ -169,15 +169,17 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         if let (true, Some(i)) = (all_bound, &m.influences) {
             out.influences.get_or_insert_default().extend(i);
         }
-        // Targets of meshes without any keep the numbering of `Pose::morph_weights` intact.
-        while out.morph_targets.len() < m.morph_offset && !m.morph_targets.is_empty() {
-            out.morph_targets.push(crate::MorphTarget::default());
+        // Each target keeps its number in `Pose::morph_weights`; numbers of meshes left out stay empty.
+        let end = m.morph_offset + m.morph_targets.len();
+        if !m.morph_targets.is_empty() && out.morph_targets.len() < end {
+            out.morph_targets
+                .resize_with(end, crate::MorphTarget::default);
         }
-        out.morph_targets.extend(m.morph_targets.iter().map(|t| {
-            let mut t = t.clone();
-            t.vertices.iter_mut().for_each(|v| *v += base32);
-            t
-        }));
+        for (target, slot) in m.morph_targets.iter().zip(m.morph_offset..) {
+            let mut target = target.clone();
+            target.vertices.iter_mut().for_each(|v| *v += base32);
+            out.morph_targets[slot] = target;
+        }
         let whole = [MeshPart {
             name: m.name.clone(),
             source_mesh: out.parts.len(),
@@ -275,6 +277,37 @@ mod tests {
                 "{pattern} on {text}"
             );
         }
+    }
+
+    #[test]
+    fn merged_targets_keep_their_numbers() {
+        let one = |morph_offset| {
+            let topology = Topology::new(3, vec![[0, 1, 2]]).expect("valid");
+            let mut m = Mesh::new("m", topology, vec![[0.0; 3]; 3]);
+            let name = format!("target {morph_offset}");
+            m.morph_targets = vec![crate::MorphTarget {
+                name,
+                vertices: vec![1],
+                ..Default::default()
+            }];
+            m.morph_offset = morph_offset;
+            m
+        };
+        // The file lists the mesh of the later weights first.
+        let asset = Asset {
+            meshes: vec![one(3), one(1)],
+            ..Asset::default()
+        };
+        let m = asset.merged(&Selection::All).expect("two meshes");
+        let names: Vec<&str> = m.morph_targets.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["", "target 1", "", "target 3"]);
+        assert_eq!(
+            (
+                &m.morph_targets[3].vertices[..],
+                &m.morph_targets[1].vertices[..]
+            ),
+            (&[1][..], &[4][..])
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
 use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 /// The document version that this library reads and writes.
@@ -72,6 +72,8 @@ struct Scope {
     symbols: HashMap<String, Symbol>,
     /// In document order, for suggestions.
     names: Vec<String>,
+    /// Names of nodes that were reported already; links to them are not worth another report.
+    broken: BTreeSet<String>,
     parameters: HashMap<String, ParameterRef>,
     outputs: Vec<(String, String, Range<usize>)>,
 }

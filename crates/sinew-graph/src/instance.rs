@@ -236,7 +236,7 @@ impl Instance {
     ) -> Result<(), ParameterError> {
         let index = find_parameter(&self.plan, name)?;
         let decl = &self.plan.parameters()[index];
-        check_value(decl.ty.0, value).map_err(|message| ParameterError::Value {
+        check_value(decl.ty, value).map_err(|message| ParameterError::Value {
             name: name.to_owned(),
             message,
         })?;

@@ -48,7 +48,7 @@ pub struct ParameterDecl {
     /// Name in the document; parameters of nested graphs are called `node/parameter`.
     pub name: String,
     /// What values it takes, narrowed by the nodes that use it.
-    pub ty: DeclaredType,
+    pub ty: ParameterType,
     /// Value until someone sets another.
     pub default: ParameterValue,
     /// Read in setup only: setting it later needs a new setup.
@@ -57,16 +57,6 @@ pub struct ParameterDecl {
     pub keyed: Option<Keyed>,
     /// The document's own words.
     pub doc: String,
-}
-
-/// [`ParameterType`] with equality, for declarations.
-#[derive(Clone, Copy, Debug)]
-pub struct DeclaredType(pub ParameterType);
-
-impl PartialEq for DeclaredType {
-    fn eq(&self, other: &Self) -> bool {
-        format!("{:?}", self.0) == format!("{:?}", other.0)
-    }
 }
 
 /// Where a node's parameter gets its value.

@@ -323,7 +323,7 @@ impl crate::plan::Plan {
         text: &str,
     ) -> Result<ParameterValue, crate::ParameterError> {
         let index = crate::instance::find_parameter(self, name)?;
-        let ty = self.parameters()[index].ty.0;
+        let ty = self.parameters()[index].ty;
         if matches!(ty, ParameterType::Text | ParameterType::Choice(_)) && !text.starts_with('"') {
             let value = ParameterValue::Text(text.to_owned());
             return match check_value(ty, &value) {

@@ -109,6 +109,11 @@ fn wrong_nodes_are_located() {
     ] {
         let found = problems(&with_node(node));
         assert_eq!(
+            found.len(),
+            1,
+            "one report a mistake, for {node}: {found:#?}"
+        );
+        assert_eq!(
             found.first().map(String::as_str),
             Some(expected),
             "for {node}, all: {found:#?}"

@@ -138,3 +138,23 @@ fn the_number_of_inputs_is_checked() {
         "{error}"
     );
 }
+
+#[test]
+fn masks_must_fit_their_mesh() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "other": {"type": "mesh"}},
+     "nodes": {"m": {"node": "mask", "mesh": "other"}, "t": {"node": "transform", "mesh": "body", "mask": "m"}},
+     "outputs": {"body": "t"}}"#;
+    let plan = Arc::new(compile("g.json", text, &NoNesting).expect("valid"));
+    let mesh = |m: Mesh| InputBinding::Mesh(Arc::new(m));
+    let error = Instance::bind(
+        plan,
+        &[mesh(meshes::cube()), mesh(meshes::grid(2, 2))],
+        &[],
+        Par::Seq,
+    )
+    .expect_err("9 values for 24 vertices");
+    assert_eq!(
+        error.to_string(),
+        "node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+    );
+}

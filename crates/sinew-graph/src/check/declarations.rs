@@ -3,7 +3,7 @@
 use super::{Collector, ParameterRef, Symbol};
 use crate::diagnostic::closest;
 use crate::json::{Json, Member};
-use crate::plan::{DeclaredType, InputDecl, InputType, ParameterDecl};
+use crate::plan::{InputDecl, InputType, ParameterDecl};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::{Affine, Selection};
@@ -293,7 +293,7 @@ impl Collector<'_> {
         let name = format!("{}{}", self.scopes[scope].prefix, m.key);
         Some(ParameterDecl {
             name,
-            ty: DeclaredType(ty),
+            ty,
             default,
             setup,
             keyed,

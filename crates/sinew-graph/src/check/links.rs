@@ -63,6 +63,8 @@ impl Collector<'_> {
     ) -> Option<RawSource> {
         let source = match self.resolve(scope, link, 0) {
             Ok(source) => source,
+            // Said already, where the name was declared.
+            Err((message, _)) if message.is_empty() => return None,
             Err((message, help)) => {
                 self.reporter(scope).error(
                     "unknown_link",
@@ -112,6 +114,9 @@ impl Collector<'_> {
         };
         let s = &self.scopes[scope];
         let Some(symbol) = s.symbols.get(name) else {
+            if s.broken.contains(name) {
+                return Err((String::new(), String::new()));
+            }
             let help = match closest(name, s.names.iter().map(String::as_str)) {
                 Some(word) => format!("did you mean '{word}'?"),
                 None => format!("known are {}", s.names.join(", ")),

@@ -3,7 +3,7 @@
 use super::{Collector, FixedValue, MAX_NESTING, ParameterRef, RawNode, Symbol};
 use crate::diagnostic::closest;
 use crate::json::{self, Json, Kind, Member, Reporter};
-use crate::plan::{DeclaredType, ParameterSource};
+use crate::plan::ParameterSource;
 use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::{
     NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, REGISTRY, find_node,
@@ -138,6 +138,20 @@ impl Collector<'_> {
     }
 
     fn collect_node(
+        &mut self,
+        scope: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        self.read_node(scope, name, span, json, defaults);
+        if !self.scopes[scope].symbols.contains_key(name) {
+            self.scopes[scope].broken.insert(name.to_owned());
+        }
+    }
+
+    fn read_node(
         &mut self,
         scope: usize,
         name: &str,
@@ -360,8 +374,8 @@ impl Collector<'_> {
                     );
                     return None;
                 }
-                match narrow(decl.ty.0, desc.ty) {
-                    Some(ty) => decl.ty = DeclaredType(ty),
+                match narrow(decl.ty, desc.ty) {
+                    Some(ty) => decl.ty = ty,
                     None => {
                         self.reporter(scope).error(
                             "wrong_type",
@@ -379,7 +393,7 @@ impl Collector<'_> {
                     .chain([&decl.default]);
                 let bad = values
                     .into_iter()
-                    .find_map(|v| check_value(decl.ty.0, v).err());
+                    .find_map(|v| check_value(decl.ty, v).err());
                 if let Some(message) = bad {
                     self.reporter(scope).error(
                         "out_of_range",

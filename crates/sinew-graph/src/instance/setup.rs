@@ -13,8 +13,8 @@ use crate::value::check_value;
 use arrayvec::ArrayVec;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
-    MeshEffect, MeshView, MeshViewMut, NodeKind, OutputValue, Outputs, Par, ParameterValue,
-    Parameters, PortType, UpdateContext, find_node,
+    MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue, Outputs, Par,
+    ParameterValue, Parameters, PortType, UpdateContext, find_node,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ fn initial_parameters(
     let mut overridden = vec![false; values.len()];
     for (name, value) in given {
         let index = find_parameter(plan, name)?;
-        let ty = plan.parameters()[index].ty.0;
+        let ty = plan.parameters()[index].ty;
         check_value(ty, value).map_err(|message| ParameterError::Value {
             name: (*name).to_owned(),
             message,
@@ -179,6 +179,7 @@ impl Binder<'_> {
         node: &PlanNode,
         inputs: Vec<Option<Value>>,
     ) -> Result<Vec<Value>, BindError> {
+        self.check_masks(node, &inputs)?;
         let parameters = self.node_parameters(node);
         let bound = self.call_bind(node, &inputs, &parameters)?;
         if node.runs_in_setup {
@@ -195,6 +196,31 @@ impl Binder<'_> {
         });
         self.bound.push((node.clone(), bound, parameters));
         Ok(values)
+    }
+
+    /// A mask belongs to the vertices it was made for: those of the node's first mesh.
+    fn check_masks(&self, node: &PlanNode, inputs: &[Option<Value>]) -> Result<(), BindError> {
+        let expected = self.first_vertex_count(inputs);
+        for (value, port) in inputs.iter().zip(node.desc.inputs) {
+            if let Some(Value::Mask(a)) = value
+                && a.len != expected
+            {
+                let message = format!(
+                    "the mask has {} values, the mesh has {expected} vertices; make the mask from the same mesh",
+                    a.len
+                );
+                let source = NodeError::Input {
+                    port: port.name,
+                    message,
+                };
+                return Err(BindError::Node {
+                    node: node.name.clone(),
+                    kind: node.desc.name,
+                    source,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn call_bind(
