@@ -2,7 +2,7 @@
 
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::Talk;
-use sinew::graph::{GraphSource, Plan, compile};
+use sinew::graph::{GraphSource, GraphText, Plan, compile};
 use std::path::{Path, PathBuf};
 
 /// A document and where relative names in it start.
@@ -35,7 +35,14 @@ impl Document {
 
     /// Compiles; shows every problem.
     pub(crate) fn compile(&self, talk: &Talk) -> Outcome<Plan> {
-        match compile(&self.name, &self.text, &Folder(&self.folder)) {
+        match compile(
+            &self.name,
+            &self.text,
+            &Files {
+                root: &self.name,
+                folder: &self.folder,
+            },
+        ) {
             Ok(plan) => {
                 plan.warnings().iter().for_each(|d| talk.diagnostic(d));
                 Ok(plan)
@@ -52,20 +59,24 @@ impl Document {
     }
 }
 
-/// Graphs beside (or below) the document that names them.
-struct Folder<'a>(&'a Path);
+/// Graphs in files: names are relative to the document that holds them, the root's to its folder.
+struct Files<'a> {
+    root: &'a str,
+    folder: &'a Path,
+}
 
-impl GraphSource for Folder<'_> {
-    fn graph_text(&self, from: &str, name: &str) -> Result<String, String> {
-        let beside = Path::new(from)
-            .parent()
-            .filter(|p| p.is_dir())
-            .unwrap_or(self.0);
-        let path = if Path::new(name).is_absolute() {
-            PathBuf::from(name)
+impl GraphSource for Files<'_> {
+    fn graph_text(&self, from: &str, name: &str) -> Result<GraphText, String> {
+        let folder = if from == self.root {
+            self.folder
         } else {
-            beside.join(name)
+            Path::new(from).parent().unwrap_or(Path::new(""))
         };
-        sinew::io::read_text(&path).map_err(|e| e.to_string())
+        let path = folder.join(name);
+        let text = sinew::io::read_text(&path).map_err(|e| e.to_string())?;
+        Ok(GraphText {
+            name: path.display().to_string(),
+            text,
+        })
     }
 }

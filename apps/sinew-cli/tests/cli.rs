@@ -230,6 +230,45 @@ fn graph_problems_are_underlined() {
 }
 
 #[test]
+fn nested_graphs_are_relative_to_the_document_that_names_them() {
+    let p = Place::new();
+    std::fs::create_dir_all(p.path("graphs/parts")).expect("folders");
+    let nest = |file: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}}, "nodes": {{"n": {{"node": "graph", "file": "{file}", "body": "body"}}}}, "outputs": {{"body": "n"}}}}"#
+        )
+    };
+    p.put("graphs/main.json", &nest("parts/arm.json"));
+    p.put("graphs/parts/arm.json", &nest("finger.json"));
+    p.put("graphs/parts/finger.json", SHIFT);
+    // A decoy where a wrong rule would look.
+    p.put("graphs/finger.json", "{}");
+    expect(
+        &p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "graphs/main.json",
+            "-o",
+            "out.obj",
+        ]),
+        0,
+        "wrote",
+    );
+    assert!(
+        p.text("out.obj").contains("v 1 1 1"),
+        "{}",
+        p.text("out.obj")
+    );
+    p.put("graphs/parts/finger.json", &nest("arm.json"));
+    expect(
+        &p.sinew(&["check", "graphs/main.json"]),
+        4,
+        "contains itself",
+    );
+}
+
+#[test]
 fn json_logs_are_json() {
     let p = Place::new();
     let o = p.sinew(&[

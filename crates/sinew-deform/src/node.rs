@@ -52,6 +52,9 @@ pub enum AttributeEffect {
 pub struct MeshEffect {
     /// Name of the input port whose mesh passes through.
     pub from: &'static str,
+    /// Name of a second mesh input whose normals and tangents are mixed into the result: where its are stale,
+    /// so is the result.
+    pub mixes: Option<&'static str>,
     /// Positions.
     pub positions: AttributeEffect,
     /// Normals.
@@ -66,6 +69,7 @@ impl MeshEffect {
     /// Moves points and carries normals and tangents by its Jacobian.
     pub const MOVES_FRAMES: Self = Self {
         from: "mesh",
+        mixes: None,
         positions: AttributeEffect::Transform,
         normals: AttributeEffect::Transform,
         tangents: AttributeEffect::Transform,

@@ -88,11 +88,13 @@ fn order_ring(own: u32, edges: &[(u32, u32)], ring: &mut Vec<u32>) -> (bool, boo
     next.sort_unstable();
     let mut incoming: Vec<u32> = next.iter().map(|e| e.1).collect();
     incoming.sort_unstable();
-    let uses = |n: u32| {
-        let out = next.iter().filter(|e| e.0 == n).count();
-        let inc = incoming.iter().filter(|&&m| m == n).count();
-        (out, inc)
+    let outgoing: Vec<u32> = next.iter().map(|e| e.0).collect();
+    // Both lists are sorted: equal entries stand together.
+    let count = |sorted: &[u32], n: u32| {
+        let first = sorted.partition_point(|&m| m < n);
+        sorted[first..].partition_point(|&m| m == n)
     };
+    let uses = |n: u32| (count(&outgoing, n), count(&incoming, n));
     let border = all.iter().any(|&n| {
         let (o, i) = uses(n);
         o + i == 1

@@ -19,11 +19,21 @@ const MAX_NESTING: usize = 32;
 
 /// Hands in the text of graphs that a document names.
 pub trait GraphSource {
-    /// Text of the graph `name`, as named in the document `from`.
+    /// The graph called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
+    /// that was given before.
     ///
     /// # Errors
     /// Why it cannot be had, in words for the user.
-    fn graph_text(&self, from: &str, name: &str) -> Result<String, String>;
+    fn graph_text(&self, from: &str, name: &str) -> Result<GraphText, String>;
+}
+
+/// A document that another one names.
+#[derive(Clone, Debug)]
+pub struct GraphText {
+    /// How it is called in messages, and what names in it are relative to. One file, one name.
+    pub name: String,
+    /// The document.
+    pub text: String,
 }
 
 /// Knows no other graph.
@@ -31,7 +41,7 @@ pub trait GraphSource {
 pub struct NoNesting;
 
 impl GraphSource for NoNesting {
-    fn graph_text(&self, _from: &str, _name: &str) -> Result<String, String> {
+    fn graph_text(&self, _from: &str, _name: &str) -> Result<GraphText, String> {
         Err("graphs in other files cannot be reached from here".into())
     }
 }

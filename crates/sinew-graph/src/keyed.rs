@@ -1,6 +1,8 @@
 //! Parameter values that change over time.
 
 use sinew_deform::ParameterValue;
+use sinew_geom::nalgebra::Rotation3;
+use sinew_geom::{Affine, Mat3, Quat};
 
 /// How values between two keys come about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,13 +67,7 @@ fn mix(a: &ParameterValue, b: &ParameterValue, s: f64, out: &mut ParameterValue)
         (V::Float(a), V::Float(b)) => *out = V::Float(lerp(*a, *b)),
         (V::Vec3(a), V::Vec3(b)) => *out = V::Vec3(std::array::from_fn(|c| lerp(a[c], b[c]))),
         (V::Vec4(a), V::Vec4(b)) => *out = V::Vec4(std::array::from_fn(|c| lerp(a[c], b[c]))),
-        (V::Transform(a), V::Transform(b)) => {
-            // Straight blending of matrices: right for translation and scale, close for small turns.
-            let mut m = *a;
-            m.linear += (b.linear - a.linear) * s;
-            m.translation += (b.translation - a.translation) * s;
-            *out = V::Transform(m);
-        }
+        (V::Transform(a), V::Transform(b)) => *out = V::Transform(mix_transforms(a, b, s)),
         (V::Points(pa), V::Points(pb)) if pa.len() == pb.len() => {
             assign(out, a);
             if let V::Points(o) = out {
@@ -91,6 +87,35 @@ fn mix(a: &ParameterValue, b: &ParameterValue, s: f64, out: &mut ParameterValue)
         // Words, switches and whole numbers hold until the next key.
         _ => assign(out, a),
     }
+}
+
+/// Rotations turn along the shortest arc; what is left of the matrix (scale, shear, mirror) and the translation go
+/// straight.
+fn mix_transforms(a: &Affine<f64>, b: &Affine<f64>, s: f64) -> Affine<f64> {
+    let (rotation_a, stretch_a) = split(&a.linear);
+    let (rotation_b, stretch_b) = split(&b.linear);
+    let rotation = rotation_a
+        .try_slerp(&rotation_b, s, 1e-9)
+        .unwrap_or(rotation_a);
+    Affine {
+        linear: rotation.to_rotation_matrix().into_inner()
+            * (stretch_a + (stretch_b - stretch_a) * s),
+        translation: a.translation + (b.translation - a.translation) * s,
+    }
+}
+
+/// The nearest rotation `R` and the rest `S` of a matrix `R S`.
+fn split(m: &Mat3<f64>) -> (Quat<f64>, Mat3<f64>) {
+    let svd = m.svd(true, true);
+    let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else {
+        return (Quat::identity(), *m);
+    };
+    if (u * v_t).determinant() < 0.0 {
+        u.column_mut(2).neg_mut();
+    }
+    let rotation = u * v_t;
+    let quat = Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation));
+    (quat, rotation.transpose() * m)
 }
 
 #[cfg(test)]
@@ -118,5 +143,37 @@ mod tests {
         assert_eq!(at(Linear, 1.5), Float(12.5));
         assert_eq!(at(Step, 2.9), Float(10.0));
         assert_eq!(at(Smooth, 1.5), Float(11.5625));
+    }
+
+    #[test]
+    fn turns_do_not_flatten() {
+        use sinew_geom::Vec3;
+        let key = |degrees: f64, scale: f64| {
+            let turn = Quat::from_euler_angles(0.0, degrees.to_radians(), 0.0);
+            ParameterValue::Transform(Affine::from_trs(
+                Vec3::new(degrees, 0.0, 0.0),
+                turn,
+                Vec3::new(scale, 1.0, -1.0),
+            ))
+        };
+        let keyed = Keyed {
+            times: vec![0.0, 1.0],
+            values: vec![key(0.0, 1.0), key(120.0, 3.0)],
+            interpolation: KeyInterpolation::Linear,
+        };
+        let mut out = key(0.0, 1.0);
+        for s in [0.0, 0.25, 0.5, 1.0] {
+            keyed.sample(s, &mut out);
+            let (ParameterValue::Transform(got), ParameterValue::Transform(expected)) =
+                (&out, key(120.0 * s, 1.0 + 2.0 * s))
+            else {
+                panic!("transforms")
+            };
+            assert!(
+                (got.linear - expected.linear).norm() < 1e-9
+                    && (got.translation - expected.translation).norm() < 1e-9,
+                "s = {s}: {got:?}"
+            );
+        }
     }
 }

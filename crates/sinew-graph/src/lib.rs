@@ -19,7 +19,7 @@ mod schema;
 mod value;
 
 pub use cache::CacheError;
-pub use check::{GraphSource, NoNesting, VERSION};
+pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use instance::{BindError, Frame, InputBinding, Instance, OutputMesh, ParameterError};
 pub use keyed::{KeyInterpolation, Keyed};

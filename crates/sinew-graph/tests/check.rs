@@ -1,15 +1,18 @@
 //! Every way a document can be wrong, with the place and the help that the user sees.
 
-use sinew_graph::{GraphSource, NoNesting, compile};
+use sinew_graph::{GraphSource, GraphText, NoNesting, compile};
 
 struct Files(&'static [(&'static str, &'static str)]);
 
 impl GraphSource for Files {
-    fn graph_text(&self, _from: &str, name: &str) -> Result<String, String> {
+    fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
         self.0
             .iter()
             .find(|f| f.0 == name)
-            .map(|f| f.1.to_owned())
+            .map(|f| GraphText {
+                name: name.to_owned(),
+                text: f.1.to_owned(),
+            })
             .ok_or_else(|| "no such file".to_owned())
     }
 }

@@ -210,3 +210,52 @@ fn the_registry_is_in_order() {
         }
     }
 }
+
+/// Blending with a mesh whose normals no longer fit must not hand on the old normals.
+#[test]
+fn blending_with_a_smoothed_mesh_recomputes_normals() {
+    let mesh = sinew_testkit::meshes::tube(20, 12, 2.0, 0.2);
+    let asset = assets()
+        .into_iter()
+        .find(|a| a.name == mesh.name)
+        .expect("the tube");
+    let graph = |node: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "parameters": {{"s": {{"type": "float", "default": 1}}}},
+             "nodes": {{"skin": {{"node": "skin", "mesh": "body", "pose": "pose"}},
+                        "mush": {{"node": "smooth", "mesh": "skin", "iterations": 20, "blend": "$s"}},
+                        "all": {{"node": "blend", "mesh": "skin", "target": "mush", "factor": 1}}}},
+             "outputs": {{"body": "{node}"}}}}"#
+        )
+    };
+    let mut pose = asset.rig.rest_pose();
+    pose.palette[1] = sinew::geom::Affine::<f32>::from_trs(
+        sinew::geom::Vec3::new(0.0, 0.3, 0.0),
+        sinew::geom::Quat::from_euler_angles(0.0, 0.0, 0.5),
+        sinew::geom::Vec3::repeat(1.0),
+    )
+    .into();
+    let normals = |node: &str| {
+        let mut i = instance(&asset, &graph(node));
+        i.update(
+            &Frame {
+                pose: Some(&pose),
+                ..Frame::default()
+            },
+            Par::Seq,
+        );
+        i.mesh_output("body")
+            .and_then(|m| m.normals)
+            .expect("normals")
+            .to_vec()
+    };
+    let (direct, blended) = (normals("mush"), normals("all"));
+    assert!(
+        sinew_testkit::max_distance(&direct, &blended) < 1e-5,
+        "the same positions have the same normals"
+    );
+    assert!(
+        sinew_testkit::max_distance(&normals("skin"), &direct) > 1e-2,
+        "smoothing turns normals"
+    );
+}

@@ -8,7 +8,7 @@ use crate::frames::frame_numbers;
 use crate::output::{Collected, Options, check_ending, write_all};
 use crate::talk::Talk;
 use sinew::deform::{Par, ParameterValue};
-use sinew::graph::{BindError, Frame, Instance, Plan};
+use sinew::graph::{BindError, Frame, InputType, Instance, Plan};
 use sinew::io::gltf_write::GlbSource;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +28,13 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         }
     };
     let plan = Arc::new(document.compile(talk)?);
+    if let Some(input) = plan.inputs().iter().find(|i| i.ty == InputType::Values) {
+        let message = format!(
+            "input '{}' takes values each frame, which only the library can give",
+            input.name
+        );
+        return Err(Failure::bind(message));
+    }
     let parameters = parse_settings(&plan, &args.set)?;
     let clip = chosen_clip(&character, args.clip.as_deref())?;
     let numbers = frame_numbers(

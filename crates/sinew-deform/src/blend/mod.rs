@@ -28,7 +28,10 @@ pub static DESC: NodeDesc = NodeDesc {
         MASK_PORT,
     ],
     outputs: &[PortDesc::mesh_output(
-        MeshEffect::MOVES_FRAMES,
+        MeshEffect {
+            mixes: Some("target"),
+            ..MeshEffect::MOVES_FRAMES
+        },
         "The mixed mesh.",
     )],
     parameters: &[

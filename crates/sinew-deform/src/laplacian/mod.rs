@@ -1,4 +1,4 @@
-#![doc = include_str!("README.md")]
+//! See the page `README.md` beside this file.
 
 mod edges;
 mod layout;

@@ -1,6 +1,6 @@
 //! Node `lattice`: free-form deformation by a box of control points.
 //!
-#![doc = include_str!("README.md")]
+//! See the page `README.md` beside this file.
 
 mod basis;
 mod bind;

@@ -120,13 +120,19 @@ pub fn from_joints(mesh: &Mesh, rig: &Rig, names: &[String]) -> Result<Vec<f32>,
     }
     let mut chosen = vec![false; rig.joints().len()];
     for name in names {
-        let joint = rig
-            .find_joint(name)
-            .ok_or_else(|| MaskBindError::UnknownJoint {
+        // Several skins over one tree list a joint several times.
+        let mut found = false;
+        for (joint, chosen) in chosen.iter_mut().enumerate() {
+            if rig.joint_name(joint) == name {
+                (*chosen, found) = (true, true);
+            }
+        }
+        if !found {
+            return Err(MaskBindError::UnknownJoint {
                 name: name.clone(),
                 found: list((0..chosen.len()).map(|j| rig.joint_name(j))),
-            })?;
-        chosen[joint] = true;
+            });
+        }
     }
     let influences = mesh
         .influences

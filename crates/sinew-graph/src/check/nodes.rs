@@ -503,17 +503,8 @@ impl Collector<'_> {
                     return None;
                 };
                 let from = self.open_files.last().cloned().unwrap_or_default();
-                if self.open_files.iter().any(|f| f == file) {
-                    self.reporter(outer).error(
-                        "recursive_graph",
-                        &file_json.span,
-                        format!("'{file}' contains itself"),
-                        "",
-                    );
-                    return None;
-                }
-                let text = match self.nested.graph_text(&from, file) {
-                    Ok(text) => text,
+                let found = match self.nested.graph_text(&from, file) {
+                    Ok(found) => found,
                     Err(why) => {
                         self.reporter(outer).error(
                             "nested_file",
@@ -524,11 +515,20 @@ impl Collector<'_> {
                         return None;
                     }
                 };
-                self.reporters.push(Reporter::new(file, &text));
+                if self.open_files.contains(&found.name) {
+                    self.reporter(outer).error(
+                        "recursive_graph",
+                        &file_json.span,
+                        format!("'{file}' contains itself"),
+                        "",
+                    );
+                    return None;
+                }
+                self.reporters.push(Reporter::new(&found.name, &found.text));
                 let reporter = self.reporters.len() - 1;
                 let root = json::parse(&mut self.reporters[reporter])?;
                 self.check_head(reporter, &root)
-                    .then_some((reporter, root, Some(file.to_owned())))
+                    .then_some((reporter, root, Some(found.name)))
             }
             _ => {
                 self.reporter(outer).error(

@@ -638,16 +638,22 @@ impl Binder<'_> {
     }
 }
 
+/// The mesh that passes through to an output, its normals and tangents marked stale where those mixed into it are.
 fn mesh_input(node: &PlanNode, inputs: &[Option<Value>], effect: &MeshEffect) -> Option<MeshValue> {
-    let index = node
-        .desc
-        .inputs
-        .iter()
-        .position(|p| p.name == effect.from)?;
-    match inputs.get(index)?.as_ref()? {
-        Value::Mesh(m) => Some(*m),
-        _ => None,
+    let mesh = |port: &str| {
+        let index = node.desc.inputs.iter().position(|p| p.name == port)?;
+        match inputs.get(index)?.as_ref()? {
+            Value::Mesh(m) => Some(*m),
+            _ => None,
+        }
+    };
+    let mut out = mesh(effect.from)?;
+    if let Some(mixed) = effect.mixes.and_then(mesh) {
+        for a in [1, 2] {
+            out.stale[a] |= mixed.stale[a] || mixed.attributes[a].is_none();
+        }
     }
+    Some(out)
 }
 
 fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
