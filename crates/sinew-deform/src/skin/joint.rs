@@ -41,7 +41,7 @@ pub fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> JointMotion<
 }
 
 /// The rotation in a matrix: its polar factor where that is a rotation, else the mirrored polar factor nearest
-/// to the identity; for a singular matrix the rotation found by [`align`].
+/// to the identity; for a singular matrix the rotation found by the alignment step below.
 pub fn rotation_of<R: Real>(a: &Mat3<R>) -> Quat<R> {
     let Some(polar) = polar_factor(a) else {
         return align(a);
