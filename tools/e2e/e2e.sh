@@ -92,8 +92,8 @@ judge() {
   if grep -qa bend_test "$file"; then
     clip=(--clip bend_test)
     # The peaks of the clip: elbows 21, knees 51, shoulders and wrist 81, spine 106.
-    frames=1-121/5
-    case $name in *214k*) frames=1-121/20 ;; esac
+    frames=6-106/5
+    case $name in *214k*) frames=21-81/30 ;; esac
   fi
   quietly "$SINEW" run "$file" --graph "$graph" "${clip[@]}" --frames "$frames" --fps 30 \
     -o "$out/$name.glb" -o "$out/$name.npz" || { fail "sinew run $name"; return; }
