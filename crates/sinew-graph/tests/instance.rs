@@ -66,6 +66,22 @@ fn constant_nodes_run_in_setup_and_parameters_in_update() {
 }
 
 #[test]
+fn previous_follows_frame_by_frame() {
+    let mut i = instance(SHIFTS, meshes::cube());
+    let rest = meshes::cube().positions[3][0];
+    let mut before = None;
+    for w in [1.0_f32, 0.5, 0.25, 0.0] {
+        i.set_parameter("w", &ParameterValue::Float(f64::from(w)))
+            .expect("in range");
+        at(&mut i, 0.0);
+        let out = i.mesh_output("body").expect("body");
+        assert_eq!(out.positions[3][0], rest + w);
+        assert_eq!(out.previous_positions[3][0], rest + before.unwrap_or(w));
+        before = Some(w);
+    }
+}
+
+#[test]
 fn previous_equals_current_after_the_first_update() {
     let mut i = instance(SHIFTS, meshes::cube());
     let p = at(&mut i, 0.0);
