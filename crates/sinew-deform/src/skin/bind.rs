@@ -1,5 +1,6 @@
 //! Setup: checks the influences and packs them for the kernels.
 
+use super::blocks::Blocks;
 use sinew_geom::{Influences, Mesh, Rig, Vec3};
 
 /// How joints combine.
@@ -70,22 +71,22 @@ pub enum SkinBindError {
     },
 }
 
-/// Influences in the order the kernels read them, strongest first in each row.
+/// Influences as the fast kernel reads them.
 #[derive(Clone, Debug)]
-pub(crate) enum Rows {
-    /// One joint a vertex.
-    One(Vec<u32>),
-    /// Up to four, filled up with the first joint at weight zero.
-    Four(Vec<([u32; 4], [f32; 4])>),
-    /// Any number.
-    Many(Influences),
+pub(crate) enum Packed {
+    /// Eight vertices share a list of joints.
+    Blocks(Blocks),
+    /// A row for each vertex, strongest first: where neighbours in the buffer follow different joints.
+    Rows,
 }
 
 /// A mesh bound to a rig.
 #[derive(Clone, Debug)]
 pub struct SkinBind {
     pub(crate) method: SkinMethod,
-    pub(crate) rows: Rows,
+    /// Strongest first in each row.
+    pub(crate) influences: Influences,
+    pub(crate) packed: Packed,
     pub(crate) origins: Vec<Vec3<f64>>,
     pub(crate) vertex_count: usize,
 }
@@ -115,7 +116,8 @@ impl SkinBind {
             .collect();
         Ok(Self {
             method,
-            rows: pack(influences, method),
+            packed: pack(influences, method),
+            influences: influences.clone(),
             origins,
             vertex_count: mesh.vertex_count(),
         })
@@ -133,22 +135,23 @@ impl SkinBind {
     pub fn method(&self) -> SkinMethod {
         self.method
     }
-    /// Strongest-first joints and weights of vertex `v`.
+    /// Joints and weights that vertex `v` follows, strongest first.
     pub(crate) fn row(&self, v: usize) -> (&[u32], &[f32]) {
-        match &self.rows {
-            Rows::One(joints) => (&joints[v..=v], &[1.0]),
-            Rows::Four(rows) => (&rows[v].0, &rows[v].1),
-            Rows::Many(i) => many_row(i, v),
+        let (joints, weights) = many_row(&self.influences, v);
+        if self.method == SkinMethod::Rigid {
+            (&joints[..1], &[1.0])
+        } else {
+            (joints, weights)
         }
     }
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let rows = match &self.rows {
-            Rows::One(v) => size_of_val(v.as_slice()),
-            Rows::Four(v) => size_of_val(v.as_slice()),
-            Rows::Many(i) => 4 * i.offsets().len() + 8 * i.joints().len(),
+        let packed = match &self.packed {
+            Packed::Blocks(blocks) => blocks.bytes(),
+            Packed::Rows => 0,
         };
-        rows + size_of_val(self.origins.as_slice())
+        let rows = 4 * self.influences.offsets().len() + 8 * self.influences.joints().len();
+        packed + rows + size_of_val(self.origins.as_slice())
     }
 }
 
@@ -189,21 +192,10 @@ fn check(
     Ok(())
 }
 
-fn pack(influences: &Influences, method: SkinMethod) -> Rows {
-    let count = influences.vertex_count();
-    let longest = influences.max_per_vertex();
-    if method == SkinMethod::Rigid || longest <= 1 {
-        return Rows::One((0..count).map(|v| many_row(influences, v).0[0]).collect());
+fn pack(influences: &Influences, method: SkinMethod) -> Packed {
+    let rigid = method == SkinMethod::Rigid;
+    match Blocks::new(influences, rigid) {
+        Some(blocks) => Packed::Blocks(blocks),
+        None => Packed::Rows,
     }
-    if longest > 4 {
-        return Rows::Many(influences.clone());
-    }
-    let row = |v: usize| {
-        let (joints, weights) = many_row(influences, v);
-        (
-            std::array::from_fn(|k| *joints.get(k).unwrap_or(&joints[0])),
-            std::array::from_fn(|k| *weights.get(k).unwrap_or(&0.0)),
-        )
-    };
-    Rows::Four((0..count).map(row).collect())
 }

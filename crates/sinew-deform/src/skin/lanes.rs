@@ -75,6 +75,15 @@ impl<S: Simd> V3<S> {
     /// From eight points in a row.
     #[inline(always)]
     pub(super) fn load(simd: S, points: &[[f32; 3]; 8]) -> Self {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Some(avx2) = simd.level().as_avx2() {
+            let [x, y, z] = avx2::load(avx2, points.as_flattened().as_chunks().0);
+            return Self {
+                x: f32x8::load_array(simd, x),
+                y: f32x8::load_array(simd, y),
+                z: f32x8::load_array(simd, z),
+            };
+        }
         let f = points.as_flattened();
         let last = four_at(simd, f, 20);
         let [x0, y0, z0, _] = transpose4([
@@ -99,6 +108,12 @@ impl<S: Simd> V3<S> {
     /// To eight points in a row.
     #[inline(always)]
     pub(super) fn store(self, points: &mut [[f32; 3]; 8]) {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        if let Some(avx2) = self.x.simd.level().as_avx2() {
+            let lanes = [self.x.into(), self.y.into(), self.z.into()];
+            avx2::store(avx2, lanes, points.as_flattened_mut().as_chunks_mut().0);
+            return;
+        }
         let f = points.as_flattened_mut();
         let ((x0, x1), (y0, y1), (z0, z1)) = (self.x.split(), self.y.split(), self.z.split());
         let [a, b, c, d] = transpose4([x0, y0, z0, z0]);
@@ -120,6 +135,69 @@ impl<S: Simd> V3<S> {
 #[inline(always)]
 fn four_at<S: Simd>(simd: S, f: &[f32], i: usize) -> f32x4<S> {
     f32x4::from_slice(simd, &f[i..i + 4])
+}
+
+/// Points in and out with half as many shuffles: AVX shuffles two registers at a time.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx2 {
+    use fearless_simd::{Avx2, f32x4, f32x8, prelude::*};
+    #[cfg(target_arch = "x86")]
+    use std::arch::x86::{__m256, _mm256_shuffle_ps};
+    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::{__m256, _mm256_shuffle_ps};
+
+    fearless_simd::kernel!(
+        /// Six times four numbers (eight points) to x, y and z of eight points.
+        #[inline(always)]
+        pub(super) fn load(avx2: Avx2, f: &[[f32; 4]]) -> [[f32; 8]; 3] {
+            let &[a0, b0, c0, a1, b1, c1] = f else {
+                return [[0.0; 8]; 3];
+            };
+            let a: __m256 = halves(avx2, a0, a1).into(); // x y z x
+            let b: __m256 = halves(avx2, b0, b1).into(); // y z x y
+            let c: __m256 = halves(avx2, c0, c1).into(); // z x y z
+            let xy = _mm256_shuffle_ps::<0b10_01_11_10>(b, c);
+            let yz = _mm256_shuffle_ps::<0b01_00_10_01>(a, b);
+            let x = _mm256_shuffle_ps::<0b10_00_11_00>(a, xy);
+            let y = _mm256_shuffle_ps::<0b11_01_10_00>(yz, xy);
+            let z = _mm256_shuffle_ps::<0b11_00_11_01>(yz, c);
+            let x: f32x8<Avx2> = x.simd_into(avx2);
+            let y: f32x8<Avx2> = y.simd_into(avx2);
+            let z: f32x8<Avx2> = z.simd_into(avx2);
+            [x.into(), y.into(), z.into()]
+        }
+    );
+
+    fearless_simd::kernel!(
+        /// The way back.
+        #[inline(always)]
+        pub(super) fn store(avx2: Avx2, lanes: [[f32; 8]; 3], f: &mut [[f32; 4]]) {
+            let [a0, b0, c0, a1, b1, c1] = f else {
+                return;
+            };
+            let x: __m256 = f32x8::load_array(avx2, lanes[0]).into();
+            let y: __m256 = f32x8::load_array(avx2, lanes[1]).into();
+            let z: __m256 = f32x8::load_array(avx2, lanes[2]).into();
+            let xy = _mm256_shuffle_ps::<0b10_00_10_00>(x, y);
+            let yz = _mm256_shuffle_ps::<0b11_01_11_01>(y, z);
+            let zx = _mm256_shuffle_ps::<0b11_01_10_00>(z, x);
+            let a: f32x8<Avx2> = _mm256_shuffle_ps::<0b10_00_10_00>(xy, zx).simd_into(avx2);
+            let b: f32x8<Avx2> = _mm256_shuffle_ps::<0b11_01_10_00>(yz, xy).simd_into(avx2);
+            let c: f32x8<Avx2> = _mm256_shuffle_ps::<0b11_01_11_01>(zx, yz).simd_into(avx2);
+            let (a, b, c) = (a.split(), b.split(), c.split());
+            a.0.store_array(a0);
+            b.0.store_array(b0);
+            c.0.store_array(c0);
+            a.1.store_array(a1);
+            b.1.store_array(b1);
+            c.1.store_array(c1);
+        }
+    );
+
+    #[inline(always)]
+    fn halves(avx2: Avx2, low: [f32; 4], high: [f32; 4]) -> f32x8<Avx2> {
+        f32x4::load_array(avx2, low).combine(f32x4::load_array(avx2, high))
+    }
 }
 
 /// Rows to columns.

@@ -1,6 +1,8 @@
 //! Node `skin`: moves vertices with the joints that influence them.
 
 mod bind;
+mod blend;
+mod blocks;
 mod joint;
 mod lanes;
 mod reference;
@@ -12,7 +14,7 @@ use crate::{
     BindContext, BoundNode, Choice, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError,
     NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk, simd_level,
 };
-use simd::{FrameJoints, PackedMotion, Run};
+use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
 
@@ -167,12 +169,19 @@ impl SkinJob<'_> {
         let dual = method.uses_dual_quaternions();
         let stretched = dual && self.scratch.fill(bind, palette);
         let scratch = &*self.scratch;
-        let joints = FrameJoints {
-            linear: (method != SkinMethod::DualQuaternion).then_some(palette),
-            motions: dual.then_some(&scratch.motions),
+        let dual = Dual {
+            motions: &scratch.motions,
             stretch: stretched.then_some(&scratch.stretch),
-            blend: self.dual_quaternion_blend,
-            mask,
+        };
+        let joints = match method {
+            SkinMethod::Rigid | SkinMethod::Linear => FrameJoints::Linear(palette),
+            SkinMethod::DualQuaternion => FrameJoints::Dual(dual),
+            SkinMethod::Blended => FrameJoints::Blended(Blended {
+                linear: palette,
+                dual,
+                blend: self.dual_quaternion_blend,
+                mask,
+            }),
         };
         let level = simd_level();
         let outputs = (output.positions, output.normals, output.tangents);
@@ -180,13 +189,19 @@ impl SkinJob<'_> {
             let run = Run {
                 start: range.start,
                 positions: &input.positions[range.clone()],
-                normals: input.normals.map(|n| &n[range.clone()]),
-                tangents: input.tangents.map(|t| &t[range.clone()]),
+                normals: input
+                    .normals
+                    .filter(|_| n.is_some())
+                    .map(|n| &n[range.clone()]),
+                tangents: input
+                    .tangents
+                    .filter(|_| t.is_some())
+                    .map(|t| &t[range.clone()]),
                 out_positions: p,
-                out_normals: n,
-                out_tangents: t,
+                out_normals: n.filter(|_| input.normals.is_some()),
+                out_tangents: t.filter(|_| input.tangents.is_some()),
             };
-            fearless_simd::dispatch!(level, simd => simd::skin_run(simd, &bind.rows, joints, run));
+            fearless_simd::dispatch!(level, simd => simd::skin_run(simd, bind, joints, run));
         });
     }
 }

@@ -1,12 +1,13 @@
-//! The fast kernel: joints are blended with their four-wide rows, then eight vertices go side by side through
-//! the rest. Bound by the loads of the palette, not by memory.
+//! The fast kernel: eight vertices side by side.
 
-use super::bind::{Rows, many_row};
+use super::bind::{Packed, SkinBind};
+use super::blend::{BlendSource, Matrices, Motions};
+use super::blocks::LANES;
 use super::lanes::{V3, transpose8x4};
 use super::reference::NO_LENGTH;
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 use fearless_simd_macros::simd;
-use sinew_geom::{Influences, PackedAffine};
+use sinew_geom::PackedAffine;
 
 /// A joint's rigid motion as the kernel reads it; quaternions as x y z w.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,14 +18,33 @@ pub(crate) struct PackedMotion {
 
 /// What one frame's joints look like to the kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FrameJoints<'a> {
-    /// For the linear part.
-    pub(crate) linear: Option<&'a [PackedAffine]>,
-    /// For the dual-quaternion part.
-    pub(crate) motions: Option<&'a [PackedMotion]>,
+pub(crate) enum FrameJoints<'a> {
+    /// Weighted sums of matrices.
+    Linear(&'a [PackedAffine]),
+    /// Weighted sums of rigid motions.
+    Dual(Dual<'a>),
+    /// Between the two.
+    Blended(Blended<'a>),
+}
+
+/// Weighted sums of matrices.
+#[derive(Clone, Copy)]
+struct Linear<'a>(&'a [PackedAffine]);
+
+/// Weighted sums of rigid motions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dual<'a> {
+    pub(crate) motions: &'a [PackedMotion],
     /// Where any joint is stretched.
     pub(crate) stretch: Option<&'a [PackedAffine]>,
-    /// How much of the dual-quaternion part, where both are there.
+}
+
+/// Between linear and dual quaternion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blended<'a> {
+    pub(crate) linear: &'a [PackedAffine],
+    pub(crate) dual: Dual<'a>,
+    /// How much of the dual-quaternion part.
     pub(crate) blend: f32,
     /// The same for each vertex.
     pub(crate) mask: Option<&'a [f32]>,
@@ -42,125 +62,124 @@ pub(crate) struct Run<'a, 'b> {
     pub(crate) out_tangents: Option<&'b mut [[f32; 4]]>,
 }
 
-/// Skins a run.
+/// Skins a run, which starts at a block.
 #[inline(always)]
-pub(crate) fn skin_run<S: Simd>(simd: S, rows: &Rows, joints: FrameJoints<'_>, run: Run<'_, '_>) {
-    match rows {
-        Rows::One(r) => run_rows(simd, One(r), joints, run),
-        Rows::Four(r) => run_rows(simd, Four(r), joints, run),
-        Rows::Many(r) => run_rows(simd, Many(r), joints, run),
+pub(crate) fn skin_run<S: Simd>(
+    simd: S,
+    bind: &SkinBind,
+    joints: FrameJoints<'_>,
+    run: Run<'_, '_>,
+) {
+    match &bind.packed {
+        Packed::Blocks(blocks) => skin_from(simd, blocks, joints, run),
+        Packed::Rows => skin_from(simd, &bind.influences, joints, run),
     }
 }
 
-trait RowSource: Copy {
-    fn row(&self, v: usize) -> (&[u32], &[f32]);
-}
-#[derive(Clone, Copy)]
-struct One<'a>(&'a [u32]);
-#[derive(Clone, Copy)]
-struct Four<'a>(&'a [([u32; 4], [f32; 4])]);
-#[derive(Clone, Copy)]
-struct Many<'a>(&'a Influences);
-impl RowSource for One<'_> {
-    #[inline(always)]
-    fn row(&self, v: usize) -> (&[u32], &[f32]) {
-        (std::slice::from_ref(&self.0[v]), &[1.0])
-    }
-}
-impl RowSource for Four<'_> {
-    #[inline(always)]
-    fn row(&self, v: usize) -> (&[u32], &[f32]) {
-        let (j, w) = &self.0[v];
-        (j, w)
-    }
-}
-impl RowSource for Many<'_> {
-    #[inline(always)]
-    fn row(&self, v: usize) -> (&[u32], &[f32]) {
-        many_row(self.0, v)
+#[inline(always)]
+fn skin_from<S: Simd, B: BlendSource>(
+    simd: S,
+    source: B,
+    joints: FrameJoints<'_>,
+    run: Run<'_, '_>,
+) {
+    match joints {
+        FrameJoints::Linear(palette) => skin_with(simd, source, Linear(palette), run),
+        FrameJoints::Dual(dual) => skin_with(simd, source, dual, run),
+        FrameJoints::Blended(blended) => skin_with(simd, source, blended, run),
     }
 }
 
+#[inline(always)]
+fn skin_with<S: Simd, B: BlendSource, M: Mover>(simd: S, source: B, mover: M, run: Run<'_, '_>) {
+    match (run.normals.is_some(), run.tangents.is_some()) {
+        (false, false) => run_blocks::<S, B, M, false, false>(simd, source, mover, run),
+        (true, false) => run_blocks::<S, B, M, true, false>(simd, source, mover, run),
+        (_, true) => run_blocks::<S, B, M, true, true>(simd, source, mover, run),
+    }
+}
+
+/// `NORMALS` and `TANGENTS` tell what is computed; what is not there is not stored.
 #[simd]
-fn run_rows<S: Simd, R: RowSource>(simd: S, rows: R, joints: FrameJoints<'_>, run: Run<'_, '_>) {
-    let count = run.positions.len();
-    let (blocks, tail) = run.positions.as_chunks::<8>();
-    let normals = run.normals.filter(|_| run.out_normals.is_some());
-    let tangents = run.tangents.filter(|_| run.out_tangents.is_some());
-    let (mut op, mut on, mut ot) = (run.out_positions, run.out_normals, run.out_tangents);
+fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANGENTS: bool>(
+    simd: S,
+    source: B,
+    mover: M,
+    run: Run<'_, '_>,
+) {
+    let Run {
+        start,
+        positions,
+        normals,
+        tangents,
+        mut out_positions,
+        mut out_normals,
+        mut out_tangents,
+    } = run;
+    let (blocks, tail) = positions.as_chunks::<LANES>();
+    let normal_blocks = normals.map_or(&[][..], |n| n.as_chunks::<LANES>().0);
+    let tangent_blocks = tangents.map_or(&[][..], |t| t.as_chunks::<LANES>().0);
+    let first = start / LANES;
     for (b, p) in blocks.iter().enumerate() {
-        let at = b * 8;
-        let v = Vertices {
+        let mut v = Vertices {
             p: V3::load(simd, p),
-            n: match normals.and_then(|n| n[at..].first_chunk()) {
-                Some(n) => V3::load(simd, n),
-                None => V3::splat(simd, 0.0),
-            },
-            t: match tangents.and_then(|t| t[at..].first_chunk()) {
-                Some(t) => load_tangents(simd, t),
-                None => [f32x8::splat(simd, 0.0); 4],
-            },
+            n: V3::splat(simd, 0.0),
+            t: [f32x8::splat(simd, 0.0); 4],
         };
-        let first = run.start + at;
-        let v = skin_block(
-            simd,
-            rows,
-            joints,
-            first,
-            first + 7,
-            normals.is_some(),
-            tangents.is_some(),
-            v,
-        );
-        if let Some(out) = op.as_mut().and_then(|o| o[at..].first_chunk_mut()) {
+        if NORMALS && let Some(n) = normal_blocks.get(b) {
+            v.n = V3::load(simd, n);
+        }
+        if TANGENTS && let Some(t) = tangent_blocks.get(b) {
+            v.t = load_tangents(simd, t);
+        }
+        let v = mover.block::<S, B, NORMALS, TANGENTS>(simd, source, first + b, v);
+        let at = b * LANES;
+        if let Some(out) = block_of(&mut out_positions, at) {
             v.p.store(out);
         }
-        if normals.is_some()
-            && let Some(out) = on.as_mut().and_then(|o| o[at..].first_chunk_mut())
-        {
+        if NORMALS && let Some(out) = block_of(&mut out_normals, at) {
             v.n.store(out);
         }
-        if tangents.is_some()
-            && let Some(out) = ot.as_mut().and_then(|o| o[at..].first_chunk_mut())
-        {
+        if TANGENTS && let Some(out) = block_of(&mut out_tangents, at) {
             store_tangents(v.t, out);
         }
     }
     if tail.is_empty() {
         return;
     }
-    // The last few once more as a full block of copies.
-    let at = count - tail.len();
+    // The last few as a full block of copies.
+    let at = positions.len() - tail.len();
     let v = Vertices {
         p: V3::load(simd, &padded(tail)),
-        n: V3::load(simd, &normals.map_or([[0.0; 3]; 8], |n| padded(&n[at..]))),
-        t: load_tangents(simd, &tangents.map_or([[0.0; 4]; 8], |t| padded(&t[at..]))),
+        n: V3::load(
+            simd,
+            &normals.map_or([[0.0; 3]; LANES], |n| padded(&n[at..])),
+        ),
+        t: load_tangents(
+            simd,
+            &tangents.map_or([[0.0; 4]; LANES], |t| padded(&t[at..])),
+        ),
     };
-    let (first, last) = (run.start + at, run.start + count - 1);
-    let v = skin_block(
-        simd,
-        rows,
-        joints,
-        first,
-        last,
-        normals.is_some(),
-        tangents.is_some(),
-        v,
-    );
-    let mut three = [[0.0; 3]; 8];
-    if let Some(out) = op {
+    let v = mover.block::<S, B, NORMALS, TANGENTS>(simd, source, first + blocks.len(), v);
+    let mut three = [[0.0; 3]; LANES];
+    if let Some(out) = out_positions {
         v.p.store(&mut three);
-        out[at..count].copy_from_slice(&three[..tail.len()]);
+        out[at..].copy_from_slice(&three[..tail.len()]);
     }
-    if let Some(out) = on.filter(|_| normals.is_some()) {
+    if let Some(out) = out_normals {
         v.n.store(&mut three);
-        out[at..count].copy_from_slice(&three[..tail.len()]);
+        out[at..].copy_from_slice(&three[..tail.len()]);
     }
-    if let Some(out) = ot.filter(|_| tangents.is_some()) {
-        let mut four = [[0.0; 4]; 8];
+    if let Some(out) = out_tangents {
+        let mut four = [[0.0; 4]; LANES];
         store_tangents(v.t, &mut four);
-        out[at..count].copy_from_slice(&four[..tail.len()]);
+        out[at..].copy_from_slice(&four[..tail.len()]);
     }
+}
+
+#[inline(always)]
+fn block_of<'a, T>(out: &'a mut Option<&mut [T]>, at: usize) -> Option<&'a mut [T; LANES]> {
+    out.as_mut()?.get_mut(at..)?.first_chunk_mut()
 }
 
 /// The given elements, the first one repeated behind them.
@@ -210,99 +229,78 @@ struct Vertices<S: Simd> {
     t: [f32x8<S>; 4],
 }
 
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "inlined away")]
-fn skin_block<S: Simd, R: RowSource>(
-    simd: S,
-    rows: R,
-    joints: FrameJoints<'_>,
-    first: usize,
-    last: usize,
-    normals: bool,
-    tangents: bool,
-    v: Vertices<S>,
-) -> Vertices<S> {
-    let mut linear = v;
-    if let Some(palette) = joints.linear {
-        let a = blend_affine(simd, rows, first, last, palette);
-        linear = apply_affine(simd, a, normals, tangents, v);
-    }
-    let Some(motions) = joints.motions else {
-        return linear;
-    };
-    let mut out = v;
-    if let Some(stretch) = joints.stretch {
-        let a = blend_affine(simd, rows, first, last, stretch);
-        out = apply_affine(simd, a, normals, tangents, v);
-    }
-    let q = blend_motion(simd, rows, first, last, motions);
-    out = apply_motion(simd, q, normals, tangents, out);
-    if joints.linear.is_none() {
-        return out;
-    }
-    let mut factor = [0.0; 8];
-    for (i, f) in factor.iter_mut().enumerate() {
-        let m = joints.mask.map_or(1.0, |m| m[(first + i).min(last)]);
-        *f = (joints.blend * m).clamp(0.0, 1.0);
-    }
-    mix(simd, linear, out, f32x8::load_array(simd, factor))
+/// Moves a block of vertices.
+trait Mover: Copy {
+    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+        self,
+        simd: S,
+        source: B,
+        block: usize,
+        v: Vertices<S>,
+    ) -> Vertices<S>;
 }
 
-type Rows3<S> = [f32x4<S>; 3];
-
-#[inline(always)]
-fn blend_one<S: Simd, R: RowSource>(
-    simd: S,
-    rows: R,
-    v: usize,
-    palette: &[PackedAffine],
-) -> Rows3<S> {
-    let (joints, weights) = rows.row(v);
-    let m = &palette[joints[0] as usize].rows;
-    let w = f32x4::splat(simd, weights[0]);
-    let mut a = f32x4::load_array(simd, m[0]) * w;
-    let mut b = f32x4::load_array(simd, m[1]) * w;
-    let mut c = f32x4::load_array(simd, m[2]) * w;
-    for k in 1..joints.len().min(weights.len()) {
-        let m = &palette[joints[k] as usize].rows;
-        let w = f32x4::splat(simd, weights[k]);
-        a = f32x4::load_array(simd, m[0]).mul_add(w, a);
-        b = f32x4::load_array(simd, m[1]).mul_add(w, b);
-        c = f32x4::load_array(simd, m[2]).mul_add(w, c);
+impl Mover for Linear<'_> {
+    #[inline(always)]
+    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+        self,
+        simd: S,
+        source: B,
+        block: usize,
+        v: Vertices<S>,
+    ) -> Vertices<S> {
+        let matrices = source.matrices(simd, block, self.0);
+        apply_affine::<S, NORMALS, TANGENTS>(simd, matrices, v)
     }
-    [a, b, c]
 }
 
-/// Blended matrices of eight vertices: rows of four, the translation last.
-#[inline(always)]
-fn blend_affine<S: Simd, R: RowSource>(
-    simd: S,
-    rows: R,
-    first: usize,
-    last: usize,
-    palette: &[PackedAffine],
-) -> [[f32x8<S>; 4]; 3] {
-    let a = blend_one(simd, rows, first.min(last), palette);
-    let b = blend_one(simd, rows, (first + 1).min(last), palette);
-    let c = blend_one(simd, rows, (first + 2).min(last), palette);
-    let d = blend_one(simd, rows, (first + 3).min(last), palette);
-    let e = blend_one(simd, rows, (first + 4).min(last), palette);
-    let f = blend_one(simd, rows, (first + 5).min(last), palette);
-    let g = blend_one(simd, rows, (first + 6).min(last), palette);
-    let h = blend_one(simd, rows, (first + 7).min(last), palette);
-    [
-        transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
-        transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
-        transpose8x4([a[2], b[2], c[2], d[2]], [e[2], f[2], g[2], h[2]]),
-    ]
+impl Mover for Dual<'_> {
+    #[inline(always)]
+    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+        self,
+        simd: S,
+        source: B,
+        block: usize,
+        v: Vertices<S>,
+    ) -> Vertices<S> {
+        let mut v = v;
+        if let Some(stretch) = self.stretch {
+            let matrices = source.matrices(simd, block, stretch);
+            v = apply_affine::<S, NORMALS, TANGENTS>(simd, matrices, v);
+        }
+        let motions = source.motions(simd, block, self.motions);
+        apply_motion::<S, NORMALS, TANGENTS>(simd, motions, v)
+    }
+}
+
+impl Mover for Blended<'_> {
+    #[inline(always)]
+    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+        self,
+        simd: S,
+        source: B,
+        block: usize,
+        v: Vertices<S>,
+    ) -> Vertices<S> {
+        let linear = Linear(self.linear).block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
+        let dual = self
+            .dual
+            .block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
+        let mut factor = [0.0; LANES];
+        for (i, f) in factor.iter_mut().enumerate() {
+            let mask = self
+                .mask
+                .map_or(1.0, |m| m[(block * LANES + i).min(m.len() - 1)]);
+            *f = (self.blend * mask).clamp(0.0, 1.0);
+        }
+        mix(simd, linear, dual, f32x8::load_array(simd, factor))
+    }
 }
 
 #[inline(always)]
-fn apply_affine<S: Simd>(
+fn apply_affine<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
     simd: S,
-    m: [[f32x8<S>; 4]; 3],
-    normals: bool,
-    tangents: bool,
+    m: Matrices<S>,
     v: Vertices<S>,
 ) -> Vertices<S> {
     let [x, y, z] = m;
@@ -313,13 +311,13 @@ fn apply_affine<S: Simd>(
         y: b.dot_add(v.p, y[3]),
         z: c.dot_add(v.p, z[3]),
     };
-    if !normals && !tangents {
+    if !NORMALS && !TANGENTS {
         return out;
     }
     // Rows of the cofactor matrix are cross products of the rows.
     let bc = b.cross(c);
     let mirrors = a.dot(bc).simd_lt(f32x8::splat(simd, 0.0));
-    if normals {
+    if NORMALS {
         let n = V3 {
             x: bc.dot(v.n),
             y: c.cross(a).dot(v.n),
@@ -328,7 +326,7 @@ fn apply_affine<S: Simd>(
         let one = f32x8::splat(simd, 1.0);
         out.n = direction(simd, n, mirrors.select(-one, one), v.n);
     }
-    if tangents {
+    if TANGENTS {
         let t = V3::of(v.t);
         let moved = V3 {
             x: a.dot(t),
@@ -361,62 +359,9 @@ fn direction<S: Simd>(simd: S, v: V3<S>, sign: f32x8<S>, rest: V3<S>) -> V3<S> {
 }
 
 #[inline(always)]
-fn blend_motion_one<S: Simd, R: RowSource>(
+fn apply_motion<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
     simd: S,
-    rows: R,
-    v: usize,
-    motions: &[PackedMotion],
-) -> [f32x4<S>; 2] {
-    let (joints, weights) = rows.row(v);
-    let q = &motions[joints[0] as usize];
-    let pivot = f32x4::load_array(simd, q.real);
-    let w = f32x4::splat(simd, weights[0]);
-    let mut real = pivot * w;
-    let mut dual = f32x4::load_array(simd, q.dual) * w;
-    let zero = f32x4::splat(simd, 0.0);
-    for k in 1..joints.len().min(weights.len()) {
-        let q = &motions[joints[k] as usize];
-        let r = f32x4::load_array(simd, q.real);
-        let m = r * pivot;
-        let m = m + m.slide::<2>(m);
-        // Plus zero: minus zero must not count as negative.
-        let dot = m + m.slide::<1>(m) + zero;
-        let w = f32x4::splat(simd, weights[k]).copysign(dot);
-        real = r.mul_add(w, real);
-        dual = f32x4::load_array(simd, q.dual).mul_add(w, dual);
-    }
-    [real, dual]
-}
-
-/// Blended real and dual parts of eight vertices, x y z w.
-#[inline(always)]
-fn blend_motion<S: Simd, R: RowSource>(
-    simd: S,
-    rows: R,
-    first: usize,
-    last: usize,
-    motions: &[PackedMotion],
-) -> [[f32x8<S>; 4]; 2] {
-    let a = blend_motion_one(simd, rows, first.min(last), motions);
-    let b = blend_motion_one(simd, rows, (first + 1).min(last), motions);
-    let c = blend_motion_one(simd, rows, (first + 2).min(last), motions);
-    let d = blend_motion_one(simd, rows, (first + 3).min(last), motions);
-    let e = blend_motion_one(simd, rows, (first + 4).min(last), motions);
-    let f = blend_motion_one(simd, rows, (first + 5).min(last), motions);
-    let g = blend_motion_one(simd, rows, (first + 6).min(last), motions);
-    let h = blend_motion_one(simd, rows, (first + 7).min(last), motions);
-    [
-        transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
-        transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
-    ]
-}
-
-#[inline(always)]
-fn apply_motion<S: Simd>(
-    simd: S,
-    [real, dual]: [[f32x8<S>; 4]; 2],
-    normals: bool,
-    tangents: bool,
+    [real, dual]: Motions<S>,
     v: Vertices<S>,
 ) -> Vertices<S> {
     let (r, d) = (V3::of(real), V3::of(dual));
@@ -432,10 +377,10 @@ fn apply_motion<S: Simd>(
     };
     let mut out = v;
     out.p = t.scale_add(twice, rotate(r, real[3], twice, v.p));
-    if normals {
+    if NORMALS {
         out.n = rotate(r, real[3], twice, v.n);
     }
-    if tangents {
+    if TANGENTS {
         let t = rotate(r, real[3], twice, V3::of(v.t));
         out.t = [t.x, t.y, t.z, v.t[3]];
     }
