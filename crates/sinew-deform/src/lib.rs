@@ -7,6 +7,7 @@
 //! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
 //! from it. A new deformer is a folder and a line there.
 
+mod lanes;
 mod mask_weight;
 mod node;
 mod par;

@@ -62,6 +62,21 @@ impl Fans {
         }
     }
 
+    /// Entries of `N` slots from `first` on, and how many each of them has, where all have the same number and no
+    /// factors.
+    #[inline(always)]
+    pub(super) fn even_block<const N: usize>(&self, first: usize) -> Option<(&[u32], usize)> {
+        let offsets = self.offsets.get(first..=first + N)?;
+        let length = offsets[1] - offsets[0];
+        let mut differs = 0;
+        for pair in offsets.windows(2) {
+            differs |= (pair[1] - pair[0]) ^ length;
+        }
+        let entries = self.entries.get(offsets[0] as usize..offsets[N] as usize)?;
+        (differs == 0 && length > 0 && self.factors.is_empty())
+            .then_some((entries, length as usize))
+    }
+
     /// Slots, rising, whose frames come from the mesh before smoothing: smoothing shrinks their part to nothing.
     pub fn unsmoothed(&self) -> &[u32] {
         &self.unsmoothed

@@ -2,8 +2,8 @@
 
 use super::bind::many_row;
 use super::blocks::{Blocks, LANES};
-use super::lanes::transpose8x4;
 use super::simd::PackedMotion;
+use crate::lanes::transpose8x4;
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 use sinew_geom::{Influences, PackedAffine};
 

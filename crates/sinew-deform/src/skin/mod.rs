@@ -4,7 +4,6 @@ mod bind;
 mod blend;
 mod blocks;
 mod joint;
-mod lanes;
 mod reference;
 mod simd;
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use super::bind::{Packed, SkinBind};
 use super::blend::{BlendSource, Matrices, Motions};
 use super::blocks::LANES;
-use super::lanes::{V3, transpose8x4};
 use super::reference::NO_LENGTH;
-use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
+use crate::lanes::{V3, load8x4, store8x4};
+use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::PackedAffine;
 
@@ -130,7 +130,7 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
             v.n = V3::load(simd, n);
         }
         if TANGENTS && let Some(t) = tangent_blocks.get(b) {
-            v.t = load_tangents(simd, t);
+            v.t = load8x4(simd, t);
         }
         let v = mover.block::<S, B, NORMALS, TANGENTS>(simd, source, first + b, v);
         let at = b * LANES;
@@ -141,7 +141,7 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
             v.n.store(out);
         }
         if TANGENTS && let Some(out) = block_of(&mut out_tangents, at) {
-            store_tangents(v.t, out);
+            store8x4(v.t, out);
         }
     }
     if tail.is_empty() {
@@ -155,7 +155,7 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
             simd,
             &normals.map_or([[0.0; 3]; LANES], |n| padded(&n[at..])),
         ),
-        t: load_tangents(
+        t: load8x4(
             simd,
             &tangents.map_or([[0.0; 4]; LANES], |t| padded(&t[at..])),
         ),
@@ -172,7 +172,7 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
     }
     if let Some(out) = out_tangents {
         let mut four = [[0.0; 4]; LANES];
-        store_tangents(v.t, &mut four);
+        store8x4(v.t, &mut four);
         out[at..].copy_from_slice(&four[..tail.len()]);
     }
 }
@@ -189,36 +189,6 @@ fn padded<const N: usize>(given: &[[f32; N]]) -> [[f32; N]; 8] {
     let n = given.len().min(8);
     out[..n].copy_from_slice(&given[..n]);
     out
-}
-
-#[inline(always)]
-fn load_tangents<S: Simd>(simd: S, t: &[[f32; 4]; 8]) -> [f32x8<S>; 4] {
-    transpose8x4(
-        [
-            f32x4::load_array(simd, t[0]),
-            f32x4::load_array(simd, t[1]),
-            f32x4::load_array(simd, t[2]),
-            f32x4::load_array(simd, t[3]),
-        ],
-        [
-            f32x4::load_array(simd, t[4]),
-            f32x4::load_array(simd, t[5]),
-            f32x4::load_array(simd, t[6]),
-            f32x4::load_array(simd, t[7]),
-        ],
-    )
-}
-
-#[inline(always)]
-fn store_tangents<S: Simd>(t: [f32x8<S>; 4], out: &mut [[f32; 4]; 8]) {
-    let ((x0, x1), (y0, y1)) = (t[0].split(), t[1].split());
-    let ((z0, z1), (w0, w1)) = (t[2].split(), t[3].split());
-    let low = super::lanes::transpose4([x0, y0, z0, w0]);
-    let high = super::lanes::transpose4([x1, y1, z1, w1]);
-    for k in 0..4 {
-        low[k].store_array(&mut out[k]);
-        high[k].store_array(&mut out[k + 4]);
-    }
 }
 
 #[derive(Clone, Copy)]

@@ -7,16 +7,16 @@ use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
 /// Three coordinates of eight vertices.
 #[derive(Clone, Copy)]
-pub(super) struct V3<S: Simd> {
-    pub(super) x: f32x8<S>,
-    pub(super) y: f32x8<S>,
-    pub(super) z: f32x8<S>,
+pub(crate) struct V3<S: Simd> {
+    pub(crate) x: f32x8<S>,
+    pub(crate) y: f32x8<S>,
+    pub(crate) z: f32x8<S>,
 }
 
 impl<S: Simd> V3<S> {
     /// The first three of four.
     #[inline(always)]
-    pub(super) fn of(v: [f32x8<S>; 4]) -> Self {
+    pub(crate) fn of(v: [f32x8<S>; 4]) -> Self {
         Self {
             x: v[0],
             y: v[1],
@@ -24,22 +24,22 @@ impl<S: Simd> V3<S> {
         }
     }
     #[inline(always)]
-    pub(super) fn splat(simd: S, value: f32) -> Self {
+    pub(crate) fn splat(simd: S, value: f32) -> Self {
         let v = f32x8::splat(simd, value);
         Self { x: v, y: v, z: v }
     }
     #[inline(always)]
-    pub(super) fn dot(self, o: Self) -> f32x8<S> {
+    pub(crate) fn dot(self, o: Self) -> f32x8<S> {
         self.x.mul_add(o.x, self.y.mul_add(o.y, self.z * o.z))
     }
     /// Dot product plus `c`.
     #[inline(always)]
-    pub(super) fn dot_add(self, o: Self, c: f32x8<S>) -> f32x8<S> {
+    pub(crate) fn dot_add(self, o: Self, c: f32x8<S>) -> f32x8<S> {
         self.x
             .mul_add(o.x, self.y.mul_add(o.y, self.z.mul_add(o.z, c)))
     }
     #[inline(always)]
-    pub(super) fn cross(self, o: Self) -> Self {
+    pub(crate) fn cross(self, o: Self) -> Self {
         Self {
             x: self.y.mul_sub(o.z, self.z * o.y),
             y: self.z.mul_sub(o.x, self.x * o.z),
@@ -47,7 +47,7 @@ impl<S: Simd> V3<S> {
         }
     }
     #[inline(always)]
-    pub(super) fn scale(self, f: f32x8<S>) -> Self {
+    pub(crate) fn scale(self, f: f32x8<S>) -> Self {
         Self {
             x: self.x * f,
             y: self.y * f,
@@ -56,7 +56,7 @@ impl<S: Simd> V3<S> {
     }
     /// `self * f + o`.
     #[inline(always)]
-    pub(super) fn scale_add(self, f: f32x8<S>, o: Self) -> Self {
+    pub(crate) fn scale_add(self, f: f32x8<S>, o: Self) -> Self {
         Self {
             x: self.x.mul_add(f, o.x),
             y: self.y.mul_add(f, o.y),
@@ -64,7 +64,7 @@ impl<S: Simd> V3<S> {
         }
     }
     #[inline(always)]
-    pub(super) fn minus(self, o: Self) -> Self {
+    pub(crate) fn minus(self, o: Self) -> Self {
         Self {
             x: self.x - o.x,
             y: self.y - o.y,
@@ -74,7 +74,7 @@ impl<S: Simd> V3<S> {
 
     /// From eight points in a row.
     #[inline(always)]
-    pub(super) fn load(simd: S, points: &[[f32; 3]; 8]) -> Self {
+    pub(crate) fn load(simd: S, points: &[[f32; 3]; 8]) -> Self {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         if let Some(avx2) = simd.level().as_avx2() {
             let [x, y, z] = avx2::load(avx2, points.as_flattened().as_chunks().0);
@@ -107,7 +107,7 @@ impl<S: Simd> V3<S> {
 
     /// To eight points in a row.
     #[inline(always)]
-    pub(super) fn store(self, points: &mut [[f32; 3]; 8]) {
+    pub(crate) fn store(self, points: &mut [[f32; 3]; 8]) {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         if let Some(avx2) = self.x.simd.level().as_avx2() {
             let lanes = [self.x.into(), self.y.into(), self.z.into()];
@@ -202,7 +202,7 @@ mod avx2 {
 
 /// Rows to columns.
 #[inline(always)]
-pub(super) fn transpose4<S: Simd>([a, b, c, d]: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
+pub(crate) fn transpose4<S: Simd>([a, b, c, d]: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
     let (ac0, bd0) = (a.zip_low(c), b.zip_low(d));
     let (ac1, bd1) = (a.zip_high(c), b.zip_high(d));
     [
@@ -215,7 +215,7 @@ pub(super) fn transpose4<S: Simd>([a, b, c, d]: [f32x4<S>; 4]) -> [f32x4<S>; 4] 
 
 /// Four numbers of each of eight vertices, to four vectors of eight.
 #[inline(always)]
-pub(super) fn transpose8x4<S: Simd>(low: [f32x4<S>; 4], high: [f32x4<S>; 4]) -> [f32x8<S>; 4] {
+pub(crate) fn transpose8x4<S: Simd>(low: [f32x4<S>; 4], high: [f32x4<S>; 4]) -> [f32x8<S>; 4] {
     let [a0, b0, c0, d0] = transpose4(low);
     let [a1, b1, c1, d1] = transpose4(high);
     [
@@ -224,4 +224,36 @@ pub(super) fn transpose8x4<S: Simd>(low: [f32x4<S>; 4], high: [f32x4<S>; 4]) -> 
         c0.combine(c1),
         d0.combine(d1),
     ]
+}
+
+/// Four numbers of each of eight elements, to four vectors of eight.
+#[inline(always)]
+pub(crate) fn load8x4<S: Simd>(simd: S, rows: &[[f32; 4]; 8]) -> [f32x8<S>; 4] {
+    transpose8x4(
+        [
+            f32x4::load_array(simd, rows[0]),
+            f32x4::load_array(simd, rows[1]),
+            f32x4::load_array(simd, rows[2]),
+            f32x4::load_array(simd, rows[3]),
+        ],
+        [
+            f32x4::load_array(simd, rows[4]),
+            f32x4::load_array(simd, rows[5]),
+            f32x4::load_array(simd, rows[6]),
+            f32x4::load_array(simd, rows[7]),
+        ],
+    )
+}
+
+/// The way back.
+#[inline(always)]
+pub(crate) fn store8x4<S: Simd>(columns: [f32x8<S>; 4], rows: &mut [[f32; 4]; 8]) {
+    let [(x0, x1), (y0, y1)] = [columns[0].split(), columns[1].split()];
+    let [(z0, z1), (w0, w1)] = [columns[2].split(), columns[3].split()];
+    let low = transpose4([x0, y0, z0, w0]);
+    let high = transpose4([x1, y1, z1, w1]);
+    for k in 0..4 {
+        low[k].store_array(&mut rows[k]);
+        high[k].store_array(&mut rows[k + 4]);
+    }
 }
