@@ -8,6 +8,7 @@ mod cage;
 mod job;
 mod reference;
 mod simd;
+mod tensor;
 #[cfg(test)]
 mod tests;
 

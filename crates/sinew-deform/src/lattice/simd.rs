@@ -7,6 +7,7 @@
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::{LatticeBind, MAX_POINTS, Outside};
 use super::job::{Chunk, Frame, LatticeScratch};
+use super::tensor::{self, Lanes, three};
 use fearless_simd::{dispatch, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
@@ -127,29 +128,6 @@ pub(super) fn run_chunk(frame: &Frame<'_>, chunk: Chunk<'_>) {
     }
 }
 
-/// An array of three values. Closures are not compiled for the instruction set of their caller, this is.
-macro_rules! three {
-    ($index:ident => $value:expr) => {
-        [
-            {
-                let $index: usize = 0;
-                $value
-            },
-            {
-                let $index: usize = 1;
-                $value
-            },
-            {
-                let $index: usize = 2;
-                $value
-            },
-        ]
-    };
-}
-
-/// Three vectors: the components of a vector in each lane.
-type Lanes<V> = [V; 3];
-
 #[simd]
 fn run<S: Simd, const CAP: usize, const FRAMES: bool>(
     simd: S,
@@ -233,7 +211,12 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     } else {
         frame.bind.resolution
     };
-    let mut sum = tensor_sum::<S, CAP, FRAMES>(simd, &frame.scratch.differences, resolution, w, d);
+    let points = &frame.scratch.differences;
+    let mut sum = if CAP == 4 {
+        tensor::sum_four::<S, CAP, FRAMES>(simd, points, w, d)
+    } else {
+        tensor::sum::<S, CAP, FRAMES>(simd, points, resolution, w, d)
+    };
     if let Some((fade, way)) = fade {
         let [value, slopes @ ..] = &mut sum;
         for (c, value) in value.iter_mut().enumerate() {
@@ -321,12 +304,32 @@ fn axis_weights<S: Simd, const CAP: usize>(
 ) {
     match &frame.scratch.plan {
         Plan::CubicFour(axes) => cubic_weights::<S, CAP>(simd, &axes[a], s, w, d),
-        _ if CAP == 4 => bernstein_sums(simd, s, &mut w[..4], &mut d[..4]),
+        _ if CAP == 4 => bernstein_four::<S, CAP>(simd, s, w, d),
         _ => {
             let n = frame.bind.resolution[a].min(CAP);
             bernstein_sums(simd, s, &mut w[..n], &mut d[..n]);
         }
     }
+}
+
+/// The same as [`bernstein_sums`] for four points, written out; positive terms only.
+#[inline(always)]
+fn bernstein_four<S: Simd, const CAP: usize>(
+    simd: S,
+    s: S::f32s,
+    w: &mut [S::f32s; CAP],
+    d: &mut [S::f32s; CAP],
+) {
+    let one = S::f32s::splat(simd, 1.0);
+    let (lower, squared) = (one - s, s * s);
+    w[0] = one;
+    w[1] = s * lower.mul_add(3.0, squared);
+    w[2] = squared * lower.mul_add(2.0, one);
+    w[3] = squared * s;
+    d[0] = S::f32s::splat(simd, 0.0);
+    d[1] = lower * lower * 3.0;
+    d[2] = s * lower * 6.0;
+    d[3] = squared * 3.0;
 }
 
 /// Bernstein polynomials, summed from the end. The derivative of `W_i` is `n b^(n-1)_(i-1)`.
@@ -381,59 +384,6 @@ fn cubic_weights<S: Simd, const CAP: usize>(
         w[i] = a[3].mul_add(t, a[2]).mul_add(t, a[1]).mul_add(t, a[0]);
         d[i] = (a[3] * 3.0).mul_add(t, a[2] * 2.0).mul_add(t, a[1]) * 3.0;
     }
-}
-
-#[inline(always)]
-fn add<S: Simd>(to: &mut Lanes<S::f32s>, from: &Lanes<S::f32s>, by: S::f32s) {
-    *to = three!(c => from[c].mul_add(by, to[c]));
-}
-
-/// Displacement and, if asked for, its derivatives by the three parameters.
-#[inline(always)]
-fn tensor_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
-    simd: S,
-    points: &[[f32; 3]],
-    [nx, ny, nz]: [usize; 3],
-    w: &[[S::f32s; CAP]; 3],
-    d: &[[S::f32s; CAP]; 3],
-) -> [Lanes<S::f32s>; 4] {
-    let zero = S::f32s::splat(simd, 0.0);
-    let mut sum = [[zero; 3]; 4];
-    for (k, plane_points) in points.chunks_exact(nx * ny).take(nz.min(CAP)).enumerate() {
-        let mut plane = [[zero; 3]; 3];
-        for (j, row_points) in plane_points.chunks_exact(nx).take(CAP).enumerate() {
-            let mut row = three!(c => S::f32s::splat(simd, row_points[0][c]));
-            let mut slope = [zero; 3];
-            for ((p, &w), &d) in row_points.iter().zip(&w[0]).zip(&d[0]).skip(1) {
-                let p = three!(c => S::f32s::splat(simd, p[c]));
-                add::<S>(&mut row, &p, w);
-                if FRAMES {
-                    add::<S>(&mut slope, &p, d);
-                }
-            }
-            if j == 0 {
-                plane[0] = row;
-                plane[1] = slope;
-                continue;
-            }
-            add::<S>(&mut plane[0], &row, w[1][j]);
-            if FRAMES {
-                add::<S>(&mut plane[1], &slope, w[1][j]);
-                add::<S>(&mut plane[2], &row, d[1][j]);
-            }
-        }
-        if k == 0 {
-            sum[..3].copy_from_slice(&plane);
-            continue;
-        }
-        add::<S>(&mut sum[0], &plane[0], w[2][k]);
-        if FRAMES {
-            add::<S>(&mut sum[1], &plane[1], w[2][k]);
-            add::<S>(&mut sum[2], &plane[2], w[2][k]);
-            add::<S>(&mut sum[3], &plane[0], d[2][k]);
-        }
-    }
-    sum
 }
 
 /// Columns of `1 + strength * (derivative by scene position)`.
