@@ -8,7 +8,8 @@ use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::{LatticeBind, MAX_POINTS, Outside};
 use super::job::{Chunk, Frame, LatticeScratch};
 use super::tensor::{self, Lanes, three};
-use fearless_simd::{dispatch, prelude::*};
+use crate::lanes::V3;
+use fearless_simd::{dispatch, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
 
@@ -235,7 +236,7 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
             let moved = sum[0][c].mul_add(strength, positions[c]);
             live.select(moved, positions[c])
         });
-        store(&mut out[first..first + count], moved);
+        store::<S, _>(simd, &mut out[first..first + count], moved);
     }
     if FRAMES {
         let columns = jacobian(simd, frame, &sum, strength);
@@ -432,14 +433,18 @@ fn turn<S: Simd>(
         let n = load::<S, 3>(simd, &n[from.clone()]);
         let turned = combine::<S>(&cofactor, &n);
         let turned = three!(c => turned[c] * sign);
-        store(&mut out[to.clone()], direction::<S>(simd, n, turned, live));
+        store::<S, _>(
+            simd,
+            &mut out[to.clone()],
+            direction::<S>(simd, n, turned, live),
+        );
     }
     if let (Some(out), Some(t)) = (&mut chunk.tangents, frame.input.tangents) {
         let [x, y, z, w] = load::<S, 4>(simd, &t[from]);
         let t = [x, y, z];
         let turned = combine::<S>(&[*a, *b, *c], &t);
         let [x, y, z] = direction::<S>(simd, t, turned, live);
-        store(&mut out[to], [x, y, z, live.select(w * sign, w)]);
+        store::<S, _>(simd, &mut out[to], [x, y, z, live.select(w * sign, w)]);
     }
 }
 
@@ -470,7 +475,17 @@ fn direction<S: Simd>(
 #[inline(always)]
 fn load<S: Simd, const D: usize>(simd: S, from: &[[f32; D]]) -> [S::f32s; D] {
     let mut lanes = [S::f32s::splat(simd, 0.0); D];
-    if from.len() == S::f32s::LEN {
+    if D == 3
+        && S::f32s::LEN == 8
+        && let Some(points) = from.as_flattened().first_chunk::<24>()
+    {
+        let points: &[[f32; 3]; 8] = bytemuck::cast_ref(points);
+        let V3 { x, y, z } = V3::load(simd, points);
+        for (lane, column) in lanes.iter_mut().zip([x, y, z]) {
+            let column: [f32; 8] = column.into();
+            *lane = S::f32s::from_slice(simd, &column);
+        }
+    } else if from.len() == S::f32s::LEN {
         for (c, lane) in lanes.iter_mut().enumerate() {
             *lane = S::f32s::from_fn(simd, |l| from[l][c]);
         }
@@ -484,11 +499,16 @@ fn load<S: Simd, const D: usize>(simd: S, from: &[[f32; D]]) -> [S::f32s; D] {
 
 /// Lanes to the elements of a slice.
 #[inline(always)]
-fn store<S: Simd, V: SimdBase<S, Element = f32>, const D: usize>(
-    to: &mut [[f32; D]],
-    lanes: [V; D],
-) {
-    for (l, to) in to.iter_mut().enumerate().take(V::LEN) {
+fn store<S: Simd, const D: usize>(simd: S, to: &mut [[f32; D]], lanes: [S::f32s; D]) {
+    if D == 3
+        && S::f32s::LEN == 8
+        && let Some(points) = to.as_flattened_mut().first_chunk_mut::<24>()
+    {
+        let [x, y, z] = three!(c => f32x8::from_slice(simd, lanes[c].as_slice()));
+        V3 { x, y, z }.store(bytemuck::cast_mut(points));
+        return;
+    }
+    for (l, to) in to.iter_mut().enumerate().take(S::f32s::LEN) {
         for (value, lane) in to.iter_mut().zip(&lanes) {
             *value = lane.as_slice()[l];
         }
