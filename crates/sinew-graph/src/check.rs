@@ -16,6 +16,10 @@ use std::ops::Range;
 pub const VERSION: &str = "1.0";
 /// Graphs within graphs, at most.
 const MAX_NESTING: usize = 32;
+/// Graphs within a graph over all levels, at most: each level can double what the level below it holds.
+const MAX_GRAPHS: usize = 4096;
+/// Bytes of all documents that a graph names, counted as often as they are named.
+const MAX_NESTED_BYTES: usize = 16 << 20;
 
 /// Hands in the text of graphs that a document names.
 pub trait GraphSource {
@@ -85,6 +89,8 @@ struct Scope {
     /// Names of nodes that were reported already; links to them are not worth another report.
     broken: BTreeSet<String>,
     parameters: HashMap<String, ParameterRef>,
+    /// The next number for a name that is taken.
+    next_number: HashMap<String, usize>,
     outputs: Vec<(String, String, Range<usize>)>,
 }
 
@@ -106,6 +112,8 @@ struct Collector<'a> {
     inputs: Vec<InputDecl>,
     parameters: Vec<ParameterDecl>,
     nodes: Vec<RawNode>,
+    /// Bytes of nested documents so far.
+    nested_bytes: usize,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
 }
@@ -122,6 +130,7 @@ pub(crate) fn compile(
         inputs: Vec::new(),
         parameters: Vec::new(),
         nodes: Vec::new(),
+        nested_bytes: 0,
         open_files: vec![file.to_owned()],
     };
     let plan = c.compile_root();

@@ -68,7 +68,13 @@ pub(super) fn read(
         let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
         let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
         out.influences = Some(influences);
-        space::bake(&mut out, &placing.bind_from_file);
+        space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
+            doc.malformed(
+                format!("nodes[{file}].mesh"),
+                format!("{what} that are not finite in the space of the scene"),
+                "smaller numbers",
+            )
+        })?;
         meshes.push(out);
         nodes.push(file);
     }
@@ -291,6 +297,8 @@ fn join(
             vertices: base..base + count,
             triangles: triangles.len()..triangles.len() + p.triangles.len(),
         });
+        let missing = (uv_sets - p.uvs.len()) * 8 + (color_sets - p.colors.len()) * 16;
+        doc.spend(&p.place, count, missing)?;
         p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
         p.colors.resize(color_sets, vec![[1.0; 4]; count]);
         append(&mut triangles, p.triangles);

@@ -1,0 +1,93 @@
+//! Small files that ask for much: found by the fuzz target `glb`, or thought of while it was written.
+
+use super::*;
+
+/// `count` nodes that share the mesh of node 0.
+fn share(b: &mut Builder, count: usize) {
+    b.json["nodes"] = vec![json!({"mesh": 0}); count].into();
+}
+
+fn refused(b: Builder, place: &str) {
+    let e = b.error();
+    assert!(
+        e.contains(place) && e.contains("may unpack to"),
+        "names {place}: {e}"
+    );
+}
+
+#[test]
+fn zeros_without_bytes_are_counted_each_time_they_are_read() {
+    let mut b = Builder::new();
+    let zeros = b.accessor(json!({"componentType": 5126, "count": 1 << 22, "type": "VEC3"}));
+    b.primitive()["attributes"]["POSITION"] = zeros.into();
+    b.primitive()["attributes"]["NORMAL"] = zeros.into();
+    refused(b, "meshes[0].primitives[0].attributes.NORMAL");
+}
+
+#[test]
+fn shared_meshes_are_counted_for_each_node() {
+    let mut b = Builder::new();
+    let zeros = b.accessor(json!({"componentType": 5126, "count": 3 << 15, "type": "VEC3"}));
+    b.primitive()["attributes"]["POSITION"] = zeros.into();
+    share(&mut b, 300);
+    refused(b, "meshes[0].primitives[0].attributes.POSITION");
+}
+
+#[test]
+fn filled_sets_are_counted() {
+    let mut b = Builder::triangle();
+    let uv = b.accessor(json!({"componentType": 5126, "count": 3, "type": "VEC2"}));
+    for set in 0..100 {
+        b.primitive()["attributes"][format!("TEXCOORD_{set}")] = uv.into();
+    }
+    let zeros = b.accessor(json!({"componentType": 5126, "count": 3 << 17, "type": "VEC3"}));
+    let plain = json!({"attributes": {"POSITION": zeros}});
+    b.json["meshes"][0]["primitives"]
+        .as_array_mut()
+        .expect("a list")
+        .push(plain);
+    refused(b, "meshes[0].primitives[1]");
+}
+
+#[test]
+fn targets_of_shared_meshes_are_counted() {
+    let mut b = Builder::triangle();
+    b.primitive()["targets"] = vec![json!({}); 3000].into();
+    share(&mut b, 3000);
+    refused(b, "primitives[0].targets");
+}
+
+#[test]
+fn small_primitives_of_shared_meshes_are_counted() {
+    let mut b = Builder::triangle();
+    let first = b.primitive().clone();
+    b.json["meshes"][0]["primitives"] = vec![first; 1000].into();
+    share(&mut b, 3000);
+    refused(b, "meshes[0].primitives[");
+}
+
+#[test]
+fn targets_without_deltas_take_no_time() {
+    // 1.5 million vertices times 5000 targets, without one delta.
+    let mut b = Builder::new();
+    let zeros = b.accessor(json!({"componentType": 5126, "count": 3 << 19, "type": "VEC3"}));
+    b.primitive()["attributes"]["POSITION"] = zeros.into();
+    b.primitive()["targets"] = vec![json!({}); 5000].into();
+    let m = b.mesh();
+    assert_eq!(m.morph_targets.len(), 5000);
+    assert!(m.morph_targets.iter().all(|t| t.vertices.is_empty()));
+}
+
+#[test]
+fn positions_must_stay_finite_in_the_scene() {
+    let mut b = Builder::triangle();
+    b.json["nodes"] = json!([
+        {"scale": [3e38, 3e38, 3e38], "children": [1]},
+        {"mesh": 0, "scale": [1e30, 1e30, 1e30]},
+    ]);
+    let e = b.error();
+    assert!(
+        e.contains("nodes[1].mesh") && e.contains("positions that are not finite"),
+        "{e}"
+    );
+}
