@@ -14,7 +14,8 @@ pub struct Counting;
 fn count(bytes: usize) {
     let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let limit = LIMIT.load(Ordering::Relaxed);
-    if used > limit {
+    // The report of a panic may take what it needs.
+    if used > limit && !std::thread::panicking() {
         LIMIT.store(usize::MAX, Ordering::Relaxed);
         let _ = writeln!(
             std::io::stderr(),

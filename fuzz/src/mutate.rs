@@ -165,14 +165,18 @@ fn repeat(value: &mut Value, random: &mut Random) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             let item = items[random.below(items.len())].clone();
-            let times = [1, 1, 1, 2, 8, 64][random.below(6)];
+            // Now and then very often: what grows with the square of a count shows up.
+            let times = [1, 1, 1, 1, 2, 2, 8, 64, 512, 4096][random.below(10)];
             items.extend(std::iter::repeat_n(item, times));
         }
         Value::Object(members) if !members.is_empty() => {
             let index = random.below(members.len());
-            if let Some((key, member)) = members.iter().nth(index) {
-                let (key, member) = (format!("{key}_{}", random.below(10)), member.clone());
-                members.insert(key, member);
+            let times = [1, 1, 1, 1, 1, 2, 8, 512][random.below(8)];
+            let found = members.iter().nth(index);
+            if let Some((key, member)) = found.map(|(k, m)| (k.clone(), m.clone())) {
+                for i in 0..times {
+                    members.insert(format!("{key}_{i}"), member.clone());
+                }
             }
         }
         _ => {}

@@ -4,7 +4,7 @@ mod declarations;
 mod links;
 mod nodes;
 
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
 use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
@@ -19,7 +19,9 @@ const MAX_NESTING: usize = 32;
 /// Graphs within a graph over all levels, at most: each level can double what the level below it holds.
 const MAX_GRAPHS: usize = 4096;
 /// Bytes of all documents that a graph names, counted as often as they are named.
-const MAX_NESTED_BYTES: usize = 16 << 20;
+const MAX_NESTED_BYTES: usize = 4 << 20;
+/// Problems of a document after which names are no longer compared with all others to find one that may be meant.
+const MAX_SUGGESTIONS: usize = 50;
 
 /// Hands in the text of graphs that a document names.
 pub trait GraphSource {
@@ -182,6 +184,21 @@ impl Collector<'_> {
         &mut self.reporters[index]
     }
 
+    /// The name of `known` that may be meant, while there are not too many problems to look for each.
+    fn suggestion<'k>(
+        &self,
+        scope: usize,
+        given: &str,
+        known: impl Iterator<Item = &'k str>,
+    ) -> Option<&'k str> {
+        let problems = self.reporters[self.scopes[scope].reporter].found.len();
+        if problems < MAX_SUGGESTIONS {
+            closest(given, known)
+        } else {
+            None
+        }
+    }
+
     fn has_errors(&self) -> bool {
         self.reporters
             .iter()
@@ -235,7 +252,7 @@ impl Collector<'_> {
         }
         for m in members {
             if !KEYS.contains(&m.key.as_str()) {
-                let help = match crate::diagnostic::closest(&m.key, KEYS.into_iter()) {
+                let help = match closest(&m.key, KEYS.into_iter()) {
                     Some(k) => format!("did you mean '{k}'?"),
                     None => format!("known are {}", KEYS.join(", ")),
                 };

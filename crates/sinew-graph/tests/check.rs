@@ -382,3 +382,58 @@ fn wrong_links_among_many_names_stay_short() {
     assert!(found[0].contains("and 982 more"), "{}", found[0]);
     assert!(found.iter().all(|p| p.len() < 500), "{}", found[0]);
 }
+
+#[test]
+fn only_the_first_wrong_names_are_compared_with_all_others() {
+    let long = "a".repeat(55);
+    let nodes: Vec<String> = (0..100)
+        .map(|i| format!("\"{long}_{i}\": {{\"node\": \"smooth\", \"mesh\": \"{long}x{i}\"}}"))
+        .collect();
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"{long}_0\"}}}}",
+        nodes.join(", ")
+    );
+    let found = problems(&text);
+    assert_eq!(found.len(), 100);
+    assert!(found[0].contains("did you mean"), "{}", found[0]);
+    assert!(found[99].contains("known are"), "{}", found[99]);
+}
+
+/// `0.json` names one large document many times.
+struct Large;
+
+impl GraphSource for Large {
+    fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
+        let spaces = " ".repeat(1 << 20);
+        Ok(GraphText {
+            name: name.to_owned(),
+            text: format!("{{\"sinew\": \"1.0\", {spaces} \"stack\": [\"smooth\"]}}"),
+        })
+    }
+}
+
+#[test]
+fn documents_named_many_times_count_many_times() {
+    let nodes: Vec<String> = (0..5)
+        .map(|i| format!("\"g{i}\": {{\"node\": \"graph\", \"file\": \"1.json\"}}"))
+        .collect();
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"g0\"}}}}",
+        nodes.join(", ")
+    );
+    let problems = compile("0.json", &text, &Large).expect_err("5 MiB");
+    assert!(
+        problems.0[0]
+            .to_string()
+            .contains("more than 4194304 bytes"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn of_equally_close_parameters_the_first_by_name_is_meant() {
+    let text = "{\"sinew\": \"1.0\", \"parameters\": {\"mucd\": {\"type\": \"float\"}, \"muca\": {\"type\": \"float\"}, \
+        \"mucb\": {\"type\": \"float\"}}, \"stack\": [{\"node\": \"smooth\", \"blend\": \"$much\"}]}";
+    let found = problems(text).join("\n");
+    assert!(found.contains("did you mean '$muca'?"), "{found}");
+}

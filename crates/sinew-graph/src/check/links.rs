@@ -1,7 +1,7 @@
 //! Links: names to sources, types, order, cycles.
 
 use super::{Collector, MAX_NESTING, Symbol};
-use crate::diagnostic::{closest, listed};
+use crate::diagnostic::listed;
 use sinew_deform::PortType;
 use std::ops::Range;
 
@@ -117,7 +117,7 @@ impl Collector<'_> {
             if s.broken.contains(name) {
                 return Err((String::new(), String::new()));
             }
-            let help = match closest(name, s.names.iter().map(String::as_str)) {
+            let help = match self.suggestion(scope, name, s.names.iter().map(String::as_str)) {
                 Some(word) => format!("did you mean '{word}'?"),
                 None => format!("known are {}", listed(s.names.iter().map(String::as_str))),
             };

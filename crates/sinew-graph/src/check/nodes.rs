@@ -343,8 +343,14 @@ impl Collector<'_> {
         span: &Range<usize>,
     ) -> Option<ParameterSource> {
         let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
-            let known: Vec<String> = self.scopes[scope].parameters.keys().cloned().collect();
-            let help = match closest(reference, known.iter().map(String::as_str)) {
+            let parameters = &self.scopes[scope].parameters;
+            // Sorted, so that of equally close names the same one is meant each time; only where it is asked for.
+            let known = std::iter::once_with(|| {
+                let mut names: Vec<&str> = parameters.keys().map(String::as_str).collect();
+                names.sort_unstable();
+                names
+            });
+            let help = match self.suggestion(scope, reference, known.flatten()) {
                 Some(word) => format!("did you mean '${word}'?"),
                 None => format!(
                     "declare it under \"parameters\": {{\"{reference}\": {{\"type\": ..., \"default\": ...}}}}"
@@ -607,7 +613,7 @@ impl Collector<'_> {
                             .map(String::as_str)
                             .chain(declared.iter().map(|d| d.key.as_str()))
                     };
-                    let help = match closest(key, names()) {
+                    let help = match self.suggestion(outer, key, names()) {
                         Some(word) => format!("did you mean '{word}'?"),
                         None => format!("it has {}", listed(names())),
                     };

@@ -91,3 +91,24 @@ fn positions_must_stay_finite_in_the_scene() {
         "{e}"
     );
 }
+
+#[test]
+fn attributes_of_many_primitives_are_compared_in_one_pass() {
+    let mut b = Builder::triangle();
+    let one = b.accessor(json!({"componentType": 5126, "count": 3, "type": "SCALAR"}));
+    let two = b.accessor(json!({"componentType": 5126, "count": 3, "type": "VEC2"}));
+    let primitive = |i: usize| {
+        let mut p = json!({"attributes": {"POSITION": 0, "_ALL": one, "_SHAPE": if i == 0 {one} else {two}}});
+        p["attributes"][format!("_OWN_{i}")] = one.into();
+        p
+    };
+    b.json["meshes"][0]["primitives"] = (0..2000).map(primitive).collect::<Vec<_>>().into();
+    let file = b.read().expect("valid");
+    let names: Vec<&String> = file.asset.meshes[0].attributes.keys().collect();
+    assert_eq!(names, ["ALL"]);
+    let dropped = &file.asset.warnings[0].message;
+    assert!(
+        dropped.contains("OWN_1999") && dropped.contains("SHAPE"),
+        "named"
+    );
+}
