@@ -19,9 +19,11 @@ const MAX_NESTING: usize = 32;
 /// Graphs within a graph over all levels, at most: each level can double what the level below it holds.
 const MAX_GRAPHS: usize = 4096;
 /// Bytes of all documents that a graph names, counted as often as they are named.
-const MAX_NESTED_BYTES: usize = 4 << 20;
+const MAX_NESTED_BYTES: usize = 64 << 20;
+/// Nodes after which no further graph is nested.
+const MAX_NODES_TO_NEST: usize = 1 << 16;
 /// Problems of a document after which names are no longer compared with all others to find one that may be meant.
-const MAX_SUGGESTIONS: usize = 50;
+const MAX_SUGGESTIONS: usize = 20;
 
 /// Hands in the text of graphs that a document names.
 pub trait GraphSource {

@@ -399,35 +399,41 @@ fn only_the_first_wrong_names_are_compared_with_all_others() {
     assert!(found[99].contains("known are"), "{}", found[99]);
 }
 
-/// `0.json` names one large document many times.
-struct Large;
+/// One document under any name.
+struct Same(String);
 
-impl GraphSource for Large {
+impl GraphSource for Same {
     fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
-        let spaces = " ".repeat(1 << 20);
         Ok(GraphText {
             name: name.to_owned(),
-            text: format!("{{\"sinew\": \"1.0\", {spaces} \"stack\": [\"smooth\"]}}"),
+            text: self.0.clone(),
         })
     }
 }
 
-#[test]
-fn documents_named_many_times_count_many_times() {
-    let nodes: Vec<String> = (0..5)
+/// Compiles a graph that names `inner` `times` times; returns its first problem.
+fn named_many_times(inner: String, times: usize) -> String {
+    let nodes: Vec<String> = (0..times)
         .map(|i| format!("\"g{i}\": {{\"node\": \"graph\", \"file\": \"1.json\"}}"))
         .collect();
     let text = format!(
         "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"g0\"}}}}",
         nodes.join(", ")
     );
-    let problems = compile("0.json", &text, &Large).expect_err("5 MiB");
-    assert!(
-        problems.0[0]
-            .to_string()
-            .contains("more than 4194304 bytes"),
-        "{problems}"
-    );
+    let problems = compile("0.json", &text, &Same(inner)).expect_err("too much");
+    problems.0[0].to_string()
+}
+
+#[test]
+fn documents_named_many_times_count_many_times() {
+    let spaces = " ".repeat(8 << 20);
+    let large = format!("{{\"sinew\": \"1.0\", {spaces} \"stack\": [\"smooth\"]}}");
+    let problem = named_many_times(large, 8);
+    assert!(problem.contains("more than 67108864 bytes"), "{problem}");
+    let steps = vec!["\"smooth\""; 10_000].join(", ");
+    let many = format!("{{\"sinew\": \"1.0\", \"stack\": [{steps}]}}");
+    let problem = named_many_times(many, 8);
+    assert!(problem.contains("after 65536 nodes"), "{problem}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The `nodes`, `stack` and `outputs` of a document, nested graphs included.
 
 use super::{
-    Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, ParameterRef, RawNode, Symbol,
+    Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
+    ParameterRef, RawNode, Symbol,
 };
 use crate::diagnostic::{closest, listed};
 use crate::json::{self, Json, Kind, Member, Reporter};
@@ -498,13 +499,15 @@ impl Collector<'_> {
             );
             return None;
         }
-        if self.scopes.len() > MAX_GRAPHS {
-            self.reporter(outer).error(
-                "too_many_graphs",
-                span,
-                format!("more than {MAX_GRAPHS} graphs are nested in this one"),
-                "",
-            );
+        if self.scopes.len() > MAX_GRAPHS || self.nodes.len() > MAX_NODES_TO_NEST {
+            let message = if self.scopes.len() > MAX_GRAPHS {
+                format!("more than {MAX_GRAPHS} graphs are nested in this one")
+            } else {
+                format!("no graph is nested after {MAX_NODES_TO_NEST} nodes")
+            };
+            let help = "a graph counts as often as it is named";
+            self.reporter(outer)
+                .error("too_many_graphs", span, message, help);
             return None;
         }
         match (json.get("graph"), json.get("file")) {
