@@ -82,7 +82,7 @@ impl Builder {
         self.json["nodes"] = json!([
             {"mesh": 0, "skin": 0, "weights": [0.5]},
             {"name": "root", "children": [2], "translation": [0, 1, 0]},
-            {"name": "tip", "rotation": [0, 0, 0.7071068, 0.7071068], "scale": [1, 2, 1]},
+            {"name": "tip", "rotation": [0, 0, 0.6, 0.8], "scale": [1, 2, 1]},
             {"mesh": 0, "skin": 1},
             {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 0, 3, 0, 0, 1]},
         ]);

@@ -112,3 +112,40 @@ fn attributes_of_many_primitives_are_compared_in_one_pass() {
         "named"
     );
 }
+
+#[test]
+fn bind_matrices_must_stay_finite_in_the_scene() {
+    // Eight flat nodes below each other shrink x to 1e-296; taking that out of the other joint's matrix overflows.
+    let mut b = Builder::triangle();
+    let joints = b.view(&[0; 12], None);
+    let joints = b
+        .accessor(json!({"bufferView": joints, "componentType": 5121, "count": 3, "type": "VEC4"}));
+    let weights = b.view(&floats(&[1.0, 0.0, 0.0, 0.0].repeat(3)), None);
+    let weights = b.accessor(
+        json!({"bufferView": weights, "componentType": 5126, "count": 3, "type": "VEC4"}),
+    );
+    b.primitive()["attributes"]["JOINTS_0"] = joints.into();
+    b.primitive()["attributes"]["WEIGHTS_0"] = weights.into();
+    let matrix = |x: f32| {
+        let mut m = [0.0; 16];
+        (m[0], m[5], m[10], m[15]) = (x, 1.0, 1.0, 1.0);
+        m
+    };
+    let binds = b.view(&floats(&[matrix(1.0), matrix(3e38)].concat()), None);
+    let binds =
+        b.accessor(json!({"bufferView": binds, "componentType": 5126, "count": 2, "type": "MAT4"}));
+    let mut nodes = vec![json!({"mesh": 0, "skin": 0}), json!({"scale": [0, 1, 1]})];
+    for k in 2..10 {
+        nodes.push(json!({"scale": [1e-37, 1, 1]}));
+        if k < 9 {
+            nodes[k]["children"] = json!([k + 1]);
+        }
+    }
+    b.json["nodes"] = nodes.into();
+    b.json["skins"] = json!([{"joints": [9, 1], "inverseBindMatrices": binds}]);
+    let e = b.error();
+    assert!(
+        e.contains("skins[0].inverseBindMatrices") && e.contains("matrix 1"),
+        "{e}"
+    );
+}
