@@ -1,4 +1,4 @@
-//! Small files that ask for much: found by the fuzz target `glb`, or thought of while it was written.
+//! Small files that ask for much: thought of while the fuzz target `glb` was written, and measured with it.
 
 use super::*;
 
