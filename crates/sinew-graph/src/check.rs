@@ -4,7 +4,7 @@ mod declarations;
 mod links;
 mod nodes;
 
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
 use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
@@ -16,6 +16,14 @@ use std::ops::Range;
 pub const VERSION: &str = "1.0";
 /// Graphs within graphs, at most.
 const MAX_NESTING: usize = 32;
+/// Graphs within a graph over all levels, at most: each level can double what the level below it holds.
+const MAX_GRAPHS: usize = 4096;
+/// Bytes of all documents that a graph names, counted as often as they are named.
+const MAX_NESTED_BYTES: usize = 64 << 20;
+/// Nodes after which no further graph is nested.
+const MAX_NODES_TO_NEST: usize = 1 << 16;
+/// Problems of a document after which names are no longer compared with all others to find one that may be meant.
+const MAX_SUGGESTIONS: usize = 20;
 
 /// Hands in the text of graphs that a document names.
 pub trait GraphSource {
@@ -85,6 +93,8 @@ struct Scope {
     /// Names of nodes that were reported already; links to them are not worth another report.
     broken: BTreeSet<String>,
     parameters: HashMap<String, ParameterRef>,
+    /// The next number for a name that is taken.
+    next_number: HashMap<String, usize>,
     outputs: Vec<(String, String, Range<usize>)>,
 }
 
@@ -106,6 +116,8 @@ struct Collector<'a> {
     inputs: Vec<InputDecl>,
     parameters: Vec<ParameterDecl>,
     nodes: Vec<RawNode>,
+    /// Bytes of nested documents so far.
+    nested_bytes: usize,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
 }
@@ -122,6 +134,7 @@ pub(crate) fn compile(
         inputs: Vec::new(),
         parameters: Vec::new(),
         nodes: Vec::new(),
+        nested_bytes: 0,
         open_files: vec![file.to_owned()],
     };
     let plan = c.compile_root();
@@ -171,6 +184,21 @@ impl Collector<'_> {
     fn reporter(&mut self, scope: usize) -> &mut Reporter {
         let index = self.scopes[scope].reporter;
         &mut self.reporters[index]
+    }
+
+    /// The name of `known` that may be meant, while there are not too many problems to look for each.
+    fn suggestion<'k>(
+        &self,
+        scope: usize,
+        given: &str,
+        known: impl Iterator<Item = &'k str>,
+    ) -> Option<&'k str> {
+        let problems = self.reporters[self.scopes[scope].reporter].found.len();
+        if problems < MAX_SUGGESTIONS {
+            closest(given, known)
+        } else {
+            None
+        }
     }
 
     fn has_errors(&self) -> bool {
@@ -226,7 +254,7 @@ impl Collector<'_> {
         }
         for m in members {
             if !KEYS.contains(&m.key.as_str()) {
-                let help = match crate::diagnostic::closest(&m.key, KEYS.into_iter()) {
+                let help = match closest(&m.key, KEYS.into_iter()) {
                     Some(k) => format!("did you mean '{k}'?"),
                     None => format!("known are {}", KEYS.join(", ")),
                 };

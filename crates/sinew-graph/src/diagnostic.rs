@@ -97,6 +97,17 @@ pub(crate) fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> 
         .map(|(_, k)| k)
 }
 
+/// Names for a message; of many only the first, as each of many wrong links would repeat them all.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 20;
+    let mut names = names.peekable();
+    let shown: Vec<&str> = names.by_ref().take(SHOWN).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 fn edit_distance(a: &str, b: &str) -> usize {
     // Long words are never close; the bound keeps hostile documents cheap.
     if a.len().abs_diff(b.len()) > 8 || a.len() > 64 {

@@ -323,3 +323,123 @@ mod random {
         }
     }
 }
+
+/// `0.json` names `1.json` twice, which names `2.json` twice, and so on.
+struct Doubling;
+
+impl GraphSource for Doubling {
+    fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
+        let level: usize = name
+            .trim_end_matches(".json")
+            .parse()
+            .map_err(|_| "no such file")?;
+        Ok(GraphText {
+            name: name.to_owned(),
+            text: doubling(level),
+        })
+    }
+}
+
+fn doubling(level: usize) -> String {
+    let next = level + 1;
+    format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{\"a\": {{\"node\": \"graph\", \"file\": \"{next}.json\"}}, \
+         \"b\": {{\"node\": \"graph\", \"file\": \"{next}.json\"}}}}, \"outputs\": {{\"body\": \"a\"}}}}"
+    )
+}
+
+#[test]
+fn graphs_that_double_at_each_level_end() {
+    let problems = compile("0.json", &doubling(0), &Doubling).expect_err("2^32 graphs");
+    let too_many = problems.0.iter().find(|d| d.code == "too_many_graphs");
+    let message = too_many.expect("the count is bounded").to_string();
+    assert!(message.contains("more than 4096 graphs"), "{message}");
+    assert!(problems.0.len() < 5000, "{} problems", problems.0.len());
+}
+
+#[test]
+fn equal_steps_of_a_stack_are_numbered() {
+    let steps = vec!["\"smooth\""; 5000].join(", ");
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"stack\": [{steps}, {{\"node\": \"smooth\", \"name\": \"smooth_2\"}}]}}"
+    );
+    let plan = compile("g.json", &text, &NoNesting).expect("valid");
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names[..3], ["smooth", "smooth_2", "smooth_3"]);
+    assert_eq!(names[4999..], ["smooth_5000", "smooth_2_2"]);
+}
+
+#[test]
+fn wrong_links_among_many_names_stay_short() {
+    let nodes: Vec<String> = (0..1000)
+        .map(|i| format!("\"node_{i}\": {{\"node\": \"smooth\", \"mesh\": \"somewhere_else\"}}"))
+        .collect();
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"node_0\"}}}}",
+        nodes.join(", ")
+    );
+    let found = problems(&text);
+    assert!(found[0].contains("and 982 more"), "{}", found[0]);
+    assert!(found.iter().all(|p| p.len() < 500), "{}", found[0]);
+}
+
+#[test]
+fn only_the_first_wrong_names_are_compared_with_all_others() {
+    let long = "a".repeat(55);
+    let nodes: Vec<String> = (0..100)
+        .map(|i| format!("\"{long}_{i}\": {{\"node\": \"smooth\", \"mesh\": \"{long}x{i}\"}}"))
+        .collect();
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"{long}_0\"}}}}",
+        nodes.join(", ")
+    );
+    let found = problems(&text);
+    assert_eq!(found.len(), 100);
+    assert!(found[0].contains("did you mean"), "{}", found[0]);
+    assert!(found[99].contains("known are"), "{}", found[99]);
+}
+
+/// One document under any name.
+struct Same(String);
+
+impl GraphSource for Same {
+    fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
+        Ok(GraphText {
+            name: name.to_owned(),
+            text: self.0.clone(),
+        })
+    }
+}
+
+/// Compiles a graph that names `inner` `times` times; returns its first problem.
+fn named_many_times(inner: String, times: usize) -> String {
+    let nodes: Vec<String> = (0..times)
+        .map(|i| format!("\"g{i}\": {{\"node\": \"graph\", \"file\": \"1.json\"}}"))
+        .collect();
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"g0\"}}}}",
+        nodes.join(", ")
+    );
+    let problems = compile("0.json", &text, &Same(inner)).expect_err("too much");
+    problems.0[0].to_string()
+}
+
+#[test]
+fn documents_named_many_times_count_many_times() {
+    let spaces = " ".repeat(8 << 20);
+    let large = format!("{{\"sinew\": \"1.0\", {spaces} \"stack\": [\"smooth\"]}}");
+    let problem = named_many_times(large, 8);
+    assert!(problem.contains("more than 67108864 bytes"), "{problem}");
+    let steps = vec!["\"smooth\""; 10_000].join(", ");
+    let many = format!("{{\"sinew\": \"1.0\", \"stack\": [{steps}]}}");
+    let problem = named_many_times(many, 8);
+    assert!(problem.contains("after 65536 nodes"), "{problem}");
+}
+
+#[test]
+fn of_equally_close_parameters_the_first_by_name_is_meant() {
+    let text = "{\"sinew\": \"1.0\", \"parameters\": {\"mucd\": {\"type\": \"float\"}, \"muca\": {\"type\": \"float\"}, \
+        \"mucb\": {\"type\": \"float\"}}, \"stack\": [{\"node\": \"smooth\", \"blend\": \"$much\"}]}";
+    let found = problems(text).join("\n");
+    assert!(found.contains("did you mean '$muca'?"), "{found}");
+}

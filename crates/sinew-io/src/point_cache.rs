@@ -33,7 +33,7 @@ pub enum PointTiming {
         /// Frames from one sample to the next.
         sample_rate: f32,
     },
-    /// MDD: seconds of each frame.
+    /// MDD: seconds of each frame; none where the cache has no points.
     Seconds(Vec<f32>),
 }
 
@@ -189,12 +189,15 @@ pub fn parse_mdd(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
             format!("{frames} numbers"),
         ));
     };
+    let frames = points_of(rest, points, frames, f32::from_be_bytes, path)?;
     let times = times
         .chunks_exact(4)
         .map(|c| f32::from_be_bytes([c[0], c[1], c[2], c[3]]))
+        // Without points there are no frames to be timed.
+        .take(frames.len())
         .collect();
     Ok(PointCache {
-        frames: points_of(rest, points, frames, f32::from_be_bytes, path)?,
+        frames,
         timing: PointTiming::Seconds(times),
     })
 }
@@ -289,6 +292,14 @@ mod tests {
         assert_eq!(back.timing, PointTiming::Seconds(vec![0.0, 0.5, 1.0]));
         assert_eq!(back.frames[2][24..], cache.meshes[1].frames[2].positions);
         parse_mdd(&bytes[..bytes.len() - 1], &path).expect_err("one byte less");
+    }
+
+    #[test]
+    fn an_mdd_without_points_has_no_times_either() {
+        // Found by fuzzing: two frames of no points, two times.
+        let bytes = [0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 186];
+        let cache = parse_mdd(&bytes, Path::new("x.mdd")).expect("read");
+        assert_eq!(cache, PointCache::default());
     }
 
     proptest! {

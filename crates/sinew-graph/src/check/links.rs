@@ -1,7 +1,7 @@
 //! Links: names to sources, types, order, cycles.
 
 use super::{Collector, MAX_NESTING, Symbol};
-use crate::diagnostic::closest;
+use crate::diagnostic::listed;
 use sinew_deform::PortType;
 use std::ops::Range;
 
@@ -117,19 +117,19 @@ impl Collector<'_> {
             if s.broken.contains(name) {
                 return Err((String::new(), String::new()));
             }
-            let help = match closest(name, s.names.iter().map(String::as_str)) {
+            let help = match self.suggestion(scope, name, s.names.iter().map(String::as_str)) {
                 Some(word) => format!("did you mean '{word}'?"),
-                None => format!("known are {}", s.names.join(", ")),
+                None => format!("known are {}", listed(s.names.iter().map(String::as_str))),
             };
             return Err((format!("there is no input or node '{name}'"), help));
         };
-        let no_port = |what: &str, known: Vec<&str>| {
+        let no_port = |what: &str, known: &mut dyn Iterator<Item = &str>| {
             Err((
                 format!(
                     "{what} '{name}' has no output '{}'",
                     port.unwrap_or_default()
                 ),
-                format!("it has {}", known.join(", ")),
+                format!("it has {}", listed(known)),
             ))
         };
         match symbol {
@@ -149,7 +149,7 @@ impl Collector<'_> {
                 let outputs = self.nodes[*node].desc.outputs;
                 match port.map_or(Some(0), |p| outputs.iter().position(|o| o.name == p)) {
                     Some(port) => Ok(RawSource::Node { node: *node, port }),
-                    None => no_port("node", outputs.iter().map(|o| o.name).collect()),
+                    None => no_port("node", &mut outputs.iter().map(|o| o.name)),
                 }
             }
             Symbol::Graph { scope } => {
@@ -160,7 +160,7 @@ impl Collector<'_> {
                 };
                 match found {
                     Some((_, link, _)) => self.resolve(*scope, link, depth + 1),
-                    None => no_port("graph", outputs.iter().map(|o| o.0.as_str()).collect()),
+                    None => no_port("graph", &mut outputs.iter().map(|o| o.0.as_str())),
                 }
             }
         }

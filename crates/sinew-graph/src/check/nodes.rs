@@ -1,7 +1,10 @@
 //! The `nodes`, `stack` and `outputs` of a document, nested graphs included.
 
-use super::{Collector, FixedValue, MAX_NESTING, ParameterRef, RawNode, Symbol};
-use crate::diagnostic::closest;
+use super::{
+    Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
+    ParameterRef, RawNode, Symbol,
+};
+use crate::diagnostic::{closest, listed};
 use crate::json::{self, Json, Kind, Member, Reporter};
 use crate::plan::ParameterSource;
 use crate::value::{check_value, expectation, read_keyed, read_value};
@@ -110,15 +113,16 @@ impl Collector<'_> {
         }
     }
 
-    fn free_name(&self, scope: usize, base: &str) -> String {
-        let taken = |n: &str| self.scopes[scope].symbols.contains_key(n);
-        if !taken(base) {
-            return base.to_owned();
+    fn free_name(&mut self, scope: usize, base: &str) -> String {
+        let s = &mut self.scopes[scope];
+        let mut name = base.to_owned();
+        while s.symbols.contains_key(&name) {
+            // Remembered, so that a stack of many equal steps does not count up from two each time.
+            let number = s.next_number.entry(base.to_owned()).or_insert(2);
+            name = format!("{base}_{number}");
+            *number += 1;
         }
-        (2..)
-            .map(|i| format!("{base}_{i}"))
-            .find(|n| !taken(n))
-            .unwrap_or_else(|| base.to_owned())
+        name
     }
 
     fn declare(&mut self, scope: usize, name: &str, span: &Range<usize>, symbol: Symbol) -> bool {
@@ -297,7 +301,7 @@ impl Collector<'_> {
         };
         let help = match closest(&m.key, names()) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+            None => format!("it has {}", listed(names())),
         };
         self.reporter(scope).error(
             "unknown_port",
@@ -340,8 +344,14 @@ impl Collector<'_> {
         span: &Range<usize>,
     ) -> Option<ParameterSource> {
         let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
-            let known: Vec<String> = self.scopes[scope].parameters.keys().cloned().collect();
-            let help = match closest(reference, known.iter().map(String::as_str)) {
+            let parameters = &self.scopes[scope].parameters;
+            // Sorted, so that of equally close names the same one is meant each time; only where it is asked for.
+            let known = std::iter::once_with(|| {
+                let mut names: Vec<&str> = parameters.keys().map(String::as_str).collect();
+                names.sort_unstable();
+                names
+            });
+            let help = match self.suggestion(scope, reference, known.flatten()) {
                 Some(word) => format!("did you mean '${word}'?"),
                 None => format!(
                     "declare it under \"parameters\": {{\"{reference}\": {{\"type\": ..., \"default\": ...}}}}"
@@ -489,6 +499,17 @@ impl Collector<'_> {
             );
             return None;
         }
+        if self.scopes.len() > MAX_GRAPHS || self.nodes.len() > MAX_NODES_TO_NEST {
+            let message = if self.scopes.len() > MAX_GRAPHS {
+                format!("more than {MAX_GRAPHS} graphs are nested in this one")
+            } else {
+                format!("no graph is nested after {MAX_NODES_TO_NEST} nodes")
+            };
+            let help = "a graph counts as often as it is named";
+            self.reporter(outer)
+                .error("too_many_graphs", span, message, help);
+            return None;
+        }
         match (json.get("graph"), json.get("file")) {
             (Some(inline), None) => Some((self.scopes[outer].reporter, inline.clone(), None)),
             (None, Some(file_json)) => {
@@ -521,6 +542,16 @@ impl Collector<'_> {
                         &file_json.span,
                         format!("'{file}' contains itself"),
                         "",
+                    );
+                    return None;
+                }
+                self.nested_bytes = self.nested_bytes.saturating_add(found.text.len());
+                if self.nested_bytes > MAX_NESTED_BYTES {
+                    self.reporter(outer).error(
+                        "too_large",
+                        &file_json.span,
+                        format!("the nested graphs have more than {MAX_NESTED_BYTES} bytes"),
+                        "each is counted as often as it is named",
                     );
                     return None;
                 }
@@ -585,9 +616,9 @@ impl Collector<'_> {
                             .map(String::as_str)
                             .chain(declared.iter().map(|d| d.key.as_str()))
                     };
-                    let help = match closest(key, names()) {
+                    let help = match self.suggestion(outer, key, names()) {
                         Some(word) => format!("did you mean '{word}'?"),
-                        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+                        None => format!("it has {}", listed(names())),
                     };
                     self.reporter(outer).error(
                         "unknown_port",

@@ -5,6 +5,7 @@ use crate::IoError;
 use crate::fault::malformed;
 use crate::surface::{repair_normals, repair_numbers};
 use sinew_geom::{Attribute, Mesh, Warning};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A scalar property of all vertices.
@@ -40,7 +41,7 @@ impl Columns {
     }
 }
 
-fn rows<const N: usize>(columns: &[Column; N]) -> Vec<[f32; N]> {
+fn rows<const N: usize>(columns: [&Column; N]) -> Vec<[f32; N]> {
     (0..columns[0].values.len())
         .map(|v| std::array::from_fn(|c| columns[c].values[v]))
         .collect()
@@ -55,7 +56,7 @@ pub(super) fn mesh_of(
 ) -> Result<Mesh, IoError> {
     let mut mesh = Mesh::default();
     match columns.take(["x", "y", "z"]) {
-        Some(xyz) => mesh.positions = rows(&xyz),
+        Some(xyz) => mesh.positions = rows(xyz.each_ref()),
         None if vertex_count == 0 => {}
         None => return Err(malformed(path, "element vertex", "no x, y, z", "all three")),
     }
@@ -73,7 +74,7 @@ pub(super) fn mesh_of(
         ));
     }
     if let Some(n) = columns.take(["nx", "ny", "nz"]) {
-        let mut normals = rows(&n);
+        let mut normals = rows(n.each_ref());
         repair_normals(&mut normals, warnings);
         mesh.normals = Some(normals);
     }
@@ -82,7 +83,10 @@ pub(super) fn mesh_of(
         .or_else(|| columns.take(["u", "v"]))
         .or_else(|| columns.take(["texture_u", "texture_v"]));
     if let Some(uv) = uv {
-        let mut uvs: Vec<[f32; 2]> = rows(&uv).into_iter().map(|[u, v]| [u, 1.0 - v]).collect();
+        let mut uvs: Vec<[f32; 2]> = rows(uv.each_ref())
+            .into_iter()
+            .map(|[u, v]| [u, 1.0 - v])
+            .collect();
         repair_numbers("texture coordinates", uvs.iter_mut().flatten(), warnings);
         mesh.uvs.push(uvs);
     }
@@ -103,33 +107,38 @@ pub(super) fn mesh_of(
     }
     if let Some(v) = columns.take(["vx", "vy", "vz"]) {
         mesh.attributes
-            .insert("velocity".into(), Attribute::Vec3(rows(&v)));
+            .insert("velocity".into(), Attribute::Vec3(rows(v.each_ref())));
     }
-    while let Some((name, attribute)) = next_attribute(&mut columns) {
-        mesh.attributes.insert(name, attribute);
-    }
+    add_attributes(columns, &mut mesh.attributes);
     Ok(mesh)
 }
 
-fn next_attribute(columns: &mut Columns) -> Option<(String, Attribute)> {
-    let vector = columns.0.iter().find_map(|c| {
-        let base = c.name.strip_suffix("_x").filter(|b| !b.is_empty())?;
-        columns.has(&format!("{base}_y")).then(|| base.to_owned())
-    });
-    if let Some(base) = vector {
-        let names = ["x", "y", "z", "w"].map(|c| format!("{base}_{c}"));
-        let [x, y, z, w] = names.each_ref().map(String::as_str);
-        let attribute = if let Some(c) = columns.take([x, y, z, w]) {
-            Some(Attribute::Vec4(rows(&c)))
-        } else if let Some(c) = columns.take([x, y, z]) {
-            Some(Attribute::Vec3(rows(&c)))
-        } else {
-            columns.take([x, y]).map(|c| Attribute::Vec2(rows(&c)))
-        };
-        return attribute.map(|a| (base, a));
+/// Columns called `a_x`, `a_y` and so on are one attribute `a`, all others one each. Of columns with one name the first
+/// counts.
+fn add_attributes(columns: Columns, attributes: &mut BTreeMap<String, Attribute>) {
+    let mut by_name: BTreeMap<String, Column> = BTreeMap::new();
+    for column in columns.0 {
+        by_name.entry(column.name.clone()).or_insert(column);
     }
-    columns
-        .0
-        .pop()
-        .map(|c| (c.name, Attribute::Scalar(c.values)))
+    let is_vector = |n: &&str| !n.is_empty() && by_name.contains_key(&format!("{n}_y"));
+    let bases: Vec<String> = by_name
+        .keys()
+        .filter_map(|n| n.strip_suffix("_x").filter(is_vector).map(str::to_owned))
+        .collect();
+    for base in bases {
+        let parts: Vec<Column> = ["x", "y", "z", "w"]
+            .iter()
+            .map_while(|c| by_name.remove(&format!("{base}_{c}")))
+            .collect();
+        let attribute = match parts.as_slice() {
+            [x, y] => Attribute::Vec2(rows([x, y])),
+            [x, y, z] => Attribute::Vec3(rows([x, y, z])),
+            [x, y, z, w] => Attribute::Vec4(rows([x, y, z, w])),
+            _ => continue,
+        };
+        attributes.insert(base, attribute);
+    }
+    for (name, column) in by_name {
+        attributes.insert(name, Attribute::Scalar(column.values));
+    }
 }

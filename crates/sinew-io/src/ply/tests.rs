@@ -220,3 +220,28 @@ proptest! {
         let _ = parse(&bytes);
     }
 }
+
+#[test]
+fn thousands_of_attributes_do_not_look_for_each_other() {
+    let mut text = "ply\nformat ascii 1.0\nelement vertex 1\n".to_owned();
+    for name in ["x", "y", "z"] {
+        text += &format!("property float {name}\n");
+    }
+    for i in 0..5000 {
+        text += &format!("property float a{i}_x\n");
+    }
+    text += "property float b_x\nproperty float b_y\nend_header\n";
+    text += &"1 ".repeat(5005);
+    let mesh = &parse(text.as_bytes()).expect("valid").meshes[0];
+    assert_eq!(mesh.attributes.len(), 5001);
+    assert_eq!(mesh.attributes["a7_x"], Attribute::Scalar(vec![1.0]));
+    assert_eq!(mesh.attributes["b"], Attribute::Vec2(vec![[1.0, 1.0]]));
+}
+
+#[test]
+fn of_properties_with_one_name_the_first_counts() {
+    let text = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n\
+        property float m\nproperty float m\nend_header\n0 0 0 1 2\n";
+    let mesh = &parse(text.as_bytes()).expect("valid").meshes[0];
+    assert_eq!(mesh.attributes["m"], Attribute::Scalar(vec![1.0]));
+}

@@ -306,6 +306,11 @@ impl Accessor<'_> {
         self.doc.malformed(self.place.as_str(), found, expected)
     }
 
+    /// Several readers may share an accessor, and one without bytes costs the file nothing.
+    fn spend(&self, element_bytes: usize) -> Result<(), IoError> {
+        self.doc.spend(&self.place, self.count, element_bytes)
+    }
+
     /// Checks the number of elements.
     pub(super) fn expect_count(&self, count: usize, of: &str) -> Result<(), IoError> {
         if self.count == count {
@@ -325,6 +330,7 @@ impl Accessor<'_> {
     /// Floats, or integers converted: fractions where the accessor is normalised.
     pub(super) fn vectors<const N: usize>(&self) -> Result<Vec<[f32; N]>, IoError> {
         self.expect_width(N)?;
+        self.spend(N * 4)?;
         let mut out = match self.packed {
             Some(packed) => self.convert::<N>(packed),
             None => vec![[0.0; N]; self.count],
@@ -410,6 +416,7 @@ impl Accessor<'_> {
                 "unsigned integers",
             ));
         }
+        self.spend(4)?;
         let mut out = match self.packed {
             Some(packed) => unsigned(self.component, packed),
             None => vec![0; self.count],
@@ -449,6 +456,7 @@ impl Accessor<'_> {
                 "unsigned bytes or shorts",
             )
         };
+        self.spend(8)?;
         let mut out = match self.packed {
             Some(packed) => convert(packed).ok_or_else(wrong)?,
             None => vec![[0; 4]; self.count],

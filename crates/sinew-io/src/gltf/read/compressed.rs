@@ -82,6 +82,8 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
     if count == 0 {
         return Ok(Vec::new());
     }
+    // Views may share a stream.
+    doc.spend(&place, count, stride)?;
     let decoded = match (c.mode.as_str(), stride) {
         ("TRIANGLES", 2) => meshopt::decode_index_buffer::<u16>(encoded, count).map(to_bytes),
         ("TRIANGLES", _) => meshopt::decode_index_buffer::<u32>(encoded, count).map(to_bytes),

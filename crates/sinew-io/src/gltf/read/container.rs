@@ -21,6 +21,8 @@ pub(super) struct Container {
     pub(super) json: Value,
     pub(super) root: gltf_json::Root,
     pub(super) bin: Option<GltfBuffer>,
+    /// Bytes of the file.
+    pub(super) size: usize,
 }
 
 fn malformed(path: &Path, place: String, found: String, expected: impl Into<String>) -> IoError {
@@ -55,8 +57,14 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
         malformed(path, place, e.to_string(), "a JSON document")
     })?;
     let root = parse_root(&json, path)?;
+    let size = owner.len();
     let bin = bin.map(|range| GltfBuffer { owner, range });
-    Ok(Container { json, root, bin })
+    Ok(Container {
+        json,
+        root,
+        bin,
+        size,
+    })
 }
 
 fn is_text(bytes: &[u8]) -> bool {

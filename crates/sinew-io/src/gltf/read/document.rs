@@ -5,8 +5,15 @@ use super::container::Container;
 use crate::IoError;
 use serde_json::Value;
 use sinew_geom::Warning;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Bytes that any file may unpack to, however small it is.
+const FREE_BYTES: u64 = 64 << 20;
+/// Bytes that a file may unpack to for each byte it has. Shared meshes, accessors without bytes and compressed views
+/// multiply; without a limit a document of a kilobyte could ask for all memory there is.
+const BYTES_FOR_A_BYTE: u64 = 1024;
 
 /// Everything the other modules read from.
 #[derive(Debug)]
@@ -17,6 +24,8 @@ pub(super) struct Document {
     pub(super) buffers: Vec<Option<GltfBuffer>>,
     /// Decompressed bytes of each view that is compressed.
     pub(super) decompressed: Vec<Option<Arc<Vec<u8>>>>,
+    /// Bytes that may still be unpacked.
+    budget: Cell<u64>,
 }
 
 /// Bytes of a buffer view.
@@ -38,8 +47,15 @@ impl Document {
             root: gltf_json::Root::default(),
             buffers: Vec::new(),
             decompressed: Vec::new(),
+            budget: Cell::new(0),
         };
         doc.buffers = super::buffers::load(&doc, &container, base_dir)?;
+        let buffers = doc.buffers.iter().flatten().map(|b| b.bytes().len());
+        let there = buffers.fold(container.size, usize::saturating_add) as u64;
+        let budget = there
+            .saturating_mul(BYTES_FOR_A_BYTE)
+            .saturating_add(FREE_BYTES);
+        doc.budget.set(budget);
         doc.root = container.root;
         doc.decompressed = super::buffers::decompress(&doc)?;
         Ok(doc)
@@ -56,6 +72,25 @@ impl Document {
             place: place.into(),
             found: found.into(),
             expected: expected.into(),
+        }
+    }
+
+    /// Takes `count` elements of `size` bytes from what the file may unpack to; call it before they are allocated.
+    pub(super) fn spend(&self, place: &str, count: usize, size: usize) -> Result<(), IoError> {
+        let bytes = (count as u64).saturating_mul(size as u64);
+        match self.budget.get().checked_sub(bytes) {
+            Some(left) => {
+                self.budget.set(left);
+                Ok(())
+            }
+            None => Err(self.malformed(
+                place,
+                format!("{bytes} bytes more than the file may unpack to"),
+                format!(
+                    "at most {BYTES_FOR_A_BYTE} bytes for each byte of the file, and {} MiB",
+                    FREE_BYTES >> 20
+                ),
+            )),
         }
     }
 

@@ -7,6 +7,7 @@ use super::skins::Skin;
 use super::{morphs, space};
 use crate::IoError;
 use sinew_geom::{Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Topology};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What weight hygiene repaired, over all meshes.
@@ -68,7 +69,13 @@ pub(super) fn read(
         let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
         let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
         out.influences = Some(influences);
-        space::bake(&mut out, &placing.bind_from_file);
+        space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
+            doc.malformed(
+                format!("nodes[{file}].mesh"),
+                format!("{what} that are not finite in the space of the scene"),
+                "smaller numbers",
+            )
+        })?;
         meshes.push(out);
         nodes.push(file);
     }
@@ -291,6 +298,8 @@ fn join(
             vertices: base..base + count,
             triangles: triangles.len()..triangles.len() + p.triangles.len(),
         });
+        let missing = (uv_sets - p.uvs.len()) * 8 + (color_sets - p.colors.len()) * 16;
+        doc.spend(&p.place, count, missing)?;
         p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
         p.colors.resize(color_sets, vec![[1.0; 4]; count]);
         append(&mut triangles, p.triangles);
@@ -332,6 +341,22 @@ fn join(
     Ok(out)
 }
 
+/// User attributes that some primitive lacks or has in another shape than the first that has it.
+fn partial_attributes(primitives: &[Primitive]) -> BTreeSet<String> {
+    // In one pass: thousands of primitives may each bring names of their own.
+    let mut found: BTreeMap<&String, (std::mem::Discriminant<Attribute>, usize)> = BTreeMap::new();
+    for (name, attribute) in primitives.iter().flat_map(|p| &p.attributes) {
+        let shape = std::mem::discriminant(attribute);
+        let entry = found.entry(name).or_insert((shape, 0));
+        entry.1 += usize::from(entry.0 == shape);
+    }
+    found
+        .into_iter()
+        .filter(|(_, (_, count))| *count < primitives.len())
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
 /// Removes what not every primitive has in the same shape.
 fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnings) {
     let mut dropped = Vec::new();
@@ -350,22 +375,13 @@ fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnin
         primitives.iter_mut().for_each(|p| p.tangents = None);
         dropped.push("TANGENT".to_owned());
     }
-    let mut names: Vec<String> = primitives
-        .iter()
-        .flat_map(|p| p.attributes.keys().cloned())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
-        let shape = |p: &Primitive| p.attributes.get(&name).map(std::mem::discriminant);
-        let first = shape(&primitives[0]);
-        if first.is_none() || primitives.iter().any(|p| shape(p) != first) {
-            primitives.iter_mut().for_each(|p| {
-                p.attributes.remove(&name);
-            });
-            dropped.push(name);
+    let partial = partial_attributes(primitives);
+    if !partial.is_empty() {
+        for p in primitives {
+            p.attributes.retain(|name, _| !partial.contains(name));
         }
     }
+    dropped.extend(partial);
     if !dropped.is_empty() {
         warnings.push(
             "attributes_dropped",

@@ -15,6 +15,12 @@ pub(super) fn read(
 ) -> Result<Vec<MorphTarget>, IoError> {
     let json = &doc.root.meshes[mesh];
     let count = json.primitives[0].targets.as_ref().map_or(0, Vec::len);
+    // Nodes that share a mesh each get targets of their own, even where nothing moves.
+    doc.spend(
+        &format!("meshes[{mesh}].primitives[0].targets"),
+        count,
+        2 * size_of::<MorphTarget>(),
+    )?;
     let names = &doc.json["meshes"][mesh]["extras"]["targetNames"];
     (0..count)
         .map(|k| {
@@ -61,7 +67,9 @@ fn read_target(
                 read(t.normals, "NORMAL")?,
                 read(t.tangents, "TANGENT")?,
             ];
-            push_moving(&mut out, base, count, &deltas, keep_normals, keep_tangents);
+            if deltas.iter().any(Option::is_some) {
+                push_moving(&mut out, base, count, &deltas, keep_normals, keep_tangents);
+            }
         }
         base += u32::try_from(count).unwrap_or(u32::MAX);
     }

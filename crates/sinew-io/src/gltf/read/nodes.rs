@@ -147,6 +147,8 @@ fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
     };
     let targets = |p: &gltf_json::mesh::Primitive| p.targets.as_ref().map_or(0, Vec::len);
     let count = mesh_json.primitives.first().map_or(0, targets);
+    // Nodes that share a mesh each have weights of their own.
+    doc.spend(&place, count, size_of::<f32>())?;
     let (place, weights) = match (&node.weights, &mesh_json.weights) {
         (Some(w), _) => (format!("nodes[{file}].weights"), w),
         (None, Some(w)) => (format!("meshes[{}].weights", mesh.value()), w),

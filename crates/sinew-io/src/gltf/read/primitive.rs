@@ -37,6 +37,8 @@ pub(super) fn read(
 ) -> Result<Option<Primitive>, IoError> {
     let json = &doc.root.meshes[mesh].primitives[index];
     let place = format!("meshes[{mesh}].primitives[{index}]");
+    // What a primitive costs however small it is; nodes may share it.
+    doc.spend(&place, 1, 1024)?;
     let Checked::Valid(mode) = json.mode else {
         return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
     };

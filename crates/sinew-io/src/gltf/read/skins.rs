@@ -58,6 +58,14 @@ fn read_skin(
     let bind_from_file = bind_space(&rest, &inverse_binds);
     let file_from_bind = bind_from_file.inverse().unwrap_or_default();
     let start = palette.len();
+    let finite = |ibm: &Affine<f64>| (*ibm * file_from_bind).is_finite();
+    if let Some(k) = inverse_binds.iter().position(|ibm| !finite(ibm)) {
+        return Err(doc.malformed(
+            format!("skins[{index}].inverseBindMatrices"),
+            format!("matrix {k}, which is not finite in the space of the scene"),
+            "smaller numbers",
+        ));
+    }
     palette.extend(nodes.iter().zip(&inverse_binds).map(|(&node, &ibm)| Joint {
         node,
         joint_from_bind: ibm * file_from_bind,

@@ -3,10 +3,11 @@
 use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3};
 use std::sync::Arc;
 
-/// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors.
-pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) {
+/// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors. Fails with
+/// what left the range of single precision.
+pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<(), &'static str> {
     if *x == Affine::identity() {
-        return;
+        return Ok(());
     }
     let mirrored = x.linear.determinant() < 0.0;
     let normal_matrix = x.normal_matrix();
@@ -24,6 +25,34 @@ pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) {
     }
     if mirrored {
         flip(mesh);
+    }
+    check_finite(mesh)
+}
+
+fn check_finite(mesh: &Mesh) -> Result<(), &'static str> {
+    let finite = |numbers: &[f32]| numbers.iter().all(|n| n.is_finite());
+    let list = |v: Option<&Vec<[f32; 3]>>| v.is_none_or(|v| finite(v.as_flattened()));
+    let tangents = mesh.tangents.as_ref();
+    let targets = &mesh.morph_targets;
+    let parts = [
+        (finite(mesh.positions.as_flattened()), "positions"),
+        (list(mesh.normals.as_ref()), "normals"),
+        (
+            tangents.is_none_or(|t| finite(t.as_flattened())),
+            "tangents",
+        ),
+        (
+            targets.iter().all(|t| {
+                [&t.positions, &t.normals, &t.tangents]
+                    .iter()
+                    .all(|d| finite(d.as_flattened()))
+            }),
+            "morph targets",
+        ),
+    ];
+    match parts.iter().find(|p| !p.0) {
+        Some((_, what)) => Err(what),
+        None => Ok(()),
     }
 }
 

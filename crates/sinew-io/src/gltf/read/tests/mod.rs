@@ -2,6 +2,7 @@
 
 mod built;
 mod compressed;
+mod hostile;
 mod real;
 
 use super::{GltfFile, read_gltf_bytes};

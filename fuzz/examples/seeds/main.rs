@@ -1,0 +1,215 @@
+//! Writes the seed corpora: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`, into `fuzz/corpus/<target>`.
+//! Seeds are small and valid: every feature of a format at least once, so that mutations start behind the header.
+
+mod gltf;
+
+use sinew::deform::Par;
+use sinew::geom::{Asset, Mesh};
+use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
+use sinew::io::gltf_write::{GlbOptions, write_glb};
+use sinew::io::obj::write_obj;
+use sinew::io::ply::{PlyEncoding, PlyOptions, write_ply};
+use sinew::io::point_cache::{write_mdd, write_pc2};
+use sinew::io::{CachedMesh, FrameCache, FrameData, Surface};
+use sinew_fuzz::characters;
+use sinew_fuzz::documents::{self, SEPARATOR};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// Larger seeds only slow the fuzzer down.
+const LARGEST: usize = 48 << 10;
+
+fn main() -> Outcome {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let sheet = characters::sheet();
+    glb(&folder(&corpus, "glb")?, &sheet)?;
+    obj(&folder(&corpus, "obj")?, &sheet)?;
+    ply(&folder(&corpus, "ply")?, &sheet)?;
+    point_cache(&folder(&corpus, "point_cache")?, &sheet)?;
+    graphs(&folder(&corpus, "graph_check")?)?;
+    caches(&folder(&corpus, "cache_restore")?, &sheet)?;
+    for entry in std::fs::read_dir(&corpus)? {
+        let folder = entry?.path();
+        let mut count = 0;
+        for file in std::fs::read_dir(&folder)? {
+            let file = file?;
+            let is_large = file.metadata()?.len() > LARGEST as u64;
+            if is_large {
+                std::fs::remove_file(file.path())?;
+            }
+            count += usize::from(!is_large);
+        }
+        println!("{} files in {}", count, folder.display());
+    }
+    Ok(())
+}
+
+fn folder(corpus: &Path, target: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let path = corpus.join(target);
+    std::fs::create_dir_all(&path)?;
+    Ok(path)
+}
+
+/// Three frames of a mesh.
+fn frames(mesh: &Mesh, everything: bool) -> CachedMesh<'_> {
+    let frame = |k: usize| FrameData {
+        positions: mesh
+            .positions
+            .iter()
+            .map(|p| [p[0], p[1] + k as f32 / 4.0, p[2]])
+            .collect(),
+        normals: mesh.normals.clone().filter(|_| everything),
+        tangents: mesh.tangents.clone().filter(|_| everything),
+        colors: mesh.colors.first().cloned().filter(|_| everything),
+    };
+    CachedMesh {
+        name: mesh.name.clone(),
+        mesh,
+        frames: (0..3).map(frame).collect(),
+    }
+}
+
+fn cache(mesh: &Mesh, everything: bool) -> FrameCache<'_> {
+    FrameCache {
+        meshes: vec![frames(mesh, everything)],
+        times_secs: vec![0.0, 0.5, 1.0],
+    }
+}
+
+fn glb(to: &Path, sheet: &Asset) -> Outcome {
+    let mesh = &sheet.meshes[0];
+    for everything in [false, true] {
+        let options = GlbOptions {
+            graph: everything.then_some("{\"sinew\": \"1.0\", \"stack\": [\"skin\"]}"),
+            ..GlbOptions::default()
+        };
+        let path = to.join(format!("written_{everything}.glb"));
+        write_glb(&path, &cache(mesh, everything), &options)?;
+    }
+    gltf::write(to)
+}
+
+/// A cube of six quads.
+const QUADS: &str = "o cube\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
+    vt 0 0\nvt 1 0\nvt 1 1\nvn 0 0 1\nvn 0 0 -1\ng front\nf 5/1/1 6/2/1 7/3/1 8/1/1\ng back\n\
+    f -8//2 -5//2 -6//2 \\\n -7//2\nf 1 2 6 5\nf 2 3 7 6\n";
+
+fn obj(to: &Path, sheet: &Asset) -> Outcome {
+    let mesh = &sheet.meshes[0];
+    write_obj(&to.join("sheet.obj"), &[Surface::from(mesh)])?;
+    write_obj(
+        &to.join("two.obj"),
+        &[Surface::from(mesh), Surface::from(mesh)],
+    )?;
+    std::fs::write(to.join("quads.obj"), QUADS)?;
+    let colored = "# colours\nv 0 0 0 1 0 0\nv 1e0 0 0 0 1 0 0.5\nv 0 1 0 2\nf 1 2 3\nf 1 2\n";
+    std::fs::write(to.join("colored.obj"), colored)?;
+    Ok(())
+}
+
+fn ply(to: &Path, sheet: &Asset) -> Outcome {
+    let mesh = &sheet.meshes[0];
+    for (name, encoding) in [
+        ("ascii", PlyEncoding::Ascii),
+        ("binary", PlyEncoding::default()),
+    ] {
+        let options = PlyOptions {
+            encoding,
+            ..PlyOptions::default()
+        };
+        let path = to.join(format!("{name}.ply"));
+        write_ply(&path, &[Surface::from(mesh)], options)?;
+    }
+    let head = "ply\nformat ascii 1.0\ncomment c\nelement vertex 4\nproperty double x\nproperty double y\n\
+        property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nproperty float a_x\n\
+        property float a_y\nproperty list uchar int tags\nelement face 2\nproperty list uchar uint vertex_indices\n\
+        property float quality\nelement edge 1\nproperty int vertex1\nproperty int vertex2\nend_header\n";
+    let body = "0 0 0 255 0 0 1 2 0\n1 0 0 0 255 0 1 2 2 7 8\n1 1 0 0 0 255 1 2 1 9\n0 1 0 9 9 9 1 2 0\n\
+        4 0 1 2 3 0.5\n2 0 1 0.1\n0 1\n";
+    std::fs::write(to.join("lists.ply"), format!("{head}{body}"))?;
+    let mut big = b"ply\nformat binary_big_endian 1.0\nelement vertex 3\nproperty float x\nproperty float y\n\
+        property float z\nproperty short s\nproperty ushort t\nelement face 1\nproperty list uchar ushort \
+        vertex_index\nend_header\n"
+        .to_vec();
+    for v in 0..3_u16 {
+        for c in [f32::from(v), 1.0 / f32::from(v + 1), 0.0] {
+            big.extend(c.to_be_bytes());
+        }
+        big.extend(v.to_be_bytes());
+        big.extend((v * 9).to_be_bytes());
+    }
+    big.extend([3, 0, 0, 0, 1, 0, 2]);
+    std::fs::write(to.join("big.ply"), big)?;
+    Ok(())
+}
+
+fn point_cache(to: &Path, sheet: &Asset) -> Outcome {
+    let cache = cache(&sheet.meshes[0], false);
+    write_pc2(&to.join("sheet.pc2"), &cache, 1.0, 0.5)?;
+    write_mdd(&to.join("sheet.mdd"), &cache)?;
+    Ok(())
+}
+
+fn graphs(to: &Path) -> Outcome {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    for entry in std::fs::read_dir(examples)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "json") {
+            let name = path.file_name().ok_or("a name")?;
+            let text = std::fs::read_to_string(&path)?;
+            // Plain JSON, so that the mutator can take it apart.
+            let plain = sinew::graph::to_plain_json("example", &text)?;
+            std::fs::write(to.join(name), plain)?;
+            std::fs::write(to.join(name).with_extension("jsonc"), text)?;
+        }
+    }
+    for (index, desc) in sinew::deform::REGISTRY.iter().enumerate() {
+        let text = documents::around(desc, "");
+        std::fs::write(to.join(format!("node_{index}.json")), text)?;
+    }
+    for (index, text) in documents::cached().iter().enumerate() {
+        std::fs::write(to.join(format!("choice_{index}.json")), text)?;
+    }
+    let nested = [
+        r#"{"sinew":"1.0","inputs":{"body":{"type":"mesh"},"pose":{"type":"pose"},"v":{"type":"values","count":3}},"parameters":{"much":{"type":"float","min":0,"max":1,"keys":[[0,0],[1,1]],"interpolation":"smooth"},"n":{"type":"int","default":3,"setup":true}},"nodes":{"a":{"node":"graph","file":"1.json","much":"$much"},"b":{"node":"graph","graph":{"nodes":{"s":{"node":"smooth","mesh":"body"}},"outputs":{"out":"s"}},"body":"a"}},"outputs":{"body":"b.out","other":"a"}}"#,
+        r#"{"sinew":"1.0","inputs":{"body":{"type":"mesh"},"pose":{"type":"pose"}},"parameters":{"much":{"type":"float","default":0.5}},"stack":["skin",{"node":"graph","file":"2.json"},{"node":"smooth","blend":"$much"}]}"#,
+        r#"{"sinew":"1.0","inputs":{"body":{"type":"mesh"}},"nodes":{"m":{"node":"mask","mesh":"body"},"t":{"node":"transform","mesh":"body","mask":"m","transform":{"translation":[0,1,0],"rotation_degrees":[10,0,0]},"weight":0.5}},"outputs":{"body":"t","mask":"m"}}"#,
+    ];
+    std::fs::write(to.join("nested"), nested.join(SEPARATOR))?;
+    Ok(())
+}
+
+fn caches(to: &Path, sheet: &Asset) -> Outcome {
+    let mesh = Arc::new(sheet.meshes[0].clone());
+    for (index, document) in documents::cached().iter().enumerate() {
+        let plan = Arc::new(compile("fuzz.json", document, &NoNesting)?);
+        let inputs: Vec<_> = plan
+            .inputs()
+            .iter()
+            .map(|i| match i.ty {
+                InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+                InputType::Pose => InputBinding::Pose(sheet.rig.clone()),
+                InputType::Values => InputBinding::Values,
+            })
+            .collect();
+        let instance = Instance::bind(plan, &inputs, &[], Par::Seq)?;
+        let cache = instance.setup_cache(&inputs, &[]);
+        let choice = u8::try_from(index)?;
+        std::fs::write(
+            to.join(format!("cache_{index}")),
+            [&[choice | 128][..], &cache].concat(),
+        )?;
+        let blobs: std::collections::BTreeMap<String, Vec<u8>> =
+            postcard::from_bytes(&cache[72..])?;
+        if let Some(blob) = blobs.get("it") {
+            std::fs::write(
+                to.join(format!("blob_{index}")),
+                [&[choice][..], blob].concat(),
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Setup caches: the container, and every node's `restore` with bytes from anywhere, followed by two frames.
+//!
+//! An input is one byte that chooses node and configuration, and the bytes that the node is to restore from; from 128
+//! on, the rest is the whole cache file instead.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use sinew::deform::Par;
+use sinew::geom::Pose;
+use sinew::graph::{Frame, InputBinding, InputType, Instance, Plan};
+use sinew_fuzz::memory::{Counting, MIB, limited};
+use sinew_fuzz::{characters, documents};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+struct Case {
+    plan: Arc<Plan>,
+    inputs: Vec<InputBinding>,
+    /// Everything of a valid cache in front of the payload's hash.
+    head: Vec<u8>,
+}
+
+struct Cases {
+    cases: Vec<Case>,
+    pose: Pose,
+    vertices: usize,
+}
+
+static CASES: LazyLock<Cases> = LazyLock::new(|| {
+    let asset = characters::sheet();
+    let mesh = Arc::new(asset.meshes[0].clone());
+    let case = |document: &String| {
+        let plan = sinew::graph::compile("fuzz.json", document, &sinew::graph::NoNesting);
+        let plan = Arc::new(plan.expect("a valid document"));
+        let inputs: Vec<_> = plan
+            .inputs()
+            .iter()
+            .map(|i| match i.ty {
+                InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+                InputType::Pose => InputBinding::Pose(asset.rig.clone()),
+                InputType::Values => InputBinding::Values,
+            })
+            .collect();
+        let instance =
+            Instance::bind(plan.clone(), &inputs, &[], Par::Seq).expect("binds to the sheet");
+        let cache = instance.setup_cache(&inputs, &[]);
+        Case {
+            plan,
+            inputs,
+            head: cache[..40].to_vec(),
+        }
+    };
+    Cases {
+        cases: documents::cached().iter().map(case).collect(),
+        vertices: mesh.vertex_count(),
+        pose: asset.rig.rest_pose(),
+    }
+});
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, rest @ ..] = data else { return };
+    let case = &CASES.cases[usize::from(*choice & 127) % CASES.cases.len()];
+    limited(data.len(), 64 * MIB, 1024, || {
+        if *choice >= 128 {
+            run(case, rest);
+            return;
+        }
+        let blobs = BTreeMap::from([("it".to_owned(), rest.to_vec())]);
+        let payload = postcard::to_stdvec(&blobs).expect("plain bytes");
+        let mut cache = case.head.clone();
+        cache.extend_from_slice(blake3::hash(&payload).as_bytes());
+        cache.extend_from_slice(&payload);
+        run(case, &cache);
+    });
+});
+
+fn run(case: &Case, cache: &[u8]) {
+    let bound = Instance::bind_cached(case.plan.clone(), &case.inputs, &[], Par::Seq, cache);
+    let mut instance = match bound {
+        Ok(instance) => instance,
+        Err(error) => {
+            assert!(!error.to_string().is_empty(), "refusals say something");
+            return;
+        }
+    };
+    for time_secs in [0.0, 0.5] {
+        instance.update(
+            &Frame {
+                time_secs,
+                dt_secs: 0.5,
+                pose: Some(&CASES.pose),
+                ..Frame::default()
+            },
+            Par::Seq,
+        );
+    }
+    for output in case.plan.outputs() {
+        if let Some(mesh) = instance.mesh_output(&output.name) {
+            assert_eq!(mesh.positions.len(), CASES.vertices, "one a vertex");
+        }
+    }
+    let _ = (
+        instance.memory_bytes(),
+        instance.setup_cache(&case.inputs, &[]),
+    );
+}
