@@ -11,6 +11,7 @@ mod mask_weight;
 mod node;
 mod par;
 mod parameter;
+mod read_log;
 mod simd_level;
 
 pub mod bend;
@@ -43,6 +44,7 @@ pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{
     Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
 };
+pub use read_log::{Misread, ReadLog};
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.

@@ -1,6 +1,6 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
-use crate::{Par, ParameterDesc, Parameters};
+use crate::{Misread, Par, ParameterDesc, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
@@ -234,6 +234,9 @@ pub enum NodeError {
     /// The saved setup does not fit.
     #[error("saved setup does not fit: {0}")]
     Restore(String),
+    /// The node reads what it does not declare.
+    #[error(transparent)]
+    Misread(#[from] Misread),
 }
 
 /// What is linked to an input, as setup sees it.
@@ -258,13 +261,29 @@ pub struct BindContext<'a> {
     pub inputs: &'a [Option<BindInput<'a>>],
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
-    /// Parameter values; those that may change later have their first value.
+    /// Parameter values; those that may change later have their first value. Its log notes wrong ports, too.
     pub parameters: Parameters<'a>,
 }
 
+/// Place of the port of that name and type; anything else goes to the log.
+fn port_index(
+    ports: &[PortDesc],
+    log: &ReadLog,
+    what: &'static str,
+    name: &str,
+    ty: Option<PortType>,
+) -> Option<usize> {
+    let fits = |p: &PortDesc| p.name == name && ty.is_none_or(|ty| p.ty == ty);
+    let index = ports.iter().position(fits);
+    if index.is_none() {
+        log.note(what, name, ty.map_or("a port", PortType::as_str));
+    }
+    index
+}
+
 impl<'a> BindContext<'a> {
-    fn get(&self, port: &str) -> Option<BindInput<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn get(&self, port: &str, ty: Option<PortType>) -> Option<BindInput<'a>> {
+        let index = port_index(self.ports, self.parameters.log, "input", port, ty)?;
         self.inputs.get(index).copied().flatten()
     }
 
@@ -273,7 +292,7 @@ impl<'a> BindContext<'a> {
     /// # Errors
     /// Where nothing is linked.
     pub fn mesh(&self, port: &'static str) -> Result<&'a Mesh, NodeError> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Mesh)) {
             Some(BindInput::Mesh(m)) => Ok(m),
             _ => Err(NodeError::Input {
                 port,
@@ -287,7 +306,7 @@ impl<'a> BindContext<'a> {
     /// # Errors
     /// Where nothing is linked.
     pub fn rig(&self, port: &'static str) -> Result<&'a Rig, NodeError> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Pose)) {
             Some(BindInput::Pose(r)) => Ok(r),
             _ => Err(NodeError::Input {
                 port,
@@ -298,12 +317,12 @@ impl<'a> BindContext<'a> {
 
     /// Whether something is linked to the port.
     pub fn is_linked(&self, port: &str) -> bool {
-        self.get(port).is_some()
+        self.get(port, None).is_some()
     }
 
     /// The values of a mask that never changes.
     pub fn constant_mask(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Mask)) {
             Some(BindInput::Mask(m)) => m,
             _ => None,
         }
@@ -311,7 +330,7 @@ impl<'a> BindContext<'a> {
 
     /// Number of floats at a values port.
     pub fn value_count(&self, port: &str) -> Option<usize> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Values)) {
             Some(BindInput::Values(n)) => Some(n),
             _ => None,
         }
@@ -319,7 +338,7 @@ impl<'a> BindContext<'a> {
 
     /// Number of segments at a lines port.
     pub fn line_count(&self, port: &str) -> Option<usize> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Lines)) {
             Some(BindInput::Lines(n)) => Some(n),
             _ => None,
         }
@@ -399,44 +418,46 @@ pub struct Inputs<'a> {
     pub values: &'a [Option<InputValue<'a>>],
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
+    /// Where wrong reads are noted.
+    pub log: &'a ReadLog,
 }
 
 impl<'a> Inputs<'a> {
-    fn get(&self, port: &str) -> Option<InputValue<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn get(&self, port: &str, ty: PortType) -> Option<InputValue<'a>> {
+        let index = port_index(self.ports, self.log, "input", port, Some(ty))?;
         self.values.get(index).copied().flatten()
     }
     /// The mesh at a port; empty where nothing is linked.
     pub fn mesh(&self, port: &str) -> MeshView<'a> {
-        match self.get(port) {
+        match self.get(port, PortType::Mesh) {
             Some(InputValue::Mesh(m)) => m,
             _ => MeshView::default(),
         }
     }
     /// The pose at a port.
     pub fn pose(&self, port: &str) -> Option<&'a Pose> {
-        match self.get(port) {
+        match self.get(port, PortType::Pose) {
             Some(InputValue::Pose(p)) => Some(p),
             _ => None,
         }
     }
     /// The mask at a port.
     pub fn mask(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, PortType::Mask) {
             Some(InputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
     /// The floats at a port.
     pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, PortType::Values) {
             Some(InputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
     /// The segments at a port.
     pub fn lines(&self, port: &str) -> Option<&'a [Line]> {
-        match self.get(port) {
+        match self.get(port, PortType::Lines) {
             Some(InputValue::Lines(m)) => Some(m),
             _ => None,
         }
@@ -453,37 +474,39 @@ pub struct Outputs<'a> {
     pub values: ArrayVec<Option<OutputValue<'a>>, MAX_PORTS>,
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
+    /// Where wrong names are noted.
+    pub log: &'a ReadLog,
 }
 
 impl<'a> Outputs<'a> {
-    fn take(&mut self, port: &str) -> Option<OutputValue<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn take(&mut self, port: &str, ty: PortType) -> Option<OutputValue<'a>> {
+        let index = port_index(self.ports, self.log, "output", port, Some(ty))?;
         self.values.get_mut(index)?.take()
     }
     /// Takes the mesh to write at a port; all attributes `None` where nobody needs it.
     pub fn mesh(&mut self, port: &str) -> MeshViewMut<'a> {
-        match self.take(port) {
+        match self.take(port, PortType::Mesh) {
             Some(OutputValue::Mesh(m)) => m,
             _ => MeshViewMut::default(),
         }
     }
     /// Takes the mask to write.
     pub fn mask(&mut self, port: &str) -> Option<&'a mut [f32]> {
-        match self.take(port) {
+        match self.take(port, PortType::Mask) {
             Some(OutputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
     /// Takes the floats to write.
     pub fn floats(&mut self, port: &str) -> Option<&'a mut [f32]> {
-        match self.take(port) {
+        match self.take(port, PortType::Values) {
             Some(OutputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
     /// Takes the segments to write.
     pub fn lines(&mut self, port: &str) -> Option<&'a mut [Line]> {
-        match self.take(port) {
+        match self.take(port, PortType::Lines) {
             Some(OutputValue::Lines(m)) => Some(m),
             _ => None,
         }

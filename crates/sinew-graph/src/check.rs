@@ -101,6 +101,7 @@ struct RawNode {
 
 struct Collector<'a> {
     nested: &'a dyn GraphSource,
+    kinds: &'a [&'static NodeDesc],
     reporters: Vec<Reporter>,
     scopes: Vec<Scope>,
     inputs: Vec<InputDecl>,
@@ -114,9 +115,11 @@ pub(crate) fn compile(
     file: &str,
     text: &str,
     nested: &dyn GraphSource,
+    kinds: &[&'static NodeDesc],
 ) -> Result<Plan, Diagnostics> {
     let mut c = Collector {
         nested,
+        kinds,
         reporters: vec![Reporter::new(file, text)],
         scopes: Vec::new(),
         inputs: Vec::new(),

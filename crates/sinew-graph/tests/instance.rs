@@ -2,7 +2,10 @@
 
 use sinew_deform::{Par, ParameterValue};
 use sinew_geom::Mesh;
-use sinew_graph::{BindError, Frame, InputBinding, Instance, NoNesting, ParameterError, compile};
+use sinew_geom::{Affine, Joint, LocalTransform, Node, Pose, Rig, Trs};
+use sinew_graph::{
+    BindError, Frame, InputBinding, Instance, NoNesting, ParameterError, UpdateError, compile,
+};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -21,13 +24,15 @@ fn instance(text: &str, mesh: Mesh) -> Instance {
 }
 
 fn at(instance: &mut Instance, time_secs: f64) -> Vec<[f32; 3]> {
-    instance.update(
-        &Frame {
-            time_secs,
-            ..Frame::default()
-        },
-        Par::Seq,
-    );
+    instance
+        .update(
+            &Frame {
+                time_secs,
+                ..Frame::default()
+            },
+            Par::Seq,
+        )
+        .expect("fits");
     instance
         .mesh_output("body")
         .expect("body")
@@ -172,5 +177,144 @@ fn masks_must_fit_their_mesh() {
     assert_eq!(
         error.to_string(),
         "node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+    );
+}
+
+/// A rig of that many joints, each on its own node, with that many morph weights on the first node.
+fn rig(joints: usize, morph_weights: usize) -> Arc<Rig> {
+    let mut nodes: Vec<Node> = (0..joints)
+        .map(|i| Node {
+            name: format!("joint {i}"),
+            parent: None,
+            local: LocalTransform::Trs(Trs::default()),
+            morph_weights: Vec::new(),
+            morph_offset: 0,
+        })
+        .collect();
+    nodes[0].morph_weights = vec![0.0; morph_weights];
+    let joint = |node| Joint {
+        node,
+        joint_from_bind: Affine::identity(),
+    };
+    Arc::new(Rig::new(nodes, (0..joints).map(joint).collect()).expect("valid"))
+}
+
+/// Skin, then morph by one value: both kinds of input that come with a frame.
+fn posed() -> Instance {
+    let text = r#"{"sinew": "1.0",
+     "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "w": {"type": "values", "count": 1}},
+     "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+               "morph": {"node": "morph", "mesh": "skin", "weights": "w"}},
+     "outputs": {"body": "morph"}}"#;
+    let plan = Arc::new(compile("g.json", text, &NoNesting).expect("valid"));
+    let mut mesh = meshes::cube();
+    mesh.influences = Some(sinew_geom::Influences::rigid(mesh.vertex_count(), 1));
+    mesh.morph_targets = vec![sinew_geom::MorphTarget {
+        vertices: vec![0],
+        positions: vec![[1.0, 0.0, 0.0]],
+        ..Default::default()
+    }];
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(rig(3, 2)),
+        InputBinding::Values,
+    ];
+    Instance::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn frame<'a>(pose: &'a Pose, values: &'a [(usize, &'a [f32])]) -> Frame<'a> {
+    Frame {
+        pose: Some(pose),
+        values,
+        ..Frame::default()
+    }
+}
+
+#[test]
+fn frames_that_do_not_fit_are_refused_and_change_nothing() {
+    let mut i = posed();
+    let pose = rig(3, 2).rest_pose();
+    i.update(&frame(&pose, &[(2, &[0.5])]), Par::Seq)
+        .expect("fits");
+    let before = i.mesh_output("body").expect("body").positions.to_vec();
+    let mut said = |frame: &Frame<'_>| match i.update(frame, Par::Seq) {
+        Err(e) => e.to_string(),
+        Ok(()) => "no problem".into(),
+    };
+    let two = rig(2, 2).rest_pose();
+    let other_weights = rig(3, 1).rest_pose();
+    let half = Pose {
+        locals: Vec::new(),
+        ..pose.clone()
+    };
+    let good: &[(usize, &[f32])] = &[(2, &[0.5])];
+    let found = [
+        said(&Frame {
+            values: good,
+            ..Frame::default()
+        }),
+        said(&frame(&two, good)),
+        said(&frame(&other_weights, good)),
+        said(&frame(&half, good)),
+        said(&frame(&pose, &[])),
+        said(&frame(&pose, &[(2, &[0.5, 0.5])])),
+        said(&frame(&pose, &[(2, &[f32::NAN])])),
+        said(&frame(&pose, &[(0, &[0.5])])),
+        said(&frame(&pose, &[(3, &[0.5])])),
+        said(&Frame {
+            poses: &[(2, &pose)],
+            ..frame(&pose, good)
+        }),
+        said(&Frame {
+            poses: &[(1, &two)],
+            ..frame(&pose, good)
+        }),
+    ];
+    assert_eq!(
+        found,
+        [
+            "input 'pose': found no pose, expected one of 3 joints",
+            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
+            "input 'pose': found a pose with 1 morph weights, expected 2; it is a pose of another rig",
+            "input 'pose': found a pose with 0 nodes, expected 3; it is a pose of another rig",
+            "input 'w': found no values, expected 1",
+            "input 'w': found 2 values, expected 1",
+            "input 'w': value 0 is NaN, expected a finite number",
+            "input 'body': found values, expected a mesh",
+            "the frame names input 3, the graph has 3, counted from 0",
+            "input 'w': found a pose, expected values",
+            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
+        ]
+    );
+    assert_eq!(i.mesh_output("body").expect("body").positions, before);
+    assert_eq!(
+        i.update(&frame(&pose, &[]), Par::Seq),
+        Err(UpdateError::MissingValues {
+            input: "w".into(),
+            expected: 1
+        })
+    );
+}
+
+#[test]
+fn inputs_that_nothing_reads_may_be_left_out() {
+    // The document declares no input, so there is a pose, which the stack does not use.
+    let mut i = instance(SHIFTS, meshes::cube());
+    assert_eq!(i.update(&Frame::default(), Par::Seq), Ok(()));
+}
+
+#[test]
+fn meshes_made_by_hand_are_checked() {
+    let plan = Arc::new(compile("g.json", SHIFTS, &NoNesting).expect("valid"));
+    let mut mesh = meshes::cube();
+    mesh.positions.pop();
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(Arc::default()),
+    ];
+    let error = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("23 positions");
+    assert_eq!(
+        error.to_string(),
+        "input 'body': positions: found 23 elements, expected one for each of 24 vertices"
     );
 }

@@ -160,6 +160,7 @@ pub(crate) fn run_instance(
             .of_input
             .iter()
             .enumerate()
+            .filter(|(i, _)| plan.inputs()[*i].ty == InputType::Pose)
             .map(|(i, &c)| (i, &cast.poses[c]))
             .collect();
         let frame = Frame {
@@ -169,7 +170,9 @@ pub(crate) fn run_instance(
             poses: &poses,
             values: &[],
         };
-        instance.update(&frame, Par::Rayon);
+        instance
+            .update(&frame, Par::Rayon)
+            .map_err(|e| Failure::bind(format!("frame {number}: {e}")))?;
         if let Some((output, vertex)) = not_finite(instance) {
             let message = format!(
                 "frame {number}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"

@@ -5,9 +5,7 @@ use crate::diagnostic::closest;
 use crate::json::{self, Json, Kind, Member, Reporter};
 use crate::plan::ParameterSource;
 use crate::value::{check_value, expectation, read_keyed, read_value};
-use sinew_deform::{
-    NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, REGISTRY, find_node,
-};
+use sinew_deform::{NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType};
 use std::ops::Range;
 
 /// Keys that every node may have beside its ports and parameters.
@@ -188,10 +186,10 @@ impl Collector<'_> {
                     "use built-in nodes; `sinew nodes` lists them",
                 );
             }
-            Some(kind) => match find_node(kind) {
+            Some(kind) => match self.kinds.iter().copied().find(|d| d.name == kind) {
                 Some(desc) => self.collect_plain(scope, name, span, json, desc, defaults),
                 None => {
-                    let help = match closest(kind, REGISTRY.iter().map(|d| d.name)) {
+                    let help = match closest(kind, self.kinds.iter().map(|d| d.name)) {
                         Some(word) => format!("did you mean '{word}'?"),
                         None => "`sinew nodes` lists the kinds there are".into(),
                     };

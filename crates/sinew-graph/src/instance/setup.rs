@@ -1,6 +1,7 @@
 //! Setup: binds nodes in order, runs the constant ones, plans the rest.
 
 use super::buffers::{Arrays, Buffers, ConstantArrays};
+use super::frame::{Wanted, wanted};
 use super::layout::{
     Array, ArrayPlace, Attribute, Element, Layout, MeshValue, PendingOutput, PendingStep, Value,
     effects,
@@ -14,7 +15,7 @@ use arrayvec::ArrayVec;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
     MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue, Outputs, Par,
-    ParameterValue, Parameters, PortType, UpdateContext, find_node,
+    ParameterValue, Parameters, PortType, ReadLog, UpdateContext, find_node,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -80,7 +81,8 @@ pub(super) fn bind(
         b.refresh_frames(value)?;
     }
     let value_inputs = plan.inputs().iter().map(|i| vec![0.0; i.count]).collect();
-    Ok(b.finish(&outputs, value_inputs, overridden, plan.clone()))
+    let wanted = wanted(&plan, inputs);
+    Ok(b.finish(&outputs, value_inputs, wanted, overridden, plan.clone()))
 }
 
 fn initial_parameters(
@@ -119,6 +121,10 @@ impl Binder<'_> {
             let mut rig = None;
             let value = match (binding, decl.ty) {
                 (InputBinding::Mesh(mesh), InputType::Mesh) => {
+                    mesh.check().map_err(|source| BindError::Mesh {
+                        name: decl.name.clone(),
+                        source,
+                    })?;
                     self.constants.push(mesh.clone());
                     Value::Mesh(whole_mesh(self.constants.len() - 1, mesh))
                 }
@@ -186,7 +192,7 @@ impl Binder<'_> {
             self.report
                 .in_setup
                 .push((node.name.clone(), node.desc.name));
-            return Ok(self.run_in_setup(node, &inputs, &parameters, bound.as_ref()));
+            return self.run_in_setup(node, &inputs, &parameters, bound.as_ref());
         }
         let (values, outputs) = self.plan_outputs(node, &inputs, bound.as_ref());
         self.pending.push(PendingStep {
@@ -213,11 +219,7 @@ impl Binder<'_> {
                     port: port.name,
                     message,
                 };
-                return Err(BindError::Node {
-                    node: node.name.clone(),
-                    kind: node.desc.name,
-                    source,
-                });
+                return Err(refused(node, source));
             }
         }
         Ok(())
@@ -244,12 +246,14 @@ impl Binder<'_> {
                 })
             })
             .collect();
+        let log = ReadLog::new();
         let context = BindContext {
             inputs: &bind_inputs,
             ports: node.desc.inputs,
             parameters: Parameters {
                 descs: node.desc.parameters,
                 values: parameters,
+                log: &log,
             },
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
@@ -257,11 +261,11 @@ impl Binder<'_> {
             (Some(blob), Some(restore)) => restore(blob, &context),
             _ => (node.desc.bind)(&context),
         };
-        result.map_err(|source| BindError::Node {
-            node: node.name.clone(),
-            kind: node.desc.name,
-            source,
-        })
+        // A wrong read explains whatever else went wrong.
+        log.check()
+            .map_err(NodeError::from)
+            .and(result)
+            .map_err(|source| refused(node, source))
     }
 
     /// Whether the output mesh has the attribute at all, and whether it is stale.
@@ -378,7 +382,7 @@ impl Binder<'_> {
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
         bound: &dyn BoundNode,
-    ) -> Vec<Value> {
+    ) -> Result<Vec<Value>, BindError> {
         let vertex_count = self.first_vertex_count(inputs);
         let mut made: Vec<Made> = node
             .desc
@@ -396,6 +400,7 @@ impl Binder<'_> {
                 }
             })
             .collect();
+        let log = ReadLog::new();
         {
             let outputs: ArrayVec<_, MAX_PORTS> = made.iter_mut().map(|m| m.value()).collect();
             let empty = Buffers::default();
@@ -416,19 +421,23 @@ impl Binder<'_> {
                 parameters: Parameters {
                     descs: node.desc.parameters,
                     values: parameters,
+                    log: &log,
                 },
                 inputs: Inputs {
                     values: &values,
                     ports: node.desc.inputs,
+                    log: &log,
                 },
                 outputs: Outputs {
                     values: outputs,
                     ports: node.desc.outputs,
+                    log: &log,
                 },
                 scratch: scratch.as_mut(),
             });
         }
-        made.into_iter().map(|m| self.keep(m)).collect()
+        log.check().map_err(|e| refused(node, e.into()))?;
+        Ok(made.into_iter().map(|m| self.keep(m)).collect())
     }
 
     fn constant_input<'a>(&'a self, value: &Value, arrays: &Arrays<'a>) -> Option<InputValue<'a>> {
@@ -571,6 +580,7 @@ impl Binder<'_> {
         mut self,
         outputs: &[Value],
         value_inputs: Vec<Vec<f32>>,
+        mut wanted: Vec<Wanted>,
         overridden: Vec<bool>,
         plan: Arc<Plan>,
     ) -> Instance {
@@ -595,6 +605,7 @@ impl Binder<'_> {
                 node.implicit,
             ));
             steps.push(Step {
+                log: ReadLog::new(),
                 scratch: bound.new_scratch(),
                 bound,
                 inputs: pending
@@ -612,6 +623,17 @@ impl Binder<'_> {
                 name: node.name,
                 desc: node.desc,
             });
+        }
+        let read = steps.iter().flat_map(|s: &Step| s.inputs.iter().flatten());
+        read.for_each(|input| Wanted::need_step(&mut wanted, input));
+        for value in outputs {
+            if let Value::Values(Array {
+                place: ArrayPlace::Input(i),
+                ..
+            }) = value
+            {
+                Wanted::need(&mut wanted, *i);
+            }
         }
         let outputs = outputs.iter().map(|v| self.layout.output_slot(v)).collect();
         let mut parameters: Vec<ParameterValue> = plan
@@ -632,9 +654,18 @@ impl Binder<'_> {
             parameters,
             overridden,
             value_inputs,
+            wanted,
             frames_done: 0,
             report: self.report,
         }
+    }
+}
+
+fn refused(node: &PlanNode, source: NodeError) -> BindError {
+    BindError::Node {
+        node: node.name.clone(),
+        kind: node.desc.name,
+        source,
     }
 }
 
