@@ -47,14 +47,24 @@ pub enum AttributeEffect {
     Invalidate,
 }
 
+/// An attribute that a node may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeAttribute {
+    /// Positions.
+    Positions,
+    /// Normals.
+    Normals,
+    /// Tangents.
+    Tangents,
+    /// Colour set 0.
+    Colors,
+}
+
 /// What a node does to the mesh that enters at `from` and leaves at the output port that carries this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshEffect {
     /// Name of the input port whose mesh passes through.
     pub from: &'static str,
-    /// Name of a second mesh input whose normals and tangents are mixed into the result: where its are stale,
-    /// so is the result.
-    pub mixes: Option<&'static str>,
     /// Positions.
     pub positions: AttributeEffect,
     /// Normals.
@@ -69,7 +79,6 @@ impl MeshEffect {
     /// Moves points and carries normals and tangents by its Jacobian.
     pub const MOVES_FRAMES: Self = Self {
         from: "mesh",
-        mixes: None,
         positions: AttributeEffect::Transform,
         normals: AttributeEffect::Transform,
         tangents: AttributeEffect::Transform,
@@ -81,6 +90,59 @@ impl MeshEffect {
         tangents: AttributeEffect::Invalidate,
         ..Self::MOVES_FRAMES
     };
+}
+
+/// Whether `update` reads an attribute of a mesh input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeRead {
+    /// Never: the view lacks it.
+    Never,
+    /// To write the same attribute of the output. It is refreshed where it is stale; the view lacks it where the
+    /// mesh does, or where nobody needs that output.
+    WithOutput,
+    /// Each frame. It is refreshed where it is stale and made where the mesh lacks it; where that cannot be done,
+    /// setup fails.
+    Always,
+}
+
+/// Which attributes of a mesh input `update` reads, beside those that a [`MeshEffect`] transforms. What is not
+/// declared is not in the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshReads {
+    /// Positions.
+    pub positions: AttributeRead,
+    /// Normals.
+    pub normals: AttributeRead,
+    /// Tangents.
+    pub tangents: AttributeRead,
+    /// Colour set 0.
+    pub colors: AttributeRead,
+}
+
+impl MeshReads {
+    /// Positions each frame: what an input reads if nothing else is said.
+    pub const POSITIONS: Self = Self {
+        positions: AttributeRead::Always,
+        normals: AttributeRead::Never,
+        tangents: AttributeRead::Never,
+        colors: AttributeRead::Never,
+    };
+    /// Positions each frame; normals and tangents where those of the output are made from them.
+    pub const MIXED: Self = Self {
+        normals: AttributeRead::WithOutput,
+        tangents: AttributeRead::WithOutput,
+        ..Self::POSITIONS
+    };
+    /// Positions and normals each frame.
+    pub const NORMALS: Self = Self {
+        normals: AttributeRead::Always,
+        ..Self::POSITIONS
+    };
+
+    /// Positions, normals, tangents, colours.
+    pub fn all(&self) -> [AttributeRead; 4] {
+        [self.positions, self.normals, self.tangents, self.colors]
+    }
 }
 
 /// What travels over a link.
@@ -120,6 +182,8 @@ pub struct PortDesc {
     pub ty: PortType,
     /// Whether setup fails without it (inputs only).
     pub required: bool,
+    /// For mesh inputs: what `update` reads.
+    pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
     pub effect: Option<MeshEffect>,
     /// One sentence.
@@ -133,6 +197,7 @@ impl PortDesc {
             name,
             ty,
             required: true,
+            reads: MeshReads::POSITIONS,
             effect: None,
             doc,
         }
@@ -143,6 +208,10 @@ impl PortDesc {
             required: false,
             ..Self::input(name, ty, doc)
         }
+    }
+    /// The same mesh input, reading these attributes.
+    pub const fn reading(self, reads: MeshReads) -> Self {
+        Self { reads, ..self }
     }
     /// An output other than a mesh.
     pub const fn output(name: &'static str, ty: PortType, doc: &'static str) -> Self {
@@ -242,7 +311,7 @@ pub enum NodeError {
 /// What is linked to an input, as setup sees it.
 #[derive(Clone, Copy, Debug)]
 pub enum BindInput<'a> {
-    /// The mesh at rest. Behind nodes that run in setup, their result is the rest mesh.
+    /// The mesh at rest, as authored: the mesh input that the link leads back to, whatever nodes are in between.
     Mesh(&'a Mesh),
     /// The rig behind the pose.
     Pose(&'a Rig),
@@ -287,7 +356,7 @@ impl<'a> BindContext<'a> {
         self.inputs.get(index).copied().flatten()
     }
 
-    /// The rest mesh at a mesh port.
+    /// The authored rest mesh at a mesh port.
     ///
     /// # Errors
     /// Where nothing is linked.
@@ -350,7 +419,7 @@ impl<'a> BindContext<'a> {
 pub struct MeshView<'a> {
     /// Positions.
     pub positions: &'a [[f32; 3]],
-    /// Normals, where the mesh has valid ones and someone needs them.
+    /// Normals, where the port declares that it reads them (or its effect transforms them) and the mesh has them.
     pub normals: Option<&'a [[f32; 3]]>,
     /// Tangents with bitangent sign.
     pub tangents: Option<&'a [[f32; 4]]>,
@@ -539,6 +608,10 @@ pub trait BoundNode: Send + Sync + Debug {
     /// Element count of a `values` or `lines` output.
     fn output_len(&self, _port: &str) -> usize {
         0
+    }
+    /// Whether this setup writes an attribute that the output's effect calls [`AttributeEffect::Recompute`].
+    fn makes(&self, _port: &str, _attribute: MadeAttribute) -> bool {
+        true
     }
     /// Scratch (and state) of one instance. Allocates, so that `update` need not.
     fn new_scratch(&self) -> Box<dyn Any + Send> {

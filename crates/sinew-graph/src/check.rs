@@ -4,7 +4,7 @@ mod declarations;
 mod links;
 mod nodes;
 
-use crate::diagnostic::{Diagnostics, Severity};
+use crate::diagnostic::{Diagnostics, LineColumn, Severity};
 use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
 use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
@@ -267,7 +267,10 @@ impl Collector<'_> {
             .iter()
             .map(|&raw| {
                 let n = &mut self.nodes[raw];
+                let reporter = &self.reporters[self.scopes[n.scope].reporter];
+                let at = LineColumn::of(&reporter.text, n.span.start);
                 PlanNode {
+                    place: format!("{}:{}:{}", reporter.file, at.line, at.column),
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
                     inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),

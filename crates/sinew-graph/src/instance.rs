@@ -68,8 +68,10 @@ pub enum BindError {
         source: MeshError,
     },
     /// A node refused its inputs or parameters.
-    #[error("node '{node}' ({kind}): {source}")]
+    #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     Node {
+        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        place: String,
         /// Name of the node.
         node: String,
         /// Kind of the node.
@@ -147,7 +149,7 @@ struct Step {
 #[derive(Debug)]
 pub struct Instance {
     plan: Arc<Plan>,
-    /// Rest meshes: those of the inputs, then results of setup.
+    /// Rest meshes of the inputs, then attributes that setup computed.
     constants: Vec<Arc<Mesh>>,
     constant_arrays: buffers::ConstantArrays,
     steps: Vec<Step>,

@@ -99,6 +99,8 @@ pub struct PlanNode {
     pub runs_in_setup: bool,
     /// Whether the binder added it.
     pub implicit: bool,
+    /// Where it stands, `file:line:column`; empty where the binder added it.
+    pub place: String,
 }
 
 /// An output of the graph.

@@ -176,7 +176,7 @@ fn masks_must_fit_their_mesh() {
     .expect_err("9 values for 24 vertices");
     assert_eq!(
         error.to_string(),
-        "node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+        "g.json:2:56: node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
     );
 }
 
@@ -316,5 +316,77 @@ fn meshes_made_by_hand_are_checked() {
     assert_eq!(
         error.to_string(),
         "input 'body': positions: found 23 elements, expected one for each of 24 vertices"
+    );
+}
+
+/// What follows a node binds to the authored rest mesh, so that it does not matter how the node got its values:
+/// written as a constant, as the default of a parameter, or set later.
+#[test]
+fn constants_and_parameters_of_equal_value_give_the_same() {
+    let followers = [
+        r#"{"node": "delta_mush", "iterations": 4, "pin_border": false}"#,
+        r#"{"node": "smooth", "iterations": 4, "pin_border": false}"#,
+        r#"{"node": "wrap", "mesh": "body", "driver": "bent"}"#,
+        r#"{"node": "wrap", "mesh": "bent", "driver": "body"}"#,
+        r#"{"node": "lattice", "bind_to": "rest", "resolution": [2, 2, 2], "points_are": "offsets", "points": [[0,0,0],[0,1,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[1,0,0],[0,0,0]]}"#,
+        r#"{"node": "tangent_frames", "normals": "keep_authored_delta"}"#,
+    ];
+    let before = [
+        r#""node": "transform", "transform": {"translation": [0, 2, 0], "scale": [1, 3, 1]}, "weight""#,
+        r#""node": "smooth", "iterations": 3, "pin_border": false, "blend""#,
+    ];
+    for follower in followers {
+        let follower = if follower.contains("\"mesh\"") {
+            follower.to_owned()
+        } else {
+            follower.replacen('{', "{\"mesh\": \"bent\", ", 1)
+        };
+        for before in before {
+            let graph = |value: &str, default: u8| {
+                format!(
+                    r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}},
+                     "parameters": {{"w": {{"type": "float", "default": {default}}}}},
+                     "nodes": {{"bent": {{"mesh": "body", {before}: {value}}}, "it": {follower},
+                                "end": {{"node": "transform", "mesh": "it", "weight": "$w"}}}},
+                     "outputs": {{"body": "end"}}}}"#
+                )
+            };
+            let result = |value: &str, default: u8| {
+                let mut i = instance(&graph(value, default), meshes::tube(6, 8, 1.0, 0.3));
+                i.set_parameter("w", &ParameterValue::Float(1.0))
+                    .expect("in range");
+                let positions = at(&mut i, 0.0);
+                let normals = i
+                    .mesh_output("body")
+                    .and_then(|m| m.normals)
+                    .map(<[_]>::to_vec);
+                (positions, normals.expect("normals"))
+            };
+            let constant = result("1", 1);
+            assert!(
+                constant == result("\"$w\"", 1),
+                "constant and default: {before} {follower}"
+            );
+            assert!(
+                constant == result("\"$w\"", 0),
+                "constant and set later: {before} {follower}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_an_output_is_the_authored_mesh() {
+    let text =
+        r#"{"sinew": "1.0", "stack": [{"node": "smooth", "iterations": 5, "pin_border": false}]}"#;
+    let mut i = instance(text, meshes::cube());
+    at(&mut i, 0.0);
+    let out = i.mesh_output("body").expect("body");
+    assert_eq!(out.rest.positions, meshes::cube().positions);
+    assert_eq!(out.rest.normals, meshes::cube().normals);
+    assert_ne!(out.positions, meshes::cube().positions);
+    assert_ne!(
+        out.normals.expect("normals"),
+        meshes::cube().normals.expect("normals")
     );
 }

@@ -1,8 +1,8 @@
 //! Nodes that are not in the registry.
 
 use sinew_deform::{
-    BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc,
-    PortDesc, PortType, UpdateContext,
+    AttributeRead, BindContext, BoundNode, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
+    Par, ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Mesh;
 use sinew_graph::{BindError, Frame, InputBinding, Instance, NoNesting, compile_with_nodes};
@@ -90,7 +90,7 @@ fn misspelt_names_in_nodes_are_errors_in_every_build() {
         assert_eq!(
             error.to_string(),
             format!(
-                "node 's' (slip): this is a bug in the node: it reads {what}, but does not declare it so"
+                "g.json:1:120: node 's' (slip): this is a bug in the node: it reads {what}, but does not declare it so"
             )
         );
     }
@@ -112,5 +112,222 @@ fn misspelt_names_in_nodes_are_errors_in_every_build() {
     assert!(
         error.to_string().contains("the input 'mesch' as a port"),
         "{error}"
+    );
+}
+
+/// Pushes points along the normals of a second mesh. Each word is one variant of what it declares.
+const fn push(name: &'static str, reads: MeshReads) -> NodeDesc {
+    NodeDesc {
+        name,
+        kind: NodeKind::Deformer,
+        summary: "Pushes points along normals.",
+        page: "",
+        rows: &[],
+        inputs: PUSH_INPUTS[match reads.normals {
+            AttributeRead::Always => 0,
+            AttributeRead::WithOutput => 1,
+            AttributeRead::Never => match reads.tangents {
+                AttributeRead::Always => 2,
+                _ => 3,
+            },
+        }],
+        outputs: PUSHED,
+        parameters: &[],
+        bind: |_| Ok(Box::new(Push)),
+        restore: None,
+    }
+}
+
+const MESH: PortDesc = PortDesc::input("mesh", PortType::Mesh, "Mesh to push.");
+const ALONG: PortDesc = PortDesc::input("along", PortType::Mesh, "Mesh with the normals.");
+const TANGENTS: MeshReads = MeshReads {
+    tangents: AttributeRead::Always,
+    ..MeshReads::POSITIONS
+};
+static PUSH_INPUTS: [&[PortDesc]; 4] = [
+    &[MESH, ALONG.reading(MeshReads::NORMALS)],
+    &[MESH, ALONG.reading(MeshReads::MIXED)],
+    &[MESH, ALONG.reading(TANGENTS)],
+    &[MESH, ALONG],
+];
+const PUSHED: &[PortDesc] = &[PortDesc::mesh_output(
+    MeshEffect::MOVES_POINTS,
+    "The pushed mesh.",
+)];
+static PUSH: NodeDesc = push("push", MeshReads::NORMALS);
+static PUSH_TANGENTS: NodeDesc = push("push_tangents", TANGENTS);
+static PUSH_UNDECLARED: NodeDesc = push("push_undeclared", MeshReads::POSITIONS);
+const PUSHES: &[&NodeDesc] = &[&PUSH, &PUSH_TANGENTS, &PUSH_UNDECLARED];
+
+#[derive(Debug)]
+struct Push;
+
+impl BoundNode for Push {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let input = context.inputs.mesh("mesh").positions;
+        let along = context.inputs.mesh("along");
+        let Some(out) = context.outputs.mesh("mesh").positions else {
+            return;
+        };
+        for (v, (out, p)) in out.iter_mut().zip(input).enumerate() {
+            let n = along.normals.map_or([0.0; 3], |n| n[v]);
+            let t = along.tangents.map_or([0.0; 4], |t| t[v]);
+            *out = std::array::from_fn(|c| p[c] + n[c] + t[c]);
+        }
+    }
+}
+
+fn positions(nodes: &str, mesh: Mesh) -> Vec<[f32; 3]> {
+    let text = format!(r#"{{{INPUTS}, "nodes": {{{nodes}}}, "outputs": {{"body": "end"}}}}"#);
+    let mut i = bind(&text, mesh, PUSHES).unwrap_or_else(|e| panic!("{e}"));
+    i.update(&Frame::default(), Par::Seq).expect("fits");
+    i.mesh_output("body").expect("body").positions.to_vec()
+}
+
+#[test]
+fn a_node_reads_normals_that_fit_the_positions() {
+    // Smoothing moves points only; with $w it runs each frame, with 1 in setup.
+    for w in ["\"$w\"", "1"] {
+        let smooth = format!(
+            r#""soft": {{"node": "smooth", "mesh": "body", "iterations": 3, "pin_border": false, "blend": {w}}}"#
+        );
+        let implicit = positions(
+            &format!(r#"{smooth}, "end": {{"node": "push", "mesh": "soft", "along": "soft"}}"#),
+            meshes::cube(),
+        );
+        let explicit = positions(
+            &format!(
+                r#"{smooth}, "t": {{"node": "tangent_frames", "mesh": "soft"}}, "end": {{"node": "push", "mesh": "t", "along": "t"}}"#
+            ),
+            meshes::cube(),
+        );
+        assert_eq!(implicit, explicit, "{w}");
+        let undeclared = positions(
+            &format!(
+                r#"{smooth}, "t": {{"node": "tangent_frames", "mesh": "soft"}}, "end": {{"node": "push_undeclared", "mesh": "t", "along": "t"}}"#
+            ),
+            meshes::cube(),
+        );
+        let soft = positions(&smooth.replace("soft", "end"), meshes::cube());
+        assert_eq!(undeclared, soft, "what is not declared is not there");
+        let moved = implicit.iter().zip(&soft).all(|(a, b)| {
+            let d: f32 = (0..3).map(|c| (a[c] - b[c]).powi(2)).sum();
+            (d - 1.0).abs() < 1e-5
+        });
+        assert!(moved, "each point moved by a unit normal");
+    }
+}
+
+#[test]
+fn normals_that_are_read_are_made_or_missed_with_a_place() {
+    let graph = r#""end": {"node": "push", "mesh": "body", "along": "body"}"#;
+    let mut bare = meshes::grid(2, 2);
+    bare.normals = None;
+    let plane = bare.positions[0];
+    let found = positions(graph, bare);
+    let moved: f32 = (0..3).map(|c| (found[0][c] - plane[c]).abs()).sum();
+    assert!(
+        (moved - 1.0).abs() < 1e-6,
+        "pushed off its plane by 1: {moved}"
+    );
+    let points = Mesh::new(
+        "points",
+        sinew_geom::Topology::new(2, Vec::new()).expect("valid"),
+        vec![[0.0; 3]; 2],
+    );
+    let text = |kind: &str| {
+        format!(
+            "{{{INPUTS},\n \"nodes\": {{\"p\": {{\"node\": \"{kind}\", \"mesh\": \"body\", \"along\": \"body\"}}}},\n \"outputs\": {{\"body\": \"p\"}}}}"
+        )
+    };
+    let error =
+        |kind: &str, mesh: Mesh| bind(&text(kind), mesh, PUSHES).expect_err(kind).to_string();
+    assert_eq!(
+        error("push", points),
+        "g.json:2:12: node 'p' (push): input 'along': the node reads normals, but the mesh 'points' has none and no triangles to make them from"
+    );
+    let mut cube = meshes::cube();
+    (cube.uvs, cube.tangents) = (Vec::new(), None);
+    assert_eq!(
+        error("push_tangents", cube),
+        "g.json:2:12: node 'p' (push_tangents): input 'along': the node reads tangents, but the mesh 'cube' has none and no texture coordinates to make them from"
+    );
+}
+
+#[test]
+fn normals_stay_until_the_last_node_has_read_them() {
+    let turn = |name: &str, mesh: &str| {
+        format!(
+            r#""{name}": {{"node": "transform", "mesh": "{mesh}", "weight": "$w", "transform": {{"rotation_degrees": [0, 0, 90]}}}}"#
+        )
+    };
+    let chain = [
+        turn("a", "body"),
+        turn("b", "a"),
+        turn("c", "b"),
+        turn("d", "c"),
+    ]
+    .join(", ");
+    let nodes = format!(r#"{chain}, "end": {{"node": "push", "mesh": "d", "along": "a"}}"#);
+    let cube = meshes::cube();
+    let found = positions(&nodes, cube.clone());
+    let normals = cube.normals.as_ref().expect("normals");
+    for ((p, q), n) in found.iter().zip(&cube.positions).zip(normals) {
+        // Four quarter turns, then along the normal after one.
+        let expected = [q[0] - n[1], q[1] + n[0], q[2] + n[2]];
+        for c in 0..3 {
+            assert!((p[c] - expected[c]).abs() < 1e-5, "{p:?} {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn tangents_without_texture_coordinates_are_kept() {
+    let mut mesh = meshes::cube();
+    mesh.uvs.clear();
+    let normals = mesh.normals.clone().expect("normals");
+    // Authored tangents: any direction in the face.
+    let authored: Vec<[f32; 4]> = normals.iter().map(|n| [n[1], n[2], n[0], -1.0]).collect();
+    mesh.tangents = Some(authored.clone());
+    for (node, w) in ["project", "none"].into_iter().zip(["\"$w\"", "1"]) {
+        let text = format!(
+            r#"{{{INPUTS}, "nodes": {{"t": {{"node": "transform", "mesh": "body", "weight": {w}}},
+             "f": {{"node": "tangent_frames", "mesh": "t", "tangents": "{node}"}}}}, "outputs": {{"body": "f"}}}}"#
+        );
+        let mut i = bind(&text, mesh.clone(), &[]).expect("binds");
+        i.update(&Frame::default(), Par::Seq).expect("fits");
+        let found = i.mesh_output("body").expect("body").tangents.expect(node);
+        if node == "project" {
+            assert!(
+                found
+                    .iter()
+                    .zip(&authored)
+                    .all(|(a, b)| (0..4).all(|c| (a[c] - b[c]).abs() < 1e-5)),
+                "at rest they are the authored ones"
+            );
+        }
+        for (t, n) in found.iter().zip(&normals) {
+            let dot: f32 = (0..3).map(|c| t[c] * n[c]).sum();
+            assert!(dot.abs() < 1e-5, "{node}: {t:?} on {n:?}");
+        }
+    }
+    // Behind a node that only moves points, they are carried along instead of lost.
+    let text = format!(
+        r#"{{{INPUTS}, "nodes": {{"s": {{"node": "smooth", "mesh": "body", "iterations": 0, "blend": "$w"}}}}, "outputs": {{"body": "s"}}}}"#
+    );
+    let mut i = bind(&text, mesh, &[]).expect("binds");
+    i.update(&Frame::default(), Par::Seq).expect("fits");
+    let found = i.mesh_output("body").expect("body").tangents.expect("kept");
+    assert!(
+        found
+            .iter()
+            .zip(&authored)
+            .all(|(a, b)| (0..4).all(|c| (a[c] - b[c]).abs() < 1e-5)),
+        "nothing moved: {:?} {:?}",
+        found[0],
+        authored[0]
     );
 }

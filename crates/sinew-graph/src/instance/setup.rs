@@ -4,7 +4,7 @@ use super::buffers::{Arrays, Buffers, ConstantArrays};
 use super::frame::{Wanted, wanted};
 use super::layout::{
     Array, ArrayPlace, Attribute, Element, Layout, MeshValue, PendingOutput, PendingStep, Value,
-    effects,
+    attributes_read, effects,
 };
 use super::{BindError, InputBinding, Instance, ParameterError, Step, find_parameter};
 use crate::cache::Saved;
@@ -13,9 +13,9 @@ use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
 use crate::value::check_value;
 use arrayvec::ArrayVec;
 use sinew_deform::{
-    AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
-    MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue, Outputs, Par,
-    ParameterValue, Parameters, PortType, ReadLog, UpdateContext, find_node,
+    AttributeEffect, AttributeRead, BindContext, BindInput, BoundNode, InputValue, Inputs, Line,
+    MAX_PORTS, MadeAttribute, MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue,
+    Outputs, Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext, find_node,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -46,6 +46,17 @@ struct Binder<'a> {
     bound: Vec<(PlanNode, Box<dyn BoundNode>, Vec<ParameterValue>)>,
     parameters: Vec<ParameterValue>,
     report: Report,
+    /// Normals and tangents made for positions before.
+    frames: Vec<Frames>,
+}
+
+/// Normals and tangents that were made for some positions, so that they are made once.
+#[derive(Clone, Copy)]
+struct Frames {
+    positions: Option<Attribute>,
+    with_tangents: bool,
+    attributes: [Option<Attribute>; 2],
+    stale: [bool; 2],
 }
 
 pub(super) fn bind(
@@ -70,6 +81,7 @@ pub(super) fn bind(
         bound: Vec::new(),
         parameters: values,
         report: Report::default(),
+        frames: Vec::new(),
     };
     b.bind_inputs(inputs)?;
     for node in plan.nodes() {
@@ -78,7 +90,11 @@ pub(super) fn bind(
     }
     let mut outputs: Vec<Value> = plan.outputs().iter().map(|o| b.value(o.source)).collect();
     for value in &mut outputs {
-        b.refresh_frames(value)?;
+        if let Value::Mesh(m) = value {
+            // Tangents only where the mesh has some.
+            let wants = [true, m.attributes[2].is_some()];
+            *m = b.refreshed(*m, wants)?;
+        }
     }
     let value_inputs = plan.inputs().iter().map(|i| vec![0.0; i.count]).collect();
     let wanted = wanted(&plan, inputs);
@@ -183,9 +199,10 @@ impl Binder<'_> {
     fn bind_with(
         &mut self,
         node: &PlanNode,
-        inputs: Vec<Option<Value>>,
+        mut inputs: Vec<Option<Value>>,
     ) -> Result<Vec<Value>, BindError> {
         self.check_masks(node, &inputs)?;
+        self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
         let bound = self.call_bind(node, &inputs, &parameters)?;
         if node.runs_in_setup {
@@ -197,6 +214,8 @@ impl Binder<'_> {
         let (values, outputs) = self.plan_outputs(node, &inputs, bound.as_ref());
         self.pending.push(PendingStep {
             inputs,
+            ports: node.desc.inputs,
+            reads: Vec::new(),
             outputs,
             always: node.desc.kind == NodeKind::Solver,
         });
@@ -269,14 +288,24 @@ impl Binder<'_> {
     }
 
     /// Whether the output mesh has the attribute at all, and whether it is stale.
-    fn attribute_state(&self, from: &MeshValue, effect: AttributeEffect, a: usize) -> (bool, bool) {
-        let rest = &self.constants[from.rest];
+    fn attribute_state(
+        from: &MeshValue,
+        effect: AttributeEffect,
+        a: usize,
+        makes: &dyn Fn(MadeAttribute) -> bool,
+    ) -> (bool, bool) {
+        const ALL: [MadeAttribute; 4] = [
+            MadeAttribute::Positions,
+            MadeAttribute::Normals,
+            MadeAttribute::Tangents,
+            MadeAttribute::Colors,
+        ];
         match effect {
             AttributeEffect::Keep | AttributeEffect::Transform => {
                 (from.attributes[a].is_some(), from.stale[a])
             }
             AttributeEffect::Invalidate => (from.attributes[a].is_some(), true),
-            AttributeEffect::Recompute => (a != 2 || !rest.uvs.is_empty(), false),
+            AttributeEffect::Recompute => (from.attributes[a].is_some() || makes(ALL[a]), false),
         }
     }
 
@@ -292,7 +321,9 @@ impl Binder<'_> {
             let len = bound.output_len(port.name);
             let (value, output) = match (port.ty, &port.effect) {
                 (PortType::Mesh, Some(effect)) => match mesh_input(node, inputs, effect) {
-                    Some(from) => self.plan_mesh(&from, effect),
+                    Some(from) => self.plan_mesh(&from, effect, &|attribute| {
+                        bound.makes(port.name, attribute)
+                    }),
                     None => continue,
                 },
                 (PortType::Mask, _) => {
@@ -332,12 +363,17 @@ impl Binder<'_> {
         (values, outputs)
     }
 
-    fn plan_mesh(&mut self, from: &MeshValue, effect: &MeshEffect) -> (Value, PendingOutput) {
+    fn plan_mesh(
+        &mut self,
+        from: &MeshValue,
+        effect: &MeshEffect,
+        makes: &dyn Fn(MadeAttribute) -> bool,
+    ) -> (Value, PendingOutput) {
         let vertex_count = self.constants[from.rest].vertex_count();
         let mut out = *from;
         let mut written = [None; 4];
         for (a, kind) in effects(effect).into_iter().enumerate() {
-            let (exists, stale) = self.attribute_state(from, kind, a);
+            let (exists, stale) = Self::attribute_state(from, kind, a, makes);
             out.stale[a] = stale;
             if matches!(
                 kind,
@@ -392,13 +428,19 @@ impl Binder<'_> {
                 let len = bound.output_len(port.name);
                 match (port.ty, &port.effect) {
                     (PortType::Mesh, Some(effect)) => {
-                        Made::mesh(self, mesh_input(node, inputs, effect), effect)
+                        let makes = |attribute| bound.makes(port.name, attribute);
+                        Made::mesh(self, mesh_input(node, inputs, effect), effect, &makes)
                     }
                     (PortType::Mask, _) => Made::Mask(vec![0.0; vertex_count]),
                     (PortType::Lines, _) => Made::Lines(vec![Line::default(); len]),
                     _ => Made::Values(vec![0.0; len]),
                 }
             })
+            .collect();
+        let written: Vec<(MeshEffect, [bool; 4])> = made
+            .iter()
+            .zip(node.desc.outputs)
+            .filter_map(|(m, port)| Some((port.effect?, m.written()?)))
             .collect();
         let log = ReadLog::new();
         {
@@ -411,7 +453,12 @@ impl Binder<'_> {
             };
             let values: Vec<Option<InputValue<'_>>> = inputs
                 .iter()
-                .map(|i| i.as_ref().and_then(|v| self.constant_input(v, &arrays)))
+                .zip(node.desc.inputs)
+                .map(|(i, port)| {
+                    let reads = attributes_read(port, &written);
+                    i.as_ref()
+                        .and_then(|v| self.constant_input(v, reads, &arrays))
+                })
                 .collect();
             let mut scratch = bound.new_scratch();
             bound.update(UpdateContext {
@@ -440,20 +487,29 @@ impl Binder<'_> {
         Ok(made.into_iter().map(|m| self.keep(m)).collect())
     }
 
-    fn constant_input<'a>(&'a self, value: &Value, arrays: &Arrays<'a>) -> Option<InputValue<'a>> {
+    fn constant_input<'a>(
+        &'a self,
+        value: &Value,
+        reads: [bool; 4],
+        arrays: &Arrays<'a>,
+    ) -> Option<InputValue<'a>> {
         let place = |a: &Array| match a.place {
             ArrayPlace::Constant(c) => Some(super::buffers::ArrayRef::Constant(c)),
             _ => None,
         };
         Some(match value {
             Value::Mesh(m) => {
-                let rest = &self.constants[m.rest];
-                let fresh = |a: usize| m.attributes[a].is_some() && !m.stale[a];
+                let of = |a: usize| match m.attributes[a] {
+                    Some(Attribute::Constant(c)) if !m.stale[a] && reads[a] => {
+                        Some(&*self.constants[c])
+                    }
+                    _ => None,
+                };
                 InputValue::Mesh(MeshView {
-                    positions: &rest.positions,
-                    normals: rest.normals.as_deref().filter(|_| fresh(1)),
-                    tangents: rest.tangents.as_deref().filter(|_| fresh(2)),
-                    colors: rest.colors.first().map(Vec::as_slice).filter(|_| fresh(3)),
+                    positions: of(0).map_or(&[], |c| &c.positions),
+                    normals: of(1).and_then(|c| c.normals.as_deref()),
+                    tangents: of(2).and_then(|c| c.tangents.as_deref()),
+                    colors: of(3).and_then(|c| c.colors.first()).map(Vec::as_slice),
                 })
             }
             Value::Pose(_) => return None,
@@ -476,26 +532,27 @@ impl Binder<'_> {
                 let Some(from) = from else {
                     return Value::Pose(0);
                 };
-                let mut mesh = (*self.constants[from.rest]).clone();
-                if let Some(v) = positions {
-                    mesh.positions = v;
-                }
-                if let Some(v) = normals {
-                    mesh.normals = Some(v);
-                }
-                if let Some(v) = tangents {
-                    mesh.tangents = Some(v);
-                }
-                if let Some(v) = colors {
-                    match mesh.colors.first_mut() {
-                        Some(first) => *first = v,
-                        None => mesh.colors.push(v),
-                    }
-                }
-                let rest = self.constants.len();
-                let mut value = whole_mesh(rest, &mesh);
+                let mut value = from;
                 value.stale = stale;
-                self.constants.push(Arc::new(mesh));
+                let place = Attribute::Constant(self.constants.len());
+                let written = [
+                    positions.is_some(),
+                    normals.is_some(),
+                    tangents.is_some(),
+                    colors.is_some(),
+                ];
+                for (attribute, _) in value.attributes.iter_mut().zip(written).filter(|w| w.1) {
+                    *attribute = Some(place);
+                }
+                // Only what was written: the rest mesh of what follows stays the authored one.
+                self.constants.push(Arc::new(Mesh {
+                    topology: self.constants[from.rest].topology.clone(),
+                    positions: positions.unwrap_or_default(),
+                    normals,
+                    tangents,
+                    colors: colors.into_iter().collect(),
+                    ..Mesh::default()
+                }));
                 Value::Mesh(value)
             }
             Made::Mask(v) => Value::Mask(self.keep_floats(v)),
@@ -520,35 +577,137 @@ impl Binder<'_> {
         }
     }
 
-    /// Appends `tangent_frames` where an output's normals or tangents are missing or no longer fit.
-    fn refresh_frames(&mut self, value: &mut Value) -> Result<(), BindError> {
-        let Value::Mesh(m) = value else { return Ok(()) };
-        let rest = &self.constants[m.rest];
-        let stale_normals = m.attributes[1].is_none() || m.stale[1];
-        let stale_tangents = m.attributes[2].is_some() && m.stale[2];
-        if !(stale_normals || stale_tangents) || rest.topology.triangles().is_empty() {
-            return Ok(());
+    /// Brings up to date what the node reads of its mesh inputs, and makes what they lack.
+    fn refresh_reads(
+        &mut self,
+        node: &PlanNode,
+        inputs: &mut [Option<Value>],
+    ) -> Result<(), BindError> {
+        for (i, port) in node.desc.inputs.iter().enumerate() {
+            let Some(Value::Mesh(m)) = inputs[i] else {
+                continue;
+            };
+            let reads = port.reads.all();
+            let always = [1, 2].map(|a| reads[a] == AttributeRead::Always);
+            let fresh = self.refreshed(m, always)?;
+            inputs[i] = Some(Value::Mesh(fresh));
+            let lacks = |a: usize| {
+                reads[a] == AttributeRead::Always
+                    && (fresh.attributes[a].is_none() || fresh.stale[a])
+            };
+            if let Some(a) = (0..4).find(|&a| lacks(a)) {
+                return Err(refused(node, self.cannot_be_made(port.name, &fresh, a)));
+            }
         }
-        let Some(desc) = find_node("tangent_frames") else {
-            return Ok(());
+        // Needed only where the attribute comes out, which may be known only now.
+        for (i, port) in node.desc.inputs.iter().enumerate() {
+            let Some(Value::Mesh(m)) = inputs[i] else {
+                continue;
+            };
+            let reads = port.reads.all();
+            let comes_out = |a: usize| {
+                let mut effects_of = node.desc.outputs.iter().filter_map(|o| o.effect);
+                effects_of.any(|e| match effects(&e)[a] {
+                    AttributeEffect::Recompute => true,
+                    AttributeEffect::Transform => mesh_input(node, inputs, &e)
+                        .is_some_and(|from| from.attributes[a].is_some() && !from.stale[a]),
+                    AttributeEffect::Keep | AttributeEffect::Invalidate => false,
+                })
+            };
+            let wants =
+                [1, 2].map(|a| reads[a] == AttributeRead::WithOutput && m.stale[a] && comes_out(a));
+            inputs[i] = Some(Value::Mesh(self.refreshed(m, wants)?));
+        }
+        Ok(())
+    }
+
+    fn cannot_be_made(&self, port: &'static str, m: &MeshValue, a: usize) -> NodeError {
+        let rest = &self.constants[m.rest];
+        let (what, lacks) = match a {
+            0 => ("positions", ""),
+            3 => ("colours", ""),
+            _ if rest.topology.triangles().is_empty() => (
+                if a == 1 { "normals" } else { "tangents" },
+                " and no triangles to make them from",
+            ),
+            1 => ("normals", ""),
+            _ => ("tangents", " and no texture coordinates to make them from"),
         };
-        let wants_tangents = m.attributes[2].is_some();
+        NodeError::Input {
+            port,
+            message: format!(
+                "the node reads {what}, but the mesh '{}' has none{lacks}",
+                rest.name
+            ),
+        }
+    }
+
+    /// The mesh with normals and tangents that fit its positions, as far as wanted and possible: `tangent_frames`
+    /// is put in front where they are missing or stale.
+    fn refreshed(
+        &mut self,
+        m: MeshValue,
+        [normals, tangents]: [bool; 2],
+    ) -> Result<MeshValue, BindError> {
+        let unfit = |a: usize| m.attributes[a].is_none() || m.stale[a];
+        let rest = &self.constants[m.rest];
+        let can_tangents = m.attributes[2].is_some() || !rest.uvs.is_empty();
+        let with_tangents = tangents && can_tangents;
+        if !(normals && unfit(1) || with_tangents && unfit(2))
+            || rest.topology.triangles().is_empty()
+        {
+            return Ok(m);
+        }
+        let known = self
+            .frames
+            .iter()
+            .find(|f| f.positions == m.attributes[0] && f.with_tangents == with_tangents)
+            .copied();
+        let frames = match known {
+            Some(frames) => frames,
+            None => {
+                let Some(frames) = self.make_frames(&m, with_tangents)? else {
+                    return Ok(m);
+                };
+                self.frames.push(frames);
+                frames
+            }
+        };
+        let mut out = m;
+        for (i, a) in [1, 2].into_iter().enumerate() {
+            if a == 1 || with_tangents {
+                (out.attributes[a], out.stale[a]) = (frames.attributes[i], frames.stale[i]);
+            }
+        }
+        Ok(out)
+    }
+
+    fn make_frames(
+        &mut self,
+        m: &MeshValue,
+        with_tangents: bool,
+    ) -> Result<Option<Frames>, BindError> {
+        let Some(desc) = find_node("tangent_frames") else {
+            return Ok(None);
+        };
+        // Without texture coordinates the authored tangents are all there is to go by.
+        let tangents = match (with_tangents, self.constants[m.rest].uvs.is_empty()) {
+            (false, _) => Some("none"),
+            (true, true) => Some("project"),
+            (true, false) => None,
+        };
         let parameters = desc
             .parameters
             .iter()
             .map(|p| {
-                let off = p.name == "tangents" && !wants_tangents;
-                ParameterSource::Constant(if off {
-                    ParameterValue::Text("none".into())
-                } else {
-                    p.default_value()
-                })
+                let mode = tangents.filter(|_| p.name == "tangents");
+                ParameterSource::Constant(mode.map_or_else(
+                    || p.default_value(),
+                    |mode| ParameterValue::Text(mode.into()),
+                ))
             })
             .collect();
-        let dynamic = m
-            .attributes
-            .iter()
-            .any(|a| matches!(a, Some(Attribute::Virtual(_))));
+        let dynamic = matches!(m.attributes[0], Some(Attribute::Virtual(_)));
         let node = PlanNode {
             name: format!(
                 "frames ({})",
@@ -559,21 +718,23 @@ impl Binder<'_> {
             parameters,
             runs_in_setup: !dynamic,
             implicit: true,
+            place: String::new(),
         };
         let inputs = desc
             .inputs
             .iter()
             .map(|p| (p.name == "mesh").then_some(Value::Mesh(*m)))
             .collect();
-        let tangents = m.attributes[2];
         let values = self.bind_with(&node, inputs)?;
-        if let Some(Value::Mesh(fresh)) = values.first() {
-            *m = *fresh;
-            if !wants_tangents {
-                m.attributes[2] = tangents;
-            }
-        }
-        Ok(())
+        let Some(Value::Mesh(fresh)) = values.first() else {
+            return Ok(None);
+        };
+        Ok(Some(Frames {
+            positions: m.attributes[0],
+            with_tangents,
+            attributes: [fresh.attributes[1], fresh.attributes[2]],
+            stale: [fresh.stale[1], fresh.stale[2]],
+        }))
     }
 
     fn finish(
@@ -587,7 +748,7 @@ impl Binder<'_> {
         for value in outputs {
             self.layout.read_output(value);
         }
-        let runs = self.layout.mark_live(&self.pending);
+        let runs = self.layout.mark_live(&mut self.pending);
         let buffers = self.layout.assign_slots(&self.pending, &runs);
         let mut steps = Vec::new();
         for ((pending, (node, bound, values)), runs) in
@@ -611,7 +772,8 @@ impl Binder<'_> {
                 inputs: pending
                     .inputs
                     .iter()
-                    .map(|v| v.as_ref().and_then(|v| self.layout.step_input(v)))
+                    .zip(&pending.reads)
+                    .map(|(v, reads)| v.as_ref().and_then(|v| self.layout.step_input(v, *reads)))
                     .collect(),
                 outputs: pending
                     .outputs
@@ -663,28 +825,24 @@ impl Binder<'_> {
 
 fn refused(node: &PlanNode, source: NodeError) -> BindError {
     BindError::Node {
+        place: node.place.clone(),
         node: node.name.clone(),
         kind: node.desc.name,
         source,
     }
 }
 
-/// The mesh that passes through to an output, its normals and tangents marked stale where those mixed into it are.
+/// The mesh that passes through to an output.
 fn mesh_input(node: &PlanNode, inputs: &[Option<Value>], effect: &MeshEffect) -> Option<MeshValue> {
-    let mesh = |port: &str| {
-        let index = node.desc.inputs.iter().position(|p| p.name == port)?;
-        match inputs.get(index)?.as_ref()? {
-            Value::Mesh(m) => Some(*m),
-            _ => None,
-        }
-    };
-    let mut out = mesh(effect.from)?;
-    if let Some(mixed) = effect.mixes.and_then(mesh) {
-        for a in [1, 2] {
-            out.stale[a] |= mixed.stale[a] || mixed.attributes[a].is_none();
-        }
+    let index = node
+        .desc
+        .inputs
+        .iter()
+        .position(|p| p.name == effect.from)?;
+    match inputs.get(index)?.as_ref()? {
+        Value::Mesh(m) => Some(*m),
+        _ => None,
     }
-    Some(out)
 }
 
 fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
@@ -717,13 +875,18 @@ enum Made {
 }
 
 impl Made {
-    fn mesh(binder: &Binder<'_>, from: Option<MeshValue>, effect: &MeshEffect) -> Self {
+    fn mesh(
+        binder: &Binder<'_>,
+        from: Option<MeshValue>,
+        effect: &MeshEffect,
+        makes: &dyn Fn(MadeAttribute) -> bool,
+    ) -> Self {
         let n = from.map_or(0, |m| binder.constants[m.rest].vertex_count());
         let mut stale = [false; 4];
         let mut writes = [false; 4];
         if let Some(m) = &from {
             for (a, kind) in effects(effect).into_iter().enumerate() {
-                let (exists, is_stale) = binder.attribute_state(m, kind, a);
+                let (exists, is_stale) = Binder::attribute_state(m, kind, a, makes);
                 stale[a] = is_stale;
                 writes[a] = exists
                     && !is_stale
@@ -740,6 +903,25 @@ impl Made {
             tangents: writes[2].then(|| vec![[0.0; 4]; n]),
             colors: writes[3].then(|| vec![[0.0; 4]; n]),
             stale,
+        }
+    }
+
+    /// Which attributes of a mesh are written.
+    fn written(&self) -> Option<[bool; 4]> {
+        match self {
+            Self::Mesh {
+                positions,
+                normals,
+                tangents,
+                colors,
+                ..
+            } => Some([
+                positions.is_some(),
+                normals.is_some(),
+                tangents.is_some(),
+                colors.is_some(),
+            ]),
+            _ => None,
         }
     }
 
