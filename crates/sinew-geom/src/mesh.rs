@@ -354,10 +354,12 @@ pub struct Mesh {
     pub attributes: BTreeMap<String, Attribute>,
     /// Joint weights; `None` where nothing binds the mesh to a rig.
     pub influences: Option<Influences>,
-    /// Morph targets in the order of [`crate::Pose::morph_weights`], starting at `morph_offset`.
+    /// Morph targets, in the order of [`crate::Pose::morph_weights`].
     pub morph_targets: Vec<MorphTarget>,
-    /// Index of this mesh's first target in [`crate::Pose::morph_weights`].
+    /// Index of the first target's weight in [`crate::Pose::morph_weights`]; those of the others follow.
     pub morph_offset: usize,
+    /// Index of each target's weight where they do not follow each other (parts of a file, merged); otherwise empty.
+    pub morph_weight_indices: Vec<usize>,
     /// The source primitives, in vertex order; empty counts as one part.
     pub parts: Vec<MeshPart>,
 }
@@ -381,6 +383,12 @@ impl Mesh {
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.topology.vertex_count()
+    }
+
+    /// Index of a target's weight in [`crate::Pose::morph_weights`].
+    pub fn morph_weight_index(&self, target: usize) -> usize {
+        let given = self.morph_weight_indices.get(target).copied();
+        given.unwrap_or(self.morph_offset + target)
     }
 
     /// Whether every attribute has one element a vertex; the fields are public, so a mesh made by hand may differ.

@@ -135,7 +135,9 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         raw(h, &t.normals);
         raw(h, &t.tangents);
     }
-    h.update(&(mesh.morph_offset as u64).to_le_bytes());
+    for t in 0..mesh.morph_targets.len() {
+        h.update(&(mesh.morph_weight_index(t) as u64).to_le_bytes());
+    }
 }
 
 fn hash_rig(h: &mut blake3::Hasher, rig: &Rig) {

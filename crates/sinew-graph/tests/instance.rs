@@ -390,3 +390,73 @@ fn the_rest_of_an_output_is_the_authored_mesh() {
         meshes::cube().normals.expect("normals")
     );
 }
+
+/// Three parts with one morph target each, along x, y and z; their weights are numbers 1, 2 and 4 of the pose.
+fn parts() -> sinew_geom::Asset {
+    let part = |(axis, morph_offset): (usize, usize)| {
+        let mut mesh = meshes::cube();
+        mesh.name = ["left", "middle", "right"][axis].into();
+        let mut delta = [0.0; 3];
+        delta[axis] = 1.0;
+        mesh.morph_targets = vec![sinew_geom::MorphTarget {
+            vertices: vec![0],
+            positions: vec![delta],
+            ..Default::default()
+        }];
+        mesh.morph_offset = morph_offset;
+        mesh
+    };
+    sinew_geom::Asset {
+        meshes: [(2, 4), (1, 2), (0, 1)].map(part).to_vec(),
+        rig: rig(1, 5),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn morph_weights_of_meshes_left_out_are_not_demanded() {
+    let asset = parts();
+    let run = |select: &str, link: &str, pose: &Pose, values: &[f32]| {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}, "w": {{"type": "values", "count": {}}}}},
+             "nodes": {{"m": {{"node": "morph", "mesh": "body", {link}}}}}, "outputs": {{"body": "m"}}}}"#,
+            values.len()
+        );
+        let plan = Arc::new(compile("g.json", &text, &NoNesting).expect("valid"));
+        let mesh = asset
+            .merged(&sinew_geom::Selection::Named(select.into()))
+            .expect("found");
+        let rest = mesh.positions.clone();
+        let inputs = [
+            InputBinding::Mesh(Arc::new(mesh)),
+            InputBinding::Pose(asset.rig.clone()),
+            InputBinding::Values,
+        ];
+        let mut i = Instance::bind(plan, &inputs, &[], Par::Seq).map_err(|e| e.to_string())?;
+        i.update(&frame(pose, &[(2, values)]), Par::Seq)
+            .map_err(|e| e.to_string())?;
+        let out = i.mesh_output("body").expect("body");
+        Ok::<_, String>([0, 24].map(|v| {
+            let (p, r) = (out.positions.get(v)?, rest.get(v)?);
+            Some([0, 1, 2].map(|c| p[c] - r[c]))
+        }))
+    };
+    let mut pose = asset.rig.rest_pose();
+    pose.morph_weights = vec![9.0, 0.5, 9.0, 9.0, 0.25];
+    // `right` comes first in the file; the targets are in the order of the weights.
+    let expected = Ok([Some([0.0, 0.0, 0.25]), Some([0.5, 0.0, 0.0])]);
+    assert_eq!(run("*t", "\"pose\": \"pose\"", &pose, &[1.0]), expected);
+    assert_eq!(
+        run("*t", "\"weights\": \"w\"", &pose, &[0.5, 0.25]),
+        expected
+    );
+    assert_eq!(
+        run("right", "\"weights\": \"w\"", &pose, &[0.25]),
+        Ok([Some([0.0, 0.0, 0.25]), None])
+    );
+    let error = run("*t", "\"weights\": \"w\"", &pose, &[0.0; 5]).expect_err("five for two");
+    assert!(
+        error.contains("5 morph weights, the mesh has 2 targets"),
+        "{error}"
+    );
+}
