@@ -2,12 +2,15 @@
 
 mod declarations;
 mod links;
+mod nested;
 mod nodes;
 
 use crate::diagnostic::{Diagnostics, LineColumn, Severity};
 use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
-use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
+use crate::plan::{
+    InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
+};
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -53,8 +56,8 @@ enum Symbol {
     Input(usize),
     /// A node, by its index in `Collector::nodes`.
     Node(usize),
-    /// A link in another scope: the input of a nested graph.
-    Alias { scope: usize, link: String },
+    /// An input of a nested graph, by its index in `Collector::aliases`.
+    Alias(usize),
     /// A nested graph.
     Graph { scope: usize },
 }
@@ -88,6 +91,23 @@ struct Scope {
     outputs: Vec<(String, String, Range<usize>)>,
 }
 
+/// An input of a nested graph: a declaration inside, a link outside.
+#[derive(Debug)]
+struct Alias {
+    /// The nested graph's name and the input's, for messages.
+    what: String,
+    /// Scope that the link is read in.
+    outer: usize,
+    link: String,
+    /// Place of the link.
+    span: Range<usize>,
+    /// As declared inside.
+    ty: InputType,
+    count: usize,
+    /// The link is wrong, which has been said.
+    broken: bool,
+}
+
 #[derive(Debug)]
 struct RawNode {
     name: String,
@@ -107,6 +127,7 @@ struct Collector<'a> {
     inputs: Vec<InputDecl>,
     parameters: Vec<ParameterDecl>,
     nodes: Vec<RawNode>,
+    aliases: Vec<Alias>,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
 }
@@ -125,6 +146,7 @@ pub(crate) fn compile(
         inputs: Vec::new(),
         parameters: Vec::new(),
         nodes: Vec::new(),
+        aliases: Vec::new(),
         open_files: vec![file.to_owned()],
     };
     let plan = c.compile_root();
@@ -185,19 +207,8 @@ impl Collector<'_> {
 
     /// The document's version and keys. False where reading on makes no sense.
     fn check_head(&mut self, reporter: usize, root: &Json) -> bool {
-        const KEYS: [&str; 9] = [
-            "sinew",
-            "name",
-            "description",
-            "inputs",
-            "parameters",
-            "nodes",
-            "stack",
-            "outputs",
-            "$schema",
-        ];
         let r = &mut self.reporters[reporter];
-        let Some(members) = root.members() else {
+        if root.members().is_none() {
             r.error(
                 "wrong_type",
                 &root.span,
@@ -205,7 +216,7 @@ impl Collector<'_> {
                 "expected an object with \"sinew\": \"1.0\"",
             );
             return false;
-        };
+        }
         match root.get("sinew") {
             None => {
                 r.error(
@@ -227,7 +238,24 @@ impl Collector<'_> {
             }
             Some(_) => {}
         }
-        for m in members {
+        self.check_keys(reporter, root);
+        true
+    }
+
+    fn check_keys(&mut self, reporter: usize, root: &Json) {
+        const KEYS: [&str; 9] = [
+            "sinew",
+            "name",
+            "description",
+            "inputs",
+            "parameters",
+            "nodes",
+            "stack",
+            "outputs",
+            "$schema",
+        ];
+        let r = &mut self.reporters[reporter];
+        for m in root.members().unwrap_or_default() {
             if !KEYS.contains(&m.key.as_str()) {
                 let help = match crate::diagnostic::closest(&m.key, KEYS.into_iter()) {
                     Some(k) => format!("did you mean '{k}'?"),
@@ -241,7 +269,6 @@ impl Collector<'_> {
                 );
             }
         }
-        true
     }
 
     fn assemble(

@@ -7,7 +7,9 @@
 pub(crate) mod buffers;
 mod frame;
 mod layout;
+mod made;
 mod outputs;
+mod refresh;
 mod setup;
 
 use crate::cache::CacheError;
@@ -77,7 +79,7 @@ pub enum BindError {
         /// Kind of the node.
         kind: &'static str,
         /// Why.
-        source: NodeError,
+        source: Box<NodeError>,
     },
     /// A parameter was set to something it cannot be.
     #[error(transparent)]

@@ -6,6 +6,8 @@ use super::layout::{
     Array, ArrayPlace, Attribute, Element, Layout, MeshValue, PendingOutput, PendingStep, Value,
     attributes_read, effects,
 };
+use super::made::Made;
+use super::refresh::Frames;
 use super::{BindError, InputBinding, Instance, ParameterError, Step, find_parameter};
 use crate::cache::Saved;
 use crate::keyed::assign;
@@ -13,9 +15,9 @@ use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
 use crate::value::check_value;
 use arrayvec::ArrayVec;
 use sinew_deform::{
-    AttributeEffect, AttributeRead, BindContext, BindInput, BoundNode, InputValue, Inputs, Line,
-    MAX_PORTS, MadeAttribute, MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue,
-    Outputs, Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext, find_node,
+    AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
+    MadeAttribute, MeshEffect, MeshView, NodeError, NodeKind, Outputs, Par, ParameterValue,
+    Parameters, PortType, ReadLog, UpdateContext,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -31,32 +33,23 @@ pub(crate) struct Report {
     pub(crate) dropped: Vec<String>,
 }
 
-struct Binder<'a> {
+pub(super) struct Binder<'a> {
     plan: &'a Plan,
     par: Par,
     saved: Option<&'a Saved>,
     rigs: Vec<Option<Arc<Rig>>>,
-    constants: Vec<Arc<Mesh>>,
+    pub(super) constants: Vec<Arc<Mesh>>,
     arrays: ConstantArrays,
     layout: Layout,
     input_values: Vec<Value>,
     /// Values of each node's outputs.
     values: Vec<Vec<Value>>,
-    pending: Vec<PendingStep>,
+    pub(super) pending: Vec<PendingStep>,
     bound: Vec<(PlanNode, Box<dyn BoundNode>, Vec<ParameterValue>)>,
     parameters: Vec<ParameterValue>,
-    report: Report,
+    pub(super) report: Report,
     /// Normals and tangents made for positions before.
-    frames: Vec<Frames>,
-}
-
-/// Normals and tangents that were made for some positions, so that they are made once.
-#[derive(Clone, Copy)]
-struct Frames {
-    positions: Option<Attribute>,
-    with_tangents: bool,
-    attributes: [Option<Attribute>; 2],
-    stale: [bool; 2],
+    pub(super) frames: Vec<Frames>,
 }
 
 pub(super) fn bind(
@@ -196,7 +189,7 @@ impl Binder<'_> {
         self.bind_with(node, inputs)
     }
 
-    fn bind_with(
+    pub(super) fn bind_with(
         &mut self,
         node: &PlanNode,
         mut inputs: Vec<Option<Value>>,
@@ -288,7 +281,7 @@ impl Binder<'_> {
     }
 
     /// Whether the output mesh has the attribute at all, and whether it is stale.
-    fn attribute_state(
+    pub(super) fn attribute_state(
         from: &MeshValue,
         effect: AttributeEffect,
         a: usize,
@@ -577,166 +570,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Brings up to date what the node reads of its mesh inputs, and makes what they lack.
-    fn refresh_reads(
-        &mut self,
-        node: &PlanNode,
-        inputs: &mut [Option<Value>],
-    ) -> Result<(), BindError> {
-        for (i, port) in node.desc.inputs.iter().enumerate() {
-            let Some(Value::Mesh(m)) = inputs[i] else {
-                continue;
-            };
-            let reads = port.reads.all();
-            let always = [1, 2].map(|a| reads[a] == AttributeRead::Always);
-            let fresh = self.refreshed(m, always)?;
-            inputs[i] = Some(Value::Mesh(fresh));
-            let lacks = |a: usize| {
-                reads[a] == AttributeRead::Always
-                    && (fresh.attributes[a].is_none() || fresh.stale[a])
-            };
-            if let Some(a) = (0..4).find(|&a| lacks(a)) {
-                return Err(refused(node, self.cannot_be_made(port.name, &fresh, a)));
-            }
-        }
-        // Needed only where the attribute comes out, which may be known only now.
-        for (i, port) in node.desc.inputs.iter().enumerate() {
-            let Some(Value::Mesh(m)) = inputs[i] else {
-                continue;
-            };
-            let reads = port.reads.all();
-            let comes_out = |a: usize| {
-                let mut effects_of = node.desc.outputs.iter().filter_map(|o| o.effect);
-                effects_of.any(|e| match effects(&e)[a] {
-                    AttributeEffect::Recompute => true,
-                    AttributeEffect::Transform => mesh_input(node, inputs, &e)
-                        .is_some_and(|from| from.attributes[a].is_some() && !from.stale[a]),
-                    AttributeEffect::Keep | AttributeEffect::Invalidate => false,
-                })
-            };
-            let wants =
-                [1, 2].map(|a| reads[a] == AttributeRead::WithOutput && m.stale[a] && comes_out(a));
-            inputs[i] = Some(Value::Mesh(self.refreshed(m, wants)?));
-        }
-        Ok(())
-    }
-
-    fn cannot_be_made(&self, port: &'static str, m: &MeshValue, a: usize) -> NodeError {
-        let rest = &self.constants[m.rest];
-        let (what, lacks) = match a {
-            0 => ("positions", ""),
-            3 => ("colours", ""),
-            _ if rest.topology.triangles().is_empty() => (
-                if a == 1 { "normals" } else { "tangents" },
-                " and no triangles to make them from",
-            ),
-            1 => ("normals", ""),
-            _ => ("tangents", " and no texture coordinates to make them from"),
-        };
-        NodeError::Input {
-            port,
-            message: format!(
-                "the node reads {what}, but the mesh '{}' has none{lacks}",
-                rest.name
-            ),
-        }
-    }
-
-    /// The mesh with normals and tangents that fit its positions, as far as wanted and possible: `tangent_frames`
-    /// is put in front where they are missing or stale.
-    fn refreshed(
-        &mut self,
-        m: MeshValue,
-        [normals, tangents]: [bool; 2],
-    ) -> Result<MeshValue, BindError> {
-        let unfit = |a: usize| m.attributes[a].is_none() || m.stale[a];
-        let rest = &self.constants[m.rest];
-        let can_tangents = m.attributes[2].is_some() || !rest.uvs.is_empty();
-        let with_tangents = tangents && can_tangents;
-        if !(normals && unfit(1) || with_tangents && unfit(2))
-            || rest.topology.triangles().is_empty()
-        {
-            return Ok(m);
-        }
-        let known = self
-            .frames
-            .iter()
-            .find(|f| f.positions == m.attributes[0] && f.with_tangents == with_tangents)
-            .copied();
-        let frames = match known {
-            Some(frames) => frames,
-            None => {
-                let Some(frames) = self.make_frames(&m, with_tangents)? else {
-                    return Ok(m);
-                };
-                self.frames.push(frames);
-                frames
-            }
-        };
-        let mut out = m;
-        for (i, a) in [1, 2].into_iter().enumerate() {
-            if a == 1 || with_tangents {
-                (out.attributes[a], out.stale[a]) = (frames.attributes[i], frames.stale[i]);
-            }
-        }
-        Ok(out)
-    }
-
-    fn make_frames(
-        &mut self,
-        m: &MeshValue,
-        with_tangents: bool,
-    ) -> Result<Option<Frames>, BindError> {
-        let Some(desc) = find_node("tangent_frames") else {
-            return Ok(None);
-        };
-        // Without texture coordinates the authored tangents are all there is to go by.
-        let tangents = match (with_tangents, self.constants[m.rest].uvs.is_empty()) {
-            (false, _) => Some("none"),
-            (true, true) => Some("project"),
-            (true, false) => None,
-        };
-        let parameters = desc
-            .parameters
-            .iter()
-            .map(|p| {
-                let mode = tangents.filter(|_| p.name == "tangents");
-                ParameterSource::Constant(mode.map_or_else(
-                    || p.default_value(),
-                    |mode| ParameterValue::Text(mode.into()),
-                ))
-            })
-            .collect();
-        let dynamic = matches!(m.attributes[0], Some(Attribute::Virtual(_)));
-        let node = PlanNode {
-            name: format!(
-                "frames ({})",
-                self.report.in_setup.len() + self.pending.len()
-            ),
-            desc,
-            inputs: vec![None; desc.inputs.len()],
-            parameters,
-            runs_in_setup: !dynamic,
-            implicit: true,
-            place: String::new(),
-        };
-        let inputs = desc
-            .inputs
-            .iter()
-            .map(|p| (p.name == "mesh").then_some(Value::Mesh(*m)))
-            .collect();
-        let values = self.bind_with(&node, inputs)?;
-        let Some(Value::Mesh(fresh)) = values.first() else {
-            return Ok(None);
-        };
-        Ok(Some(Frames {
-            positions: m.attributes[0],
-            with_tangents,
-            attributes: [fresh.attributes[1], fresh.attributes[2]],
-            stale: [fresh.stale[1], fresh.stale[2]],
-        }))
-    }
-
     fn finish(
         mut self,
         outputs: &[Value],
@@ -823,17 +656,21 @@ impl Binder<'_> {
     }
 }
 
-fn refused(node: &PlanNode, source: NodeError) -> BindError {
+pub(super) fn refused(node: &PlanNode, source: NodeError) -> BindError {
     BindError::Node {
         place: node.place.clone(),
         node: node.name.clone(),
         kind: node.desc.name,
-        source,
+        source: Box::new(source),
     }
 }
 
 /// The mesh that passes through to an output.
-fn mesh_input(node: &PlanNode, inputs: &[Option<Value>], effect: &MeshEffect) -> Option<MeshValue> {
+pub(super) fn mesh_input(
+    node: &PlanNode,
+    inputs: &[Option<Value>],
+    effect: &MeshEffect,
+) -> Option<MeshValue> {
     let index = node
         .desc
         .inputs
@@ -856,92 +693,5 @@ fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
             constant(!mesh.colors.is_empty()),
         ],
         stale: [false; 4],
-    }
-}
-
-/// What a node that runs in setup writes to.
-enum Made {
-    Mesh {
-        from: Option<MeshValue>,
-        positions: Option<Vec<[f32; 3]>>,
-        normals: Option<Vec<[f32; 3]>>,
-        tangents: Option<Vec<[f32; 4]>>,
-        colors: Option<Vec<[f32; 4]>>,
-        stale: [bool; 4],
-    },
-    Mask(Vec<f32>),
-    Values(Vec<f32>),
-    Lines(Vec<Line>),
-}
-
-impl Made {
-    fn mesh(
-        binder: &Binder<'_>,
-        from: Option<MeshValue>,
-        effect: &MeshEffect,
-        makes: &dyn Fn(MadeAttribute) -> bool,
-    ) -> Self {
-        let n = from.map_or(0, |m| binder.constants[m.rest].vertex_count());
-        let mut stale = [false; 4];
-        let mut writes = [false; 4];
-        if let Some(m) = &from {
-            for (a, kind) in effects(effect).into_iter().enumerate() {
-                let (exists, is_stale) = Binder::attribute_state(m, kind, a, makes);
-                stale[a] = is_stale;
-                writes[a] = exists
-                    && !is_stale
-                    && matches!(
-                        kind,
-                        AttributeEffect::Transform | AttributeEffect::Recompute
-                    );
-            }
-        }
-        Self::Mesh {
-            from,
-            positions: writes[0].then(|| vec![[0.0; 3]; n]),
-            normals: writes[1].then(|| vec![[0.0; 3]; n]),
-            tangents: writes[2].then(|| vec![[0.0; 4]; n]),
-            colors: writes[3].then(|| vec![[0.0; 4]; n]),
-            stale,
-        }
-    }
-
-    /// Which attributes of a mesh are written.
-    fn written(&self) -> Option<[bool; 4]> {
-        match self {
-            Self::Mesh {
-                positions,
-                normals,
-                tangents,
-                colors,
-                ..
-            } => Some([
-                positions.is_some(),
-                normals.is_some(),
-                tangents.is_some(),
-                colors.is_some(),
-            ]),
-            _ => None,
-        }
-    }
-
-    fn value(&mut self) -> Option<OutputValue<'_>> {
-        Some(match self {
-            Self::Mesh {
-                positions,
-                normals,
-                tangents,
-                colors,
-                ..
-            } => OutputValue::Mesh(MeshViewMut {
-                positions: positions.as_deref_mut(),
-                normals: normals.as_deref_mut(),
-                tangents: tangents.as_deref_mut(),
-                colors: colors.as_deref_mut(),
-            }),
-            Self::Mask(v) => OutputValue::Mask(v),
-            Self::Values(v) => OutputValue::Values(v),
-            Self::Lines(v) => OutputValue::Lines(v),
-        })
     }
 }
