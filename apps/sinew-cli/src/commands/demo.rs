@@ -124,6 +124,7 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let collected = run_instance(
         &mut instance,
         &mut cast,
+        &[],
         clip.as_deref(),
         &numbers,
         30.0,
