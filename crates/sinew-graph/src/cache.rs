@@ -10,7 +10,8 @@ use sinew_geom::{Attribute, Mesh, Rig};
 use std::collections::BTreeMap;
 
 const MAGIC: [u8; 4] = *b"SNWC";
-const FORMAT: u32 = 1;
+/// 2: rest meshes are the authored ones, whatever nodes stand in front.
+const FORMAT: u32 = 2;
 const HEADER: usize = 4 + 4 + 32 + 32;
 
 /// Why saved setup results were refused.

@@ -128,6 +128,8 @@ struct Collector<'a> {
     parameters: Vec<ParameterDecl>,
     nodes: Vec<RawNode>,
     aliases: Vec<Alias>,
+    /// Values from nodes that go into nested graphs: how many those declare, and who says so.
+    counts: Vec<(links::RawSource, usize, String)>,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
 }
@@ -147,6 +149,7 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         nodes: Vec::new(),
         aliases: Vec::new(),
+        counts: Vec::new(),
         open_files: vec![file.to_owned()],
     };
     let plan = c.compile_root();
@@ -196,6 +199,13 @@ impl Collector<'_> {
     fn reporter(&mut self, scope: usize) -> &mut Reporter {
         let index = self.scopes[scope].reporter;
         &mut self.reporters[index]
+    }
+
+    /// `file:line:column` of a byte.
+    fn place(&self, scope: usize, byte: usize) -> String {
+        let reporter = &self.reporters[self.scopes[scope].reporter];
+        let at = LineColumn::of(&reporter.text, byte);
+        format!("{}:{}:{}", reporter.file, at.line, at.column)
     }
 
     fn has_errors(&self) -> bool {
@@ -293,11 +303,11 @@ impl Collector<'_> {
         let nodes = order
             .iter()
             .map(|&raw| {
+                let n = &self.nodes[raw];
+                let place = self.place(n.scope, n.span.start);
                 let n = &mut self.nodes[raw];
-                let reporter = &self.reporters[self.scopes[n.scope].reporter];
-                let at = LineColumn::of(&reporter.text, n.span.start);
                 PlanNode {
-                    place: format!("{}:{}:{}", reporter.file, at.line, at.column),
+                    place,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
                     inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
@@ -322,6 +332,11 @@ impl Collector<'_> {
             nodes,
             outputs,
             warnings: Vec::new(),
+            counts: self
+                .counts
+                .drain(..)
+                .filter_map(|(source, count, what)| Some((convert(source)?, count, what)))
+                .collect(),
         };
         plan.derive_phases();
         Some(plan)

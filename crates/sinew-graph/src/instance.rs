@@ -69,6 +69,16 @@ pub enum BindError {
         /// What was found and expected.
         source: MeshError,
     },
+    /// A node gives more or fewer values than the nested graph behind it declares.
+    #[error("{what} takes {expected} values, found {found}")]
+    ValueCount {
+        /// Place and name of the input.
+        what: String,
+        /// Values that the node gives.
+        found: usize,
+        /// Values that the nested graph declares.
+        expected: usize,
+    },
     /// A node refused its inputs or parameters.
     #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     Node {

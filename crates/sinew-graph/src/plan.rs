@@ -120,6 +120,8 @@ pub struct Plan {
     pub(crate) nodes: Vec<PlanNode>,
     pub(crate) outputs: Vec<OutputDecl>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Values from nodes that must be that many, and who says so (`place: input 'x' of 'y'`).
+    pub(crate) counts: Vec<(Source, usize, String)>,
 }
 
 impl Plan {

@@ -265,6 +265,17 @@ fn references_keep_to_the_range_that_the_nested_graph_declares() {
         only_problem(&text(r#"{"type": "float", "default": 0.3}"#, setup))
             .starts_with("g.json:2:34: 'w' is read in setup only, but '$k' may change")
     );
+    assert!(
+        problems(&text(
+            r#"{"type": "float", "default": 0.3}"#,
+            r#"{"type": "flaot"}"#
+        ))
+        .iter()
+        .filter(|p| p.contains("has no known type"))
+        .count()
+            == 1,
+        "said once"
+    );
     let plan = plan(&text(r#"{"type": "float", "default": 0.5}"#, narrow));
     let refused = plan.parse_parameter("k", "0.75");
     assert!(

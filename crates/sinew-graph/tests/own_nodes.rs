@@ -331,3 +331,51 @@ fn tangents_without_texture_coordinates_are_kept() {
         authored[0]
     );
 }
+
+/// Three numbers.
+static THREE: NodeDesc = NodeDesc {
+    name: "three",
+    kind: NodeKind::Driver,
+    summary: "Three numbers.",
+    page: "",
+    rows: &[],
+    inputs: &[],
+    outputs: &[PortDesc::output("values", PortType::Values, "1, 2, 3.")],
+    parameters: &[],
+    bind: |_| Ok(Box::new(Three)),
+    restore: None,
+};
+
+#[derive(Debug)]
+struct Three;
+
+impl BoundNode for Three {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        3
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        if let Some(out) = context.outputs.floats("values") {
+            out.copy_from_slice(&[1.0, 2.0, 3.0]);
+        }
+    }
+}
+
+#[test]
+fn values_of_a_node_must_be_as_many_as_a_nested_graph_declares() {
+    let text = |count: u8| {
+        format!(
+            "{{{INPUTS},\n \"nodes\": {{\"n\": {{\"node\": \"three\"}},\n  \"g\": {{\"node\": \"graph\", \"v\": \"n\", \"graph\": {{\"inputs\": {{\"v\": {{\"type\": \"values\", \"count\": {count}}}}}, \"outputs\": {{\"v\": \"v\"}}}}}}}},\n \"outputs\": {{\"v\": \"g\"}}}}"
+        )
+    };
+    let mut i = bind(&text(3), meshes::cube(), &[&THREE]).expect("three");
+    i.update(&Frame::default(), Par::Seq).expect("fits");
+    assert_eq!(i.float_output("v"), Some(&[1.0, 2.0, 3.0][..]));
+    let error = bind(&text(2), meshes::cube(), &[&THREE]).expect_err("two");
+    assert_eq!(
+        error.to_string(),
+        "g.json:3:31: input 'v' of 'g' takes 2 values, found 3"
+    );
+}

@@ -102,11 +102,18 @@ impl Collector<'_> {
         span: &Range<usize>,
         what: &str,
     ) -> bool {
+        if ty != InputType::Values {
+            return true;
+        }
         let RawSource::Input(i) = source else {
+            // How many a node gives is known when it is bound.
+            let place = self.place(scope, span.start);
+            self.counts
+                .push((source, expected, format!("{place}: {what}")));
             return true;
         };
         let found = self.inputs[i].count;
-        if ty != InputType::Values || found == expected {
+        if found == expected {
             return true;
         }
         let message = format!(

@@ -255,7 +255,8 @@ impl Collector<'_> {
             // Its own declaration has been compared with the graph around.
             Symbol::Alias(i) => {
                 let from_outside = input.file.is_some() || input.selection != Selection::All;
-                (self.aliases[*i].ty == input.ty && !from_outside).then(|| input.name.clone())
+                let like = self.aliases[*i].ty == input.ty && self.aliases[*i].count == input.count;
+                (like && !from_outside).then(|| input.name.clone())
             }
             Symbol::Node(_) | Symbol::Graph { .. } => None,
         };
@@ -270,7 +271,10 @@ impl Collector<'_> {
         declared: &Member,
         given: &Member,
     ) {
+        let said = self.reporter(inner).found.len();
         let Some(ty) = self.read_declared_type(inner, declared) else {
+            // Said again where the parameter is declared.
+            self.reporter(inner).found.truncate(said);
             return;
         };
         let setup = matches!(

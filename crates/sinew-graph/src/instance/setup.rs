@@ -79,6 +79,7 @@ pub(super) fn bind(
     b.bind_inputs(inputs)?;
     for node in plan.nodes() {
         let values = b.bind_node(node)?;
+        b.check_counts(&values)?;
         b.values.push(values);
     }
     let mut outputs: Vec<Value> = plan.outputs().iter().map(|o| b.value(o.source)).collect();
@@ -214,6 +215,24 @@ impl Binder<'_> {
         });
         self.bound.push((node.clone(), bound, parameters));
         Ok(values)
+    }
+
+    /// Whether the node that comes next gives as many values as nested graphs declare.
+    fn check_counts(&self, values: &[Value]) -> Result<(), BindError> {
+        for (source, expected, what) in &self.plan.counts {
+            if let Source::Node { node, port } = *source
+                && node == self.values.len()
+                && let Some(Value::Values(a)) = values.get(port)
+                && a.len != *expected
+            {
+                return Err(BindError::ValueCount {
+                    what: what.clone(),
+                    found: a.len,
+                    expected: *expected,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// A mask belongs to the vertices it was made for: those of the node's first mesh.
