@@ -20,7 +20,7 @@ pub(crate) enum LogFormat {
     name = "sinew",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character do not fit, 6 output, 130 stopped by Ctrl-C."
+    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 130 stopped by Ctrl-C."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -81,6 +81,10 @@ pub(crate) struct RunArgs {
     /// Set a parameter, name=value (JSON, or plain text); may be given often.
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Numbers for a values input, from a .json or .npy file: one list for all frames, or row n for frame n; may be
+    /// given often.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) values: Vec<String>,
     /// Result: .glb, .npz, .pc2, .mdd, .obj or .ply; may be given often.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,

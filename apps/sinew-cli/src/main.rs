@@ -8,6 +8,7 @@ mod exit;
 mod frames;
 mod output;
 mod talk;
+mod values;
 
 use clap::Parser;
 use std::process::ExitCode;

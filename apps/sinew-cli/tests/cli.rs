@@ -213,6 +213,129 @@ fn exit_codes_tell_what_is_wrong() {
     assert_eq!(p.files(), before, "nothing was left behind");
 }
 
+/// A square with one morph target, which moves it by 1 along z, and a graph that takes its weight as a value.
+fn with_target() -> Place {
+    let p = Place::new();
+    p.put(
+        "keyed.json",
+        &SHIFT.replace("\"$w\"", r#"{"keys": [[0, 0], [1, 1]]}"#),
+    );
+    let glb = ["run", "square.obj", "-g", "keyed.json", "--fps", "1"];
+    let rest = ["--frames", "0-1", "-o", "target.glb"];
+    expect(&p.sinew(&[&glb[..], &rest].concat()), 0, "wrote target.glb");
+    p.put(
+        "morph.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "w": {"type": "values", "count": 1}},
+ "stack": [{"node": "morph", "weights": "w"}]}"#,
+    );
+    p
+}
+
+#[test]
+fn values_come_from_files() {
+    let p = with_target();
+    let run = |values: &str, frames: &str, out: &str| {
+        let all = ["run", "target.glb", "-g", "morph.json", "--values", values];
+        p.sinew(&[&all[..], &["--frames", frames, "-o", out]].concat())
+    };
+    let heights = |name: &str| -> Vec<String> {
+        let text = p.text(name);
+        let lines = text.lines().filter(|l| l.starts_with("v "));
+        lines
+            .filter_map(|l| l.split(' ').nth(3).map(str::to_owned))
+            .collect()
+    };
+    p.put("one.json", "[0.5]");
+    expect(&run("w=one.json", "7", "a.obj"), 0, "wrote a.obj");
+    assert_eq!(heights("a.obj"), ["0.5"; 4]);
+    // One number a frame, by the number of the frame, in each of the three ways to write it.
+    p.put("list.json", "[0, 0.25, 0.5, 0.75]");
+    p.put("rows.json", "[[0], [0.25], [0.5], [0.75]]");
+    let mut npy = b"\x93NUMPY\x01\0\x40\0".to_vec();
+    npy.extend(
+        format!(
+            "{:<63}\n",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1), }"
+        )
+        .as_bytes(),
+    );
+    npy.extend(
+        [0.0_f32, 0.25, 0.5, 0.75]
+            .iter()
+            .flat_map(|v| v.to_le_bytes()),
+    );
+    std::fs::write(p.path("rows.npy"), npy).expect("write");
+    for file in ["list.json", "rows.json", "rows.npy"] {
+        expect(&run(&format!("w={file}"), "2-3", "b.obj"), 0, "wrote");
+        assert_eq!(heights("b_0002.obj"), ["0.5"; 4], "{file}");
+        assert_eq!(heights("b_0003.obj"), ["0.75"; 4], "{file}");
+    }
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused() {
+    let p = with_target();
+    p.put("two.json", "[[1, 2], [3, 4]]");
+    p.put("list.json", "[0, 0.25, 0.5, 0.75]");
+    p.put("text.json", "[\"x\"]");
+    p.put("huge.json", "[1e39]");
+    let run = |rest: &[&str]| {
+        let all = ["run", "target.glb", "-g", "morph.json", "-o", "out.obj"];
+        p.sinew(&[&all[..], rest].concat())
+    };
+    let before = p.files();
+    for (rest, code, message) in [
+        (
+            &[][..],
+            2,
+            "input 'w' (values, count 1) is not given; add --values w=FILE",
+        ),
+        (&["--values", "w"], 2, "expected NAME=FILE"),
+        (
+            &["--values", "v=list.json"],
+            2,
+            "no values input 'v'; it has w",
+        ),
+        (
+            &[
+                "--values",
+                "w=list.json",
+                "--values",
+                "w=list.json",
+                "--frames",
+                "0",
+            ],
+            2,
+            "'w' is given twice",
+        ),
+        (&["--values", "w=none.json"], 3, "none.json"),
+        (
+            &["--values", "w=text.json"],
+            3,
+            "text.json: row 0, column 0: found '\"x\"', expected a number",
+        ),
+        (&["--values", "w=huge.json"], 3, "expected a finite number"),
+        (
+            &["--values", "w=square.obj"],
+            3,
+            "values come from .json or .npy",
+        ),
+        (
+            &["--values", "w=two.json"],
+            5,
+            "input 'w': two.json: found 2 values a frame, expected 1",
+        ),
+        (
+            &["--values", "w=list.json", "--frames", "2-4"],
+            5,
+            "found 4 rows, expected one for each frame from 0 to 4",
+        ),
+    ] {
+        expect(&run(rest), code, message);
+    }
+    assert_eq!(p.files(), before, "nothing was written");
+}
+
 #[test]
 fn graph_problems_are_underlined() {
     let p = Place::new();

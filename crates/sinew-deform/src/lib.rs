@@ -12,6 +12,7 @@ mod mask_weight;
 mod node;
 mod par;
 mod parameter;
+mod read_log;
 mod simd_level;
 
 pub mod bend;
@@ -36,14 +37,15 @@ pub mod wrap;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
-    AttributeEffect, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs, Line,
-    MAX_PORTS, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue,
-    Outputs, PortDesc, PortType, RestoreFn, UpdateContext,
+    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs,
+    Line, MAX_PORTS, MadeAttribute, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
+    NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{
     Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
 };
+pub use read_log::{Misread, ReadLog};
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.

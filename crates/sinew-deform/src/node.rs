@@ -1,6 +1,6 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
-use crate::{Par, ParameterDesc, Parameters};
+use crate::{Misread, Par, ParameterDesc, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
@@ -47,14 +47,24 @@ pub enum AttributeEffect {
     Invalidate,
 }
 
+/// An attribute that a node may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeAttribute {
+    /// Positions.
+    Positions,
+    /// Normals.
+    Normals,
+    /// Tangents.
+    Tangents,
+    /// Colour set 0.
+    Colors,
+}
+
 /// What a node does to the mesh that enters at `from` and leaves at the output port that carries this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshEffect {
     /// Name of the input port whose mesh passes through.
     pub from: &'static str,
-    /// Name of a second mesh input whose normals and tangents are mixed into the result: where its are stale,
-    /// so is the result.
-    pub mixes: Option<&'static str>,
     /// Positions.
     pub positions: AttributeEffect,
     /// Normals.
@@ -69,7 +79,6 @@ impl MeshEffect {
     /// Moves points and carries normals and tangents by its Jacobian.
     pub const MOVES_FRAMES: Self = Self {
         from: "mesh",
-        mixes: None,
         positions: AttributeEffect::Transform,
         normals: AttributeEffect::Transform,
         tangents: AttributeEffect::Transform,
@@ -81,6 +90,59 @@ impl MeshEffect {
         tangents: AttributeEffect::Invalidate,
         ..Self::MOVES_FRAMES
     };
+}
+
+/// Whether `update` reads an attribute of a mesh input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeRead {
+    /// Never: the view lacks it.
+    Never,
+    /// To write the same attribute of the output. It is refreshed where it is stale; the view lacks it where the
+    /// mesh does, or where nobody needs that output.
+    WithOutput,
+    /// Each frame. It is refreshed where it is stale and made where the mesh lacks it; where that cannot be done,
+    /// setup fails.
+    Always,
+}
+
+/// Which attributes of a mesh input `update` reads, beside those that a [`MeshEffect`] transforms. What is not
+/// declared is not in the view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshReads {
+    /// Positions.
+    pub positions: AttributeRead,
+    /// Normals.
+    pub normals: AttributeRead,
+    /// Tangents.
+    pub tangents: AttributeRead,
+    /// Colour set 0.
+    pub colors: AttributeRead,
+}
+
+impl MeshReads {
+    /// Positions each frame: what an input reads if nothing else is said.
+    pub const POSITIONS: Self = Self {
+        positions: AttributeRead::Always,
+        normals: AttributeRead::Never,
+        tangents: AttributeRead::Never,
+        colors: AttributeRead::Never,
+    };
+    /// Positions each frame; normals and tangents where those of the output are made from them.
+    pub const MIXED: Self = Self {
+        normals: AttributeRead::WithOutput,
+        tangents: AttributeRead::WithOutput,
+        ..Self::POSITIONS
+    };
+    /// Positions and normals each frame.
+    pub const NORMALS: Self = Self {
+        normals: AttributeRead::Always,
+        ..Self::POSITIONS
+    };
+
+    /// Positions, normals, tangents, colours.
+    pub fn all(&self) -> [AttributeRead; 4] {
+        [self.positions, self.normals, self.tangents, self.colors]
+    }
 }
 
 /// What travels over a link.
@@ -120,6 +182,8 @@ pub struct PortDesc {
     pub ty: PortType,
     /// Whether setup fails without it (inputs only).
     pub required: bool,
+    /// For mesh inputs: what `update` reads.
+    pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
     pub effect: Option<MeshEffect>,
     /// One sentence.
@@ -133,6 +197,7 @@ impl PortDesc {
             name,
             ty,
             required: true,
+            reads: MeshReads::POSITIONS,
             effect: None,
             doc,
         }
@@ -143,6 +208,10 @@ impl PortDesc {
             required: false,
             ..Self::input(name, ty, doc)
         }
+    }
+    /// The same mesh input, reading these attributes.
+    pub const fn reading(self, reads: MeshReads) -> Self {
+        Self { reads, ..self }
     }
     /// An output other than a mesh.
     pub const fn output(name: &'static str, ty: PortType, doc: &'static str) -> Self {
@@ -234,12 +303,15 @@ pub enum NodeError {
     /// The saved setup does not fit.
     #[error("saved setup does not fit: {0}")]
     Restore(String),
+    /// The node reads what it does not declare.
+    #[error(transparent)]
+    Misread(#[from] Misread),
 }
 
 /// What is linked to an input, as setup sees it.
 #[derive(Clone, Copy, Debug)]
 pub enum BindInput<'a> {
-    /// The mesh at rest. Behind nodes that run in setup, their result is the rest mesh.
+    /// The mesh at rest, as authored: the mesh input that the link leads back to, whatever nodes are in between.
     Mesh(&'a Mesh),
     /// The rig behind the pose.
     Pose(&'a Rig),
@@ -258,22 +330,38 @@ pub struct BindContext<'a> {
     pub inputs: &'a [Option<BindInput<'a>>],
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
-    /// Parameter values; those that may change later have their first value.
+    /// Parameter values; those that may change later have their first value. Its log notes wrong ports, too.
     pub parameters: Parameters<'a>,
 }
 
+/// Place of the port of that name and type; anything else goes to the log.
+fn port_index(
+    ports: &[PortDesc],
+    log: &ReadLog,
+    what: &'static str,
+    name: &str,
+    ty: Option<PortType>,
+) -> Option<usize> {
+    let fits = |p: &PortDesc| p.name == name && ty.is_none_or(|ty| p.ty == ty);
+    let index = ports.iter().position(fits);
+    if index.is_none() {
+        log.note(what, name, ty.map_or("a port", PortType::as_str));
+    }
+    index
+}
+
 impl<'a> BindContext<'a> {
-    fn get(&self, port: &str) -> Option<BindInput<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn get(&self, port: &str, ty: Option<PortType>) -> Option<BindInput<'a>> {
+        let index = port_index(self.ports, self.parameters.log, "input", port, ty)?;
         self.inputs.get(index).copied().flatten()
     }
 
-    /// The rest mesh at a mesh port.
+    /// The authored rest mesh at a mesh port.
     ///
     /// # Errors
     /// Where nothing is linked.
     pub fn mesh(&self, port: &'static str) -> Result<&'a Mesh, NodeError> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Mesh)) {
             Some(BindInput::Mesh(m)) => Ok(m),
             _ => Err(NodeError::Input {
                 port,
@@ -287,7 +375,7 @@ impl<'a> BindContext<'a> {
     /// # Errors
     /// Where nothing is linked.
     pub fn rig(&self, port: &'static str) -> Result<&'a Rig, NodeError> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Pose)) {
             Some(BindInput::Pose(r)) => Ok(r),
             _ => Err(NodeError::Input {
                 port,
@@ -298,12 +386,12 @@ impl<'a> BindContext<'a> {
 
     /// Whether something is linked to the port.
     pub fn is_linked(&self, port: &str) -> bool {
-        self.get(port).is_some()
+        self.get(port, None).is_some()
     }
 
     /// The values of a mask that never changes.
     pub fn constant_mask(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Mask)) {
             Some(BindInput::Mask(m)) => m,
             _ => None,
         }
@@ -311,7 +399,7 @@ impl<'a> BindContext<'a> {
 
     /// Number of floats at a values port.
     pub fn value_count(&self, port: &str) -> Option<usize> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Values)) {
             Some(BindInput::Values(n)) => Some(n),
             _ => None,
         }
@@ -319,7 +407,7 @@ impl<'a> BindContext<'a> {
 
     /// Number of segments at a lines port.
     pub fn line_count(&self, port: &str) -> Option<usize> {
-        match self.get(port) {
+        match self.get(port, Some(PortType::Lines)) {
             Some(BindInput::Lines(n)) => Some(n),
             _ => None,
         }
@@ -331,7 +419,7 @@ impl<'a> BindContext<'a> {
 pub struct MeshView<'a> {
     /// Positions.
     pub positions: &'a [[f32; 3]],
-    /// Normals, where the mesh has valid ones and someone needs them.
+    /// Normals, where the port declares that it reads them (or its effect transforms them) and the mesh has them.
     pub normals: Option<&'a [[f32; 3]]>,
     /// Tangents with bitangent sign.
     pub tangents: Option<&'a [[f32; 4]]>,
@@ -399,44 +487,46 @@ pub struct Inputs<'a> {
     pub values: &'a [Option<InputValue<'a>>],
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
+    /// Where wrong reads are noted.
+    pub log: &'a ReadLog,
 }
 
 impl<'a> Inputs<'a> {
-    fn get(&self, port: &str) -> Option<InputValue<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn get(&self, port: &str, ty: PortType) -> Option<InputValue<'a>> {
+        let index = port_index(self.ports, self.log, "input", port, Some(ty))?;
         self.values.get(index).copied().flatten()
     }
     /// The mesh at a port; empty where nothing is linked.
     pub fn mesh(&self, port: &str) -> MeshView<'a> {
-        match self.get(port) {
+        match self.get(port, PortType::Mesh) {
             Some(InputValue::Mesh(m)) => m,
             _ => MeshView::default(),
         }
     }
     /// The pose at a port.
     pub fn pose(&self, port: &str) -> Option<&'a Pose> {
-        match self.get(port) {
+        match self.get(port, PortType::Pose) {
             Some(InputValue::Pose(p)) => Some(p),
             _ => None,
         }
     }
     /// The mask at a port.
     pub fn mask(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, PortType::Mask) {
             Some(InputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
     /// The floats at a port.
     pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port) {
+        match self.get(port, PortType::Values) {
             Some(InputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
     /// The segments at a port.
     pub fn lines(&self, port: &str) -> Option<&'a [Line]> {
-        match self.get(port) {
+        match self.get(port, PortType::Lines) {
             Some(InputValue::Lines(m)) => Some(m),
             _ => None,
         }
@@ -453,37 +543,39 @@ pub struct Outputs<'a> {
     pub values: ArrayVec<Option<OutputValue<'a>>, MAX_PORTS>,
     /// The ports those belong to.
     pub ports: &'static [PortDesc],
+    /// Where wrong names are noted.
+    pub log: &'a ReadLog,
 }
 
 impl<'a> Outputs<'a> {
-    fn take(&mut self, port: &str) -> Option<OutputValue<'a>> {
-        let index = self.ports.iter().position(|p| p.name == port)?;
+    fn take(&mut self, port: &str, ty: PortType) -> Option<OutputValue<'a>> {
+        let index = port_index(self.ports, self.log, "output", port, Some(ty))?;
         self.values.get_mut(index)?.take()
     }
     /// Takes the mesh to write at a port; all attributes `None` where nobody needs it.
     pub fn mesh(&mut self, port: &str) -> MeshViewMut<'a> {
-        match self.take(port) {
+        match self.take(port, PortType::Mesh) {
             Some(OutputValue::Mesh(m)) => m,
             _ => MeshViewMut::default(),
         }
     }
     /// Takes the mask to write.
     pub fn mask(&mut self, port: &str) -> Option<&'a mut [f32]> {
-        match self.take(port) {
+        match self.take(port, PortType::Mask) {
             Some(OutputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
     /// Takes the floats to write.
     pub fn floats(&mut self, port: &str) -> Option<&'a mut [f32]> {
-        match self.take(port) {
+        match self.take(port, PortType::Values) {
             Some(OutputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
     /// Takes the segments to write.
     pub fn lines(&mut self, port: &str) -> Option<&'a mut [Line]> {
-        match self.take(port) {
+        match self.take(port, PortType::Lines) {
             Some(OutputValue::Lines(m)) => Some(m),
             _ => None,
         }
@@ -516,6 +608,10 @@ pub trait BoundNode: Send + Sync + Debug {
     /// Element count of a `values` or `lines` output.
     fn output_len(&self, _port: &str) -> usize {
         0
+    }
+    /// Whether this setup writes an attribute that the output's effect calls [`AttributeEffect::Recompute`].
+    fn makes(&self, _port: &str, _attribute: MadeAttribute) -> bool {
+        true
     }
     /// Scratch (and state) of one instance. Allocates, so that `update` need not.
     fn new_scratch(&self) -> Box<dyn Any + Send> {

@@ -1,5 +1,6 @@
 //! Node parameters: their description, their values, and how a node reads them.
 
+use crate::ReadLog;
 use sinew_geom::Affine;
 
 /// When a parameter may change.
@@ -245,13 +246,16 @@ impl ParameterDesc {
 }
 
 /// Values of a node's parameters, read by name. A name that the node does not declare, or reads as another
-/// type, is a bug in the node: it is asserted in debug builds and reads as zero otherwise.
+/// type, is a bug in the node: it reads as zero and goes to the log, which whoever runs the node turns into an
+/// error.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters<'a> {
     /// In the order of [`crate::NodeDesc::parameters`].
     pub descs: &'static [ParameterDesc],
     /// One a description.
     pub values: &'a [ParameterValue],
+    /// Where wrong reads are noted.
+    pub log: &'a ReadLog,
 }
 
 macro_rules! getter {
@@ -260,8 +264,8 @@ macro_rules! getter {
         pub fn $name(&self, name: &str) -> $ty {
             match self.get(name) {
                 Some($pattern) => $value,
-                other => {
-                    debug_assert!(false, concat!("parameter '{}' read as ", stringify!($name), ", is {:?}"), name, other);
+                _ => {
+                    self.log.note("parameter", name, stringify!($name));
                     $zero
                 }
             }

@@ -131,7 +131,7 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         name: name.to_owned(),
         ..Mesh::default()
     };
-    let mut triangles = Vec::new();
+    let (mut triangles, mut targets) = (Vec::new(), Vec::new());
     out.normals = meshes
         .iter()
         .map(|m| m.normals.as_ref())
@@ -169,16 +169,10 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         if let (true, Some(i)) = (all_bound, &m.influences) {
             out.influences.get_or_insert_default().extend(i);
         }
-        // Each target keeps its number in `Pose::morph_weights`; numbers of meshes left out stay empty.
-        let end = m.morph_offset + m.morph_targets.len();
-        if !m.morph_targets.is_empty() && out.morph_targets.len() < end {
-            out.morph_targets
-                .resize_with(end, crate::MorphTarget::default);
-        }
-        for (target, slot) in m.morph_targets.iter().zip(m.morph_offset..) {
+        for (t, target) in m.morph_targets.iter().enumerate() {
             let mut target = target.clone();
             target.vertices.iter_mut().for_each(|v| *v += base32);
-            out.morph_targets[slot] = target;
+            targets.push((m.morph_weight_index(t), target));
         }
         let whole = [MeshPart {
             name: m.name.clone(),
@@ -197,6 +191,18 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
             triangles: p.triangles.start + first_triangle..p.triangles.end + first_triangle,
             ..p.clone()
         }));
+    }
+    // In the order of their weights, which meshes left out do not take part in.
+    targets.sort_by_key(|t| t.0);
+    (out.morph_weight_indices, out.morph_targets) = targets.into_iter().unzip();
+    out.morph_offset = out.morph_weight_indices.first().copied().unwrap_or(0);
+    if out
+        .morph_weight_indices
+        .iter()
+        .enumerate()
+        .all(|(t, &w)| w == out.morph_offset + t)
+    {
+        out.morph_weight_indices.clear();
     }
     // Attributes that every mesh has in the same shape.
     let names: Vec<&String> = meshes[0].attributes.keys().collect();
@@ -300,13 +306,11 @@ mod tests {
         };
         let m = asset.merged(&Selection::All).expect("two meshes");
         let names: Vec<&str> = m.morph_targets.iter().map(|t| t.name.as_str()).collect();
-        assert_eq!(names, ["", "target 1", "", "target 3"]);
+        assert_eq!(names, ["target 1", "target 3"], "no blank ones");
+        assert_eq!([0, 1].map(|t| m.morph_weight_index(t)), [1, 3]);
         assert_eq!(
-            (
-                &m.morph_targets[3].vertices[..],
-                &m.morph_targets[1].vertices[..]
-            ),
-            (&[1][..], &[4][..])
+            [0, 1].map(|t| &m.morph_targets[t].vertices[..]),
+            [&[4][..], &[1][..]]
         );
     }
 

@@ -286,6 +286,22 @@ fn add_weight(
     Ok(())
 }
 
+/// Why a [`Mesh`] does not hold together.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// An attribute does not have one element a vertex.
+    #[error("{attribute}: found {found} elements, expected one for each of {expected} vertices")]
+    Length {
+        /// Which attribute.
+        attribute: String,
+        /// Elements there are.
+        found: usize,
+        /// Vertices of the topology.
+        expected: usize,
+    },
+}
+
 /// Deltas that a weight adds to the rest mesh, only for the vertices that move.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
@@ -338,10 +354,12 @@ pub struct Mesh {
     pub attributes: BTreeMap<String, Attribute>,
     /// Joint weights; `None` where nothing binds the mesh to a rig.
     pub influences: Option<Influences>,
-    /// Morph targets in the order of [`crate::Pose::morph_weights`], starting at `morph_offset`.
+    /// Morph targets, in the order of [`crate::Pose::morph_weights`].
     pub morph_targets: Vec<MorphTarget>,
-    /// Index of this mesh's first target in [`crate::Pose::morph_weights`].
+    /// Index of the first target's weight in [`crate::Pose::morph_weights`]; those of the others follow.
     pub morph_offset: usize,
+    /// Index of each target's weight where they do not follow each other (parts of a file, merged); otherwise empty.
+    pub morph_weight_indices: Vec<usize>,
     /// The source primitives, in vertex order; empty counts as one part.
     pub parts: Vec<MeshPart>,
 }
@@ -365,6 +383,52 @@ impl Mesh {
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.topology.vertex_count()
+    }
+
+    /// Index of a target's weight in [`crate::Pose::morph_weights`].
+    pub fn morph_weight_index(&self, target: usize) -> usize {
+        let given = self.morph_weight_indices.get(target).copied();
+        given.unwrap_or(self.morph_offset + target)
+    }
+
+    /// Whether every attribute has one element a vertex; the fields are public, so a mesh made by hand may differ.
+    ///
+    /// # Errors
+    /// [`MeshError`] names the first attribute that does not fit.
+    pub fn check(&self) -> Result<(), MeshError> {
+        let expected = self.vertex_count();
+        let fixed = [
+            ("positions", Some(self.positions.len())),
+            ("normals", self.normals.as_ref().map(Vec::len)),
+            ("tangents", self.tangents.as_ref().map(Vec::len)),
+            (
+                "joint weights",
+                self.influences.as_ref().map(Influences::vertex_count),
+            ),
+        ];
+        let sets = |what: &str, i: usize, len: usize| (format!("{what} {i}"), len);
+        let uvs = self.uvs.iter().enumerate();
+        let colors = self.colors.iter().enumerate();
+        let named = self
+            .attributes
+            .iter()
+            .map(|(n, a)| (format!("attribute '{n}'"), a.len()));
+        let all = fixed
+            .into_iter()
+            .filter_map(|(what, len)| Some((what.to_owned(), len?)))
+            .chain(uvs.map(|(i, v)| sets("texture coordinate set", i, v.len())))
+            .chain(colors.map(|(i, v)| sets("colour set", i, v.len())))
+            .chain(named);
+        for (attribute, found) in all {
+            if found != expected {
+                return Err(MeshError::Length {
+                    attribute,
+                    found,
+                    expected,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Smallest and largest corner of the rest positions; `None` for an empty mesh.

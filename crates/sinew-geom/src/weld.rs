@@ -1,5 +1,7 @@
 //! Vertices that share a position: the welded view of a mesh that is split at texture seams or hard edges.
 
+mod close;
+
 use std::collections::HashMap;
 
 /// Maps each vertex to a weld class; classes are numbered by their first vertex.
@@ -26,7 +28,8 @@ impl WeldMap {
     }
 
     /// Joins vertices whose distance is at most `tolerance` (metres); zero joins equal positions only
-    /// (`0.0 == -0.0`). Closeness chains: a-b and b-c close puts a and c in one class. Expected linear time.
+    /// (`0.0 == -0.0`). Closeness chains: a-b and b-c close puts a and c in one class. Expected linear time, however
+    /// large the tolerance is.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "vertex counts fit 32 bits by construction of Topology"
@@ -34,7 +37,7 @@ impl WeldMap {
     pub fn by_position(positions: &[[f32; 3]], tolerance: f32) -> Self {
         let mut parent: Vec<u32> = (0..positions.len() as u32).collect();
         if tolerance > 0.0 {
-            join_close(positions, tolerance, &mut parent);
+            close::join(positions, tolerance, &mut parent);
         } else {
             let mut seen: HashMap<[u32; 3], u32> = HashMap::with_capacity(positions.len());
             for (v, p) in positions.iter().enumerate() {
@@ -91,38 +94,6 @@ fn find(parent: &mut [u32], v: u32) -> u32 {
     root
 }
 
-/// Hash grid with cells of the tolerance: a close pair is in the same or a touching cell.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "cells saturate, which only costs speed; vertex counts fit 32 bits"
-)]
-fn join_close(positions: &[[f32; 3]], tolerance: f32, parent: &mut [u32]) {
-    let cell = |p: &[f32; 3]| p.map(|c| (f64::from(c) / f64::from(tolerance)).floor() as i64);
-    let mut grid: HashMap<[i64; 3], Vec<u32>> = HashMap::with_capacity(positions.len());
-    let limit = f64::from(tolerance) * f64::from(tolerance);
-    for (v, p) in positions.iter().enumerate() {
-        let c = cell(p);
-        for offset in 0..27_i64 {
-            let at = [
-                c[0].saturating_add(offset % 3 - 1),
-                c[1].saturating_add(offset / 3 % 3 - 1),
-                c[2].saturating_add(offset / 9 - 1),
-            ];
-            for &other in grid.get(&at).map(Vec::as_slice).unwrap_or_default() {
-                let q = positions[other as usize];
-                let d2: f64 = (0..3)
-                    .map(|i| (f64::from(p[i]) - f64::from(q[i])).powi(2))
-                    .sum();
-                if d2 <= limit {
-                    let (a, b) = (find(parent, v as u32), find(parent, other));
-                    parent[a.max(b) as usize] = a.min(b);
-                }
-            }
-        }
-        grid.entry(c).or_default().push(v as u32);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +143,85 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Classes by the definition: grow until nothing changes.
+    fn brute_force(points: &[[f32; 3]], tolerance: f32) -> Vec<u32> {
+        let mut class: Vec<u32> = (0..points.len() as u32).collect();
+        loop {
+            let mut changed = false;
+            for a in 0..points.len() {
+                for b in 0..points.len() {
+                    let d2: f64 = (0..3)
+                        .map(|i| (f64::from(points[a][i]) - f64::from(points[b][i])).powi(2))
+                        .sum();
+                    if d2 <= f64::from(tolerance).powi(2) && class[b] < class[a] {
+                        class[a] = class[b];
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                return class;
+            }
+        }
+    }
+
+    /// The class of a vertex as the lowest vertex in it.
+    fn lowest(w: &WeldMap) -> Vec<u32> {
+        let first = |&c: &u32| w.first_vertex[c as usize];
+        w.class_of_vertex.iter().map(first).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_partition_is_that_of_the_definition(
+            points in proptest::collection::vec(proptest::array::uniform3(-1.0_f32..1.0), 1..120),
+            tolerance in 0.001_f32..3.0,
+            scale in -6_i32..12,
+            grid in proptest::bool::ANY,
+        ) {
+            // Far from the origin, tiny and huge, and on a grid where distances equal the tolerance often.
+            let scale = 10.0_f32.powi(scale);
+            let step = tolerance / 2.0;
+            let place = |c: f32| if grid { (c / step).round() * step } else { c };
+            let points: Vec<[f32; 3]> = points.iter().map(|p| p.map(|c| place(c) * scale)).collect();
+            let w = WeldMap::by_position(&points, tolerance * scale);
+            proptest::prop_assert_eq!(lowest(&w), brute_force(&points, tolerance * scale));
+        }
+    }
+
+    #[test]
+    fn a_tolerance_of_any_size_takes_linear_time() {
+        // Two parallel sheets farther apart than the tolerance, which is near the size of the mesh: every pair
+        // within a sheet is close, none between them. Pair by pair this would take 10^10 steps.
+        let n = 50_000_u32;
+        let point = |i: u32| {
+            let (sheet, k) = (i % 2, i / 2);
+            let bump = (k % 7) as f32 * 1e-4;
+            [
+                sheet as f32 * 1.1 + if sheet == 0 { -bump } else { bump },
+                (k % 159) as f32 / 2000.0,
+                (k / 159) as f32 / 2000.0,
+            ]
+        };
+        let points: Vec<[f32; 3]> = (0..2 * n).map(point).collect();
+        let w = WeldMap::by_position(&points, 1.0);
+        assert_eq!(w.class_count(), 2);
+        assert!((0..2 * n as usize).all(|v| w.class_of_vertex[v] == (v % 2) as u32));
+        let all = WeldMap::by_position(&points, 10.0);
+        assert_eq!(all.class_count(), 1);
+    }
+
+    #[test]
+    fn tiny_tolerances_far_away_join_equal_points_only() {
+        let points = [
+            [1e30, 0.0, 0.0],
+            [1.0001e30, 0.0, 0.0],
+            [1e30, -0.0, 0.0],
+            [3e38, 3e38, 3e38],
+        ];
+        let w = WeldMap::by_position(&points, 1e-40);
+        assert_eq!(w.class_of_vertex, [0, 1, 0, 2]);
     }
 }

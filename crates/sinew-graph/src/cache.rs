@@ -10,7 +10,8 @@ use sinew_geom::{Attribute, Mesh, Rig};
 use std::collections::BTreeMap;
 
 const MAGIC: [u8; 4] = *b"SNWC";
-const FORMAT: u32 = 1;
+/// 2: rest meshes are the authored ones, whatever nodes stand in front.
+const FORMAT: u32 = 2;
 const HEADER: usize = 4 + 4 + 32 + 32;
 
 /// Why saved setup results were refused.
@@ -135,7 +136,9 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         raw(h, &t.normals);
         raw(h, &t.tangents);
     }
-    h.update(&(mesh.morph_offset as u64).to_le_bytes());
+    for t in 0..mesh.morph_targets.len() {
+        h.update(&(mesh.morph_weight_index(t) as u64).to_le_bytes());
+    }
 }
 
 fn hash_rig(h: &mut blake3::Hasher, rig: &Rig) {

@@ -2,12 +2,15 @@
 
 mod declarations;
 mod links;
+mod nested;
 mod nodes;
 
-use crate::diagnostic::{Diagnostics, Severity, closest};
+use crate::diagnostic::{Diagnostics, LineColumn, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::keyed::Keyed;
-use crate::plan::{InputDecl, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode};
+use crate::plan::{
+    InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
+};
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -61,8 +64,8 @@ enum Symbol {
     Input(usize),
     /// A node, by its index in `Collector::nodes`.
     Node(usize),
-    /// A link in another scope: the input of a nested graph.
-    Alias { scope: usize, link: String },
+    /// An input of a nested graph, by its index in `Collector::aliases`.
+    Alias(usize),
     /// A nested graph.
     Graph { scope: usize },
 }
@@ -98,6 +101,23 @@ struct Scope {
     outputs: Vec<(String, String, Range<usize>)>,
 }
 
+/// An input of a nested graph: a declaration inside, a link outside.
+#[derive(Debug)]
+struct Alias {
+    /// The nested graph's name and the input's, for messages.
+    what: String,
+    /// Scope that the link is read in.
+    outer: usize,
+    link: String,
+    /// Place of the link.
+    span: Range<usize>,
+    /// As declared inside.
+    ty: InputType,
+    count: usize,
+    /// The link is wrong, which has been said.
+    broken: bool,
+}
+
 #[derive(Debug)]
 struct RawNode {
     name: String,
@@ -111,6 +131,7 @@ struct RawNode {
 
 struct Collector<'a> {
     nested: &'a dyn GraphSource,
+    kinds: &'a [&'static NodeDesc],
     reporters: Vec<Reporter>,
     scopes: Vec<Scope>,
     inputs: Vec<InputDecl>,
@@ -118,6 +139,9 @@ struct Collector<'a> {
     nodes: Vec<RawNode>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
+    aliases: Vec<Alias>,
+    /// Values from nodes that go into nested graphs: how many those declare, and who says so.
+    counts: Vec<(links::RawSource, usize, String)>,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
 }
@@ -126,15 +150,19 @@ pub(crate) fn compile(
     file: &str,
     text: &str,
     nested: &dyn GraphSource,
+    kinds: &[&'static NodeDesc],
 ) -> Result<Plan, Diagnostics> {
     let mut c = Collector {
         nested,
+        kinds,
         reporters: vec![Reporter::new(file, text)],
         scopes: Vec::new(),
         inputs: Vec::new(),
         parameters: Vec::new(),
         nodes: Vec::new(),
         nested_bytes: 0,
+        aliases: Vec::new(),
+        counts: Vec::new(),
         open_files: vec![file.to_owned()],
     };
     let plan = c.compile_root();
@@ -201,6 +229,13 @@ impl Collector<'_> {
         }
     }
 
+    /// `file:line:column` of a byte.
+    fn place(&self, scope: usize, byte: usize) -> String {
+        let reporter = &self.reporters[self.scopes[scope].reporter];
+        let at = LineColumn::of(&reporter.text, byte);
+        format!("{}:{}:{}", reporter.file, at.line, at.column)
+    }
+
     fn has_errors(&self) -> bool {
         self.reporters
             .iter()
@@ -210,19 +245,8 @@ impl Collector<'_> {
 
     /// The document's version and keys. False where reading on makes no sense.
     fn check_head(&mut self, reporter: usize, root: &Json) -> bool {
-        const KEYS: [&str; 9] = [
-            "sinew",
-            "name",
-            "description",
-            "inputs",
-            "parameters",
-            "nodes",
-            "stack",
-            "outputs",
-            "$schema",
-        ];
         let r = &mut self.reporters[reporter];
-        let Some(members) = root.members() else {
+        if root.members().is_none() {
             r.error(
                 "wrong_type",
                 &root.span,
@@ -230,7 +254,7 @@ impl Collector<'_> {
                 "expected an object with \"sinew\": \"1.0\"",
             );
             return false;
-        };
+        }
         match root.get("sinew") {
             None => {
                 r.error(
@@ -252,7 +276,24 @@ impl Collector<'_> {
             }
             Some(_) => {}
         }
-        for m in members {
+        self.check_keys(reporter, root);
+        true
+    }
+
+    fn check_keys(&mut self, reporter: usize, root: &Json) {
+        const KEYS: [&str; 9] = [
+            "sinew",
+            "name",
+            "description",
+            "inputs",
+            "parameters",
+            "nodes",
+            "stack",
+            "outputs",
+            "$schema",
+        ];
+        let r = &mut self.reporters[reporter];
+        for m in root.members().unwrap_or_default() {
             if !KEYS.contains(&m.key.as_str()) {
                 let help = match closest(&m.key, KEYS.into_iter()) {
                     Some(k) => format!("did you mean '{k}'?"),
@@ -266,7 +307,6 @@ impl Collector<'_> {
                 );
             }
         }
-        true
     }
 
     fn assemble(
@@ -291,8 +331,11 @@ impl Collector<'_> {
         let nodes = order
             .iter()
             .map(|&raw| {
+                let n = &self.nodes[raw];
+                let place = self.place(n.scope, n.span.start);
                 let n = &mut self.nodes[raw];
                 PlanNode {
+                    place,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
                     inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
@@ -317,6 +360,11 @@ impl Collector<'_> {
             nodes,
             outputs,
             warnings: Vec::new(),
+            counts: self
+                .counts
+                .drain(..)
+                .filter_map(|(source, count, what)| Some((convert(source)?, count, what)))
+                .collect(),
         };
         plan.derive_phases();
         Some(plan)

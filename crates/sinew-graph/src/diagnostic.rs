@@ -46,13 +46,20 @@ pub struct LineColumn {
 impl Diagnostic {
     /// Where the underlined text starts.
     pub fn place(&self) -> LineColumn {
-        let mut at = self.span.start.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
+        LineColumn::of(&self.text, self.span.start)
+    }
+}
+
+impl LineColumn {
+    /// Place of a byte.
+    pub(crate) fn of(text: &str, byte: usize) -> Self {
+        let mut at = byte.min(text.len());
+        while !text.is_char_boundary(at) {
             at -= 1;
         }
-        let before = &self.text[..at];
+        let before = &text[..at];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        LineColumn {
+        Self {
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
         }

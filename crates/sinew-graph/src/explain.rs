@@ -82,7 +82,7 @@ impl Instance {
         let _ = writeln!(out, "update (each frame), in this order:");
         for (name, kind, _, scratch, implicit) in &self.report.steps {
             let added = if *implicit {
-                ", added because an output's normals no longer fit its positions"
+                ", added because normals that are read no longer fit their positions"
             } else {
                 ""
             };

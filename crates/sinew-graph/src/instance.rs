@@ -5,8 +5,11 @@
 //! dropped, those whose lives do not overlap share memory, those of outputs are kept twice (current, previous).
 
 pub(crate) mod buffers;
+mod frame;
 mod layout;
+mod made;
 mod outputs;
+mod refresh;
 mod setup;
 
 use crate::cache::CacheError;
@@ -15,13 +18,15 @@ use crate::plan::{ParameterSource, Plan};
 use crate::value::check_value;
 use arrayvec::ArrayVec;
 use buffers::{ArrayRef, AttributeRef, Buffers, Taken};
+use frame::Wanted;
+pub use frame::{Frame, UpdateError};
 pub use outputs::OutputMesh;
 use outputs::OutputSlot;
 use sinew_deform::{
     BoundNode, InputValue, Inputs, MAX_PORTS, MeshView, NodeDesc, NodeError, OutputValue, Outputs,
-    Par, ParameterValue, Parameters, UpdateContext,
+    Par, ParameterValue, Parameters, ReadLog, UpdateContext,
 };
-use sinew_geom::{Mesh, Pose, Rig};
+use sinew_geom::{Mesh, MeshError, Rig};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -56,15 +61,35 @@ pub enum BindError {
         /// Its type.
         expected: &'static str,
     },
+    /// A mesh does not hold together.
+    #[error("input '{name}': {source}")]
+    Mesh {
+        /// Name of the input.
+        name: String,
+        /// What was found and expected.
+        source: MeshError,
+    },
+    /// A node gives more or fewer values than the nested graph behind it declares.
+    #[error("{what} takes {expected} values, found {found}")]
+    ValueCount {
+        /// Place and name of the input.
+        what: String,
+        /// Values that the node gives.
+        found: usize,
+        /// Values that the nested graph declares.
+        expected: usize,
+    },
     /// A node refused its inputs or parameters.
-    #[error("node '{node}' ({kind}): {source}")]
+    #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     Node {
+        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        place: String,
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
         /// Why.
-        source: NodeError,
+        source: Box<NodeError>,
     },
     /// A parameter was set to something it cannot be.
     #[error(transparent)]
@@ -102,31 +127,6 @@ pub enum ParameterError {
     },
 }
 
-/// One evaluation: time, pose, values.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Frame<'a> {
-    /// Time of the frame.
-    pub time_secs: f64,
-    /// Time since the frame before; zero on the first.
-    pub dt_secs: f64,
-    /// The pose of every pose input.
-    pub pose: Option<&'a Pose>,
-    /// Poses of single inputs, by index into [`Plan::inputs`], where they differ from `pose`.
-    pub poses: &'a [(usize, &'a Pose)],
-    /// Floats of `values` inputs, by index into [`Plan::inputs`]; missing ones read as zero.
-    pub values: &'a [(usize, &'a [f32])],
-}
-
-impl<'a> Frame<'a> {
-    fn pose_of(&self, input: usize) -> Option<&'a Pose> {
-        self.poses
-            .iter()
-            .find(|p| p.0 == input)
-            .map(|p| p.1)
-            .or(self.pose)
-    }
-}
-
 #[derive(Debug)]
 enum StepInput {
     Mesh([Option<AttributeRef>; 4]),
@@ -154,13 +154,14 @@ struct Step {
     outputs: Vec<Option<StepOutput>>,
     sources: Vec<ParameterSource>,
     values: Vec<ParameterValue>,
+    log: ReadLog,
 }
 
 /// A plan bound to its inputs.
 #[derive(Debug)]
 pub struct Instance {
     plan: Arc<Plan>,
-    /// Rest meshes: those of the inputs, then results of setup.
+    /// Rest meshes of the inputs, then attributes that setup computed.
     constants: Vec<Arc<Mesh>>,
     constant_arrays: buffers::ConstantArrays,
     steps: Vec<Step>,
@@ -170,6 +171,8 @@ pub struct Instance {
     parameters: Vec<ParameterValue>,
     overridden: Vec<bool>,
     value_inputs: Vec<Vec<f32>>,
+    /// What each input wants with a frame.
+    wanted: Vec<Wanted>,
     frames_done: u64,
     pub(crate) report: setup::Report,
 }
@@ -251,8 +254,13 @@ impl Instance {
     }
 
     /// One frame. Allocates nothing with [`Par::Seq`], nor with [`Par::Rayon`] when called from inside a pool
-    /// (`ThreadPool::install`); from outside, rayon's queue allocates now and then.
-    pub fn update(&mut self, frame: &Frame<'_>, par: Par) {
+    /// (`ThreadPool::install`); from outside, rayon's queue allocates now and then. Inputs that no step reads may
+    /// be left out.
+    ///
+    /// # Errors
+    /// [`UpdateError`] where a pose or values are missing or do not fit what was bound.
+    pub fn update(&mut self, frame: &Frame<'_>, par: Par) -> Result<(), UpdateError> {
+        frame::check(&self.plan, &self.wanted, frame)?;
         self.buffers.swap_previous();
         for (i, decl) in self.plan.parameters().iter().enumerate() {
             if let (Some(keyed), false) = (&decl.keyed, self.overridden[i]) {
@@ -260,13 +268,8 @@ impl Instance {
             }
         }
         for (index, values) in self.value_inputs.iter_mut().enumerate() {
-            let given = frame
-                .values
-                .iter()
-                .find(|v| v.0 == index)
-                .map_or(&[][..], |v| v.1);
-            for (i, out) in values.iter_mut().enumerate() {
-                *out = given.get(i).copied().unwrap_or(0.0);
+            if let Some(given) = frame.values_of(index) {
+                values.copy_from_slice(given);
             }
         }
         let Self {
@@ -295,11 +298,17 @@ impl Instance {
                 buffers,
                 value_inputs,
             );
+            step.log.check().map_err(|source| UpdateError::Node {
+                node: step.name.clone(),
+                kind: step.desc.name,
+                source,
+            })?;
         }
         if self.frames_done == 0 {
             self.buffers.copy_to_previous();
         }
         self.frames_done += 1;
+        Ok(())
     }
 
     /// Bytes of setup results, frame buffers and scratch.
@@ -367,14 +376,17 @@ fn run_step(
         parameters: Parameters {
             descs: step.desc.parameters,
             values: &step.values,
+            log: &step.log,
         },
         inputs: Inputs {
             values: &inputs,
             ports: step.desc.inputs,
+            log: &step.log,
         },
         outputs: Outputs {
             values: outputs,
             ports: step.desc.outputs,
+            log: &step.log,
         },
         scratch: step.scratch.as_mut(),
     });

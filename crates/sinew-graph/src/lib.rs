@@ -21,7 +21,9 @@ mod value;
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
-pub use instance::{BindError, Frame, InputBinding, Instance, OutputMesh, ParameterError};
+pub use instance::{
+    BindError, Frame, InputBinding, Instance, OutputMesh, ParameterError, UpdateError,
+};
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
@@ -36,5 +38,19 @@ pub use value::to_plain_json;
 /// # Errors
 /// Every problem found, each with its place and what would be right.
 pub fn compile(file: &str, text: &str, nested: &dyn GraphSource) -> Result<Plan, Diagnostics> {
-    check::compile(file, text, nested)
+    check::compile(file, text, nested, sinew_deform::REGISTRY)
+}
+
+/// As [`compile`], with the node kinds `nodes` instead of [`sinew_deform::REGISTRY`]: for nodes of your own. Where
+/// two have one name, the first is taken.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_with_nodes(
+    file: &str,
+    text: &str,
+    nested: &dyn GraphSource,
+    nodes: &[&'static sinew_deform::NodeDesc],
+) -> Result<Plan, Diagnostics> {
+    check::compile(file, text, nested, nodes)
 }

@@ -99,6 +99,8 @@ pub struct PlanNode {
     pub runs_in_setup: bool,
     /// Whether the binder added it.
     pub implicit: bool,
+    /// Where it stands, `file:line:column`; empty where the binder added it.
+    pub place: String,
 }
 
 /// An output of the graph.
@@ -118,6 +120,8 @@ pub struct Plan {
     pub(crate) nodes: Vec<PlanNode>,
     pub(crate) outputs: Vec<OutputDecl>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Values from nodes that must be that many, and who says so (`place: input 'x' of 'y'`).
+    pub(crate) counts: Vec<(Source, usize, String)>,
 }
 
 impl Plan {

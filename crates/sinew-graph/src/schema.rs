@@ -212,7 +212,7 @@ fn parameter_declaration_schema() -> Value {
 fn nested_schema() -> Value {
     json!({
         "type": "object",
-        "description": "Another graph; its inputs and parameters are keys here.",
+        "description": "Another graph; its inputs (links) and parameters (values) are keys here.",
         "required": ["node"],
         "properties": { "node": { "const": "graph" }, "file": { "type": "string" }, "graph": { "type": "object" } },
         "oneOf": [{ "required": ["file"] }, { "required": ["graph"] }],

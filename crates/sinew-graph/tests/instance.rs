@@ -2,7 +2,10 @@
 
 use sinew_deform::{Par, ParameterValue};
 use sinew_geom::Mesh;
-use sinew_graph::{BindError, Frame, InputBinding, Instance, NoNesting, ParameterError, compile};
+use sinew_geom::{Affine, Joint, LocalTransform, Node, Pose, Rig, Trs};
+use sinew_graph::{
+    BindError, Frame, InputBinding, Instance, NoNesting, ParameterError, UpdateError, compile,
+};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -21,13 +24,15 @@ fn instance(text: &str, mesh: Mesh) -> Instance {
 }
 
 fn at(instance: &mut Instance, time_secs: f64) -> Vec<[f32; 3]> {
-    instance.update(
-        &Frame {
-            time_secs,
-            ..Frame::default()
-        },
-        Par::Seq,
-    );
+    instance
+        .update(
+            &Frame {
+                time_secs,
+                ..Frame::default()
+            },
+            Par::Seq,
+        )
+        .expect("fits");
     instance
         .mesh_output("body")
         .expect("body")
@@ -171,6 +176,287 @@ fn masks_must_fit_their_mesh() {
     .expect_err("9 values for 24 vertices");
     assert_eq!(
         error.to_string(),
-        "node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+        "g.json:2:56: node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+    );
+}
+
+/// A rig of that many joints, each on its own node, with that many morph weights on the first node.
+fn rig(joints: usize, morph_weights: usize) -> Arc<Rig> {
+    let mut nodes: Vec<Node> = (0..joints)
+        .map(|i| Node {
+            name: format!("joint {i}"),
+            parent: None,
+            local: LocalTransform::Trs(Trs::default()),
+            morph_weights: Vec::new(),
+            morph_offset: 0,
+        })
+        .collect();
+    nodes[0].morph_weights = vec![0.0; morph_weights];
+    let joint = |node| Joint {
+        node,
+        joint_from_bind: Affine::identity(),
+    };
+    Arc::new(Rig::new(nodes, (0..joints).map(joint).collect()).expect("valid"))
+}
+
+/// Skin, then morph by one value: both kinds of input that come with a frame.
+fn posed() -> Instance {
+    let text = r#"{"sinew": "1.0",
+     "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "w": {"type": "values", "count": 1}},
+     "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+               "morph": {"node": "morph", "mesh": "skin", "weights": "w"}},
+     "outputs": {"body": "morph"}}"#;
+    let plan = Arc::new(compile("g.json", text, &NoNesting).expect("valid"));
+    let mut mesh = meshes::cube();
+    mesh.influences = Some(sinew_geom::Influences::rigid(mesh.vertex_count(), 1));
+    mesh.morph_targets = vec![sinew_geom::MorphTarget {
+        vertices: vec![0],
+        positions: vec![[1.0, 0.0, 0.0]],
+        ..Default::default()
+    }];
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(rig(3, 2)),
+        InputBinding::Values,
+    ];
+    Instance::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn frame<'a>(pose: &'a Pose, values: &'a [(usize, &'a [f32])]) -> Frame<'a> {
+    Frame {
+        pose: Some(pose),
+        values,
+        ..Frame::default()
+    }
+}
+
+#[test]
+fn frames_that_do_not_fit_are_refused_and_change_nothing() {
+    let mut i = posed();
+    let pose = rig(3, 2).rest_pose();
+    i.update(&frame(&pose, &[(2, &[0.5])]), Par::Seq)
+        .expect("fits");
+    let before = i.mesh_output("body").expect("body").positions.to_vec();
+    let mut said = |frame: &Frame<'_>| match i.update(frame, Par::Seq) {
+        Err(e) => e.to_string(),
+        Ok(()) => "no problem".into(),
+    };
+    let two = rig(2, 2).rest_pose();
+    let other_weights = rig(3, 1).rest_pose();
+    let half = Pose {
+        locals: Vec::new(),
+        ..pose.clone()
+    };
+    let good: &[(usize, &[f32])] = &[(2, &[0.5])];
+    let found = [
+        said(&Frame {
+            values: good,
+            ..Frame::default()
+        }),
+        said(&frame(&two, good)),
+        said(&frame(&other_weights, good)),
+        said(&frame(&half, good)),
+        said(&frame(&pose, &[])),
+        said(&frame(&pose, &[(2, &[0.5, 0.5])])),
+        said(&frame(&pose, &[(2, &[f32::NAN])])),
+        said(&frame(&pose, &[(0, &[0.5])])),
+        said(&frame(&pose, &[(3, &[0.5])])),
+        said(&Frame {
+            poses: &[(2, &pose)],
+            ..frame(&pose, good)
+        }),
+        said(&Frame {
+            poses: &[(1, &two)],
+            ..frame(&pose, good)
+        }),
+    ];
+    assert_eq!(
+        found,
+        [
+            "input 'pose': found no pose, expected one of 3 joints",
+            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
+            "input 'pose': found a pose with 1 morph weights, expected 2; it is a pose of another rig",
+            "input 'pose': found a pose with 0 nodes, expected 3; it is a pose of another rig",
+            "input 'w': found no values, expected 1",
+            "input 'w': found 2 values, expected 1",
+            "input 'w': value 0 is NaN, expected a finite number",
+            "input 'body': found values, expected a mesh",
+            "the frame names input 3, the graph has 3, counted from 0",
+            "input 'w': found a pose, expected values",
+            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
+        ]
+    );
+    assert_eq!(i.mesh_output("body").expect("body").positions, before);
+    assert_eq!(
+        i.update(&frame(&pose, &[]), Par::Seq),
+        Err(UpdateError::MissingValues {
+            input: "w".into(),
+            expected: 1
+        })
+    );
+}
+
+#[test]
+fn inputs_that_nothing_reads_may_be_left_out() {
+    // The document declares no input, so there is a pose, which the stack does not use.
+    let mut i = instance(SHIFTS, meshes::cube());
+    assert_eq!(i.update(&Frame::default(), Par::Seq), Ok(()));
+}
+
+#[test]
+fn meshes_made_by_hand_are_checked() {
+    let plan = Arc::new(compile("g.json", SHIFTS, &NoNesting).expect("valid"));
+    let mut mesh = meshes::cube();
+    mesh.positions.pop();
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(Arc::default()),
+    ];
+    let error = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("23 positions");
+    assert_eq!(
+        error.to_string(),
+        "input 'body': positions: found 23 elements, expected one for each of 24 vertices"
+    );
+}
+
+/// What follows a node binds to the authored rest mesh, so that it does not matter how the node got its values:
+/// written as a constant, as the default of a parameter, or set later.
+#[test]
+fn constants_and_parameters_of_equal_value_give_the_same() {
+    let followers = [
+        r#"{"node": "delta_mush", "iterations": 4, "pin_border": false}"#,
+        r#"{"node": "smooth", "iterations": 4, "pin_border": false}"#,
+        r#"{"node": "wrap", "mesh": "body", "driver": "bent"}"#,
+        r#"{"node": "wrap", "mesh": "bent", "driver": "body"}"#,
+        r#"{"node": "lattice", "bind_to": "rest", "resolution": [2, 2, 2], "points_are": "offsets", "points": [[0,0,0],[0,1,0],[0,0,0],[0,0,0],[0,0,0],[0,0,0],[1,0,0],[0,0,0]]}"#,
+        r#"{"node": "tangent_frames", "normals": "keep_authored_delta"}"#,
+    ];
+    let before = [
+        r#""node": "transform", "transform": {"translation": [0, 2, 0], "scale": [1, 3, 1]}, "weight""#,
+        r#""node": "smooth", "iterations": 3, "pin_border": false, "blend""#,
+    ];
+    for follower in followers {
+        let follower = if follower.contains("\"mesh\"") {
+            follower.to_owned()
+        } else {
+            follower.replacen('{', "{\"mesh\": \"bent\", ", 1)
+        };
+        for before in before {
+            let graph = |value: &str, default: u8| {
+                format!(
+                    r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}},
+                     "parameters": {{"w": {{"type": "float", "default": {default}}}}},
+                     "nodes": {{"bent": {{"mesh": "body", {before}: {value}}}, "it": {follower},
+                                "end": {{"node": "transform", "mesh": "it", "weight": "$w"}}}},
+                     "outputs": {{"body": "end"}}}}"#
+                )
+            };
+            let result = |value: &str, default: u8| {
+                let mut i = instance(&graph(value, default), meshes::tube(6, 8, 1.0, 0.3));
+                i.set_parameter("w", &ParameterValue::Float(1.0))
+                    .expect("in range");
+                let positions = at(&mut i, 0.0);
+                let normals = i
+                    .mesh_output("body")
+                    .and_then(|m| m.normals)
+                    .map(<[_]>::to_vec);
+                (positions, normals.expect("normals"))
+            };
+            let constant = result("1", 1);
+            assert!(
+                constant == result("\"$w\"", 1),
+                "constant and default: {before} {follower}"
+            );
+            assert!(
+                constant == result("\"$w\"", 0),
+                "constant and set later: {before} {follower}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_an_output_is_the_authored_mesh() {
+    let text =
+        r#"{"sinew": "1.0", "stack": [{"node": "smooth", "iterations": 5, "pin_border": false}]}"#;
+    let mut i = instance(text, meshes::cube());
+    at(&mut i, 0.0);
+    let out = i.mesh_output("body").expect("body");
+    assert_eq!(out.rest.positions, meshes::cube().positions);
+    assert_eq!(out.rest.normals, meshes::cube().normals);
+    assert_ne!(out.positions, meshes::cube().positions);
+    assert_ne!(
+        out.normals.expect("normals"),
+        meshes::cube().normals.expect("normals")
+    );
+}
+
+/// Three parts with one morph target each, along x, y and z; their weights are numbers 1, 2 and 4 of the pose.
+fn parts() -> sinew_geom::Asset {
+    let part = |(axis, morph_offset): (usize, usize)| {
+        let mut mesh = meshes::cube();
+        mesh.name = ["left", "middle", "right"][axis].into();
+        let mut delta = [0.0; 3];
+        delta[axis] = 1.0;
+        mesh.morph_targets = vec![sinew_geom::MorphTarget {
+            vertices: vec![0],
+            positions: vec![delta],
+            ..Default::default()
+        }];
+        mesh.morph_offset = morph_offset;
+        mesh
+    };
+    sinew_geom::Asset {
+        meshes: [(2, 4), (1, 2), (0, 1)].map(part).to_vec(),
+        rig: rig(1, 5),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn morph_weights_of_meshes_left_out_are_not_demanded() {
+    let asset = parts();
+    let run = |select: &str, link: &str, pose: &Pose, values: &[f32]| {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}, "w": {{"type": "values", "count": {}}}}},
+             "nodes": {{"m": {{"node": "morph", "mesh": "body", {link}}}}}, "outputs": {{"body": "m"}}}}"#,
+            values.len()
+        );
+        let plan = Arc::new(compile("g.json", &text, &NoNesting).expect("valid"));
+        let mesh = asset
+            .merged(&sinew_geom::Selection::Named(select.into()))
+            .expect("found");
+        let rest = mesh.positions.clone();
+        let inputs = [
+            InputBinding::Mesh(Arc::new(mesh)),
+            InputBinding::Pose(asset.rig.clone()),
+            InputBinding::Values,
+        ];
+        let mut i = Instance::bind(plan, &inputs, &[], Par::Seq).map_err(|e| e.to_string())?;
+        i.update(&frame(pose, &[(2, values)]), Par::Seq)
+            .map_err(|e| e.to_string())?;
+        let out = i.mesh_output("body").expect("body");
+        Ok::<_, String>([0, 24].map(|v| {
+            let (p, r) = (out.positions.get(v)?, rest.get(v)?);
+            Some([0, 1, 2].map(|c| p[c] - r[c]))
+        }))
+    };
+    let mut pose = asset.rig.rest_pose();
+    pose.morph_weights = vec![9.0, 0.5, 9.0, 9.0, 0.25];
+    // `right` comes first in the file; the targets are in the order of the weights.
+    let expected = Ok([Some([0.0, 0.0, 0.25]), Some([0.5, 0.0, 0.0])]);
+    assert_eq!(run("*t", "\"pose\": \"pose\"", &pose, &[1.0]), expected);
+    assert_eq!(
+        run("*t", "\"weights\": \"w\"", &pose, &[0.5, 0.25]),
+        expected
+    );
+    assert_eq!(
+        run("right", "\"weights\": \"w\"", &pose, &[0.25]),
+        Ok([Some([0.0, 0.0, 0.25]), None])
+    );
+    let error = run("*t", "\"weights\": \"w\"", &pose, &[0.0; 5]).expect_err("five for two");
+    assert!(
+        error.contains("5 morph weights, the mesh has 2 targets"),
+        "{error}"
     );
 }

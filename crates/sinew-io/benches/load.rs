@@ -83,7 +83,9 @@ fn load(c: &mut Criterion) {
     let mut group = c.benchmark_group("load");
     group.throughput(Throughput::Bytes(bytes));
     group.sample_size(20);
-    group.bench_function("read and convert once", |b| b.iter(|| plain(black_box(&path))));
+    group.bench_function("read and convert once", |b| {
+        b.iter(|| plain(black_box(&path)))
+    });
     group.bench_function("read_gltf", |b| {
         b.iter(|| sinew_io::read_gltf(black_box(&path)).expect("valid"));
     });

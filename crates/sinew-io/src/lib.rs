@@ -19,6 +19,7 @@ pub mod ply;
 pub mod point_cache;
 mod sequence;
 mod surface;
+mod values;
 
 pub use any::{AnyFile, make_folder, read_any, read_bytes, read_text, write_bytes, write_text};
 pub use atomic::{AtomicDir, AtomicFile};
@@ -32,3 +33,4 @@ pub use sequence::{
     write_mesh_sequence,
 };
 pub use surface::{Surface, turn_z_up_to_y_up};
+pub use values::{ValueTable, read_values};

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 ..Frame::default()
             },
             Par::Seq,
-        );
+        )?;
         let body = instance.mesh_output("body").ok_or("the stack's output")?;
         println!(
             "{degrees:3} degrees: the tip is at {:?}",

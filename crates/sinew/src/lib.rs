@@ -21,7 +21,7 @@
 //! }"#;
 //! let plan = sinew::graph::compile("shift.json", document, &NoNesting)?;
 //! let mut instance = Instance::bind(Arc::new(plan), &[InputBinding::Mesh(Arc::new(mesh))], &[], Par::Seq)?;
-//! instance.update(&Frame::default(), Par::Seq);
+//! instance.update(&Frame::default(), Par::Seq)?;
 //! let body = instance.mesh_output("body").expect("declared by the stack");
 //! assert_eq!(body.positions[1], [1.0, 0.0, 2.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

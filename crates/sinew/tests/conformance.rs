@@ -63,7 +63,8 @@ fn outputs_are_finite_and_normals_are_unit() {
                     ..Frame::default()
                 },
                 Par::Seq,
-            );
+            )
+            .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             assert!(
                 results(&i).iter().all(|b| f32::from_bits(*b).is_finite()),
                 "{} on {}: not finite",
@@ -117,10 +118,10 @@ fn threads_do_not_change_a_bit() {
         };
         for desc in REGISTRY {
             let mut i = instance(&asset, &document(desc));
-            i.update(&frame, Par::Seq);
+            i.update(&frame, Par::Seq).expect("fits");
             let expected = results(&i);
             for pool in &pools {
-                pool.install(|| i.update(&frame, Par::Rayon));
+                pool.install(|| i.update(&frame, Par::Rayon)).expect("fits");
                 assert!(
                     results(&i) == expected,
                     "{} on {} with {} threads",
@@ -151,8 +152,8 @@ fn saved_setup_gives_the_same_bits() {
             let bytes = i.setup_cache(&inputs, &[]);
             let mut j = Instance::bind_cached(i.plan().clone(), &inputs, &[], Par::Seq, &bytes)
                 .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
-            i.update(&frame, Par::Seq);
-            j.update(&frame, Par::Seq);
+            i.update(&frame, Par::Seq).expect("fits");
+            j.update(&frame, Par::Seq).expect("fits");
             assert!(
                 results(&i) == results(&j),
                 "{} on {}",
@@ -243,7 +244,8 @@ fn blending_with_a_smoothed_mesh_recomputes_normals() {
                 ..Frame::default()
             },
             Par::Seq,
-        );
+        )
+        .expect("fits");
         i.mesh_output("body")
             .and_then(|m| m.normals)
             .expect("normals")

@@ -60,7 +60,8 @@ fn update_allocates_nothing() {
                         ..Frame::default()
                     },
                     par,
-                );
+                )
+                .expect("fits");
             };
             frame(Par::Seq);
             let before = COUNT.load(Ordering::Relaxed);

@@ -124,6 +124,7 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let collected = run_instance(
         &mut instance,
         &mut cast,
+        &[],
         clip.as_deref(),
         &numbers,
         30.0,
@@ -158,14 +159,16 @@ fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
     let mut instance =
         Instance::bind(plan.clone(), &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
-    instance.update(
-        &Frame {
-            time_secs: at_secs,
-            pose: cast.poses.first(),
-            ..Frame::default()
-        },
-        Par::Rayon,
-    );
+    instance
+        .update(
+            &Frame {
+                time_secs: at_secs,
+                pose: cast.poses.first(),
+                ..Frame::default()
+            },
+            Par::Rayon,
+        )
+        .map_err(Failure::bind)?;
     let body = instance
         .mesh_output("body")
         .ok_or_else(|| Failure::bind("the graph has no output 'body'"))?;

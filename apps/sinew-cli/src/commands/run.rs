@@ -7,6 +7,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::output::{Collected, Options, check_ending, write_all};
 use crate::talk::Talk;
+use crate::values::{self, Values};
 use sinew::deform::{Par, ParameterValue};
 use sinew::graph::{BindError, Frame, InputType, Instance, Plan};
 use sinew::io::gltf_write::GlbSource;
@@ -28,13 +29,6 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         }
     };
     let plan = Arc::new(document.compile(talk)?);
-    if let Some(input) = plan.inputs().iter().find(|i| i.ty == InputType::Values) {
-        let message = format!(
-            "input '{}' takes values each frame, which only the library can give",
-            input.name
-        );
-        return Err(Failure::bind(message));
-    }
     let parameters = parse_settings(&plan, &args.set)?;
     let clip = chosen_clip(&character, args.clip.as_deref())?;
     let numbers = frame_numbers(
@@ -42,6 +36,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         character.asset.find_clip(clip.as_deref()),
         args.fps,
     )?;
+    let values = values::read_all(&plan, &args.values, &numbers)?;
     let source = character
         .source
         .as_ref()
@@ -56,6 +51,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         run_instance(
             &mut instance,
             &mut cast,
+            &values,
             clip.as_deref(),
             &numbers,
             args.fps,
@@ -139,6 +135,7 @@ fn bind(
 pub(crate) fn run_instance(
     instance: &mut Instance,
     cast: &mut Cast,
+    values: &[Values],
     clip: Option<&str>,
     numbers: &[i64],
     fps: f64,
@@ -160,16 +157,23 @@ pub(crate) fn run_instance(
             .of_input
             .iter()
             .enumerate()
+            .filter(|(i, _)| plan.inputs()[*i].ty == InputType::Pose)
             .map(|(i, &c)| (i, &cast.poses[c]))
+            .collect();
+        let values: Vec<(usize, &[f32])> = values
+            .iter()
+            .map(|v| (v.input, v.of_frame(number)))
             .collect();
         let frame = Frame {
             time_secs,
             dt_secs: before.map_or(0.0, |b| time_secs - b),
             pose: None,
             poses: &poses,
-            values: &[],
+            values: &values,
         };
-        instance.update(&frame, Par::Rayon);
+        instance
+            .update(&frame, Par::Rayon)
+            .map_err(|e| Failure::bind(format!("frame {number}: {e}")))?;
         if let Some((output, vertex)) = not_finite(instance) {
             let message = format!(
                 "frame {number}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"

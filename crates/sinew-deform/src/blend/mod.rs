@@ -5,8 +5,9 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut,
+    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext,
+    for_each_chunk,
 };
 
 pub use reference::{blend_direction, blend_position};
@@ -24,14 +25,12 @@ pub static DESC: NodeDesc = NodeDesc {
             "target",
             PortType::Mesh,
             "Where factor 1 arrives; same vertices.",
-        ),
+        )
+        .reading(MeshReads::MIXED),
         MASK_PORT,
     ],
     outputs: &[PortDesc::mesh_output(
-        MeshEffect {
-            mixes: Some("target"),
-            ..MeshEffect::MOVES_FRAMES
-        },
+        MeshEffect::MOVES_FRAMES,
         "The mixed mesh.",
     )],
     parameters: &[

@@ -29,7 +29,6 @@ pub static DESC: NodeDesc = NodeDesc {
     outputs: &[PortDesc::mesh_output(
         MeshEffect {
             from: "mesh",
-            mixes: None,
             positions: AttributeEffect::Keep,
             normals: AttributeEffect::Keep,
             tangents: AttributeEffect::Keep,

@@ -179,7 +179,9 @@ impl<D: LocalDeformer> BoundNode for Bound<D> {
     fn update(&self, mut context: UpdateContext<'_>) {
         let deformer = D::from_parameters(&context.parameters);
         let placement = Placement::from_parameters(&context.parameters);
-        if let Some(lines) = context.outputs.lines("debug") {
+        if D::DEBUG_LINES > 0
+            && let Some(lines) = context.outputs.lines("debug")
+        {
             deformer.debug_lines(&placement, &context.parameters, lines);
         }
         LocalJob {

@@ -19,12 +19,22 @@ pub enum MorphBindError {
         "no source of weights: link 'pose' (the weights animated in the file) or 'weights' (one number a target)"
     )]
     NoWeights,
-    /// Too few weights.
-    #[error("{found} morph weights, the mesh needs {expected}")]
+    /// Not one weight a target.
+    #[error("{found} morph weights, the mesh has {expected} targets")]
     WeightCount {
         /// Weights there are.
         found: usize,
-        /// Weights needed.
+        /// Targets of the mesh.
+        expected: usize,
+    },
+    /// The pose is of another rig.
+    #[error(
+        "a pose of {found} morph weights, the targets of the mesh are among the first {expected}"
+    )]
+    PoseWeights {
+        /// Weights of a pose.
+        found: usize,
+        /// Weights that a pose must have at least.
         expected: usize,
     },
     /// A target names a vertex that the mesh does not have.

@@ -10,6 +10,7 @@ use crate::{
     ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
 use reference::{add_deltas, add_directions};
+use std::any::Any;
 
 pub use bind::{MorphBind, MorphBindError};
 
@@ -103,42 +104,70 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let wrap = |e: MorphBindError| NodeError::Bind(Box::new(e));
     let mesh = context.mesh("mesh")?;
     let bind = MorphBind::new(mesh).map_err(wrap)?;
-    let (found, first) = match context.value_count("weights") {
-        Some(found) => (found, 0),
+    let source = match context.value_count("weights") {
+        Some(found) => {
+            let expected = bind.target_count;
+            if found != expected {
+                return Err(wrap(MorphBindError::WeightCount { found, expected }));
+            }
+            WeightSource::Values
+        }
         None if context.is_linked("pose") => {
             let found = context.rig("pose")?.morph_weight_count();
-            (found, mesh.morph_offset)
+            let indices: Vec<usize> = (0..bind.target_count)
+                .map(|t| mesh.morph_weight_index(t))
+                .collect();
+            let expected = indices.iter().max().map_or(0, |&last| last + 1);
+            if found < expected {
+                return Err(wrap(MorphBindError::PoseWeights { found, expected }));
+            }
+            WeightSource::Pose(indices)
         }
         None => return Err(wrap(MorphBindError::NoWeights)),
     };
-    let expected = first + bind.target_count;
-    if found < expected {
-        return Err(wrap(MorphBindError::WeightCount { found, expected }));
-    }
-    Ok(Box::new(BoundMorph { bind, first }))
+    Ok(Box::new(BoundMorph { bind, source }))
+}
+
+#[derive(Debug)]
+enum WeightSource {
+    /// One a target.
+    Values,
+    /// Index of each target's weight in the pose.
+    Pose(Vec<usize>),
 }
 
 #[derive(Debug)]
 struct BoundMorph {
     bind: MorphBind,
-    /// Index of the first target's weight.
-    first: usize,
+    source: WeightSource,
 }
 
 impl BoundNode for BoundMorph {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(vec![0.0_f32; self.bind.target_count])
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.bind.target_count * 4
+    }
     fn update(&self, mut context: UpdateContext<'_>) {
-        let from_pose = || {
-            context
-                .inputs
-                .pose("pose")
-                .map(|p| p.morph_weights.as_slice())
-        };
-        let weights = context.inputs.floats("weights").or_else(from_pose);
-        let Some(weights) = weights.and_then(|w| w.get(self.first..)) else {
+        let Some(scratch) = context.scratch.downcast_mut::<Vec<f32>>() else {
             return;
+        };
+        let weights = match &self.source {
+            WeightSource::Values => context.inputs.floats("weights").unwrap_or_default(),
+            WeightSource::Pose(indices) => {
+                let pose = context.inputs.pose("pose");
+                for (w, &i) in scratch.iter_mut().zip(indices) {
+                    *w = pose
+                        .and_then(|p| p.morph_weights.get(i))
+                        .copied()
+                        .unwrap_or(0.0);
+                }
+                scratch
+            }
         };
         #[expect(
             clippy::cast_possible_truncation,

@@ -5,7 +5,8 @@ use super::*;
 use crate::local_frame::Axis;
 use crate::local_frame::test_support::{Kernel, moved, run};
 use crate::{
-    BindContext, BindInput, Inputs, OutputValue, Outputs, Par, ParameterValue, UpdateContext,
+    BindContext, BindInput, Inputs, OutputValue, Outputs, Par, ParameterValue, ReadLog,
+    UpdateContext,
 };
 use sinew_geom::{Affine, Quat, Vec3};
 
@@ -28,9 +29,11 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
             given.map_or_else(|| d.default_value(), |(_, v)| v.clone())
         })
         .collect();
+    let log = ReadLog::new();
     let parameters = Parameters {
         descs: DESC.parameters,
         values: &values,
+        log: &log,
     };
     let mesh = mesh_of(CORNERS.to_vec());
     let inputs = [Some(BindInput::Mesh(&mesh)), None];
@@ -61,13 +64,16 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         inputs: Inputs {
             values: &[Some(crate::InputValue::Mesh(view)), None],
             ports: DESC.inputs,
+            log: &log,
         },
         outputs: Outputs {
             values: outputs.into_iter().collect(),
             ports: DESC.outputs,
+            log: &log,
         },
         scratch: &mut (),
     });
+    log.check().expect("reads what it declares");
     (positions, lines)
 }
 

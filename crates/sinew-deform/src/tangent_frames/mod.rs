@@ -12,8 +12,9 @@ mod tests_mikk;
 mod uv;
 
 use crate::{
-    AttributeEffect, BindContext, BoundNode, Choice, MeshEffect, NodeDesc, NodeError, NodeKind,
-    Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, for_each_chunk, simd_level,
+    AttributeEffect, BindContext, BoundNode, Choice, MadeAttribute, MeshEffect, NodeDesc,
+    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    for_each_chunk, simd_level,
 };
 use fearless_simd::dispatch;
 use sinew_geom::{Mesh, Real};
@@ -162,6 +163,14 @@ pub struct TangentFramesScratch {
 }
 
 impl TangentFramesBind {
+    /// Whether tangents come out: always from modes `project` and `none`, from the others where the mesh has
+    /// texture coordinates.
+    pub fn makes_tangents(&self) -> bool {
+        match self.config.tangents {
+            TangentMode::Uv | TangentMode::Mikktspace => self.uv.is_some(),
+            TangentMode::Project | TangentMode::None => true,
+        }
+    }
     /// Scratch for one instance.
     pub fn new_scratch(&self) -> TangentFramesScratch {
         let n = self.topology.triangles().len();
@@ -353,6 +362,9 @@ struct Bound {
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
+    }
+    fn makes(&self, _port: &str, attribute: MadeAttribute) -> bool {
+        attribute != MadeAttribute::Tangents || self.bind.makes_tangents()
     }
     fn new_scratch(&self) -> Box<dyn Any + Send> {
         Box::new(self.bind.new_scratch())

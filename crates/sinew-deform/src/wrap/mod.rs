@@ -32,7 +32,7 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::input(
             "driver",
             PortType::Mesh,
-            "Mesh whose surface it follows; its rest shape is the bind surface.",
+            "Mesh whose surface it follows; its authored rest shape is the bind surface.",
         ),
         MASK_PORT,
     ],

@@ -11,26 +11,32 @@ use sinew_geom::{Affine, Selection};
 impl Collector<'_> {
     /// Declares the inputs of the outermost graph; without any, `body` and `pose`.
     pub(super) fn declare_inputs(&mut self, scope: usize, root: &Json) {
+        for decl in self.read_inputs(scope, root) {
+            self.add_input(scope, decl);
+        }
+    }
+
+    /// What a document declares as inputs, or `body` and `pose` where it declares none.
+    pub(super) fn read_inputs(&mut self, scope: usize, root: &Json) -> Vec<InputDecl> {
         let Some(json) = root.get("inputs") else {
-            for (name, ty) in [("body", InputType::Mesh), ("pose", InputType::Pose)] {
-                self.add_input(
-                    scope,
-                    InputDecl {
-                        name: name.into(),
-                        ty,
-                        selection: Selection::All,
-                        file: None,
-                        count: 0,
-                    },
-                );
-            }
-            return;
+            return [("body", InputType::Mesh), ("pose", InputType::Pose)]
+                .map(|(name, ty)| InputDecl {
+                    name: name.into(),
+                    ty,
+                    selection: Selection::All,
+                    file: None,
+                    count: 0,
+                })
+                .into();
         };
+        let mut out = Vec::new();
         for m in self.members_of(scope, json, "inputs") {
-            if let Some(decl) = self.read_input(scope, &m) {
-                self.add_input(scope, decl);
+            match self.read_input(scope, &m) {
+                Some(decl) => out.push(decl),
+                None => _ = self.scopes[scope].broken.insert(m.key),
             }
         }
+        out
     }
 
     fn add_input(&mut self, scope: usize, decl: InputDecl) {

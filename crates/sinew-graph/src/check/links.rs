@@ -1,7 +1,8 @@
 //! Links: names to sources, types, order, cycles.
 
-use super::{Collector, MAX_NESTING, Symbol};
+use super::{Collector, Symbol};
 use crate::diagnostic::listed;
+use crate::plan::InputType;
 use sinew_deform::PortType;
 use std::ops::Range;
 
@@ -15,10 +16,25 @@ pub(super) enum RawSource {
 /// Sources of each node's inputs, and of the outputs.
 pub(super) type Resolved = (Vec<Vec<Option<RawSource>>>, Vec<(String, RawSource)>);
 
+/// One step along a link.
+enum Step<'a> {
+    End(RawSource),
+    On { scope: usize, link: &'a str },
+}
+
+/// Why a link leads nowhere.
+enum Unresolved {
+    /// Said elsewhere, where the name was declared or linked on.
+    Said,
+    /// Message and help.
+    Wrong(String, String),
+}
+
 impl Collector<'_> {
     pub(super) fn resolve_all(&mut self) -> Option<Resolved> {
         let mut sources = Vec::with_capacity(self.nodes.len());
-        let mut ok = true;
+        // Each link is checked once, at its own place; links that lead on over it then find it good or broken.
+        let mut ok = self.check_nested();
         for n in 0..self.nodes.len() {
             let scope = self.nodes[n].scope;
             let mut row = Vec::new();
@@ -53,6 +69,62 @@ impl Collector<'_> {
         ok.then_some((sources, outputs))
     }
 
+    /// The links into and out of nested graphs.
+    fn check_nested(&mut self) -> bool {
+        let mut ok = true;
+        for i in 0..self.aliases.len() {
+            let a = &self.aliases[i];
+            let (outer, ty, count) = (a.outer, a.ty, a.count);
+            let (link, span, what) = (a.link.clone(), a.span.clone(), a.what.clone());
+            let source = self.resolve_link(outer, &link, &span, &what, Some(ty.port_type()));
+            let fits = source.is_some_and(|s| self.check_count(outer, s, count, ty, &span, &what));
+            self.aliases[i].broken = !fits;
+            ok &= fits;
+        }
+        for scope in 1..self.scopes.len() {
+            for (name, link, span) in self.scopes[scope].outputs.clone() {
+                let what = format!("output '{name}'");
+                ok &= self
+                    .resolve_link(scope, &link, &span, &what, None)
+                    .is_some();
+            }
+        }
+        ok
+    }
+
+    /// Values that come from outside must be as many as the nested graph declares.
+    fn check_count(
+        &mut self,
+        scope: usize,
+        source: RawSource,
+        expected: usize,
+        ty: InputType,
+        span: &Range<usize>,
+        what: &str,
+    ) -> bool {
+        if ty != InputType::Values {
+            return true;
+        }
+        let RawSource::Input(i) = source else {
+            // How many a node gives is known when it is bound.
+            let place = self.place(scope, span.start);
+            self.counts
+                .push((source, expected, format!("{place}: {what}")));
+            return true;
+        };
+        let found = self.inputs[i].count;
+        if found == expected {
+            return true;
+        }
+        let message = format!(
+            "{what} takes {expected} values, '{}' has {found}",
+            self.inputs[i].name
+        );
+        self.reporter(scope)
+            .error("value_count", span, message, "make both \"count\" the same");
+        false
+    }
+
     fn resolve_link(
         &mut self,
         scope: usize,
@@ -61,11 +133,10 @@ impl Collector<'_> {
         what: &str,
         expected: Option<PortType>,
     ) -> Option<RawSource> {
-        let source = match self.resolve(scope, link, 0) {
+        let source = match self.resolve(scope, link) {
             Ok(source) => source,
-            // Said already, where the name was declared.
-            Err((message, _)) if message.is_empty() => return None,
-            Err((message, help)) => {
+            Err(Unresolved::Said) => return None,
+            Err(Unresolved::Wrong(message, help)) => {
                 self.reporter(scope).error(
                     "unknown_link",
                     span,
@@ -99,15 +170,26 @@ impl Collector<'_> {
         }
     }
 
-    fn resolve(
-        &self,
-        scope: usize,
-        link: &str,
-        depth: usize,
-    ) -> Result<RawSource, (String, String)> {
-        if depth > 2 * MAX_NESTING {
-            return Err((format!("'{link}' leads back to itself"), String::new()));
+    /// Follows a link through nested graphs to where the data comes from.
+    fn resolve(&self, scope: usize, link: &str) -> Result<RawSource, Unresolved> {
+        let (mut scope, mut link) = (scope, link);
+        let outputs: usize = self.scopes.iter().map(|s| s.outputs.len()).sum();
+        for step in 0..=self.aliases.len() + outputs {
+            let (next_scope, next_link) = match self.follow(scope, link) {
+                Ok(Step::End(source)) => return Ok(source),
+                Ok(Step::On { scope, link }) => (scope, link),
+                Err(why) if step == 0 => return Err(why),
+                Err(_) => return Err(Unresolved::Said),
+            };
+            (scope, link) = (next_scope, next_link);
         }
+        Err(Unresolved::Wrong(
+            format!("'{link}' leads back to itself"),
+            "a graph has no loops".into(),
+        ))
+    }
+
+    fn follow(&self, scope: usize, link: &str) -> Result<Step<'_>, Unresolved> {
         let (name, port) = match link.split_once('.') {
             Some((name, port)) => (name, Some(port)),
             None => (link, None),
@@ -115,16 +197,17 @@ impl Collector<'_> {
         let s = &self.scopes[scope];
         let Some(symbol) = s.symbols.get(name) else {
             if s.broken.contains(name) {
-                return Err((String::new(), String::new()));
+                return Err(Unresolved::Said);
             }
             let help = match self.suggestion(scope, name, s.names.iter().map(String::as_str)) {
                 Some(word) => format!("did you mean '{word}'?"),
                 None => format!("known are {}", listed(s.names.iter().map(String::as_str))),
             };
-            return Err((format!("there is no input or node '{name}'"), help));
+            let message = format!("there is no input or node '{name}'");
+            return Err(Unresolved::Wrong(message, help));
         };
         let no_port = |what: &str, known: &mut dyn Iterator<Item = &str>| {
-            Err((
+            Err(Unresolved::Wrong(
                 format!(
                     "{what} '{name}' has no output '{}'",
                     port.unwrap_or_default()
@@ -133,22 +216,25 @@ impl Collector<'_> {
             ))
         };
         match symbol {
-            Symbol::Input(i) if port.is_none() => Ok(RawSource::Input(*i)),
-            Symbol::Input(_) => Err((
+            Symbol::Input(_) | Symbol::Alias(_) if port.is_some() => Err(Unresolved::Wrong(
                 format!("input '{name}' has no ports"),
                 format!("link '{name}'"),
             )),
-            Symbol::Alias { scope, link } if port.is_none() => {
-                self.resolve(*scope, link, depth + 1)
+            Symbol::Input(i) => Ok(Step::End(RawSource::Input(*i))),
+            Symbol::Alias(i) => {
+                let alias = &self.aliases[*i];
+                if alias.broken {
+                    return Err(Unresolved::Said);
+                }
+                Ok(Step::On {
+                    scope: alias.outer,
+                    link: &alias.link,
+                })
             }
-            Symbol::Alias { .. } => Err((
-                format!("input '{name}' has no ports"),
-                format!("link '{name}'"),
-            )),
             Symbol::Node(node) => {
                 let outputs = self.nodes[*node].desc.outputs;
                 match port.map_or(Some(0), |p| outputs.iter().position(|o| o.name == p)) {
-                    Some(port) => Ok(RawSource::Node { node: *node, port }),
+                    Some(port) => Ok(Step::End(RawSource::Node { node: *node, port })),
                     None => no_port("node", &mut outputs.iter().map(|o| o.name)),
                 }
             }
@@ -159,7 +245,12 @@ impl Collector<'_> {
                     Some(p) => outputs.iter().find(|o| o.0 == p),
                 };
                 match found {
-                    Some((_, link, _)) => self.resolve(*scope, link, depth + 1),
+                    Some((_, link, _)) => Ok(Step::On {
+                        scope: *scope,
+                        link,
+                    }),
+                    // A graph without outputs has been reported.
+                    None if outputs.is_empty() => Err(Unresolved::Said),
                     None => no_port("graph", &mut outputs.iter().map(|o| o.0.as_str())),
                 }
             }
@@ -235,7 +326,7 @@ impl Collector<'_> {
             .map(|s| s.outputs.as_slice())
             .unwrap_or_default()
         {
-            if let Ok(RawSource::Node { node, .. }) = self.resolve(0, link, 0) {
+            if let Ok(RawSource::Node { node, .. }) = self.resolve(0, link) {
                 open.push(node);
             }
         }

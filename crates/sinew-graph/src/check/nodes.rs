@@ -1,20 +1,15 @@
-//! The `nodes`, `stack` and `outputs` of a document, nested graphs included.
+//! The `nodes`, `stack` and `outputs` of a document.
 
-use super::{
-    Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
-    ParameterRef, RawNode, Symbol,
-};
+use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol};
 use crate::diagnostic::{closest, listed};
-use crate::json::{self, Json, Kind, Member, Reporter};
-use crate::plan::ParameterSource;
+use crate::json::{Json, Kind, Member};
+use crate::plan::{InputType, ParameterSource};
 use crate::value::{check_value, expectation, read_keyed, read_value};
-use sinew_deform::{
-    NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, REGISTRY, find_node,
-};
+use sinew_deform::{NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase};
 use std::ops::Range;
 
 /// Keys that every node may have beside its ports and parameters.
-const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
+pub(super) const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
 /// Node kinds that the compiler itself understands.
 pub(crate) const NESTED_KIND: &str = "graph";
 /// Reserved: the user's own WGSL.
@@ -45,8 +40,8 @@ impl Collector<'_> {
             );
             return None;
         };
-        let mut previous = self.first_input(scope, PortType::Mesh);
-        let pose = self.first_input(scope, PortType::Pose);
+        let mut previous = self.main_input(scope, InputType::Mesh);
+        let pose = self.main_input(scope, InputType::Pose);
         for item in items {
             let as_object = match &item.kind {
                 Kind::Text(kind) => {
@@ -86,31 +81,16 @@ impl Collector<'_> {
         previous
     }
 
-    fn first_input(&self, scope: usize, ty: PortType) -> Option<String> {
+    /// The input that a stack starts from: the one called `body` (`pose`), else the only one of that type. The order of
+    /// keys does not matter.
+    fn main_input(&self, scope: usize, ty: InputType) -> Option<String> {
         let s = &self.scopes[scope];
-        s.names
-            .iter()
-            .find(|n| {
-                self.symbol_type(scope, n, 0) == Some(ty)
-                    && !matches!(s.symbols[*n], Symbol::Node(_) | Symbol::Graph { .. })
-            })
-            .cloned()
-    }
-
-    fn symbol_type(&self, scope: usize, name: &str, depth: usize) -> Option<PortType> {
-        match self.scopes[scope].symbols.get(name)? {
-            Symbol::Input(i) => Some(self.inputs[*i].ty.port_type()),
-            Symbol::Node(n) => self.nodes[*n].desc.outputs.first().map(|p| p.ty),
-            Symbol::Alias { scope, link } if depth < MAX_NESTING => {
-                let (name, port) = link.split_once('.').unwrap_or((link, ""));
-                if port.is_empty() {
-                    self.symbol_type(*scope, name, depth + 1)
-                } else {
-                    None
-                }
-            }
-            Symbol::Alias { .. } | Symbol::Graph { .. } => None,
-        }
+        let of_type = |name: &&String| match s.symbols.get(*name) {
+            Some(Symbol::Input(i)) => self.inputs[*i].ty == ty,
+            Some(Symbol::Alias(i)) => self.aliases[*i].ty == ty,
+            _ => false,
+        };
+        main_of(s.names.iter().filter(of_type).map(String::as_str), ty).map(str::to_owned)
     }
 
     fn free_name(&mut self, scope: usize, base: &str) -> String {
@@ -125,7 +105,13 @@ impl Collector<'_> {
         name
     }
 
-    fn declare(&mut self, scope: usize, name: &str, span: &Range<usize>, symbol: Symbol) -> bool {
+    pub(super) fn declare(
+        &mut self,
+        scope: usize,
+        name: &str,
+        span: &Range<usize>,
+        symbol: Symbol,
+    ) -> bool {
         if self.scopes[scope].symbols.contains_key(name) {
             self.reporter(scope).error(
                 "duplicate_name",
@@ -192,10 +178,10 @@ impl Collector<'_> {
                     "use built-in nodes; `sinew nodes` lists them",
                 );
             }
-            Some(kind) => match find_node(kind) {
+            Some(kind) => match self.kinds.iter().copied().find(|d| d.name == kind) {
                 Some(desc) => self.collect_plain(scope, name, span, json, desc, defaults),
                 None => {
-                    let help = match closest(kind, REGISTRY.iter().map(|d| d.name)) {
+                    let help = match closest(kind, self.kinds.iter().map(|d| d.name)) {
                         Some(word) => format!("did you mean '{word}'?"),
                         None => "`sinew nodes` lists the kinds there are".into(),
                     };
@@ -369,53 +355,78 @@ impl Collector<'_> {
             ParameterRef::Fixed { ty, source } => {
                 self.fixed_reference(scope, desc, reference, span, ty, source)
             }
-            ParameterRef::Declared(index) => {
-                let decl = &mut self.parameters[index];
-                if desc.phase == Phase::Setup && !decl.setup {
-                    let message = format!(
-                        "'{}' is read in setup only, but '${reference}' may change at any time",
-                        desc.name
-                    );
-                    self.reporter(scope).error(
-                        "setup_parameter",
-                        span,
-                        message,
-                        format!("add \"setup\": true to the declaration of '{reference}'"),
-                    );
-                    return None;
-                }
-                match narrow(decl.ty, desc.ty) {
-                    Some(ty) => decl.ty = ty,
-                    None => {
-                        self.reporter(scope).error(
-                            "wrong_type",
-                            span,
-                            format!("'${reference}' does not fit '{}'", desc.name),
-                            format!("expected {}", expectation(desc.ty)),
-                        );
-                        return None;
-                    }
-                }
-                let values = decl
-                    .keyed
-                    .iter()
-                    .flat_map(|k| &k.values)
-                    .chain([&decl.default]);
-                let bad = values
-                    .into_iter()
-                    .find_map(|v| check_value(decl.ty, v).err());
-                if let Some(message) = bad {
-                    self.reporter(scope).error(
-                        "out_of_range",
-                        span,
-                        format!("a value of '${reference}' does not fit '{}'", desc.name),
-                        message,
-                    );
-                    return None;
-                }
-                Some(ParameterSource::Parameter(index))
+            ParameterRef::Declared(index) => self
+                .narrow_declared(
+                    scope,
+                    index,
+                    desc.ty,
+                    desc.phase == Phase::Setup,
+                    desc.name,
+                    reference,
+                    span,
+                )
+                .then_some(ParameterSource::Parameter(index)),
+        }
+    }
+
+    /// Makes the range of a declared parameter no wider than what takes it. False where they do not go together.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "both sides are named in messages"
+    )]
+    pub(super) fn narrow_declared(
+        &mut self,
+        scope: usize,
+        index: usize,
+        ty: ParameterType,
+        setup: bool,
+        taker: &str,
+        reference: &str,
+        span: &Range<usize>,
+    ) -> bool {
+        let decl = &mut self.parameters[index];
+        if setup && !decl.setup {
+            let message = format!(
+                "'{taker}' is read in setup only, but '${reference}' may change at any time"
+            );
+            self.reporter(scope).error(
+                "setup_parameter",
+                span,
+                message,
+                format!("add \"setup\": true to the declaration of '{reference}'"),
+            );
+            return false;
+        }
+        match narrow(decl.ty, ty) {
+            Some(ty) => decl.ty = ty,
+            None => {
+                self.reporter(scope).error(
+                    "wrong_type",
+                    span,
+                    format!("'${reference}' does not fit '{taker}'"),
+                    format!("expected {}", expectation(ty)),
+                );
+                return false;
             }
         }
+        let values = decl
+            .keyed
+            .iter()
+            .flat_map(|k| &k.values)
+            .chain([&decl.default]);
+        let bad = values
+            .into_iter()
+            .find_map(|v| check_value(decl.ty, v).err());
+        if let Some(message) = bad {
+            self.reporter(scope).error(
+                "out_of_range",
+                span,
+                format!("a value of '${reference}' does not fit '{taker}'"),
+                message,
+            );
+            return false;
+        }
+        true
     }
 
     fn fixed_reference(
@@ -459,250 +470,6 @@ impl Collector<'_> {
         }
     }
 
-    /// A graph within the graph: its body joins ours under the prefix `name/`.
-    fn collect_graph(
-        &mut self,
-        outer: usize,
-        name: &str,
-        span: &Range<usize>,
-        json: &Json,
-        defaults: &[(&str, String)],
-    ) {
-        let Some((reporter, root, file)) = self.nested_document(outer, name, span, json) else {
-            return;
-        };
-        let prefix = format!("{}{name}/", self.scopes[outer].prefix);
-        let inner = self.new_scope(reporter, prefix);
-        self.wire_nested(outer, inner, name, span, json, &root, defaults);
-        let opened = file.is_some();
-        self.open_files.extend(file);
-        self.collect_body(inner, &root);
-        if opened {
-            self.open_files.pop();
-        }
-        self.declare(outer, name, span, Symbol::Graph { scope: inner });
-    }
-
-    fn nested_document(
-        &mut self,
-        outer: usize,
-        name: &str,
-        span: &Range<usize>,
-        json: &Json,
-    ) -> Option<(usize, Json, Option<String>)> {
-        if self.scopes[outer].prefix.matches('/').count() >= MAX_NESTING {
-            self.reporter(outer).error(
-                "too_deep",
-                span,
-                format!("more than {MAX_NESTING} graphs are nested here"),
-                "",
-            );
-            return None;
-        }
-        if self.scopes.len() > MAX_GRAPHS || self.nodes.len() > MAX_NODES_TO_NEST {
-            let message = if self.scopes.len() > MAX_GRAPHS {
-                format!("more than {MAX_GRAPHS} graphs are nested in this one")
-            } else {
-                format!("no graph is nested after {MAX_NODES_TO_NEST} nodes")
-            };
-            let help = "a graph counts as often as it is named";
-            self.reporter(outer)
-                .error("too_many_graphs", span, message, help);
-            return None;
-        }
-        match (json.get("graph"), json.get("file")) {
-            (Some(inline), None) => Some((self.scopes[outer].reporter, inline.clone(), None)),
-            (None, Some(file_json)) => {
-                let Some(file) = file_json.text() else {
-                    let message = format!("'file' is {}", file_json.describe());
-                    self.reporter(outer).error(
-                        "wrong_type",
-                        &file_json.span,
-                        message,
-                        "expected the path of a graph document",
-                    );
-                    return None;
-                };
-                let from = self.open_files.last().cloned().unwrap_or_default();
-                let found = match self.nested.graph_text(&from, file) {
-                    Ok(found) => found,
-                    Err(why) => {
-                        self.reporter(outer).error(
-                            "nested_file",
-                            &file_json.span,
-                            format!("the graph '{file}' cannot be read: {why}"),
-                            "paths are relative to the document that names them",
-                        );
-                        return None;
-                    }
-                };
-                if self.open_files.contains(&found.name) {
-                    self.reporter(outer).error(
-                        "recursive_graph",
-                        &file_json.span,
-                        format!("'{file}' contains itself"),
-                        "",
-                    );
-                    return None;
-                }
-                self.nested_bytes = self.nested_bytes.saturating_add(found.text.len());
-                if self.nested_bytes > MAX_NESTED_BYTES {
-                    self.reporter(outer).error(
-                        "too_large",
-                        &file_json.span,
-                        format!("the nested graphs have more than {MAX_NESTED_BYTES} bytes"),
-                        "each is counted as often as it is named",
-                    );
-                    return None;
-                }
-                self.reporters.push(Reporter::new(&found.name, &found.text));
-                let reporter = self.reporters.len() - 1;
-                let root = json::parse(&mut self.reporters[reporter])?;
-                self.check_head(reporter, &root)
-                    .then_some((reporter, root, Some(found.name)))
-            }
-            _ => {
-                self.reporter(outer).error(
-                    "nested_graph",
-                    span,
-                    format!("'{name}' must name one graph"),
-                    "give either \"file\": \"path.json\" or \"graph\": {...}",
-                );
-                None
-            }
-        }
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the two scopes and the two documents are all needed to join them"
-    )]
-    fn wire_nested(
-        &mut self,
-        outer: usize,
-        inner: usize,
-        name: &str,
-        span: &Range<usize>,
-        json: &Json,
-        root: &Json,
-        defaults: &[(&str, String)],
-    ) {
-        let default_inputs = || vec!["body".to_owned(), "pose".to_owned()];
-        let inputs = root
-            .get("inputs")
-            .and_then(Json::members)
-            .map_or_else(default_inputs, |m| {
-                m.iter().map(|m| m.key.clone()).collect()
-            });
-        let declared: Vec<Member> = root
-            .get("parameters")
-            .and_then(Json::members)
-            .unwrap_or_default()
-            .to_vec();
-        for m in json.members().unwrap_or_default() {
-            let key = m.key.as_str();
-            if COMMON_KEYS.contains(&key)
-                || ["graph", "file"].contains(&key)
-                || inputs.iter().any(|i| i == key)
-            {
-                continue;
-            }
-            match declared.iter().find(|d| d.key == key) {
-                Some(d) => self.set_nested_parameter(outer, inner, d, m),
-                None => {
-                    let names = || {
-                        inputs
-                            .iter()
-                            .map(String::as_str)
-                            .chain(declared.iter().map(|d| d.key.as_str()))
-                    };
-                    let help = match self.suggestion(outer, key, names()) {
-                        Some(word) => format!("did you mean '{word}'?"),
-                        None => format!("it has {}", listed(names())),
-                    };
-                    self.reporter(outer).error(
-                        "unknown_port",
-                        &m.key_span,
-                        format!("the graph '{name}' has no input or parameter '{key}'"),
-                        help,
-                    );
-                }
-            }
-        }
-        self.declare_parameters(inner, root);
-        for (position, input) in inputs.iter().enumerate() {
-            let given = json.get(input).and_then(Json::text).map(str::to_owned);
-            let chained = (position == 0)
-                .then(|| defaults.iter().find(|(p, _)| *p == "mesh"))
-                .flatten()
-                .map(|d| d.1.clone());
-            let same_name = self.scopes[outer]
-                .symbols
-                .contains_key(input)
-                .then(|| input.clone());
-            match given.or(chained).or(same_name) {
-                Some(link) => {
-                    let s = &mut self.scopes[inner];
-                    s.names.push(input.clone());
-                    s.symbols
-                        .insert(input.clone(), Symbol::Alias { scope: outer, link });
-                }
-                None => {
-                    self.reporter(outer).error(
-                        "missing_input",
-                        span,
-                        format!("the graph '{name}' needs its input '{input}'"),
-                        format!("add \"{input}\": \"...\""),
-                    );
-                }
-            }
-        }
-    }
-
-    fn set_nested_parameter(
-        &mut self,
-        outer: usize,
-        inner: usize,
-        declared: &Member,
-        given: &Member,
-    ) {
-        let Some(ty) = self.read_declared_type(inner, declared) else {
-            return;
-        };
-        let reference = given.value.text().and_then(|t| t.strip_prefix('$'));
-        let value = if let Some(reference) = reference {
-            match self.scopes[outer].parameters.get(reference) {
-                Some(found) => found.clone(),
-                None => {
-                    self.reporter(outer).error(
-                        "unknown_parameter",
-                        &given.value.span,
-                        format!("there is no parameter '{reference}'"),
-                        "",
-                    );
-                    return;
-                }
-            }
-        } else if let Some(keyed) = read_keyed(&given.key, ty, &given.value, self.reporter(outer)) {
-            let Some(keyed) = keyed else { return };
-            ParameterRef::Fixed {
-                ty,
-                source: FixedValue::Keyed(keyed),
-            }
-        } else {
-            let Some(value) = read_value(&given.key, ty, &given.value, self.reporter(outer)) else {
-                return;
-            };
-            ParameterRef::Fixed {
-                ty,
-                source: FixedValue::Constant(value),
-            }
-        };
-        self.scopes[inner]
-            .parameters
-            .insert(declared.key.clone(), value);
-    }
-
     fn collect_outputs(&mut self, scope: usize, root: &Json, last_of_stack: Option<String>) {
         match (root.get("outputs"), last_of_stack) {
             (Some(json), _) => {
@@ -730,7 +497,7 @@ impl Collector<'_> {
             }
             (None, Some(last)) => {
                 let name = self
-                    .first_input(scope, PortType::Mesh)
+                    .main_input(scope, InputType::Mesh)
                     .unwrap_or_else(|| "body".into());
                 self.scopes[scope]
                     .outputs
@@ -749,8 +516,25 @@ impl Collector<'_> {
     }
 }
 
+/// The main one among inputs of a type: the one called `body` (`pose`), else the only one.
+pub(super) fn main_of<'a>(
+    mut names: impl Iterator<Item = &'a str> + Clone,
+    ty: InputType,
+) -> Option<&'a str> {
+    let usual = match ty {
+        InputType::Mesh => "body",
+        InputType::Pose => "pose",
+        InputType::Values => "values",
+    };
+    if let Some(found) = names.clone().find(|n| *n == usual) {
+        return Some(found);
+    }
+    let only = names.next()?;
+    names.next().is_none().then_some(only)
+}
+
 /// The narrower of a declared type and a node's type, where both are of one sort.
-fn narrow(declared: ParameterType, node: ParameterType) -> Option<ParameterType> {
+pub(super) fn narrow(declared: ParameterType, node: ParameterType) -> Option<ParameterType> {
     use ParameterType as T;
     match (declared, node) {
         (T::Float { min: a, max: b }, T::Float { min, max }) => Some(T::Float {

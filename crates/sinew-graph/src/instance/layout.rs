@@ -3,7 +3,7 @@
 use super::buffers::{ArrayRef, AttributeRef, Buffers};
 use super::outputs::OutputSlot;
 use super::{StepInput, StepOutput};
-use sinew_deform::{AttributeEffect, Line, MeshEffect};
+use sinew_deform::{AttributeEffect, AttributeRead, Line, MeshEffect, PortDesc};
 
 /// Where one attribute of a mesh on a link is, before slots are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum Attribute {
 /// A mesh on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeshValue {
-    /// Index of its rest mesh.
+    /// Index of its authored rest mesh.
     pub(super) rest: usize,
     /// Positions, normals, tangents, colours; `None` where it has none.
     pub(super) attributes: [Option<Attribute>; 4],
@@ -70,6 +70,10 @@ struct Virtual {
 #[derive(Debug)]
 pub(super) struct PendingStep {
     pub(super) inputs: Vec<Option<Value>>,
+    /// What those are linked to.
+    pub(super) ports: &'static [PortDesc],
+    /// Which attributes of each input the step reads; known once liveness is.
+    pub(super) reads: Vec<[bool; 4]>,
     pub(super) outputs: Vec<PendingOutput>,
     /// Runs even if nobody reads it (solvers).
     pub(super) always: bool,
@@ -93,6 +97,23 @@ pub(super) fn effects(effect: &MeshEffect) -> [AttributeEffect; 4] {
         effect.tangents,
         effect.colors,
     ]
+}
+
+/// Which attributes of the mesh at `port` are read, for outputs of which `written` are written.
+pub(super) fn attributes_read(port: &PortDesc, outputs: &[(MeshEffect, [bool; 4])]) -> [bool; 4] {
+    let reads = port.reads.all();
+    std::array::from_fn(|a| {
+        let any = |wanted: &dyn Fn(&MeshEffect) -> bool| {
+            outputs.iter().any(|(e, written)| written[a] && wanted(e))
+        };
+        let transformed =
+            |e: &MeshEffect| e.from == port.name && effects(e)[a] == AttributeEffect::Transform;
+        match reads[a] {
+            AttributeRead::Always => true,
+            AttributeRead::WithOutput => any(&|_| true),
+            AttributeRead::Never => any(&transformed),
+        }
+    })
 }
 
 /// All virtual buffers of an instance.
@@ -144,19 +165,17 @@ impl Layout {
     }
 
     /// Walks the steps backwards and marks what each needs. Returns which of them run.
-    pub(super) fn mark_live(&mut self, steps: &[PendingStep]) -> Vec<bool> {
+    pub(super) fn mark_live(&mut self, steps: &mut [PendingStep]) -> Vec<bool> {
         let mut runs = vec![false; steps.len()];
-        for (index, step) in steps.iter().enumerate().rev() {
-            let (mut any, mut transformed) = (step.always, [true, false, false, false]);
+        for (index, step) in steps.iter_mut().enumerate().rev() {
+            let mut any = step.always;
+            let mut meshes = Vec::new();
             for output in &step.outputs {
                 match output {
                     PendingOutput::Mesh { effect, written } => {
-                        for (a, id) in written.iter().enumerate() {
-                            if id.is_some_and(|id| self.virtuals[id].live) {
-                                any = true;
-                                transformed[a] |= effects(effect)[a] == AttributeEffect::Transform;
-                            }
-                        }
+                        let live = written.map(|id| id.is_some_and(|id| self.virtuals[id].live));
+                        any |= live.contains(&true);
+                        meshes.push((*effect, live));
                     }
                     PendingOutput::Mask(id)
                     | PendingOutput::Values(id)
@@ -164,31 +183,36 @@ impl Layout {
                 }
             }
             runs[index] = any;
+            step.reads = step
+                .ports
+                .iter()
+                .map(|port| attributes_read(port, &meshes))
+                .collect();
             if any {
-                self.read_inputs(step, index, transformed);
+                self.read_inputs(step, index);
             }
         }
         runs
     }
 
-    fn read_inputs(&mut self, step: &PendingStep, index: usize, transformed: [bool; 4]) {
-        for value in step.inputs.iter().flatten() {
+    fn read_inputs(&mut self, step: &PendingStep, index: usize) {
+        for (value, reads) in step.inputs.iter().zip(&step.reads) {
             match value {
-                Value::Mesh(m) => {
-                    for (a, transformed) in transformed.into_iter().enumerate() {
+                Some(Value::Mesh(m)) => {
+                    for (a, &read) in reads.iter().enumerate() {
                         if let (Some(Attribute::Virtual(id)), false, true) =
-                            (m.attributes[a], m.stale[a], transformed)
+                            (m.attributes[a], m.stale[a], read)
                         {
                             self.read(id, index);
                         }
                     }
                 }
-                Value::Mask(a) | Value::Values(a) | Value::Lines(a) => {
+                Some(Value::Mask(a) | Value::Values(a) | Value::Lines(a)) => {
                     if let ArrayPlace::Virtual(id) = a.place {
                         self.read(id, index);
                     }
                 }
-                Value::Pose(_) => {}
+                Some(Value::Pose(_)) | None => {}
             }
         }
     }
@@ -246,9 +270,13 @@ impl Layout {
         })
     }
 
-    pub(super) fn step_input(&self, value: &Value) -> Option<StepInput> {
+    /// A step sees only what it declares to read: other buffers may hold something else by then.
+    pub(super) fn step_input(&self, value: &Value, reads: [bool; 4]) -> Option<StepInput> {
         Some(match value {
-            Value::Mesh(m) => StepInput::Mesh(self.attributes(m)),
+            Value::Mesh(m) => {
+                let all = self.attributes(m);
+                StepInput::Mesh(std::array::from_fn(|a| all[a].filter(|_| reads[a])))
+            }
             Value::Pose(i) => StepInput::Pose(*i),
             Value::Mask(a) => StepInput::Mask(self.array(*a)?),
             Value::Values(a) => StepInput::Values(self.array(*a)?),

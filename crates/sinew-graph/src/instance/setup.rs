@@ -1,10 +1,13 @@
 //! Setup: binds nodes in order, runs the constant ones, plans the rest.
 
 use super::buffers::{Arrays, Buffers, ConstantArrays};
+use super::frame::{Wanted, wanted};
 use super::layout::{
     Array, ArrayPlace, Attribute, Element, Layout, MeshValue, PendingOutput, PendingStep, Value,
-    effects,
+    attributes_read, effects,
 };
+use super::made::Made;
+use super::refresh::Frames;
 use super::{BindError, InputBinding, Instance, ParameterError, Step, find_parameter};
 use crate::cache::Saved;
 use crate::keyed::assign;
@@ -13,8 +16,8 @@ use crate::value::check_value;
 use arrayvec::ArrayVec;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
-    MeshEffect, MeshView, MeshViewMut, NodeError, NodeKind, OutputValue, Outputs, Par,
-    ParameterValue, Parameters, PortType, UpdateContext, find_node,
+    MadeAttribute, MeshEffect, MeshView, NodeError, NodeKind, Outputs, Par, ParameterValue,
+    Parameters, PortType, ReadLog, UpdateContext,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -30,21 +33,23 @@ pub(crate) struct Report {
     pub(crate) dropped: Vec<String>,
 }
 
-struct Binder<'a> {
+pub(super) struct Binder<'a> {
     plan: &'a Plan,
     par: Par,
     saved: Option<&'a Saved>,
     rigs: Vec<Option<Arc<Rig>>>,
-    constants: Vec<Arc<Mesh>>,
+    pub(super) constants: Vec<Arc<Mesh>>,
     arrays: ConstantArrays,
     layout: Layout,
     input_values: Vec<Value>,
     /// Values of each node's outputs.
     values: Vec<Vec<Value>>,
-    pending: Vec<PendingStep>,
+    pub(super) pending: Vec<PendingStep>,
     bound: Vec<(PlanNode, Box<dyn BoundNode>, Vec<ParameterValue>)>,
     parameters: Vec<ParameterValue>,
-    report: Report,
+    pub(super) report: Report,
+    /// Normals and tangents made for positions before.
+    pub(super) frames: Vec<Frames>,
 }
 
 pub(super) fn bind(
@@ -69,18 +74,25 @@ pub(super) fn bind(
         bound: Vec::new(),
         parameters: values,
         report: Report::default(),
+        frames: Vec::new(),
     };
     b.bind_inputs(inputs)?;
     for node in plan.nodes() {
         let values = b.bind_node(node)?;
+        b.check_counts(&values)?;
         b.values.push(values);
     }
     let mut outputs: Vec<Value> = plan.outputs().iter().map(|o| b.value(o.source)).collect();
     for value in &mut outputs {
-        b.refresh_frames(value)?;
+        if let Value::Mesh(m) = value {
+            // Tangents only where the mesh has some.
+            let wants = [true, m.attributes[2].is_some()];
+            *m = b.refreshed(*m, wants)?;
+        }
     }
     let value_inputs = plan.inputs().iter().map(|i| vec![0.0; i.count]).collect();
-    Ok(b.finish(&outputs, value_inputs, overridden, plan.clone()))
+    let wanted = wanted(&plan, inputs);
+    Ok(b.finish(&outputs, value_inputs, wanted, overridden, plan.clone()))
 }
 
 fn initial_parameters(
@@ -119,6 +131,10 @@ impl Binder<'_> {
             let mut rig = None;
             let value = match (binding, decl.ty) {
                 (InputBinding::Mesh(mesh), InputType::Mesh) => {
+                    mesh.check().map_err(|source| BindError::Mesh {
+                        name: decl.name.clone(),
+                        source,
+                    })?;
                     self.constants.push(mesh.clone());
                     Value::Mesh(whole_mesh(self.constants.len() - 1, mesh))
                 }
@@ -174,28 +190,49 @@ impl Binder<'_> {
         self.bind_with(node, inputs)
     }
 
-    fn bind_with(
+    pub(super) fn bind_with(
         &mut self,
         node: &PlanNode,
-        inputs: Vec<Option<Value>>,
+        mut inputs: Vec<Option<Value>>,
     ) -> Result<Vec<Value>, BindError> {
         self.check_masks(node, &inputs)?;
+        self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
         let bound = self.call_bind(node, &inputs, &parameters)?;
         if node.runs_in_setup {
             self.report
                 .in_setup
                 .push((node.name.clone(), node.desc.name));
-            return Ok(self.run_in_setup(node, &inputs, &parameters, bound.as_ref()));
+            return self.run_in_setup(node, &inputs, &parameters, bound.as_ref());
         }
         let (values, outputs) = self.plan_outputs(node, &inputs, bound.as_ref());
         self.pending.push(PendingStep {
             inputs,
+            ports: node.desc.inputs,
+            reads: Vec::new(),
             outputs,
             always: node.desc.kind == NodeKind::Solver,
         });
         self.bound.push((node.clone(), bound, parameters));
         Ok(values)
+    }
+
+    /// Whether the node that comes next gives as many values as nested graphs declare.
+    fn check_counts(&self, values: &[Value]) -> Result<(), BindError> {
+        for (source, expected, what) in &self.plan.counts {
+            if let Source::Node { node, port } = *source
+                && node == self.values.len()
+                && let Some(Value::Values(a)) = values.get(port)
+                && a.len != *expected
+            {
+                return Err(BindError::ValueCount {
+                    what: what.clone(),
+                    found: a.len,
+                    expected: *expected,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// A mask belongs to the vertices it was made for: those of the node's first mesh.
@@ -213,11 +250,7 @@ impl Binder<'_> {
                     port: port.name,
                     message,
                 };
-                return Err(BindError::Node {
-                    node: node.name.clone(),
-                    kind: node.desc.name,
-                    source,
-                });
+                return Err(refused(node, source));
             }
         }
         Ok(())
@@ -244,12 +277,14 @@ impl Binder<'_> {
                 })
             })
             .collect();
+        let log = ReadLog::new();
         let context = BindContext {
             inputs: &bind_inputs,
             ports: node.desc.inputs,
             parameters: Parameters {
                 descs: node.desc.parameters,
                 values: parameters,
+                log: &log,
             },
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
@@ -257,22 +292,32 @@ impl Binder<'_> {
             (Some(blob), Some(restore)) => restore(blob, &context),
             _ => (node.desc.bind)(&context),
         };
-        result.map_err(|source| BindError::Node {
-            node: node.name.clone(),
-            kind: node.desc.name,
-            source,
-        })
+        // A wrong read explains whatever else went wrong.
+        log.check()
+            .map_err(NodeError::from)
+            .and(result)
+            .map_err(|source| refused(node, source))
     }
 
     /// Whether the output mesh has the attribute at all, and whether it is stale.
-    fn attribute_state(&self, from: &MeshValue, effect: AttributeEffect, a: usize) -> (bool, bool) {
-        let rest = &self.constants[from.rest];
+    pub(super) fn attribute_state(
+        from: &MeshValue,
+        effect: AttributeEffect,
+        a: usize,
+        makes: &dyn Fn(MadeAttribute) -> bool,
+    ) -> (bool, bool) {
+        const ALL: [MadeAttribute; 4] = [
+            MadeAttribute::Positions,
+            MadeAttribute::Normals,
+            MadeAttribute::Tangents,
+            MadeAttribute::Colors,
+        ];
         match effect {
             AttributeEffect::Keep | AttributeEffect::Transform => {
                 (from.attributes[a].is_some(), from.stale[a])
             }
             AttributeEffect::Invalidate => (from.attributes[a].is_some(), true),
-            AttributeEffect::Recompute => (a != 2 || !rest.uvs.is_empty(), false),
+            AttributeEffect::Recompute => (from.attributes[a].is_some() || makes(ALL[a]), false),
         }
     }
 
@@ -288,7 +333,9 @@ impl Binder<'_> {
             let len = bound.output_len(port.name);
             let (value, output) = match (port.ty, &port.effect) {
                 (PortType::Mesh, Some(effect)) => match mesh_input(node, inputs, effect) {
-                    Some(from) => self.plan_mesh(&from, effect),
+                    Some(from) => self.plan_mesh(&from, effect, &|attribute| {
+                        bound.makes(port.name, attribute)
+                    }),
                     None => continue,
                 },
                 (PortType::Mask, _) => {
@@ -328,12 +375,17 @@ impl Binder<'_> {
         (values, outputs)
     }
 
-    fn plan_mesh(&mut self, from: &MeshValue, effect: &MeshEffect) -> (Value, PendingOutput) {
+    fn plan_mesh(
+        &mut self,
+        from: &MeshValue,
+        effect: &MeshEffect,
+        makes: &dyn Fn(MadeAttribute) -> bool,
+    ) -> (Value, PendingOutput) {
         let vertex_count = self.constants[from.rest].vertex_count();
         let mut out = *from;
         let mut written = [None; 4];
         for (a, kind) in effects(effect).into_iter().enumerate() {
-            let (exists, stale) = self.attribute_state(from, kind, a);
+            let (exists, stale) = Self::attribute_state(from, kind, a, makes);
             out.stale[a] = stale;
             if matches!(
                 kind,
@@ -378,7 +430,7 @@ impl Binder<'_> {
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
         bound: &dyn BoundNode,
-    ) -> Vec<Value> {
+    ) -> Result<Vec<Value>, BindError> {
         let vertex_count = self.first_vertex_count(inputs);
         let mut made: Vec<Made> = node
             .desc
@@ -388,7 +440,8 @@ impl Binder<'_> {
                 let len = bound.output_len(port.name);
                 match (port.ty, &port.effect) {
                     (PortType::Mesh, Some(effect)) => {
-                        Made::mesh(self, mesh_input(node, inputs, effect), effect)
+                        let makes = |attribute| bound.makes(port.name, attribute);
+                        Made::mesh(self, mesh_input(node, inputs, effect), effect, &makes)
                     }
                     (PortType::Mask, _) => Made::Mask(vec![0.0; vertex_count]),
                     (PortType::Lines, _) => Made::Lines(vec![Line::default(); len]),
@@ -396,6 +449,12 @@ impl Binder<'_> {
                 }
             })
             .collect();
+        let written: Vec<(MeshEffect, [bool; 4])> = made
+            .iter()
+            .zip(node.desc.outputs)
+            .filter_map(|(m, port)| Some((port.effect?, m.written()?)))
+            .collect();
+        let log = ReadLog::new();
         {
             let outputs: ArrayVec<_, MAX_PORTS> = made.iter_mut().map(|m| m.value()).collect();
             let empty = Buffers::default();
@@ -406,7 +465,12 @@ impl Binder<'_> {
             };
             let values: Vec<Option<InputValue<'_>>> = inputs
                 .iter()
-                .map(|i| i.as_ref().and_then(|v| self.constant_input(v, &arrays)))
+                .zip(node.desc.inputs)
+                .map(|(i, port)| {
+                    let reads = attributes_read(port, &written);
+                    i.as_ref()
+                        .and_then(|v| self.constant_input(v, reads, &arrays))
+                })
                 .collect();
             let mut scratch = bound.new_scratch();
             bound.update(UpdateContext {
@@ -416,35 +480,48 @@ impl Binder<'_> {
                 parameters: Parameters {
                     descs: node.desc.parameters,
                     values: parameters,
+                    log: &log,
                 },
                 inputs: Inputs {
                     values: &values,
                     ports: node.desc.inputs,
+                    log: &log,
                 },
                 outputs: Outputs {
                     values: outputs,
                     ports: node.desc.outputs,
+                    log: &log,
                 },
                 scratch: scratch.as_mut(),
             });
         }
-        made.into_iter().map(|m| self.keep(m)).collect()
+        log.check().map_err(|e| refused(node, e.into()))?;
+        Ok(made.into_iter().map(|m| self.keep(m)).collect())
     }
 
-    fn constant_input<'a>(&'a self, value: &Value, arrays: &Arrays<'a>) -> Option<InputValue<'a>> {
+    fn constant_input<'a>(
+        &'a self,
+        value: &Value,
+        reads: [bool; 4],
+        arrays: &Arrays<'a>,
+    ) -> Option<InputValue<'a>> {
         let place = |a: &Array| match a.place {
             ArrayPlace::Constant(c) => Some(super::buffers::ArrayRef::Constant(c)),
             _ => None,
         };
         Some(match value {
             Value::Mesh(m) => {
-                let rest = &self.constants[m.rest];
-                let fresh = |a: usize| m.attributes[a].is_some() && !m.stale[a];
+                let of = |a: usize| match m.attributes[a] {
+                    Some(Attribute::Constant(c)) if !m.stale[a] && reads[a] => {
+                        Some(&*self.constants[c])
+                    }
+                    _ => None,
+                };
                 InputValue::Mesh(MeshView {
-                    positions: &rest.positions,
-                    normals: rest.normals.as_deref().filter(|_| fresh(1)),
-                    tangents: rest.tangents.as_deref().filter(|_| fresh(2)),
-                    colors: rest.colors.first().map(Vec::as_slice).filter(|_| fresh(3)),
+                    positions: of(0).map_or(&[], |c| &c.positions),
+                    normals: of(1).and_then(|c| c.normals.as_deref()),
+                    tangents: of(2).and_then(|c| c.tangents.as_deref()),
+                    colors: of(3).and_then(|c| c.colors.first()).map(Vec::as_slice),
                 })
             }
             Value::Pose(_) => return None,
@@ -467,26 +544,27 @@ impl Binder<'_> {
                 let Some(from) = from else {
                     return Value::Pose(0);
                 };
-                let mut mesh = (*self.constants[from.rest]).clone();
-                if let Some(v) = positions {
-                    mesh.positions = v;
-                }
-                if let Some(v) = normals {
-                    mesh.normals = Some(v);
-                }
-                if let Some(v) = tangents {
-                    mesh.tangents = Some(v);
-                }
-                if let Some(v) = colors {
-                    match mesh.colors.first_mut() {
-                        Some(first) => *first = v,
-                        None => mesh.colors.push(v),
-                    }
-                }
-                let rest = self.constants.len();
-                let mut value = whole_mesh(rest, &mesh);
+                let mut value = from;
                 value.stale = stale;
-                self.constants.push(Arc::new(mesh));
+                let place = Attribute::Constant(self.constants.len());
+                let written = [
+                    positions.is_some(),
+                    normals.is_some(),
+                    tangents.is_some(),
+                    colors.is_some(),
+                ];
+                for (attribute, _) in value.attributes.iter_mut().zip(written).filter(|w| w.1) {
+                    *attribute = Some(place);
+                }
+                // Only what was written: the rest mesh of what follows stays the authored one.
+                self.constants.push(Arc::new(Mesh {
+                    topology: self.constants[from.rest].topology.clone(),
+                    positions: positions.unwrap_or_default(),
+                    normals,
+                    tangents,
+                    colors: colors.into_iter().collect(),
+                    ..Mesh::default()
+                }));
                 Value::Mesh(value)
             }
             Made::Mask(v) => Value::Mask(self.keep_floats(v)),
@@ -511,73 +589,18 @@ impl Binder<'_> {
         }
     }
 
-    /// Appends `tangent_frames` where an output's normals or tangents are missing or no longer fit.
-    fn refresh_frames(&mut self, value: &mut Value) -> Result<(), BindError> {
-        let Value::Mesh(m) = value else { return Ok(()) };
-        let rest = &self.constants[m.rest];
-        let stale_normals = m.attributes[1].is_none() || m.stale[1];
-        let stale_tangents = m.attributes[2].is_some() && m.stale[2];
-        if !(stale_normals || stale_tangents) || rest.topology.triangles().is_empty() {
-            return Ok(());
-        }
-        let Some(desc) = find_node("tangent_frames") else {
-            return Ok(());
-        };
-        let wants_tangents = m.attributes[2].is_some();
-        let parameters = desc
-            .parameters
-            .iter()
-            .map(|p| {
-                let off = p.name == "tangents" && !wants_tangents;
-                ParameterSource::Constant(if off {
-                    ParameterValue::Text("none".into())
-                } else {
-                    p.default_value()
-                })
-            })
-            .collect();
-        let dynamic = m
-            .attributes
-            .iter()
-            .any(|a| matches!(a, Some(Attribute::Virtual(_))));
-        let node = PlanNode {
-            name: format!(
-                "frames ({})",
-                self.report.in_setup.len() + self.pending.len()
-            ),
-            desc,
-            inputs: vec![None; desc.inputs.len()],
-            parameters,
-            runs_in_setup: !dynamic,
-            implicit: true,
-        };
-        let inputs = desc
-            .inputs
-            .iter()
-            .map(|p| (p.name == "mesh").then_some(Value::Mesh(*m)))
-            .collect();
-        let tangents = m.attributes[2];
-        let values = self.bind_with(&node, inputs)?;
-        if let Some(Value::Mesh(fresh)) = values.first() {
-            *m = *fresh;
-            if !wants_tangents {
-                m.attributes[2] = tangents;
-            }
-        }
-        Ok(())
-    }
-
     fn finish(
         mut self,
         outputs: &[Value],
         value_inputs: Vec<Vec<f32>>,
+        mut wanted: Vec<Wanted>,
         overridden: Vec<bool>,
         plan: Arc<Plan>,
     ) -> Instance {
         for value in outputs {
             self.layout.read_output(value);
         }
-        let runs = self.layout.mark_live(&self.pending);
+        let runs = self.layout.mark_live(&mut self.pending);
         let buffers = self.layout.assign_slots(&self.pending, &runs);
         let mut steps = Vec::new();
         for ((pending, (node, bound, values)), runs) in
@@ -595,12 +618,14 @@ impl Binder<'_> {
                 node.implicit,
             ));
             steps.push(Step {
+                log: ReadLog::new(),
                 scratch: bound.new_scratch(),
                 bound,
                 inputs: pending
                     .inputs
                     .iter()
-                    .map(|v| v.as_ref().and_then(|v| self.layout.step_input(v)))
+                    .zip(&pending.reads)
+                    .map(|(v, reads)| v.as_ref().and_then(|v| self.layout.step_input(v, *reads)))
                     .collect(),
                 outputs: pending
                     .outputs
@@ -612,6 +637,17 @@ impl Binder<'_> {
                 name: node.name,
                 desc: node.desc,
             });
+        }
+        let read = steps.iter().flat_map(|s: &Step| s.inputs.iter().flatten());
+        read.for_each(|input| Wanted::need_step(&mut wanted, input));
+        for value in outputs {
+            if let Value::Values(Array {
+                place: ArrayPlace::Input(i),
+                ..
+            }) = value
+            {
+                Wanted::need(&mut wanted, *i);
+            }
         }
         let outputs = outputs.iter().map(|v| self.layout.output_slot(v)).collect();
         let mut parameters: Vec<ParameterValue> = plan
@@ -632,28 +668,37 @@ impl Binder<'_> {
             parameters,
             overridden,
             value_inputs,
+            wanted,
             frames_done: 0,
             report: self.report,
         }
     }
 }
 
-/// The mesh that passes through to an output, its normals and tangents marked stale where those mixed into it are.
-fn mesh_input(node: &PlanNode, inputs: &[Option<Value>], effect: &MeshEffect) -> Option<MeshValue> {
-    let mesh = |port: &str| {
-        let index = node.desc.inputs.iter().position(|p| p.name == port)?;
-        match inputs.get(index)?.as_ref()? {
-            Value::Mesh(m) => Some(*m),
-            _ => None,
-        }
-    };
-    let mut out = mesh(effect.from)?;
-    if let Some(mixed) = effect.mixes.and_then(mesh) {
-        for a in [1, 2] {
-            out.stale[a] |= mixed.stale[a] || mixed.attributes[a].is_none();
-        }
+pub(super) fn refused(node: &PlanNode, source: NodeError) -> BindError {
+    BindError::Node {
+        place: node.place.clone(),
+        node: node.name.clone(),
+        kind: node.desc.name,
+        source: Box::new(source),
     }
-    Some(out)
+}
+
+/// The mesh that passes through to an output.
+pub(super) fn mesh_input(
+    node: &PlanNode,
+    inputs: &[Option<Value>],
+    effect: &MeshEffect,
+) -> Option<MeshValue> {
+    let index = node
+        .desc
+        .inputs
+        .iter()
+        .position(|p| p.name == effect.from)?;
+    match inputs.get(index)?.as_ref()? {
+        Value::Mesh(m) => Some(*m),
+        _ => None,
+    }
 }
 
 fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
@@ -667,68 +712,5 @@ fn whole_mesh(rest: usize, mesh: &Mesh) -> MeshValue {
             constant(!mesh.colors.is_empty()),
         ],
         stale: [false; 4],
-    }
-}
-
-/// What a node that runs in setup writes to.
-enum Made {
-    Mesh {
-        from: Option<MeshValue>,
-        positions: Option<Vec<[f32; 3]>>,
-        normals: Option<Vec<[f32; 3]>>,
-        tangents: Option<Vec<[f32; 4]>>,
-        colors: Option<Vec<[f32; 4]>>,
-        stale: [bool; 4],
-    },
-    Mask(Vec<f32>),
-    Values(Vec<f32>),
-    Lines(Vec<Line>),
-}
-
-impl Made {
-    fn mesh(binder: &Binder<'_>, from: Option<MeshValue>, effect: &MeshEffect) -> Self {
-        let n = from.map_or(0, |m| binder.constants[m.rest].vertex_count());
-        let mut stale = [false; 4];
-        let mut writes = [false; 4];
-        if let Some(m) = &from {
-            for (a, kind) in effects(effect).into_iter().enumerate() {
-                let (exists, is_stale) = binder.attribute_state(m, kind, a);
-                stale[a] = is_stale;
-                writes[a] = exists
-                    && !is_stale
-                    && matches!(
-                        kind,
-                        AttributeEffect::Transform | AttributeEffect::Recompute
-                    );
-            }
-        }
-        Self::Mesh {
-            from,
-            positions: writes[0].then(|| vec![[0.0; 3]; n]),
-            normals: writes[1].then(|| vec![[0.0; 3]; n]),
-            tangents: writes[2].then(|| vec![[0.0; 4]; n]),
-            colors: writes[3].then(|| vec![[0.0; 4]; n]),
-            stale,
-        }
-    }
-
-    fn value(&mut self) -> Option<OutputValue<'_>> {
-        Some(match self {
-            Self::Mesh {
-                positions,
-                normals,
-                tangents,
-                colors,
-                ..
-            } => OutputValue::Mesh(MeshViewMut {
-                positions: positions.as_deref_mut(),
-                normals: normals.as_deref_mut(),
-                tangents: tangents.as_deref_mut(),
-                colors: colors.as_deref_mut(),
-            }),
-            Self::Mask(v) => OutputValue::Mask(v),
-            Self::Values(v) => OutputValue::Values(v),
-            Self::Lines(v) => OutputValue::Lines(v),
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    BindInput, InputValue, Inputs, Line, OutputValue, Outputs, ParameterValue, Parameters,
+    BindInput, InputValue, Inputs, Line, OutputValue, Outputs, ParameterValue, Parameters, ReadLog,
 };
 use sinew_geom::Mesh;
 
@@ -15,14 +15,18 @@ fn values(set: &[(&str, ParameterValue)]) -> Vec<ParameterValue> {
 }
 
 fn bind_node(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode>, NodeError> {
-    (DESC.bind)(&BindContext {
+    let log = ReadLog::new();
+    let bound = (DESC.bind)(&BindContext {
         inputs: &[Some(BindInput::Mesh(mesh)), None],
         ports: DESC.inputs,
         parameters: Parameters {
             descs: DESC.parameters,
             values,
+            log: &log,
         },
-    })
+    });
+    log.check()?;
+    bound
 }
 
 fn update(
@@ -39,6 +43,7 @@ fn update(
         ..MeshView::default()
     };
     let mut scratch = node.new_scratch();
+    let log = ReadLog::new();
     node.update(UpdateContext {
         time_secs: 0.0,
         dt_secs: 0.0,
@@ -46,10 +51,12 @@ fn update(
         parameters: Parameters {
             descs: DESC.parameters,
             values,
+            log: &log,
         },
         inputs: Inputs {
             values: &[Some(InputValue::Mesh(view)), None],
             ports: DESC.inputs,
+            log: &log,
         },
         outputs: Outputs {
             values: [
@@ -62,9 +69,11 @@ fn update(
             .into_iter()
             .collect(),
             ports: DESC.outputs,
+            log: &log,
         },
         scratch: scratch.as_mut(),
     });
+    log.check().expect("reads what it declares");
     (positions, lines)
 }
 

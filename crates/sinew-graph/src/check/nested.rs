@@ -1,0 +1,402 @@
+//! Graphs within graphs: their documents, their inputs and parameters.
+
+use super::nodes::{COMMON_KEYS, main_of, narrow};
+use super::{
+    Alias, Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
+    ParameterRef, Symbol,
+};
+use crate::diagnostic::listed;
+use crate::json::{self, Json, Kind, Member, Reporter};
+use crate::plan::InputDecl;
+use crate::value::{check_value, expectation, read_keyed, read_value};
+use sinew_deform::{ParameterType, ParameterValue};
+use sinew_geom::Selection;
+use std::ops::Range;
+
+impl Collector<'_> {
+    /// A graph within the graph: its body joins ours under the prefix `name/`.
+    pub(super) fn collect_graph(
+        &mut self,
+        outer: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        let Some((reporter, root, file)) = self.nested_document(outer, name, span, json) else {
+            return;
+        };
+        let prefix = format!("{}{name}/", self.scopes[outer].prefix);
+        let inner = self.new_scope(reporter, prefix);
+        self.wire_nested(outer, inner, name, span, json, &root, defaults);
+        let opened = file.is_some();
+        self.open_files.extend(file);
+        self.collect_body(inner, &root);
+        if opened {
+            self.open_files.pop();
+        }
+        self.declare(outer, name, span, Symbol::Graph { scope: inner });
+    }
+
+    fn nested_document(
+        &mut self,
+        outer: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+    ) -> Option<(usize, Json, Option<String>)> {
+        if self.scopes[outer].prefix.matches('/').count() >= MAX_NESTING {
+            self.reporter(outer).error(
+                "too_deep",
+                span,
+                format!("more than {MAX_NESTING} graphs are nested here"),
+                "",
+            );
+            return None;
+        }
+        if self.scopes.len() > MAX_GRAPHS || self.nodes.len() > MAX_NODES_TO_NEST {
+            let message = if self.scopes.len() > MAX_GRAPHS {
+                format!("more than {MAX_GRAPHS} graphs are nested in this one")
+            } else {
+                format!("no graph is nested after {MAX_NODES_TO_NEST} nodes")
+            };
+            let help = "a graph counts as often as it is named";
+            self.reporter(outer)
+                .error("too_many_graphs", span, message, help);
+            return None;
+        }
+        match (json.get("graph"), json.get("file")) {
+            (Some(inline), None) => {
+                let reporter = self.scopes[outer].reporter;
+                if inline.members().is_none() {
+                    let message = format!("'graph' is {}", inline.describe());
+                    self.reporter(outer).error(
+                        "wrong_type",
+                        &inline.span,
+                        message,
+                        "expected a graph document",
+                    );
+                    return None;
+                }
+                self.check_keys(reporter, inline);
+                Some((reporter, inline.clone(), None))
+            }
+            (None, Some(file_json)) => {
+                let Some(file) = file_json.text() else {
+                    let message = format!("'file' is {}", file_json.describe());
+                    self.reporter(outer).error(
+                        "wrong_type",
+                        &file_json.span,
+                        message,
+                        "expected the path of a graph document",
+                    );
+                    return None;
+                };
+                let from = self.open_files.last().cloned().unwrap_or_default();
+                let found = match self.nested.graph_text(&from, file) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        self.reporter(outer).error(
+                            "nested_file",
+                            &file_json.span,
+                            format!("the graph '{file}' cannot be read: {why}"),
+                            "paths are relative to the document that names them",
+                        );
+                        return None;
+                    }
+                };
+                if self.open_files.contains(&found.name) {
+                    self.reporter(outer).error(
+                        "recursive_graph",
+                        &file_json.span,
+                        format!("'{file}' contains itself"),
+                        "",
+                    );
+                    return None;
+                }
+                self.nested_bytes = self.nested_bytes.saturating_add(found.text.len());
+                if self.nested_bytes > MAX_NESTED_BYTES {
+                    self.reporter(outer).error(
+                        "too_large",
+                        &file_json.span,
+                        format!("the nested graphs have more than {MAX_NESTED_BYTES} bytes"),
+                        "each is counted as often as it is named",
+                    );
+                    return None;
+                }
+                self.reporters.push(Reporter::new(&found.name, &found.text));
+                let reporter = self.reporters.len() - 1;
+                let root = json::parse(&mut self.reporters[reporter])?;
+                self.check_head(reporter, &root)
+                    .then_some((reporter, root, Some(found.name)))
+            }
+            _ => {
+                self.reporter(outer).error(
+                    "nested_graph",
+                    span,
+                    format!("'{name}' must name one graph"),
+                    "give either \"file\": \"path.json\" or \"graph\": {...}",
+                );
+                None
+            }
+        }
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the two scopes and the two documents are all needed to join them"
+    )]
+    fn wire_nested(
+        &mut self,
+        outer: usize,
+        inner: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        root: &Json,
+        defaults: &[(&str, String)],
+    ) {
+        let inputs = self.read_inputs(inner, root);
+        let declared: Vec<Member> = root
+            .get("parameters")
+            .and_then(Json::members)
+            .unwrap_or_default()
+            .to_vec();
+        for m in json.members().unwrap_or_default() {
+            let key = m.key.as_str();
+            if COMMON_KEYS.contains(&key)
+                || ["graph", "file"].contains(&key)
+                || inputs.iter().any(|i| i.name == key)
+                || self.scopes[inner].broken.contains(key)
+            {
+                continue;
+            }
+            match declared.iter().find(|d| d.key == key) {
+                Some(d) => self.set_nested_parameter(outer, inner, d, m),
+                None => {
+                    let names = || {
+                        inputs
+                            .iter()
+                            .map(|i| i.name.as_str())
+                            .chain(declared.iter().map(|d| d.key.as_str()))
+                    };
+                    let help = match self.suggestion(outer, key, names()) {
+                        Some(word) => format!("did you mean '{word}'?"),
+                        None => format!("it has {}", listed(names())),
+                    };
+                    self.reporter(outer).error(
+                        "unknown_port",
+                        &m.key_span,
+                        format!("the graph '{name}' has no input or parameter '{key}'"),
+                        help,
+                    );
+                }
+            }
+        }
+        self.declare_parameters(inner, root);
+        let implicit = root.get("inputs").is_none();
+        for input in &inputs {
+            let link = self.link_of_input(outer, name, span, json, input, &inputs, defaults);
+            match link {
+                Ok(Some((link, span))) => {
+                    let s = &mut self.scopes[inner];
+                    s.names.push(input.name.clone());
+                    s.symbols
+                        .insert(input.name.clone(), Symbol::Alias(self.aliases.len()));
+                    self.aliases.push(Alias {
+                        what: format!("input '{}' of '{name}'", input.name),
+                        outer,
+                        link,
+                        span,
+                        ty: input.ty,
+                        count: input.count,
+                        broken: false,
+                    });
+                }
+                // Nobody asked for it by name; who needs it will say so.
+                Ok(None) if implicit => {}
+                Ok(None) => {
+                    self.scopes[inner].broken.insert(input.name.clone());
+                    self.reporter(outer).error(
+                        "missing_input",
+                        span,
+                        format!("the graph '{name}' needs its input '{}'", input.name),
+                        format!(
+                            "add \"{}\": \"...\", a {}",
+                            input.name,
+                            input.ty.port_type().as_str()
+                        ),
+                    );
+                }
+                Err(()) => _ = self.scopes[inner].broken.insert(input.name.clone()),
+            }
+        }
+    }
+
+    /// Where an input of a nested graph comes from: the link that is given; in a stack, the step before and the stack's
+    /// pose; else the outer graph's own input of the same name and declaration. `Err` where a wrong link was reported.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the link may come from any of these"
+    )]
+    fn link_of_input(
+        &mut self,
+        outer: usize,
+        name: &str,
+        span: &Range<usize>,
+        json: &Json,
+        input: &InputDecl,
+        inputs: &[InputDecl],
+        defaults: &[(&str, String)],
+    ) -> Result<Option<(String, Range<usize>)>, ()> {
+        if let Some(given) = json.get(&input.name) {
+            if let Some(link) = given.text() {
+                return Ok(Some((link.to_owned(), given.span.clone())));
+            }
+            let message = format!("input '{}' of '{name}' is {}", input.name, given.describe());
+            self.reporter(outer).error(
+                "wrong_type",
+                &given.span,
+                message,
+                "expected the name of an input, a node, or node.port",
+            );
+            return Err(());
+        }
+        let of_type = inputs.iter().filter(|i| i.ty == input.ty);
+        let is_main =
+            main_of(of_type.map(|i| i.name.as_str()), input.ty) == Some(input.name.as_str());
+        let port = input.ty.port_type().as_str();
+        let chained = defaults.iter().find(|(p, _)| is_main && *p == port);
+        let same = || match self.scopes[outer].symbols.get(&input.name)? {
+            Symbol::Input(i) => {
+                let outer = &self.inputs[*i];
+                let like = outer.ty == input.ty
+                    && outer.count == input.count
+                    && outer.selection == input.selection
+                    && outer.file == input.file;
+                like.then(|| input.name.clone())
+            }
+            // Its own declaration has been compared with the graph around.
+            Symbol::Alias(i) => {
+                let from_outside = input.file.is_some() || input.selection != Selection::All;
+                let like = self.aliases[*i].ty == input.ty && self.aliases[*i].count == input.count;
+                (like && !from_outside).then(|| input.name.clone())
+            }
+            Symbol::Node(_) | Symbol::Graph { .. } => None,
+        };
+        let link = chained.map(|d| d.1.clone()).or_else(same);
+        Ok(link.map(|link| (link, span.clone())))
+    }
+
+    fn set_nested_parameter(
+        &mut self,
+        outer: usize,
+        inner: usize,
+        declared: &Member,
+        given: &Member,
+    ) {
+        let said = self.reporter(inner).found.len();
+        let Some(ty) = self.read_declared_type(inner, declared) else {
+            // Said again where the parameter is declared.
+            self.reporter(inner).found.truncate(said);
+            return;
+        };
+        let setup = matches!(
+            declared.value.get("setup").map(|s| &s.kind),
+            Some(Kind::Bool(true))
+        );
+        if setup && given.value.get("keys").is_some() {
+            self.reporter(outer).error(
+                "keyed_setup",
+                &given.value.span,
+                format!("'{}' is read in setup only and cannot be keyed", given.key),
+                "give one value",
+            );
+            return;
+        }
+        let reference = given.value.text().and_then(|t| t.strip_prefix('$'));
+        let value = if let Some(reference) = reference {
+            match self.scopes[outer].parameters.get(reference).cloned() {
+                Some(found) => {
+                    let span = &given.value.span;
+                    let Some(found) =
+                        self.narrowed(outer, found, ty, setup, &given.key, reference, span)
+                    else {
+                        return;
+                    };
+                    found
+                }
+                None => {
+                    self.reporter(outer).error(
+                        "unknown_parameter",
+                        &given.value.span,
+                        format!("there is no parameter '{reference}'"),
+                        "",
+                    );
+                    return;
+                }
+            }
+        } else if let Some(keyed) = read_keyed(&given.key, ty, &given.value, self.reporter(outer)) {
+            let Some(keyed) = keyed else { return };
+            ParameterRef::Fixed {
+                ty,
+                source: FixedValue::Keyed(keyed),
+            }
+        } else {
+            let Some(value) = read_value(&given.key, ty, &given.value, self.reporter(outer)) else {
+                return;
+            };
+            ParameterRef::Fixed {
+                ty,
+                source: FixedValue::Constant(value),
+            }
+        };
+        self.scopes[inner]
+            .parameters
+            .insert(declared.key.clone(), value);
+    }
+
+    /// A parameter of the outer graph as a nested one declares it.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "both sides are named in messages"
+    )]
+    fn narrowed(
+        &mut self,
+        outer: usize,
+        found: ParameterRef,
+        ty: ParameterType,
+        setup: bool,
+        taker: &str,
+        reference: &str,
+        span: &Range<usize>,
+    ) -> Option<ParameterRef> {
+        let (given, source) = match found {
+            ParameterRef::Declared(index) => {
+                return self
+                    .narrow_declared(outer, index, ty, setup, taker, reference, span)
+                    .then_some(found);
+            }
+            ParameterRef::Fixed { ty, source } => (ty, source),
+        };
+        let values: &[ParameterValue] = match &source {
+            FixedValue::Constant(v) => std::slice::from_ref(v),
+            FixedValue::Keyed(k) => &k.values,
+        };
+        let both = narrow(given, ty)
+            .filter(|both| values.iter().all(|v| check_value(*both, v).is_ok()))
+            .filter(|_| !setup || matches!(source, FixedValue::Constant(_)));
+        match both {
+            Some(ty) => Some(ParameterRef::Fixed { ty, source }),
+            None => {
+                self.reporter(outer).error(
+                    "wrong_type",
+                    span,
+                    format!("the value given for '${reference}' does not fit '{taker}'"),
+                    format!("expected {}", expectation(ty)),
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What comes with each frame, and whether it fits what was bound.
+
+use super::{InputBinding, StepInput};
+use crate::plan::{InputType, Plan};
+use sinew_deform::Misread;
+use sinew_geom::Pose;
+
+/// One evaluation: time, pose, values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frame<'a> {
+    /// Time of the frame.
+    pub time_secs: f64,
+    /// Time since the frame before; zero on the first.
+    pub dt_secs: f64,
+    /// The pose of every pose input.
+    pub pose: Option<&'a Pose>,
+    /// Poses of single inputs, by index into [`Plan::inputs`], where they differ from `pose`.
+    pub poses: &'a [(usize, &'a Pose)],
+    /// Floats of `values` inputs, by index into [`Plan::inputs`].
+    pub values: &'a [(usize, &'a [f32])],
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
+        let own = self.poses.iter().find(|p| p.0 == input).map(|p| p.1);
+        own.or(self.pose)
+    }
+    pub(super) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
+        self.values.iter().find(|v| v.0 == input).map(|v| v.1)
+    }
+}
+
+/// Why a frame was refused. Refused for what came with it, nothing has changed: outputs are those of the frame
+/// before.
+#[derive(Debug, thiserror::Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// A pose input got none.
+    #[error("input '{input}': found no pose, expected one of {expected} joints")]
+    MissingPose {
+        /// Name of the input.
+        input: String,
+        /// Joints of the rig that was bound.
+        expected: usize,
+    },
+    /// The pose is not one of the rig that was bound.
+    #[error(
+        "input '{input}': found a pose with {found} {what}, expected {expected}; it is a pose of another rig"
+    )]
+    PoseSize {
+        /// Name of the input.
+        input: String,
+        /// "nodes", "joints" or "morph weights".
+        what: &'static str,
+        /// How many the pose has.
+        found: usize,
+        /// How many the bound rig has.
+        expected: usize,
+    },
+    /// A values input got none.
+    #[error("input '{input}': found no values, expected {expected}")]
+    MissingValues {
+        /// Name of the input.
+        input: String,
+        /// As declared.
+        expected: usize,
+    },
+    /// A values input got too many or too few.
+    #[error("input '{input}': found {found} values, expected {expected}")]
+    ValueCount {
+        /// Name of the input.
+        input: String,
+        /// Values given.
+        found: usize,
+        /// As declared.
+        expected: usize,
+    },
+    /// A value is infinite or not a number.
+    #[error("input '{input}': value {index} is {found}, expected a finite number")]
+    NotFinite {
+        /// Name of the input.
+        input: String,
+        /// Which value.
+        index: usize,
+        /// What it is.
+        found: f32,
+    },
+    /// A pose or values are for an input that takes something else.
+    #[error("input '{input}': found {found}, expected {expected}")]
+    InputType {
+        /// Name of the input.
+        input: String,
+        /// "a pose" or "values".
+        found: &'static str,
+        /// "a mesh", "a pose" or "values".
+        expected: &'static str,
+    },
+    /// A pose or values are for an input that does not exist.
+    #[error("the frame names input {found}, the graph has {expected}, counted from 0")]
+    NoSuchInput {
+        /// Index given.
+        found: usize,
+        /// Number of inputs.
+        expected: usize,
+    },
+    /// A node does not do what it declares.
+    #[error("node '{node}' ({kind}): {source}")]
+    Node {
+        /// Name of the node.
+        node: String,
+        /// Kind of the node.
+        kind: &'static str,
+        /// What is wrong.
+        source: Misread,
+    },
+}
+
+/// What an input wants with each frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Whether any step reads it.
+    needed: bool,
+    size: Size,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    Nothing,
+    Pose {
+        nodes: usize,
+        joints: usize,
+        morph_weights: usize,
+    },
+    Values(usize),
+}
+
+/// What each input wants; inputs have been matched with their bindings already.
+pub(super) fn wanted(plan: &Plan, inputs: &[InputBinding]) -> Vec<Wanted> {
+    let size = |(binding, count): (&InputBinding, usize)| match binding {
+        InputBinding::Mesh(_) => Size::Nothing,
+        InputBinding::Pose(rig) => Size::Pose {
+            nodes: rig.nodes().len(),
+            joints: rig.joints().len(),
+            morph_weights: rig.morph_weight_count(),
+        },
+        InputBinding::Values => Size::Values(count),
+    };
+    let counts = plan.inputs().iter().map(|i| i.count);
+    let sizes = inputs.iter().zip(counts).map(size);
+    sizes
+        .map(|size| Wanted {
+            needed: false,
+            size,
+        })
+        .collect()
+}
+
+impl Wanted {
+    /// Notes that something reads the input.
+    pub(super) fn need(all: &mut [Self], input: usize) {
+        if let Some(wanted) = all.get_mut(input) {
+            wanted.needed = true;
+        }
+    }
+
+    pub(super) fn need_step(all: &mut [Self], input: &StepInput) {
+        use super::buffers::ArrayRef;
+        match input {
+            StepInput::Pose(i) | StepInput::Values(ArrayRef::Input(i)) => Self::need(all, *i),
+            _ => {}
+        }
+    }
+}
+
+/// Checks a frame against what was bound. Allocates only to tell what is wrong.
+pub(super) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
+    let given = frame.poses.iter().map(|p| (p.0, InputType::Pose));
+    let given = given.chain(frame.values.iter().map(|v| (v.0, InputType::Values)));
+    for (index, ty) in given {
+        check_target(plan, index, ty)?;
+    }
+    for (index, (wanted, decl)) in all.iter().zip(plan.inputs()).enumerate() {
+        let name = || decl.name.clone();
+        match wanted.size {
+            Size::Nothing => {}
+            Size::Pose { joints, .. } => match frame.pose_of(index) {
+                Some(pose) if wanted.needed => check_pose(wanted.size, pose, name)?,
+                None if wanted.needed => {
+                    return Err(UpdateError::MissingPose {
+                        input: name(),
+                        expected: joints,
+                    });
+                }
+                _ => {}
+            },
+            Size::Values(expected) => match frame.values_of(index) {
+                Some(values) => check_values(expected, values, name)?,
+                None if wanted.needed => {
+                    return Err(UpdateError::MissingValues {
+                        input: name(),
+                        expected,
+                    });
+                }
+                None => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+fn check_target(plan: &Plan, index: usize, ty: InputType) -> Result<(), UpdateError> {
+    let inputs = plan.inputs();
+    let decl = inputs.get(index).ok_or(UpdateError::NoSuchInput {
+        found: index,
+        expected: inputs.len(),
+    })?;
+    if decl.ty == ty {
+        return Ok(());
+    }
+    let word = |ty| match ty {
+        InputType::Mesh => "a mesh",
+        InputType::Pose => "a pose",
+        InputType::Values => "values",
+    };
+    Err(UpdateError::InputType {
+        input: decl.name.clone(),
+        found: word(ty),
+        expected: word(decl.ty),
+    })
+}
+
+fn check_pose(size: Size, pose: &Pose, input: impl Fn() -> String) -> Result<(), UpdateError> {
+    let Size::Pose {
+        nodes,
+        joints,
+        morph_weights,
+    } = size
+    else {
+        return Ok(());
+    };
+    let counts = [
+        ("joints", pose.palette.len(), joints),
+        ("nodes", pose.locals.len(), nodes),
+        ("nodes", pose.scene_from_node.len(), nodes),
+        ("morph weights", pose.morph_weights.len(), morph_weights),
+    ];
+    for (what, found, expected) in counts {
+        if found != expected {
+            return Err(UpdateError::PoseSize {
+                input: input(),
+                what,
+                found,
+                expected,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_values(
+    expected: usize,
+    values: &[f32],
+    input: impl Fn() -> String,
+) -> Result<(), UpdateError> {
+    if values.len() != expected {
+        return Err(UpdateError::ValueCount {
+            input: input(),
+            found: values.len(),
+            expected,
+        });
+    }
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(UpdateError::NotFinite {
+            input: input(),
+            index,
+            found: values[index],
+        }),
+        None => Ok(()),
+    }
+}
