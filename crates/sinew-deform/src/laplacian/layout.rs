@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sinew_geom::WeldMap;
 
 /// Slots in one task.
-pub const CHUNK: usize = 2048;
+pub const CHUNK: usize = 1024;
 /// Slots within which classes may change place: small enough that neighbours stay in the fastest cache.
 const WINDOW: usize = 512;
 
@@ -141,6 +141,10 @@ impl Layout {
     #[inline(always)]
     pub fn members(&self, s: usize) -> &[u32] {
         &self.members[self.member_offsets[s] as usize..self.member_offsets[s + 1] as usize]
+    }
+    /// Vertices in all slots, slot by slot.
+    pub(super) fn all_members(&self) -> &[u32] {
+        &self.members
     }
     /// Whether some vertices that share a slot lie apart at rest.
     pub fn keeps_offsets(&self) -> bool {

@@ -13,6 +13,14 @@ pub(super) fn gather(
     range: Range<usize>,
     out: &mut [[f32; 4]],
 ) {
+    if layout.slot_count() == layout.vertex_count() {
+        // One vertex a slot.
+        for (o, &v) in out.iter_mut().zip(&layout.all_members()[range]) {
+            let p = positions[v as usize];
+            *o = [p[0], p[1], p[2], p[0]];
+        }
+        return;
+    }
     for (slot, o) in range.zip(out) {
         let [first, others @ ..] = layout.members(slot) else {
             continue;
@@ -217,6 +225,13 @@ impl Place<'_> {
             .mask
             .is_none()
             .then(|| self.blend * self.weight.at(0));
+        if constant == Some(1.0) && !self.layout.keeps_offsets() {
+            for (o, &slot) in out.iter_mut().zip(slots) {
+                let [x, y, z, _] = self.targets[slot as usize];
+                *o = [x, y, z];
+            }
+            return;
+        }
         for (i, ((o, p), &slot)) in out.iter_mut().zip(input).zip(slots).enumerate() {
             let w = constant.unwrap_or_else(|| self.blend * self.weight.at(range.start + i));
             let t = self.targets[slot as usize];

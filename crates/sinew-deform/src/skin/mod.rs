@@ -23,6 +23,9 @@ pub use reference::{
     SkinVertex, apply_affine, blend_matrices, blend_motions, mix, skin_dual_quaternion, skin_linear,
 };
 
+/// Vertices in one task: a multiple of a block, small enough that two threads share a mesh of some ten thousand evenly.
+const CHUNK: usize = 1024;
+
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "skin",
@@ -184,7 +187,7 @@ impl SkinJob<'_> {
         };
         let level = simd_level();
         let outputs = (output.positions, output.normals, output.tangents);
-        for_each_chunk(par, n, 4096, outputs, &|range, (p, n, t)| {
+        for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
             let run = Run {
                 start: range.start,
                 positions: &input.positions[range.clone()],

@@ -127,7 +127,7 @@ fn cloud_of(joints: usize, n: usize, k: usize, scaled: bool) -> (Mesh, Rig, Vec<
             (0..1 + v % k)
                 .map(|i| {
                     (
-                        ((v + i * 2) * 7 % joints) as u32,
+                        ((v * 9 + i * 5) % joints) as u32,
                         (0.05 + v3()[0].abs()) as f32,
                     )
                 })
