@@ -17,6 +17,8 @@ pub struct LatticeScratch {
     pub(super) cage: Cage<f32>,
     /// Differences of the displacements along all three axes, for the kernels that sum over the whole grid.
     pub(super) differences: Vec<[f32; 3]>,
+    /// Displacements with rows filled up, for the kernel of local lattices.
+    pub(super) grid: Vec<[f32; 4]>,
     pub(super) plan: Plan,
 }
 
@@ -25,12 +27,10 @@ impl LatticeScratch {
     pub fn new(bind: &LatticeBind) -> Self {
         let cage = Cage::new(bind);
         let plan = Plan::new(bind);
-        let count = match plan {
-            Plan::PerVertex => 0,
-            _ => cage.offsets.len(),
-        };
+        let (differences, grid) = plan.room(cage.offsets.len());
         Self {
-            differences: vec![[0.0; 3]; count],
+            differences: vec![[0.0; 3]; differences],
+            grid: vec![[0.0; 4]; grid],
             cage,
             plan,
         }
@@ -38,8 +38,11 @@ impl LatticeScratch {
 
     /// Bytes that [`Self::new`] takes.
     pub fn bytes(bind: &LatticeBind) -> usize {
-        let points: usize = bind.rules.iter().map(|r| r.points).product();
-        2 * points * size_of::<[f32; 3]>() + size_of::<Self>()
+        let this = Self::new(bind);
+        size_of_val(this.cage.offsets.as_slice())
+            + size_of_val(this.differences.as_slice())
+            + size_of_val(this.grid.as_slice())
+            + size_of::<Self>()
     }
 }
 
@@ -132,7 +135,7 @@ impl LatticeJob<'_> {
                     normals: n,
                     tangents: t,
                 };
-                match frame.scratch.plan {
+                match &frame.scratch.plan {
                     Plan::PerVertex => run_per_vertex(&frame, chunk),
                     _ => simd::run_chunk(&frame, chunk),
                 }

@@ -6,6 +6,7 @@ mod basis;
 mod bind;
 mod cage;
 mod job;
+mod local;
 mod reference;
 mod simd;
 mod tensor;

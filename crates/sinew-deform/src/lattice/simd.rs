@@ -7,6 +7,7 @@
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::{LatticeBind, MAX_POINTS, Outside};
 use super::job::{Chunk, Frame, LatticeScratch};
+use super::local::{LocalLattice, WIDEST};
 use super::tensor::{self, Lanes, three};
 use crate::lanes::V3;
 use fearless_simd::{dispatch, f32x8, prelude::*};
@@ -18,7 +19,7 @@ use std::ops::Range;
     clippy::large_enum_variant,
     reason = "one a lattice, read in every kernel call; a box would cost a pointer chase and save nothing"
 )]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Plan {
     /// Each vertex by itself, over the control points near it.
     PerVertex,
@@ -28,6 +29,8 @@ pub(super) enum Plan {
     BernsteinFour,
     /// 4x4x4 control points, piecewise cubic.
     CubicFour([CubicAxis; 3]),
+    /// Piecewise cubic over at most four control points along each axis, any number in all.
+    Local(LocalLattice),
 }
 
 /// Summed weights `W_1..W_3` of an axis with four points: in each of its three cells a cubic of the place in the
@@ -55,7 +58,16 @@ impl Plan {
         if bind.rules.iter().all(cubic) {
             return Self::CubicFour(bind.rules.map(|r| cubic_axis(&r)));
         }
-        Self::PerVertex
+        LocalLattice::new(bind).map_or(Self::PerVertex, Self::Local)
+    }
+
+    /// Room that [`prepare`] needs: differences, and the grid of a local lattice.
+    pub(super) fn room(&self, points: usize) -> (usize, usize) {
+        match self {
+            Self::PerVertex => (0, 0),
+            Self::Local(local) => (0, local.grid_len()),
+            _ => (points, 0),
+        }
     }
 }
 
@@ -92,8 +104,10 @@ fn cubic_axis(rule: &AxisRule) -> CubicAxis {
 
 /// Takes the differences of this frame's control points.
 pub(super) fn prepare(bind: &LatticeBind, scratch: &mut LatticeScratch) {
-    if scratch.plan == Plan::PerVertex {
-        return;
+    match &scratch.plan {
+        Plan::PerVertex => return,
+        Plan::Local(local) => return local.fill(bind, &scratch.cage, &mut scratch.grid),
+        _ => {}
     }
     let d = &mut scratch.differences;
     for (d, o) in d.iter_mut().zip(&scratch.cage.offsets) {
@@ -116,8 +130,12 @@ pub(super) fn prepare(bind: &LatticeBind, scratch: &mut LatticeScratch) {
 pub(super) fn run_chunk(frame: &Frame<'_>, chunk: Chunk<'_>) {
     let frames = chunk.normals.is_some() || chunk.tangents.is_some();
     let level = crate::simd_level();
-    match (frame.scratch.plan, frames) {
+    match (&frame.scratch.plan, frames) {
         (Plan::PerVertex, _) => {}
+        (Plan::Local(_), false) => {
+            dispatch!(level, simd => run::<_, 0, false>(simd, frame, chunk));
+        }
+        (Plan::Local(_), true) => dispatch!(level, simd => run::<_, 0, true>(simd, frame, chunk)),
         (Plan::Bernstein, false) => {
             dispatch!(level, simd => run::<_, MAX_POINTS, false>(simd, frame, chunk));
         }
@@ -190,33 +208,15 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     if fade.is_some_and(|(f, _)| f.simd_eq(0.0).all_true()) {
         return keep(frame, chunk, first, count);
     }
-    for a in 0..3 {
-        axis_weights::<S, CAP>(simd, frame, a, inside[a], &mut w[a], &mut d[a]);
-        if any_outside {
-            let n = if CAP == 4 {
-                4
-            } else {
-                frame.bind.resolution[a]
-            };
-            for (w, d) in w[a].iter_mut().zip(&mut d[a]).take(n) {
-                if frame.bind.rules[a].linear_outside {
-                    *w = beyond[a].mul_add(*d, *w);
-                } else {
-                    *d = out[a].select(*d, S::f32s::splat(simd, 0.0));
-                }
+    let mut sum = match &frame.scratch.plan {
+        Plan::Local(local) if CAP == 0 => {
+            let mut columns = [[0.0; WIDEST]; 3];
+            for (column, lane) in columns.iter_mut().zip(stu) {
+                lane.store_slice(&mut column[..S::f32s::LEN]);
             }
+            local.sum::<S, FRAMES>(simd, cage, &frame.scratch.grid, &columns)
         }
-    }
-    let resolution = if CAP == 4 {
-        [4; 3]
-    } else {
-        frame.bind.resolution
-    };
-    let points = &frame.scratch.differences;
-    let mut sum = if CAP == 4 {
-        tensor::sum_four::<S, CAP, FRAMES>(simd, points, w, d)
-    } else {
-        tensor::sum::<S, CAP, FRAMES>(simd, points, resolution, w, d)
+        _ => whole_sum::<S, CAP, FRAMES>(simd, frame, inside, beyond, out, any_outside, w, d),
     };
     if let Some((fade, way)) = fade {
         let [value, slopes @ ..] = &mut sum;
@@ -241,6 +241,49 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     if FRAMES {
         let columns = jacobian(simd, frame, &sum, strength);
         turn::<S>(simd, frame, chunk, first..first + count, &columns, live);
+    }
+}
+
+/// The sum over all control points, which all act everywhere.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "inlined away")]
+fn whole_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
+    simd: S,
+    frame: &Frame<'_>,
+    inside: Lanes<S::f32s>,
+    beyond: Lanes<S::f32s>,
+    out: [S::mask32s; 3],
+    any_outside: bool,
+    w: &mut [[S::f32s; CAP]; 3],
+    d: &mut [[S::f32s; CAP]; 3],
+) -> [Lanes<S::f32s>; 4] {
+    for a in 0..3 {
+        axis_weights::<S, CAP>(simd, frame, a, inside[a], &mut w[a], &mut d[a]);
+        if any_outside {
+            let n = if CAP == 4 {
+                4
+            } else {
+                frame.bind.resolution[a]
+            };
+            for (w, d) in w[a].iter_mut().zip(&mut d[a]).take(n) {
+                if frame.bind.rules[a].linear_outside {
+                    *w = beyond[a].mul_add(*d, *w);
+                } else {
+                    *d = out[a].select(*d, S::f32s::splat(simd, 0.0));
+                }
+            }
+        }
+    }
+    let resolution = if CAP == 4 {
+        [4; 3]
+    } else {
+        frame.bind.resolution
+    };
+    let points = &frame.scratch.differences;
+    if CAP == 4 {
+        tensor::sum_four::<S, CAP, FRAMES>(simd, points, w, d)
+    } else {
+        tensor::sum::<S, CAP, FRAMES>(simd, points, resolution, w, d)
     }
 }
 
