@@ -19,7 +19,7 @@ struct Likeness {
     apart: f64,
     /// Our largest correction over Blender's.
     largest: f64,
-    /// Largest distance, metres.
+    /// Largest distance over Blender's largest correction.
     worst: f64,
 }
 
@@ -47,7 +47,7 @@ fn compare(ours: &[Vec3<f64>], theirs: &[Vec3<f64>]) -> Likeness {
         cosine: sum(&|a, b| a.dot(b)) / (aa * bb).sqrt().max(f64::MIN_POSITIVE),
         apart: (sum(&|a, b| (a - b).norm_squared()) / bb).sqrt(),
         largest: max(&|a, _| a.norm()) / max(&|_, b| b.norm()),
-        worst: max(&|a, b| (a - b).norm()),
+        worst: max(&|a, b| (a - b).norm()) / max(&|_, b| b.norm()),
     }
 }
 
@@ -99,7 +99,7 @@ fn likeness(mesh: &Mesh, golden: &Golden, frame: FrameKind, displacement: f32) -
 /// (a quarter of its square) is left for the frames: Blender blends one skewed frame for each corner of a face by
 /// the corner's angle, ours is one orthonormal frame a point. Where a joint folds, those turn differently.
 fn is_like_blender(l: &Likeness) -> bool {
-    l.cosine > 0.9 && l.apart < 0.5 && (2.0 / 3.0..1.5).contains(&l.largest)
+    l.cosine > 0.9 && l.apart < 0.5 && (2.0 / 3.0..1.5).contains(&l.largest) && l.worst < 1.0
 }
 
 #[test]
