@@ -216,6 +216,64 @@ fn skin_in_centimetres_is_baked_to_scene_space() {
 }
 
 #[test]
+fn row_0_second_sets_of_influences_and_texture_coordinates() {
+    let mut b = Builder::triangle();
+    let mut add = |name: &str, bytes: &[u8], component: u32, kind: &str| {
+        let view = b.view(bytes, None);
+        let a = b.accessor(
+            json!({"bufferView": view, "componentType": component, "count": 3,
+            "type": kind}),
+        );
+        b.primitive()["attributes"][name] = a.into();
+    };
+    // Vertex 1 follows five joints, vertex 2 names one joint in both sets.
+    add(
+        "JOINTS_0",
+        &[0, 0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0],
+        5121,
+        "VEC4",
+    );
+    add(
+        "JOINTS_1",
+        &[0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0],
+        5121,
+        "VEC4",
+    );
+    let first = [1.0, 0.0, 0.0, 0.0, 0.1, 0.15, 0.25, 0.3, 0.5, 0.0, 0.0, 0.0];
+    let second = [0.0, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0];
+    add("WEIGHTS_0", &floats(&first), 5126, "VEC4");
+    add("WEIGHTS_1", &floats(&second), 5126, "VEC4");
+    add(
+        "TEXCOORD_0",
+        &floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+        5126,
+        "VEC2",
+    );
+    add(
+        "TEXCOORD_1",
+        &floats(&[0.5, 0.5, 0.75, 0.5, 0.5, 0.25]),
+        5126,
+        "VEC2",
+    );
+    b.json["nodes"] = json!([{"mesh": 0, "skin": 0}, {}, {}, {}, {}, {}]);
+    b.json["skins"] = json!([{"joints": [1, 2, 3, 4, 5]}]);
+    let m = b.mesh();
+    let influences = m.influences.as_ref().expect("skinned");
+    let mut row: Vec<(u32, f32)> = influences.row(1).collect();
+    row.sort_by_key(|r| r.0);
+    let expected = [(0, 0.1), (1, 0.15), (2, 0.25), (3, 0.3), (4, 0.2)];
+    assert_eq!(row.len(), 5, "{row:?}");
+    for ((joint, weight), (j, w)) in row.into_iter().zip(expected) {
+        assert_eq!(joint, j);
+        assert!((weight - w).abs() < 1e-6, "joint {joint}: {weight}");
+    }
+    assert_eq!(influences.row(2).collect::<Vec<_>>(), [(4, 1.0)]);
+    assert_eq!(m.uvs.len(), 2);
+    assert_eq!(m.uvs[0][2], [0.0, 1.0]);
+    assert_eq!(m.uvs[1], [[0.5, 0.5], [0.75, 0.5], [0.5, 0.25]]);
+}
+
+#[test]
 fn tree_errors_are_named() {
     let mut b = Builder::triangle();
     b.json["nodes"] = json!([{"mesh": 0, "children": [2]}, {"children": [2]}, {}]);
