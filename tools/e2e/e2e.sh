@@ -118,6 +118,28 @@ else
   echo "skipped: $characters is not there"
 fi
 
+echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
+malformed=../shared/data/malformed
+if [ -d "$malformed" ]; then
+  count=0
+  for file in "$malformed"/*.glb "$malformed"/*.gltf "$malformed"/*.obj "$malformed"/*.ply; do
+    [ -f "$file" ] || continue
+    status=0
+    (
+      ulimit -v 1048576
+      timeout 1 "$SINEW" inspect "$file" >"$out/malformed.log" 2>&1
+    ) || status=$?
+    count=$((count + 1))
+    case $status in
+      0 | 3) ;;
+      *) cat "$out/malformed.log"; fail "malformed: $(basename "$file") ends with $status" ;;
+    esac
+  done
+  echo "$count files"
+else
+  echo "skipped: $malformed is not there"
+fi
+
 if [ "${#failures[@]}" -gt 0 ]; then
   echo "${#failures[@]} failures:"
   printf '  %s\n' "${failures[@]}"

@@ -110,7 +110,6 @@ fn numbers_of(l: &Line) -> [f32; 10] {
 pub(crate) struct Options<'a> {
     pub(crate) source: Option<&'a GlbSource>,
     pub(crate) interpolation: Interpolation,
-    pub(crate) fps: f64,
 }
 
 /// Writes all outputs; each appears whole or not at all.
@@ -192,9 +191,7 @@ fn write_one(
         }
         "mdd" => write_mdd(path, cache).map_err(Failure::output),
         _ => write_sequence(path, &ending, cache, numbers, talk),
-    }?;
-    let _ = options.fps;
-    Ok(())
+    }
 }
 
 /// One OBJ or PLY a frame: `name_0021.ply`; a single frame keeps the plain name.

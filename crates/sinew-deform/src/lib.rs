@@ -1,8 +1,9 @@
 //! The deformers of Sinew, one folder each.
 //!
-//! Every folder holds the same files: `mod.rs` (definition: configuration, job, [`NodeDesc`]), `README.md` (the
+//! Every node's folder holds the same files: `mod.rs` (definition: configuration, job, [`NodeDesc`]), `README.md` (the
 //! page of the docs: formula, source, where we differ), `bind.rs` (setup), `reference.rs` (the truth, generic
 //! over `f32`/`f64`), `simd.rs` (the fast CPU kernel, where a benchmark asked for one) and `tests.rs`.
+//! What several nodes share has folders of its own: `laplacian` (smoothing), `local_frame` (deformers along an axis).
 //!
 //! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
 //! from it. A new deformer is a folder and a line there.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Nothing here opens a file: nested graphs and inputs are handed in. Nothing here knows a single deformer by
-//! name, except `tangent_frames`, which the binder appends where an output's normals no longer fit its positions.
+//! name, except `tangent_frames`, which the binder inserts where normals or tangents that a node or an output reads no
+//! longer fit the positions.
 
 mod cache;
 mod check;

@@ -61,7 +61,6 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let options = Options {
         source: source.as_ref(),
         interpolation: args.interpolation,
-        fps: args.fps,
     };
     write_all(&args.output, collected, &options, talk)
 }
