@@ -138,7 +138,6 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
         &Options {
             source: None,
             interpolation: Interpolation::Linear,
-            fps: 30.0,
         },
         talk,
     )
