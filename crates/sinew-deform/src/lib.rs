@@ -38,9 +38,10 @@ pub mod wrap;
 
 pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
-    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs,
-    Line, MAX_PORTS, MadeAttribute, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, RestoreFn, UpdateContext,
+    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, Element, InputValue,
+    Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads, MeshView,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType,
+    RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{

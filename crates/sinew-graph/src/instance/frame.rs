@@ -1,6 +1,6 @@
 //! What comes with each frame, and whether it fits what was bound.
 
-use super::{InputBinding, StepInput};
+use crate::bind::{BoundGraph, InputBinding};
 use crate::plan::{InputType, Plan};
 use sinew_deform::Misread;
 use sinew_geom::Pose;
@@ -135,7 +135,7 @@ enum Size {
 }
 
 /// What each input wants; inputs have been matched with their bindings already.
-pub(super) fn wanted(plan: &Plan, inputs: &[InputBinding]) -> Vec<Wanted> {
+pub(super) fn wanted(graph: &BoundGraph) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
         InputBinding::Mesh(_) => Size::Nothing,
         InputBinding::Pose(rig) => Size::Pose {
@@ -145,31 +145,15 @@ pub(super) fn wanted(plan: &Plan, inputs: &[InputBinding]) -> Vec<Wanted> {
         },
         InputBinding::Values => Size::Values(count),
     };
-    let counts = plan.inputs().iter().map(|i| i.count);
-    let sizes = inputs.iter().zip(counts).map(size);
+    let counts = graph.plan().inputs().iter().map(|i| i.count);
+    let sizes = graph.inputs().iter().zip(counts).map(size);
     sizes
-        .map(|size| Wanted {
-            needed: false,
+        .enumerate()
+        .map(|(input, size)| Wanted {
+            needed: graph.program().needs_input(input),
             size,
         })
         .collect()
-}
-
-impl Wanted {
-    /// Notes that something reads the input.
-    pub(super) fn need(all: &mut [Self], input: usize) {
-        if let Some(wanted) = all.get_mut(input) {
-            wanted.needed = true;
-        }
-    }
-
-    pub(super) fn need_step(all: &mut [Self], input: &StepInput) {
-        use super::buffers::ArrayRef;
-        match input {
-            StepInput::Pose(i) | StepInput::Values(ArrayRef::Input(i)) => Self::need(all, *i),
-            _ => {}
-        }
-    }
 }
 
 /// Checks a frame against what was bound. Allocates only to tell what is wrong.
