@@ -40,7 +40,7 @@ pub use mask_weight::{MASK_PORT, MaskWeight};
 pub use node::{
     AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, Element, InputValue,
     Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads, MeshView,
-    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, Restore,
     RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};

@@ -1,6 +1,6 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
-use crate::{Misread, Par, ParameterDesc, Parameters, ReadLog};
+use crate::{Misread, Par, ParameterDesc, ParameterValue, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
@@ -302,6 +302,17 @@ pub type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 /// Setup of a node from saved bytes.
 pub type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 
+/// How a node takes up setup results that were saved before.
+#[derive(Clone, Copy, Debug)]
+pub struct Restore {
+    /// Goes up whenever setup gives other results or writes them in another form: results of another version are
+    /// made anew.
+    pub version: u32,
+    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
+    /// come from a file.
+    pub restore: RestoreFn,
+}
+
 /// Everything the rest of Sinew knows about a node.
 #[derive(Debug)]
 pub struct NodeDesc {
@@ -323,9 +334,8 @@ pub struct NodeDesc {
     pub parameters: &'static [ParameterDesc],
     /// Setup: checks everything, precomputes, may allocate.
     pub bind: BindFn,
-    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
-    /// come from a file.
-    pub restore: Option<RestoreFn>,
+    /// Setup from saved bytes, where reading them is faster than binding again.
+    pub restore: Option<Restore>,
 }
 
 impl NodeDesc {
@@ -681,6 +691,14 @@ pub trait BoundNode: Send + Sync + Debug {
     /// Whether this setup writes an attribute that the output's effect calls [`AttributeEffect::Recompute`].
     fn makes(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         true
+    }
+    /// Whether a value that a parameter of the update is to take fits what was bound: that a list is as long as
+    /// setup found it, say. Asked before the value is used, for animated ones in setup.
+    ///
+    /// # Errors
+    /// What was found and what setup expects.
+    fn check_value(&self, _parameter: &str, _value: &ParameterValue) -> Result<(), NodeError> {
+        Ok(())
     }
     /// Scratch (and state) of one instance. Allocates, so that `update` need not.
     fn new_scratch(&self) -> Box<dyn Any + Send> {

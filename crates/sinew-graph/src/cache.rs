@@ -73,8 +73,12 @@ pub(crate) fn content_key(
         text(
             &mut h,
             &format!(
-                "{}|{}|{:?}|{:?}",
-                node.name, node.desc.name, node.inputs, node.parameters
+                "{}|{}|{:?}|{:?}|{:?}",
+                node.name,
+                node.desc.name,
+                node.desc.restore.map(|r| r.version),
+                node.inputs,
+                node.parameters
             ),
         );
     }

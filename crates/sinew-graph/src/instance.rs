@@ -135,6 +135,17 @@ impl Instance {
                 name: name.to_owned(),
             });
         }
+        for step in &self.graph.program.update_steps {
+            for (source, desc) in step.sources.iter().zip(step.desc.parameters) {
+                if *source == ParameterSource::Parameter(index) {
+                    let fits = step.bound.check_value(desc.name, value);
+                    fits.map_err(|e| ParameterError::Value {
+                        name: name.to_owned(),
+                        message: format!("node '{}' ({}): {e}", step.name, step.desc.name),
+                    })?;
+                }
+            }
+        }
         assign(&mut self.parameters[index], value);
         self.overridden[index] = true;
         Ok(())

@@ -151,9 +151,8 @@ fn saved_setup_gives_the_same_bits() {
             let mut i = instance(&asset, &document(desc));
             let inputs = bindings(&asset, i.plan());
             let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
-            let cached = |bytes: &[u8]| {
-                BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes)
-            };
+            let cached =
+                |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             let mut j = Arc::new(restored).instance();
             i.update(&frame, Par::Seq).expect("fits");

@@ -13,8 +13,8 @@ mod uv;
 
 use crate::{
     AttributeEffect, BindContext, BoundNode, Choice, MeshAttribute, MeshEffect, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
-    for_each_chunk, simd_level,
+    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
+    UpdateContext, for_each_chunk, simd_level,
 };
 use fearless_simd::dispatch;
 use sinew_geom::{Mesh, Real};
@@ -97,7 +97,10 @@ pub static DESC: NodeDesc = NodeDesc {
         ),
     ],
     bind,
-    restore: Some(restore),
+    restore: Some(Restore {
+        version: 1,
+        restore: restore,
+    }),
 };
 
 const NORMALS: &[Choice] = &[

@@ -197,6 +197,8 @@ impl Binder<'_> {
         self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
         let bound = self.call_bind(node, &inputs, &parameters)?;
+        self.check_values(node, bound.as_ref())
+            .map_err(|source| refused(node, source))?;
         let (values, outputs) = self
             .plan_outputs(node, &inputs, bound.as_ref())
             .map_err(|source| refused(node, source))?;
@@ -285,7 +287,7 @@ impl Binder<'_> {
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
         let result = match (blob, node.desc.restore) {
-            (Some(blob), Some(restore)) => restore(blob, &context),
+            (Some(blob), Some(r)) => (r.restore)(blob, &context),
             _ => (node.desc.bind)(&context),
         };
         // A wrong read explains whatever else went wrong.
@@ -293,6 +295,24 @@ impl Binder<'_> {
             .map_err(NodeError::from)
             .and(result)
             .map_err(|source| refused(node, source))
+    }
+
+    /// Whether the values that animation will bring fit what was bound.
+    fn check_values(&self, node: &PlanNode, bound: &dyn BoundNode) -> Result<(), NodeError> {
+        for (source, desc) in node.parameters.iter().zip(node.desc.parameters) {
+            let declared = match source {
+                ParameterSource::Parameter(p) => self.plan.parameters().get(*p),
+                ParameterSource::Constant(_) | ParameterSource::Keyed(_) => None,
+            };
+            let keyed = match source {
+                ParameterSource::Keyed(keyed) => Some(keyed),
+                _ => declared.and_then(|p| p.keyed.as_ref()),
+            };
+            for value in keyed.iter().flat_map(|k| &k.values) {
+                bound.check_value(desc.name, value)?;
+            }
+        }
+        Ok(())
     }
 
     /// One value for each output port of the node, and what its step writes there.

@@ -3,7 +3,7 @@
 use crate::bind::{BoundGraph, InputBinding};
 use crate::plan::{InputType, Plan};
 use sinew_deform::Misread;
-use sinew_geom::Pose;
+use sinew_geom::{Affine, PackedAffine, Pose};
 
 /// One evaluation: time, pose, values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +56,16 @@ pub enum UpdateError {
         found: usize,
         /// How many the bound rig has.
         expected: usize,
+    },
+    /// A number in a pose is infinite or not a number.
+    #[error("input '{input}': {what} {index} of the pose is not finite")]
+    PoseNotFinite {
+        /// Name of the input.
+        input: String,
+        /// "joint" (its skinning matrix), "node" (its scene transform) or "morph weight".
+        what: &'static str,
+        /// Which of them.
+        index: usize,
     },
     /// A values input got none.
     #[error("input '{input}': found no values, expected {expected}")]
@@ -238,7 +248,29 @@ fn check_pose(size: Size, pose: &Pose, input: impl Fn() -> String) -> Result<(),
             });
         }
     }
-    Ok(())
+    match not_finite(pose) {
+        Some((what, index)) => Err(UpdateError::PoseNotFinite {
+            input: input(),
+            what,
+            index,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn not_finite(pose: &Pose) -> Option<(&'static str, usize)> {
+    let joint = |m: &PackedAffine| m.rows.as_flattened().iter().all(|v| v.is_finite());
+    let node = |m: &Affine<f64>| m.is_finite();
+    let first = |what, index: Option<usize>| index.map(|i| (what, i));
+    first("joint", pose.palette.iter().position(|m| !joint(m)))
+        .or_else(|| {
+            let nodes = &pose.scene_from_node;
+            first("node", nodes.iter().position(|m| !node(m)))
+        })
+        .or_else(|| {
+            let weights = &pose.morph_weights;
+            first("morph weight", weights.iter().position(|w| !w.is_finite()))
+        })
 }
 
 fn check_values(
