@@ -1,5 +1,6 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
+use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{Misread, Par, ParameterDesc, ParameterValue, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
@@ -710,6 +711,17 @@ pub trait BoundNode: Send + Sync + Debug {
     }
     /// One frame. No allocation, no file access, no locking, no panic.
     fn update(&self, context: UpdateContext<'_>);
+    /// What the node runs on a graphics device, from the same inputs as setup; `None` where it runs on the
+    /// processor only.
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        None
+    }
+    /// What the device needs to know of a frame. No allocation, no panic.
+    fn write_device_frame(&self, _frame: &DeviceFrame<'_>, _data: &mut DeviceFrameData<'_>) {}
+    /// Calls `run` with the index of each pass of a frame, in order; all of `count`, once, unless overridden.
+    fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
+        (0..count).for_each(run);
+    }
     /// Setup results for the cache; `None` where binding again is as fast as reading.
     fn save(&self) -> Option<Vec<u8>> {
         None
