@@ -6,7 +6,7 @@ use std::process::Command;
 /// Crates that only compute.
 const INNER: [&str; 4] = ["sinew-geom", "sinew-deform", "sinew-graph", "sinew-samples"];
 /// Crates that read, write, decode or draw, as the whole name or up to a `-`.
-const FORBIDDEN: [&str; 12] = [
+const READ_OR_DRAW: [&str; 11] = [
     "sinew-io",
     "sinew-cli",
     "sinew-picture",
@@ -16,27 +16,58 @@ const FORBIDDEN: [&str; 12] = [
     "zip",
     "png",
     "tempfile",
-    "wgpu",
     "winit",
     "clap",
 ];
+/// Crates that reach graphics devices.
+const GRAPHICS: [&str; 2] = ["sinew-gpu", "wgpu"];
+/// Folders whose `Cargo.toml` may name wgpu. The others take the types that they need from `sinew_gpu::wgpu`.
+const MAY_NAME_WGPU: [&str; 1] = ["crates/sinew-gpu/"];
 
 /// Problems in the dependency trees of the workspace at `root`.
 pub(crate) fn check(root: &Path) -> Vec<String> {
-    INNER
-        .iter()
-        .flat_map(|name| check_crate(root, name))
+    let inner_forbidden = [&READ_OR_DRAW[..], &GRAPHICS].concat();
+    let inner = INNER.map(|name| (name, &inner_forbidden[..]));
+    let outer = [
+        ("sinew-io", &GRAPHICS[..]),
+        ("sinew-picture", &GRAPHICS[..]),
+        ("sinew-gpu", &READ_OR_DRAW[..]),
+    ];
+    inner
+        .into_iter()
+        .chain(outer)
+        .flat_map(|(name, forbidden)| check_crate(root, name, forbidden))
         .collect()
 }
 
-fn check_crate(root: &Path, name: &str) -> Vec<String> {
+/// A problem where the file `path` (relative to the workspace) is a `Cargo.toml` that names wgpu and may not.
+pub(crate) fn check_manifest(path: &str, content: &str) -> Option<String> {
+    let allowed = MAY_NAME_WGPU.iter().any(|f| path.starts_with(f));
+    if allowed || !path.ends_with("Cargo.toml") {
+        return None;
+    }
+    let (number, _) = content.lines().enumerate().find(|(_, l)| names_wgpu(l))?;
+    Some(format!(
+        "{path}:{} names wgpu; that is for sinew-gpu, which re-exports it",
+        number + 1
+    ))
+}
+
+/// `wgpu = ..`, `wgpu.workspace = ..`, `[dependencies.wgpu]`, `x = { package = "wgpu" }`; parts of wgpu count.
+fn names_wgpu(line: &str) -> bool {
+    let code = line.split('#').next().unwrap_or_default();
+    code.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'))
+        .any(|word| word == "wgpu" || word.starts_with("wgpu-"))
+}
+
+fn check_crate(root: &Path, name: &str, forbidden: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--package", name, "--edges", "normal"])
         .args(["--prefix", "none", "--all-features", "--locked"])
         .current_dir(root)
         .output();
     match output {
-        Ok(o) if o.status.success() => forbidden_in(&String::from_utf8_lossy(&o.stdout))
+        Ok(o) if o.status.success() => forbidden_in(&String::from_utf8_lossy(&o.stdout), forbidden)
             .into_iter()
             .map(|found| format!("{name} depends on {found}"))
             .collect(),
@@ -49,12 +80,12 @@ fn check_crate(root: &Path, name: &str) -> Vec<String> {
 }
 
 /// Forbidden crates in the output of `cargo tree --prefix none`, each once.
-fn forbidden_in(tree: &str) -> Vec<&str> {
+fn forbidden_in<'a>(tree: &'a str, forbidden: &[&str]) -> Vec<&'a str> {
     let mut found: Vec<&str> = tree
         .lines()
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| {
-            FORBIDDEN.iter().any(|f| {
+            forbidden.iter().any(|f| {
                 name.strip_prefix(f)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             })
@@ -74,8 +105,28 @@ mod tests {
         let tree = "sinew-graph v0.1.0\nserde v1.0.0\ngltf-json v1.4.1\nwgpu v29.0.0\n\
                     gltf-json v1.4.1 (*)\npng-like-name-is-caught v1.0.0\nzipper v1.0.0\n";
         assert_eq!(
-            forbidden_in(tree),
+            forbidden_in(tree, &["gltf", "png", "zip", "wgpu"]),
             ["gltf-json", "png-like-name-is-caught", "wgpu"]
         );
+    }
+
+    #[test]
+    fn only_one_manifest_names_wgpu() {
+        for line in [
+            "wgpu = \"30\"",
+            "wgpu.workspace = true",
+            "[dependencies.wgpu-types]",
+            "graphics = { package = \"wgpu\", version = \"30\" }",
+        ] {
+            let text = format!("[dependencies]\n{line}\n");
+            let problem = check_manifest("crates/sinew/Cargo.toml", &text).expect(line);
+            assert!(
+                problem.starts_with("crates/sinew/Cargo.toml:2 "),
+                "{problem}"
+            );
+            assert_eq!(check_manifest("crates/sinew-gpu/Cargo.toml", &text), None);
+        }
+        let text = "# through wgpu\nsinew-gpu = { optional = true }\n";
+        assert_eq!(check_manifest("crates/sinew/Cargo.toml", text), None);
     }
 }

@@ -35,6 +35,7 @@ fn tidy() -> ExitCode {
                 // Pictures and the like are not text.
                 if let Ok(content) = std::fs::read_to_string(file) {
                     problems.extend(text::check(&shown, &content));
+                    problems.extend(dependencies::check_manifest(&shown, &content));
                 }
             }
         }

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Embed(EmbedArgs),
     /// Run every deformer on the built-in samples: GLB files and pictures.
     Demo(DemoArgs),
-    /// Say what this machine offers.
+    /// Say what this machine offers: threads, SIMD level, graphics adapters with their limits; as JSON with --log-format json.
     Doctor,
     /// Print a shell's completions.
     Completions {

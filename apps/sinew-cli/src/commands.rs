@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod doctor;
 mod inspect;
 mod nodes;
 mod run;
@@ -11,7 +12,6 @@ use crate::document::Document;
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use clap::CommandFactory;
-use sinew::deform::simd_level;
 
 pub(crate) use run::run_instance;
 
@@ -25,10 +25,7 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Init(a) => init(a, talk),
         Command::Embed(a) => embed(a, talk),
         Command::Demo(a) => demo::demo(a, talk),
-        Command::Doctor => {
-            doctor();
-            Ok(())
-        }
+        Command::Doctor => doctor::doctor(args.log_format, talk),
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "sinew", &mut out);
@@ -83,16 +80,4 @@ fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
         .map_err(Failure::output)?;
     talk.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
-}
-
-fn doctor() {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    print(&format!(
-        "sinew {}\ntarget  {}-{}\nthreads {threads}\nsimd    {:?}\ndevices cpu\nnodes   {}\n",
-        env!("CARGO_PKG_VERSION"),
-        std::env::consts::ARCH,
-        std::env::consts::OS,
-        simd_level(),
-        sinew::deform::REGISTRY.len(),
-    ));
 }

@@ -493,6 +493,44 @@ fn the_registry_is_listed() {
 }
 
 #[test]
+fn the_doctor_speaks_json() {
+    let p = Place::new();
+    let o = p.sinew(&["doctor", "--log-format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
+    assert!(report["threads"].as_u64() > Some(0), "{report}");
+    let adapters = report["graphics"]["adapters"].as_array().expect("a list");
+    let taken = adapters.iter().filter(|a| a["taken"] == true).count();
+    if cfg!(feature = "gpu") && !adapters.is_empty() && std::env::var("SINEW_ADAPTER").is_err() {
+        assert_eq!(taken, 1, "{report}");
+        let limits = &adapters[0]["limits"];
+        assert!(limits["buffer_bytes"].as_u64() > Some(0), "{report}");
+        let speed = &report["graphics"]["copy_bandwidth"]["gb_per_s"];
+        assert!(speed.as_f64() > Some(0.0), "{report}");
+    }
+}
+
+#[test]
+fn the_doctor_says_what_to_install() {
+    let p = Place::new();
+    // No Vulkan driver in either way of naming them.
+    let o = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .arg("doctor")
+        .env("VK_DRIVER_FILES", p.path("none.json"))
+        .env("VK_ICD_FILENAMES", p.path("none.json"))
+        .output()
+        .expect("the program starts");
+    assert!(o.status.success(), "{}", said(&o));
+    if cfg!(all(feature = "gpu", target_os = "linux")) {
+        assert!(printed(&o).contains("adapters none"), "{}", printed(&o));
+        assert!(
+            said(&o).contains("mesa-vulkan-drivers libvulkan1"),
+            "{}",
+            said(&o)
+        );
+    }
+}
+
+#[test]
 fn the_docs_pages_are_those_of_the_registry() {
     let p = Place::new();
     expect(&p.sinew(&["nodes", "--pages", "pages"]), 0, "wrote");

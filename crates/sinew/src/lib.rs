@@ -31,6 +31,9 @@
 pub use sinew_deform as deform;
 /// Meshes, rigs, clips.
 pub use sinew_geom as geom;
+/// Graphics devices.
+#[cfg(feature = "gpu")]
+pub use sinew_gpu as gpu;
 /// Documents, plans, instances.
 pub use sinew_graph as graph;
 /// Files.

@@ -1,0 +1,65 @@
+//! `sinew doctor`: what this machine offers.
+
+#[cfg(feature = "gpu")]
+mod adapters;
+
+use crate::args::LogFormat;
+use crate::exit::{Failure, Outcome};
+use crate::talk::{Talk, print};
+use serde_json::{Value, json};
+use sinew::deform::simd_level;
+use std::fmt::Write;
+
+pub(super) fn doctor(format: LogFormat, talk: &Talk) -> Outcome {
+    let machine = machine();
+    let graphics = adapters::report(talk);
+    match format {
+        LogFormat::Text => print(&format!("{}{}", machine_text(&machine), graphics.text)),
+        LogFormat::Json => {
+            let mut report = machine;
+            report["graphics"] = graphics.json;
+            print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "gpu"))]
+mod adapters {
+    /// Nothing can be known here.
+    pub(super) fn report(_: &crate::talk::Talk) -> super::Graphics {
+        let why = "this program was built without graphics (its feature 'gpu')";
+        super::Graphics {
+            text: format!("adapters {why}\n"),
+            json: serde_json::json!({ "adapters": [], "message": why }),
+        }
+    }
+}
+
+/// What is said about graphics adapters, in both forms.
+struct Graphics {
+    text: String,
+    json: Value,
+}
+
+fn machine() -> Value {
+    json!({
+        "sinew": env!("CARGO_PKG_VERSION"),
+        "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        "threads": std::thread::available_parallelism().map_or(1, usize::from),
+        "simd": format!("{:?}", simd_level()),
+        "devices": "cpu",
+        "nodes": sinew::deform::REGISTRY.len(),
+    })
+}
+
+fn machine_text(machine: &Value) -> String {
+    let mut out = String::new();
+    for (key, value) in machine.as_object().into_iter().flatten() {
+        match value {
+            Value::String(text) => _ = writeln!(out, "{key:<8}{text}"),
+            other => _ = writeln!(out, "{key:<8}{other}"),
+        }
+    }
+    out
+}

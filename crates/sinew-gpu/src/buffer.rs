@@ -1,0 +1,224 @@
+//! Buffers of one type of element: made, filled, copied, read back.
+
+mod fill;
+mod readback;
+
+pub use readback::Readback;
+
+use crate::error::GpuError;
+use crate::gpu::Gpu;
+use bytemuck::Pod;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// What a buffer is for, beyond copying from and to it, which every buffer here allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BufferUse {
+    /// Kernels read and write it.
+    #[default]
+    Storage,
+    /// Kernels read it as a uniform: small, the same for every invocation.
+    Uniform,
+    /// Kernels write it, a renderer draws from it as vertices or indices, or binds it as storage.
+    Drawn,
+    /// Kernels write the sizes of later dispatches or draws into it.
+    Indirect,
+}
+
+impl BufferUse {
+    fn flags(self) -> wgpu::BufferUsages {
+        use wgpu::BufferUsages as U;
+        let copies = U::COPY_SRC | U::COPY_DST;
+        copies
+            | match self {
+                Self::Storage => U::STORAGE,
+                Self::Uniform => U::UNIFORM,
+                Self::Drawn => U::STORAGE | U::VERTEX | U::INDEX,
+                Self::Indirect => U::STORAGE | U::INDIRECT,
+            }
+    }
+}
+
+/// A buffer in device memory that holds `len` elements of `T`.
+///
+/// Clones are handles of the same memory. An empty buffer takes a few bytes, as kernels cannot bind nothing. New buffers
+/// hold zeros.
+#[derive(Clone, Debug)]
+pub struct Buffer<T> {
+    raw: wgpu::Buffer,
+    label: String,
+    len: usize,
+    element: PhantomData<fn() -> T>,
+}
+
+/// Bytes of the smallest buffer: one `vec4<f32>`.
+const SMALLEST: u64 = 16;
+
+impl<T: Pod> Buffer<T> {
+    /// A buffer of `len` zeroed elements.
+    ///
+    /// # Errors
+    /// [`GpuError::Limit`] where it would be larger than the device allows, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    pub fn new(gpu: &Gpu, label: &str, len: usize, usage: BufferUse) -> Result<Self, GpuError> {
+        let bytes = Self::checked_bytes(gpu, label, len)?;
+        let raw = gpu.scoped(&format!("buffer '{label}' of {bytes} bytes"), |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes,
+                usage: usage.flags(),
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self::wrap(raw, label, len))
+    }
+
+    /// A buffer that holds `data`.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn from_slice(
+        gpu: &Gpu,
+        label: &str,
+        data: &[T],
+        usage: BufferUse,
+    ) -> Result<Self, GpuError> {
+        let buffer = Self::new(gpu, label, data.len(), usage)?;
+        buffer.write(gpu, 0, data)?;
+        Ok(buffer)
+    }
+
+    fn wrap(raw: wgpu::Buffer, label: &str, len: usize) -> Self {
+        Self {
+            raw,
+            label: label.to_owned(),
+            len,
+            element: PhantomData,
+        }
+    }
+
+    fn checked_bytes(gpu: &Gpu, label: &str, len: usize) -> Result<u64, GpuError> {
+        const { assert!(size_of::<T>() > 0, "elements of no size need no buffer") };
+        let size = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let allowed = gpu.limits().buffer_bytes;
+        gpu.limit(&format!("bytes of buffer '{label}'"), size, allowed)?;
+        Ok(padded(size).max(SMALLEST))
+    }
+
+    /// Elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes that the elements take.
+    pub fn bytes(&self) -> u64 {
+        (self.len * size_of::<T>()) as u64
+    }
+
+    /// The name in messages and debuggers.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// wgpu's buffer, to bind it elsewhere.
+    pub fn raw(&self) -> &wgpu::Buffer {
+        &self.raw
+    }
+
+    /// The whole buffer as a binding.
+    pub fn binding(&self) -> wgpu::BufferBinding<'_> {
+        self.raw.as_entire_buffer_binding()
+    }
+
+    /// Replaces the elements from `start` on. The data is taken at once; it arrives before any work that is submitted later.
+    ///
+    /// # Errors
+    /// [`GpuError::Range`] where it has no such elements, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    pub fn write(&self, gpu: &Gpu, start: usize, data: &[T]) -> Result<(), GpuError> {
+        let bytes = self.byte_range(start, data.len())?;
+        let Some(size) = wgpu::BufferSize::new(bytes.end - bytes.start) else {
+            return Ok(());
+        };
+        let source: &[u8] = bytemuck::cast_slice(data);
+        gpu.try_scoped("an upload", |_| {
+            let view = gpu.queue().write_buffer_with(&self.raw, bytes.start, size);
+            if let Some(mut view) = view {
+                view.slice(..source.len()).copy_from_slice(source);
+                let rest = view.len() - source.len();
+                view.slice(source.len()..)
+                    .copy_from_slice(&[0; 4][..rest.min(4)]);
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads all elements back; waits for the device. For every frame use a [`Readback`].
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
+        let mut out = vec![T::zeroed(); self.len];
+        Readback::new().read(gpu, self, 0, &mut out)?;
+        Ok(out)
+    }
+
+    /// Records setting all elements to zero bytes.
+    pub fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
+        encoder.clear_buffer(&self.raw, 0, None);
+    }
+
+    /// Records copying elements of `source` to the elements from `start` on.
+    ///
+    /// # Errors
+    /// [`GpuError::Range`] where either buffer has no such elements, or elements of less than four bytes do not begin and end at
+    /// multiples of four bytes (the end of the buffer is always right).
+    pub fn copy_from(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &Self,
+        elements: Range<usize>,
+        start: usize,
+    ) -> Result<(), GpuError> {
+        let count = elements.end.saturating_sub(elements.start);
+        let from = source.byte_range(elements.start, count)?;
+        let to = self.byte_range(start, count)?;
+        if count > 0 {
+            // Both begin at multiples of four, so both are padded alike.
+            let size = from.end - from.start;
+            encoder.copy_buffer_to_buffer(&source.raw, from.start, &self.raw, to.start, size);
+        }
+        Ok(())
+    }
+
+    /// Bytes of `count` elements from `start` on, padded to four at the end of the buffer.
+    fn byte_range(&self, start: usize, count: usize) -> Result<Range<u64>, GpuError> {
+        let end = start.saturating_add(count);
+        let size = size_of::<T>() as u64;
+        let refuse = |problem| GpuError::Range {
+            buffer: self.label.clone(),
+            len: self.len,
+            element_bytes: size_of::<T>(),
+            start,
+            end,
+            problem,
+        };
+        if end > self.len {
+            return Err(refuse("are not all in it"));
+        }
+        let (first, last) = (start as u64 * size, end as u64 * size);
+        let last_padded = if end == self.len { padded(last) } else { last };
+        if !first.is_multiple_of(4) || !last_padded.is_multiple_of(4) {
+            return Err(refuse("do not begin and end at multiples of four bytes"));
+        }
+        Ok(first..last_padded)
+    }
+}
+
+/// The next multiple of four: what copies on the device want.
+fn padded(bytes: u64) -> u64 {
+    bytes.saturating_add(3) & !3
+}

@@ -1,0 +1,315 @@
+//! The device: made here or handed in, shared by clones, and honest about being lost.
+
+mod guard;
+mod lost;
+
+pub(crate) use guard::Scopes;
+
+use crate::adapter::{
+    Adapter, AdapterInfo, Adapters, Capabilities, DeviceLimits, Preference, wanted_features,
+};
+use crate::error::{GpuError, LimitError};
+use crate::pipeline::PipelineStore;
+use lost::Lost;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How [`Gpu::new`] makes its device.
+#[derive(Clone, Debug, Default)]
+pub struct GpuOptions {
+    /// Which adapter to take.
+    pub adapter: Preference,
+    /// What [`Gpu::pipeline_cache_data`] gave on an earlier run. Data of another adapter or version is passed over.
+    pub pipeline_cache: Option<Vec<u8>>,
+}
+
+impl GpuOptions {
+    /// The adapter that the environment variable `SINEW_ADAPTER` names.
+    pub fn from_env() -> Self {
+        Self {
+            adapter: Preference::from_env(),
+            ..Self::default()
+        }
+    }
+}
+
+/// A graphics device and its queue. Clones share both; any number of threads may use it at once.
+///
+/// Every call that talks to the device catches what wgpu reports and returns it as a [`GpuError`]; nothing panics. Once
+/// the device is lost every call returns [`GpuError::DeviceLost`].
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    info: AdapterInfo,
+    raw_info: wgpu::AdapterInfo,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    lost: Lost,
+    uncaptured: Arc<Mutex<Option<String>>>,
+    pipelines: PipelineStore,
+}
+
+/// Work handed to the device, to wait for.
+#[derive(Clone, Debug)]
+pub struct Submission(wgpu::SubmissionIndex);
+
+impl Gpu {
+    /// Makes a device on the adapter that `options` names, with all that the adapter allows and the optional features that
+    /// Sinew uses where they are present.
+    ///
+    /// # Errors
+    /// [`GpuError::Adapter`] where there is no such adapter, [`GpuError::NoDevice`] where its driver fails.
+    pub fn new(options: &GpuOptions) -> Result<Self, GpuError> {
+        let adapters = Adapters::enumerate();
+        Self::on_adapter(
+            adapters.choose(&options.adapter)?,
+            options.pipeline_cache.as_deref(),
+        )
+    }
+
+    /// Makes a device on this adapter; `pipeline_cache` as in [`GpuOptions`].
+    ///
+    /// # Errors
+    /// [`GpuError::NoDevice`] where its driver fails.
+    pub fn on_adapter(
+        adapter: Adapter<'_>,
+        pipeline_cache: Option<&[u8]>,
+    ) -> Result<Self, GpuError> {
+        let raw = adapter.raw;
+        let mut limits = raw.limits();
+        // Direct3D reserves memory for as many bindings as are asked for.
+        limits.max_non_sampler_bindings = limits.max_non_sampler_bindings.min(1_000_000);
+        let request = raw.request_device(&wgpu::DeviceDescriptor {
+            label: Some("sinew"),
+            required_features: raw.features() & wanted_features(),
+            required_limits: limits,
+            experimental_features: wgpu::ExperimentalFeatures::disabled(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        });
+        let (device, queue) = pollster::block_on(request).map_err(|e| GpuError::NoDevice {
+            adapter: adapter.info().name.clone(),
+            message: e.to_string(),
+        })?;
+        let gpu = Self::build(device, queue, pipeline_cache)?;
+        gpu.inner.lost.listen(&gpu.inner.device);
+        let uncaptured = gpu.inner.uncaptured.clone();
+        // Without a handler wgpu would panic.
+        gpu.inner
+            .device
+            .on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+                let mut first = uncaptured.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert_with(|| error.to_string());
+            }));
+        Ok(gpu)
+    }
+
+    /// Takes an engine's own device and queue. Sinew then shares its buffers with the engine and never makes a device itself.
+    ///
+    /// The engine's handlers for lost devices and uncaptured errors stay as they are: Sinew catches its own errors with error
+    /// scopes, and finds out about a lost device at its next call. Which optional features are used depends on what
+    /// the engine asked for when it made the device, and so do the limits: see [`Gpu::wanted_features`].
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`] where the device is gone already, [`GpuError::OutOfMemory`].
+    pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
+        Self::build(device, queue, None)
+    }
+
+    fn build(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        pipeline_cache: Option<&[u8]>,
+    ) -> Result<Self, GpuError> {
+        let raw_info = device.adapter_info();
+        let info = AdapterInfo::from_wgpu(raw_info.clone(), &device.limits(), device.features());
+        let lost = Lost::new(&device)?;
+        let cached = info.capabilities.pipeline_cache;
+        let pipelines = PipelineStore::new(&device, &info, cached, pipeline_cache);
+        let inner = Inner {
+            info,
+            raw_info,
+            device,
+            queue,
+            lost,
+            uncaptured: Arc::default(),
+            pipelines,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// The optional features that Sinew makes use of: an engine that makes its own device asks for
+    /// `adapter.features() & Gpu::wanted_features()` and gives Sinew all it can.
+    pub fn wanted_features() -> wgpu::Features {
+        wanted_features()
+    }
+
+    /// What the device is and can do. Limits and features are those of the device, not of its adapter.
+    pub fn info(&self) -> &AdapterInfo {
+        &self.inner.info
+    }
+
+    /// The device's limits.
+    pub fn limits(&self) -> &DeviceLimits {
+        &self.inner.info.limits
+    }
+
+    /// The device's optional features.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.inner.info.capabilities
+    }
+
+    /// wgpu's device. Calls made on it directly are not covered by Sinew's error handling; see [`Gpu::scoped`].
+    pub fn device(&self) -> &wgpu::Device {
+        &self.inner.device
+    }
+
+    /// wgpu's queue.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.inner.queue
+    }
+
+    pub(crate) fn pipelines(&self) -> &PipelineStore {
+        &self.inner.pipelines
+    }
+
+    pub(crate) fn raw_info(&self) -> &wgpu::AdapterInfo {
+        &self.inner.raw_info
+    }
+
+    /// Two handles of one device.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Fails once the device is known to be lost. Costs one atomic load.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`].
+    pub fn check(&self) -> Result<(), GpuError> {
+        self.inner.lost.check()
+    }
+
+    /// The first error that no scope caught: calls on [`Gpu::device`] without [`Gpu::scoped`]. Empties the store. Always `None`
+    /// for a device that was handed in, whose errors go to the engine's handler.
+    pub fn take_uncaptured(&self) -> Option<String> {
+        let first = self.inner.uncaptured.lock();
+        first.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Runs `f`, which makes `what`, and returns what goes wrong in it as a typed error.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`], [`GpuError::Validation`], [`GpuError::Internal`].
+    pub fn scoped<R>(&self, what: &str, f: impl FnOnce(&wgpu::Device) -> R) -> Result<R, GpuError> {
+        self.try_scoped(what, |device| Ok(f(device)))
+    }
+
+    /// Like [`Gpu::scoped`] for work that can fail by itself; its own error comes first.
+    ///
+    /// # Errors
+    /// Those of `f` and those of [`Gpu::scoped`].
+    pub fn try_scoped<R>(
+        &self,
+        what: &str,
+        f: impl FnOnce(&wgpu::Device) -> Result<R, GpuError>,
+    ) -> Result<R, GpuError> {
+        self.check()?;
+        let scopes = Scopes::push(&self.inner.device);
+        let result = f(&self.inner.device);
+        let caught = scopes.pop();
+        let result = result?;
+        if let Some(error) = caught {
+            return Err(GpuError::caught(what, error));
+        }
+        // wgpu keeps silent about calls on a device that is gone.
+        self.inner.lost.probe(&self.inner.device)?;
+        Ok(result)
+    }
+
+    /// Records commands named `what` and submits them.
+    ///
+    /// # Errors
+    /// Those of `f`, then those of [`Gpu::scoped`]; nothing is submitted where `f` fails.
+    pub fn submit(
+        &self,
+        what: &str,
+        f: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<(), GpuError>,
+    ) -> Result<Submission, GpuError> {
+        self.try_scoped(what, |device| {
+            let mut encoder = device
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(what) });
+            f(&mut encoder)?;
+            Ok(Submission(self.inner.queue.submit([encoder.finish()])))
+        })
+    }
+
+    /// Waits until the device has done this work (and everything before it).
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`].
+    pub fn wait(&self, submission: &Submission) -> Result<(), GpuError> {
+        self.poll(wgpu::PollType::Wait {
+            submission_index: Some(submission.0.clone()),
+            timeout: None,
+        })
+    }
+
+    /// Waits until the device has done everything.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`].
+    pub fn wait_idle(&self) -> Result<(), GpuError> {
+        self.poll(wgpu::PollType::wait_indefinitely())
+    }
+
+    pub(crate) fn poll(&self, how: wgpu::PollType) -> Result<(), GpuError> {
+        self.check()?;
+        self.inner.lost.poll(&self.inner.device, how)
+    }
+
+    /// An error where `found` is more than `allowed`.
+    pub(crate) fn limit(&self, what: &str, found: u64, allowed: u64) -> Result<(), LimitError> {
+        if found <= allowed {
+            return Ok(());
+        }
+        Err(LimitError {
+            what: what.to_owned(),
+            found,
+            allowed,
+            adapter: self.info().name.clone(),
+        })
+    }
+
+    pub(crate) fn unsupported(&self, what: &str) -> GpuError {
+        GpuError::Unsupported {
+            what: what.to_owned(),
+            adapter: self.info().name.clone(),
+        }
+    }
+
+    /// Workgroups for `items` invocations in groups of `group`: one row where that suffices, else rows of the greatest length
+    /// allowed. A kernel finds its index as `id.x + id.y * row` with `row = num_workgroups.x * group`, and must skip
+    /// indices from `items` on.
+    ///
+    /// # Errors
+    /// More items than two dimensions of workgroups cover.
+    pub fn grid(&self, items: usize, group: u32) -> Result<[u32; 3], LimitError> {
+        let groups = (items as u64).div_ceil(u64::from(group.max(1)));
+        let most = u64::from(self.limits().workgroups_per_dimension);
+        self.limit(
+            "workgroups of one dispatch",
+            groups,
+            most.saturating_mul(most),
+        )?;
+        let rows = groups.div_ceil(most.max(1)).max(1);
+        let columns = groups.div_ceil(rows).min(most);
+        let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Ok([narrow(columns), narrow(rows), 1])
+    }
+}

@@ -1,0 +1,84 @@
+//! The ground of Sinew's GPU side: adapters, devices, buffers, pipelines, times. The only crate that names wgpu, which it
+//! re-exports.
+//!
+//! ```
+//! use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource};
+//!
+//! # fn main() -> Result<(), GpuError> {
+//! let gpu = match Gpu::new(&GpuOptions::from_env()) {
+//!     Ok(gpu) => gpu,
+//!     // Says what to install, or which adapters there are.
+//!     Err(GpuError::Adapter(why)) => {
+//!         eprintln!("{why}");
+//!         return Ok(());
+//!     }
+//!     Err(error) => return Err(error),
+//! };
+//! let text = "
+//!     @group(0) @binding(0) var<storage, read_write> values: array<f32>;
+//!     @compute @workgroup_size(64)
+//!     fn double(@builtin(global_invocation_id) id: vec3<u32>) {
+//!         if id.x < arrayLength(&values) {
+//!             values[id.x] *= 2.0;
+//!         }
+//!     }";
+//! let bindings = [Binding::read_write(0)];
+//! let kernel = gpu.pipeline(&KernelSource::new("double", text, "double", [64, 1, 1], &bindings))?;
+//!
+//! let values = Buffer::from_slice(&gpu, "values", &[1.0_f32, 2.0, 3.0, 4.0], BufferUse::Storage)?;
+//! let bound = kernel.bind(&gpu, &[(0, values.binding())])?;
+//! let groups = gpu.grid(values.len(), 64)?;
+//! gpu.submit("double", |encoder| {
+//!     let mut pass = encoder.begin_compute_pass(&Default::default());
+//!     kernel.dispatch(&mut pass, &bound, groups);
+//!     Ok(())
+//! })?;
+//! assert_eq!(values.read(&gpu)?, [2.0, 4.0, 6.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # An engine's own device
+//!
+//! [`Gpu::from_parts`] takes a device and a queue that the engine made. Buffers are then shared without a copy: [`Buffer::raw`] gives
+//! wgpu's buffer. The engine's error handlers stay in place.
+//!
+//! # Errors instead of panics
+//!
+//! wgpu panics by default where a call is not valid. Here every call runs inside error scopes and returns a [`GpuError`]; sizes
+//! are compared with the device's limits before wgpu is asked, and [`LimitError`] names the number found and the number
+//! allowed. A lost device is an error, too ([`GpuError::DeviceLost`]): make a new [`Gpu`] and bind again.
+//!
+//! # Which adapter
+//!
+//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) chooses: `software`, or part of a name, driver or interface.
+//! wgpu's own variables (`WGPU_BACKEND`, `WGPU_VALIDATION`) count as well.
+
+mod adapter;
+mod bandwidth;
+mod buffer;
+mod error;
+mod gpu;
+mod pipeline;
+mod samples;
+#[cfg(any(test, feature = "test-support"))]
+pub mod test_support;
+#[cfg(test)]
+mod tests;
+mod timestamps;
+
+pub use adapter::{
+    ADAPTER_VARIABLE, Adapter, AdapterError, AdapterInfo, AdapterKind, Adapters, Capabilities,
+    DeviceLimits, INSTALL_HINT, Preference,
+};
+pub use bandwidth::{CopyBandwidth, copy_bandwidth, largest_copy};
+pub use buffer::{Buffer, BufferUse, Readback};
+pub use error::{GpuError, LimitError};
+pub use gpu::{Gpu, GpuOptions, Submission};
+pub use pipeline::{
+    Access, Binding, KernelSource, Pipeline, RuntimeChecks, ShaderError, ShaderMessage,
+};
+pub use samples::{Samples, SpanSamples, Stopwatch};
+pub use timestamps::{Span, Timestamps};
+/// The version of wgpu whose types this crate takes and gives.
+pub use wgpu;

@@ -1,0 +1,347 @@
+//! Compute pipelines: a kernel's text with its bindings, compiled once for each device.
+
+mod saved;
+mod shader;
+mod store;
+
+pub use shader::{RuntimeChecks, ShaderError, ShaderMessage};
+pub(crate) use store::PipelineStore;
+
+use crate::error::{GpuError, LimitError};
+use crate::gpu::Gpu;
+use std::sync::Arc;
+
+/// How a kernel uses a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// `var<uniform>`.
+    Uniform,
+    /// `var<storage, read>`.
+    Read,
+    /// `var<storage, read_write>`.
+    ReadWrite,
+}
+
+/// A buffer that a kernel declares, in bind group 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// Its number: `@binding(slot)`.
+    pub slot: u32,
+    /// How it is used.
+    pub access: Access,
+}
+
+impl Binding {
+    /// `@binding(slot) var<uniform>`.
+    pub const fn uniform(slot: u32) -> Self {
+        Self::with(slot, Access::Uniform)
+    }
+
+    /// `@binding(slot) var<storage, read>`.
+    pub const fn read(slot: u32) -> Self {
+        Self::with(slot, Access::Read)
+    }
+
+    /// `@binding(slot) var<storage, read_write>`.
+    pub const fn read_write(slot: u32) -> Self {
+        Self::with(slot, Access::ReadWrite)
+    }
+
+    const fn with(slot: u32, access: Access) -> Self {
+        Self { slot, access }
+    }
+
+    fn layout(self) -> wgpu::BindGroupLayoutEntry {
+        let ty = match self.access {
+            Access::Uniform => wgpu::BufferBindingType::Uniform,
+            Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+            Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+        };
+        wgpu::BindGroupLayoutEntry {
+            binding: self.slot,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        }
+    }
+}
+
+/// A kernel to compile: text, entry point and what it binds.
+#[derive(Clone, Debug)]
+pub struct KernelSource<'a> {
+    /// Name in messages and debuggers.
+    pub label: &'a str,
+    /// The text, complete.
+    pub wgsl: &'a str,
+    /// Its `@compute` function.
+    pub entry: &'a str,
+    /// Its `@workgroup_size`, to be checked against the limits and for [`Pipeline::workgroup_size`].
+    pub workgroup_size: [u32; 3],
+    /// Its bindings, in group 0; the text may use fewer.
+    pub bindings: &'a [Binding],
+    /// Values of its `override` constants.
+    pub constants: &'a [(&'a str, f64)],
+    /// Bytes of its `var<immediate>`.
+    pub immediate_bytes: u32,
+    /// Bytes of its `var<workgroup>`, to be checked against the limits; 0 leaves that to the compiler.
+    pub workgroup_memory_bytes: u32,
+    /// Whether workgroup memory is zeroed before the kernel runs. A kernel that writes before it reads saves time with `false`.
+    pub zero_workgroup_memory: bool,
+    /// What is checked while the kernel runs.
+    pub checks: RuntimeChecks,
+}
+
+impl<'a> KernelSource<'a> {
+    /// A kernel without constants, immediates and declared workgroup memory; those are public fields.
+    pub const fn new(
+        label: &'a str,
+        wgsl: &'a str,
+        entry: &'a str,
+        workgroup_size: [u32; 3],
+        bindings: &'a [Binding],
+    ) -> Self {
+        Self {
+            label,
+            wgsl,
+            entry,
+            workgroup_size,
+            bindings,
+            constants: &[],
+            immediate_bytes: 0,
+            workgroup_memory_bytes: 0,
+            zero_workgroup_memory: true,
+            checks: RuntimeChecks::ALL,
+        }
+    }
+
+    /// Hash of all that the compiled kernel depends on.
+    fn key(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new();
+        for text in [self.wgsl, self.entry] {
+            hash.update(&(text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
+        for count in [self.constants.len(), self.bindings.len()] {
+            hash.update(&(count as u64).to_le_bytes());
+        }
+        for (name, value) in self.constants {
+            hash.update(&(name.len() as u64).to_le_bytes());
+            hash.update(name.as_bytes());
+            hash.update(&value.to_bits().to_le_bytes());
+        }
+        for binding in self.bindings {
+            hash.update(&binding.slot.to_le_bytes());
+            hash.update(&[binding.access as u8]);
+        }
+        for number in self.workgroup_size {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.update(&self.immediate_bytes.to_le_bytes());
+        hash.update(&[
+            self.zero_workgroup_memory.into(),
+            self.checks.are_on().into(),
+        ]);
+        hash.finalize().into()
+    }
+
+    /// What wgpu would refuse later and with less to go by.
+    fn check_limits(&self, gpu: &Gpu) -> Result<(), LimitError> {
+        let limits = gpu.limits();
+        let of = |what: &str| format!("{what} of kernel '{}'", self.label);
+        let uniform = self.bindings.iter().filter(|b| b.access == Access::Uniform);
+        let uniform = uniform.count() as u64;
+        let checks = [
+            (
+                "storage buffers",
+                self.bindings.len() as u64 - uniform,
+                limits.storage_buffers_per_stage,
+            ),
+            ("uniform buffers", uniform, limits.uniform_buffers_per_stage),
+            (
+                "bytes of immediates",
+                u64::from(self.immediate_bytes),
+                limits.immediate_bytes,
+            ),
+            (
+                "bytes of workgroup memory",
+                u64::from(self.workgroup_memory_bytes),
+                limits.workgroup_memory_bytes,
+            ),
+            (
+                "invocations a workgroup",
+                self.workgroup_size.iter().map(|s| u64::from(*s)).product(),
+                limits.invocations_per_workgroup,
+            ),
+        ];
+        for (what, found, allowed) in checks {
+            gpu.limit(&of(what), found, u64::from(allowed))?;
+        }
+        for (axis, (found, allowed)) in ["x", "y", "z"]
+            .iter()
+            .zip(self.workgroup_size.into_iter().zip(limits.workgroup_size))
+        {
+            let what = of(&format!("invocations along {axis}"));
+            gpu.limit(&what, found.into(), allowed.into())?;
+        }
+        Ok(())
+    }
+}
+
+/// A compiled kernel.
+#[derive(Debug)]
+pub struct Pipeline {
+    label: String,
+    raw: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    bindings: Vec<Binding>,
+    workgroup_size: [u32; 3],
+}
+
+impl Pipeline {
+    /// Name in messages and debuggers.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// wgpu's pipeline.
+    pub fn raw(&self) -> &wgpu::ComputePipeline {
+        &self.raw
+    }
+
+    /// Layout of bind group 0.
+    pub fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.layout
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.workgroup_size
+    }
+
+    /// Binds buffers to the kernel's slots; every slot needs one.
+    ///
+    /// # Errors
+    /// [`GpuError::Limit`] where a buffer is larger than may be bound, [`GpuError::Validation`] where a slot is missing or a buffer
+    /// was not made for it, [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    pub fn bind(
+        &self,
+        gpu: &Gpu,
+        buffers: &[(u32, wgpu::BufferBinding<'_>)],
+    ) -> Result<wgpu::BindGroup, GpuError> {
+        for (slot, binding) in buffers {
+            self.check_binding(gpu, *slot, binding)?;
+        }
+        let entries: Vec<wgpu::BindGroupEntry<'_>> = buffers
+            .iter()
+            .map(|(slot, binding)| wgpu::BindGroupEntry {
+                binding: *slot,
+                resource: wgpu::BindingResource::Buffer(binding.clone()),
+            })
+            .collect();
+        gpu.scoped(&format!("bindings of kernel '{}'", self.label), |device| {
+            device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some(&self.label),
+                layout: &self.layout,
+                entries: &entries,
+            })
+        })
+    }
+
+    fn check_binding(
+        &self,
+        gpu: &Gpu,
+        slot: u32,
+        binding: &wgpu::BufferBinding<'_>,
+    ) -> Result<(), LimitError> {
+        let whole = binding.buffer.size().saturating_sub(binding.offset);
+        let size = binding.size.map_or(whole, u64::from);
+        let uniform = self
+            .bindings
+            .iter()
+            .any(|b| b.slot == slot && b.access == Access::Uniform);
+        let allowed = if uniform {
+            gpu.limits().uniform_binding_bytes
+        } else {
+            gpu.limits().storage_binding_bytes
+        };
+        let what = format!("bytes at binding {slot} of kernel '{}'", self.label);
+        gpu.limit(&what, size, allowed)
+    }
+
+    /// Records one dispatch of `groups` workgroups ([`Gpu::grid`]).
+    pub fn dispatch(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &wgpu::BindGroup,
+        groups: [u32; 3],
+    ) {
+        pass.set_pipeline(&self.raw);
+        pass.set_bind_group(0, bindings, &[]);
+        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+    }
+}
+
+impl Gpu {
+    /// The pipeline of a kernel: compiled the first time, the same object afterwards.
+    ///
+    /// # Errors
+    /// [`GpuError::Limit`] before anything is compiled, [`GpuError::Shader`] with the compiler's message where the text is wrong,
+    /// [`GpuError::Validation`] where text and bindings do not fit or there is no such entry point, [`GpuError::DeviceLost`].
+    pub fn pipeline(&self, kernel: &KernelSource<'_>) -> Result<Arc<Pipeline>, GpuError> {
+        self.check()?;
+        self.pipelines()
+            .get_or_create(kernel.key(), || self.compile(kernel))
+    }
+
+    /// How many pipelines were compiled so far: the same number before and after a frame says that the frame compiled none.
+    pub fn pipelines_created(&self) -> u64 {
+        self.pipelines().created()
+    }
+
+    fn compile(&self, kernel: &KernelSource<'_>) -> Result<Pipeline, GpuError> {
+        kernel.check_limits(self)?;
+        let module = shader::compile(self, kernel)?;
+        let what = format!("kernel '{}'", kernel.label);
+        self.scoped(&what, |device| self.assemble(device, kernel, &module))
+    }
+
+    fn assemble(
+        &self,
+        device: &wgpu::Device,
+        kernel: &KernelSource<'_>,
+        module: &wgpu::ShaderModule,
+    ) -> Pipeline {
+        let entries: Vec<_> = kernel.bindings.iter().map(|b| b.layout()).collect();
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(kernel.label),
+            entries: &entries,
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(kernel.label),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: kernel.immediate_bytes,
+        });
+        let raw = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(kernel.label),
+            layout: Some(&pipeline_layout),
+            module,
+            entry_point: Some(kernel.entry),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: kernel.constants,
+                zero_initialize_workgroup_memory: kernel.zero_workgroup_memory,
+            },
+            cache: self.pipelines().cache(),
+        });
+        Pipeline {
+            label: kernel.label.to_owned(),
+            raw,
+            layout,
+            bindings: kernel.bindings.to_vec(),
+            workgroup_size: kernel.workgroup_size,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! WGSL text to a shader module, with errors that say where.
+
+use super::KernelSource;
+use crate::error::GpuError;
+use crate::gpu::{Gpu, Scopes};
+
+/// One thing that the compiler says about a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShaderMessage {
+    /// What is wrong.
+    pub text: String,
+    /// Line, from 1; 0 where the compiler names no place.
+    pub line: u32,
+    /// Column in bytes, from 1; 0 where the compiler names no place.
+    pub column: u32,
+    /// First byte in the text.
+    pub offset: u32,
+    /// Bytes that are meant.
+    pub length: u32,
+}
+
+/// A kernel's text does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel '{label}' does not compile{}:\n{report}", place(messages))]
+pub struct ShaderError {
+    /// Name of the kernel.
+    pub label: String,
+    /// What the compiler says, with places.
+    pub messages: Vec<ShaderMessage>,
+    /// The compiler's report for people: message, the lines of the text, the place underlined.
+    pub report: String,
+}
+
+fn place(messages: &[ShaderMessage]) -> String {
+    match messages.iter().find(|m| m.line > 0) {
+        Some(m) => format!(" at line {}, column {}", m.line, m.column),
+        None => String::new(),
+    }
+}
+
+/// Whether a kernel is checked while it runs: bounds of buffers where the driver does not check them, an end to every loop, no
+/// division of integers by zero. The counter that ends loops costs much in short ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuntimeChecks {
+    on: bool,
+}
+
+impl RuntimeChecks {
+    /// All checks.
+    pub const ALL: Self = Self { on: true };
+
+    /// None of them.
+    ///
+    /// # Safety
+    /// For every kernel compiled with this value and every content of its buffers: it reads and writes only inside its bindings and
+    /// arrays, every loop ends, and no integer is divided by zero. Never for texts of users.
+    #[expect(unsafe_code, reason = "the caller vouches for the text")]
+    pub const unsafe fn none() -> Self {
+        Self { on: false }
+    }
+
+    /// Whether the checks are made.
+    pub const fn are_on(self) -> bool {
+        self.on
+    }
+}
+
+/// Compiles the text.
+pub(super) fn compile(
+    gpu: &Gpu,
+    kernel: &KernelSource<'_>,
+) -> Result<wgpu::ShaderModule, GpuError> {
+    let what = format!("kernel '{}'", kernel.label);
+    gpu.try_scoped(&what, |device| {
+        let scopes = Scopes::push(device);
+        let module = create(device, kernel);
+        let caught = scopes.pop();
+        let info = pollster::block_on(module.get_compilation_info());
+        let messages = messages(&info);
+        if messages.is_empty() {
+            return match caught {
+                Some(error) => Err(GpuError::caught(&what, error)),
+                None => Ok(module),
+            };
+        }
+        Err(GpuError::Shader(ShaderError {
+            label: kernel.label.to_owned(),
+            report: report(&messages),
+            messages,
+        }))
+    })
+}
+
+#[expect(
+    unsafe_code,
+    reason = "checks are left out where the caller vouched for the text"
+)]
+fn create(device: &wgpu::Device, kernel: &KernelSource<'_>) -> wgpu::ShaderModule {
+    let desc = wgpu::ShaderModuleDescriptor {
+        label: Some(kernel.label),
+        source: wgpu::ShaderSource::Wgsl(kernel.wgsl.into()),
+    };
+    if kernel.checks.are_on() {
+        return device.create_shader_module(desc);
+    }
+    // SAFETY: the checks are off only where the caller of `RuntimeChecks::none` vouched for this text.
+    unsafe { device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
+}
+
+fn messages(info: &wgpu::CompilationInfo) -> Vec<ShaderMessage> {
+    let errors = info
+        .messages
+        .iter()
+        .filter(|m| m.message_type == wgpu::CompilationMessageType::Error);
+    errors
+        .map(|m| ShaderMessage {
+            text: m.message.trim().to_owned(),
+            line: m.location.map_or(0, |l| l.line_number),
+            column: m.location.map_or(0, |l| l.line_position),
+            offset: m.location.map_or(0, |l| l.offset),
+            length: m.location.map_or(0, |l| l.length),
+        })
+        .collect()
+}
+
+fn report(messages: &[ShaderMessage]) -> String {
+    let texts: Vec<&str> = messages.iter().map(|m| m.text.as_str()).collect();
+    texts.join("\n")
+}

@@ -1,0 +1,248 @@
+//! Kernels: round trips, wrong texts, the store of pipelines.
+
+use super::gpu;
+use crate::{
+    Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource, Preference, RuntimeChecks,
+};
+
+const SQUARE: &str = "
+@group(0) @binding(0) var<storage, read> source: array<u32>;
+@group(0) @binding(1) var<storage, read_write> result: array<u32>;
+override add: u32 = 0;
+@compute @workgroup_size(64)
+fn square(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let i = id.x + id.y * groups.x * 64u;
+    if i < arrayLength(&source) {
+        result[i] = source[i] * source[i] + add;
+    }
+}
+";
+const SLOTS: [Binding; 2] = [Binding::read(0), Binding::read_write(1)];
+
+pub(super) fn square() -> KernelSource<'static> {
+    KernelSource::new("square", SQUARE, "square", [64, 1, 1], &SLOTS)
+}
+
+/// Squares plus what the kernel adds.
+fn run(gpu: &Gpu, kernel: &KernelSource<'_>, data: &[u32]) -> Result<Vec<u32>, GpuError> {
+    let source = Buffer::from_slice(gpu, "source", data, BufferUse::Storage)?;
+    let result = Buffer::<u32>::new(gpu, "result", data.len(), BufferUse::Storage)?;
+    let pipeline = gpu.pipeline(kernel)?;
+    let group = pipeline.bind(gpu, &[(0, source.binding()), (1, result.binding())])?;
+    let grid = gpu.grid(data.len(), pipeline.workgroup_size()[0])?;
+    gpu.submit("square", |encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pipeline.dispatch(&mut pass, &group, grid);
+        Ok(())
+    })?;
+    result.read(gpu)
+}
+
+fn squares(count: u32) -> (Vec<u32>, Vec<u32>) {
+    let data: Vec<u32> = (0..count).collect();
+    let expected = data.iter().map(|i| i.wrapping_mul(*i)).collect();
+    (data, expected)
+}
+
+#[test]
+fn kernels_compute() {
+    let Some(gpu) = gpu() else { return };
+    // 65535 groups of 64 are a full row; one more takes two rows.
+    for count in [1, 63, 64, 65, 65_535 * 64 + 1] {
+        let (data, expected) = squares(count);
+        assert!(run(&gpu, &square(), &data).unwrap() == expected, "{count}");
+    }
+}
+
+#[test]
+fn two_threads_share_a_device() {
+    let Some(gpu) = gpu() else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let gpu = gpu.clone();
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let (data, expected) = squares(500 + 100 * thread + round);
+                    assert_eq!(run(&gpu, &square(), &data).unwrap(), expected);
+                }
+            });
+        }
+    });
+    assert_eq!(gpu.pipelines_created(), 1, "both threads use one pipeline");
+    assert_eq!(gpu.take_uncaptured(), None);
+}
+
+#[test]
+fn pipelines_are_compiled_once() {
+    let Some(gpu) = gpu() else { return };
+    let first = gpu.pipeline(&square()).unwrap();
+    assert_eq!(gpu.pipelines_created(), 1);
+    for _ in 0..3 {
+        assert!(std::sync::Arc::ptr_eq(
+            &first,
+            &gpu.pipeline(&square()).unwrap()
+        ));
+        run(&gpu, &square(), &[1, 2, 3]).unwrap();
+    }
+    assert_eq!(gpu.pipelines_created(), 1);
+    // Another value of a constant is another kernel.
+    let constants = [("add", 5.0)];
+    let plus = KernelSource {
+        constants: &constants,
+        ..square()
+    };
+    assert_eq!(run(&gpu, &plus, &[1, 2, 3]).unwrap(), [6, 9, 14]);
+    assert_eq!(gpu.pipelines_created(), 2);
+    // The label is not part of what is compiled.
+    let renamed = KernelSource {
+        label: "other",
+        ..square()
+    };
+    gpu.pipeline(&renamed).unwrap();
+    assert_eq!(gpu.pipelines_created(), 2);
+}
+
+#[test]
+fn wrong_texts_name_the_line() {
+    let Some(gpu) = gpu() else { return };
+    for (text, line, word) in [
+        ("fn f() {\n    let a = b;\n}", 2, "b"),
+        (
+            "@compute @workgroup_size(1)\nfn f() {\n\n  oops!\n}",
+            4,
+            "expected",
+        ),
+        // Parses, but is not valid: the place is the function, the report underlines the value.
+        ("\nfn f() -> u32 {\n    return 1.5f;\n}", 2, "return 1.5f;"),
+    ] {
+        let kernel = KernelSource::new("wrong", text, "f", [1, 1, 1], &[]);
+        let error = gpu.pipeline(&kernel).unwrap_err();
+        let GpuError::Shader(shader) = &error else {
+            unreachable!("{error}")
+        };
+        assert_eq!(shader.label, "wrong");
+        assert_eq!(shader.messages[0].line, line, "{error}");
+        let shown = error.to_string();
+        assert!(shown.contains("kernel 'wrong' does not compile"), "{shown}");
+        assert!(shown.contains(word), "{shown}");
+    }
+    assert_eq!(gpu.pipelines_created(), 0);
+    // The device is as good as before.
+    assert_eq!(run(&gpu, &square(), &[3]).unwrap(), [9]);
+}
+
+#[test]
+fn wrong_entries_and_bindings_are_errors() {
+    let Some(gpu) = gpu() else { return };
+    let entry = KernelSource {
+        entry: "circle",
+        ..square()
+    };
+    let error = gpu.pipeline(&entry).unwrap_err();
+    assert!(error.to_string().contains("circle"), "{error}");
+    let missing = KernelSource {
+        bindings: &SLOTS[..1],
+        ..square()
+    };
+    let error = gpu.pipeline(&missing).unwrap_err();
+    assert!(matches!(error, GpuError::Validation { .. }), "{error}");
+    let pipeline = gpu.pipeline(&square()).unwrap();
+    let error = pipeline.bind(&gpu, &[]).unwrap_err();
+    assert!(error.to_string().contains("'square'"), "{error}");
+    let uniform = Buffer::<u32>::new(&gpu, "uniform", 4, BufferUse::Uniform).unwrap();
+    let both = [(0, uniform.binding()), (1, uniform.binding())];
+    let error = pipeline.bind(&gpu, &both).unwrap_err();
+    assert!(matches!(error, GpuError::Validation { .. }), "{error}");
+    assert_eq!(gpu.take_uncaptured(), None, "all errors are caught");
+}
+
+#[test]
+fn kernels_beyond_the_limits_name_both_numbers() {
+    let Some(gpu) = gpu() else { return };
+    let limits = *gpu.limits();
+    let many = limits.storage_buffers_per_stage + 1;
+    // Some drivers allow so many that the list would not end.
+    if many <= 2_000_000 {
+        let bindings: Vec<Binding> = (0..many).map(Binding::read).collect();
+        let kernel = KernelSource {
+            bindings: &bindings,
+            ..square()
+        };
+        let text = gpu.pipeline(&kernel).unwrap_err().to_string();
+        let expected = format!(
+            "storage buffers of kernel 'square': {many} asked for, the adapter '{}' allows {}",
+            gpu.info().name,
+            many - 1
+        );
+        assert_eq!(text, expected);
+    }
+    let memory = KernelSource {
+        workgroup_memory_bytes: limits.workgroup_memory_bytes + 4,
+        ..square()
+    };
+    let text = gpu.pipeline(&memory).unwrap_err().to_string();
+    assert!(
+        text.starts_with("bytes of workgroup memory of kernel 'square': "),
+        "{text}"
+    );
+    let wide = KernelSource {
+        workgroup_size: [limits.invocations_per_workgroup, 2, 1],
+        ..square()
+    };
+    let text = gpu.pipeline(&wide).unwrap_err().to_string();
+    assert!(
+        text.starts_with("invocations a workgroup of kernel 'square': "),
+        "{text}"
+    );
+}
+
+#[test]
+fn grids_cover_all_items_and_refuse_too_many() {
+    let Some(gpu) = gpu() else { return };
+    let most = u64::from(gpu.limits().workgroups_per_dimension);
+    for items in [0, 1, 64, 65, most * 64, most * 64 + 1, 3 * most * 64 - 7] {
+        let [x, y, z] = gpu.grid(usize::try_from(items).unwrap(), 64).unwrap();
+        let (x, y) = (u64::from(x), u64::from(y));
+        assert!(x * y * 64 >= items && x <= most && y <= most && z == 1);
+        // No row is empty.
+        assert!(y <= 1 || x * (y - 1) * 64 < items, "{items}: {x} x {y}");
+    }
+    if most * most * 64 < u64::MAX / 2 {
+        let error = gpu.grid(usize::MAX, 1).unwrap_err();
+        assert_eq!(error.allowed, most * most);
+    }
+}
+
+#[test]
+fn saved_pipelines_are_taken_back() {
+    let Some(gpu) = gpu() else { return };
+    gpu.pipeline(&square()).unwrap();
+    let data = gpu.pipeline_cache_data();
+    assert_eq!(data.is_some(), gpu.capabilities().pipeline_cache);
+    assert_eq!(data.is_some(), gpu.pipeline_cache_name().is_some());
+    let Some(mut data) = data else { return };
+    for damage in [false, true] {
+        if damage {
+            data.truncate(data.len() / 2);
+        }
+        let again = Gpu::new(&GpuOptions {
+            adapter: Preference::from_env(),
+            pipeline_cache: Some(data.clone()),
+        })
+        .unwrap();
+        assert_eq!(run(&again, &square(), &[7]).unwrap(), [49]);
+    }
+}
+
+#[test]
+#[expect(unsafe_code, reason = "the kernel keeps its promises")]
+fn trusted_kernels_give_the_same_numbers() {
+    let Some(gpu) = gpu() else { return };
+    // SAFETY: the kernel compares its index with the length, has no loops and no divisions.
+    let checks = unsafe { RuntimeChecks::none() };
+    let trusted = KernelSource { checks, ..square() };
+    let (data, expected) = squares(1000);
+    assert_eq!(run(&gpu, &trusted, &data).unwrap(), expected);
+    assert_eq!(run(&gpu, &square(), &data).unwrap(), expected);
+    assert_eq!(gpu.pipelines_created(), 2, "checks are part of the key");
+}

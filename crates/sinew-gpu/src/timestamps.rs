@@ -1,0 +1,242 @@
+//! How long the device takes: times that it writes between commands.
+
+use crate::buffer::Readback;
+use crate::error::GpuError;
+use crate::gpu::{Gpu, Submission};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Begin and end of a piece of work, in nanoseconds of the device's own clock. The clocks of devices begin anywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// When it began.
+    pub begin_ns: f64,
+    /// When it ended.
+    pub end_ns: f64,
+}
+
+impl Span {
+    /// How long it took, in nanoseconds.
+    pub fn duration_ns(&self) -> f64 {
+        self.end_ns - self.begin_ns
+    }
+}
+
+/// Times of up to a fixed number of spans a frame.
+///
+/// Each frame: give spans to passes ([`Timestamps::pass`]) or set marks between commands, record [`Timestamps::resolve`] last, submit,
+/// and [`Timestamps::read`].
+#[derive(Debug)]
+pub struct Timestamps {
+    sets: Vec<wgpu::QuerySet>,
+    resolved: wgpu::Buffer,
+    readback: Readback,
+    ticks: Vec<u64>,
+    spans: Vec<Option<Span>>,
+    /// Which ends were given to commands since the last reading; one bit an end.
+    written: Vec<AtomicU32>,
+    ns_per_tick: f64,
+}
+
+/// Spans of one query set.
+const SPANS_A_SET: u32 = wgpu::QUERY_SET_MAX_QUERIES / 2;
+const BEGIN: u32 = 1;
+const END: u32 = 2;
+
+impl Timestamps {
+    /// Room for `spans` spans.
+    ///
+    /// # Errors
+    /// [`GpuError::Unsupported`] where the device takes no times ([`Capabilities::timestamps`](crate::Capabilities::timestamps) says so
+    /// beforehand), [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    pub fn new(gpu: &Gpu, spans: u32) -> Result<Self, GpuError> {
+        if !gpu.capabilities().timestamps {
+            return Err(gpu.unsupported("timestamp queries"));
+        }
+        let spans = spans.max(1);
+        let sets = spans.div_ceil(SPANS_A_SET);
+        let bytes = u64::from(sets) * u64::from(wgpu::QUERY_SET_MAX_QUERIES) * 8;
+        gpu.scoped("timestamp queries", |device| {
+            let set = |i: u32| {
+                let rest = spans - i * SPANS_A_SET;
+                device.create_query_set(&wgpu::QuerySetDescriptor {
+                    label: Some("sinew times"),
+                    ty: wgpu::QueryType::Timestamp,
+                    count: rest.min(SPANS_A_SET) * 2,
+                })
+            };
+            Self {
+                sets: (0..sets).map(set).collect(),
+                resolved: device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("sinew times"),
+                    size: bytes,
+                    usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                    mapped_at_creation: false,
+                }),
+                readback: Readback::new(),
+                ticks: vec![0; spans as usize * 2],
+                spans: vec![None; spans as usize],
+                written: (0..spans).map(|_| AtomicU32::new(0)).collect(),
+                ns_per_tick: f64::from(gpu.queue().get_timestamp_period()),
+            }
+        })
+    }
+
+    /// Spans that there is room for.
+    pub fn capacity(&self) -> u32 {
+        // Made from a u32.
+        self.spans.len() as u32
+    }
+
+    /// Span `span` is a whole compute pass: for `ComputePassDescriptor::timestamp_writes`. The one way that works on every device
+    /// that takes times.
+    ///
+    /// # Errors
+    /// [`GpuError::Span`] where there is no such span.
+    pub fn pass(&self, span: u32) -> Result<wgpu::ComputePassTimestampWrites<'_>, GpuError> {
+        let (query_set, first) = self.place(span, BEGIN | END)?;
+        Ok(wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(first),
+            end_of_pass_write_index: Some(first + 1),
+        })
+    }
+
+    /// Span `span` begins between two dispatches of a pass; needs
+    /// [`Capabilities::timestamps_in_passes`](crate::Capabilities::timestamps_in_passes).
+    ///
+    /// # Errors
+    /// [`GpuError::Span`], [`GpuError::Unsupported`].
+    pub fn begin_in_pass(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        span: u32,
+    ) -> Result<(), GpuError> {
+        self.mark_in_pass(gpu, pass, span, BEGIN)
+    }
+
+    /// Span `span` ends here; see [`Timestamps::begin_in_pass`].
+    ///
+    /// # Errors
+    /// [`GpuError::Span`], [`GpuError::Unsupported`].
+    pub fn end_in_pass(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        span: u32,
+    ) -> Result<(), GpuError> {
+        self.mark_in_pass(gpu, pass, span, END)
+    }
+
+    /// Span `span` begins between two commands of an encoder; needs
+    /// [`Capabilities::timestamps_in_encoders`](crate::Capabilities::timestamps_in_encoders).
+    ///
+    /// # Errors
+    /// [`GpuError::Span`], [`GpuError::Unsupported`].
+    pub fn begin(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        span: u32,
+    ) -> Result<(), GpuError> {
+        self.mark(gpu, encoder, span, BEGIN)
+    }
+
+    /// Span `span` ends here; see [`Timestamps::begin`].
+    ///
+    /// # Errors
+    /// [`GpuError::Span`], [`GpuError::Unsupported`].
+    pub fn end(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        span: u32,
+    ) -> Result<(), GpuError> {
+        self.mark(gpu, encoder, span, END)
+    }
+
+    fn mark_in_pass(
+        &self,
+        gpu: &Gpu,
+        pass: &mut wgpu::ComputePass<'_>,
+        span: u32,
+        which: u32,
+    ) -> Result<(), GpuError> {
+        if !gpu.capabilities().timestamps_in_passes {
+            return Err(gpu.unsupported("timestamp queries inside passes"));
+        }
+        let (set, first) = self.place(span, which)?;
+        pass.write_timestamp(set, first + u32::from(which == END));
+        Ok(())
+    }
+
+    fn mark(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        span: u32,
+        which: u32,
+    ) -> Result<(), GpuError> {
+        if !gpu.capabilities().timestamps_in_encoders {
+            return Err(gpu.unsupported("timestamp queries inside encoders"));
+        }
+        let (set, first) = self.place(span, which)?;
+        encoder.write_timestamp(set, first + u32::from(which == END));
+        Ok(())
+    }
+
+    /// The query set of a span and the number of its first query in it; remembers which ends are written.
+    fn place(&self, span: u32, ends: u32) -> Result<(&wgpu::QuerySet, u32), GpuError> {
+        let known = self
+            .written
+            .get(span as usize)
+            .zip(self.sets.get((span / SPANS_A_SET) as usize));
+        let (written, set) = known.ok_or(GpuError::Span {
+            spans: self.capacity(),
+            asked: span,
+        })?;
+        written.fetch_or(ends, Ordering::Relaxed);
+        Ok((set, span % SPANS_A_SET * 2))
+    }
+
+    /// Records bringing the times where [`Timestamps::read`] finds them: the last command of a frame.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    pub fn resolve(
+        &mut self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+    ) -> Result<(), GpuError> {
+        let mut offset = 0;
+        for set in &self.sets {
+            encoder.resolve_query_set(set, 0..set.count(), &self.resolved, offset);
+            offset += u64::from(wgpu::QUERY_SET_MAX_QUERIES) * 8;
+        }
+        let bytes = self.ticks.len() as u64 * 8;
+        self.readback
+            .record_bytes(gpu, encoder, &self.resolved, 0..bytes)
+    }
+
+    /// Waits for `submission`, which holds the recorded times, and gives every span; `None` where no command of the frame wrote both
+    /// of its ends. The next frame begins with no span written.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`].
+    pub fn read(
+        &mut self,
+        gpu: &Gpu,
+        submission: &Submission,
+    ) -> Result<&[Option<Span>], GpuError> {
+        self.readback.take(gpu, submission, &mut self.ticks)?;
+        let ends = self.ticks.chunks_exact(2);
+        for ((span, written), ends) in self.spans.iter_mut().zip(&self.written).zip(ends) {
+            let whole = written.swap(0, Ordering::Relaxed) == BEGIN | END;
+            *span = whole.then(|| Span {
+                begin_ns: ends[0] as f64 * self.ns_per_tick,
+                end_ns: ends[1] as f64 * self.ns_per_tick,
+            });
+        }
+        Ok(&self.spans)
+    }
+}
