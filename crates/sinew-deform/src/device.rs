@@ -5,17 +5,23 @@
 //!
 //! | call | gives |
 //! |---|---|
-//! | `read_PORT_positions(i) -> vec3f`, `..._normals` (`vec3f`), `..._tangents`, `..._colors` (`vec4f`) | current attribute of vertex `i` at a mesh input; zero where it is missing |
-//! | `has_PORT_normals` and so on, `bool` | whether a mesh input brings it |
+//! | `read_PORT_positions(i) -> vec3f`, `..._normals` (`vec3f`), `..._tangents`, `..._colors` (`vec4f`) | current attribute of vertex `i` at a mesh input that declares to read it; zero where it is missing |
+//! | `has_PORT_normals` and so on, `bool` | whether the input brings it |
 //! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing where nobody needs it |
 //! | `wants_PORT_normals` and so on, `bool` | whether somebody needs it |
-//! | `read_PORT(i) -> f32`, `has_PORT` | a mask or values input, and whether something is linked |
-//! | `write_PORT(i, v)`, `wants_PORT` | a mask, values (`f32`) or lines (`vec3f`, `vec3f`, `vec4f`) output |
+//! | `read_PORT(i) -> f32`, `has_PORT`, `count_PORT` | a mask or values input, whether something is linked, how many |
+//! | `read_PORT_from(i)`, `read_PORT_to(i)` (`vec3f`), `read_PORT_color(i)` (`vec4f`), `has_PORT`, `count_PORT` | a lines input |
+//! | `write_PORT(i, v)`, `wants_PORT` | a mask or values output (`f32`) |
+//! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
 //! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
 //! | `write_NAME(i, v)` | an array of the scratch |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
-//! | `vertex_count` | vertices of the node's first mesh |
+//! | `vertex_count`, `u32` | vertices of the node's first mesh |
 //! | `NAME` | a constant of [`DeviceNode::settings`] |
+//!
+//! `has_`, `wants_`, `count_`, `vertex_count` and settings are constants, so that a compiler drops what they switch off. Poses have no
+//! functions: what a kernel needs of one goes into a frame array. Helper functions of a text may have any name; every node has
+//! names of its own.
 
 use crate::{Inputs, Parameters};
 use bytemuck::{NoUninit, Pod};

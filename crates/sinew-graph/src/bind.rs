@@ -7,10 +7,12 @@ mod refresh;
 mod value;
 
 use crate::cache::CacheError;
-use crate::instance::{Instance, ParameterError, memory::Buffer};
+use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::Plan;
-use crate::program::Program;
-use sinew_deform::{NodeError, Par, ParameterValue};
+use crate::program::{Link, Program, Step};
+use sinew_deform::{
+    BindContext, BindInput, DeviceNode, NodeError, Par, ParameterValue, Parameters, ReadLog,
+};
 use sinew_geom::{Mesh, MeshError, Rig};
 use std::sync::Arc;
 
@@ -93,6 +95,8 @@ pub struct BoundGraph {
     /// Parameters as they were given, for the cache's key.
     given: Vec<(String, ParameterValue)>,
     pub(crate) program: Program,
+    /// What each input wants with a frame.
+    pub(crate) wanted: Vec<Wanted>,
     /// Results of the setup steps; empty where nothing reads them any more.
     pub(crate) setup: Vec<Buffer>,
     /// Value of each of the plan's parameters until an instance sets another.
@@ -167,6 +171,45 @@ impl BoundGraph {
     /// Value of each of the plan's parameters when it was bound.
     pub fn parameters(&self) -> &[ParameterValue] {
         &self.parameters
+    }
+
+    /// What a step runs on a graphics device; `None` where its node runs on the processor only.
+    pub fn device_node(&self, step: &Step) -> Option<DeviceNode> {
+        let log = ReadLog::new();
+        let inputs = self.bind_inputs(step);
+        step.bound.device(&BindContext {
+            inputs: &inputs,
+            ports: step.desc.inputs,
+            parameters: Parameters {
+                descs: step.desc.parameters,
+                values: &step.values,
+                log: &log,
+            },
+        })
+    }
+
+    fn bind_inputs(&self, step: &Step) -> Vec<Option<BindInput<'_>>> {
+        let input = |link: &Option<Link>| {
+            Some(match link.as_ref()? {
+                Link::Mesh(mesh) => BindInput::Mesh(self.program.meshes.get(*mesh)?),
+                Link::Pose(input) => match self.inputs.get(*input)? {
+                    InputBinding::Pose(rig) => BindInput::Pose(rig),
+                    InputBinding::Mesh(_) | InputBinding::Values => return None,
+                },
+                Link::Mask => BindInput::Mask,
+                Link::Values(n) => BindInput::Values(*n),
+                Link::Lines(n) => BindInput::Lines(*n),
+            })
+        };
+        step.links.iter().map(input).collect()
+    }
+
+    /// Whether a frame brings what was bound. Allocates only to tell what is wrong.
+    ///
+    /// # Errors
+    /// [`UpdateError`] where a pose or values are missing or do not fit.
+    pub fn check_frame(&self, frame: &Frame<'_>) -> Result<(), UpdateError> {
+        crate::instance::check_frame(&self.plan, &self.wanted, frame)
     }
 
     /// Bytes that all instances share: what nodes bound, and the results of setup steps.

@@ -4,47 +4,20 @@
 mod frame;
 pub(crate) mod memory;
 mod outputs;
+mod parameters;
 pub(crate) mod run;
 
 use crate::bind::{BindError, BoundGraph, InputBinding};
-use crate::keyed::assign;
-use crate::plan::{ParameterSource, Plan};
-use crate::value::check_value;
-use frame::Wanted;
+use crate::plan::Plan;
 pub use frame::{Frame, UpdateError};
+pub(crate) use frame::{Wanted, check as check_frame, wanted};
 use memory::{Buffer, Sources};
 pub use outputs::OutputMesh;
+pub(crate) use parameters::find_parameter;
+pub use parameters::{ParameterError, ParameterState};
 use run::{Moment, StepState, Surroundings, run_step};
 use sinew_deform::{Par, ParameterValue};
 use std::sync::Arc;
-
-/// Why a parameter could not be set.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ParameterError {
-    /// No such name.
-    #[error("the graph has no parameter '{name}'; it has {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// The value does not fit.
-    #[error("parameter '{name}': {message}")]
-    Value {
-        /// Name of the parameter.
-        name: String,
-        /// What was found and expected.
-        message: String,
-    },
-    /// It is read in setup and cannot change afterwards.
-    #[error("parameter '{name}' is read in setup only; bind again to change it")]
-    SetupOnly {
-        /// Name of the parameter.
-        name: String,
-    },
-}
 
 /// A bound graph at work: frame buffers, state and parameter values of one character.
 #[derive(Debug)]
@@ -56,12 +29,8 @@ pub struct Instance {
     pub(crate) previous: Vec<Option<Buffer>>,
     /// One for each update step.
     states: Vec<StepState>,
-    /// Current value of each of the plan's parameters; an animated one follows its keys unless it is overridden.
-    parameters: Vec<ParameterValue>,
-    overridden: Vec<bool>,
+    parameters: ParameterState,
     value_inputs: Vec<Vec<f32>>,
-    /// What each input wants with a frame.
-    wanted: Vec<Wanted>,
     frames_done: u64,
 }
 
@@ -85,21 +54,13 @@ impl Instance {
         let buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, &graph.inputs)).collect();
         let kept = buffers.iter().zip(&program.frame_buffers);
         let previous = kept.map(|(b, d)| d.previous.then(|| b.clone())).collect();
-        // As roomy as the default and the first value, so that setting them back need not allocate.
-        let declared = graph.plan.parameters().iter();
-        let mut parameters: Vec<ParameterValue> = declared.map(|p| p.default.clone()).collect();
-        for (parameter, value) in parameters.iter_mut().zip(&graph.parameters) {
-            assign(parameter, value);
-        }
         let inputs = graph.plan.inputs().iter();
         Self {
             buffers,
             previous,
             states: program.update_steps.iter().map(StepState::new).collect(),
-            parameters,
-            overridden: graph.overridden.clone(),
+            parameters: ParameterState::new(&graph),
             value_inputs: inputs.map(|i| vec![0.0; i.count]).collect(),
-            wanted: frame::wanted(&graph),
             frames_done: 0,
             graph,
         }
@@ -124,31 +85,7 @@ impl Instance {
         name: &str,
         value: &ParameterValue,
     ) -> Result<(), ParameterError> {
-        let index = find_parameter(&self.graph.plan, name)?;
-        let decl = &self.graph.plan.parameters()[index];
-        check_value(decl.ty, value).map_err(|message| ParameterError::Value {
-            name: name.to_owned(),
-            message,
-        })?;
-        if decl.setup {
-            return Err(ParameterError::SetupOnly {
-                name: name.to_owned(),
-            });
-        }
-        for step in &self.graph.program.update_steps {
-            for (source, desc) in step.sources.iter().zip(step.desc.parameters) {
-                if *source == ParameterSource::Parameter(index) {
-                    let fits = step.bound.check_value(desc.name, value);
-                    fits.map_err(|e| ParameterError::Value {
-                        name: name.to_owned(),
-                        message: format!("node '{}' ({}): {e}", step.name, step.desc.name),
-                    })?;
-                }
-            }
-        }
-        assign(&mut self.parameters[index], value);
-        self.overridden[index] = true;
-        Ok(())
+        self.parameters.set(&self.graph, name, value)
     }
 
     /// One frame. Allocates nothing with [`Par::Seq`], nor with [`Par::Rayon`] when called from inside a pool
@@ -158,9 +95,9 @@ impl Instance {
     /// # Errors
     /// [`UpdateError`] where a pose or values are missing or do not fit what was bound.
     pub fn update(&mut self, frame: &Frame<'_>, par: Par) -> Result<(), UpdateError> {
-        frame::check(&self.graph.plan, &self.wanted, frame)?;
+        self.graph.check_frame(frame)?;
         self.swap_previous();
-        self.sample_parameters(frame.time_secs);
+        self.parameters.sample(&self.graph, frame.time_secs);
         for (index, values) in self.value_inputs.iter_mut().enumerate() {
             if let Some(given) = frame.values_of(index) {
                 values.copy_from_slice(given);
@@ -179,13 +116,8 @@ impl Instance {
         };
         let steps = self.graph.program.update_steps.iter();
         for (step, state) in steps.zip(&mut self.states) {
-            for (value, source) in state.values.iter_mut().zip(&step.sources) {
-                match source {
-                    ParameterSource::Constant(_) => {}
-                    ParameterSource::Parameter(p) => assign(value, &self.parameters[*p]),
-                    ParameterSource::Keyed(k) => k.sample(frame.time_secs, value),
-                }
-            }
+            let values = &mut state.values;
+            self.parameters.write_step(step, frame.time_secs, values);
             let ran = run_step(step, state, moment, &surroundings, &mut self.buffers);
             ran.map_err(|source| UpdateError::Node {
                 node: step.name.clone(),
@@ -208,16 +140,6 @@ impl Instance {
             state.scratch = step.bound.new_scratch();
         }
         self.frames_done = 0;
-    }
-
-    fn sample_parameters(&mut self, time_secs: f64) {
-        let declared = self.graph.plan.parameters().iter();
-        for ((decl, value), overridden) in declared.zip(&mut self.parameters).zip(&self.overridden)
-        {
-            if let (Some(keyed), false) = (&decl.keyed, overridden) {
-                keyed.sample(time_secs, value);
-            }
-        }
     }
 
     fn swap_previous(&mut self) {
@@ -257,14 +179,4 @@ impl Instance {
             given: None,
         }
     }
-}
-
-pub(crate) fn find_parameter(plan: &Plan, name: &str) -> Result<usize, ParameterError> {
-    plan.parameters()
-        .iter()
-        .position(|p| p.name == name)
-        .ok_or_else(|| ParameterError::Unknown {
-            name: name.to_owned(),
-            known: plan.parameters().iter().map(|p| p.name.clone()).collect(),
-        })
 }

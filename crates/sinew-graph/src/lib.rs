@@ -26,12 +26,12 @@ pub use bind::{BindError, BoundGraph, InputBinding};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
-pub use instance::{Frame, Instance, OutputMesh, ParameterError, UpdateError};
+pub use instance::{Frame, Instance, OutputMesh, ParameterError, ParameterState, UpdateError};
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
 };
-pub use program::{BufferDesc, Content, OutputPlace, Place, PortPlace, Program, Step};
+pub use program::{BufferDesc, Content, Link, OutputPlace, Place, PortPlace, Program, Step};
 pub use schema::schema;
 pub use value::to_plain_json;
 

@@ -1,8 +1,12 @@
 //! What a plan becomes when it is bound: steps over buffers, as data. Executors (the processor here, a graphics
 //! device elsewhere) read it; none of them decides anything that this does not say.
 
+use crate::instance::Frame;
 use crate::plan::ParameterSource;
-use sinew_deform::{BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase};
+use arrayvec::ArrayVec;
+use sinew_deform::{
+    BoundNode, Element, InputValue, MAX_PORTS, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase,
+};
 use sinew_geom::Mesh;
 use std::sync::Arc;
 
@@ -68,6 +72,21 @@ pub enum PortPlace {
     Array(Place),
 }
 
+/// What setup knows of something that is linked to an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// The authored rest mesh that it leads back to, index into [`Program::meshes`].
+    Mesh(usize),
+    /// A pose of the rig that is bound to the pose input of that index.
+    Pose(usize),
+    /// A mask.
+    Mask,
+    /// That many values.
+    Values(usize),
+    /// That many lines.
+    Lines(usize),
+}
+
 /// One node at work.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -77,7 +96,9 @@ pub struct Step {
     pub desc: &'static NodeDesc,
     /// Its setup results, shared by all instances.
     pub bound: Arc<dyn BoundNode>,
-    /// In the order of the description's inputs; `None` where nothing is linked.
+    /// What is linked to the description's inputs; `None` where nothing is.
+    pub links: Vec<Option<Link>>,
+    /// Where that is found; `None` where nothing is linked.
     pub inputs: Vec<Option<PortPlace>>,
     /// In the order of the description's outputs; `None` where nobody needs it.
     pub outputs: Vec<Option<PortPlace>>,
@@ -89,6 +110,30 @@ pub struct Step {
     pub implicit: bool,
     /// Where it stands in the document, `file:line:column`; empty where the binder added it.
     pub place: String,
+}
+
+impl Step {
+    /// Vertices of the first mesh that is linked; 0 without one.
+    pub fn vertex_count(&self, program: &Program) -> usize {
+        let first = self.links.iter().flatten().find_map(|link| match link {
+            Link::Mesh(mesh) => program.meshes.get(*mesh),
+            _ => None,
+        });
+        first.map_or(0, |mesh| mesh.vertex_count())
+    }
+
+    /// What the host has of the step's inputs in a frame: poses and values that the caller brought.
+    pub fn host_inputs<'a>(
+        &self,
+        frame: &Frame<'a>,
+    ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
+        let input = |port: &Option<PortPlace>| match port.as_ref()? {
+            PortPlace::Pose(Place::Input(i)) => frame.pose_of(*i).map(InputValue::Pose),
+            PortPlace::Array(Place::Input(i)) => frame.values_of(*i).map(InputValue::Values),
+            _ => None,
+        };
+        self.inputs.iter().map(input).collect()
+    }
 }
 
 /// Where an output of the graph is after a frame.

@@ -155,11 +155,16 @@ impl ModuleBuilder {
         }
         let mut problems = self.directive_problems(snippet);
         let given = |name: &str| renames.iter().any(|(from, _)| *from == name);
-        problems.extend(snippet.declared().filter(|d| given(d.name)).map(|d| Problem {
-            span: d.span,
-            message: format!("`{}` is given by the graph", d.name),
-            help: Some("choose another name".to_owned()),
-        }));
+        problems.extend(
+            snippet
+                .declared()
+                .filter(|d| given(d.name))
+                .map(|d| Problem {
+                    span: d.span,
+                    message: format!("`{}` is given by the graph", d.name),
+                    help: Some("choose another name".to_owned()),
+                }),
+        );
         match problems.is_empty() {
             true => Ok(()),
             false => Err(KernelErrors(snippet::located(

@@ -180,7 +180,11 @@ fn notes(error: &ParseError) -> String {
     let types: Vec<&str> = error
         .notes()
         .filter_map(|n| n.strip_prefix("allowed type: "))
-        .filter(|t| !["{", "f16", "f64", "i64", "u64"].iter().any(|x| t.contains(x)))
+        .filter(|t| {
+            !["{", "f16", "f64", "i64", "u64"]
+                .iter()
+                .any(|x| t.contains(x))
+        })
         .collect();
     let said: Vec<&str> = error.notes().filter(|n| !is_type(n)).collect();
     let said = said.join(" ");

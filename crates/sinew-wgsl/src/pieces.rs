@@ -92,7 +92,11 @@ pub(crate) fn taken_names(pieces: &[Piece]) -> HashSet<&str> {
     for piece in pieces {
         match piece {
             Piece::Generated(g) => {
-                out.extend(g.declarations.iter().map(|d| g.tokens[d.name].text(&g.text)));
+                out.extend(
+                    g.declarations
+                        .iter()
+                        .map(|d| g.tokens[d.name].text(&g.text)),
+                );
             }
             Piece::Instance(i) => out.extend(i.own.values().chain(&i.entry).map(String::as_str)),
         }

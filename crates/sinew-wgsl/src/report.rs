@@ -37,7 +37,9 @@ impl Reporter<'_> {
             .iter()
             .filter_map(|s| self.output.origin(s))
             .collect();
-        let of_user = origins.iter().find_map(|o| self.instance(o.piece).map(|i| (o, i)));
+        let of_user = origins
+            .iter()
+            .find_map(|o| self.instance(o.piece).map(|i| (o, i)));
         if let Some((origin, instance)) = of_user {
             return self.located(origin.clone(), instance, &finding);
         }
@@ -110,7 +112,11 @@ impl Reporter<'_> {
             let mine = accessors.chain(locals.iter().map(String::as_str));
             return words::suggestion(&written, mine);
         }
-        if let Some(signature) = finding.callee.as_ref().and_then(|c| self.signature(c, piece)) {
+        if let Some(signature) = finding
+            .callee
+            .as_ref()
+            .and_then(|c| self.signature(c, piece))
+        {
             return Some(signature);
         }
         if let Some(help) = &finding.help {
@@ -127,7 +133,12 @@ impl Reporter<'_> {
     fn signature(&self, emitted: &str, piece: usize) -> Option<String> {
         self.pieces.iter().enumerate().find_map(|(at, p)| {
             let (text, tokens, declarations, names) = match p {
-                Piece::Generated(g) => (g.text.as_str(), g.tokens.as_slice(), &g.declarations[..], None),
+                Piece::Generated(g) => (
+                    g.text.as_str(),
+                    g.tokens.as_slice(),
+                    &g.declarations[..],
+                    None,
+                ),
                 Piece::Instance(i) => (
                     i.snippet.text(),
                     i.snippet.tokens(),
@@ -135,7 +146,11 @@ impl Reporter<'_> {
                     Some(&self.names[at]),
                 ),
             };
-            let called = |name| names.map_or(name, |n: &Names| n.emitted.get(name).map_or("", String::as_str));
+            let called = |name| {
+                names.map_or(name, |n: &Names| {
+                    n.emitted.get(name).map_or("", String::as_str)
+                })
+            };
             let d = declarations.iter().find(|d| {
                 d.kind == DeclarationKind::Function && called(tokens[d.name].text(text)) == emitted
             })?;
@@ -218,7 +233,8 @@ fn local_names(snippet: &Snippet) -> Vec<String> {
         let before = at.checked_sub(1).map(|i| tokens[i]);
         let after = tokens.get(at + 1);
         tokens[*at].kind == TokenKind::Name
-            && (before.is_some_and(|b| matches!(b.kind, TokenKind::Keyword | TokenKind::TemplateClose))
+            && (before
+                .is_some_and(|b| matches!(b.kind, TokenKind::Keyword | TokenKind::TemplateClose))
                 || after.is_some_and(|a| a.is(text, b':')))
     };
     let parameters = snippet.entry().parameters.iter().map(|p| p.0.clone());

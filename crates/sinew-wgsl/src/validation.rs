@@ -71,9 +71,7 @@ impl Explainer<'_> {
                 let name = self.module.functions[*function].name.clone()?;
                 self.wrong_call(name, error)
             }
-            FunctionError::Expression { handle, source } => {
-                self.wrong_expression(*handle, source)
-            }
+            FunctionError::Expression { handle, source } => self.wrong_expression(*handle, source),
             FunctionError::InvalidIfType(value) => self.of_value(*value, |found| {
                 format!("a condition must be `bool`, found {found}")
             }),
@@ -101,13 +99,16 @@ impl Explainer<'_> {
                 let at_return = self.labelled("invalid return");
                 let message = match at_return.is_some() {
                     true => format!("`{name}` must return a value of type {expected}"),
-                    false => format!(
-                        "`{name}` does not return a value of type {expected} on every path"
-                    ),
+                    false => {
+                        format!("`{name}` does not return a value of type {expected} on every path")
+                    }
                 };
                 Some(Finding {
                     message,
-                    spans: at_return.or_else(|| self.function_name()).into_iter().collect(),
+                    spans: at_return
+                        .or_else(|| self.function_name())
+                        .into_iter()
+                        .collect(),
                     ..Finding::default()
                 })
             }
@@ -148,7 +149,12 @@ impl Explainer<'_> {
                     self.type_name(*required),
                     self.type_of(*seen_expression)?
                 ),
-                spans: given.get(*index).cloned().into_iter().chain([call]).collect(),
+                spans: given
+                    .get(*index)
+                    .cloned()
+                    .into_iter()
+                    .chain([call])
+                    .collect(),
                 callee: Some(name),
                 ..Finding::default()
             }),
@@ -191,7 +197,10 @@ impl Explainer<'_> {
                 format!("value {} has the wrong type", index + 1)
             }
             ExpressionError::InvalidBooleanVector(value) => {
-                format!("a vector of `bool` is needed, found {}", self.type_of(*value)?)
+                format!(
+                    "a vector of `bool` is needed, found {}",
+                    self.type_of(*value)?
+                )
             }
             ExpressionError::MissingCapabilities(needed) => return Some(capability(*needed)),
             _ => return None,
@@ -228,7 +237,9 @@ impl Explainer<'_> {
     fn function_name(&self) -> Option<Range<usize>> {
         let (whole, _) = self.spans.last()?;
         let text = self.text.get(whole.clone())?;
-        let name = tokenize(text).into_iter().find(|t| t.kind == TokenKind::Name)?;
+        let name = tokenize(text)
+            .into_iter()
+            .find(|t| t.kind == TokenKind::Name)?;
         Some(whole.start + name.start..whole.start + name.end)
     }
 

@@ -7,7 +7,7 @@ use super::{BindError, BoundGraph, InputBinding};
 use crate::cache::Saved;
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
-use crate::program::{Content, Program, Step};
+use crate::program::{Content, Link, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BoundNode, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
@@ -66,6 +66,7 @@ pub(super) fn bind(
     let setup = run::run_setup(&program, inputs, par)?;
     let given = parameters.iter();
     Ok(BoundGraph {
+        wanted: crate::instance::wanted(&plan, &program, inputs),
         inputs: inputs.to_vec(),
         given: given.map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
         program,
@@ -259,16 +260,14 @@ impl Binder<'_> {
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
     ) -> Result<Box<dyn BoundNode>, BindError> {
-        let bind_input = |(value, port): (&Option<Value>, &PortDesc)| match value.as_ref()? {
-            Value::Mesh(m) => Some(BindInput::Mesh(&self.meshes[m.rest])),
-            Value::Pose { input, .. } => self.rigs[*input].as_deref().map(BindInput::Pose),
-            Value::Array(a) => match port.ty {
-                PortType::Mask => Some(BindInput::Mask),
-                PortType::Lines => Some(BindInput::Lines(a.len)),
-                PortType::Values | PortType::Mesh | PortType::Pose => {
-                    Some(BindInput::Values(a.len))
-                }
-            },
+        let bind_input = |(value, port): (&Option<Value>, &PortDesc)| {
+            Some(match link(value.as_ref()?, port) {
+                Link::Mesh(mesh) => BindInput::Mesh(&self.meshes[mesh]),
+                Link::Pose(input) => BindInput::Pose(self.rigs[input].as_deref()?),
+                Link::Mask => BindInput::Mask,
+                Link::Values(n) => BindInput::Values(n),
+                Link::Lines(n) => BindInput::Lines(n),
+            })
         };
         let bind_inputs: Vec<Option<BindInput<'_>>> = inputs
             .iter()
@@ -462,6 +461,12 @@ fn step(
             .iter()
             .map(|o| layout.output_place(o))
             .collect(),
+        links: pending
+            .inputs
+            .iter()
+            .zip(pending.ports)
+            .map(|(value, port)| Some(link(value.as_ref()?, port)))
+            .collect(),
         desc: node.desc,
         name: node.name,
         place: node.place,
@@ -469,6 +474,18 @@ fn step(
         sources: node.parameters,
         bound,
         values,
+    }
+}
+
+fn link(value: &Value, port: &PortDesc) -> Link {
+    match value {
+        Value::Mesh(m) => Link::Mesh(m.rest),
+        Value::Pose { input, .. } => Link::Pose(*input),
+        Value::Array(a) => match port.ty {
+            PortType::Mask => Link::Mask,
+            PortType::Lines => Link::Lines(a.len),
+            PortType::Values | PortType::Mesh | PortType::Pose => Link::Values(a.len),
+        },
     }
 }
 

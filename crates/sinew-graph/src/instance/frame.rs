@@ -1,7 +1,8 @@
 //! What comes with each frame, and whether it fits what was bound.
 
-use crate::bind::{BoundGraph, InputBinding};
+use crate::bind::InputBinding;
 use crate::plan::{InputType, Plan};
+use crate::program::Program;
 use sinew_deform::Misread;
 use sinew_geom::{Affine, PackedAffine, Pose};
 
@@ -21,11 +22,11 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
+    pub(crate) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
         let own = self.poses.iter().find(|p| p.0 == input).map(|p| p.1);
         own.or(self.pose)
     }
-    pub(super) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
+    pub(crate) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
         self.values.iter().find(|v| v.0 == input).map(|v| v.1)
     }
 }
@@ -127,7 +128,7 @@ pub enum UpdateError {
 
 /// What an input wants with each frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// Whether any step reads it.
     needed: bool,
     size: Size,
@@ -145,7 +146,7 @@ enum Size {
 }
 
 /// What each input wants; inputs have been matched with their bindings already.
-pub(super) fn wanted(graph: &BoundGraph) -> Vec<Wanted> {
+pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
         InputBinding::Mesh(_) => Size::Nothing,
         InputBinding::Pose(rig) => Size::Pose {
@@ -155,19 +156,19 @@ pub(super) fn wanted(graph: &BoundGraph) -> Vec<Wanted> {
         },
         InputBinding::Values => Size::Values(count),
     };
-    let counts = graph.plan().inputs().iter().map(|i| i.count);
-    let sizes = graph.inputs().iter().zip(counts).map(size);
+    let counts = plan.inputs().iter().map(|i| i.count);
+    let sizes = inputs.iter().zip(counts).map(size);
     sizes
         .enumerate()
         .map(|(input, size)| Wanted {
-            needed: graph.program().needs_input(input),
+            needed: program.needs_input(input),
             size,
         })
         .collect()
 }
 
 /// Checks a frame against what was bound. Allocates only to tell what is wrong.
-pub(super) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
+pub(crate) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
     let given = frame.poses.iter().map(|p| (p.0, InputType::Pose));
     let given = given.chain(frame.values.iter().map(|v| (v.0, InputType::Values)));
     for (index, ty) in given {
