@@ -3,50 +3,15 @@
 
 use crate::error::GpuError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// What is known about the loss of a device.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lost {
     reason: Arc<OnceLock<String>>,
-    probe: Mutex<Probe>,
 }
-
-/// A buffer that nobody uses: a device that still lives agrees to map it.
-#[derive(Debug)]
-struct Probe {
-    buffer: wgpu::Buffer,
-    answer: Arc<AtomicU8>,
-}
-
-const NO_ANSWER: u8 = 0;
-const REFUSED: u8 = 1;
 
 impl Lost {
-    pub(super) fn new(device: &wgpu::Device) -> Result<Self, GpuError> {
-        let what = "a first buffer";
-        let scopes = super::Scopes::push(device);
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("sinew probe"),
-            size: 16,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        if let Some(error) = scopes.pop() {
-            return Err(GpuError::caught(what, error));
-        }
-        let lost = Self {
-            reason: Arc::default(),
-            probe: Mutex::new(Probe {
-                buffer,
-                answer: Arc::default(),
-            }),
-        };
-        lost.probe(device)?;
-        Ok(lost)
-    }
-
     /// Takes the reason from the driver: for devices of our own only, as there is but one callback.
     pub(super) fn listen(&self, device: &wgpu::Device) {
         let reason = self.reason.clone();
@@ -68,14 +33,10 @@ impl Lost {
         })
     }
 
-    /// Asks whether the device still lives; costs about a microsecond.
+    /// Asks whether the device still lives; costs less than a microsecond.
     pub(super) fn probe(&self, device: &wgpu::Device) -> Result<(), GpuError> {
         self.check()?;
-        let alive = {
-            let probe = self.probe.lock().unwrap_or_else(PoisonError::into_inner);
-            probe.answers(device)
-        };
-        if alive {
+        if answers(device) {
             return Ok(());
         }
         // A device that was destroyed tells its callback only when it is polled.
@@ -108,21 +69,13 @@ impl Lost {
     }
 }
 
-impl Probe {
-    fn answers(&self, device: &wgpu::Device) -> bool {
-        self.answer.store(NO_ANSWER, Ordering::Release);
-        let answer = self.answer.clone();
-        let scopes = super::Scopes::push(device);
-        self.buffer
-            .map_async(wgpu::MapMode::Read, .., move |result| {
-                if result.is_err() {
-                    answer.store(REFUSED, Ordering::Release);
-                }
-            });
-        let refused = self.answer.load(Ordering::Acquire) == REFUSED;
-        // Takes the wish back; the answer to that is of no interest.
-        self.buffer.unmap();
-        let _ = scopes.pop();
-        !refused
-    }
+/// Asks for something that no device gives: one that lives refuses, one that is lost says nothing.
+fn answers(device: &wgpu::Device) -> bool {
+    let refusal = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let _ = device.create_query_set(&wgpu::QuerySetDescriptor {
+        label: None,
+        ty: wgpu::QueryType::Occlusion,
+        count: 0,
+    });
+    pollster::block_on(refusal.pop()).is_some()
 }
