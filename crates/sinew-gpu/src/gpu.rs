@@ -253,7 +253,7 @@ impl Gpu {
     /// Waits until the device has done this work (and everything before it).
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`].
+    /// [`GpuError::DeviceLost`], [`GpuError::Validation`] for work of another device that this one cannot know.
     pub fn wait(&self, submission: &Submission) -> Result<(), GpuError> {
         self.poll(wgpu::PollType::Wait {
             submission_index: Some(submission.0.clone()),

@@ -2,7 +2,7 @@
 //! lost device with objects that do nothing.
 
 use crate::error::GpuError;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
 /// What is known about the loss of a device.
@@ -40,33 +40,34 @@ impl Lost {
             return Ok(());
         }
         // A device that was destroyed tells its callback only when it is polled.
-        let _ = self.poll_quietly(device, wgpu::PollType::Poll);
+        let _ = quietly(|| device.poll(wgpu::PollType::Poll));
         self.lose("it was destroyed or reset")
     }
 
     pub(super) fn poll(&self, device: &wgpu::Device, how: wgpu::PollType) -> Result<(), GpuError> {
-        match self.poll_quietly(device, how) {
-            Some(Ok(_)) => self.check(),
-            // Only a submission that a lost device never took has an index that the device does not know.
-            Some(Err(error)) => self.lose(&error.to_string()),
-            None => self.lose("the driver reset it"),
+        let polled = quietly(|| device.poll(how));
+        self.probe(device)?;
+        match polled {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(GpuError::Validation {
+                what: "waiting for this submission".into(),
+                message: error.to_string(),
+            }),
+            // The device lives, so it was a callback of the engine that panicked.
+            Err(panic) => resume_unwind(panic),
         }
-    }
-
-    /// `None` where wgpu panics, which is how it answers a device that is lost while it waits.
-    fn poll_quietly(
-        &self,
-        device: &wgpu::Device,
-        how: wgpu::PollType,
-    ) -> Option<Result<wgpu::PollStatus, wgpu::PollError>> {
-        // wgpu holds no lock and changes no state of ours when it panics.
-        catch_unwind(AssertUnwindSafe(|| device.poll(how))).ok()
     }
 
     fn lose<T>(&self, reason: &str) -> Result<T, GpuError> {
         let reason = self.reason.get_or_init(|| reason.to_owned()).clone();
         Err(GpuError::DeviceLost { reason })
     }
+}
+
+/// Catches a panic, which is how wgpu answers when a device is lost during a wait.
+fn quietly<R>(poll: impl FnOnce() -> R) -> std::thread::Result<R> {
+    // wgpu holds no lock when it panics, and nothing of ours changes in between.
+    catch_unwind(AssertUnwindSafe(poll))
 }
 
 /// Asks for something that no device gives: one that lives refuses, one that is lost says nothing.

@@ -217,3 +217,34 @@ fn work_that_fails_while_recording_is_not_submitted() {
     assert!(matches!(error, Err(GpuError::Span { .. })));
     assert_eq!(buffer.read(&gpu).unwrap(), [1, 2]);
 }
+
+#[test]
+fn work_of_another_device_is_an_error_and_no_loss() {
+    let (Some(one), Some(other)) = (gpu(), gpu()) else {
+        return;
+    };
+    let mut late = None;
+    for _ in 0..50 {
+        late = Some(one.submit("nothing", |_| Ok(())).unwrap());
+    }
+    let error = other.wait(&late.unwrap()).unwrap_err();
+    assert!(matches!(error, GpuError::Validation { .. }), "{error}");
+    other.wait_idle().unwrap();
+}
+
+#[test]
+fn waiting_notices_the_loss() {
+    for make in [gpu, handed_in] {
+        let Some(gpu) = make() else { return };
+        gpu.device().destroy();
+        assert_lost(gpu.wait_idle());
+        assert_lost(gpu.check());
+    }
+}
+
+#[test]
+fn a_lost_device_is_not_taken_from_an_engine() {
+    let Some(gpu) = handed_in() else { return };
+    gpu.device().destroy();
+    assert_lost(Gpu::from_parts(gpu.device().clone(), gpu.queue().clone()));
+}
