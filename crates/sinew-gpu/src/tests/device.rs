@@ -248,3 +248,34 @@ fn a_lost_device_is_not_taken_from_an_engine() {
     gpu.device().destroy();
     assert_lost(Gpu::from_parts(gpu.device().clone(), gpu.queue().clone()));
 }
+
+#[test]
+fn lack_of_memory_is_an_error() {
+    if gpu().is_none() {
+        return;
+    }
+    // An engine that lets nothing be made once none of its memory budget is left.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        memory_budget_thresholds: wgpu::MemoryBudgetThresholds {
+            for_resource_creation: Some(0),
+            for_device_loss: None,
+        },
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let options = wgpu::RequestAdapterOptions::default();
+    let adapter = pollster::block_on(instance.request_adapter(&options)).unwrap();
+    let request = adapter.request_device(&wgpu::DeviceDescriptor::default());
+    let (device, queue) = pollster::block_on(request).unwrap();
+    let gpu = Gpu::from_parts(device, queue).unwrap();
+    match Buffer::<u32>::new(&gpu, "b", 1 << 20, BufferUse::Storage) {
+        Err(error) => {
+            assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error}");
+            assert_eq!(
+                error.to_string(),
+                "not enough device memory for buffer 'b' of 4194304 bytes"
+            );
+            gpu.check().unwrap();
+        }
+        Ok(_) => println!("skipped: {} knows no memory budget", gpu.info()),
+    }
+}
