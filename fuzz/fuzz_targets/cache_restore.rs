@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use sinew::deform::Par;
 use sinew::geom::Pose;
-use sinew::graph::{Frame, InputBinding, InputType, Instance, Plan, UpdateError};
+use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, Instance, Plan, UpdateError};
 use sinew_fuzz::memory::{Counting, MIB, limited};
 use sinew_fuzz::{characters, documents};
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ static CASES: LazyLock<Cases> = LazyLock::new(|| {
             .collect();
         let instance =
             Instance::bind(plan.clone(), &inputs, &[], Par::Seq).expect("binds to the sheet");
-        let cache = instance.setup_cache(&inputs, &[]);
+        let cache = instance.graph().setup_cache();
         Case {
             plan,
             inputs,
@@ -78,9 +78,9 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn run(case: &Case, cache: &[u8]) {
-    let bound = Instance::bind_cached(case.plan.clone(), &case.inputs, &[], Par::Seq, cache);
+    let bound = BoundGraph::bind_cached(case.plan.clone(), &case.inputs, &[], Par::Seq, cache);
     let mut instance = match bound {
-        Ok(instance) => instance,
+        Ok(graph) => std::sync::Arc::new(graph).instance(),
         Err(error) => {
             assert!(!error.to_string().is_empty(), "refusals say something");
             return;
@@ -105,8 +105,5 @@ fn run(case: &Case, cache: &[u8]) {
             assert_eq!(mesh.positions.len(), CASES.vertices, "one a vertex");
         }
     }
-    let _ = (
-        instance.memory_bytes(),
-        instance.setup_cache(&case.inputs, &[]),
-    );
+    let _ = (instance.memory_bytes(), instance.graph().setup_cache());
 }

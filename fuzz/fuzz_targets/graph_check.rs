@@ -6,8 +6,8 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use sinew::deform::{Par, ParameterType, ParameterValue};
 use sinew::geom::{Asset, Mesh, Pose};
 use sinew::graph::{
-    Frame, InputBinding, InputType, Instance, ParameterSource, Plan, UpdateError, compile,
-    to_plain_json,
+    BoundGraph, Frame, InputBinding, InputType, Instance, ParameterSource, Plan, UpdateError,
+    compile, to_plain_json,
 };
 use sinew_fuzz::characters;
 use sinew_fuzz::documents::{Bundle, SEPARATOR};
@@ -188,8 +188,8 @@ fn run(plan: Plan) {
             assert_eq!(mesh.positions.len(), n, "one position a vertex");
         }
     }
-    let cache = instance.setup_cache(&inputs, &[]);
-    if let Err(error) = Instance::bind_cached(plan, &inputs, &[], Par::Seq, &cache) {
+    let cache = instance.graph().setup_cache();
+    if let Err(error) = BoundGraph::bind_cached(plan, &inputs, &[], Par::Seq, &cache) {
         panic!("a setup cache that was just made is refused: {error}");
     }
 }

@@ -8,6 +8,7 @@
 //! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
 //! from it. A new deformer is a folder and a line there.
 
+mod device;
 mod lanes;
 mod mask_weight;
 mod node;
@@ -36,11 +37,16 @@ pub mod transform;
 pub mod twist;
 pub mod wrap;
 
-pub use mask_weight::{MASK_PORT, MaskWeight};
+pub use device::{
+    DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+};
+pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{
-    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, InputValue, Inputs,
-    Line, MAX_PORTS, MadeAttribute, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, RestoreFn, UpdateContext,
+    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, Element, InputValue,
+    Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads, MeshView,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, Restore,
+    RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{

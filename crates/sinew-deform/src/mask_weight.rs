@@ -9,6 +9,9 @@ pub const MASK_PORT: PortDesc = PortDesc::optional(
     "Strength for each vertex, 0 to 1; open means 1 everywhere.",
 );
 
+/// `fn masked_weight(index: u32, weight: f32, mask_invert: u32) -> f32` for kernels of nodes with [`MASK_PORT`].
+pub const MASK_WEIGHT_WGSL: &str = include_str!("mask_weight.wgsl");
+
 /// Per-vertex strength: `weight * mask` or, inverted, `weight * (1 - mask)`.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskWeight<'a> {
@@ -54,6 +57,18 @@ impl<'a> MaskWeight<'a> {
             invert: context.parameters.bool("mask_invert"),
             weight: context.parameters.float("weight") as f32,
         }
+    }
+
+    /// The parameters [`Self::WEIGHT`] and [`Self::INVERT`], as uniforms.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are single precision in kernels"
+    )]
+    pub fn uniforms(parameters: &crate::Parameters<'_>) -> (f32, u32) {
+        (
+            parameters.float("weight") as f32,
+            u32::from(parameters.bool("mask_invert")),
+        )
     }
 
     /// Strength at vertex `v`.

@@ -1,6 +1,7 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
-use crate::{Misread, Par, ParameterDesc, Parameters, ReadLog};
+use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
+use crate::{Misread, Par, ParameterDesc, ParameterValue, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
@@ -47,17 +48,71 @@ pub enum AttributeEffect {
     Invalidate,
 }
 
-/// An attribute that a node may make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MadeAttribute {
+/// An attribute that travels over mesh links, one element a vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MeshAttribute {
     /// Positions.
     Positions,
     /// Normals.
     Normals,
-    /// Tangents.
+    /// Tangents with bitangent sign.
     Tangents,
     /// Colour set 0.
     Colors,
+}
+
+impl MeshAttribute {
+    /// All of them; tables of one entry an attribute are in this order.
+    pub const ALL: [Self; MESH_ATTRIBUTES] =
+        [Self::Positions, Self::Normals, Self::Tangents, Self::Colors];
+    /// Its place in [`Self::ALL`].
+    pub fn index(self) -> usize {
+        self as usize
+    }
+    /// What it is made of.
+    pub fn element(self) -> Element {
+        match self {
+            Self::Positions | Self::Normals => Element::Vec3,
+            Self::Tangents | Self::Colors => Element::Vec4,
+        }
+    }
+    /// The word used in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Positions => "positions",
+            Self::Normals => "normals",
+            Self::Tangents => "tangents",
+            Self::Colors => "colours",
+        }
+    }
+}
+
+/// Number of [`MeshAttribute`]s.
+pub const MESH_ATTRIBUTES: usize = 4;
+
+/// What the arrays that nodes hand on are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// One float.
+    Float,
+    /// Three floats, packed.
+    Vec3,
+    /// Four floats.
+    Vec4,
+    /// A [`Line`].
+    Line,
+}
+
+impl Element {
+    /// Size of one.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Float => 4,
+            Self::Vec3 => 12,
+            Self::Vec4 => 16,
+            Self::Line => size_of::<Line>(),
+        }
+    }
 }
 
 /// What a node does to the mesh that enters at `from` and leaves at the output port that carries this.
@@ -76,6 +131,10 @@ pub struct MeshEffect {
 }
 
 impl MeshEffect {
+    /// In the order of [`MeshAttribute::ALL`].
+    pub fn all(&self) -> [AttributeEffect; MESH_ATTRIBUTES] {
+        [self.positions, self.normals, self.tangents, self.colors]
+    }
     /// Moves points and carries normals and tangents by its Jacobian.
     pub const MOVES_FRAMES: Self = Self {
         from: "mesh",
@@ -139,8 +198,8 @@ impl MeshReads {
         ..Self::POSITIONS
     };
 
-    /// Positions, normals, tangents, colours.
-    pub fn all(&self) -> [AttributeRead; 4] {
+    /// In the order of [`MeshAttribute::ALL`].
+    pub fn all(&self) -> [AttributeRead; MESH_ATTRIBUTES] {
         [self.positions, self.normals, self.tangents, self.colors]
     }
 }
@@ -150,7 +209,8 @@ impl MeshReads {
 pub enum PortType {
     /// A mesh: positions and, where present, normals, tangents, colours.
     Mesh,
-    /// A pose: joint palette, node transforms, morph weights.
+    /// A pose: joint palette, node transforms, morph weights. One that a node gives is of the rig of the node's
+    /// first pose input.
     Pose,
     /// One weight (0..1) a vertex of the node's first mesh input.
     Mask,
@@ -169,6 +229,15 @@ impl PortType {
             Self::Mask => "mask",
             Self::Values => "values",
             Self::Lines => "lines",
+        }
+    }
+
+    /// What the array on such a link is made of; `None` for meshes and poses.
+    pub fn element(self) -> Option<Element> {
+        match self {
+            Self::Mesh | Self::Pose => None,
+            Self::Mask | Self::Values => Some(Element::Float),
+            Self::Lines => Some(Element::Line),
         }
     }
 }
@@ -234,6 +303,17 @@ pub type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 /// Setup of a node from saved bytes.
 pub type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 
+/// How a node takes up setup results that were saved before.
+#[derive(Clone, Copy, Debug)]
+pub struct Restore {
+    /// Goes up whenever setup gives other results or writes them in another form: results of another version are
+    /// made anew.
+    pub version: u32,
+    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
+    /// come from a file.
+    pub restore: RestoreFn,
+}
+
 /// Everything the rest of Sinew knows about a node.
 #[derive(Debug)]
 pub struct NodeDesc {
@@ -255,9 +335,8 @@ pub struct NodeDesc {
     pub parameters: &'static [ParameterDesc],
     /// Setup: checks everything, precomputes, may allocate.
     pub bind: BindFn,
-    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
-    /// come from a file.
-    pub restore: Option<RestoreFn>,
+    /// Setup from saved bytes, where reading them is faster than binding again.
+    pub restore: Option<Restore>,
 }
 
 impl NodeDesc {
@@ -315,8 +394,8 @@ pub enum BindInput<'a> {
     Mesh(&'a Mesh),
     /// The rig behind the pose.
     Pose(&'a Rig),
-    /// The mask, where it is constant.
-    Mask(Option<&'a [f32]>),
+    /// A mask: one weight a vertex of the node's first mesh.
+    Mask,
     /// Number of values.
     Values(usize),
     /// Number of segments.
@@ -387,14 +466,6 @@ impl<'a> BindContext<'a> {
     /// Whether something is linked to the port.
     pub fn is_linked(&self, port: &str) -> bool {
         self.get(port, None).is_some()
-    }
-
-    /// The values of a mask that never changes.
-    pub fn constant_mask(&self, port: &str) -> Option<&'a [f32]> {
-        match self.get(port, Some(PortType::Mask)) {
-            Some(BindInput::Mask(m)) => m,
-            _ => None,
-        }
     }
 
     /// Number of floats at a values port.
@@ -472,6 +543,8 @@ pub enum InputValue<'a> {
 pub enum OutputValue<'a> {
     /// Attributes to write.
     Mesh(MeshViewMut<'a>),
+    /// A pose as large as its rig; holds what was written the frame before.
+    Pose(&'a mut Pose),
     /// One weight a vertex.
     Mask(&'a mut [f32]),
     /// Floats.
@@ -559,6 +632,13 @@ impl<'a> Outputs<'a> {
             _ => MeshViewMut::default(),
         }
     }
+    /// Takes the pose to write.
+    pub fn pose(&mut self, port: &str) -> Option<&'a mut Pose> {
+        match self.take(port, PortType::Pose) {
+            Some(OutputValue::Pose(p)) => Some(p),
+            _ => None,
+        }
+    }
     /// Takes the mask to write.
     pub fn mask(&mut self, port: &str) -> Option<&'a mut [f32]> {
         match self.take(port, PortType::Mask) {
@@ -610,8 +690,16 @@ pub trait BoundNode: Send + Sync + Debug {
         0
     }
     /// Whether this setup writes an attribute that the output's effect calls [`AttributeEffect::Recompute`].
-    fn makes(&self, _port: &str, _attribute: MadeAttribute) -> bool {
+    fn makes(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         true
+    }
+    /// Whether a value that a parameter of the update is to take fits what was bound: that a list is as long as
+    /// setup found it, say. Asked before the value is used, for animated ones in setup.
+    ///
+    /// # Errors
+    /// What was found and what setup expects.
+    fn check_value(&self, _parameter: &str, _value: &ParameterValue) -> Result<(), NodeError> {
+        Ok(())
     }
     /// Scratch (and state) of one instance. Allocates, so that `update` need not.
     fn new_scratch(&self) -> Box<dyn Any + Send> {
@@ -623,6 +711,17 @@ pub trait BoundNode: Send + Sync + Debug {
     }
     /// One frame. No allocation, no file access, no locking, no panic.
     fn update(&self, context: UpdateContext<'_>);
+    /// What the node runs on a graphics device, from the same inputs as setup; `None` where it runs on the
+    /// processor only.
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        None
+    }
+    /// What the device needs to know of a frame. No allocation, no panic.
+    fn write_device_frame(&self, _frame: &DeviceFrame<'_>, _data: &mut DeviceFrameData<'_>) {}
+    /// Calls `run` with the index of each pass of a frame, in order; all of `count`, once, unless overridden.
+    fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
+        (0..count).for_each(run);
+    }
     /// Setup results for the cache; `None` where binding again is as fast as reading.
     fn save(&self) -> Option<Vec<u8>> {
         None

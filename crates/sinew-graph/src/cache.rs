@@ -3,7 +3,7 @@
 //! Layout: magic `SNWC`, format version (u32 little endian), 32 bytes content key, 32 bytes hash of the payload,
 //! payload (postcard: map from node name to that node's bytes).
 
-use crate::instance::InputBinding;
+use crate::bind::InputBinding;
 use crate::plan::Plan;
 use sinew_deform::ParameterValue;
 use sinew_geom::{Attribute, Mesh, Rig};
@@ -73,8 +73,12 @@ pub(crate) fn content_key(
         text(
             &mut h,
             &format!(
-                "{}|{}|{:?}|{:?}",
-                node.name, node.desc.name, node.inputs, node.parameters
+                "{}|{}|{:?}|{:?}|{:?}",
+                node.name,
+                node.desc.name,
+                node.desc.restore.map(|r| r.version),
+                node.inputs,
+                node.parameters
             ),
         );
     }

@@ -1,6 +1,7 @@
 //! From document text to a [`Plan`]: names, types, ranges, cycles; every problem with its place.
 
 mod declarations;
+mod description;
 mod links;
 mod nested;
 mod nodes;

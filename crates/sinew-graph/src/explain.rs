@@ -2,6 +2,8 @@
 
 use crate::instance::Instance;
 use crate::plan::{ParameterSource, Plan};
+use crate::program::{BufferDesc, Content};
+use sinew_deform::{Element, Phase};
 use std::fmt::Write;
 
 impl Plan {
@@ -72,35 +74,43 @@ impl Instance {
     /// What runs when, and how much memory it takes, as text.
     pub fn explain(&self) -> String {
         let mut out = String::new();
+        let program = self.graph().program();
         let _ = writeln!(out, "setup (done):");
-        for (name, kind) in &self.report.in_setup {
-            let _ = writeln!(out, "  {name} ({kind})  ran once");
+        for s in program.steps(Phase::Setup) {
+            let _ = writeln!(out, "  {} ({})  ran once", s.name, s.desc.name);
         }
-        for (name, kind, setup, _, _) in &self.report.steps {
-            let _ = writeln!(out, "  {name} ({kind})  bound, {setup} bytes");
+        for s in program.steps(Phase::Update) {
+            let bytes = s.bound.setup_bytes();
+            let _ = writeln!(out, "  {} ({})  bound, {bytes} bytes", s.name, s.desc.name);
         }
         let _ = writeln!(out, "update (each frame), in this order:");
-        for (name, kind, _, scratch, implicit) in &self.report.steps {
-            let added = if *implicit {
+        for s in program.steps(Phase::Update) {
+            let added = if s.implicit {
                 ", added because normals that are read no longer fit their positions"
             } else {
                 ""
             };
+            let (name, kind, scratch) = (&s.name, s.desc.name, s.bound.scratch_bytes());
             let _ = writeln!(out, "  {name} ({kind})  {scratch} bytes of scratch{added}");
         }
-        for name in &self.report.dropped {
+        for name in program.dropped() {
             let _ = writeln!(out, "  {name}  dropped: no output needs it");
         }
-        let b = &self.buffers;
+        let count = |element: Element| {
+            let is_it = |d: &&BufferDesc| matches!(d.content, Content::Array { element: e, .. } if e == element);
+            let buffers = program.buffers(Phase::Update).iter().filter(is_it);
+            buffers.map(|d| 1 + usize::from(d.previous)).sum::<usize>()
+        };
         let _ = writeln!(
             out,
             "buffers: {} of 3 floats, {} of 4 floats, {} of 1 float; {} bytes",
-            b.threes.len() + b.previous_threes.iter().flatten().count(),
-            b.fours.len() + b.previous_fours.iter().flatten().count(),
-            b.floats.len(),
-            b.bytes()
+            count(Element::Vec3),
+            count(Element::Vec4),
+            count(Element::Float),
+            self.buffer_bytes()
         );
-        let _ = writeln!(out, "memory: {} bytes in all", self.memory_bytes());
+        let all = self.graph().memory_bytes() + self.memory_bytes();
+        let _ = writeln!(out, "memory: {all} bytes in all");
         out
     }
 }

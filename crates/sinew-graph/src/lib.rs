@@ -1,13 +1,15 @@
 //! The deformer graph: from document text to numbers, on the CPU.
 //!
 //! ```text
-//! text -> Document (checked, spans kept) -> Plan (ordered, setup and update told apart) -> Instance (bound) -> update
+//! text -> Document (checked, spans kept) -> Plan (ordered, setup and update told apart)
+//!      -> BoundGraph (nodes bound, Program of steps and buffers, setup run) -> Instance (state) -> update
 //! ```
 //!
 //! Nothing here opens a file: nested graphs and inputs are handed in. Nothing here knows a single deformer by
 //! name, except `tangent_frames`, which the binder inserts where normals or tangents that a node or an output reads no
 //! longer fit the positions.
 
+mod bind;
 mod cache;
 mod check;
 mod diagnostic;
@@ -16,19 +18,20 @@ mod instance;
 mod json;
 mod keyed;
 mod plan;
+mod program;
 mod schema;
 mod value;
 
+pub use bind::{BindError, BoundGraph, InputBinding};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
-pub use instance::{
-    BindError, Frame, InputBinding, Instance, OutputMesh, ParameterError, UpdateError,
-};
+pub use instance::{Frame, Instance, OutputMesh, ParameterError, ParameterState, UpdateError};
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
 };
+pub use program::{BufferDesc, Content, Link, OutputPlace, Place, PortPlace, Program, Step};
 pub use schema::schema;
 pub use value::to_plain_json;
 

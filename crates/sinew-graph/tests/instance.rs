@@ -460,3 +460,93 @@ fn morph_weights_of_meshes_left_out_are_not_demanded() {
         "{error}"
     );
 }
+
+#[test]
+fn instances_of_one_bound_graph_move_on_their_own() {
+    let mut a = instance(SHIFTS, meshes::cube());
+    let graph = a.graph().clone();
+    let mut b = graph.instance();
+    a.set_parameter("w", &ParameterValue::Float(0.25))
+        .expect("in range");
+    let rest = meshes::cube().positions[0];
+    assert_eq!(
+        at(&mut a, 0.0)[0],
+        [rest[0] + 0.25, rest[1] + 10.0, rest[2]]
+    );
+    assert_eq!(at(&mut b, 0.0)[0], [rest[0] + 1.0, rest[1] + 10.0, rest[2]]);
+    assert_eq!(
+        a.mesh_output("body").expect("body").positions[0][0],
+        rest[0] + 0.25
+    );
+    // The setup step's positions are there once, its normals not at all: a constant shift keeps them.
+    let shared = 12 * meshes::cube().vertex_count();
+    assert!(graph.memory_bytes() >= shared, "{}", graph.memory_bytes());
+    a.reset();
+    a.set_parameter("w", &ParameterValue::Float(1.0))
+        .expect("in range");
+    at(&mut a, 0.0);
+    let out = a.mesh_output("body").expect("body");
+    assert_eq!(
+        out.positions, out.previous_positions,
+        "the first frame after a reset"
+    );
+}
+
+/// A lattice of two points an axis, moved by the parameter or by keys.
+fn lattice(points: &str) -> String {
+    format!(
+        r#"{{"sinew": "1.0", "parameters": {{"cage": {{"type": "points", "default": []}}}},
+ "stack": [{{"node": "lattice", "resolution": [2, 2, 2], "size": [4, 4, 4], "points_are": "offsets", "points": {points}}}]}}"#
+    )
+}
+
+#[test]
+fn a_list_of_another_length_than_setup_found_is_refused() {
+    let mut i = instance(&lattice("\"$cage\""), meshes::cube());
+    let rest = meshes::cube().positions;
+    let shift = |n| ParameterValue::Points(vec![[1.0, 0.0, 0.0]; n]);
+    i.set_parameter("cage", &shift(8)).expect("eight points");
+    let moved = at(&mut i, 0.0);
+    assert!((moved[0][0] - rest[0][0] - 1.0).abs() < 1e-6);
+    let error = i
+        .set_parameter("cage", &shift(7))
+        .expect_err("seven points");
+    assert_eq!(
+        error.to_string(),
+        "parameter 'cage': node 'lattice' (lattice): 7 control points, but resolution [2, 2, 2] needs 8 (or none, for the rest lattice)"
+    );
+    assert_eq!(at(&mut i, 0.0), moved, "nothing changed");
+    i.set_parameter("cage", &shift(0)).expect("at rest");
+    // Keys are checked before anything runs.
+    let keys = lattice(r#"{"keys": [[0, []], [1, [[0, 0, 0]]]]}"#);
+    let plan = Arc::new(compile("g.json", &keys, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
+    let inputs = [
+        InputBinding::Mesh(Arc::new(meshes::cube())),
+        InputBinding::Pose(Arc::default()),
+    ];
+    let error = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("one point");
+    assert!(error.to_string().contains("1 control points"), "{error}");
+}
+
+#[test]
+fn poses_that_are_not_finite_are_refused() {
+    let mut i = posed();
+    let good = rig(3, 2).rest_pose();
+    let mut said = |change: &dyn Fn(&mut Pose)| {
+        let mut pose = good.clone();
+        change(&mut pose);
+        match i.update(&frame(&pose, &[(2, &[0.5])]), Par::Seq) {
+            Ok(()) => String::new(),
+            Err(e) => e.to_string(),
+        }
+    };
+    assert_eq!(said(&|_| ()), "");
+    assert_eq!(
+        said(&|p| p.palette[1].rows[2][0] = f32::NAN),
+        "input 'pose': joint 1 of the pose is not finite"
+    );
+    assert_eq!(
+        said(&|p| p.scene_from_node[2].translation.x = f64::INFINITY),
+        "input 'pose': node 2 of the pose is not finite"
+    );
+}

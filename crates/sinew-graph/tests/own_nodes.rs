@@ -2,9 +2,9 @@
 
 use sinew_deform::{
     AttributeRead, BindContext, BoundNode, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
-    Par, ParameterDesc, PortDesc, PortType, UpdateContext,
+    Par, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
 };
-use sinew_geom::Mesh;
+use sinew_geom::{Affine, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
 use sinew_graph::{BindError, Frame, InputBinding, Instance, NoNesting, compile_with_nodes};
 use sinew_testkit::meshes;
 use std::sync::Arc;
@@ -378,4 +378,143 @@ fn values_of_a_node_must_be_as_many_as_a_nested_graph_declares() {
         error.to_string(),
         "g.json:3:31: input 'v' of 'g' takes 2 values, found 3"
     );
+}
+
+/// Goes halfway to the incoming pose: a pose as the output of a node.
+static HALF: NodeDesc = NodeDesc {
+    name: "half",
+    kind: NodeKind::Driver,
+    summary: "Halves how far the joints moved.",
+    page: "",
+    rows: &[],
+    inputs: &[PortDesc::input("pose", PortType::Pose, "A pose.")],
+    outputs: &[PortDesc::output("pose", PortType::Pose, "Half of it.")],
+    parameters: &[],
+    bind: |_| Ok(Box::new(Half)),
+    restore: None,
+};
+
+#[derive(Debug)]
+struct Half;
+
+impl BoundNode for Half {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let (Some(pose), Some(out)) = (context.inputs.pose("pose"), context.outputs.pose("pose"))
+        else {
+            return;
+        };
+        out.clone_from(pose);
+        for joint in &mut out.palette {
+            joint.rows.iter_mut().for_each(|row| row[3] *= 0.5);
+        }
+    }
+}
+
+#[test]
+fn a_node_can_give_a_pose() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+     "nodes": {"half": {"node": "half", "pose": "pose"}, "quarter": {"node": "half", "pose": "half"},
+               "skin": {"node": "skin", "mesh": "body", "pose": "quarter"}},
+     "outputs": {"body": "skin", "quarter": "quarter", "pose": "pose"}}"#;
+    let nodes: Vec<&'static NodeDesc> = [&HALF]
+        .into_iter()
+        .chain(REGISTRY.iter().copied())
+        .collect();
+    let plan = compile_with_nodes("g.json", text, &NoNesting, &nodes).expect("valid");
+    let joint = Joint {
+        node: 0,
+        joint_from_bind: Affine::identity(),
+    };
+    let rig = Rig::new(
+        vec![Node {
+            name: "root".into(),
+            parent: None,
+            local: LocalTransform::Trs(Trs::default()),
+            morph_weights: Vec::new(),
+            morph_offset: 0,
+        }],
+        vec![joint],
+    )
+    .expect("valid");
+    let mut mesh = meshes::cube();
+    mesh.influences = Some(Influences::rigid(mesh.vertex_count(), 0));
+    let rest = mesh.positions.clone();
+    let mut pose = rig.rest_pose();
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(Arc::new(rig)),
+    ];
+    let mut i = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq).expect("binds");
+    pose.palette[0].rows[0][3] = 4.0;
+    let frame = Frame {
+        pose: Some(&pose),
+        ..Frame::default()
+    };
+    i.update(&frame, Par::Seq).expect("fits");
+    let moved = i.mesh_output("body").expect("body").positions[0][0] - rest[0][0];
+    assert_eq!(moved, 1.0);
+    let quarter = i.pose_output("quarter").expect("made by a node");
+    assert_eq!(quarter.palette[0].rows[0][3], 1.0);
+    assert!(i.pose_output("pose").is_none(), "the caller has it");
+    assert!(i.pose_output("body").is_none(), "a mesh");
+}
+
+const NUMBER: &[ParameterDesc] = &[ParameterDesc::float("w", 0.5, 0.0, 1.0, "A number.")];
+
+/// Descriptions that do not hold together.
+const fn wrong(inputs: &'static [PortDesc], outputs: &'static [PortDesc]) -> NodeDesc {
+    NodeDesc {
+        name: "wrong",
+        kind: NodeKind::Deformer,
+        summary: "Wrong.",
+        page: "",
+        rows: &[],
+        inputs,
+        outputs,
+        parameters: NUMBER,
+        bind: |_| Ok(Box::new(Half)),
+        restore: None,
+    }
+}
+
+const MANY: [PortDesc; 17] = [PortDesc::output("x", PortType::Values, "One."); 17];
+const NO_EFFECT: PortDesc = PortDesc::output("mesh", PortType::Mesh, "A mesh.");
+const W: PortDesc = PortDesc::optional("w", PortType::Values, "Values.");
+static WRONGS: [NodeDesc; 6] = [
+    wrong(&[], &MANY),
+    wrong(&[MESH], &[NO_EFFECT]),
+    wrong(
+        &[PortDesc::optional("mesh", PortType::Mesh, "A mesh.")],
+        PUSHED,
+    ),
+    wrong(&[W], &[PortDesc::output("v", PortType::Values, "Values.")]),
+    wrong(&[], &[PortDesc::output("m", PortType::Mask, "A mask.")]),
+    wrong(&[MESH], &[PortDesc::output("p", PortType::Pose, "A pose.")]),
+];
+
+#[test]
+fn descriptions_that_do_not_hold_together_are_told_where_the_node_is_used() {
+    let said = [
+        "17 outputs, at most 16 can be",
+        "its mesh output 'mesh' has no effect",
+        "its output 'mesh' is made of 'mesh', which is no mesh input that must be linked",
+        "two inputs or parameters are called 'w'",
+        "its mask output 'm' needs a mesh input that must be linked",
+        "its pose output 'p' needs a pose input that must be linked",
+    ];
+    for (desc, said) in WRONGS.iter().zip(said) {
+        let text = "{\"sinew\": \"1.0\",\n \"nodes\": {\"n\": {\"node\": \"wrong\"}}}";
+        let error = compile_with_nodes("g.json", text, &NoNesting, &[desc]).expect_err(said);
+        let first = error.to_string();
+        assert!(
+            first.contains(&format!(
+                "the description of node 'wrong' does not hold together: {said}"
+            )),
+            "{first}"
+        );
+        assert!(first.contains("g.json:2:26"), "{first}");
+    }
 }

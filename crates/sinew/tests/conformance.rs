@@ -4,7 +4,8 @@ mod common;
 
 use common::{assets, bindings, document, instance, middle};
 use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY};
-use sinew::graph::{Frame, Instance};
+use sinew::graph::{BoundGraph, Frame, Instance};
+use std::sync::Arc;
 
 /// All numbers of all outputs.
 fn results(i: &Instance) -> Vec<u32> {
@@ -149,9 +150,11 @@ fn saved_setup_gives_the_same_bits() {
         for desc in REGISTRY {
             let mut i = instance(&asset, &document(desc));
             let inputs = bindings(&asset, i.plan());
-            let bytes = i.setup_cache(&inputs, &[]);
-            let mut j = Instance::bind_cached(i.plan().clone(), &inputs, &[], Par::Seq, &bytes)
-                .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
+            let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
+            let cached =
+                |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
+            let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
+            let mut j = Arc::new(restored).instance();
             i.update(&frame, Par::Seq).expect("fits");
             j.update(&frame, Par::Seq).expect("fits");
             assert!(
@@ -164,11 +167,7 @@ fn saved_setup_gives_the_same_bits() {
             for at in [0, 9, 50, bytes.len() - 1] {
                 let mut bad = bytes.clone();
                 bad[at] ^= 1;
-                assert!(
-                    Instance::bind_cached(i.plan().clone(), &inputs, &[], Par::Seq, &bad).is_err(),
-                    "{}: byte {at}",
-                    desc.name
-                );
+                assert!(cached(&bad).is_err(), "{}: byte {at}", desc.name);
             }
         }
     }

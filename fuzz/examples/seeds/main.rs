@@ -196,7 +196,7 @@ fn caches(to: &Path, sheet: &Asset) -> Outcome {
             })
             .collect();
         let instance = Instance::bind(plan, &inputs, &[], Par::Seq)?;
-        let cache = instance.setup_cache(&inputs, &[]);
+        let cache = instance.graph().setup_cache();
         let choice = u8::try_from(index)?;
         std::fs::write(
             to.join(format!("cache_{index}")),

@@ -9,7 +9,7 @@ use crate::output::{Collected, Options, check_ending, write_all};
 use crate::talk::Talk;
 use crate::values::{self, Values};
 use sinew::deform::{Par, ParameterValue};
-use sinew::graph::{BindError, Frame, InputType, Instance, Plan};
+use sinew::graph::{BindError, BoundGraph, Frame, InputType, Instance, Plan};
 use sinew::io::gltf_write::GlbSource;
 use std::path::Path;
 use std::sync::Arc;
@@ -108,10 +108,11 @@ fn bind(
 ) -> Outcome<Instance> {
     if let Some(path) = cache.filter(|p| p.exists()) {
         let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
-        match Instance::bind_cached(plan.clone(), &cast.bindings, parameters, Par::Rayon, &bytes) {
-            Ok(instance) => {
+        match BoundGraph::bind_cached(plan.clone(), &cast.bindings, parameters, Par::Rayon, &bytes)
+        {
+            Ok(graph) => {
                 talk.info("cache_read", &format!("setup read from {}", path.display()));
-                return Ok(instance);
+                return Ok(Arc::new(graph).instance());
             }
             Err(BindError::Cache(e)) => talk.warning("cache", &format!("{}: {e}", path.display())),
             Err(e) => return Err(Failure::bind(e)),
@@ -120,8 +121,7 @@ fn bind(
     let instance = Instance::bind(plan.clone(), &cast.bindings, parameters, Par::Rayon)
         .map_err(Failure::bind)?;
     if let Some(path) = cache {
-        sinew::io::write_bytes(path, &instance.setup_cache(&cast.bindings, parameters))
-            .map_err(Failure::output)?;
+        sinew::io::write_bytes(path, &instance.graph().setup_cache()).map_err(Failure::output)?;
         talk.info(
             "cache_written",
             &format!("setup written to {}", path.display()),

@@ -12,7 +12,7 @@ use crate::laplacian::{
 };
 use crate::{
     BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    NodeKind, Par, ParameterDesc, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
 };
 use std::any::Any;
 
@@ -84,7 +84,10 @@ pub static DESC: NodeDesc = NodeDesc {
         MaskWeight::INVERT,
     ],
     bind: bind_node,
-    restore: Some(restore_node),
+    restore: Some(Restore {
+        version: 1,
+        restore: restore_node,
+    }),
 };
 
 /// One frame of work.

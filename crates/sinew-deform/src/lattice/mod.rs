@@ -15,7 +15,8 @@ mod tests;
 
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, MASK_PORT, MaskWeight, MeshEffect, NodeDesc,
-    NodeError, NodeKind, ParameterDesc, ParameterType, Phase, PortDesc, PortType, UpdateContext,
+    NodeError, NodeKind, ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType,
+    UpdateContext,
 };
 use std::any::Any;
 
@@ -242,6 +243,15 @@ impl BoundNode for Bound {
             self.0.edge_count()
         } else {
             0
+        }
+    }
+    fn check_value(&self, parameter: &str, value: &ParameterValue) -> Result<(), NodeError> {
+        match (parameter, value) {
+            ("points", ParameterValue::Points(points)) => {
+                let checked = self.0.check_points(points);
+                checked.map_err(|e| NodeError::Bind(Box::new(e)))
+            }
+            _ => Ok(()),
         }
     }
     fn new_scratch(&self) -> Box<dyn Any + Send> {

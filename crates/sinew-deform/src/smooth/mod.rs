@@ -8,7 +8,7 @@ use crate::laplacian::{
 };
 use crate::{
     BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, PortDesc, PortType, UpdateContext,
+    ParameterDesc, PortDesc, PortType, Restore, UpdateContext,
 };
 use std::any::Any;
 
@@ -52,7 +52,10 @@ pub static DESC: NodeDesc = NodeDesc {
         MaskWeight::INVERT,
     ],
     bind,
-    restore: Some(restore),
+    restore: Some(Restore {
+        version: 1,
+        restore: restore,
+    }),
 };
 
 /// One frame of work.

@@ -12,9 +12,9 @@ mod tests_mikk;
 mod uv;
 
 use crate::{
-    AttributeEffect, BindContext, BoundNode, Choice, MadeAttribute, MeshEffect, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
-    for_each_chunk, simd_level,
+    AttributeEffect, BindContext, BoundNode, Choice, MeshAttribute, MeshEffect, NodeDesc,
+    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
+    UpdateContext, for_each_chunk, simd_level,
 };
 use fearless_simd::dispatch;
 use sinew_geom::{Mesh, Real};
@@ -97,7 +97,10 @@ pub static DESC: NodeDesc = NodeDesc {
         ),
     ],
     bind,
-    restore: Some(restore),
+    restore: Some(Restore {
+        version: 1,
+        restore: restore,
+    }),
 };
 
 const NORMALS: &[Choice] = &[
@@ -363,8 +366,8 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
-    fn makes(&self, _port: &str, attribute: MadeAttribute) -> bool {
-        attribute != MadeAttribute::Tangents || self.bind.makes_tangents()
+    fn makes(&self, _port: &str, attribute: MeshAttribute) -> bool {
+        attribute != MeshAttribute::Tangents || self.bind.makes_tangents()
     }
     fn new_scratch(&self) -> Box<dyn Any + Send> {
         Box::new(self.bind.new_scratch())

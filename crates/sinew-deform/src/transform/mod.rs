@@ -5,10 +5,12 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
+    BindContext, BoundNode, DIRECTIONS_WGSL, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
+    MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
     NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
-use sinew_geom::Affine;
+use bytemuck::{Pod, Zeroable};
+use sinew_geom::{Affine, PackedAffine, Vec3};
 
 pub use reference::transform_vertex;
 
@@ -90,12 +92,50 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
+/// As in `kernel.wgsl`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Uniforms {
+    linear: PackedAffine,
+    normal: PackedAffine,
+    weight: f32,
+    mask_invert: u32,
+    determinant: f32,
+    unused: f32,
+}
+
 #[derive(Debug)]
 struct Bound;
 
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         0
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(DeviceNode {
+            shared: vec![MASK_WEIGHT_WGSL, DIRECTIONS_WGSL],
+            uniform_bytes: size_of::<Uniforms>(),
+            passes: vec![DevicePass::per_vertex(
+                "transform",
+                include_str!("kernel.wgsl"),
+            )],
+            ..DeviceNode::default()
+        })
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let transform: Affine<f32> = frame.parameters.transform("transform").cast();
+        let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
+        data.set_uniforms(&Uniforms {
+            linear: PackedAffine::from(transform),
+            normal: PackedAffine::from(Affine {
+                linear: transform.normal_matrix(),
+                translation: Vec3::zeros(),
+            }),
+            weight,
+            mask_invert,
+            determinant: transform.linear.determinant(),
+            unused: 0.0,
+        });
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         TransformJob {

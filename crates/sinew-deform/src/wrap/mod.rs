@@ -9,7 +9,7 @@ mod tests;
 use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch, gram_schmidt, unit};
 use crate::{
     BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut,
-    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
+    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
     UpdateContext, for_each_chunk,
 };
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,10 @@ pub static DESC: NodeDesc = NodeDesc {
         MaskWeight::INVERT,
     ],
     bind,
-    restore: Some(restore),
+    restore: Some(Restore {
+        version: 1,
+        restore: restore,
+    }),
 };
 
 const MODES: &[Choice] = &[

@@ -1,6 +1,6 @@
 //! The `nodes`, `stack` and `outputs` of a document.
 
-use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol};
+use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol, description};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
@@ -179,19 +179,16 @@ impl Collector<'_> {
                 );
             }
             Some(kind) => match self.kinds.iter().copied().find(|d| d.name == kind) {
-                Some(desc) => self.collect_plain(scope, name, span, json, desc, defaults),
-                None => {
-                    let help = match closest(kind, self.kinds.iter().map(|d| d.name)) {
-                        Some(word) => format!("did you mean '{word}'?"),
-                        None => "`sinew nodes` lists the kinds there are".into(),
-                    };
-                    self.reporter(scope).error(
-                        "unknown_node",
+                Some(desc) => match description::fault(desc) {
+                    None => self.collect_plain(scope, name, span, json, desc, defaults),
+                    Some(fault) => self.reporter(scope).error(
+                        "node_description",
                         &kind_json.span,
-                        format!("there is no node '{kind}'"),
-                        help,
-                    );
-                }
+                        format!("the description of node '{kind}' does not hold together: {fault}"),
+                        "this is a bug in the node, not in the document",
+                    ),
+                },
+                None => self.unknown_kind(scope, kind, &kind_json.span),
             },
             None => {
                 let message = format!("the kind of '{name}' is {}", kind_json.describe());
@@ -203,6 +200,16 @@ impl Collector<'_> {
                 );
             }
         }
+    }
+
+    fn unknown_kind(&mut self, scope: usize, kind: &str, span: &Range<usize>) {
+        let help = match closest(kind, self.kinds.iter().map(|d| d.name)) {
+            Some(word) => format!("did you mean '{word}'?"),
+            None => "`sinew nodes` lists the kinds there are".into(),
+        };
+        let message = format!("there is no node '{kind}'");
+        self.reporter(scope)
+            .error("unknown_node", span, message, help);
     }
 
     fn collect_plain(

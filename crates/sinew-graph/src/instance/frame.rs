@@ -1,9 +1,10 @@
 //! What comes with each frame, and whether it fits what was bound.
 
-use super::{InputBinding, StepInput};
+use crate::bind::InputBinding;
 use crate::plan::{InputType, Plan};
+use crate::program::Program;
 use sinew_deform::Misread;
-use sinew_geom::Pose;
+use sinew_geom::{Affine, PackedAffine, Pose};
 
 /// One evaluation: time, pose, values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,11 +22,11 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
+    pub(crate) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
         let own = self.poses.iter().find(|p| p.0 == input).map(|p| p.1);
         own.or(self.pose)
     }
-    pub(super) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
+    pub(crate) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
         self.values.iter().find(|v| v.0 == input).map(|v| v.1)
     }
 }
@@ -56,6 +57,16 @@ pub enum UpdateError {
         found: usize,
         /// How many the bound rig has.
         expected: usize,
+    },
+    /// A number in a pose is infinite or not a number.
+    #[error("input '{input}': {what} {index} of the pose is not finite")]
+    PoseNotFinite {
+        /// Name of the input.
+        input: String,
+        /// "joint" (its skinning matrix), "node" (its scene transform) or "morph weight".
+        what: &'static str,
+        /// Which of them.
+        index: usize,
     },
     /// A values input got none.
     #[error("input '{input}': found no values, expected {expected}")]
@@ -117,7 +128,7 @@ pub enum UpdateError {
 
 /// What an input wants with each frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// Whether any step reads it.
     needed: bool,
     size: Size,
@@ -135,7 +146,7 @@ enum Size {
 }
 
 /// What each input wants; inputs have been matched with their bindings already.
-pub(super) fn wanted(plan: &Plan, inputs: &[InputBinding]) -> Vec<Wanted> {
+pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
         InputBinding::Mesh(_) => Size::Nothing,
         InputBinding::Pose(rig) => Size::Pose {
@@ -148,32 +159,16 @@ pub(super) fn wanted(plan: &Plan, inputs: &[InputBinding]) -> Vec<Wanted> {
     let counts = plan.inputs().iter().map(|i| i.count);
     let sizes = inputs.iter().zip(counts).map(size);
     sizes
-        .map(|size| Wanted {
-            needed: false,
+        .enumerate()
+        .map(|(input, size)| Wanted {
+            needed: program.needs_input(input),
             size,
         })
         .collect()
 }
 
-impl Wanted {
-    /// Notes that something reads the input.
-    pub(super) fn need(all: &mut [Self], input: usize) {
-        if let Some(wanted) = all.get_mut(input) {
-            wanted.needed = true;
-        }
-    }
-
-    pub(super) fn need_step(all: &mut [Self], input: &StepInput) {
-        use super::buffers::ArrayRef;
-        match input {
-            StepInput::Pose(i) | StepInput::Values(ArrayRef::Input(i)) => Self::need(all, *i),
-            _ => {}
-        }
-    }
-}
-
 /// Checks a frame against what was bound. Allocates only to tell what is wrong.
-pub(super) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
+pub(crate) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
     let given = frame.poses.iter().map(|p| (p.0, InputType::Pose));
     let given = given.chain(frame.values.iter().map(|v| (v.0, InputType::Values)));
     for (index, ty) in given {
@@ -254,7 +249,29 @@ fn check_pose(size: Size, pose: &Pose, input: impl Fn() -> String) -> Result<(),
             });
         }
     }
-    Ok(())
+    match not_finite(pose) {
+        Some((what, index)) => Err(UpdateError::PoseNotFinite {
+            input: input(),
+            what,
+            index,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn not_finite(pose: &Pose) -> Option<(&'static str, usize)> {
+    let joint = |m: &PackedAffine| m.rows.as_flattened().iter().all(|v| v.is_finite());
+    let node = |m: &Affine<f64>| m.is_finite();
+    let first = |what, index: Option<usize>| index.map(|i| (what, i));
+    first("joint", pose.palette.iter().position(|m| !joint(m)))
+        .or_else(|| {
+            let nodes = &pose.scene_from_node;
+            first("node", nodes.iter().position(|m| !node(m)))
+        })
+        .or_else(|| {
+            let weights = &pose.morph_weights;
+            first("morph weight", weights.iter().position(|w| !w.is_finite()))
+        })
 }
 
 fn check_values(

@@ -1,21 +1,9 @@
 //! Reading the results of a frame.
 
 use super::Instance;
-use super::buffers::{ArrayRef, Arrays, AttributeRef};
-use sinew_deform::Line;
-use sinew_geom::Mesh;
-
-/// Where an output's data is.
-#[derive(Debug)]
-pub(crate) enum OutputSlot {
-    Mesh {
-        rest: usize,
-        attributes: [Option<AttributeRef>; 4],
-    },
-    Floats(ArrayRef),
-    Lines(ArrayRef),
-    Pose,
-}
+use crate::program::{OutputPlace, Place};
+use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
+use sinew_geom::{Mesh, Pose};
 
 /// A mesh output after an update: current attributes and those of the frame before.
 ///
@@ -43,60 +31,74 @@ pub struct OutputMesh<'a> {
 impl Instance {
     /// The mesh output of that name; `None` where there is no such mesh output.
     pub fn mesh_output(&self, name: &str) -> Option<OutputMesh<'_>> {
-        let index = self.plan.outputs().iter().position(|o| o.name == name)?;
-        let OutputSlot::Mesh { rest, attributes } = &self.outputs[index] else {
+        let Some(OutputPlace::Mesh { rest, attributes }) = self.output(name) else {
             return None;
         };
-        let threes =
-            |a: usize| attributes[a].and_then(|r| self.buffers.threes(r, a, &self.constants));
-        let fours =
-            |a: usize| attributes[a].and_then(|r| self.buffers.fours(r, a, &self.constants));
-        let before3 = |a: usize| match attributes[a] {
-            Some(AttributeRef::Slot(s)) => self.buffers.previous_threes[s].as_deref(),
-            _ => threes(a),
-        };
-        let before4 = |a: usize| match attributes[a] {
-            Some(AttributeRef::Slot(s)) => self.buffers.previous_fours[s].as_deref(),
-            _ => fours(a),
-        };
+        let (now, before) = (self.sources(), self.previous_mesh(attributes));
+        let view = now.mesh(attributes);
+        attributes[0]?;
         Some(OutputMesh {
-            rest: &self.constants[*rest],
-            positions: threes(0)?,
-            normals: threes(1),
-            tangents: fours(2),
-            colors: fours(3),
-            previous_positions: before3(0)?,
-            previous_normals: before3(1),
-            previous_tangents: before4(2),
+            rest: now.meshes.get(*rest)?,
+            positions: view.positions,
+            normals: view.normals,
+            tangents: view.tangents,
+            colors: view.colors,
+            previous_positions: before.positions,
+            previous_normals: before.normals,
+            previous_tangents: before.tangents,
         })
+    }
+
+    /// The frame before; what does not change has no buffer of its own for that.
+    fn previous_mesh(&self, attributes: &[Option<Place>; MESH_ATTRIBUTES]) -> MeshView<'_> {
+        let now = self.sources();
+        let buffer = |a: MeshAttribute| match attributes[a.index()]? {
+            Place::Frame(i) => self.previous.get(i)?.as_ref(),
+            Place::Rest(_) | Place::Setup(_) | Place::Input(_) => None,
+        };
+        let vec3 = |a| match buffer(a) {
+            Some(buffer) => buffer.vec3(),
+            None => now.vec3(attributes[a.index()]?, a),
+        };
+        let vec4 = |a| match buffer(a) {
+            Some(buffer) => buffer.vec4(),
+            None => now.vec4(attributes[a.index()]?, a),
+        };
+        MeshView {
+            positions: vec3(MeshAttribute::Positions).unwrap_or_default(),
+            normals: vec3(MeshAttribute::Normals),
+            tangents: vec4(MeshAttribute::Tangents),
+            colors: vec4(MeshAttribute::Colors),
+        }
     }
 
     /// The mask or values output of that name.
     pub fn float_output(&self, name: &str) -> Option<&[f32]> {
-        match self.slot(name)? {
-            OutputSlot::Floats(r) => Some(self.arrays().floats(*r)),
+        match self.output(name)? {
+            OutputPlace::Floats(place) => self.sources().floats(*place),
             _ => None,
         }
     }
 
     /// The lines output of that name.
     pub fn line_output(&self, name: &str) -> Option<&[Line]> {
-        match self.slot(name)? {
-            OutputSlot::Lines(r) => Some(self.arrays().lines(*r)),
+        match self.output(name)? {
+            OutputPlace::Lines(place) => self.sources().lines(*place),
             _ => None,
         }
     }
 
-    fn slot(&self, name: &str) -> Option<&OutputSlot> {
-        let index = self.plan.outputs().iter().position(|o| o.name == name)?;
-        self.outputs.get(index)
+    /// The pose output of that name, where a node made it; a pose input that is an output, too, is the caller's own.
+    pub fn pose_output(&self, name: &str) -> Option<&Pose> {
+        match self.output(name)? {
+            OutputPlace::Pose(place) => self.sources().pose(*place),
+            _ => None,
+        }
     }
 
-    fn arrays(&self) -> Arrays<'_> {
-        Arrays {
-            constant: &self.constant_arrays,
-            slots: &self.buffers,
-            inputs: &self.value_inputs,
-        }
+    fn output(&self, name: &str) -> Option<&OutputPlace> {
+        let plan = self.graph.plan();
+        let index = plan.outputs().iter().position(|o| o.name == name)?;
+        self.graph.program().outputs().get(index)
     }
 }

@@ -1,17 +1,19 @@
 //! Normals and tangents that fit the positions, made before they are read.
 
 use super::BindError;
-use super::layout::{Attribute, MeshValue, Value, effects};
-use super::setup::{Binder, mesh_input, refused};
+use super::binder::{Binder, refused};
+use super::value::{Location, MeshValue, Value, mesh_input};
 use crate::plan::{ParameterSource, PlanNode};
-use sinew_deform::{AttributeEffect, AttributeRead, NodeError, ParameterValue, find_node};
+use sinew_deform::{
+    AttributeEffect, AttributeRead, MESH_ATTRIBUTES, NodeError, ParameterValue, find_node,
+};
 
 /// Normals and tangents that were made for some positions, so that they are made once.
 #[derive(Clone, Copy)]
 pub(super) struct Frames {
-    positions: Option<Attribute>,
+    positions: Option<Location>,
     with_tangents: bool,
-    attributes: [Option<Attribute>; 2],
+    attributes: [Option<Location>; 2],
     stale: [bool; 2],
 }
 
@@ -30,11 +32,8 @@ impl Binder<'_> {
             let always = [1, 2].map(|a| reads[a] == AttributeRead::Always);
             let fresh = self.refreshed(m, always)?;
             inputs[i] = Some(Value::Mesh(fresh));
-            let lacks = |a: usize| {
-                reads[a] == AttributeRead::Always
-                    && (fresh.attributes[a].is_none() || fresh.stale[a])
-            };
-            if let Some(a) = (0..4).find(|&a| lacks(a)) {
+            let lacks = |a: usize| reads[a] == AttributeRead::Always && !fresh.is_fresh(a);
+            if let Some(a) = (0..MESH_ATTRIBUTES).find(|&a| lacks(a)) {
                 return Err(refused(node, self.cannot_be_made(port.name, &fresh, a)));
             }
         }
@@ -46,10 +45,11 @@ impl Binder<'_> {
             let reads = port.reads.all();
             let comes_out = |a: usize| {
                 let mut effects_of = node.desc.outputs.iter().filter_map(|o| o.effect);
-                effects_of.any(|e| match effects(&e)[a] {
+                effects_of.any(|e| match e.all()[a] {
                     AttributeEffect::Recompute => true,
-                    AttributeEffect::Transform => mesh_input(node, inputs, &e)
-                        .is_some_and(|from| from.attributes[a].is_some() && !from.stale[a]),
+                    AttributeEffect::Transform => {
+                        mesh_input(node, inputs, &e).is_some_and(|from| from.is_fresh(a))
+                    }
                     AttributeEffect::Keep | AttributeEffect::Invalidate => false,
                 })
             };
@@ -61,7 +61,7 @@ impl Binder<'_> {
     }
 
     fn cannot_be_made(&self, port: &'static str, m: &MeshValue, a: usize) -> NodeError {
-        let rest = &self.constants[m.rest];
+        let rest = &self.meshes[m.rest];
         let (what, lacks) = match a {
             0 => ("positions", ""),
             3 => ("colours", ""),
@@ -88,8 +88,8 @@ impl Binder<'_> {
         m: MeshValue,
         [normals, tangents]: [bool; 2],
     ) -> Result<MeshValue, BindError> {
-        let unfit = |a: usize| m.attributes[a].is_none() || m.stale[a];
-        let rest = &self.constants[m.rest];
+        let unfit = |a: usize| !m.is_fresh(a);
+        let rest = &self.meshes[m.rest];
         let can_tangents = m.attributes[2].is_some() || !rest.uvs.is_empty();
         let with_tangents = tangents && can_tangents;
         if !(normals && unfit(1) || with_tangents && unfit(2))
@@ -130,7 +130,7 @@ impl Binder<'_> {
             return Ok(None);
         };
         // Without texture coordinates the authored tangents are all there is to go by.
-        let tangents = match (with_tangents, self.constants[m.rest].uvs.is_empty()) {
+        let tangents = match (with_tangents, self.meshes[m.rest].uvs.is_empty()) {
             (false, _) => Some("none"),
             (true, true) => Some("project"),
             (true, false) => None,
@@ -146,16 +146,14 @@ impl Binder<'_> {
                 ))
             })
             .collect();
-        let dynamic = matches!(m.attributes[0], Some(Attribute::Virtual(_)));
+        let constant = |l: Location| self.layout.is_constant(l);
+        let constant = m.attributes[0].is_some_and(constant);
         let node = PlanNode {
-            name: format!(
-                "frames ({})",
-                self.report.in_setup.len() + self.pending.len()
-            ),
+            name: format!("frames ({})", self.pending.len()),
             desc,
             inputs: vec![None; desc.inputs.len()],
             parameters,
-            runs_in_setup: !dynamic,
+            runs_in_setup: constant,
             implicit: true,
             place: String::new(),
         };

@@ -1,0 +1,249 @@
+//! What a node runs on a graphics device, as plain data: kernel texts, the arrays they read, what comes with each frame.
+//!
+//! Nothing here knows a graphics library; whoever has one puts the texts together. A kernel's text is WGSL with a
+//! function `kernel(index: u32)`. It sees neither bindings nor other nodes, only functions that are made for it:
+//!
+//! | call | gives |
+//! |---|---|
+//! | `read_PORT_positions(i) -> vec3f`, `..._normals` (`vec3f`), `..._tangents`, `..._colors` (`vec4f`) | current attribute of vertex `i` at a mesh input that declares to read it; zero where it is missing |
+//! | `has_PORT_normals` and so on, `bool` | whether the input brings it |
+//! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing where nobody needs it |
+//! | `wants_PORT_normals` and so on, `bool` | whether somebody needs it |
+//! | `read_PORT(i) -> f32`, `has_PORT`, `count_PORT` | a mask or values input, whether something is linked, how many |
+//! | `read_PORT_from(i)`, `read_PORT_to(i)` (`vec3f`), `read_PORT_color(i)` (`vec4f`), `has_PORT`, `count_PORT` | a lines input |
+//! | `write_PORT(i, v)`, `wants_PORT` | a mask or values output (`f32`) |
+//! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
+//! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
+//! | `write_NAME(i, v)` | an array of the scratch |
+//! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
+//! | `vertex_count`, `u32` | vertices of the node's first mesh |
+//! | `NAME` | a constant of [`DeviceNode::settings`] |
+//!
+//! `has_`, `wants_`, `count_`, `vertex_count` and settings are constants, so that a compiler drops what they switch off. Poses have no
+//! functions: what a kernel needs of one goes into a frame array. Helper functions of a text may have any name; every node has
+//! names of its own.
+
+use crate::{Inputs, Parameters};
+use bytemuck::{NoUninit, Pod};
+
+/// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
+pub const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
+
+/// What an array on the device is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceType {
+    /// `f32`.
+    F32,
+    /// `u32`.
+    U32,
+    /// `i32`.
+    I32,
+    /// `vec2f`, 8 bytes.
+    Vec2F,
+    /// `vec3f`, packed: 12 bytes.
+    Vec3F,
+    /// `vec4f`, 16 bytes.
+    Vec4F,
+    /// `vec2u`, 8 bytes.
+    Vec2U,
+    /// `vec4u`, 16 bytes.
+    Vec4U,
+}
+
+impl DeviceType {
+    /// Bytes of one element; elements follow each other without gaps.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 | Self::U32 | Self::I32 => 4,
+            Self::Vec2F | Self::Vec2U => 8,
+            Self::Vec3F => 12,
+            Self::Vec4F | Self::Vec4U => 16,
+        }
+    }
+    /// What `read_NAME` gives.
+    pub fn wgsl(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::Vec2F => "vec2f",
+            Self::Vec3F => "vec3f",
+            Self::Vec4F => "vec4f",
+            Self::Vec2U => "vec2u",
+            Self::Vec4U => "vec4u",
+        }
+    }
+}
+
+/// Setup results, the same for all instances and frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceConstant {
+    /// `read_NAME` in the text.
+    pub name: &'static str,
+    /// What it is made of.
+    pub ty: DeviceType,
+    /// The elements, one after another, in the byte order of the machine.
+    pub bytes: Vec<u8>,
+}
+
+impl DeviceConstant {
+    /// From elements; as many as their bytes make.
+    pub fn new<T: NoUninit>(name: &'static str, ty: DeviceType, data: &[T]) -> Self {
+        Self {
+            name,
+            ty,
+            bytes: bytemuck::cast_slice(data).to_vec(),
+        }
+    }
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.ty.bytes()
+    }
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// An array whose length is known in setup: working memory, or what comes with each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceArray {
+    /// `read_NAME` (scratch: and `write_NAME`) in the text.
+    pub name: &'static str,
+    /// What it is made of.
+    pub ty: DeviceType,
+    /// Number of elements.
+    pub len: usize,
+}
+
+/// A number or truth value that is fixed in setup and written into the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DeviceSetting {
+    /// `const NAME: bool`.
+    Bool(bool),
+    /// `const NAME: u32`.
+    U32(u32),
+    /// `const NAME: f32`.
+    F32(f32),
+}
+
+/// What a pass runs over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceDomain {
+    /// The vertices of the node's first mesh.
+    Vertices,
+    /// That many elements.
+    Elements(usize),
+}
+
+/// Which elements of its linked inputs (and scratch) a pass reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// Those at its own index only, so that it can run together with passes before and after it.
+    Own,
+    /// Any: what it reads must have been written by then.
+    Gather,
+}
+
+/// One kernel over one domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DevicePass {
+    /// What it does, in a word; shown in timings.
+    pub name: &'static str,
+    /// WGSL with `fn kernel(index: u32)`.
+    pub text: &'static str,
+    /// What it runs over.
+    pub domain: DeviceDomain,
+    /// What it reads.
+    pub locality: Locality,
+    /// Names in the text and the arrays that they stand for: one text can go from `a` to `b` and back.
+    pub aliases: &'static [(&'static str, &'static str)],
+}
+
+impl DevicePass {
+    /// A pass over the vertices that reads only its own.
+    pub const fn per_vertex(name: &'static str, text: &'static str) -> Self {
+        Self {
+            name,
+            text,
+            domain: DeviceDomain::Vertices,
+            locality: Locality::Own,
+            aliases: &[],
+        }
+    }
+    /// The same, reading anything.
+    pub const fn gathering(self) -> Self {
+        Self {
+            locality: Locality::Gather,
+            ..self
+        }
+    }
+    /// The same over another domain.
+    pub const fn over(self, domain: DeviceDomain) -> Self {
+        Self { domain, ..self }
+    }
+    /// The same, with names that stand for arrays.
+    pub const fn with(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
+        Self { aliases, ..self }
+    }
+}
+
+/// All that a node runs on a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeviceNode {
+    /// WGSL that all passes see: `struct Uniforms`, functions.
+    pub shared: Vec<&'static str>,
+    /// Constants in the text.
+    pub settings: Vec<(&'static str, DeviceSetting)>,
+    /// Setup results.
+    pub constants: Vec<DeviceConstant>,
+    /// Working memory of one instance; its content lives from frame to frame.
+    pub scratch: Vec<DeviceArray>,
+    /// Bytes of `struct Uniforms`, a multiple of 16; 0 where the text has none.
+    pub uniform_bytes: usize,
+    /// Arrays that come with each frame.
+    pub frame_arrays: Vec<DeviceArray>,
+    /// Kernels, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
+    pub passes: Vec<DevicePass>,
+    /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
+    pub passes_vary: bool,
+}
+
+/// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceFrame<'a> {
+    /// Time of the frame.
+    pub time_secs: f64,
+    /// Time since the frame before; zero on the first.
+    pub dt_secs: f64,
+    /// Parameter values of this frame.
+    pub parameters: Parameters<'a>,
+    /// Poses and values that the host has.
+    pub inputs: Inputs<'a>,
+}
+
+/// Where a node writes what comes with a frame.
+#[derive(Debug)]
+pub struct DeviceFrameData<'a> {
+    /// [`DeviceNode::uniform_bytes`] of it.
+    pub uniforms: &'a mut [u8],
+    /// In the order of [`DeviceNode::frame_arrays`].
+    pub arrays: &'a mut [&'a mut [u8]],
+}
+
+impl DeviceFrameData<'_> {
+    /// Writes `struct Uniforms`; as much as there is room for.
+    pub fn set_uniforms<T: NoUninit>(&mut self, value: &T) {
+        let bytes = bytemuck::bytes_of(value);
+        let n = bytes.len().min(self.uniforms.len());
+        self.uniforms[..n].copy_from_slice(&bytes[..n]);
+    }
+    /// An array to write, by its place in [`DeviceNode::frame_arrays`]; empty where there is none or the elements
+    /// do not fit.
+    pub fn array<T: Pod>(&mut self, index: usize) -> &mut [T] {
+        let bytes = self.arrays.get_mut(index).map(|a| &mut **a);
+        bytes
+            .and_then(|bytes| bytemuck::try_cast_slice_mut(bytes).ok())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,222 @@
+//! Setup: binds the nodes of a plan to meshes and rigs, decides which step writes where, and runs once what never
+//! changes.
+
+mod binder;
+mod layout;
+mod refresh;
+mod value;
+
+use crate::cache::CacheError;
+use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
+use crate::plan::Plan;
+use crate::program::{Link, Program, Step};
+use sinew_deform::{
+    BindContext, BindInput, DeviceNode, NodeError, Par, ParameterValue, Parameters, ReadLog,
+};
+use sinew_geom::{Mesh, MeshError, Rig};
+use std::sync::Arc;
+
+/// What an input of the plan is bound to.
+#[derive(Clone, Debug)]
+pub enum InputBinding {
+    /// A mesh at rest.
+    Mesh(Arc<Mesh>),
+    /// The rig whose poses will come.
+    Pose(Arc<Rig>),
+    /// Floats come with each frame.
+    Values,
+}
+
+/// Why a plan could not be bound.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BindError {
+    /// The number of bindings is not the number of inputs.
+    #[error("the graph has {expected} inputs, {found} were bound")]
+    InputCount {
+        /// Bindings given.
+        found: usize,
+        /// Inputs of the plan.
+        expected: usize,
+    },
+    /// A binding has another type than its input.
+    #[error("input '{name}' takes a {expected}")]
+    InputType {
+        /// Name of the input.
+        name: String,
+        /// Its type.
+        expected: &'static str,
+    },
+    /// A mesh does not hold together.
+    #[error("input '{name}': {source}")]
+    Mesh {
+        /// Name of the input.
+        name: String,
+        /// What was found and expected.
+        source: MeshError,
+    },
+    /// A node gives more or fewer values than the nested graph behind it declares.
+    #[error("{what} takes {expected} values, found {found}")]
+    ValueCount {
+        /// Place and name of the input.
+        what: String,
+        /// Values that the node gives.
+        found: usize,
+        /// Values that the nested graph declares.
+        expected: usize,
+    },
+    /// A node refused its inputs or parameters.
+    #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    Node {
+        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        place: String,
+        /// Name of the node.
+        node: String,
+        /// Kind of the node.
+        kind: &'static str,
+        /// Why.
+        source: Box<NodeError>,
+    },
+    /// A parameter was set to something it cannot be.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// Saved setup does not fit or is damaged.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// A plan bound to meshes and rigs: everything that all its instances share.
+///
+/// Immutable; keep it in an [`Arc`] and make as many instances of it as there are characters.
+#[derive(Debug)]
+pub struct BoundGraph {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) inputs: Vec<InputBinding>,
+    /// Parameters as they were given, for the cache's key.
+    given: Vec<(String, ParameterValue)>,
+    pub(crate) program: Program,
+    /// What each input wants with a frame.
+    pub(crate) wanted: Vec<Wanted>,
+    /// Results of the setup steps; empty where nothing reads them any more.
+    pub(crate) setup: Vec<Buffer>,
+    /// Value of each of the plan's parameters until an instance sets another.
+    pub(crate) parameters: Vec<ParameterValue>,
+    /// Whether the value was given, so that its animation does not rule.
+    pub(crate) overridden: Vec<bool>,
+}
+
+impl BoundGraph {
+    /// Binds every node: checks, precomputes, assigns buffers, runs what is constant. `parameters` are set
+    /// before setup, by name. Allocates and takes its time; updates do not.
+    ///
+    /// # Errors
+    /// [`BindError`] names the input, parameter or node that does not fit.
+    pub fn bind(
+        plan: Arc<Plan>,
+        inputs: &[InputBinding],
+        parameters: &[(&str, ParameterValue)],
+        par: Par,
+    ) -> Result<Self, BindError> {
+        binder::bind(plan, inputs, parameters, par, None)
+    }
+
+    /// Like [`Self::bind`], with setup results that [`Self::setup_cache`] gave for the same plan, inputs and
+    /// parameters.
+    ///
+    /// # Errors
+    /// [`BindError::Cache`] where the bytes are damaged or belong to other content; as [`Self::bind`] otherwise.
+    pub fn bind_cached(
+        plan: Arc<Plan>,
+        inputs: &[InputBinding],
+        parameters: &[(&str, ParameterValue)],
+        par: Par,
+        cache: &[u8],
+    ) -> Result<Self, BindError> {
+        let key = crate::cache::content_key(&plan, inputs, parameters);
+        let saved = crate::cache::decode(cache, &key)?;
+        binder::bind(plan, inputs, parameters, par, Some(&saved))
+    }
+
+    /// Setup results to keep beside the asset.
+    pub fn setup_cache(&self) -> Vec<u8> {
+        let given: Vec<_> = self
+            .given
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone()))
+            .collect();
+        let key = crate::cache::content_key(&self.plan, &self.inputs, &given);
+        let steps = self.program.setup_steps.iter();
+        let steps = steps.chain(&self.program.update_steps);
+        let blobs = steps.filter_map(|s| s.bound.save().map(|b| (s.name.clone(), b)));
+        crate::cache::encode(&key, blobs.collect())
+    }
+
+    /// A character that moves on its own: frame buffers, state and parameter values.
+    pub fn instance(self: &Arc<Self>) -> Instance {
+        Instance::new(self.clone())
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+    /// What its inputs are bound to, in document order.
+    pub fn inputs(&self) -> &[InputBinding] {
+        &self.inputs
+    }
+    /// Steps and buffers.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+    /// Value of each of the plan's parameters when it was bound.
+    pub fn parameters(&self) -> &[ParameterValue] {
+        &self.parameters
+    }
+
+    /// What a step runs on a graphics device; `None` where its node runs on the processor only.
+    pub fn device_node(&self, step: &Step) -> Option<DeviceNode> {
+        let log = ReadLog::new();
+        let inputs = self.bind_inputs(step);
+        step.bound.device(&BindContext {
+            inputs: &inputs,
+            ports: step.desc.inputs,
+            parameters: Parameters {
+                descs: step.desc.parameters,
+                values: &step.values,
+                log: &log,
+            },
+        })
+    }
+
+    fn bind_inputs(&self, step: &Step) -> Vec<Option<BindInput<'_>>> {
+        let input = |link: &Option<Link>| {
+            Some(match link.as_ref()? {
+                Link::Mesh(mesh) => BindInput::Mesh(self.program.meshes.get(*mesh)?),
+                Link::Pose(input) => match self.inputs.get(*input)? {
+                    InputBinding::Pose(rig) => BindInput::Pose(rig),
+                    InputBinding::Mesh(_) | InputBinding::Values => return None,
+                },
+                Link::Mask => BindInput::Mask,
+                Link::Values(n) => BindInput::Values(*n),
+                Link::Lines(n) => BindInput::Lines(*n),
+            })
+        };
+        step.links.iter().map(input).collect()
+    }
+
+    /// Whether a frame brings what was bound. Allocates only to tell what is wrong.
+    ///
+    /// # Errors
+    /// [`UpdateError`] where a pose or values are missing or do not fit.
+    pub fn check_frame(&self, frame: &Frame<'_>) -> Result<(), UpdateError> {
+        crate::instance::check_frame(&self.plan, &self.wanted, frame)
+    }
+
+    /// Bytes that all instances share: what nodes bound, and the results of setup steps.
+    pub fn memory_bytes(&self) -> usize {
+        let steps = self.program.setup_steps.iter();
+        let steps = steps.chain(&self.program.update_steps);
+        let bound: usize = steps.map(|s| s.bound.setup_bytes()).sum();
+        bound + self.setup.iter().map(Buffer::bytes).sum::<usize>()
+    }
+}

@@ -1,0 +1,514 @@
+//! Walks the nodes of a plan in order, binds each, and plans who writes what.
+
+use super::layout::{Layout, PendingOutput, PendingStep};
+use super::refresh::Frames;
+use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
+use super::{BindError, BoundGraph, InputBinding};
+use crate::cache::Saved;
+use crate::instance::{ParameterError, find_parameter, run};
+use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
+use crate::program::{Content, Link, Program, Step};
+use crate::value::check_value;
+use sinew_deform::{
+    AttributeEffect, BindContext, BindInput, BoundNode, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
+    NodeError, NodeKind, Par, ParameterValue, Parameters, Phase, PortDesc, PortType, ReadLog,
+};
+use sinew_geom::{Mesh, Rig};
+use std::sync::Arc;
+
+pub(super) struct Binder<'a> {
+    plan: &'a Plan,
+    saved: Option<&'a Saved>,
+    rigs: Vec<Option<Arc<Rig>>>,
+    pub(super) meshes: Vec<Arc<Mesh>>,
+    pub(super) layout: Layout,
+    input_values: Vec<Value>,
+    /// Values of each node's outputs.
+    values: Vec<Vec<Value>>,
+    pub(super) pending: Vec<PendingStep>,
+    /// One for each pending step.
+    bound: Vec<(PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>)>,
+    parameters: Vec<ParameterValue>,
+    /// Normals and tangents made for positions before.
+    pub(super) frames: Vec<Frames>,
+}
+
+pub(super) fn bind(
+    plan: Arc<Plan>,
+    inputs: &[InputBinding],
+    parameters: &[(&str, ParameterValue)],
+    par: Par,
+    saved: Option<&Saved>,
+) -> Result<BoundGraph, BindError> {
+    let (values, overridden) = initial_parameters(&plan, parameters)?;
+    let mut b = Binder {
+        plan: &plan,
+        saved,
+        rigs: Vec::new(),
+        meshes: Vec::new(),
+        layout: Layout::default(),
+        input_values: Vec::new(),
+        values: Vec::new(),
+        pending: Vec::new(),
+        bound: Vec::new(),
+        parameters: values,
+        frames: Vec::new(),
+    };
+    b.bind_inputs(inputs)?;
+    for node in plan.nodes() {
+        let values = b.bind_node(node)?;
+        b.check_counts(&values)?;
+        b.values.push(values);
+    }
+    let outputs = b.output_values()?;
+    let parameter_values = std::mem::take(&mut b.parameters);
+    let program = b.finish(&outputs);
+    let setup = run::run_setup(&program, inputs, par)?;
+    let given = parameters.iter();
+    Ok(BoundGraph {
+        wanted: crate::instance::wanted(&plan, &program, inputs),
+        inputs: inputs.to_vec(),
+        given: given.map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
+        program,
+        setup,
+        parameters: parameter_values,
+        overridden,
+        plan,
+    })
+}
+
+fn initial_parameters(
+    plan: &Plan,
+    given: &[(&str, ParameterValue)],
+) -> Result<(Vec<ParameterValue>, Vec<bool>), ParameterError> {
+    let mut values: Vec<ParameterValue> = plan
+        .parameters()
+        .iter()
+        .map(|p| p.default.clone())
+        .collect();
+    let mut overridden = vec![false; values.len()];
+    for (name, value) in given {
+        let index = find_parameter(plan, name)?;
+        let ty = plan.parameters()[index].ty;
+        check_value(ty, value).map_err(|message| ParameterError::Value {
+            name: (*name).to_owned(),
+            message,
+        })?;
+        values[index] = value.clone();
+        overridden[index] = true;
+    }
+    Ok((values, overridden))
+}
+
+impl Binder<'_> {
+    fn bind_inputs(&mut self, inputs: &[InputBinding]) -> Result<(), BindError> {
+        let declared = self.plan.inputs();
+        if inputs.len() != declared.len() {
+            return Err(BindError::InputCount {
+                found: inputs.len(),
+                expected: declared.len(),
+            });
+        }
+        for (i, (binding, decl)) in inputs.iter().zip(declared).enumerate() {
+            let mut rig = None;
+            let value = match (binding, decl.ty) {
+                (InputBinding::Mesh(mesh), InputType::Mesh) => {
+                    mesh.check().map_err(|source| BindError::Mesh {
+                        name: decl.name.clone(),
+                        source,
+                    })?;
+                    self.meshes.push(mesh.clone());
+                    Value::Mesh(MeshValue::authored(self.meshes.len() - 1, mesh))
+                }
+                (InputBinding::Pose(r), InputType::Pose) => {
+                    rig = Some(r.clone());
+                    Value::Pose {
+                        input: i,
+                        location: Location::Input(i),
+                    }
+                }
+                (InputBinding::Values, InputType::Values) => Value::Array(ArrayValue {
+                    location: Location::Input(i),
+                    len: decl.count,
+                }),
+                (_, InputType::Mesh | InputType::Pose | InputType::Values) => {
+                    return Err(BindError::InputType {
+                        name: decl.name.clone(),
+                        expected: decl.ty.port_type().as_str(),
+                    });
+                }
+            };
+            self.rigs.push(rig);
+            self.input_values.push(value);
+        }
+        Ok(())
+    }
+
+    /// What the graph's outputs are, with normals and tangents that fit their positions.
+    fn output_values(&mut self) -> Result<Vec<Value>, BindError> {
+        let declared = self.plan.outputs().iter();
+        let mut outputs: Vec<Value> = declared.map(|o| self.value(o.source)).collect();
+        for value in &mut outputs {
+            if let Value::Mesh(m) = value {
+                // Tangents only where the mesh has some.
+                let wants = [true, m.attributes[2].is_some()];
+                *m = self.refreshed(*m, wants)?;
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn value(&self, source: Source) -> Value {
+        match source {
+            Source::Input(i) => self.input_values[i],
+            Source::Node { node, port } => self.values[node][port],
+        }
+    }
+
+    fn node_parameters(&self, node: &PlanNode) -> Vec<ParameterValue> {
+        node.parameters
+            .iter()
+            .map(|source| match source {
+                ParameterSource::Constant(v) => v.clone(),
+                ParameterSource::Parameter(p) => self.parameters[*p].clone(),
+                ParameterSource::Keyed(k) => {
+                    let mut out = k.values[0].clone();
+                    k.sample(0.0, &mut out);
+                    out
+                }
+            })
+            .collect()
+    }
+
+    fn bind_node(&mut self, node: &PlanNode) -> Result<Vec<Value>, BindError> {
+        let inputs: Vec<Option<Value>> = node
+            .inputs
+            .iter()
+            .map(|s| s.map(|s| self.value(s)))
+            .collect();
+        self.bind_with(node, inputs)
+    }
+
+    pub(super) fn bind_with(
+        &mut self,
+        node: &PlanNode,
+        mut inputs: Vec<Option<Value>>,
+    ) -> Result<Vec<Value>, BindError> {
+        self.check_masks(node, &inputs)?;
+        self.refresh_reads(node, &mut inputs)?;
+        let parameters = self.node_parameters(node);
+        let bound = self.call_bind(node, &inputs, &parameters)?;
+        self.check_values(node, bound.as_ref())
+            .map_err(|source| refused(node, source))?;
+        let (values, outputs) = self
+            .plan_outputs(node, &inputs, bound.as_ref())
+            .map_err(|source| refused(node, source))?;
+        self.pending.push(PendingStep {
+            phase: phase_of(node),
+            inputs,
+            ports: node.desc.inputs,
+            reads: Vec::new(),
+            outputs,
+            always: node.desc.kind == NodeKind::Solver,
+        });
+        self.bound.push((node.clone(), bound.into(), parameters));
+        Ok(values)
+    }
+
+    /// Whether the node that comes next gives as many values as nested graphs declare.
+    fn check_counts(&self, values: &[Value]) -> Result<(), BindError> {
+        for (source, expected, what) in &self.plan.counts {
+            if let Source::Node { node, port } = *source
+                && node == self.values.len()
+                && let Some(Value::Array(a)) = values.get(port)
+                && a.len != *expected
+            {
+                return Err(BindError::ValueCount {
+                    what: what.clone(),
+                    found: a.len,
+                    expected: *expected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A mask belongs to the vertices it was made for: those of the node's first mesh.
+    fn check_masks(&self, node: &PlanNode, inputs: &[Option<Value>]) -> Result<(), BindError> {
+        let expected = self.first_vertex_count(inputs);
+        for (value, port) in inputs.iter().zip(node.desc.inputs) {
+            if let (PortType::Mask, Some(Value::Array(a))) = (port.ty, value)
+                && a.len != expected
+            {
+                let message = format!(
+                    "the mask has {} values, the mesh has {expected} vertices; make the mask from the same mesh",
+                    a.len
+                );
+                let source = NodeError::Input {
+                    port: port.name,
+                    message,
+                };
+                return Err(refused(node, source));
+            }
+        }
+        Ok(())
+    }
+
+    fn call_bind(
+        &self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        parameters: &[ParameterValue],
+    ) -> Result<Box<dyn BoundNode>, BindError> {
+        let bind_input = |(value, port): (&Option<Value>, &PortDesc)| {
+            Some(match link(value.as_ref()?, port) {
+                Link::Mesh(mesh) => BindInput::Mesh(&self.meshes[mesh]),
+                Link::Pose(input) => BindInput::Pose(self.rigs[input].as_deref()?),
+                Link::Mask => BindInput::Mask,
+                Link::Values(n) => BindInput::Values(n),
+                Link::Lines(n) => BindInput::Lines(n),
+            })
+        };
+        let bind_inputs: Vec<Option<BindInput<'_>>> = inputs
+            .iter()
+            .zip(node.desc.inputs)
+            .map(bind_input)
+            .collect();
+        let log = ReadLog::new();
+        let context = BindContext {
+            inputs: &bind_inputs,
+            ports: node.desc.inputs,
+            parameters: Parameters {
+                descs: node.desc.parameters,
+                values: parameters,
+                log: &log,
+            },
+        };
+        let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
+        let result = match (blob, node.desc.restore) {
+            (Some(blob), Some(r)) => (r.restore)(blob, &context),
+            _ => (node.desc.bind)(&context),
+        };
+        // A wrong read explains whatever else went wrong.
+        log.check()
+            .map_err(NodeError::from)
+            .and(result)
+            .map_err(|source| refused(node, source))
+    }
+
+    /// Whether the values that animation will bring fit what was bound.
+    fn check_values(&self, node: &PlanNode, bound: &dyn BoundNode) -> Result<(), NodeError> {
+        for (source, desc) in node.parameters.iter().zip(node.desc.parameters) {
+            let declared = match source {
+                ParameterSource::Parameter(p) => self.plan.parameters().get(*p),
+                ParameterSource::Constant(_) | ParameterSource::Keyed(_) => None,
+            };
+            let keyed = match source {
+                ParameterSource::Keyed(keyed) => Some(keyed),
+                _ => declared.and_then(|p| p.keyed.as_ref()),
+            };
+            for value in keyed.iter().flat_map(|k| &k.values) {
+                bound.check_value(desc.name, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One value for each output port of the node, and what its step writes there.
+    fn plan_outputs(
+        &mut self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        bound: &dyn BoundNode,
+    ) -> Result<(Vec<Value>, Vec<PendingOutput>), NodeError> {
+        let phase = phase_of(node);
+        let vertex_count = self.first_vertex_count(inputs);
+        let (mut values, mut outputs) = (Vec::new(), Vec::new());
+        for port in node.desc.outputs {
+            let (value, output) = match port.ty {
+                PortType::Mesh => {
+                    let through = port
+                        .effect
+                        .and_then(|effect| Some((effect, mesh_input(node, inputs, &effect)?)));
+                    let (effect, from) = through.ok_or_else(|| nothing_through(port))?;
+                    let makes = |attribute| bound.makes(port.name, attribute);
+                    self.plan_mesh(&from, &effect, &makes, phase)
+                }
+                PortType::Pose => {
+                    let rig = inputs.iter().flatten().find_map(|v| match v {
+                        Value::Pose { input, .. } => Some(*input),
+                        Value::Mesh(_) | Value::Array(_) => None,
+                    });
+                    let input = rig.ok_or_else(|| nothing_through(port))?;
+                    let id = self.layout.add(Content::Pose { input }, phase);
+                    let location = Location::Virtual(id);
+                    (Value::Pose { input, location }, PendingOutput::Pose(id))
+                }
+                PortType::Mask => self.plan_array(port, vertex_count, phase),
+                PortType::Values | PortType::Lines => {
+                    self.plan_array(port, bound.output_len(port.name), phase)
+                }
+            };
+            values.push(value);
+            outputs.push(output);
+        }
+        Ok((values, outputs))
+    }
+
+    fn plan_array(&mut self, port: &PortDesc, len: usize, phase: Phase) -> (Value, PendingOutput) {
+        let element = port.ty.element().unwrap_or(sinew_deform::Element::Float);
+        let id = self.layout.add(Content::Array { element, len }, phase);
+        let location = Location::Virtual(id);
+        let value = Value::Array(ArrayValue { location, len });
+        (value, PendingOutput::Array(id))
+    }
+
+    fn plan_mesh(
+        &mut self,
+        from: &MeshValue,
+        effect: &MeshEffect,
+        makes: &dyn Fn(MeshAttribute) -> bool,
+        phase: Phase,
+    ) -> (Value, PendingOutput) {
+        let len = self.meshes[from.rest].vertex_count();
+        let mut out = *from;
+        let mut written = [None; MESH_ATTRIBUTES];
+        for (attribute, kind) in MeshAttribute::ALL.into_iter().zip(effect.all()) {
+            let a = attribute.index();
+            let has = from.attributes[a].is_some();
+            let writes = match kind {
+                AttributeEffect::Keep => false,
+                AttributeEffect::Invalidate => {
+                    out.stale[a] = true;
+                    false
+                }
+                // What is stale stays so; remembered, so that an output knows what to recompute.
+                AttributeEffect::Transform => has && !from.stale[a],
+                AttributeEffect::Recompute => {
+                    out.stale[a] = false;
+                    has || makes(attribute)
+                }
+            };
+            if writes {
+                let element = attribute.element();
+                let id = self.layout.add(Content::Array { element, len }, phase);
+                out.attributes[a] = Some(Location::Virtual(id));
+                written[a] = Some(id);
+            }
+        }
+        let effect = *effect;
+        (Value::Mesh(out), PendingOutput::Mesh { effect, written })
+    }
+
+    fn first_vertex_count(&self, inputs: &[Option<Value>]) -> usize {
+        inputs
+            .iter()
+            .flatten()
+            .find_map(|v| match v {
+                Value::Mesh(m) => Some(self.meshes[m.rest].vertex_count()),
+                Value::Pose { .. } | Value::Array(_) => None,
+            })
+            .unwrap_or(0)
+    }
+
+    /// Knows what is needed and where it is.
+    fn finish(mut self, outputs: &[Value]) -> Program {
+        for value in outputs {
+            self.layout.read_output(value);
+        }
+        let runs = self.layout.mark_live(&mut self.pending);
+        let layout = &mut self.layout;
+        let mut program = Program {
+            setup_buffers: layout.assign(&self.pending, &runs, Phase::Setup),
+            frame_buffers: layout.assign(&self.pending, &runs, Phase::Update),
+            ..Program::default()
+        };
+        for ((pending, bound), runs) in self.pending.iter().zip(self.bound).zip(runs) {
+            if runs {
+                let step = step(&self.layout, pending, bound);
+                match pending.phase {
+                    Phase::Setup => program.setup_steps.push(step),
+                    Phase::Update => program.update_steps.push(step),
+                }
+            } else {
+                program.dropped.push(bound.0.name);
+            }
+        }
+        let types = self.plan.outputs().iter();
+        let types = types.map(|o| self.plan.source_type(o.source));
+        program.outputs = outputs
+            .iter()
+            .zip(types)
+            .filter_map(|(value, ty)| self.layout.graph_output(value, ty))
+            .collect();
+        program.meshes = self.meshes;
+        program
+    }
+}
+
+fn step(
+    layout: &Layout,
+    pending: &PendingStep,
+    (node, bound, values): (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>),
+) -> Step {
+    let inputs = pending.inputs.iter().zip(&pending.reads);
+    Step {
+        inputs: inputs
+            .map(|(value, reads)| layout.input_place(value.as_ref()?, *reads))
+            .collect(),
+        outputs: pending
+            .outputs
+            .iter()
+            .map(|o| layout.output_place(o))
+            .collect(),
+        links: pending
+            .inputs
+            .iter()
+            .zip(pending.ports)
+            .map(|(value, port)| Some(link(value.as_ref()?, port)))
+            .collect(),
+        desc: node.desc,
+        name: node.name,
+        place: node.place,
+        implicit: node.implicit,
+        sources: node.parameters,
+        bound,
+        values,
+    }
+}
+
+fn link(value: &Value, port: &PortDesc) -> Link {
+    match value {
+        Value::Mesh(m) => Link::Mesh(m.rest),
+        Value::Pose { input, .. } => Link::Pose(*input),
+        Value::Array(a) => match port.ty {
+            PortType::Mask => Link::Mask,
+            PortType::Lines => Link::Lines(a.len),
+            PortType::Values | PortType::Mesh | PortType::Pose => Link::Values(a.len),
+        },
+    }
+}
+
+fn phase_of(node: &PlanNode) -> Phase {
+    if node.runs_in_setup {
+        Phase::Setup
+    } else {
+        Phase::Update
+    }
+}
+
+fn nothing_through(port: &PortDesc) -> NodeError {
+    NodeError::Input {
+        port: port.name,
+        message: "nothing is linked to the input that this output is made of".into(),
+    }
+}
+
+pub(super) fn refused(node: &PlanNode, source: NodeError) -> BindError {
+    BindError::Node {
+        place: node.place.clone(),
+        node: node.name.clone(),
+        kind: node.desc.name,
+        source: Box::new(source),
+    }
+}

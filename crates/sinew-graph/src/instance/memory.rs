@@ -1,0 +1,175 @@
+//! The memory that steps read and write on the processor.
+
+use super::Frame;
+use crate::bind::InputBinding;
+use crate::program::{BufferDesc, Content, Place};
+use sinew_deform::{Element, Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
+use sinew_geom::{Mesh, Pose};
+use std::sync::Arc;
+
+/// One buffer.
+#[derive(Clone, Debug)]
+pub(crate) enum Buffer {
+    Float(Vec<f32>),
+    Vec3(Vec<[f32; 3]>),
+    Vec4(Vec<[f32; 4]>),
+    Line(Vec<Line>),
+    Pose(Box<Pose>),
+}
+
+impl Default for Buffer {
+    /// Takes no memory.
+    fn default() -> Self {
+        Self::Float(Vec::new())
+    }
+}
+
+impl Buffer {
+    /// Zeroed, poses at rest.
+    pub(crate) fn new(desc: &BufferDesc, inputs: &[InputBinding]) -> Self {
+        match desc.content {
+            Content::Array { element, len } => match element {
+                Element::Float => Self::Float(vec![0.0; len]),
+                Element::Vec3 => Self::Vec3(vec![[0.0; 3]; len]),
+                Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
+                Element::Line => Self::Line(vec![Line::default(); len]),
+            },
+            Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
+                Some(InputBinding::Pose(rig)) => rig.rest_pose(),
+                _ => Pose::default(),
+            })),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Float(v) => size_of_val(v.as_slice()),
+            Self::Vec3(v) => size_of_val(v.as_slice()),
+            Self::Vec4(v) => size_of_val(v.as_slice()),
+            Self::Line(v) => size_of_val(v.as_slice()),
+            Self::Pose(pose) => {
+                size_of_val(pose.locals.as_slice())
+                    + size_of_val(pose.scene_from_node.as_slice())
+                    + size_of_val(pose.palette.as_slice())
+                    + size_of_val(pose.morph_weights.as_slice())
+            }
+        }
+    }
+
+    /// Takes over what another one of the same content holds. Does not allocate.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::Float(a), Self::Float(b)) => a.copy_from_slice(b),
+            (Self::Vec3(a), Self::Vec3(b)) => a.copy_from_slice(b),
+            (Self::Vec4(a), Self::Vec4(b)) => a.copy_from_slice(b),
+            (Self::Line(a), Self::Line(b)) => a.copy_from_slice(b),
+            (Self::Pose(a), Self::Pose(b)) => a.clone_from(b),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn floats(&self) -> Option<&[f32]> {
+        match self {
+            Self::Float(v) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn vec3(&self) -> Option<&[[f32; 3]]> {
+        match self {
+            Self::Vec3(v) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn vec4(&self) -> Option<&[[f32; 4]]> {
+        match self {
+            Self::Vec4(v) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn lines(&self) -> Option<&[Line]> {
+        match self {
+            Self::Line(v) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn pose(&self) -> Option<&Pose> {
+        match self {
+            Self::Pose(pose) => Some(pose),
+            _ => None,
+        }
+    }
+}
+
+/// Everything that a [`Place`] may point to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sources<'a> {
+    pub(crate) meshes: &'a [Arc<Mesh>],
+    pub(crate) setup: &'a [Buffer],
+    pub(crate) frame: &'a [Buffer],
+    /// Values of `values` inputs; empty for the others.
+    pub(crate) values: &'a [Vec<f32>],
+    /// Brings the poses; there is none in setup.
+    pub(crate) given: Option<&'a Frame<'a>>,
+}
+
+impl<'a> Sources<'a> {
+    fn buffer(&self, place: Place) -> Option<&'a Buffer> {
+        match place {
+            Place::Setup(i) => self.setup.get(i),
+            Place::Frame(i) => self.frame.get(i),
+            Place::Rest(_) | Place::Input(_) => None,
+        }
+    }
+
+    /// Positions or normals.
+    pub(crate) fn vec3(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 3]]> {
+        match (place, attribute) {
+            (Place::Rest(mesh), MeshAttribute::Positions) => {
+                Some(self.meshes.get(mesh)?.positions.as_slice())
+            }
+            (Place::Rest(mesh), _) => self.meshes.get(mesh)?.normals.as_deref(),
+            _ => self.buffer(place)?.vec3(),
+        }
+    }
+
+    /// Tangents or colours.
+    pub(crate) fn vec4(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 4]]> {
+        match (place, attribute) {
+            (Place::Rest(mesh), MeshAttribute::Tangents) => {
+                self.meshes.get(mesh)?.tangents.as_deref()
+            }
+            (Place::Rest(mesh), _) => self.meshes.get(mesh)?.colors.first().map(Vec::as_slice),
+            _ => self.buffer(place)?.vec4(),
+        }
+    }
+
+    pub(crate) fn mesh(&self, places: &[Option<Place>; MESH_ATTRIBUTES]) -> MeshView<'a> {
+        use MeshAttribute::{Colors, Normals, Positions, Tangents};
+        let vec3 = |a: MeshAttribute| self.vec3(places[a.index()]?, a);
+        let vec4 = |a: MeshAttribute| self.vec4(places[a.index()]?, a);
+        MeshView {
+            positions: vec3(Positions).unwrap_or_default(),
+            normals: vec3(Normals),
+            tangents: vec4(Tangents),
+            colors: vec4(Colors),
+        }
+    }
+
+    pub(crate) fn floats(&self, place: Place) -> Option<&'a [f32]> {
+        match place {
+            Place::Input(i) => self.values.get(i).map(Vec::as_slice),
+            _ => self.buffer(place)?.floats(),
+        }
+    }
+
+    pub(crate) fn lines(&self, place: Place) -> Option<&'a [Line]> {
+        self.buffer(place)?.lines()
+    }
+
+    pub(crate) fn pose(&self, place: Place) -> Option<&'a Pose> {
+        match place {
+            Place::Input(i) => self.given?.pose_of(i),
+            _ => self.buffer(place)?.pose(),
+        }
+    }
+}

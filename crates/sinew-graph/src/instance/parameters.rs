@@ -1,0 +1,145 @@
+//! Parameter values of one instance.
+
+use crate::bind::BoundGraph;
+use crate::keyed::assign;
+use crate::plan::{ParameterSource, Plan};
+use crate::program::Step;
+use crate::value::check_value;
+use sinew_deform::ParameterValue;
+
+/// Why a parameter could not be set.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// No such name.
+    #[error("the graph has no parameter '{name}'; it has {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The value does not fit.
+    #[error("parameter '{name}': {message}")]
+    Value {
+        /// Name of the parameter.
+        name: String,
+        /// What was found and expected.
+        message: String,
+    },
+    /// It is read in setup and cannot change afterwards.
+    #[error("parameter '{name}' is read in setup only; bind again to change it")]
+    SetupOnly {
+        /// Name of the parameter.
+        name: String,
+    },
+}
+
+/// The current value of each of a plan's parameters: what one instance may set. Executors keep one.
+#[derive(Clone, Debug)]
+pub struct ParameterState {
+    values: Vec<ParameterValue>,
+    /// An animated parameter follows its keys unless it is overridden.
+    overridden: Vec<bool>,
+}
+
+impl ParameterState {
+    /// The values that the graph was bound with.
+    pub fn new(graph: &BoundGraph) -> Self {
+        // As roomy as the default and the first value, so that setting them back need not allocate.
+        let declared = graph.plan.parameters().iter();
+        let mut values: Vec<ParameterValue> = declared.map(|p| p.default.clone()).collect();
+        for (out, value) in values.iter_mut().zip(&graph.parameters) {
+            assign(out, value);
+        }
+        Self {
+            values,
+            overridden: graph.overridden.clone(),
+        }
+    }
+
+    /// In the order of the plan's parameters.
+    pub fn values(&self) -> &[ParameterValue] {
+        &self.values
+    }
+
+    /// Sets one for the frames to come; an animated one stops following its keys.
+    ///
+    /// # Errors
+    /// [`ParameterError`] where there is no such parameter, the value does not fit, or it is for setup only.
+    pub fn set(
+        &mut self,
+        graph: &BoundGraph,
+        name: &str,
+        value: &ParameterValue,
+    ) -> Result<(), ParameterError> {
+        let index = find_parameter(&graph.plan, name)?;
+        let decl = &graph.plan.parameters()[index];
+        check_value(decl.ty, value).map_err(|message| ParameterError::Value {
+            name: name.to_owned(),
+            message,
+        })?;
+        if decl.setup {
+            return Err(ParameterError::SetupOnly {
+                name: name.to_owned(),
+            });
+        }
+        check_bound(graph, index, value)?;
+        assign(&mut self.values[index], value);
+        self.overridden[index] = true;
+        Ok(())
+    }
+
+    /// Brings animated parameters to a time.
+    pub fn sample(&mut self, graph: &BoundGraph, time_secs: f64) {
+        let declared = graph.plan.parameters().iter();
+        for ((decl, value), overridden) in declared.zip(&mut self.values).zip(&self.overridden) {
+            if let (Some(keyed), false) = (&decl.keyed, overridden) {
+                keyed.sample(time_secs, value);
+            }
+        }
+    }
+
+    /// The values of a step's own parameters, in the order of its description's. `out` holds those of an earlier time, or
+    /// [`Step::values`].
+    pub fn write_step(&self, step: &Step, time_secs: f64, out: &mut [ParameterValue]) {
+        for (value, source) in out.iter_mut().zip(&step.sources) {
+            match source {
+                ParameterSource::Constant(_) => {}
+                ParameterSource::Parameter(p) => assign(value, &self.values[*p]),
+                ParameterSource::Keyed(k) => k.sample(time_secs, value),
+            }
+        }
+    }
+}
+
+/// Whether the nodes that read the parameter can take the value.
+fn check_bound(
+    graph: &BoundGraph,
+    index: usize,
+    value: &ParameterValue,
+) -> Result<(), ParameterError> {
+    for step in &graph.program.update_steps {
+        for (source, desc) in step.sources.iter().zip(step.desc.parameters) {
+            if *source != ParameterSource::Parameter(index) {
+                continue;
+            }
+            let fits = step.bound.check_value(desc.name, value);
+            fits.map_err(|e| ParameterError::Value {
+                name: graph.plan.parameters()[index].name.clone(),
+                message: format!("node '{}' ({}): {e}", step.name, step.desc.name),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn find_parameter(plan: &Plan, name: &str) -> Result<usize, ParameterError> {
+    plan.parameters()
+        .iter()
+        .position(|p| p.name == name)
+        .ok_or_else(|| ParameterError::Unknown {
+            name: name.to_owned(),
+            known: plan.parameters().iter().map(|p| p.name.clone()).collect(),
+        })
+}

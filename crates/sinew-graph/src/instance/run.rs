@@ -1,0 +1,257 @@
+//! Runs one step on the processor, in setup or in update.
+
+use super::Frame;
+use super::memory::{Buffer, Sources};
+use crate::bind::{BindError, InputBinding};
+use crate::program::{Place, PortPlace, Program, Step};
+use arrayvec::ArrayVec;
+use sinew_deform::{
+    InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshViewMut, Misread, OutputValue, Outputs,
+    Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext,
+};
+use sinew_geom::Mesh;
+use std::any::Any;
+use std::sync::Arc;
+
+/// What a step has of its own beside its description.
+#[derive(Debug)]
+pub(super) struct StepState {
+    pub(super) scratch: Box<dyn Any + Send>,
+    pub(super) values: Vec<ParameterValue>,
+    pub(super) log: ReadLog,
+}
+
+impl StepState {
+    pub(super) fn new(step: &Step) -> Self {
+        Self {
+            scratch: step.bound.new_scratch(),
+            values: step.values.clone(),
+            log: ReadLog::new(),
+        }
+    }
+}
+
+/// When a step runs and on how many threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) time_secs: f64,
+    pub(super) dt_secs: f64,
+    pub(super) par: Par,
+}
+
+/// Runs the setup steps. What only they read is given back.
+pub(crate) fn run_setup(
+    program: &Program,
+    inputs: &[InputBinding],
+    par: Par,
+) -> Result<Vec<Buffer>, BindError> {
+    let descs = program.setup_buffers.iter();
+    let mut buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, inputs)).collect();
+    let moment = Moment {
+        time_secs: 0.0,
+        dt_secs: 0.0,
+        par,
+    };
+    for step in &program.setup_steps {
+        let surroundings = Surroundings {
+            meshes: &program.meshes,
+            setup: None,
+            values: &[],
+            given: None,
+        };
+        let mut state = StepState::new(step);
+        let ran = run_step(step, &mut state, moment, &surroundings, &mut buffers);
+        ran.map_err(|source| BindError::Node {
+            place: step.place.clone(),
+            node: step.name.clone(),
+            kind: step.desc.name,
+            source: Box::new(source.into()),
+        })?;
+    }
+    for (buffer, desc) in buffers.iter_mut().zip(&program.setup_buffers) {
+        if !desc.kept {
+            *buffer = Buffer::default();
+        }
+    }
+    Ok(buffers)
+}
+
+/// What steps read beside the buffers of their own phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'a> {
+    pub(super) meshes: &'a [Arc<Mesh>],
+    /// Results of setup; `None` while they are being made.
+    pub(super) setup: Option<&'a [Buffer]>,
+    pub(super) values: &'a [Vec<f32>],
+    pub(super) given: Option<&'a Frame<'a>>,
+}
+
+impl<'a> Surroundings<'a> {
+    fn with<'t>(&self, buffers: &'t [Buffer]) -> Sources<'t>
+    where
+        'a: 't,
+    {
+        let (setup, frame) = match self.setup {
+            Some(setup) => (setup, buffers),
+            None => (buffers, [].as_slice()),
+        };
+        Sources {
+            meshes: self.meshes,
+            setup,
+            frame,
+            values: self.values,
+            given: self.given,
+        }
+    }
+}
+
+/// Buffers that left the pool while a step writes them, and where they go back to.
+enum Taken {
+    Mesh([Option<(Place, Buffer)>; MESH_ATTRIBUTES]),
+    One(Place, Buffer),
+}
+
+/// Runs a step that writes to `buffers`, those of its phase.
+pub(super) fn run_step(
+    step: &Step,
+    state: &mut StepState,
+    moment: Moment,
+    surroundings: &Surroundings<'_>,
+    buffers: &mut [Buffer],
+) -> Result<(), Misread> {
+    // Buffers to write leave the pool for the length of the step, so that the rest can be read.
+    let mut taken: ArrayVec<Option<Taken>, MAX_PORTS> = step
+        .outputs
+        .iter()
+        .map(|port| port.map(|port| take(buffers, port)))
+        .collect();
+    call(step, state, moment, &surroundings.with(buffers), &mut taken);
+    for taken in taken.into_iter().flatten() {
+        match taken {
+            Taken::Mesh(all) => {
+                for (place, buffer) in all.into_iter().flatten() {
+                    give_back(buffers, place, buffer);
+                }
+            }
+            Taken::One(place, buffer) => give_back(buffers, place, buffer),
+        }
+    }
+    state.log.check()
+}
+
+fn call(
+    step: &Step,
+    state: &mut StepState,
+    moment: Moment,
+    sources: &Sources<'_>,
+    taken: &mut [Option<Taken>],
+) {
+    let outputs = taken.iter_mut().zip(step.desc.outputs);
+    let outputs = outputs.map(|(taken, port)| output_value(taken.as_mut()?, port.ty));
+    let inputs = step.inputs.iter().zip(step.desc.inputs);
+    let inputs: ArrayVec<Option<InputValue<'_>>, MAX_PORTS> = inputs
+        .map(|(place, port)| input_value(sources, place.as_ref()?, port.ty))
+        .collect();
+    let log = &state.log;
+    step.bound.update(UpdateContext {
+        time_secs: moment.time_secs,
+        dt_secs: moment.dt_secs,
+        par: moment.par,
+        parameters: Parameters {
+            descs: step.desc.parameters,
+            values: &state.values,
+            log,
+        },
+        inputs: Inputs {
+            values: &inputs,
+            ports: step.desc.inputs,
+            log,
+        },
+        outputs: Outputs {
+            values: outputs.collect(),
+            ports: step.desc.outputs,
+            log,
+        },
+        scratch: state.scratch.as_mut(),
+    });
+}
+
+/// The buffer at a place that a step writes.
+fn slot(buffers: &mut [Buffer], place: Place) -> Option<&mut Buffer> {
+    match place {
+        Place::Setup(i) | Place::Frame(i) => buffers.get_mut(i),
+        Place::Rest(_) | Place::Input(_) => None,
+    }
+}
+
+fn take(buffers: &mut [Buffer], port: PortPlace) -> Taken {
+    let mut take = |place| {
+        (
+            place,
+            slot(buffers, place).map(std::mem::take).unwrap_or_default(),
+        )
+    };
+    match port {
+        PortPlace::Mesh(attributes) => Taken::Mesh(attributes.map(|place| place.map(&mut take))),
+        PortPlace::Pose(place) | PortPlace::Array(place) => {
+            let (place, buffer) = take(place);
+            Taken::One(place, buffer)
+        }
+    }
+}
+
+fn give_back(buffers: &mut [Buffer], place: Place, buffer: Buffer) {
+    if let Some(slot) = slot(buffers, place) {
+        *slot = buffer;
+    }
+}
+
+fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
+    match taken {
+        Taken::Mesh([positions, normals, tangents, colors]) => {
+            fn vec3(of: &mut Option<(Place, Buffer)>) -> Option<&mut [[f32; 3]]> {
+                match of {
+                    Some((_, Buffer::Vec3(v))) => Some(v),
+                    _ => None,
+                }
+            }
+            fn vec4(of: &mut Option<(Place, Buffer)>) -> Option<&mut [[f32; 4]]> {
+                match of {
+                    Some((_, Buffer::Vec4(v))) => Some(v),
+                    _ => None,
+                }
+            }
+            Some(OutputValue::Mesh(MeshViewMut {
+                positions: vec3(positions),
+                normals: vec3(normals),
+                tangents: vec4(tangents),
+                colors: vec4(colors),
+            }))
+        }
+        Taken::One(_, Buffer::Pose(pose)) => Some(OutputValue::Pose(pose)),
+        Taken::One(_, Buffer::Line(v)) => Some(OutputValue::Lines(v)),
+        Taken::One(_, Buffer::Float(v)) => Some(match ty {
+            PortType::Mask => OutputValue::Mask(v),
+            _ => OutputValue::Values(v),
+        }),
+        Taken::One(_, Buffer::Vec3(_) | Buffer::Vec4(_)) => None,
+    }
+}
+
+fn input_value<'a>(
+    sources: &Sources<'a>,
+    place: &PortPlace,
+    ty: PortType,
+) -> Option<InputValue<'a>> {
+    Some(match *place {
+        PortPlace::Mesh(places) => InputValue::Mesh(sources.mesh(&places)),
+        PortPlace::Pose(place) => InputValue::Pose(sources.pose(place)?),
+        PortPlace::Array(place) => match ty {
+            PortType::Lines => InputValue::Lines(sources.lines(place)?),
+            PortType::Mask => InputValue::Mask(sources.floats(place)?),
+            PortType::Values | PortType::Mesh | PortType::Pose => {
+                InputValue::Values(sources.floats(place)?)
+            }
+        },
+    })
+}

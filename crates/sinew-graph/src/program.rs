@@ -1,0 +1,213 @@
+//! What a plan becomes when it is bound: steps over buffers, as data. Executors (the processor here, a graphics
+//! device elsewhere) read it; none of them decides anything that this does not say.
+
+use crate::instance::Frame;
+use crate::plan::ParameterSource;
+use arrayvec::ArrayVec;
+use sinew_deform::{
+    BoundNode, Element, InputValue, MAX_PORTS, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase,
+};
+use sinew_geom::Mesh;
+use std::sync::Arc;
+
+/// What a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// `len` elements.
+    Array {
+        /// What they are.
+        element: Element,
+        /// How many.
+        len: usize,
+    },
+    /// A pose of the rig that is bound to the pose input of that index.
+    Pose {
+        /// Index into [`crate::Plan::inputs`].
+        input: usize,
+    },
+}
+
+impl Content {
+    /// Size of arrays; poses belong to no buffer of bytes and count as 0.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Array { element, len } => element.bytes() * len,
+            Self::Pose { .. } => 0,
+        }
+    }
+}
+
+/// Memory that steps write. One buffer holds one thing after another when their lives do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferDesc {
+    /// What is in it.
+    pub content: Content,
+    /// Whether it is read after its phase has ended: by update steps (setup buffers) or as an output.
+    pub kept: bool,
+    /// Whether the content of the frame before is kept beside it, so that outputs have both.
+    pub previous: bool,
+}
+
+/// Where something is that a step reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// An attribute of a rest mesh, index into [`Program::meshes`]; which attribute follows from where this stands.
+    Rest(usize),
+    /// Written once, in setup: index into [`Program::setup_buffers`].
+    Setup(usize),
+    /// Written each frame: index into [`Program::frame_buffers`].
+    Frame(usize),
+    /// Handed in with each frame: index into [`crate::Plan::inputs`].
+    Input(usize),
+}
+
+/// What a step finds at, or leaves at, one of its ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortPlace {
+    /// By [`sinew_deform::MeshAttribute`]; `None` where the step neither reads nor writes it.
+    Mesh([Option<Place>; MESH_ATTRIBUTES]),
+    /// A pose.
+    Pose(Place),
+    /// A mask, values or lines.
+    Array(Place),
+}
+
+/// What setup knows of something that is linked to an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// The authored rest mesh that it leads back to, index into [`Program::meshes`].
+    Mesh(usize),
+    /// A pose of the rig that is bound to the pose input of that index.
+    Pose(usize),
+    /// A mask.
+    Mask,
+    /// That many values.
+    Values(usize),
+    /// That many lines.
+    Lines(usize),
+}
+
+/// One node at work.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Name of the node in the document.
+    pub name: String,
+    /// What it is.
+    pub desc: &'static NodeDesc,
+    /// Its setup results, shared by all instances.
+    pub bound: Arc<dyn BoundNode>,
+    /// What is linked to the description's inputs; `None` where nothing is.
+    pub links: Vec<Option<Link>>,
+    /// Where that is found; `None` where nothing is linked.
+    pub inputs: Vec<Option<PortPlace>>,
+    /// In the order of the description's outputs; `None` where nobody needs it.
+    pub outputs: Vec<Option<PortPlace>>,
+    /// Where its parameters come from, in the order of the description's.
+    pub sources: Vec<ParameterSource>,
+    /// Values of the parameters when it was bound.
+    pub values: Vec<ParameterValue>,
+    /// Whether the binder added it.
+    pub implicit: bool,
+    /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+    pub place: String,
+}
+
+impl Step {
+    /// Vertices of the first mesh that is linked; 0 without one.
+    pub fn vertex_count(&self, program: &Program) -> usize {
+        let first = self.links.iter().flatten().find_map(|link| match link {
+            Link::Mesh(mesh) => program.meshes.get(*mesh),
+            _ => None,
+        });
+        first.map_or(0, |mesh| mesh.vertex_count())
+    }
+
+    /// What the host has of the step's inputs in a frame: poses and values that the caller brought.
+    pub fn host_inputs<'a>(
+        &self,
+        frame: &Frame<'a>,
+    ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
+        let input = |port: &Option<PortPlace>| match port.as_ref()? {
+            PortPlace::Pose(Place::Input(i)) => frame.pose_of(*i).map(InputValue::Pose),
+            PortPlace::Array(Place::Input(i)) => frame.values_of(*i).map(InputValue::Values),
+            _ => None,
+        };
+        self.inputs.iter().map(input).collect()
+    }
+}
+
+/// Where an output of the graph is after a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputPlace {
+    /// A mesh.
+    Mesh {
+        /// Its rest mesh, index into [`Program::meshes`].
+        rest: usize,
+        /// By [`sinew_deform::MeshAttribute`]; `None` where it has none.
+        attributes: [Option<Place>; MESH_ATTRIBUTES],
+    },
+    /// A pose.
+    Pose(Place),
+    /// A mask or values.
+    Floats(Place),
+    /// Lines.
+    Lines(Place),
+}
+
+/// Steps, buffers and outputs of a bound graph.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub(crate) meshes: Vec<Arc<Mesh>>,
+    pub(crate) setup_steps: Vec<Step>,
+    pub(crate) update_steps: Vec<Step>,
+    pub(crate) setup_buffers: Vec<BufferDesc>,
+    pub(crate) frame_buffers: Vec<BufferDesc>,
+    pub(crate) outputs: Vec<OutputPlace>,
+    /// Steps that nobody needs, by name; they are not among the steps.
+    pub(crate) dropped: Vec<String>,
+}
+
+impl Program {
+    /// Rest meshes of the mesh inputs, in document order.
+    pub fn meshes(&self) -> &[Arc<Mesh>] {
+        &self.meshes
+    }
+    /// What runs when, in this order. Setup steps run once and before all others.
+    pub fn steps(&self, phase: Phase) -> &[Step] {
+        match phase {
+            Phase::Setup => &self.setup_steps,
+            Phase::Update => &self.update_steps,
+        }
+    }
+    /// The buffers that the steps of a phase write.
+    pub fn buffers(&self, phase: Phase) -> &[BufferDesc] {
+        match phase {
+            Phase::Setup => &self.setup_buffers,
+            Phase::Update => &self.frame_buffers,
+        }
+    }
+    /// Outputs in document order.
+    pub fn outputs(&self) -> &[OutputPlace] {
+        &self.outputs
+    }
+    /// Names of nodes that do not run because no output needs them.
+    pub fn dropped(&self) -> &[String] {
+        &self.dropped
+    }
+
+    /// Whether a frame must bring the input of that index.
+    pub fn needs_input(&self, input: usize) -> bool {
+        let steps = self.setup_steps.iter().chain(&self.update_steps);
+        let mut read = steps.flat_map(|s| s.inputs.iter().flatten());
+        let is_it = |place: &Place| *place == Place::Input(input);
+        read.any(|port| match port {
+            PortPlace::Mesh(attributes) => attributes.iter().flatten().any(is_it),
+            PortPlace::Pose(place) | PortPlace::Array(place) => is_it(place),
+        }) || self.outputs.iter().any(|output| match output {
+            OutputPlace::Mesh { attributes, .. } => attributes.iter().flatten().any(is_it),
+            // The caller has the pose already.
+            OutputPlace::Pose(_) => false,
+            OutputPlace::Floats(place) | OutputPlace::Lines(place) => is_it(place),
+        })
+    }
+}

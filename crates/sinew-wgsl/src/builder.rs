@@ -1,0 +1,275 @@
+//! Puts one module together and checks it.
+
+use std::collections::HashSet;
+
+use crate::brackets::{self, Problem};
+use crate::error::{KernelError, KernelErrors};
+use crate::findings::{self, Finding};
+use crate::module::Module;
+use crate::pieces::{self, FunctionId, Generated, Instance, Piece};
+use crate::report::Reporter;
+use crate::scan;
+use crate::snippet::{self, Snippet, SnippetKind};
+use crate::tokens::{self, TokenKind};
+
+/// Problems in different functions that are looked for before giving up; each costs one more check of the module.
+const ROUNDS: usize = 16;
+/// Language extensions that naga has and every adapter offers.
+const REQUIRABLE: [&str; 3] = [
+    "readonly_and_readwrite_storage_textures",
+    "packed_4x8_integer_dot_product",
+    "pointer_composite_access",
+];
+
+/// What a module may use beyond the core of WebGPU. Each needs an adapter that offers it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModuleOptions {
+    /// Subgroup operations.
+    pub subgroups: bool,
+    /// The type `f16`.
+    pub f16: bool,
+    /// Variables in `var<immediate>`.
+    pub immediates: bool,
+}
+
+impl ModuleOptions {
+    fn capabilities(self) -> naga::valid::Capabilities {
+        use naga::valid::Capabilities as C;
+        let core = C::MULTISAMPLED_SHADING | C::CUBE_ARRAY_TEXTURES | C::SHADER_FLOAT16_IN_FLOAT32;
+        let extra = [
+            (self.subgroups, C::SUBGROUP | C::SUBGROUP_BARRIER),
+            (self.f16, C::SHADER_FLOAT16),
+            (self.immediates, C::IMMEDIATES),
+        ];
+        extra
+            .into_iter()
+            .filter(|(wanted, _)| *wanted)
+            .fold(core, |all, (_, c)| all | c)
+    }
+
+    fn enables(self, extension: &str) -> bool {
+        match extension {
+            "f16" => self.f16,
+            "subgroups" => self.subgroups,
+            _ => false,
+        }
+    }
+}
+
+/// Collects generated text and snippets and makes one checked module of them.
+///
+/// Names are kept apart: what a snippet declares gets its prefix, what generated text declares can be reached from a
+/// snippet only through the names given to [`ModuleBuilder::add`], and no local variable of a snippet can hide anything.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleBuilder {
+    options: ModuleOptions,
+    pieces: Vec<Piece>,
+}
+
+impl ModuleBuilder {
+    /// A module with nothing in it.
+    pub fn new(options: ModuleOptions) -> Self {
+        Self {
+            options,
+            pieces: Vec::new(),
+        }
+    }
+
+    /// Adds generated text (structures, bindings, accessors, entry points) as it is. `name` is shown where the text itself
+    /// is at fault, which is never the user's doing. Order does not matter in WGSL.
+    pub fn declare(&mut self, name: &str, text: &str) -> &mut Self {
+        let tokens = tokens::tokenize(text);
+        // What is wrong in it is found by `finish`.
+        let declarations = brackets::pair(text, &tokens)
+            .and_then(|partners| scan::scan(text, &tokens, &partners))
+            .map(|found| found.declarations)
+            .unwrap_or_default();
+        self.pieces.push(Piece::Generated(Generated {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            tokens,
+            declarations,
+        }));
+        self
+    }
+
+    /// Adds a snippet; the same one may come several times. Its own names of module scope begin with `prefix` in the module,
+    /// and the names on the left of `renames` (its accessors) become those on the right. A helper that is to be reachable
+    /// under its own name stands there with the same name twice. Renaming works on tokens: members, comments and local
+    /// variables keep what they are. Gives the entry function's name in the module; a library has none.
+    ///
+    /// # Errors
+    /// The snippet declares a name that it is given, enables what [`ModuleOptions`] do not allow, or `prefix` or the right
+    /// side of a rename make no identifier.
+    pub fn add(
+        &mut self,
+        snippet: &Snippet,
+        prefix: &str,
+        renames: &[(&str, &str)],
+    ) -> Result<Option<String>, KernelErrors> {
+        self.check_added(snippet, prefix, renames)?;
+        let taken = pieces::taken_names(&self.pieces);
+        let none = HashSet::new();
+        let emitted = |name: &str| {
+            let name = format!("{prefix}{name}");
+            match taken.contains(name.as_str()) {
+                true => pieces::free_name(&name, &[&taken, &none]),
+                false => name,
+            }
+        };
+        let own = snippet
+            .declared()
+            .map(|d| (d.name.to_owned(), emitted(d.name)))
+            .collect::<std::collections::HashMap<_, _>>();
+        let name = &snippet.entry().name;
+        let entry = match snippet.kind() {
+            SnippetKind::Library => None,
+            SnippetKind::Body => Some(emitted(name)),
+            SnippetKind::Declarations => own.get(name).cloned(),
+        };
+        self.pieces.push(Piece::Instance(Instance {
+            snippet: snippet.clone(),
+            own,
+            accessors: renames
+                .iter()
+                .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
+                .collect(),
+            entry: entry.clone(),
+        }));
+        Ok(entry)
+    }
+
+    fn check_added(
+        &self,
+        snippet: &Snippet,
+        prefix: &str,
+        renames: &[(&str, &str)],
+    ) -> Result<(), KernelErrors> {
+        let targets = renames.iter().map(|(_, to)| (*to).to_owned());
+        let wrong = std::iter::once(format!("{prefix}x"))
+            .chain(targets)
+            .find(|n| !tokens::is_name(n));
+        if let Some(wrong) = wrong {
+            let message = format!("`{wrong}` is no identifier");
+            return Err(KernelError::at(snippet.file(), snippet.text(), 0..0, message).into());
+        }
+        let mut problems = self.directive_problems(snippet);
+        let given = |name: &str| renames.iter().any(|(from, _)| *from == name);
+        problems.extend(
+            snippet
+                .declared()
+                .filter(|d| given(d.name))
+                .map(|d| Problem {
+                    span: d.span,
+                    message: format!("`{}` is given by the graph", d.name),
+                    help: Some("choose another name".to_owned()),
+                }),
+        );
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(KernelErrors(snippet::located(
+                snippet.file(),
+                snippet.text(),
+                problems,
+            ))),
+        }
+    }
+
+    fn directive_problems(&self, snippet: &Snippet) -> Vec<Problem> {
+        let text = snippet.text();
+        let mut out = Vec::new();
+        for directive in snippet.directives() {
+            let tokens = &snippet.tokens()[directive.clone()];
+            let word = tokens[0].text(text);
+            if word == "diagnostic" {
+                out.push(Problem::new(tokens[0], "a kernel cannot use `diagnostic`"));
+                continue;
+            }
+            for token in tokens.iter().filter(|t| t.kind == TokenKind::ContextName) {
+                let extension = token.text(text);
+                let allowed = match word {
+                    "enable" => self.options.enables(extension),
+                    _ => REQUIRABLE.contains(&extension),
+                };
+                if !allowed {
+                    let message = format!("`{extension}` is not available here");
+                    out.push(Problem::new(*token, message));
+                }
+            }
+        }
+        out
+    }
+
+    /// Puts the module together and checks all of it: syntax, names, types, and that barriers stand in uniform control flow,
+    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem.
+    ///
+    /// # Errors
+    /// What is wrong, in places and names of the snippets' authors, at most one problem a function. A fault of generated
+    /// text that no snippet is to blame for is named as such.
+    pub fn finish(&self) -> Result<Module, KernelErrors> {
+        let names = pieces::all_names(&self.pieces);
+        let mut stubs: HashSet<FunctionId> = HashSet::new();
+        let mut errors: Vec<(usize, KernelError)> = Vec::new();
+        for _ in 0..ROUNDS {
+            let output = pieces::write(self.directives(), &self.pieces, &names, &stubs);
+            let reporter = Reporter {
+                pieces: &self.pieces,
+                names: &names,
+                output: &output,
+            };
+            let findings = match check(&output.text, self.options) {
+                Ok((module, info)) if errors.is_empty() => {
+                    return Ok(Module::new(output, &self.pieces, module, info));
+                }
+                Ok(_) => break,
+                Err(findings) => findings,
+            };
+            let before = stubs.len();
+            for finding in findings {
+                let reported = reporter.report(finding);
+                stubs.extend(reported.function);
+                let known = errors.iter().any(|(_, e)| *e == reported.error);
+                if !known {
+                    errors.push((reported.piece, reported.error));
+                }
+            }
+            if stubs.len() == before {
+                break;
+            }
+        }
+        errors.sort_by(|(pa, a), (pb, b)| (pa, a.line, a.column).cmp(&(pb, b.line, b.column)));
+        Err(KernelErrors(errors.into_iter().map(|(_, e)| e).collect()))
+    }
+
+    fn directives(&self) -> &'static str {
+        // naga takes subgroup operations without a directive and refuses it.
+        match self.options.f16 {
+            true => "enable f16;\n",
+            false => "",
+        }
+    }
+}
+
+/// naga's front end, naga's validator, barriers; in this order, up to the first that finds something.
+fn check(
+    text: &str,
+    options: ModuleOptions,
+) -> Result<(naga::Module, naga::valid::ModuleInfo), Vec<Finding>> {
+    let capabilities = options.capabilities();
+    let mut front = naga::front::wgsl::Frontend::new_with_options(naga::front::wgsl::Options {
+        parse_doc_comments: false,
+        capabilities,
+    });
+    let module = front
+        .parse(text)
+        .map_err(|e| vec![findings::of_parse_error(text, &e)])?;
+    let flags = naga::valid::ValidationFlags::all();
+    let info = naga::valid::Validator::new(flags, capabilities)
+        .validate(&module)
+        .map_err(|e| vec![crate::validation::finding(text, &module, &e)])?;
+    let barriers = crate::uniformity::check(text, &module);
+    match barriers.is_empty() {
+        true => Ok((module, info)),
+        false => Err(barriers),
+    }
+}

@@ -1,0 +1,107 @@
+//! Kernel texts as data: put together from several snippets, checked, and described, all without a GPU.
+//!
+//! A kernel is WGSL that its author writes against *accessors*: functions such as `read_position(index)` that it calls and does
+//! not declare. Which buffer such a function reads is decided when nodes are put together. This crate does the putting together:
+//!
+//! 1. [`Snippet::parse`] reads one kernel. It finds what the text declares and refuses what a kernel must not hold. The text is
+//!    either a whole set of declarations with a function `kernel(index: u32)`, or only the statements of that function.
+//! 2. [`ModuleBuilder`] takes generated text (structures, bindings, accessors, entry points) and any number of snippets, gives
+//!    every snippet names of its own, and ties its accessors to generated functions.
+//! 3. [`ModuleBuilder::finish`] parses and validates the result with naga, checks barriers ([`naga` does not](#barriers)), and gives a
+//!    [`Module`]: text, naga's form, entry points, bindings, layouts.
+//!
+//! ```
+//! use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
+//!
+//! const ACCESSORS: &str = "
+//! @group(0) @binding(0) var<storage, read> sinew_in: array<f32>;
+//! @group(0) @binding(1) var<storage, read_write> sinew_out: array<f32>;
+//! fn sinew_read(i: u32) -> f32 { return sinew_in[i]; }
+//! fn sinew_write(i: u32, value: f32) { sinew_out[i] = value; }";
+//!
+//! let scale = Snippet::parse("scale.wgsl", "write_value(index, 2.0 * read_value(index));")?;
+//! let mut module = ModuleBuilder::new(ModuleOptions::default());
+//! module.declare("accessors", ACCESSORS);
+//! let entry = module
+//!     .add(&scale, "sinew_0_", &[("read_value", "sinew_read"), ("write_value", "sinew_write")])?
+//!     .expect("no library");
+//! module.declare(
+//!     "entry point",
+//!     &format!(
+//!         "@compute @workgroup_size(64)
+//!          fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {entry}(id.x); }}"
+//!     ),
+//! );
+//! let module = module.finish()?;
+//! assert_eq!(module.entry_points()[0].workgroup_size, [64, 1, 1]);
+//! assert_eq!(module.entry_points()[0].bindings.len(), 2);
+//! # Ok::<(), sinew_wgsl::KernelErrors>(())
+//! ```
+//!
+//! # Errors point into the author's text
+//!
+//! Whatever is wrong is told in the author's file, line, column and names, several problems at once where they lie in different
+//! functions:
+//!
+//! ```
+//! # use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
+//! # let mut module = ModuleBuilder::new(ModuleOptions::default());
+//! # module.declare("accessors", "fn sinew_read(i: u32) -> f32 { return 0.0; }");
+//! let snippet = Snippet::parse("scale.wgsl", "let a = 1.0;\nlet b = a * read_valeu(index);")?;
+//! module.add(&snippet, "sinew_0_", &[("read_value", "sinew_read")])?;
+//! let errors = module.finish().unwrap_err();
+//! assert_eq!(
+//!     errors.to_string(),
+//!     "error: unknown function `read_valeu`
+//!  --> scale.wgsl:2:13
+//!   |
+//! 2 | let b = a * read_valeu(index);
+//!   |             ^^^^^^^^^^
+//!   = help: did you mean `read_value`?"
+//! );
+//! # Ok::<(), sinew_wgsl::KernelErrors>(())
+//! ```
+//!
+//! # Untrusted text
+//!
+//! Any text ends in a module or in errors, never in a panic or an overflow of the stack: nesting, chains of operators and chains of
+//! declarations are limited before naga sees them, far above what people write. The time is about linear in the length of the text,
+//! and finishing costs once more of it for each function with a problem, 16 times at most.
+//!
+//! What is not promised: that a kernel ends. A loop without end is valid WGSL.
+//!
+//! # Barriers
+//!
+//! All threads of a group must reach a barrier, or none. Browsers check that, naga 30 does not; [`ModuleBuilder::finish`] does, across
+//! function calls. A variable that differs between threads at one place of a function is taken to differ everywhere in it.
+
+mod brackets;
+mod builder;
+mod classify;
+mod content;
+mod error;
+mod findings;
+mod module;
+mod pieces;
+mod recursion;
+mod reflect;
+mod report;
+mod scan;
+mod snippet;
+mod source_map;
+mod taint;
+mod templates;
+pub mod tokens;
+mod uniformity;
+mod validation;
+mod words;
+
+pub use builder::{ModuleBuilder, ModuleOptions};
+pub use content::RESERVED_PREFIX;
+pub use error::{KernelError, KernelErrors, LineColumn};
+pub use module::{Module, Place};
+/// The version of naga whose types appear here; wgpu 30 uses the same.
+pub use naga;
+pub use reflect::{Binding, BindingKind, EntryPoint, Field, StructLayout};
+pub use scan::DeclarationKind;
+pub use snippet::{DeclaredName, EntryFunction, LONGEST_TEXT, Snippet, SnippetKind};

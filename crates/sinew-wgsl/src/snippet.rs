@@ -1,0 +1,355 @@
+//! A kernel's text, cut into tokens and declarations.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::brackets::{self, Problem};
+use crate::content;
+use crate::error::{KernelError, KernelErrors};
+use crate::recursion;
+use crate::scan::{self, Declaration, DeclarationKind, Scan};
+use crate::tokens::{Token, TokenKind, tokenize};
+use crate::words;
+
+/// Longest text of a kernel, in bytes.
+pub const LONGEST_TEXT: usize = 16 << 20;
+
+/// How a snippet is called by generated code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryFunction {
+    /// Name of the function.
+    pub name: String,
+    /// Names and types of its parameters. A bare body uses these names; in a whole function names may differ.
+    pub parameters: Vec<(String, String)>,
+}
+
+impl Default for EntryFunction {
+    /// `fn kernel(index: u32)`.
+    fn default() -> Self {
+        Self {
+            name: "kernel".to_owned(),
+            parameters: vec![("index".to_owned(), "u32".to_owned())],
+        }
+    }
+}
+
+impl EntryFunction {
+    /// How it is declared: `fn kernel(index: u32)`.
+    pub fn signature(&self) -> String {
+        let parameters: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|(name, kind)| format!("{name}: {kind}"))
+            .collect();
+        format!("fn {}({})", self.name, parameters.join(", "))
+    }
+}
+
+/// What a text turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SnippetKind {
+    /// Declarations with an entry function.
+    Declarations,
+    /// The statements of the entry function.
+    Body,
+    /// Declarations without an entry function.
+    Library,
+}
+
+/// A declaration of a snippet, for those who list them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredName<'a> {
+    /// What it is.
+    pub kind: DeclarationKind,
+    /// Its name.
+    pub name: &'a str,
+    /// Bytes of the name in the text.
+    pub span: Range<usize>,
+}
+
+/// A kernel's text, checked as far as that goes without knowing its accessors. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Snippet {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: String,
+    text: String,
+    kind: SnippetKind,
+    entry: EntryFunction,
+    tokens: Vec<Token>,
+    scan: Scan,
+}
+
+impl Snippet {
+    /// Reads a kernel with the entry function `fn kernel(index: u32)`, or its bare body. `file` is the name that messages show.
+    ///
+    /// Brackets, declarations, forbidden content, reserved words and recursion are checked; types and unknown names are
+    /// not, since the accessors are not known yet: [`ModuleBuilder::finish`](crate::ModuleBuilder::finish) does that.
+    /// Linear in the length of the text.
+    ///
+    /// # Errors
+    /// Every problem found, each with its place in `text`.
+    pub fn parse(file: &str, text: &str) -> Result<Self, KernelErrors> {
+        Self::parse_with(file, text, EntryFunction::default())
+    }
+
+    /// Like [`Snippet::parse`], with another entry function.
+    ///
+    /// # Errors
+    /// As [`Snippet::parse`].
+    pub fn parse_with(file: &str, text: &str, entry: EntryFunction) -> Result<Self, KernelErrors> {
+        Self::read(file, text, entry, false)
+    }
+
+    /// Reads declarations that other code calls; no entry function is needed.
+    ///
+    /// # Errors
+    /// As [`Snippet::parse`].
+    pub fn parse_library(file: &str, text: &str) -> Result<Self, KernelErrors> {
+        Self::read(file, text, EntryFunction::default(), true)
+    }
+
+    fn read(
+        file: &str,
+        text: &str,
+        entry: EntryFunction,
+        library: bool,
+    ) -> Result<Self, KernelErrors> {
+        let errors = |problems: Vec<Problem>| KernelErrors(located(file, text, problems));
+        if text.len() > LONGEST_TEXT {
+            let message = format!("{} bytes of text, at most {LONGEST_TEXT}", text.len());
+            return Err(KernelError::at(file, text, 0..1, message).into());
+        }
+        let tokens = tokenize(text);
+        let (kind, scan) =
+            structure(text, &tokens, &entry, library).map_err(|p| errors(vec![p]))?;
+        let mut problems = content::check(text, &tokens, &scan.declarations);
+        problems.extend(twice_declared(text, &tokens, &scan.declarations));
+        problems.extend(recursion::check(text, &tokens, &scan.declarations));
+        if kind == SnippetKind::Declarations {
+            problems.extend(check_entry(text, &tokens, &scan.declarations, &entry));
+        }
+        if !problems.is_empty() {
+            return Err(errors(problems));
+        }
+        let inner = Inner {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            kind,
+            entry,
+            tokens,
+            scan,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// The name that messages show.
+    pub fn file(&self) -> &str {
+        &self.inner.file
+    }
+
+    /// The text as its author wrote it.
+    pub fn text(&self) -> &str {
+        &self.inner.text
+    }
+
+    /// What the text is.
+    pub fn kind(&self) -> SnippetKind {
+        self.inner.kind
+    }
+
+    /// The function that generated code calls.
+    pub fn entry(&self) -> &EntryFunction {
+        &self.inner.entry
+    }
+
+    /// What it declares at module scope, in order. A body declares nothing.
+    pub fn declared(&self) -> impl Iterator<Item = DeclaredName<'_>> {
+        self.inner.scan.declarations.iter().map(|d| {
+            let token = self.inner.tokens[d.name];
+            DeclaredName {
+                kind: d.kind,
+                name: token.text(&self.inner.text),
+                span: token.span(),
+            }
+        })
+    }
+
+    /// Names that stand in the text, declared there or not; each once, in order of first use. Members are not among them.
+    pub fn names(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        self.inner
+            .tokens
+            .iter()
+            .filter(|t| t.kind == TokenKind::Name)
+            .map(|t| t.text(&self.inner.text))
+            .filter(|n| seen.insert(*n))
+            .collect()
+    }
+
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.inner.tokens
+    }
+
+    pub(crate) fn declarations(&self) -> &[Declaration] {
+        &self.inner.scan.declarations
+    }
+
+    pub(crate) fn directives(&self) -> &[Range<usize>] {
+        &self.inner.scan.directives
+    }
+
+    /// Bytes of a range of tokens.
+    pub(crate) fn bytes(&self, tokens: &Range<usize>) -> Range<usize> {
+        let all = &self.inner.tokens;
+        match tokens.is_empty() {
+            true => 0..0,
+            false => all[tokens.start].start..all[tokens.end - 1].end,
+        }
+    }
+}
+
+/// What the text is, and its declarations.
+fn structure(
+    text: &str,
+    tokens: &[Token],
+    entry: &EntryFunction,
+    library: bool,
+) -> Result<(SnippetKind, Scan), Problem> {
+    if let Some(open) = tokens
+        .iter()
+        .find(|t| t.kind == TokenKind::UnterminatedComment)
+    {
+        let start = Token {
+            end: open.start + 2,
+            ..*open
+        };
+        return Err(Problem::new(start, "this comment never ends").help("close it with `*/`"));
+    }
+    if tokens.is_empty() && !library {
+        return Err(Problem {
+            span: 0..0,
+            message: "the kernel is empty".to_owned(),
+            help: Some(format!(
+                "write the statements of `{}`, or the whole function",
+                entry.signature()
+            )),
+        });
+    }
+    let partners = brackets::pair(text, tokens)?;
+    if !library && !scan::is_declarations(text, tokens, &partners) {
+        return Ok((SnippetKind::Body, Scan::default()));
+    }
+    let found = scan::scan(text, tokens, &partners).map_err(|problem| {
+        match problem.message == scan::STATEMENT_OUTSIDE && !library {
+            true => problem.help(format!(
+                "put all statements into `{}`, or leave out the functions",
+                entry.signature()
+            )),
+            false => problem,
+        }
+    })?;
+    let kind = match library {
+        true => SnippetKind::Library,
+        false => SnippetKind::Declarations,
+    };
+    Ok((kind, found))
+}
+
+/// Problems with their places, in order.
+pub(crate) fn located(file: &str, text: &str, mut problems: Vec<Problem>) -> Vec<KernelError> {
+    /// More would only scroll the first away.
+    const MOST: usize = 20;
+    problems.sort_by_key(|p| p.span.start);
+    problems
+        .into_iter()
+        .take(MOST)
+        .map(|p| {
+            let mut error = KernelError::at(file, text, p.span, p.message);
+            error.help = p.help;
+            error
+        })
+        .collect()
+}
+
+fn twice_declared(text: &str, tokens: &[Token], declarations: &[Declaration]) -> Vec<Problem> {
+    let mut seen = std::collections::HashMap::new();
+    declarations
+        .iter()
+        .filter_map(|d| {
+            let token = tokens[d.name];
+            let first = *seen.entry(token.text(text)).or_insert(token);
+            (first != token).then(|| {
+                let line = crate::error::LineColumn::of(text, first.start).line;
+                Problem::new(token, format!("`{}` is declared twice", token.text(text)))
+                    .help(format!("it was declared in line {line}"))
+            })
+        })
+        .collect()
+}
+
+/// Whether the entry function is there and can be called.
+fn check_entry(
+    text: &str,
+    tokens: &[Token],
+    declarations: &[Declaration],
+    entry: &EntryFunction,
+) -> Option<Problem> {
+    let name = |d: &Declaration| tokens[d.name].text(text);
+    let found = declarations.iter().find(|d| name(d) == entry.name);
+    let Some((d, parts)) = found.and_then(|d| Some((d, d.function.as_ref()?))) else {
+        let functions = || {
+            declarations
+                .iter()
+                .filter(|d| d.kind == DeclarationKind::Function)
+        };
+        let near = words::closest(&entry.name, functions().map(name));
+        let at = functions()
+            .find(|d| near.is_none_or(|n| n == name(d)))
+            .map_or(tokens[0], |d| tokens[d.name]);
+        let message = format!("there is no function `{}`", entry.name);
+        let help = format!("the kernel begins with `{}`", entry.signature());
+        return Some(Problem::new(at, message).help(help));
+    };
+    let mut given: Vec<&str> = parts
+        .parameters
+        .clone()
+        .map(|i| tokens[i].text(text))
+        .collect();
+    if given.last() == Some(&",") {
+        given.pop();
+    }
+    let wanted: Vec<String> = entry
+        .parameters
+        .iter()
+        .map(|p| p.1.split_whitespace().collect())
+        .collect();
+    let fits = parameter_types(&given).is_some_and(|types| types == wanted);
+    (!fits || !parts.result.is_empty()).then(|| {
+        Problem::new(
+            tokens[d.name],
+            format!("`{}` cannot be called as a kernel", entry.name),
+        )
+        .help(format!("declare it as `{}`", entry.signature()))
+    })
+}
+
+/// Types of parameters, without blanks; nothing where one is not `name: type`.
+fn parameter_types(words: &[&str]) -> Option<Vec<String>> {
+    if words.is_empty() {
+        return Some(Vec::new());
+    }
+    words
+        .split(|w| *w == ",")
+        .map(|parameter| match parameter {
+            [_, ":", kind @ ..] => Some(kind.concat()),
+            _ => None,
+        })
+        .collect()
+}
