@@ -113,10 +113,18 @@ impl<S: Simd> V3<S> {
     #[inline(always)]
     pub(crate) fn unit_or(self, otherwise: Self) -> Self {
         let squared = self.dot(self);
-        let good = squared.simd_gt(f32::MIN_POSITIVE);
+        let good = squared.simd_gt(f32::MIN_POSITIVE) & squared.simd_lt(f32::MAX);
         let length = squared.max(f32::MIN_POSITIVE).sqrt();
         let one = f32x8::splat(squared.simd, 1.0);
         self.scale(one / length).or(good, otherwise)
+    }
+
+    /// The unit vector that part of the way from one direction to another; where `part` is zero, `self` bit for bit.
+    #[inline(always)]
+    pub(crate) fn toward(self, to: Self, part: f32x8<S>) -> Self {
+        let step = to.unit_or(self).minus(self);
+        let mixed = step.scale_add(part, self).unit_or(self);
+        self.or(part.simd_eq(0.0), mixed)
     }
 
     /// From the eight points that begin at `at`; behind the end the one at `at` stands in.

@@ -44,22 +44,14 @@ pub(super) fn run<S: Simd>(
         }
         if let (Some(out), Some(given)) = (&mut normals, input.normals) {
             let n = V3::load_at(simd, given, v);
-            toward(n, n.times(normal_rows), w).store_at(out, at);
+            n.toward(n.times(normal_rows), w).store_at(out, at);
         }
         if let (Some(out), Some(given)) = (&mut tangents, input.tangents) {
             let given = load8x4_at(simd, given, v);
             let t = V3::of(given);
-            let V3 { x, y, z } = toward(t, t.times(linear), w);
+            let V3 { x, y, z } = t.toward(t.times(linear), w);
             let sign = w.simd_gt(0.5).select(sign, one) * given[3];
             store8x4_at([x, y, z, sign], out, at);
         }
     }
-}
-
-/// The unit vector a part of the way from one direction to another; all or nothing of the way is exact.
-#[inline(always)]
-fn toward<S: Simd>(from: V3<S>, to: V3<S>, w: f32x8<S>) -> V3<S> {
-    let step = to.unit_or(from).minus(from);
-    let mixed = step.scale_add(w, from).unit_or(from);
-    from.or(w.simd_eq(0.0), mixed)
 }
