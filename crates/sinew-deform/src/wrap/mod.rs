@@ -3,6 +3,7 @@
 mod bind;
 mod bvh;
 mod reference;
+#[cfg(not(feature = "scalar"))]
 mod simd;
 #[cfg(test)]
 mod tests;
@@ -13,11 +14,11 @@ use crate::{
     NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
     UpdateContext, for_each_chunk,
 };
-use fearless_simd::dispatch;
+use reference::Frame;
 use serde::{Deserialize, Serialize};
-use simd::Frame;
 use sinew_geom::Real;
 use std::any::Any;
+use std::ops::Range;
 
 pub use bind::{Binding, WrapBind, WrapError};
 pub use bvh::{Bvh, Hit, closest_point};
@@ -243,15 +244,27 @@ impl WrapJob<'_> {
         };
         let outputs = (output.positions, output.normals, output.tangents);
         let frames = outputs.1.is_some() || outputs.2.is_some();
-        let level = crate::simd_level();
         for_each_chunk(par, n, 1024, outputs, &|range, out| {
-            dispatch!(level, simd => if frames {
-                simd::run::<_, true>(simd, &frame, range, out);
-            } else {
-                simd::run::<_, false>(simd, &frame, range, out);
-            });
+            run_chunk(&frame, frames, range, out);
         });
     }
+}
+
+/// Moves the vertices of `range`; `frames` says whether normals or tangents are wanted.
+#[cfg(not(feature = "scalar"))]
+fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>) {
+    let level = crate::simd_level();
+    fearless_simd::dispatch!(level, simd => if frames {
+        simd::run::<_, true>(simd, frame, range, out);
+    } else {
+        simd::run::<_, false>(simd, frame, range, out);
+    });
+}
+
+/// Eight vertices side by side without SIMD are one function of such a size that it compiles for minutes.
+#[cfg(feature = "scalar")]
+fn run_chunk(frame: &Frame<'_>, _frames: bool, range: Range<usize>, mut out: Out<'_>) {
+    reference::one_by_one(frame, range, 0, &mut out);
 }
 
 /// What a chunk writes.

@@ -1,10 +1,9 @@
 //! Frames on the driver and what they carry, generic over precision: the truth, and what
 //! moves points on collapsed triangles.
 
-use super::simd::Frame;
 use super::{Binding, Out, WrapBind, WrapMode};
-use crate::MeshView;
 use crate::tangent_frames::{any_perpendicular, gram_schmidt, unit};
+use crate::{MaskWeight, MeshView};
 use sinew_geom::{Affine, Mat3, Real, Vec3};
 use std::ops::Range;
 
@@ -69,6 +68,18 @@ pub fn carry<R: Real>(
         jacobian += j * w;
     }
     (moved, jacobian)
+}
+
+/// What all vertices of a frame share.
+#[derive(Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) bind: &'a WrapBind,
+    pub(super) weight: MaskWeight<'a>,
+    pub(super) input: MeshView<'a>,
+    /// Positions of the driver.
+    pub(super) driver: &'a [[f32; 3]],
+    /// Its vertex normals, in [`WrapMode::Surface`].
+    pub(super) normals: &'a [[f32; 3]],
 }
 
 /// Moves the vertices of `block`, which begins at index `at` of the outputs, by the reference.

@@ -1,24 +1,11 @@
 //! The fast kernel: eight vertices side by side, one binding of each after the other.
 
-use super::reference::one_by_one;
-use super::{Binding, Out, WrapBind, WrapMode};
+use super::reference::{Frame, one_by_one};
+use super::{Binding, Out, WrapMode};
 use crate::lanes::{V3, load8x4_at, store8x4_at, strengths, values_at};
-use crate::{MaskWeight, MeshView};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
-
-/// What all vertices of a frame share.
-#[derive(Debug)]
-pub(super) struct Frame<'a> {
-    pub(super) bind: &'a WrapBind,
-    pub(super) weight: MaskWeight<'a>,
-    pub(super) input: MeshView<'a>,
-    /// Positions of the driver.
-    pub(super) driver: &'a [[f32; 3]],
-    /// Its vertex normals, in [`WrapMode::Surface`].
-    pub(super) normals: &'a [[f32; 3]],
-}
 
 /// Eight bindings and the triangles under them.
 #[derive(Default)]

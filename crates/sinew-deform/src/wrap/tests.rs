@@ -337,7 +337,7 @@ fn kernel_is_the_reference() {
             ..with(mode)
         };
         let bind = WrapBind::new(&mesh, &driver, config).expect("valid");
-        let frame = simd::Frame {
+        let frame = reference::Frame {
             bind: &bind,
             weight: MaskWeight {
                 mask: Some(&mask),
@@ -355,7 +355,7 @@ fn kernel_is_the_reference() {
         let zero = || (vec![[0.0; 3]; n], vec![[0.0; 3]; n], vec![[0.0; 4]; n]);
         let (mut a, mut b) = (zero(), zero());
         let out = (Some(&mut a.0[..]), Some(&mut a.1[..]), Some(&mut a.2[..]));
-        dispatch!(crate::simd_level(), simd => simd::run::<_, true>(simd, &frame, 0..n, out));
+        run_chunk(&frame, true, 0..n, out);
         let mut out = (Some(&mut b.0[..]), Some(&mut b.1[..]), Some(&mut b.2[..]));
         reference::one_by_one(&frame, 0..n, 0, &mut out);
         for v in 0..n {
