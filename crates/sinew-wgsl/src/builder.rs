@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use crate::brackets::{self, Problem};
 use crate::error::{KernelError, KernelErrors};
-use crate::findings::{self, Finding};
+use crate::findings::Finding;
 use crate::module::Module;
-use crate::pieces::{self, FunctionId, Generated, Instance, Piece};
+use crate::pieces::{self, Cut, Cuts, Generated, Instance, Piece};
 use crate::report::Reporter;
 use crate::scan;
 use crate::snippet::{self, Snippet, SnippetKind};
 use crate::tokens::{self, TokenKind};
+use crate::unlocated;
 
 /// Problems in different functions that are looked for before giving up; each costs one more check of the module.
 const ROUNDS: usize = 16;
@@ -203,32 +204,39 @@ impl ModuleBuilder {
     /// text that no snippet is to blame for is named as such.
     pub fn finish(&self) -> Result<Module, KernelErrors> {
         let names = pieces::all_names(&self.pieces);
-        let mut stubs: HashSet<FunctionId> = HashSet::new();
+        let mut cuts = Cuts::new();
         let mut errors: Vec<(usize, KernelError)> = Vec::new();
         for _ in 0..ROUNDS {
-            let output = pieces::write(self.directives(), &self.pieces, &names, &stubs);
-            let reporter = Reporter {
-                pieces: &self.pieces,
-                names: &names,
-                output: &output,
-            };
-            let findings = match check(&output.text, self.options) {
+            let output = pieces::write(self.directives(), &self.pieces, &names, &cuts);
+            let mut findings = match check(&output.text, self.options) {
                 Ok((module, info)) if errors.is_empty() => {
                     return Ok(Module::new(output, &self.pieces, module, info));
                 }
                 Ok(_) => break,
                 Err(findings) => findings,
             };
-            let before = stubs.len();
+            if let [finding] = &mut findings[..]
+                && finding.spans.is_empty()
+            {
+                let fails = |text: &str| fails_without_place(text, self.options);
+                finding.origin =
+                    unlocated::locate(self.directives(), &self.pieces, &names, &cuts, fails);
+            }
+            let reporter = Reporter {
+                pieces: &self.pieces,
+                names: &names,
+                output: &output,
+            };
+            let before = cuts.len();
             for finding in findings {
                 let reported = reporter.report(finding);
-                stubs.extend(reported.function);
+                cuts.extend(reported.function.map(|f| (f, Cut::Body)));
                 let known = errors.iter().any(|(_, e)| *e == reported.error);
                 if !known {
                     errors.push((reported.piece, reported.error));
                 }
             }
-            if stubs.len() == before {
+            if cuts.len() == before {
                 break;
             }
         }
@@ -245,21 +253,28 @@ impl ModuleBuilder {
     }
 }
 
+fn front_end(options: ModuleOptions) -> naga::front::wgsl::Frontend {
+    naga::front::wgsl::Frontend::new_with_options(naga::front::wgsl::Options {
+        parse_doc_comments: false,
+        capabilities: options.capabilities(),
+    })
+}
+
+fn fails_without_place(text: &str, options: ModuleOptions) -> bool {
+    let failed = front_end(options).parse(text);
+    failed.is_err_and(|e| e.labels().all(|(span, _)| span.to_range().is_none()))
+}
+
 /// naga's front end, naga's validator, barriers; in this order, up to the first that finds something.
 fn check(
     text: &str,
     options: ModuleOptions,
 ) -> Result<(naga::Module, naga::valid::ModuleInfo), Vec<Finding>> {
-    let capabilities = options.capabilities();
-    let mut front = naga::front::wgsl::Frontend::new_with_options(naga::front::wgsl::Options {
-        parse_doc_comments: false,
-        capabilities,
-    });
-    let module = front
+    let module = front_end(options)
         .parse(text)
-        .map_err(|e| vec![findings::of_parse_error(text, &e)])?;
+        .map_err(|e| vec![crate::front::finding(text, &e)])?;
     let flags = naga::valid::ValidationFlags::all();
-    let info = naga::valid::Validator::new(flags, capabilities)
+    let info = naga::valid::Validator::new(flags, options.capabilities())
         .validate(&module)
         .map_err(|e| vec![crate::validation::finding(text, &module, &e)])?;
     let barriers = crate::uniformity::check(text, &module);

@@ -106,6 +106,7 @@ fn unknown(token: Token, character: &str) -> Problem {
     let problem = Problem::new(token, format!("unexpected character `{character}`"));
     match character {
         "#" => problem.help("WGSL has no preprocessor; use `const NAME = value;`"),
+        "?" => problem.help("WGSL has `select(if_false, if_true, condition)`"),
         "\"" | "'" => problem.help("WGSL has no strings"),
         _ => problem,
     }

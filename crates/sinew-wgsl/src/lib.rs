@@ -81,6 +81,7 @@ mod classify;
 mod content;
 mod error;
 mod findings;
+mod front;
 mod module;
 mod pieces;
 mod recursion;
@@ -93,6 +94,7 @@ mod taint;
 mod templates;
 pub mod tokens;
 mod uniformity;
+mod unlocated;
 mod validation;
 mod words;
 

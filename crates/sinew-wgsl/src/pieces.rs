@@ -38,6 +38,18 @@ pub(crate) enum Piece {
 /// A function of a snippet in the module: the piece, and the number of its declaration (a body has none).
 pub(crate) type FunctionId = (usize, Option<usize>);
 
+/// What of a function is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// All that it does; what is left is right whatever it returns.
+    Body,
+    /// What comes from this token on.
+    From(usize),
+}
+
+/// Functions of which something is left out.
+pub(crate) type Cuts = HashMap<FunctionId, Cut>;
+
 /// Names of one instance, both ways.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
@@ -53,6 +65,11 @@ impl Names {
         }
         for (from, to) in &instance.own {
             names.add(from, to.clone());
+        }
+        if let Some(entry) = &instance.entry {
+            // A body is called by a name that does not stand in it.
+            let written = instance.snippet.entry().name.clone();
+            names.written.insert(entry.clone(), written);
         }
         // Any other name that generated code uses is either a local variable of the user, which must not hide what the
         // accessors need, or an attempt to reach generated code past its accessors. Both get a name of their own.
@@ -112,12 +129,12 @@ pub(crate) fn all_names(pieces: &[Piece]) -> Vec<Names> {
         .collect()
 }
 
-/// Writes all pieces, the bodies of `stubs` left out.
+/// Writes all pieces, without what `cuts` leave out.
 pub(crate) fn write(
     directives: &str,
     pieces: &[Piece],
     names: &[Names],
-    stubs: &HashSet<FunctionId>,
+    cuts: &Cuts,
 ) -> Output {
     let mut out = Output::default();
     out.text.push_str(directives);
@@ -130,7 +147,7 @@ pub(crate) fn write(
                 names: &names[at],
                 out: &mut out,
             }
-            .write(stubs),
+            .write(cuts),
         }
         // The last line of a piece may be a comment.
         out.text.push('\n');
@@ -146,10 +163,10 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, stubs: &HashSet<FunctionId>) {
+    fn write(&mut self, cuts: &Cuts) {
         let snippet = &self.instance.snippet;
         if snippet.kind() == SnippetKind::Body {
-            return self.write_body(stubs.contains(&(self.piece, None)));
+            return self.write_body(cuts.get(&(self.piece, None)).copied());
         }
         let mut left_out: Vec<(Range<usize>, String)> = snippet
             .directives()
@@ -157,10 +174,12 @@ impl Writer<'_> {
             .map(|d| (d.clone(), String::new()))
             .collect();
         for (number, declaration) in snippet.declarations().iter().enumerate() {
-            if let Some(parts) = &declaration.function
-                && stubs.contains(&(self.piece, Some(number)))
-            {
-                left_out.push((parts.body.clone(), self.stub(parts)));
+            let cut = cuts.get(&(self.piece, Some(number)));
+            if let (Some(parts), Some(cut)) = (&declaration.function, cut) {
+                left_out.push(match cut {
+                    Cut::Body => (parts.body.clone(), self.stub(parts)),
+                    Cut::From(token) => (*token..parts.body.end, "}".to_owned()),
+                });
             }
         }
         left_out.sort_by_key(|(tokens, _)| tokens.start);
@@ -176,7 +195,7 @@ impl Writer<'_> {
         self.copy(from..snippet.text().len(), token..snippet.tokens().len());
     }
 
-    fn write_body(&mut self, stub: bool) {
+    fn write_body(&mut self, cut: Option<Cut>) {
         let snippet = &self.instance.snippet;
         let length = snippet.text().len();
         let parameters: Vec<String> = snippet
@@ -188,9 +207,16 @@ impl Writer<'_> {
         let entry = self.instance.entry.as_deref().unwrap_or_default();
         let head = format!("fn {entry}({}) {{\n", parameters.join(", "));
         self.out.replace(self.piece, 0..0, &head);
-        if !stub {
-            self.copy(0..length, 0..snippet.tokens().len());
-        }
+        let tokens = match cut {
+            Some(Cut::Body) => 0..0,
+            Some(Cut::From(token)) => 0..token,
+            None => 0..snippet.tokens().len(),
+        };
+        let bytes = match cut {
+            Some(_) => snippet.bytes(&tokens),
+            None => 0..length,
+        };
+        self.copy(bytes, tokens);
         self.out.replace(self.piece, length..length, "\n}");
     }
 

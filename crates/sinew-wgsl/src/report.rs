@@ -32,13 +32,19 @@ pub(crate) struct Reporter<'a> {
 
 impl Reporter<'_> {
     pub(crate) fn report(&self, finding: Finding) -> Reported {
-        let origins: Vec<Origin> = finding
-            .spans
-            .iter()
+        let spans = finding.spans.iter();
+        let origins: Vec<Origin> = spans
             .filter_map(|s| self.output.origin(s))
+            .chain(finding.origin.clone())
             .collect();
-        let of_user = origins.iter().find_map(|o| self.instance(o.piece).map(|i| (o, i)));
-        if let Some((origin, instance)) = of_user {
+        let of_user = |glue: bool| {
+            origins
+                .iter()
+                .filter(|o| glue || !o.span.is_empty())
+                .find_map(|o| self.instance(o.piece).map(|i| (o, i)))
+        };
+        // What is wrapped around a body stands for no bytes of it.
+        if let Some((origin, instance)) = of_user(false).or_else(|| of_user(true)) {
             return self.located(origin.clone(), instance, &finding);
         }
         let blamed = finding.spans.iter().find_map(|s| self.blamed(s));
@@ -116,11 +122,10 @@ impl Reporter<'_> {
         if let Some(help) = &finding.help {
             return Some(self.written(help, piece));
         }
-        let related = finding.related.as_ref()?;
-        let origin = self.output.origin(&related.span)?;
+        let origin = self.output.origin(finding.condition.as_ref()?)?;
         let other = &self.instance(origin.piece)?.snippet;
         let line = LineColumn::of(other.text(), origin.span.start).line;
-        Some(format!("{} in line {line}", related.what))
+        Some(format!("the condition in line {line} may differ between threads"))
     }
 
     /// How the function of this name in the module is declared, in the user's words.

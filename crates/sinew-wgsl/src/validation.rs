@@ -9,9 +9,9 @@ use naga::proc::{ResolveContext, TypeResolution};
 use naga::valid::{
     CallError, ComposeError, EntryPointError, ExpressionError, FunctionError, ValidationError,
 };
-use naga::{Expression, Function, Handle, Module, Type, TypeInner, WithSpan};
+use naga::{Block, Expression, Function, Handle, Module, Statement, Type, TypeInner, WithSpan};
 
-use crate::findings::{Finding, arguments, decapitalized, typed};
+use crate::findings::{Finding, arguments, decapitalized, typed, without_handles};
 use crate::tokens::{TokenKind, tokenize};
 
 /// The problem that the validator found.
@@ -74,12 +74,16 @@ impl Explainer<'_> {
             FunctionError::Expression { handle, source } => {
                 self.wrong_expression(*handle, source)
             }
-            FunctionError::InvalidIfType(value) => self.of_value(*value, |found| {
-                format!("a condition must be `bool`, found {found}")
-            }),
-            FunctionError::InvalidSwitchType(value) => self.of_value(*value, |found| {
-                format!("`switch` needs an integer, found {found}")
-            }),
+            FunctionError::InvalidIfType(value) => {
+                let message = format!("a condition must be `bool`, found {}", self.type_of(*value)?);
+                let decides = |s: &Statement| matches!(s, Statement::If { condition, .. } if condition == value);
+                Some(self.in_statement(message, decides, *value))
+            }
+            FunctionError::InvalidSwitchType(value) => {
+                let message = format!("`switch` needs an integer, found {}", self.type_of(*value)?);
+                let decides = |s: &Statement| matches!(s, Statement::Switch { selector, .. } if selector == value);
+                Some(self.in_statement(message, decides, *value))
+            }
             FunctionError::InvalidStoreTypes { pointer, value } => {
                 let target = self.pointed(*pointer)?;
                 self.of_value(*value, |found| format!("expected {target}, found {found}"))
@@ -113,13 +117,11 @@ impl Explainer<'_> {
             }
             (Some(value), Some(expected)) => {
                 let expected = self.type_name(expected);
-                self.of_value(value, |found| {
-                    format!("`{name}` returns {expected}, found {found}")
-                })
+                let found = self.type_of(value)?;
+                let message = format!("`{name}` returns {expected}, found {found}");
+                Some(self.in_statement(message, |s| returns(s, value), value))
             }
-            (Some(value), None) => self.of_value(value, |_| {
-                format!("`{name}` returns nothing, but there is a value behind `return`")
-            }),
+            (Some(value), None) => Some(self.returned_value(value)),
             (None, None) => None,
         }
     }
@@ -194,12 +196,69 @@ impl Explainer<'_> {
                 format!("a vector of `bool` is needed, found {}", self.type_of(*value)?)
             }
             ExpressionError::MissingCapabilities(needed) => return Some(capability(*needed)),
+            // A number whose type nothing decides: with nothing to return, it has none.
+            ExpressionError::Literal(_)
+                if self.function.result.is_none()
+                    && self.statement(&self.function.body, &|s| returns(s, handle)).is_some() =>
+            {
+                return Some(self.returned_value(handle));
+            }
             _ => return None,
         };
         Some(Finding {
             message,
             spans: self.span(handle).into_iter().collect(),
             ..Finding::default()
+        })
+    }
+
+    fn returned_value(&self, value: Handle<Expression>) -> Finding {
+        let name = self.function.name.as_deref().unwrap_or_default();
+        let message = format!("`{name}` returns nothing, but there is a value behind `return`");
+        self.in_statement(message, |s| returns(s, value), value)
+    }
+
+    /// A problem of what stands behind the first word of a statement (`if`, `return`). A value may be a variable, whose own place
+    /// is where it was declared.
+    fn in_statement(
+        &self,
+        message: String,
+        which: impl Fn(&Statement) -> bool,
+        value: Handle<Expression>,
+    ) -> Finding {
+        let found = self.statement(&self.function.body, &which);
+        let inside = found.and_then(|span| behind_first_word(self.text, &span));
+        Finding {
+            message,
+            spans: inside.into_iter().chain(self.span(value)).collect(),
+            ..Finding::default()
+        }
+    }
+
+    fn statement(
+        &self,
+        block: &Block,
+        which: &impl Fn(&Statement) -> bool,
+    ) -> Option<Range<usize>> {
+        block.span_iter().find_map(|(statement, span)| {
+            if which(statement) {
+                return span.to_range();
+            }
+            match statement {
+                Statement::Block(b) => self.statement(b, which),
+                Statement::If { accept, reject, .. } => self
+                    .statement(accept, which)
+                    .or_else(|| self.statement(reject, which)),
+                Statement::Switch { cases, .. } => {
+                    cases.iter().find_map(|c| self.statement(&c.body, which))
+                }
+                Statement::Loop {
+                    body, continuing, ..
+                } => self
+                    .statement(body, which)
+                    .or_else(|| self.statement(continuing, which)),
+                _ => None,
+            }
         })
     }
 
@@ -276,35 +335,55 @@ impl Explainer<'_> {
     }
 }
 
+fn returns(statement: &Statement, value: Handle<Expression>) -> bool {
+    matches!(statement, Statement::Return { value: Some(v) } if *v == value)
+}
+
+/// What stands behind the first word of a statement, up to its block or semicolon.
+fn behind_first_word(text: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let statement = text.get(span.clone())?;
+    let mut tokens = tokenize(statement).into_iter();
+    tokens.next().filter(|t| t.kind == TokenKind::Keyword)?;
+    let inside: Vec<_> = tokens
+        .take_while(|t| !matches!(t.text(statement), "{" | ";"))
+        .collect();
+    Some(span.start + inside.first()?.start..span.start + inside.last()?.end)
+}
+
 fn capability(needed: naga::valid::Capabilities) -> Finding {
     Finding {
-        message: format!("this needs a feature that is not enabled: {needed:?}"),
+        message: format!("not available here: {}", capability_name(needed)),
         ..Finding::default()
     }
 }
 
-/// The innermost cause, without naga's numbers of expressions.
+fn capability_name(needed: naga::valid::Capabilities) -> String {
+    use naga::valid::Capabilities as C;
+    let known = [
+        (C::SUBGROUP, "subgroup operations"),
+        (C::SUBGROUP_BARRIER, "subgroup barriers"),
+        (C::SHADER_FLOAT16, "`f16`"),
+        (C::FLOAT64, "`f64`"),
+        (C::SHADER_INT64, "integers of 64 bits"),
+        (C::IMMEDIATES, "`var<immediate>`"),
+    ];
+    match known.iter().find(|(c, _)| *c == needed) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("{needed:?}"),
+    }
+}
+
+/// The innermost cause.
 fn deepest(error: &dyn Error) -> String {
     let mut at = error;
     while let Some(source) = at.source() {
         at = source;
     }
-    let mut out = String::new();
-    for word in at.to_string().split(' ') {
-        let number = word
-            .trim_start_matches("Some(")
-            .trim_end_matches([')', ',', '.'])
-            .strip_prefix('[')
-            .and_then(|w| w.strip_suffix(']'));
-        if number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
-            continue;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
+    let message = at.to_string();
+    match message.contains("TypeFlags(") {
+        true => "this type is not possible here".to_owned(),
+        false => decapitalized(&without_handles(&message)),
     }
-    decapitalized(&out)
 }
 
 fn symbol(operator: naga::BinaryOperator) -> &'static str {
