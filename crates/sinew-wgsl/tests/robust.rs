@@ -1,0 +1,222 @@
+//! No text ends in a panic or uses up the stack.
+
+mod common;
+
+use proptest::prelude::*;
+use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet, tokens};
+
+/// Less than what tests and most threads have.
+const SMALL_STACK: usize = 512 << 10;
+
+fn on_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
+    thread.spawn(work).unwrap().join().unwrap()
+}
+
+/// All that can be called with a text.
+fn everything(text: &str) {
+    let _ = tokens::tokenize(text);
+    let _ = common::module(text);
+    if let Ok(library) = Snippet::parse_library("l.wgsl", text) {
+        let mut builder = ModuleBuilder::new(ModuleOptions::default());
+        let _ = builder.add(&library, "sinew_1_", &common::RENAMES);
+        if let Ok(module) = builder.finish() {
+            let _ = module.entry_points();
+            let _ = module.locate(text.len() / 2);
+        }
+    }
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    if let Err(errors) = builder.declare("generated", text).finish() {
+        let _ = errors.to_string();
+    }
+}
+
+/// The first message about a text, made on a small stack.
+fn first_message(text: String) -> String {
+    on_small_stack(move || match common::module(&text) {
+        Ok(_) => "no error".to_owned(),
+        Err(errors) => errors.0[0].message.clone(),
+    })
+}
+
+#[test]
+fn deep_nesting_ends_in_an_error() {
+    let nested = |open: &str, close: &str, n: usize| {
+        format!("let a = {}1{};", open.repeat(n), close.repeat(n))
+    };
+    let deep = "brackets are nested more than 64 deep";
+    let long = "more than 400 operators in one expression or statement";
+    let cases = [
+        (nested("(", ")", 10_000), deep),
+        (nested("abs(", ")", 10_000), deep),
+        (nested("array(", ")", 10_000), deep),
+        (nested("-", "", 10_000), long),
+        (nested("!", "", 10_000), long),
+        (nested("", " + 1", 10_000), long),
+        (nested("", " && true", 10_000), long),
+        (nested("", ".x", 10_000), long),
+        (nested("", "[0]", 10_000), long),
+        (format!("var a: {}f32{};", "array<".repeat(10_000), ">".repeat(10_000)), long),
+        (format!("{}{}", "{".repeat(10_000), "}".repeat(10_000)), deep),
+        (format!("{}{}", "if true {".repeat(10_000), "}".repeat(10_000)), deep),
+        (format!("if true {{}} {}", "else if true {}".repeat(10_000)), long),
+        (format!("let a = {}", "(".repeat(1_000_000)), deep),
+    ];
+    for (text, message) in cases {
+        let start: String = text.chars().take(40).collect();
+        assert_eq!(first_message(text), message, "{start}");
+    }
+    let comment = format!("{}{} let a = 1;", "/*".repeat(100_000), "*/".repeat(100_000));
+    assert_eq!(first_message(comment), "no error");
+}
+
+#[test]
+fn what_the_limits_let_pass_needs_little_stack() {
+    let nested = |open: &str, close: &str, n: usize| {
+        format!("let a = {}1.0{};", open.repeat(n), close.repeat(n))
+    };
+    let cases = [
+        nested("(", ")", 64),
+        nested("abs(", ")", 64),
+        nested("", " + 1.0", 390),
+        nested("- ", "", 190),
+        nested("(1.0 + ", ")", 63),
+        nested("abs(1.0 + 2.0 * 3.0 / 4.0 - ", ")", 60),
+        format!("{}{}", "{".repeat(64), "}".repeat(64)),
+        format!("{}{}", "if true {".repeat(64), "}".repeat(64)),
+        format!("{}{}", "loop { if true {".repeat(31), "} break; }".repeat(31)),
+        format!("if true {{}} {}", "else if true {}".repeat(190)),
+    ];
+    for text in cases {
+        let start: String = text.chars().take(40).collect();
+        assert_eq!(first_message(text), "no error", "{start}");
+    }
+}
+
+#[test]
+fn chains_of_declarations_end_in_an_error() {
+    let chain = |n: usize, line: &dyn Fn(usize) -> String| {
+        let lines: String = (0..n).map(line).collect();
+        format!("{lines}\nfn kernel(index: u32) {{}}")
+    };
+    let message = "20000 declarations build on each other, at most 256 may";
+    let last = |i: usize, text: &str, end: &str| match i {
+        19_999 => end.to_owned(),
+        _ => format!("{text}{}", i + 1),
+    };
+    let calls = chain(20_000, &|i| format!("fn f{i}() {{ {}(); }}\n", last(i, "f", "barrier")));
+    assert_eq!(first_message(calls), message);
+    let constants = chain(20_000, &|i| format!("const c{i} = {};\n", last(i, "c", "1")));
+    assert_eq!(first_message(constants), message);
+    let structures = chain(20_000, &|i| format!("struct S{i} {{ a: {} }}\n", last(i, "S", "f32")));
+    assert_eq!(first_message(structures), message);
+    let fine = chain(200, &|i| match i {
+        199 => format!("fn f{i}() {{}}\n"),
+        _ => format!("fn f{i}() {{ f{}(); }}\n", i + 1),
+    });
+    assert_eq!(first_message(fine), "no error");
+    let ring = chain(20_000, &|i| format!("fn f{i}() {{ f{}(); }}\n", (i + 1) % 20_000));
+    assert!(first_message(ring).starts_with("`f0` calls itself: f0 -> f1 -> "));
+}
+
+#[test]
+fn local_variables_that_hide_functions_are_no_recursion() {
+    let text = "fn a() -> f32 { let b = 1.0; return b; }
+fn b() -> f32 { return a(); }
+fn kernel(index: u32) { let kernel = b(); }";
+    assert_eq!(common::errors(text), "no error");
+}
+
+#[test]
+fn a_megabyte_of_text_is_checked() {
+    let functions: String = (0..12_000)
+        .map(|i| format!("fn g{i}(p: vec3<f32>) -> vec3<f32> {{ // größe {i}\n  return p * {i}.0 + vec3<f32>(1.0);\n}}\n"))
+        .collect();
+    let text = format!("{functions}fn kernel(index: u32) {{ write_position(index, g7(read_position(index))); }}");
+    assert!(text.len() > 1_000_000);
+    assert_eq!(first_message(text), "no error");
+    let statements = "s += read_position(index) * 2.0;\n".repeat(32_000);
+    let text = format!("var s = vec3<f32>();\n{statements}wrong(s);");
+    let error = on_small_stack(move || common::module(&text).unwrap_err().0.remove(0));
+    assert_eq!((error.line, error.column), (32_002, 1));
+}
+
+#[test]
+fn long_lines_and_too_long_texts() {
+    let text = format!("let a = bad;{}", " ".repeat(1_000_000));
+    assert!(common::errors(&text).len() < 1000);
+    let text = " ".repeat(sinew_wgsl::LONGEST_TEXT + 1);
+    assert_eq!(
+        first_message(text),
+        "16777217 bytes of text, at most 16777216"
+    );
+}
+
+#[test]
+fn texts_without_end_of_line_and_with_every_end_of_line() {
+    for end in ["\n", "\r\n", "\r", ""] {
+        let text = format!("// comment{end}{end}let a = bad; // é");
+        let found = match common::module(&text) {
+            Ok(_) => None,
+            Err(errors) => Some(errors.0[0].line),
+        };
+        // Without line ends all of it is a comment.
+        let wanted = if end.is_empty() { 1 } else { 3 };
+        assert_eq!(found, Some(wanted), "{end:?}");
+    }
+    assert_eq!(common::errors("write_sum(index, 1); // no line end"), "no error");
+}
+
+/// Pieces of kernels, put together at random: most are wrong in some new way.
+fn kernels() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "fn kernel(index: u32) {", "}", "{", "let a = ", "var b = ", "b = ", "a", "b", "index", "1.0", "2u", "3", "vec3<f32>(",
+        "read_position(", "write_position(", "write_sum(", "f(", ")", ",", ";", "+", "*", "==", "<", ">", "[", "]", ".x", ".xyz", "&", "-",
+        "if ", "else ", "for (", "while ", "loop ", "switch ", "case 1u: ", "default: ", "break;", "continue;", "return ", "return;",
+        "workgroupBarrier();", "fn f(a: f32) -> f32 {", "struct S { a: f32 }", "S(", "const C = ", "C", "var<workgroup> w: array<f32, 4>;",
+        "var<private> p: vec3<f32>;", "w", "p", "array<f32, C>(", "dot(", "normalize(", "select(", "true", "@size(8)", "enable f16;", "f32",
+        "bitcast<u32>(", "alias A = f32;", "override o: f32 = 1.0;", "const_assert true;", "discard;", "ptr<function, f32>", "\n", "  ", "// c\n",
+        "/* c */", "ä", "#", "\0", "0x", "1e9999", "99999999999999999999", "-2147483648", "1 / 0", "1 % 0", "a[", "atomicAdd(",
+    ]);
+    prop::collection::vec(pieces, 0..40).prop_map(|p| p.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        everything(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn random_characters_never_panic(text in any::<String>()) {
+        everything(&text);
+    }
+
+    #[test]
+    fn random_kernels_never_panic(text in kernels()) {
+        everything(&text);
+    }
+
+    #[test]
+    fn random_bodies_never_panic(text in kernels()) {
+        everything(&format!("fn f(a: f32) -> f32 {{ return a; }} fn kernel(index: u32) {{ {text} }}"));
+    }
+
+    #[test]
+    fn every_error_lies_in_the_text(text in kernels()) {
+        let lines: Vec<&str> = text.split(['\n', '\r']).collect();
+        if let Err(errors) = common::module(&text) {
+            prop_assert!(!errors.0.is_empty());
+            for e in &errors.0 {
+                prop_assert_eq!(&e.file, "k.wgsl", "{}", errors);
+                prop_assert_eq!(&e.source_line, lines[e.line - 1]);
+                let width = e.source_line.chars().count();
+                prop_assert!(e.length >= 1 && e.column - 1 <= width);
+                prop_assert!(e.column - 1 + e.length <= width.max(e.column));
+                prop_assert!(!e.to_string().contains("sinew_"), "{}", errors);
+            }
+        }
+    }
+}
