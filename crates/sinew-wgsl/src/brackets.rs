@@ -119,9 +119,11 @@ impl Walk<'_> {
         let wanted = closing(opener.text(self.text));
         if wanted != found {
             let line = crate::error::LineColumn::of(self.text, opener.start).line;
-            return Err(Problem::new(token, format!("`{found}` where `{wanted}` is expected")).help(
-                format!("`{}` was opened in line {line}", opener.text(self.text)),
-            ));
+            return Err(
+                Problem::new(token, format!("`{found}` where `{wanted}` is expected")).help(
+                    format!("`{}` was opened in line {line}", opener.text(self.text)),
+                ),
+            );
         }
         self.reset();
         self.levels.pop();

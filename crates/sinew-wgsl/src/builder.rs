@@ -1,6 +1,6 @@
 //! Puts one module together and checks it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::brackets::{self, Problem};
 use crate::error::{KernelError, KernelErrors};
@@ -121,7 +121,7 @@ impl ModuleBuilder {
         let own = snippet
             .declared()
             .map(|d| (d.name.to_owned(), emitted(d.name)))
-            .collect::<std::collections::HashMap<_, _>>();
+            .collect::<BTreeMap<_, _>>();
         let name = &snippet.entry().name;
         let entry = match snippet.kind() {
             SnippetKind::Library => None,
@@ -156,11 +156,16 @@ impl ModuleBuilder {
         }
         let mut problems = self.directive_problems(snippet);
         let given = |name: &str| renames.iter().any(|(from, _)| *from == name);
-        problems.extend(snippet.declared().filter(|d| given(d.name)).map(|d| Problem {
-            span: d.span,
-            message: format!("`{}` is given by the graph", d.name),
-            help: Some("choose another name".to_owned()),
-        }));
+        problems.extend(
+            snippet
+                .declared()
+                .filter(|d| given(d.name))
+                .map(|d| Problem {
+                    span: d.span,
+                    message: format!("`{}` is given by the graph", d.name),
+                    help: Some("choose another name".to_owned()),
+                }),
+        );
         match problems.is_empty() {
             true => Ok(()),
             false => Err(KernelErrors(snippet::located(
@@ -215,18 +220,18 @@ impl ModuleBuilder {
                 Ok(_) => break,
                 Err(findings) => findings,
             };
-            if let [finding] = &mut findings[..]
-                && finding.spans.is_empty()
-            {
-                let fails = |text: &str| fails_without_place(text, self.options);
-                finding.origin =
-                    unlocated::locate(self.directives(), &self.pieces, &names, &cuts, fails);
-            }
             let reporter = Reporter {
                 pieces: &self.pieces,
                 names: &names,
                 output: &output,
             };
+            if let [finding] = &mut findings[..]
+                && !reporter.is_placed(finding)
+            {
+                let fails = |text: &str| fails_alike(text, self.options, &finding.message);
+                let directives = self.directives();
+                finding.origin = unlocated::locate(directives, &self.pieces, &names, &cuts, fails);
+            }
             let before = cuts.len();
             for finding in findings {
                 let reported = reporter.report(finding);
@@ -260,9 +265,9 @@ fn front_end(options: ModuleOptions) -> naga::front::wgsl::Frontend {
     })
 }
 
-fn fails_without_place(text: &str, options: ModuleOptions) -> bool {
-    let failed = front_end(options).parse(text);
-    failed.is_err_and(|e| e.labels().all(|(span, _)| span.to_range().is_none()))
+fn fails_alike(text: &str, options: ModuleOptions, message: &str) -> bool {
+    let found = check(text, options).map(|_| ());
+    found.is_err_and(|findings| findings.iter().any(|f| f.message == message))
 }
 
 /// naga's front end, naga's validator, barriers; in this order, up to the first that finds something.

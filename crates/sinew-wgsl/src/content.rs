@@ -38,6 +38,10 @@ pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) 
                 }
                 resource_attribute = false;
             }
+            TokenKind::Keyword if word == "discard" => {
+                let problem = Problem::new(*token, "a kernel cannot use `discard`");
+                out.push(problem.help("leave the kernel with `return`"));
+            }
             TokenKind::Name if seen.insert(word) => out.extend(name(*token, word)),
             TokenKind::Unknown => out.push(unknown(*token, word)),
             _ => {}

@@ -210,7 +210,11 @@ fn notes(error: &ParseError) -> Option<String> {
     let types: Vec<&str> = error
         .notes()
         .filter_map(|n| n.strip_prefix("allowed type: "))
-        .filter(|t| !["{", "f16", "f64", "i64", "u64"].iter().any(|x| t.contains(x)))
+        .filter(|t| {
+            !["{", "f16", "f64", "i64", "u64"]
+                .iter()
+                .any(|x| t.contains(x))
+        })
         .collect();
     let said: Vec<&str> = error.notes().filter(|n| !is_type(n)).collect();
     let said = plain(&decapitalized(&said.join(" ")));
@@ -224,4 +228,3 @@ fn notes(error: &ParseError) -> Option<String> {
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     text.strip_prefix(start)?.strip_suffix(end)
 }
-

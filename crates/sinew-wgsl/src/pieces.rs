@@ -1,6 +1,6 @@
 //! The parts of a module and how they are written out with their names changed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::scan::{Declaration, FunctionParts};
@@ -22,7 +22,7 @@ pub(crate) struct Generated {
 pub(crate) struct Instance {
     pub(crate) snippet: Snippet,
     /// Own names of module scope, and what they are in the module.
-    pub(crate) own: HashMap<String, String>,
+    pub(crate) own: BTreeMap<String, String>,
     /// Accessors, and what they are in the module; in the order given.
     pub(crate) accessors: Vec<(String, String)>,
     /// Name of the entry function in the module.
@@ -109,7 +109,11 @@ pub(crate) fn taken_names(pieces: &[Piece]) -> HashSet<&str> {
     for piece in pieces {
         match piece {
             Piece::Generated(g) => {
-                out.extend(g.declarations.iter().map(|d| g.tokens[d.name].text(&g.text)));
+                out.extend(
+                    g.declarations
+                        .iter()
+                        .map(|d| g.tokens[d.name].text(&g.text)),
+                );
             }
             Piece::Instance(i) => out.extend(i.own.values().chain(&i.entry).map(String::as_str)),
         }
@@ -130,12 +134,7 @@ pub(crate) fn all_names(pieces: &[Piece]) -> Vec<Names> {
 }
 
 /// Writes all pieces, without what `cuts` leave out.
-pub(crate) fn write(
-    directives: &str,
-    pieces: &[Piece],
-    names: &[Names],
-    cuts: &Cuts,
-) -> Output {
+pub(crate) fn write(directives: &str, pieces: &[Piece], names: &[Names], cuts: &Cuts) -> Output {
     let mut out = Output::default();
     out.text.push_str(directives);
     for (at, piece) in pieces.iter().enumerate() {

@@ -201,7 +201,11 @@ impl<'a> Reflector<'a> {
             name: variable.name.clone().unwrap_or_default(),
             kind,
             type_name: self.type_name(variable.ty),
-            least_size: if is_buffer { self.layouts[variable.ty].size } else { 0 },
+            least_size: if is_buffer {
+                self.layouts[variable.ty].size
+            } else {
+                0
+            },
             stride: self.stride(variable.ty),
             is_read: used.intersects(GlobalUse::READ | GlobalUse::ATOMIC),
             is_written: used.intersects(GlobalUse::WRITE | GlobalUse::ATOMIC),
@@ -211,14 +215,16 @@ impl<'a> Reflector<'a> {
     fn stride(&self, handle: Handle<Type>) -> Option<u32> {
         match &self.module.types[handle].inner {
             TypeInner::Array { stride, .. } => Some(*stride),
-            TypeInner::Struct { members, .. } => match self.module.types[members.last()?.ty].inner {
-                TypeInner::Array {
-                    stride,
-                    size: naga::ArraySize::Dynamic,
-                    ..
-                } => Some(stride),
-                _ => None,
-            },
+            TypeInner::Struct { members, .. } => {
+                match self.module.types[members.last()?.ty].inner {
+                    TypeInner::Array {
+                        stride,
+                        size: naga::ArraySize::Dynamic,
+                        ..
+                    } => Some(stride),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }

@@ -31,6 +31,14 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
+    /// Whether it is known which snippet is to blame.
+    pub(crate) fn is_placed(&self, finding: &Finding) -> bool {
+        finding.spans.iter().any(|span| {
+            let origin = self.output.origin(span);
+            origin.is_some_and(|o| self.instance(o.piece).is_some()) || self.blamed(span).is_some()
+        })
+    }
+
     pub(crate) fn report(&self, finding: Finding) -> Reported {
         let spans = finding.spans.iter();
         let origins: Vec<Origin> = spans
@@ -116,7 +124,11 @@ impl Reporter<'_> {
             let mine = accessors.chain(locals.iter().map(String::as_str));
             return words::suggestion(&written, mine);
         }
-        if let Some(signature) = finding.callee.as_ref().and_then(|c| self.signature(c, piece)) {
+        if let Some(signature) = finding
+            .callee
+            .as_ref()
+            .and_then(|c| self.signature(c, piece))
+        {
             return Some(signature);
         }
         if let Some(help) = &finding.help {
@@ -125,14 +137,21 @@ impl Reporter<'_> {
         let origin = self.output.origin(finding.condition.as_ref()?)?;
         let other = &self.instance(origin.piece)?.snippet;
         let line = LineColumn::of(other.text(), origin.span.start).line;
-        Some(format!("the condition in line {line} may differ between threads"))
+        Some(format!(
+            "the condition in line {line} may differ between threads"
+        ))
     }
 
     /// How the function of this name in the module is declared, in the user's words.
     fn signature(&self, emitted: &str, piece: usize) -> Option<String> {
         self.pieces.iter().enumerate().find_map(|(at, p)| {
             let (text, tokens, declarations, names) = match p {
-                Piece::Generated(g) => (g.text.as_str(), g.tokens.as_slice(), &g.declarations[..], None),
+                Piece::Generated(g) => (
+                    g.text.as_str(),
+                    g.tokens.as_slice(),
+                    &g.declarations[..],
+                    None,
+                ),
                 Piece::Instance(i) => (
                     i.snippet.text(),
                     i.snippet.tokens(),
@@ -140,7 +159,11 @@ impl Reporter<'_> {
                     Some(&self.names[at]),
                 ),
             };
-            let called = |name| names.map_or(name, |n: &Names| n.emitted.get(name).map_or("", String::as_str));
+            let called = |name| {
+                names.map_or(name, |n: &Names| {
+                    n.emitted.get(name).map_or("", String::as_str)
+                })
+            };
             let d = declarations.iter().find(|d| {
                 d.kind == DeclarationKind::Function && called(tokens[d.name].text(text)) == emitted
             })?;
@@ -223,7 +246,8 @@ fn local_names(snippet: &Snippet) -> Vec<String> {
         let before = at.checked_sub(1).map(|i| tokens[i]);
         let after = tokens.get(at + 1);
         tokens[*at].kind == TokenKind::Name
-            && (before.is_some_and(|b| matches!(b.kind, TokenKind::Keyword | TokenKind::TemplateClose))
+            && (before
+                .is_some_and(|b| matches!(b.kind, TokenKind::Keyword | TokenKind::TemplateClose))
                 || after.is_some_and(|a| a.is(text, b':')))
     };
     let parameters = snippet.entry().parameters.iter().map(|p| p.0.clone());

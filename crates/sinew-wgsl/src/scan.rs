@@ -182,9 +182,7 @@ impl Scanner<'_> {
         if kind == DeclarationKind::Variable
             && self.tokens.get(first).map(|t| t.kind) == Some(TokenKind::TemplateOpen)
         {
-            while first < self.tokens.len()
-                && self.tokens[first].kind != TokenKind::TemplateClose
-            {
+            while first < self.tokens.len() && self.tokens[first].kind != TokenKind::TemplateClose {
                 first += 1;
             }
             first += 1;
@@ -251,9 +249,7 @@ impl Scanner<'_> {
 /// The problem of a missing semicolon in front of token `at`, shown where it should stand.
 pub(crate) fn missing_semicolon(text: &str, tokens: &[Token], at: usize) -> Problem {
     let last = at.min(tokens.len()).saturating_sub(1);
-    let (end, word) = tokens
-        .get(last)
-        .map_or((0, ""), |t| (t.end, t.text(text)));
+    let (end, word) = tokens.get(last).map_or((0, ""), |t| (t.end, t.text(text)));
     Problem {
         span: end..end,
         message: format!("expected `;` behind `{word}`"),

@@ -20,10 +20,16 @@ fn names(text: &str) -> Vec<&str> {
 
 #[test]
 fn comments_nest_and_line_comments_end() {
-    assert_eq!(names("a /* b /* c */ d */ e // f\ng /**/ h"), ["a", "e", "g", "h"]);
+    assert_eq!(
+        names("a /* b /* c */ d */ e // f\ng /**/ h"),
+        ["a", "e", "g", "h"]
+    );
     assert_eq!(names("a // b\r\nc // d"), ["a", "c"]);
     assert_eq!(names("a // b\u{2028}c"), ["a", "c"]);
-    assert_eq!(of_kind("a /* b /* */", TokenKind::UnterminatedComment).len(), 1);
+    assert_eq!(
+        of_kind("a /* b /* */", TokenKind::UnterminatedComment).len(),
+        1
+    );
     assert_eq!(names("a/b*c"), ["a", "b", "c"]);
 }
 
@@ -46,14 +52,23 @@ fn members_are_told_apart() {
     assert_eq!(names("a . /* c */ b"), ["a"]);
     assert_eq!(names("1.0.x"), [""; 0]);
     let text = "struct S { @size(N) @align(16) a: T, b: array<U, M>, } fn f(a: S) {}";
-    assert_eq!(names(text), ["S", "N", "T", "array", "U", "M", "f", "a", "S"]);
+    assert_eq!(
+        names(text),
+        ["S", "N", "T", "array", "U", "M", "f", "a", "S"]
+    );
 }
 
 #[test]
 fn words_of_context_are_no_names() {
     assert_eq!(names("var<private> private: f32;"), ["private", "f32"]);
-    assert_eq!(names("var<storage, read_write> x: array<f32>;"), ["x", "array", "f32"]);
-    assert_eq!(names("@builtin(position) p: vec4<f32>"), ["p", "vec4", "f32"]);
+    assert_eq!(
+        names("var<storage, read_write> x: array<f32>;"),
+        ["x", "array", "f32"]
+    );
+    assert_eq!(
+        names("@builtin(position) p: vec4<f32>"),
+        ["p", "vec4", "f32"]
+    );
     assert_eq!(names("enable f16, subgroups; const f16 = 1;"), ["f16"]);
     assert_eq!(names("@must_use fn must_use()"), ["must_use"]);
     assert_eq!(names("_ = f(_a);"), ["f", "_a"]);
@@ -64,7 +79,10 @@ fn template_lists_are_found() {
     let brackets = |text| {
         let kinds = tokenize(text);
         let count = |kind| kinds.iter().filter(|t| t.kind == kind).count();
-        (count(TokenKind::TemplateOpen), count(TokenKind::TemplateClose))
+        (
+            count(TokenKind::TemplateOpen),
+            count(TokenKind::TemplateClose),
+        )
     };
     assert_eq!(brackets("array<vec2<f32>, 3>()"), (2, 2));
     assert_eq!(brackets("let x: array<vec2<f32>>= y;"), (2, 2));
@@ -95,10 +113,59 @@ fn names_are_recognised() {
 /// Pieces of WGSL, put together at random.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
-        "a", "b", "position", "ab", "größe", ".", ".a", " ", "\n", "\r\n", "\t", "1", "1.5f", "0x1.8p3", "1e",
-        "/*", "*/", "//", "// a\n", "/* a */", "<", ">", ">=", "<<", "(", ")", "{", "}", "[", "]", ",", ";",
-        ":", "=", "==", "&&", "||", "!", "@", "@size(a)", "let", "var", "var<private>", "struct", "fn", "struct S { a: b }",
-        "enable f16;", "array<a, 3>", "_", "§", "\u{2028}", "\0", "\"a\"",
+        "a",
+        "b",
+        "position",
+        "ab",
+        "größe",
+        ".",
+        ".a",
+        " ",
+        "\n",
+        "\r\n",
+        "\t",
+        "1",
+        "1.5f",
+        "0x1.8p3",
+        "1e",
+        "/*",
+        "*/",
+        "//",
+        "// a\n",
+        "/* a */",
+        "<",
+        ">",
+        ">=",
+        "<<",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ";",
+        ":",
+        "=",
+        "==",
+        "&&",
+        "||",
+        "!",
+        "@",
+        "@size(a)",
+        "let",
+        "var",
+        "var<private>",
+        "struct",
+        "fn",
+        "struct S { a: b }",
+        "enable f16;",
+        "array<a, 3>",
+        "_",
+        "§",
+        "\u{2028}",
+        "\0",
+        "\"a\"",
     ]);
     prop::collection::vec(pieces, 0..60).prop_map(|p| p.concat())
 }

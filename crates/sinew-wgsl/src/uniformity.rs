@@ -181,9 +181,9 @@ impl Walk<'_> {
             }
             Statement::Switch { selector, cases } => {
                 let inside = self.branch(*selector, flow);
-                let exits = cases.iter().fold(none, |all, case| {
-                    all.join(self.block(&case.body, inside))
-                });
+                let exits = cases
+                    .iter()
+                    .fold(none, |all, case| all.join(self.block(&case.body, inside)));
                 Exits {
                     breaks: Flow::default(),
                     ..exits
@@ -295,7 +295,8 @@ impl Walk<'_> {
             })
             .collect();
         if let Some(result) = result {
-            self.values.set_result(result, here(callee.result) | flow.taint);
+            self.values
+                .set_result(result, here(callee.result) | flow.taint);
         }
         for argument in arguments {
             // What a function does to a variable that it gets a pointer to is not followed.
@@ -321,7 +322,10 @@ impl Walk<'_> {
             }
             return;
         }
-        let spans: Vec<Range<usize>> = [site, barrier].into_iter().filter_map(Span::to_range).collect();
+        let spans: Vec<Range<usize>> = [site, barrier]
+            .into_iter()
+            .filter_map(Span::to_range)
+            .collect();
         let name = spans
             .last()
             .and_then(|s| self.text.get(s.clone()))

@@ -1,4 +1,4 @@
-//! naga gives some errors without a place. Leaving out functions and statements until the error is gone shows where it is.
+//! naga gives some errors without a place, or with one in generated text. Leaving out functions and statements until the error is gone shows where it is.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::scan::FunctionParts;
 use crate::snippet::{Snippet, SnippetKind};
 use crate::source_map::Origin;
 
-/// The statement that makes the front end fail without a place; `fails` says whether a text does. It is asked a number of times
+/// The statement without which the problem is gone; `fails` says whether a text does. It is asked a number of times
 /// that grows with the logarithm of the number of functions and statements.
 pub(crate) fn locate(
     directives: &str,

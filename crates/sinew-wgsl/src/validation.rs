@@ -71,11 +71,12 @@ impl Explainer<'_> {
                 let name = self.module.functions[*function].name.clone()?;
                 self.wrong_call(name, error)
             }
-            FunctionError::Expression { handle, source } => {
-                self.wrong_expression(*handle, source)
-            }
+            FunctionError::Expression { handle, source } => self.wrong_expression(*handle, source),
             FunctionError::InvalidIfType(value) => {
-                let message = format!("a condition must be `bool`, found {}", self.type_of(*value)?);
+                let message = format!(
+                    "a condition must be `bool`, found {}",
+                    self.type_of(*value)?
+                );
                 let decides = |s: &Statement| matches!(s, Statement::If { condition, .. } if condition == value);
                 Some(self.in_statement(message, decides, *value))
             }
@@ -105,13 +106,16 @@ impl Explainer<'_> {
                 let at_return = self.labelled("invalid return");
                 let message = match at_return.is_some() {
                     true => format!("`{name}` must return a value of type {expected}"),
-                    false => format!(
-                        "`{name}` does not return a value of type {expected} on every path"
-                    ),
+                    false => {
+                        format!("`{name}` does not return a value of type {expected} on every path")
+                    }
                 };
                 Some(Finding {
                     message,
-                    spans: at_return.or_else(|| self.function_name()).into_iter().collect(),
+                    spans: at_return
+                        .or_else(|| self.function_name())
+                        .into_iter()
+                        .collect(),
                     ..Finding::default()
                 })
             }
@@ -150,7 +154,12 @@ impl Explainer<'_> {
                     self.type_name(*required),
                     self.type_of(*seen_expression)?
                 ),
-                spans: given.get(*index).cloned().into_iter().chain([call]).collect(),
+                spans: given
+                    .get(*index)
+                    .cloned()
+                    .into_iter()
+                    .chain([call])
+                    .collect(),
                 callee: Some(name),
                 ..Finding::default()
             }),
@@ -193,13 +202,18 @@ impl Explainer<'_> {
                 format!("value {} has the wrong type", index + 1)
             }
             ExpressionError::InvalidBooleanVector(value) => {
-                format!("a vector of `bool` is needed, found {}", self.type_of(*value)?)
+                format!(
+                    "a vector of `bool` is needed, found {}",
+                    self.type_of(*value)?
+                )
             }
             ExpressionError::MissingCapabilities(needed) => return Some(capability(*needed)),
             // A number whose type nothing decides: with nothing to return, it has none.
             ExpressionError::Literal(_)
                 if self.function.result.is_none()
-                    && self.statement(&self.function.body, &|s| returns(s, handle)).is_some() =>
+                    && self
+                        .statement(&self.function.body, &|s| returns(s, handle))
+                        .is_some() =>
             {
                 return Some(self.returned_value(handle));
             }
@@ -287,7 +301,9 @@ impl Explainer<'_> {
     fn function_name(&self) -> Option<Range<usize>> {
         let (whole, _) = self.spans.last()?;
         let text = self.text.get(whole.clone())?;
-        let name = tokenize(text).into_iter().find(|t| t.kind == TokenKind::Name)?;
+        let name = tokenize(text)
+            .into_iter()
+            .find(|t| t.kind == TokenKind::Name)?;
         Some(whole.start + name.start..whole.start + name.end)
     }
 

@@ -48,10 +48,7 @@ pub(crate) fn foreign(word: &str) -> Option<&'static str> {
 }
 
 /// Help for an unknown name: `mine` are the names that the text may use beside WGSL's own.
-pub(crate) fn suggestion<'a>(
-    word: &str,
-    mine: impl Iterator<Item = &'a str>,
-) -> Option<String> {
+pub(crate) fn suggestion<'a>(word: &str, mine: impl Iterator<Item = &'a str>) -> Option<String> {
     match word {
         "mul" => return Some("WGSL multiplies matrices with `*`".to_owned()),
         "mod" | "fmod" => return Some("WGSL has the operator `%`".to_owned()),

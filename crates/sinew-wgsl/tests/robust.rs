@@ -10,7 +10,10 @@ const SMALL_STACK: usize = 512 << 10;
 
 fn on_small_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(SMALL_STACK);
-    thread.spawn(work).unwrap().join().unwrap()
+    let running = thread.spawn(work).expect("a thread starts");
+    running
+        .join()
+        .expect("no panic and no overflow of the stack")
 }
 
 /// All that can be called with a text.
@@ -56,17 +59,37 @@ fn deep_nesting_ends_in_an_error() {
         (nested("", " && true", 10_000), long),
         (nested("", ".x", 10_000), long),
         (nested("", "[0]", 10_000), long),
-        (format!("var a: {}f32{};", "array<".repeat(10_000), ">".repeat(10_000)), long),
-        (format!("{}{}", "{".repeat(10_000), "}".repeat(10_000)), deep),
-        (format!("{}{}", "if true {".repeat(10_000), "}".repeat(10_000)), deep),
-        (format!("if true {{}} {}", "else if true {}".repeat(10_000)), long),
+        (
+            format!(
+                "var a: {}f32{};",
+                "array<".repeat(10_000),
+                ">".repeat(10_000)
+            ),
+            long,
+        ),
+        (
+            format!("{}{}", "{".repeat(10_000), "}".repeat(10_000)),
+            deep,
+        ),
+        (
+            format!("{}{}", "if true {".repeat(10_000), "}".repeat(10_000)),
+            deep,
+        ),
+        (
+            format!("if true {{}} {}", "else if true {}".repeat(10_000)),
+            long,
+        ),
         (format!("let a = {}", "(".repeat(1_000_000)), deep),
     ];
     for (text, message) in cases {
         let start: String = text.chars().take(40).collect();
         assert_eq!(first_message(text), message, "{start}");
     }
-    let comment = format!("{}{} let a = 1;", "/*".repeat(100_000), "*/".repeat(100_000));
+    let comment = format!(
+        "{}{} let a = 1;",
+        "/*".repeat(100_000),
+        "*/".repeat(100_000)
+    );
     assert_eq!(first_message(comment), "no error");
 }
 
@@ -84,7 +107,11 @@ fn what_the_limits_let_pass_needs_little_stack() {
         nested("abs(1.0 + 2.0 * 3.0 / 4.0 - ", ")", 60),
         format!("{}{}", "{".repeat(64), "}".repeat(64)),
         format!("{}{}", "if true {".repeat(64), "}".repeat(64)),
-        format!("{}{}", "loop { if true {".repeat(31), "} break; }".repeat(31)),
+        format!(
+            "{}{}",
+            "loop { if true {".repeat(31),
+            "} break; }".repeat(31)
+        ),
         format!("if true {{}} {}", "else if true {}".repeat(190)),
     ];
     for text in cases {
@@ -104,18 +131,26 @@ fn chains_of_declarations_end_in_an_error() {
         19_999 => end.to_owned(),
         _ => format!("{text}{}", i + 1),
     };
-    let calls = chain(20_000, &|i| format!("fn f{i}() {{ {}(); }}\n", last(i, "f", "barrier")));
+    let calls = chain(20_000, &|i| {
+        format!("fn f{i}() {{ {}(); }}\n", last(i, "f", "barrier"))
+    });
     assert_eq!(first_message(calls), message);
-    let constants = chain(20_000, &|i| format!("const c{i} = {};\n", last(i, "c", "1")));
+    let constants = chain(20_000, &|i| {
+        format!("const c{i} = {};\n", last(i, "c", "1"))
+    });
     assert_eq!(first_message(constants), message);
-    let structures = chain(20_000, &|i| format!("struct S{i} {{ a: {} }}\n", last(i, "S", "f32")));
+    let structures = chain(20_000, &|i| {
+        format!("struct S{i} {{ a: {} }}\n", last(i, "S", "f32"))
+    });
     assert_eq!(first_message(structures), message);
     let fine = chain(200, &|i| match i {
         199 => format!("fn f{i}() {{}}\n"),
         _ => format!("fn f{i}() {{ f{}(); }}\n", i + 1),
     });
     assert_eq!(first_message(fine), "no error");
-    let ring = chain(20_000, &|i| format!("fn f{i}() {{ f{}(); }}\n", (i + 1) % 20_000));
+    let ring = chain(20_000, &|i| {
+        format!("fn f{i}() {{ f{}(); }}\n", (i + 1) % 20_000)
+    });
     assert!(first_message(ring).starts_with("`f0` calls itself: f0 -> f1 -> "));
 }
 
@@ -132,7 +167,9 @@ fn a_megabyte_of_text_is_checked() {
     let functions: String = (0..12_000)
         .map(|i| format!("fn g{i}(p: vec3<f32>) -> vec3<f32> {{ // größe {i}\n  return p * {i}.0 + vec3<f32>(1.0);\n}}\n"))
         .collect();
-    let text = format!("{functions}fn kernel(index: u32) {{ write_position(index, g7(read_position(index))); }}");
+    let text = format!(
+        "{functions}fn kernel(index: u32) {{ write_position(index, g7(read_position(index))); }}"
+    );
     assert!(text.len() > 1_000_000);
     assert_eq!(first_message(text), "no error");
     let statements = "s += read_position(index) * 2.0;\n".repeat(32_000);
@@ -164,19 +201,97 @@ fn texts_without_end_of_line_and_with_every_end_of_line() {
         let wanted = if end.is_empty() { 1 } else { 3 };
         assert_eq!(found, Some(wanted), "{end:?}");
     }
-    assert_eq!(common::errors("write_sum(index, 1); // no line end"), "no error");
+    assert_eq!(
+        common::errors("write_sum(index, 1); // no line end"),
+        "no error"
+    );
 }
 
 /// Pieces of kernels, put together at random: most are wrong in some new way.
 fn kernels() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
-        "fn kernel(index: u32) {", "}", "{", "let a = ", "var b = ", "b = ", "a", "b", "index", "1.0", "2u", "3", "vec3<f32>(",
-        "read_position(", "write_position(", "write_sum(", "f(", ")", ",", ";", "+", "*", "==", "<", ">", "[", "]", ".x", ".xyz", "&", "-",
-        "if ", "else ", "for (", "while ", "loop ", "switch ", "case 1u: ", "default: ", "break;", "continue;", "return ", "return;",
-        "workgroupBarrier();", "fn f(a: f32) -> f32 {", "struct S { a: f32 }", "S(", "const C = ", "C", "var<workgroup> w: array<f32, 4>;",
-        "var<private> p: vec3<f32>;", "w", "p", "array<f32, C>(", "dot(", "normalize(", "select(", "true", "@size(8)", "enable f16;", "f32",
-        "bitcast<u32>(", "alias A = f32;", "override o: f32 = 1.0;", "const_assert true;", "discard;", "ptr<function, f32>", "\n", "  ", "// c\n",
-        "/* c */", "ä", "#", "\0", "0x", "1e9999", "99999999999999999999", "-2147483648", "1 / 0", "1 % 0", "a[", "atomicAdd(",
+        "fn kernel(index: u32) {",
+        "}",
+        "{",
+        "let a = ",
+        "var b = ",
+        "b = ",
+        "a",
+        "b",
+        "index",
+        "1.0",
+        "2u",
+        "3",
+        "vec3<f32>(",
+        "read_position(",
+        "write_position(",
+        "write_sum(",
+        "f(",
+        ")",
+        ",",
+        ";",
+        "+",
+        "*",
+        "==",
+        "<",
+        ">",
+        "[",
+        "]",
+        ".x",
+        ".xyz",
+        "&",
+        "-",
+        "if ",
+        "else ",
+        "for (",
+        "while ",
+        "loop ",
+        "switch ",
+        "case 1u: ",
+        "default: ",
+        "break;",
+        "continue;",
+        "return ",
+        "return;",
+        "workgroupBarrier();",
+        "fn f(a: f32) -> f32 {",
+        "struct S { a: f32 }",
+        "S(",
+        "const C = ",
+        "C",
+        "var<workgroup> w: array<f32, 4>;",
+        "var<private> p: vec3<f32>;",
+        "w",
+        "p",
+        "array<f32, C>(",
+        "dot(",
+        "normalize(",
+        "select(",
+        "true",
+        "@size(8)",
+        "enable f16;",
+        "f32",
+        "bitcast<u32>(",
+        "alias A = f32;",
+        "override o: f32 = 1.0;",
+        "const_assert true;",
+        "discard;",
+        "ptr<function, f32>",
+        "\n",
+        "  ",
+        "// c\n",
+        "/* c */",
+        "ä",
+        "#",
+        "\0",
+        "0x",
+        "1e9999",
+        "99999999999999999999",
+        "-2147483648",
+        "1 / 0",
+        "1 % 0",
+        "a[",
+        "atomicAdd(",
     ]);
     prop::collection::vec(pieces, 0..40).prop_map(|p| p.join(" "))
 }

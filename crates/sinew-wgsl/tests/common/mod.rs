@@ -1,9 +1,6 @@
 //! A module as the GPU executor makes it: two pins, one kernel, one entry point.
 
-#![allow(
-    dead_code,
-    reason = "each test program uses its own part of this file"
-)]
+#![allow(dead_code, reason = "each test program uses its own part of this file")]
 
 use sinew_wgsl::{KernelErrors, Module, ModuleBuilder, ModuleOptions, Snippet};
 
@@ -39,7 +36,9 @@ pub(crate) fn module_with(text: &str, options: ModuleOptions) -> Result<Module, 
     let snippet = Snippet::parse("k.wgsl", text)?;
     let mut builder = ModuleBuilder::new(options);
     builder.declare("accessors", ACCESSORS);
-    let entry = builder.add(&snippet, "sinew_0_", &RENAMES)?.unwrap();
+    let entry = builder
+        .add(&snippet, "sinew_0_", &RENAMES)?
+        .expect("no library");
     builder.declare("entry point", &entry_point(&entry));
     builder.finish()
 }

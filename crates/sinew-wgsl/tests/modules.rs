@@ -1,0 +1,449 @@
+//! Modules put together from several texts.
+
+mod common;
+
+use common::{ACCESSORS, RENAMES, entry_point, module, module_with};
+use sinew_wgsl::{
+    BindingKind, DeclarationKind, EntryFunction, Module, ModuleBuilder, ModuleOptions, Snippet,
+    SnippetKind,
+};
+
+const HALF: &str = "\
+// read_position in a comment stays
+const factor = 0.5;
+struct Half { factor: f32, read_position: vec3<f32> }
+fn scaled(p: vec3<f32>) -> Half { return Half(factor, p * factor); }
+fn kernel(index: u32) {
+    let half = scaled(read_position(index));
+    write_position(index, half.read_position);
+}";
+
+fn build(texts: &[&str]) -> Module {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    builder.declare("accessors", ACCESSORS);
+    let mut calls = String::new();
+    for (i, text) in texts.iter().enumerate() {
+        let snippet = Snippet::parse(&format!("{i}.wgsl"), text).unwrap();
+        let entry = builder
+            .add(&snippet, &format!("sinew_{i}_"), &RENAMES)
+            .unwrap()
+            .unwrap();
+        calls.push_str(&format!("{entry}(index); "));
+    }
+    builder.declare("all", &format!("fn sinew_all(index: u32) {{ {calls} }}"));
+    builder.declare("entry point", &entry_point("sinew_all"));
+    builder.finish().unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn one_snippet_many_times() {
+    let module = build(&[HALF, HALF, HALF]);
+    for i in 0..3 {
+        assert!(
+            module
+                .text()
+                .contains(&format!("const sinew_{i}_factor = 0.5;"))
+        );
+    }
+    // Members and comments kept.
+    assert!(module.text().contains("half.read_position"));
+    assert!(
+        module
+            .text()
+            .contains("// read_position in a comment stays")
+    );
+    assert!(module.text().contains("sinew_0_scaled(sinew_read(index))"));
+    assert!(
+        module
+            .text()
+            .contains("struct sinew_0_Half { factor: f32, read_position: vec3<f32> }")
+    );
+}
+
+#[test]
+fn bodies_and_whole_sets_mix() {
+    let body = "write_position(index, 2.0 * read_position(index)); // no line end";
+    let module = build(&[HALF, body, HALF]);
+    assert!(module.text().contains("fn sinew_1_kernel(index: u32) {"));
+    assert_eq!(module.entry_points().len(), 1);
+}
+
+#[test]
+fn a_text_is_a_body_or_a_set_by_its_tokens() {
+    let kind = |text| Snippet::parse("k", text).unwrap().kind();
+    assert_eq!(kind("const a = 1; var b = a; b += 1;"), SnippetKind::Body);
+    assert_eq!(kind("if index > 1u { return; }"), SnippetKind::Body);
+    assert_eq!(kind("/* fn */ let fnord = 1; // fn"), SnippetKind::Body);
+    assert_eq!(kind(";"), SnippetKind::Body);
+    assert_eq!(kind("fn kernel(i: u32,) {}"), SnippetKind::Declarations);
+    assert_eq!(
+        kind("const a = 1; fn kernel(index : u32) { }"),
+        SnippetKind::Declarations
+    );
+    let library = Snippet::parse_library("l", "const a = 1;").unwrap();
+    assert_eq!(library.kind(), SnippetKind::Library);
+}
+
+#[test]
+fn declarations_are_listed() {
+    let text = "alias A = f32; const c = 1; override o: f32 = 1.0; struct S { a: A }
+var<private> p: S; var<workgroup> w: array<S, c>; @must_use fn f() -> A { return o; } fn kernel(index: u32) {}";
+    let snippet = Snippet::parse("k", text).unwrap();
+    let found: Vec<_> = snippet.declared().map(|d| (d.kind, d.name)).collect();
+    assert_eq!(
+        found,
+        [
+            (DeclarationKind::Alias, "A"),
+            (DeclarationKind::Constant, "c"),
+            (DeclarationKind::Override, "o"),
+            (DeclarationKind::Structure, "S"),
+            (DeclarationKind::Variable, "p"),
+            (DeclarationKind::Variable, "w"),
+            (DeclarationKind::Function, "f"),
+            (DeclarationKind::Function, "kernel"),
+        ]
+    );
+    for d in snippet.declared() {
+        assert_eq!(&text[d.span.clone()], d.name);
+    }
+    assert!(module(text).is_ok());
+}
+
+#[test]
+fn local_variables_cannot_hide_generated_code() {
+    // Names that generated code or another snippet has at module scope, used as local variables.
+    let text = "\
+let factor = 1.0;
+let id = factor;
+let vertex_count = vertex_count();
+var arrayLength_ = vertex_count;
+write_position(index, read_position(index) * id);";
+    build(&[HALF, text]);
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    builder.declare(
+        "a",
+        "const hidden = 2.0; fn sinew_get(i: u32) -> f32 { return hidden; }",
+    );
+    let text = "let hidden = 1.0; let hidden_ = fetch(index) + hidden;";
+    let snippet = Snippet::parse("k", text).unwrap();
+    builder
+        .add(&snippet, "sinew_0_", &[("fetch", "sinew_get")])
+        .unwrap();
+    let module = builder.finish().unwrap();
+    assert!(
+        module.text().contains("let hidden__ = 1.0;"),
+        "{}",
+        module.text()
+    );
+}
+
+#[test]
+fn generated_names_cannot_be_reached_unless_given() {
+    let snippet = Snippet::parse("k.wgsl", "let a = helper(1.0);").unwrap();
+    let helper = "fn helper(a: f32) -> f32 { return a; }";
+    let build = |renames: &[(&str, &str)]| {
+        let mut builder = ModuleBuilder::new(ModuleOptions::default());
+        builder.declare("helpers", helper);
+        builder.add(&snippet, "sinew_0_", renames).unwrap();
+        builder.finish().map(|_| ()).map_err(|e| e.0[0].one_line())
+    };
+    assert_eq!(
+        build(&[]),
+        Err("k.wgsl:1:9: unknown function `helper`".to_owned())
+    );
+    assert_eq!(build(&[("helper", "helper")]), Ok(()));
+}
+
+#[test]
+fn prefixes_that_collide_are_kept_apart() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let first = Snippet::parse("a", "fn b_c() {} fn kernel(index: u32) { b_c(); }").unwrap();
+    let second = Snippet::parse("b", "fn c() {} fn kernel(index: u32) { c(); }").unwrap();
+    let names = [
+        builder.add(&first, "a_", &[]).unwrap().unwrap(),
+        builder.add(&second, "a_b_", &[]).unwrap().unwrap(),
+        builder.add(&second, "a_b_", &[]).unwrap().unwrap(),
+    ];
+    assert_eq!(names, ["a_kernel", "a_b_kernel", "a_b_kernel_"]);
+    assert!(builder.finish().is_ok());
+}
+
+#[test]
+fn what_cannot_be_added_is_refused() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let snippet = Snippet::parse("k.wgsl", "fn read() {}\nfn kernel(index: u32) {}").unwrap();
+    let mut add = |prefix: &str, renames: &[(&str, &str)]| {
+        builder.add(&snippet, prefix, renames).unwrap_err().0[0].one_line()
+    };
+    assert_eq!(
+        add("a_", &[("read", "b")]),
+        "k.wgsl:1:4: `read` is given by the graph; choose another name"
+    );
+    assert_eq!(add("1", &[]), "k.wgsl:1:1: `1x` is no identifier");
+    assert_eq!(add("a b", &[]), "k.wgsl:1:1: `a bx` is no identifier");
+    assert_eq!(
+        add("a_", &[("x", "let")]),
+        "k.wgsl:1:1: `let` is no identifier"
+    );
+}
+
+#[test]
+fn features_beyond_the_core_must_be_switched_on() {
+    let f16 = ModuleOptions {
+        f16: true,
+        ..ModuleOptions::default()
+    };
+    let subgroups = ModuleOptions {
+        subgroups: true,
+        ..ModuleOptions::default()
+    };
+    let half = "enable f16;\nfn kernel(index: u32) { let a = vec3<f16>(1.0h); }";
+    let sum = "enable subgroups;\nfn kernel(index: u32) { let a = subgroupAdd(index); }";
+    assert!(
+        module_with(half, f16)
+            .unwrap()
+            .text()
+            .starts_with("enable f16;")
+    );
+    assert!(module_with(sum, subgroups).is_ok());
+    let message = |text| module(text).unwrap_err().0[0].one_line();
+    assert_eq!(message(half), "k.wgsl:1:8: `f16` is not available here");
+    assert_eq!(
+        message(sum),
+        "k.wgsl:1:8: `subgroups` is not available here"
+    );
+    assert_eq!(
+        message("let a = subgroupAdd(index);"),
+        "k.wgsl:1:9: not available here: subgroup operations"
+    );
+    assert_eq!(
+        message("let a = 1.0h;"),
+        "k.wgsl:1:9: not available here: `f16`"
+    );
+    // Core, though naga has a switch for it.
+    assert!(module("let a = unpack2x16float(pack2x16float(vec2<f32>(1.0)));").is_ok());
+    assert!(module("requires pointer_composite_access; fn kernel(index: u32) {}").is_ok());
+    assert_eq!(
+        message("requires magic; fn kernel(index: u32) {}"),
+        "k.wgsl:1:10: `magic` is not available here"
+    );
+}
+
+#[test]
+fn other_entry_functions() {
+    let entry = EntryFunction {
+        name: "strand".to_owned(),
+        parameters: vec![
+            ("group".to_owned(), "vec3<u32>".to_owned()),
+            ("lane".to_owned(), "u32".to_owned()),
+        ],
+    };
+    assert_eq!(entry.signature(), "fn strand(group: vec3<u32>, lane: u32)");
+    for text in [
+        "let a = group.x + lane;",
+        "fn strand(g: vec3 < u32 >, l: u32) {}",
+    ] {
+        let snippet = Snippet::parse_with("k", text, entry.clone()).unwrap();
+        let mut builder = ModuleBuilder::new(ModuleOptions::default());
+        let name = builder.add(&snippet, "sinew_0_", &[]).unwrap();
+        assert_eq!(name.as_deref(), Some("sinew_0_strand"));
+        builder.finish().unwrap();
+    }
+    let wrong = Snippet::parse_with("k", "fn strand(lane: u32) {}", entry).unwrap_err();
+    assert_eq!(
+        wrong.0[0].one_line(),
+        "k:1:4: `strand` cannot be called as a kernel; declare it as `fn strand(group: vec3<u32>, lane: u32)`"
+    );
+}
+
+#[test]
+fn faults_of_generated_code_are_named_as_such() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let snippet = Snippet::parse("k.wgsl", "let a = fetch(index);").unwrap();
+    builder
+        .add(&snippet, "sinew_0_", &[("fetch", "sinew_get")])
+        .unwrap();
+    builder.declare(
+        "accessors of k",
+        "fn sinew_get(i: u32) -> f32 {\n  return nothing;\n}",
+    );
+    assert_eq!(
+        builder.finish().unwrap_err().0[0].one_line(),
+        "accessors of k:2:10: unknown name `nothing`; this is a fault of the generated code, not of a kernel"
+    );
+}
+
+#[test]
+fn generated_code_that_calls_a_snippet_wrongly_points_at_the_declaration() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let library =
+        Snippet::parse_library("l.wgsl", "\nfn weight(a: f32) -> f32 { return a; }").unwrap();
+    builder.add(&library, "sinew_0_", &[]).unwrap();
+    builder.declare(
+        "call",
+        "fn sinew_call(i: u32) -> f32 { return sinew_0_weight(i); }",
+    );
+    assert_eq!(
+        builder.finish().unwrap_err().0[0].one_line(),
+        "l.wgsl:2:4: argument 1 of `weight` must be `f32`, found `u32`; it is declared as `fn weight(a: f32) -> f32`"
+    );
+}
+
+#[test]
+fn errors_of_two_snippets_come_together_and_those_of_one_once() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let first = Snippet::parse("a.wgsl", "let a = bad1;").unwrap();
+    let second = Snippet::parse("b.wgsl", "let b = bad2;").unwrap();
+    for (i, snippet) in [&first, &second, &first].into_iter().enumerate() {
+        builder.add(snippet, &format!("sinew_{i}_"), &[]).unwrap();
+    }
+    let errors = builder.finish().unwrap_err();
+    let found: Vec<String> = errors.0.iter().map(|e| e.one_line()).collect();
+    assert_eq!(
+        found,
+        [
+            "a.wgsl:1:9: unknown name `bad1`",
+            "b.wgsl:1:9: unknown name `bad2`"
+        ]
+    );
+}
+
+#[test]
+fn bytes_of_the_module_are_located() {
+    let module = build(&[HALF]);
+    let at = module.text().find("sinew_0_scaled(sinew_read").unwrap();
+    let place = module.locate(at + 20).unwrap();
+    assert_eq!(
+        (place.file.as_str(), place.at.line, place.at.column),
+        ("0.wgsl", 6, 23)
+    );
+    let at = module.text().find("arrayLength").unwrap();
+    assert_eq!(module.locate(at).unwrap().file, "accessors");
+}
+
+#[test]
+fn entry_points_and_bindings_are_data() {
+    let text = "var<workgroup> tile: array<vec3<f32>, 64>;
+var<workgroup> unused: array<f32, 999>;
+fn kernel(index: u32) {
+    tile[index % 64u] = read_position(index);
+    workgroupBarrier();
+    write_sum(index, i32(tile[0].x));
+}";
+    let module = module(text).unwrap();
+    let [entry] = &module.entry_points()[..] else {
+        panic!("one entry point");
+    };
+    assert_eq!(entry.name, "sinew_main");
+    assert_eq!(entry.workgroup_size, [64, 1, 1]);
+    assert_eq!(entry.workgroup_bytes, 64 * 16);
+    let found: Vec<_> = entry
+        .bindings
+        .iter()
+        .map(|b| {
+            (
+                b.group,
+                b.binding,
+                b.name.as_str(),
+                b.kind,
+                b.type_name.as_str(),
+                b.is_read,
+                b.is_written,
+            )
+        })
+        .collect();
+    // What no function of the kernel reaches is not there.
+    assert_eq!(
+        found,
+        [
+            (
+                0,
+                0,
+                "sinew_positions",
+                BindingKind::StorageRead,
+                "array<f32>",
+                true,
+                false
+            ),
+            (
+                0,
+                2,
+                "sinew_sum",
+                BindingKind::StorageReadWrite,
+                "array<atomic<i32>>",
+                true,
+                true
+            ),
+        ]
+    );
+    assert_eq!(entry.bindings[0].stride, Some(4));
+    assert_eq!(entry.bindings[0].least_size, 4);
+}
+
+#[repr(C)]
+struct Frame {
+    count: u32,
+    _pad: [u32; 3],
+    center: [f32; 3],
+    scale: f32,
+    matrix: [[f32; 4]; 3],
+    pair: [f32; 2],
+    _end: [u32; 2],
+}
+
+#[test]
+fn a_wgsl_structure_lies_as_its_rust_twin() {
+    let text = "struct Frame { count: u32, center: vec3<f32>, scale: f32, matrix: mat3x4<f32>, pair: vec2<f32> }
+struct Tail { count: u32, values: array<vec2<f32>> }
+@group(1) @binding(3) var<uniform> sinew_frame: Frame;
+@group(1) @binding(4) var<storage> sinew_tail: Tail;
+fn sinew_get(i: u32) -> f32 { return sinew_frame.scale + sinew_tail.values[i].x; }
+@compute @workgroup_size(8, 4) fn main() { let a = sinew_get(0u); }";
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let module = builder.declare("generated", text).finish().unwrap();
+    let layout = module.struct_layout("Frame").unwrap();
+    let found: Vec<_> = layout
+        .fields
+        .iter()
+        .map(|f| (f.name.as_str(), f.offset as usize, f.size, f.kind.as_str()))
+        .collect();
+    use std::mem::offset_of;
+    assert_eq!(
+        found,
+        [
+            ("count", offset_of!(Frame, count), 4, "u32"),
+            ("center", offset_of!(Frame, center), 12, "vec3<f32>"),
+            ("scale", offset_of!(Frame, scale), 4, "f32"),
+            ("matrix", offset_of!(Frame, matrix), 48, "mat3x4<f32>"),
+            ("pair", offset_of!(Frame, pair), 8, "vec2<f32>"),
+        ]
+    );
+    assert_eq!(layout.size as usize, size_of::<Frame>());
+    assert_eq!(layout.alignment, 16);
+    assert_eq!(module.struct_layout("Nothing"), None);
+    let [entry] = &module.entry_points()[..] else {
+        panic!("one entry point");
+    };
+    assert_eq!(entry.workgroup_size, [8, 4, 1]);
+    let found: Vec<_> = entry
+        .bindings
+        .iter()
+        .map(|b| (b.group, b.binding, b.kind, b.least_size, b.stride))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (1, 3, BindingKind::Uniform, size_of::<Frame>() as u32, None),
+            (1, 4, BindingKind::StorageRead, 16, Some(8)),
+        ]
+    );
+}
+
+#[test]
+fn an_empty_module_is_fine() {
+    let module = ModuleBuilder::new(ModuleOptions::default())
+        .finish()
+        .unwrap();
+    assert_eq!((module.text(), module.entry_points().len()), ("", 0));
+    assert_eq!(module.locate(0), None);
+}
