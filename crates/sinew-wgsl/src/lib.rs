@@ -90,6 +90,7 @@ mod report;
 mod scan;
 mod snippet;
 mod source_map;
+mod statements;
 mod taint;
 mod templates;
 pub mod tokens;

@@ -9,9 +9,10 @@ use naga::proc::{ResolveContext, TypeResolution};
 use naga::valid::{
     CallError, ComposeError, EntryPointError, ExpressionError, FunctionError, ValidationError,
 };
-use naga::{Block, Expression, Function, Handle, Module, Statement, Type, TypeInner, WithSpan};
+use naga::{Expression, Function, Handle, Module, Statement, Type, TypeInner, WithSpan};
 
 use crate::findings::{Finding, arguments, decapitalized, typed, without_handles};
+use crate::statements::{self, returns};
 use crate::tokens::{TokenKind, tokenize};
 
 /// The problem that the validator found.
@@ -211,9 +212,7 @@ impl Explainer<'_> {
             // A number whose type nothing decides: with nothing to return, it has none.
             ExpressionError::Literal(_)
                 if self.function.result.is_none()
-                    && self
-                        .statement(&self.function.body, &|s| returns(s, handle))
-                        .is_some() =>
+                    && statements::find(&self.function.body, &|s| returns(s, handle)).is_some() =>
             {
                 return Some(self.returned_value(handle));
             }
@@ -240,40 +239,13 @@ impl Explainer<'_> {
         which: impl Fn(&Statement) -> bool,
         value: Handle<Expression>,
     ) -> Finding {
-        let found = self.statement(&self.function.body, &which);
-        let inside = found.and_then(|span| behind_first_word(self.text, &span));
+        let found = statements::find(&self.function.body, &which);
+        let inside = found.and_then(|span| statements::behind_first_word(self.text, &span));
         Finding {
             message,
             spans: inside.into_iter().chain(self.span(value)).collect(),
             ..Finding::default()
         }
-    }
-
-    fn statement(
-        &self,
-        block: &Block,
-        which: &impl Fn(&Statement) -> bool,
-    ) -> Option<Range<usize>> {
-        block.span_iter().find_map(|(statement, span)| {
-            if which(statement) {
-                return span.to_range();
-            }
-            match statement {
-                Statement::Block(b) => self.statement(b, which),
-                Statement::If { accept, reject, .. } => self
-                    .statement(accept, which)
-                    .or_else(|| self.statement(reject, which)),
-                Statement::Switch { cases, .. } => {
-                    cases.iter().find_map(|c| self.statement(&c.body, which))
-                }
-                Statement::Loop {
-                    body, continuing, ..
-                } => self
-                    .statement(body, which)
-                    .or_else(|| self.statement(continuing, which)),
-                _ => None,
-            }
-        })
     }
 
     fn of_value(
@@ -349,21 +321,6 @@ impl Explainer<'_> {
             .ok()?;
         Some(types[value].clone())
     }
-}
-
-fn returns(statement: &Statement, value: Handle<Expression>) -> bool {
-    matches!(statement, Statement::Return { value: Some(v) } if *v == value)
-}
-
-/// What stands behind the first word of a statement, up to its block or semicolon.
-fn behind_first_word(text: &str, span: &Range<usize>) -> Option<Range<usize>> {
-    let statement = text.get(span.clone())?;
-    let mut tokens = tokenize(statement).into_iter();
-    tokens.next().filter(|t| t.kind == TokenKind::Keyword)?;
-    let inside: Vec<_> = tokens
-        .take_while(|t| !matches!(t.text(statement), "{" | ";"))
-        .collect();
-    Some(span.start + inside.first()?.start..span.start + inside.last()?.end)
 }
 
 fn capability(needed: naga::valid::Capabilities) -> Finding {

@@ -296,6 +296,158 @@ fn kernels() -> impl Strategy<Value = String> {
     prop::collection::vec(pieces, 0..40).prop_map(|p| p.join(" "))
 }
 
+/// Expressions that naga can parse, of any types.
+fn expressions() -> impl Strategy<Value = String> {
+    let leaves = prop::sample::select(vec![
+        "a",
+        "b",
+        "index",
+        "f",
+        "w",
+        "p",
+        "C",
+        "o",
+        "1.0",
+        "2u",
+        "3",
+        "-4i",
+        "true",
+        "vec3<f32>(1.0)",
+        "vec2(1)",
+        "S(1.0)",
+        "array<f32, 3>()",
+        "read_position(index)",
+        "vertex_count()",
+        "nothing",
+        "mat3x3<f32>()",
+        "&a",
+        "*b",
+        "999999999999",
+        "1e999",
+        "u32()",
+        "A(2)",
+        "workgroupUniformLoad(&w)",
+        "atomicAdd(&t, 1u)",
+        "atomicLoad(&t)",
+        "g(1.0)",
+    ]);
+    leaves
+        .prop_map(str::to_owned)
+        .prop_recursive(4, 24, 3, |inner| {
+            let operators = prop::sample::select(vec![
+                "+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "&", "|", "^", "<<",
+                ">>",
+            ]);
+            let members = prop::sample::select(vec![
+                ".x", ".xyz", ".w", ".a", "[0]", "[index]", "[7]", ".zzzzz",
+            ]);
+            let calls = prop::sample::select(vec![
+                "read_position",
+                "write_position",
+                "write_sum",
+                "g",
+                "dot",
+                "normalize",
+                "select",
+                "vec3<f32>",
+                "vec2",
+                "array",
+                "f32",
+                "u32",
+                "S",
+                "max",
+                "clamp",
+                "cross",
+                "bitcast<u32>",
+                "bitcast<vec2<f32>>",
+                "abs",
+                "all",
+                "any",
+                "mix",
+                "pow",
+                "nothing",
+                "length",
+                "transpose",
+                "arrayLength",
+                "modf",
+                "frexp",
+                "dpdx",
+                "pack4x8snorm",
+                "extractBits",
+                "insertBits",
+                "ldexp",
+                "array<f32, 4>",
+                "mat2x2<f32>",
+            ]);
+            prop_oneof![
+                (inner.clone(), operators, inner.clone())
+                    .prop_map(|(a, o, b)| format!("({a} {o} {b})")),
+                (inner.clone(), members).prop_map(|(a, m)| format!("{a}{m}")),
+                (calls, prop::collection::vec(inner.clone(), 0..4))
+                    .prop_map(|(f, a)| format!("{f}({})", a.join(", "))),
+                inner.prop_map(|a| format!("-{a}")),
+            ]
+        })
+}
+
+/// Statements that naga can parse.
+fn statements() -> impl Strategy<Value = String> {
+    let simple = prop_oneof![
+        expressions().prop_map(|e| format!("let a = {e};")),
+        expressions().prop_map(|e| format!("var b = {e};")),
+        expressions().prop_map(|e| format!("var b: vec3<f32> = {e};")),
+        expressions().prop_map(|e| format!("const a = {e};")),
+        expressions().prop_map(|e| format!("_ = {e};")),
+        expressions().prop_map(|e| format!("return {e};")),
+        (expressions(), expressions()).prop_map(|(l, e)| format!("{l} = {e};")),
+        (expressions(), expressions()).prop_map(|(l, e)| format!("{l} += {e};")),
+        expressions().prop_map(|l| format!("{l}++;")),
+        expressions().prop_map(|e| format!("write_position(index, {e});")),
+        prop::sample::select(vec![
+            "workgroupBarrier();",
+            "break;",
+            "continue;",
+            "return;",
+            ";",
+            "h();",
+            "var b: f32;",
+            "var b = 1u;",
+            "discard;",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let block = |s: Vec<String>| format!("{{ {} }}", s.join("\n"));
+    simple.prop_recursive(4, 24, 4, move |inner| {
+        let inner = prop::collection::vec(inner, 0..4).prop_map(block).boxed();
+        prop_oneof![
+            inner.clone(),
+            (expressions(), inner.clone()).prop_map(|(e, b)| format!("if {e} {b}")),
+            (expressions(), inner.clone(), inner.clone())
+                .prop_map(|(e, b, c)| format!("if {e} {b} else {c}")),
+            (expressions(), inner.clone())
+                .prop_map(|(e, b)| format!("for (var b = 0u; {e}; b++) {b}")),
+            (expressions(), inner.clone()).prop_map(|(e, b)| format!("while {e} {b}")),
+            (expressions(), inner.clone(), inner.clone())
+                .prop_map(|(e, b, c)| format!("loop {{ {b} continuing {{ {c} break if {e}; }} }}")),
+            (expressions(), expressions(), inner.clone(), inner)
+                .prop_map(|(e, f, b, c)| format!("switch {e} {{ case {f}: {b} default: {c} }}")),
+        ]
+    })
+}
+
+/// Whole kernels that naga can parse; most have wrong types.
+fn parsable_kernels() -> impl Strategy<Value = String> {
+    prop::collection::vec(statements(), 1..6).prop_map(|s| {
+        format!(
+            "struct S {{ a: f32 }}\nalias A = f32;\nconst C = 3;\noverride o: f32 = 1.0;\nvar<private> p: vec3<f32>;
+var<workgroup> w: u32; var<workgroup> t: atomic<u32>;
+fn g(f: f32) -> f32 {{ return f; }} fn h() {{ workgroupBarrier(); }}
+fn kernel(index: u32) {{\n{}\n}}",
+            s.join("\n")
+        )
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
@@ -320,7 +472,12 @@ proptest! {
     }
 
     #[test]
-    fn every_error_lies_in_the_text(text in kernels()) {
+    fn parsable_kernels_never_panic(text in parsable_kernels()) {
+        everything(&text);
+    }
+
+    #[test]
+    fn every_error_lies_in_the_text(text in prop_oneof![kernels(), parsable_kernels()]) {
         let lines: Vec<&str> = text.split(['\n', '\r']).collect();
         if let Err(errors) = common::module(&text) {
             prop_assert!(!errors.0.is_empty());
