@@ -56,8 +56,46 @@ pub(crate) fn plain(message: &str) -> String {
         .replace("{AbstractInt}", "int")
 }
 
+const NO_ELEMENTS: &str = "this value has no elements or members";
+const NO_FIT: &str = "the types of these operands do not fit together";
+
+/// How some messages of naga begin, and what we say instead.
+const PLAINER: [(&str, &str); 11] = [
+    ("Invalid access into expression", NO_ELEMENTS),
+    ("Invalid sub-access into type", NO_ELEMENTS),
+    ("Cannot access the type", NO_ELEMENTS),
+    ("Cannot access at the index", NO_ELEMENTS),
+    ("Incompatible operands: ", NO_FIT),
+    ("Cannot apply the binary op to the arguments", NO_FIT),
+    (
+        "Cannot apply the unary op to the argument",
+        "the operator cannot work with this value",
+    ),
+    (
+        "expected LHS expression",
+        "expected something that can be assigned to",
+    ),
+    ("unexpected components", "there are too many values"),
+    (
+        "Unexpected runtime-expression",
+        "a constant cannot be made of this; use `let`",
+    ),
+    (
+        "this operation is not supported in a const context",
+        "a constant cannot be made of this; use `let`",
+    ),
+];
+
+/// A message of naga in our words, or at least in our style.
+pub(crate) fn smoothed(message: &str) -> String {
+    match PLAINER.iter().find(|(begin, _)| message.starts_with(begin)) {
+        Some((_, plainer)) => (*plainer).to_owned(),
+        None => without_handles(&plain(&decapitalized(message))),
+    }
+}
+
 /// Without naga's numbers of expressions and types (`[12]`, `Some([3])`).
-pub(crate) fn without_handles(message: &str) -> String {
+fn without_handles(message: &str) -> String {
     let is_handle = |word: &str| {
         let inner = word
             .trim_start_matches("Some(")

@@ -5,7 +5,7 @@ use std::ops::Range;
 use naga::front::wgsl::ParseError;
 
 use crate::findings::{
-    Finding, arguments, decapitalized, enclosing_call, plain, token_before, typed, without_handles,
+    Finding, arguments, decapitalized, enclosing_call, plain, smoothed, token_before, typed,
 };
 use crate::tokens::{Token, TokenKind, tokenize};
 
@@ -54,13 +54,10 @@ pub(crate) fn finding(text: &str, error: &ParseError) -> Finding {
 
 /// A message that only needs smoothing.
 fn other(message: &str) -> String {
-    if message.starts_with("Invalid access into expression") {
-        return "this value has no elements or members".to_owned();
-    }
     if let Some(member) = between(message, "invalid field accessor `", "`") {
         return format!("there is no member `{member}`");
     }
-    let message = without_handles(&plain(&decapitalized(message)));
+    let message = smoothed(message);
     match message.split_once(", found \"") {
         Some((expected, found)) => {
             format!("{expected}, found `{}`", found.trim_end_matches('"'))

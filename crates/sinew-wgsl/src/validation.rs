@@ -11,7 +11,7 @@ use naga::valid::{
 };
 use naga::{Expression, Function, Handle, Module, Statement, Type, TypeInner, WithSpan};
 
-use crate::findings::{Finding, arguments, decapitalized, typed, without_handles};
+use crate::findings::{Finding, arguments, smoothed, typed};
 use crate::statements::{self, returns};
 use crate::tokens::{TokenKind, tokenize};
 
@@ -355,7 +355,7 @@ fn deepest(error: &dyn Error) -> String {
     let message = at.to_string();
     match message.contains("TypeFlags(") {
         true => "this type is not possible here".to_owned(),
-        false => decapitalized(&without_handles(&message)),
+        false => smoothed(&message),
     }
 }
 
