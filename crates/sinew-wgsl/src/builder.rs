@@ -15,6 +15,8 @@ use crate::unlocated;
 
 /// Problems in different functions that are looked for before giving up; each costs one more check of the module.
 const ROUNDS: usize = 16;
+/// Bytes that all of these checks together may go over.
+const EFFORT: usize = 1 << 20;
 /// Language extensions that naga has and every adapter offers.
 const REQUIRABLE: [&str; 3] = [
     "readonly_and_readwrite_storage_textures",
@@ -202,7 +204,7 @@ impl ModuleBuilder {
     }
 
     /// Puts the module together and checks all of it: syntax, names, types, and that barriers stand in uniform control flow,
-    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem.
+    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem, within limits.
     ///
     /// # Errors
     /// What is wrong, in places and names of the snippets' authors, at most one problem a function. A fault of generated
@@ -211,8 +213,13 @@ impl ModuleBuilder {
         let names = pieces::all_names(&self.pieces);
         let mut cuts = Cuts::new();
         let mut errors: Vec<(usize, KernelError)> = Vec::new();
+        let mut read = 0;
         for _ in 0..ROUNDS {
             let output = pieces::write(self.directives(), &self.pieces, &names, &cuts);
+            read += output.text.len();
+            if read > EFFORT && !errors.is_empty() {
+                break;
+            }
             let mut findings = match check(&output.text, self.options) {
                 Ok((module, info)) if errors.is_empty() => {
                     return Ok(Module::new(output, &self.pieces, module, info));
@@ -227,6 +234,7 @@ impl ModuleBuilder {
             };
             if let [finding] = &mut findings[..]
                 && !reporter.is_placed(finding)
+                && output.text.len() < EFFORT / 4
             {
                 let fails = |text: &str| fails_alike(text, self.options, &finding.message);
                 let directives = self.directives();

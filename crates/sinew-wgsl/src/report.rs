@@ -59,7 +59,27 @@ impl Reporter<'_> {
         if let Some((origin, instance)) = blamed {
             return self.located(origin, instance, &finding);
         }
+        if finding.spans.is_empty()
+            && let Some(unknown) = self.somewhere(&finding)
+        {
+            return unknown;
+        }
         self.generated(origins.first(), &finding)
+    }
+
+    /// A problem without any place, in a module too long to look for it.
+    fn somewhere(&self, finding: &Finding) -> Option<Reported> {
+        let longest = (0..self.pieces.len())
+            .filter_map(|piece| Some((piece, self.instance(piece)?)))
+            .max_by_key(|(_, i)| i.snippet.text().len());
+        let (piece, instance) = longest?;
+        let (file, text) = (instance.snippet.file(), instance.snippet.text());
+        let message = format!("{}, somewhere in this text", finding.message);
+        Some(Reported {
+            piece,
+            error: KernelError::at(file, text, 0..0, message),
+            function: None,
+        })
     }
 
     fn instance(&self, piece: usize) -> Option<&Instance> {
