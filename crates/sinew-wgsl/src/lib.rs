@@ -74,7 +74,8 @@
 //! # Barriers
 //!
 //! All threads of a group must reach a barrier, or none. Browsers check that, naga 30 does not; [`ModuleBuilder::finish`] does, across
-//! function calls. A variable that differs between threads at one place of a function is taken to differ everywhere in it.
+//! function calls. An entry point that sends surplus threads away before it calls a kernel leaves no room for barriers in that kernel. A
+//! variable that differs between threads at one place of a function is taken to differ everywhere in it.
 
 mod brackets;
 mod builder;
