@@ -7,7 +7,7 @@ use crate::error::{KernelError, KernelErrors};
 use crate::findings::Finding;
 use crate::module::Module;
 use crate::pieces::{self, Cut, Cuts, Generated, Instance, Piece};
-use crate::report::Reporter;
+use crate::report::{OUR_FAULT, Reporter};
 use crate::scan;
 use crate::snippet::{self, Snippet, SnippetKind};
 use crate::tokens::{self, TokenKind};
@@ -82,16 +82,22 @@ impl ModuleBuilder {
     /// is at fault, which is never the user's doing. Order does not matter in WGSL.
     pub fn declare(&mut self, name: &str, text: &str) -> &mut Self {
         let tokens = tokens::tokenize(text);
-        // What is wrong in it is found by `finish`.
-        let declarations = brackets::pair(text, &tokens)
-            .and_then(|partners| scan::scan(text, &tokens, &partners))
-            .map(|found| found.declarations)
-            .unwrap_or_default();
+        let found =
+            brackets::pair(text, &tokens).and_then(|partners| scan::scan(text, &tokens, &partners));
+        let (declarations, fault) = match found {
+            Ok(found) => (found.declarations, None),
+            Err(problem) => {
+                let mut fault = KernelError::at(name, text, problem.span, problem.message);
+                fault.help = Some(OUR_FAULT.to_owned());
+                (Vec::new(), Some(fault))
+            }
+        };
         self.pieces.push(Piece::Generated(Generated {
             name: name.to_owned(),
             text: text.to_owned(),
             tokens,
             declarations,
+            fault,
         }));
         self
     }
@@ -111,19 +117,21 @@ impl ModuleBuilder {
         renames: &[(&str, &str)],
     ) -> Result<Option<String>, KernelErrors> {
         self.check_added(snippet, prefix, renames)?;
-        let taken = pieces::taken_names(&self.pieces);
-        let none = HashSet::new();
-        let emitted = |name: &str| {
-            let name = format!("{prefix}{name}");
-            match taken.contains(name.as_str()) {
-                true => pieces::free_name(&name, &[&taken, &none]),
-                false => name,
+        let mut taken: HashSet<String> = pieces::taken_names(&self.pieces)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut emitted = |name: &str| {
+            let mut name = format!("{prefix}{name}");
+            while !taken.insert(name.clone()) {
+                name.push('_');
             }
+            name
         };
-        let own = snippet
+        let own: BTreeMap<String, String> = snippet
             .declared()
             .map(|d| (d.name.to_owned(), emitted(d.name)))
-            .collect::<BTreeMap<_, _>>();
+            .collect();
         let name = &snippet.entry().name;
         let entry = match snippet.kind() {
             SnippetKind::Library => None,
@@ -210,6 +218,15 @@ impl ModuleBuilder {
     /// What is wrong, in places and names of the snippets' authors, at most one problem a function. A fault of generated
     /// text that no snippet is to blame for is named as such.
     pub fn finish(&self) -> Result<Module, KernelErrors> {
+        // An open bracket in generated text would look like an error of the snippet behind it.
+        let faults = self.pieces.iter().filter_map(|p| match p {
+            Piece::Generated(g) => g.fault.clone(),
+            Piece::Instance(_) => None,
+        });
+        let faults: Vec<KernelError> = faults.collect();
+        if !faults.is_empty() {
+            return Err(KernelErrors(faults));
+        }
         let names = pieces::all_names(&self.pieces);
         let mut cuts = Cuts::new();
         let mut errors: Vec<(usize, KernelError)> = Vec::new();

@@ -84,6 +84,7 @@ mod content;
 mod error;
 mod findings;
 mod front;
+mod locality;
 mod module;
 mod pieces;
 mod recursion;

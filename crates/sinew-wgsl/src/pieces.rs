@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use crate::error::KernelError;
 use crate::scan::{Declaration, FunctionParts};
 use crate::snippet::{Snippet, SnippetKind};
 use crate::source_map::Output;
@@ -15,6 +16,8 @@ pub(crate) struct Generated {
     pub(crate) text: String,
     pub(crate) tokens: Vec<Token>,
     pub(crate) declarations: Vec<Declaration>,
+    /// What is wrong with it by itself.
+    pub(crate) fault: Option<KernelError>,
 }
 
 /// A snippet in the module.
@@ -78,7 +81,14 @@ impl Names {
         let all = instance.snippet.names().into_iter();
         for name in all.chain(parameters.map(|p| p.0.as_str())) {
             if taken.contains(name) && !names.emitted.contains_key(name) {
-                names.add(name, free_name(name, &[&used, taken]));
+                let mut free = format!("{name}_");
+                while used.contains(free.as_str())
+                    || taken.contains(free.as_str())
+                    || names.written.contains_key(&free)
+                {
+                    free.push('_');
+                }
+                names.add(name, free);
             }
         }
         names
@@ -92,15 +102,6 @@ impl Names {
     pub(crate) fn emitted<'a>(&'a self, written: &'a str) -> &'a str {
         self.emitted.get(written).map_or(written, String::as_str)
     }
-}
-
-/// `name`, or with underscores behind it so that no set has it.
-pub(crate) fn free_name(name: &str, taken: &[&HashSet<&str>]) -> String {
-    let mut free = format!("{name}_");
-    while taken.iter().any(|t| t.contains(free.as_str())) {
-        free.push('_');
-    }
-    free
 }
 
 /// Names that the module has at its scope, whoever declares them.

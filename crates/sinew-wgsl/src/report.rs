@@ -12,7 +12,7 @@ use crate::tokens::{self, Token, TokenKind, tokenize};
 use crate::words;
 
 /// Shown where generated text is at fault and no snippet is to blame.
-const OUR_FAULT: &str = "this is a fault of the generated code, not of a kernel";
+pub(crate) const OUR_FAULT: &str = "this is a fault of the generated code, not of a kernel";
 
 /// A finding where its author can see it.
 #[derive(Debug)]

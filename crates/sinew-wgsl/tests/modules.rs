@@ -137,6 +137,20 @@ write_position(index, read_position(index) * id);";
 }
 
 #[test]
+fn two_local_variables_stay_two() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    builder.declare("a", "const x = 1.0; const x_ = 2.0;");
+    let snippet = Snippet::parse("k", "let x = 1.0; { let x_ = 2.0; let y = x + x_; }").unwrap();
+    builder.add(&snippet, "sinew_0_", &[]).unwrap();
+    let module = builder.finish().unwrap();
+    let text = module.text();
+    assert!(
+        text.contains("let x__ = 1.0; { let x___ = 2.0; let y = x__ + x___; }"),
+        "{text}"
+    );
+}
+
+#[test]
 fn generated_names_cannot_be_reached_unless_given() {
     let snippet = Snippet::parse("k.wgsl", "let a = helper(1.0);").unwrap();
     let helper = "fn helper(a: f32) -> f32 { return a; }";
@@ -164,6 +178,11 @@ fn prefixes_that_collide_are_kept_apart() {
         builder.add(&second, "a_b_", &[]).unwrap().unwrap(),
     ];
     assert_eq!(names, ["a_kernel", "a_b_kernel", "a_b_kernel_"]);
+    assert!(builder.finish().is_ok());
+    // The free name of one is the other's.
+    let third = Snippet::parse_library("c", "fn c() {} fn c_() { c(); }").unwrap();
+    builder.add(&third, "a_b_", &[]).unwrap();
+    builder.add(&third, "a_b_", &[]).unwrap();
     assert!(builder.finish().is_ok());
 }
 
@@ -269,6 +288,18 @@ fn faults_of_generated_code_are_named_as_such() {
     assert_eq!(
         builder.finish().unwrap_err().0[0].one_line(),
         "accessors of k:2:10: unknown name `nothing`; this is a fault of the generated code, not of a kernel"
+    );
+}
+
+#[test]
+fn an_open_bracket_of_generated_code_is_not_blamed_on_the_snippet_behind_it() {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    builder.declare("accessors of k", "fn sinew_get(i: u32) {\n  {\n}");
+    let snippet = Snippet::parse("k.wgsl", "let a = 1;").unwrap();
+    builder.add(&snippet, "sinew_0_", &[]).unwrap();
+    assert_eq!(
+        builder.finish().unwrap_err().0[0].one_line(),
+        "accessors of k:1:22: `{` is never closed; this is a fault of the generated code, not of a kernel"
     );
 }
 
