@@ -100,6 +100,7 @@ pub mod tokens;
 mod uniformity;
 mod unlocated;
 mod validation;
+mod weight;
 mod words;
 
 pub use builder::{ModuleBuilder, ModuleOptions};
@@ -110,6 +111,5 @@ pub use module::{Module, Place};
 pub use naga;
 pub use reflect::{Binding, BindingKind, EntryPoint, Field, StructLayout};
 pub use scan::DeclarationKind;
-pub use snippet::{
-    DeclaredName, EntryFunction, LONGEST_FUNCTION, LONGEST_TEXT, Snippet, SnippetKind,
-};
+pub use snippet::{DeclaredName, EntryFunction, LONGEST_TEXT, Snippet, SnippetKind};
+pub use weight::LONGEST_FUNCTION;

@@ -10,13 +10,11 @@ use crate::error::{KernelError, KernelErrors};
 use crate::recursion;
 use crate::scan::{self, Declaration, DeclarationKind, Scan};
 use crate::tokens::{Token, TokenKind, tokenize};
+use crate::weight;
 use crate::words;
 
 /// Longest text of a kernel, in bytes.
 pub const LONGEST_TEXT: usize = 1 << 20;
-/// Most tokens of one function. naga's time grows with the square of a function's length: this many take it about half a second.
-pub const LONGEST_FUNCTION: usize = 1 << 16;
-
 /// How a snippet is called by generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFunction {
@@ -130,9 +128,12 @@ impl Snippet {
         let (kind, scan) =
             structure(text, &tokens, &entry, library).map_err(|p| errors(vec![p]))?;
         let mut problems = content::check(text, &tokens, &scan.declarations);
-        problems.extend(too_long(text, &tokens, kind, &scan.declarations));
         problems.extend(twice_declared(text, &tokens, &scan.declarations));
-        problems.extend(recursion::check(text, &tokens, &scan.declarations));
+        let circles = recursion::check(text, &tokens, &scan.declarations);
+        if circles.is_empty() {
+            problems.extend(weight::check(text, &tokens, &scan.declarations));
+        }
+        problems.extend(circles);
         if kind == SnippetKind::Declarations {
             problems.extend(check_entry(text, &tokens, &scan.declarations, &entry));
         }
@@ -277,30 +278,6 @@ pub(crate) fn located(file: &str, text: &str, mut problems: Vec<Problem>) -> Vec
             let mut error = KernelError::at(file, text, p.span, p.message);
             error.help = p.help;
             error
-        })
-        .collect()
-}
-
-fn too_long(
-    text: &str,
-    tokens: &[Token],
-    kind: SnippetKind,
-    declarations: &[Declaration],
-) -> Vec<Problem> {
-    let problem = |token: Token, what: &str, count: usize| {
-        let message = format!("{what} has {count} tokens, at most {LONGEST_FUNCTION}");
-        (count > LONGEST_FUNCTION).then(|| Problem::new(token, message))
-    };
-    if kind == SnippetKind::Body {
-        return problem(tokens[0], "the kernel", tokens.len())
-            .into_iter()
-            .collect();
-    }
-    declarations
-        .iter()
-        .filter_map(|d| {
-            let name = tokens[d.name];
-            problem(name, &format!("`{}`", name.text(text)), d.tokens.len())
         })
         .collect()
 }

@@ -214,3 +214,38 @@ fn texts_without_end_of_line_and_with_every_end_of_line() {
         "no error"
     );
 }
+
+#[test]
+fn constants_that_double_and_tables_used_often_are_refused() {
+    // A few lines that naga would need hours and all memory for.
+    let mut text = "const a0 = array(1.0, 1.0);\n".to_owned();
+    for i in 1..60 {
+        text += &format!("const a{i} = array(a{0}, a{0});\n", i - 1);
+    }
+    let errors = common::module(&format!("{text}fn kernel(index: u32) {{ let x = a59; }}"));
+    assert_eq!(
+        errors.unwrap_err().0[0].one_line(),
+        "k.wgsl:13:7: `a12` has 81910 tokens with the constants that it uses, at most 65536; keep large tables in `var<private>`"
+    );
+    let table = format!("array({}1.0)", "1.0, ".repeat(5000));
+    let uses = "s += table[index];".repeat(1000);
+    let kernel = |variable: &str| {
+        format!("{variable} table = {table};\nfn kernel(index: u32) {{ var s = 0.0; {uses} }}")
+    };
+    let seen = first_message(kernel("const"));
+    assert!(seen.starts_with("`kernel` has 10"), "{seen}");
+    assert_eq!(first_message(kernel("var<private>")), "no error");
+}
+
+#[test]
+fn constants_of_a_function_that_double_are_refused() {
+    let mut text = "const a0 = array(1.0, 1.0);\n".to_owned();
+    for i in 1..60 {
+        text += &format!("const a{i} = array(a{0}, a{0});\n", i - 1);
+    }
+    let seen = first_message(format!("{text} let x = a59;"));
+    assert!(
+        seen.ends_with("tokens with the constants that it uses, at most 65536"),
+        "{seen}"
+    );
+}
