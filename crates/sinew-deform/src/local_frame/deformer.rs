@@ -5,8 +5,8 @@ use super::{
     move_vertex,
 };
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Line, MaskWeight, MeshView, MeshViewMut, NodeError, Par, Parameters,
-    UpdateContext, for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Line, MaskWeight, MeshView,
+    MeshViewMut, NodeError, Par, Parameters, UpdateContext, for_each_chunk,
 };
 use sinew_geom::Real;
 use std::fmt::Debug;

@@ -2,8 +2,8 @@
 
 use super::{Frame, LocalDeformer, Placement, RegionAt};
 use crate::{
-    DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, Line, MASK_WEIGHT_WGSL, MaskWeight,
+    DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, DeviceSetting,
+    DeviceType, Line, MASK_WEIGHT_WGSL, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -111,4 +111,14 @@ pub(super) fn write_frame<D: LocalDeformer>(
         uniforms.is_active = 1;
     }
     data.set_uniforms(&uniforms);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniforms_are_whole_vectors() {
+        assert_eq!(size_of::<Uniforms>() % 16, 0);
+    }
 }

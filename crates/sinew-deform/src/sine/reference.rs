@@ -76,10 +76,7 @@ impl LocalDeformer for Sine {
             }
             Wave::Radial => {
                 let map = RadialWaveMap::<f32>::new(self);
-                (
-                    map.region,
-                    [map.rate, map.phase, map.amplitude, map.decay],
-                )
+                (map.region, [map.rate, map.phase, map.amplitude, map.decay])
             }
         };
         MapUniforms {

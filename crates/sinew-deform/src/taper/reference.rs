@@ -1,10 +1,10 @@
 //! The section scale of one point.
 
-use crate::{DeviceSetting, Parameters};
 use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
     Profile, Region, RegionAt,
 };
+use crate::{DeviceSetting, Parameters};
 
 /// How the scale goes from the bottom to the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

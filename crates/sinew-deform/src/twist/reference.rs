@@ -1,10 +1,10 @@
 //! The turn of one point.
 
-use crate::{DeviceSetting, Parameters};
 use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
     Profile, Region, RegionAt,
 };
+use crate::{DeviceSetting, Parameters};
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
