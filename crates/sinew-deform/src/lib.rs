@@ -9,6 +9,7 @@
 //! from it. A new deformer is a folder and a line there.
 
 mod device;
+mod device_rows;
 mod lanes;
 mod mask_weight;
 mod node;
