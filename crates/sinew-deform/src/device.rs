@@ -205,6 +205,8 @@ pub struct DeviceNode {
     pub frame_arrays: Vec<DeviceArray>,
     /// Kernels, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
     pub passes: Vec<DevicePass>,
+    /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
+    pub passes_vary: bool,
 }
 
 /// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.
