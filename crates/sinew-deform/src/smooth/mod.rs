@@ -184,6 +184,7 @@ impl BoundNode for Bound {
         let results = &RESULTS[..2 + usize::from(smoothing.keeps_gathered)];
         let places = results.iter().map(|&from| smoothing.place(from));
         node.passes.extend(places);
+        node.passes_vary = true;
         Some(node)
     }
     #[expect(
