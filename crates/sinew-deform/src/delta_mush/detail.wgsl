@@ -86,7 +86,9 @@ fn kernel(slot: u32) {
     let across = edge - normal * dot(normal, edge);
     let tangent = unit(across);
     let sine = dot(across, across) * SINE / max(dot(edge, edge), TINY);
-    let left = min(dot(area, area) * abs(stored.w), 1.0) * min(sine, 1.0);
+    // Limited before the multiplication: factors go up to 1e37.
+    let rest = abs(stored.w);
+    let left = min(dot(area, area), 1.0 / rest) * rest * min(sine, 1.0);
     let detail = tangent * stored.x + cross(normal, tangent) * stored.y + normal * stored.z;
     write_goal(slot, vec4f(smoothed + detail * (left * uniforms().displacement), 0.0));
 }
