@@ -24,6 +24,7 @@
 //! names of its own.
 
 use crate::{Inputs, Parameters};
+use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
@@ -222,13 +223,16 @@ pub struct DeviceFrame<'a> {
     pub inputs: Inputs<'a>,
 }
 
+/// Arrays of one node that come with a frame, at most: a frame keeps their list on the stack.
+pub const MAX_FRAME_ARRAYS: usize = 16;
+
 /// Where a node writes what comes with a frame.
 #[derive(Debug)]
 pub struct DeviceFrameData<'a> {
     /// [`DeviceNode::uniform_bytes`] of it.
     pub uniforms: &'a mut [u8],
     /// In the order of [`DeviceNode::frame_arrays`].
-    pub arrays: &'a mut [&'a mut [u8]],
+    pub arrays: ArrayVec<&'a mut [u8], MAX_FRAME_ARRAYS>,
 }
 
 impl DeviceFrameData<'_> {
