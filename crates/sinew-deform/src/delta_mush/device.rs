@@ -46,6 +46,12 @@ impl DeltaMushBind {
             };
         node.passes.push(detail.with(aliases));
         node.passes.push(smoothing.place(result));
+        node.passes_vary = self.iterations > MOST_LISTED;
+        if !node.passes_vary {
+            let all = node.passes.clone();
+            node.passes.clear();
+            self.each_pass(&mut |i| node.passes.extend(all.get(i).copied()));
+        }
         Some(node)
     }
 
@@ -59,7 +65,16 @@ impl DeltaMushBind {
         out
     }
 
-    pub(super) fn device_passes(&self, run: &mut dyn FnMut(usize)) {
+    /// The passes of a frame: all that are listed, or each as often as it takes.
+    pub(super) fn device_passes(&self, count: usize, run: &mut dyn FnMut(usize)) {
+        if self.iterations > MOST_LISTED {
+            self.each_pass(run);
+        } else {
+            (0..count).for_each(run);
+        }
+    }
+
+    fn each_pass(&self, run: &mut dyn FnMut(usize)) {
         let smoothing = self.device_smoothing();
         smoothing.run(self.iterations, run);
         let detail = smoothing.pass_count();
@@ -67,6 +82,9 @@ impl DeltaMushBind {
         run(detail + 1);
     }
 }
+
+/// Most smoothing passes that are listed one by one, so that what follows can join the last pass.
+const MOST_LISTED: u32 = 32;
 
 const A_TO_B: &[(&str, &str)] = &[
     ("points", "slots_a"),

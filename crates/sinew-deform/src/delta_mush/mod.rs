@@ -217,8 +217,8 @@ impl BoundNode for Bound {
         let displacement = frame.parameters.float("displacement") as f32;
         SmoothingUniforms::write(self.0.step, displacement, frame, data);
     }
-    fn device_passes(&self, _frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
-        self.0.device_passes(run);
+    fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
+        self.0.device_passes(count, run);
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.0).ok()
