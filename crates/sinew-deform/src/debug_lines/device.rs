@@ -1,0 +1,68 @@
+//! What the overlay runs on a graphics device: one kernel over the lines.
+
+use super::{Shape, draw};
+use crate::{
+    DeviceConstant, DeviceDomain, DeviceFrameData, DeviceNode, DevicePass, DeviceType, Line,
+    Parameters,
+};
+use bytemuck::{Pod, Zeroable};
+use sinew_geom::{Affine, PackedAffine, Real};
+
+/// Stands for the parameter `color`.
+const FROM_PARAMETER: [f32; 4] = [0.0, 0.0, 0.0, -1.0];
+
+/// As in `kernel.wgsl`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Uniforms {
+    transform: PackedAffine,
+    color: [f32; 4],
+    size: f32,
+    unused: [f32; 3],
+}
+
+/// The lines of `shape` in its own frame.
+fn lines(shape: Shape<'_>, size: f64) -> Vec<Line> {
+    let mut out = Vec::with_capacity(shape.line_count());
+    draw(&Affine::identity(), shape, size, FROM_PARAMETER, |line| {
+        out.push(line);
+    });
+    out
+}
+
+/// `count` lines with those that are linked.
+pub(super) fn node(shape: Shape<'_>, count: usize) -> DeviceNode {
+    let anchors: Vec<[f32; 3]> = lines(shape, 0.0).iter().map(|l| l.from).collect();
+    // Points lie anywhere; their crosses are exact about the origin.
+    let origins;
+    let around_origin = match shape {
+        Shape::Points(points) => {
+            origins = vec![[0.0; 3]; points.len()];
+            Shape::Points(&origins)
+        }
+        other => other,
+    };
+    let drawn = lines(around_origin, 1.0);
+    let reaches: Vec<[f32; 3]> = drawn.iter().flat_map(|l| [l.from, l.to]).collect();
+    let colors: Vec<[f32; 4]> = drawn.iter().map(|l| l.color).collect();
+    let pass = DevicePass::per_vertex("debug_lines", include_str!("kernel.wgsl"));
+    DeviceNode {
+        constants: vec![
+            DeviceConstant::new("anchors", DeviceType::Vec3F, &anchors),
+            DeviceConstant::new("reaches", DeviceType::Vec3F, &reaches),
+            DeviceConstant::new("colors", DeviceType::Vec4F, &colors),
+        ],
+        uniform_bytes: size_of::<Uniforms>(),
+        passes: vec![pass.over(DeviceDomain::Elements(count))],
+        ..DeviceNode::default()
+    }
+}
+
+pub(super) fn write_frame(parameters: &Parameters<'_>, data: &mut DeviceFrameData<'_>) {
+    data.set_uniforms(&Uniforms {
+        transform: parameters.transform("transform").into(),
+        color: parameters.vec4("color").map(Real::to_single),
+        size: parameters.float("size").to_single(),
+        unused: [0.0; 3],
+    });
+}
