@@ -66,3 +66,30 @@ pub(super) fn write_frame(parameters: &Parameters<'_>, data: &mut DeviceFrameDat
         unused: [0.0; 3],
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_its_anchor_and_reach() {
+        let points = [[1000.5, 2.0, 3.0], [0.25, 0.5, -1.0]];
+        for shape in [Shape::Axes, Shape::Box, Shape::Points(&points)] {
+            let node = node(shape, shape.line_count());
+            let vec3s = |i: usize| bytemuck::cast_slice::<u8, [f32; 3]>(&node.constants[i].bytes);
+            let (anchors, reaches) = (vec3s(0), vec3s(1));
+            for (i, line) in lines(shape, 0.5).iter().enumerate() {
+                for c in 0..3 {
+                    let end = |k: usize| anchors[i][c] + 0.5 * reaches[2 * i + k][c];
+                    let (from, to) = (end(0) - line.from[c], end(1) - line.to[c]);
+                    assert!(from == 0.0 && to == 0.0, "{shape:?}, line {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn uniforms_are_whole_rows() {
+        assert_eq!(size_of::<Uniforms>() % 16, 0);
+    }
+}

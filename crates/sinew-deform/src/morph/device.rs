@@ -114,3 +114,39 @@ pub(super) fn write_frame(
             .unwrap_or(0.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_deltas_are_left_out() {
+        let delta = |target, x| Delta {
+            target,
+            position: [x, 0.0, 0.0],
+            normal: [0.0; 3],
+            tangent: [0.0; 3],
+        };
+        let bind = MorphBind {
+            offsets: vec![0, 2, 2, 4],
+            deltas: vec![delta(0, 1.0), delta(1, 0.0), delta(0, 0.0), delta(1, 2.0)],
+            target_count: 2,
+        };
+        let (offsets, deltas) = lists(&bind);
+        assert_eq!(offsets, [0, 1, 1, 2]);
+        let kept: Vec<u32> = deltas.iter().map(|d| d.target).collect();
+        assert_eq!(kept, [0, 1]);
+        let bound = BoundMorph {
+            bind,
+            source: WeightSource::Pose(vec![0, 1]),
+        };
+        let node = node(&bound);
+        let names: Vec<&str> = node.constants.iter().map(|c| c.name).collect();
+        assert_eq!(names, ["offsets", "targets", "position_deltas"]);
+    }
+
+    #[test]
+    fn uniforms_are_whole_rows() {
+        assert_eq!(size_of::<Uniforms>() % 16, 0);
+    }
+}

@@ -238,3 +238,100 @@ fn write_motions(
     }
     any
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::cloud_of;
+    use super::*;
+
+    fn constant<'a, T: Pod>(node: &'a DeviceNode, name: &str) -> &'a [T] {
+        let found = node.constants.iter().find(|c| c.name == name);
+        found.map_or(&[], |c| bytemuck::cast_slice(&c.bytes))
+    }
+
+    /// Sum of weights for each joint, as the texts read them.
+    fn row(node: &DeviceNode, v: usize, joint_bits: usize, joints: usize) -> Vec<f64> {
+        let mut sum = vec![0.0; joints];
+        let packed: &[u8] = constant(node, "joints");
+        let bytes = joint_bits / 8;
+        let joint = |k: usize| {
+            let mut word = [0; 4];
+            word[..bytes].copy_from_slice(&packed[k * bytes..(k + 1) * bytes]);
+            u32::from_le_bytes(word) as usize
+        };
+        let weights: &[[u32; 2]] = constant(node, "weights");
+        let Some(&[low, high]) = weights.get(v) else {
+            sum[joint(v)] = 1.0;
+            return sum;
+        };
+        let bits = u64::from(low) | u64::from(high) << 32;
+        let parts = [
+            bits & 0x3f_ffff,
+            bits >> 22 & 0x1f_ffff,
+            bits >> 43 & 0xf_ffff,
+        ];
+        sum[joint(4 * v)] += 1.0 - parts.iter().sum::<u64>() as f64 / ONE;
+        for (k, part) in parts.into_iter().enumerate() {
+            sum[joint(4 * v + 1 + k)] += part as f64 / ONE;
+        }
+        if bits >> 63 != 0 {
+            let offsets: &[u32] = constant(node, "tail_offsets");
+            let tail: &[[u32; 2]] = constant(node, "tail");
+            for [joint, weight] in &tail[offsets[v] as usize..offsets[v + 1] as usize] {
+                sum[*joint as usize] += f64::from(f32::from_bits(*weight));
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn packed_rows_hold_every_weight() {
+        for (joints, joint_bits) in [(9, 8), (300, 16), (70_000, 32)] {
+            for most in [1, 2, 4, 9] {
+                let (mesh, rig, _) = cloud_of(joints, 45, most, false);
+                let bind = SkinBind::new(&mesh, &rig, SkinMethod::Linear).expect("binds");
+                let node = node(&bind);
+                for v in 0..45 {
+                    let mut sum = row(&node, v, joint_bits, joints);
+                    let (row_joints, weights) = bind.row(v);
+                    for (&joint, &w) in row_joints.iter().zip(weights) {
+                        sum[joint as usize] -= f64::from(w);
+                    }
+                    let worst = sum.iter().fold(0.0_f64, |a, e| a.max(e.abs()));
+                    assert!(
+                        worst < 5e-7,
+                        "{joints} joints, {most}, vertex {v}: {worst:e}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_weights_are_packed_exactly_enough() {
+        for n in 1..=4_u8 {
+            let weights = vec![1.0 / f32::from(n); usize::from(n)];
+            let [low, high] = pack_weights(&weights);
+            let bits = u64::from(low) | u64::from(high) << 32;
+            let second = (bits & 0x3f_ffff) as f64 / ONE;
+            let expected = if n > 1 { 1.0 / f64::from(n) } else { 0.0 };
+            assert!((second - expected).abs() < 1.3e-7, "{n}: {second}");
+            assert_eq!(bits >> 63, 0, "no tail");
+        }
+    }
+
+    #[test]
+    fn rigid_rows_take_a_byte_a_vertex() {
+        let (mesh, rig, _) = cloud_of(9, 45, 4, false);
+        let bind = SkinBind::new(&mesh, &rig, SkinMethod::Rigid).expect("binds");
+        let node = node(&bind);
+        let bytes: usize = node.constants.iter().map(|c| c.bytes.len()).sum();
+        assert_eq!(bytes, 48, "one byte each, whole words");
+        assert_eq!(node.uniform_bytes, 0);
+    }
+
+    #[test]
+    fn uniforms_are_whole_rows() {
+        assert_eq!(size_of::<Uniforms>() % 16, 0);
+    }
+}
