@@ -510,6 +510,27 @@ fn the_doctor_speaks_json() {
 }
 
 #[test]
+fn the_doctor_lists_adapters_where_the_wanted_one_is_missing() {
+    let p = Place::new();
+    let o = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["doctor", "--log-format", "json"])
+        .env("SINEW_ADAPTER", "no such adapter")
+        .current_dir(p.path("."))
+        .output()
+        .expect("the program starts");
+    let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
+    let graphics = &report["graphics"];
+    let adapters = graphics["adapters"].as_array().expect("a list");
+    assert!(adapters.iter().all(|a| a["taken"] == false), "{graphics}");
+    if let Some(first) = adapters.first() {
+        let message = graphics["message"].as_str().expect("a message");
+        assert!(message.contains("'no such adapter'"), "{message}");
+        let name = first["name"].as_str().expect("a name");
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+#[test]
 fn the_doctor_says_what_to_install() {
     let p = Place::new();
     // No Vulkan driver in either way of naming them.

@@ -39,7 +39,11 @@ fn lattice(c: &mut Criterion) {
     group.throughput(Throughput::Elements(mesh.positions.len() as u64));
     for resolution in [4, 8] {
         for (interpolation, name) in ALL {
-            for frames in [false, true] {
+            for (what, normal, tangent) in [
+                ("positions", false, false),
+                ("normals", true, false),
+                ("frames", true, true),
+            ] {
                 let config = LatticeConfig {
                     interpolation,
                     resolution: [resolution; 3],
@@ -51,7 +55,6 @@ fn lattice(c: &mut Criterion) {
                 };
                 let points = shaken(&bind);
                 let mut scratch = LatticeScratch::new(&bind);
-                let what = if frames { "frames" } else { "positions" };
                 let id = BenchmarkId::new(format!("{name}/{resolution}"), what);
                 group.bench_function(id, |b| {
                     b.iter(|| {
@@ -67,14 +70,14 @@ fn lattice(c: &mut Criterion) {
                             weight: MaskWeight::ONE,
                             input: MeshView {
                                 positions: &mesh.positions,
-                                normals: Some(&normals),
-                                tangents: Some(&tangents),
+                                normals: normal.then_some(&normals),
+                                tangents: tangent.then_some(&tangents),
                                 colors: None,
                             },
                             output: MeshViewMut {
                                 positions: Some(&mut positions_out),
-                                normals: frames.then_some(&mut normals_out),
-                                tangents: frames.then_some(&mut tangents_out),
+                                normals: normal.then_some(&mut normals_out),
+                                tangents: tangent.then_some(&mut tangents_out),
                                 colors: None,
                             },
                             par: Par::Seq,

@@ -24,6 +24,7 @@
 //! names of its own.
 
 use crate::{Inputs, Parameters};
+use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
@@ -231,6 +232,8 @@ pub struct DeviceNode {
     pub frame_arrays: Vec<DeviceArray>,
     /// Kernels, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
     pub passes: Vec<DevicePass>,
+    /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
+    pub passes_vary: bool,
 }
 
 /// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.
@@ -246,13 +249,16 @@ pub struct DeviceFrame<'a> {
     pub inputs: Inputs<'a>,
 }
 
+/// Arrays of one node that come with a frame, at most: a frame keeps their list on the stack.
+pub const MAX_FRAME_ARRAYS: usize = 16;
+
 /// Where a node writes what comes with a frame.
 #[derive(Debug)]
 pub struct DeviceFrameData<'a> {
     /// [`DeviceNode::uniform_bytes`] of it.
     pub uniforms: &'a mut [u8],
     /// In the order of [`DeviceNode::frame_arrays`].
-    pub arrays: &'a mut [&'a mut [u8]],
+    pub arrays: ArrayVec<&'a mut [u8], MAX_FRAME_ARRAYS>,
 }
 
 impl DeviceFrameData<'_> {

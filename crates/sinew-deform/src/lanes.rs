@@ -3,7 +3,9 @@
 //! No closures here and in the kernel: one that is called more than once may stay a function of its own, which
 //! then lacks the instruction set, and each operation in it becomes a call.
 
-use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
+use crate::MaskWeight;
+use fearless_simd::{Simd, f32x4, f32x8, mask32x8, prelude::*};
+use sinew_geom::{Mat3, Vec3};
 
 /// Three coordinates of eight vertices.
 #[derive(Clone, Copy)]
@@ -70,6 +72,79 @@ impl<S: Simd> V3<S> {
             y: self.y - o.y,
             z: self.z - o.z,
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, o: Self) -> Self {
+        Self {
+            x: self.x + o.x,
+            y: self.y + o.y,
+            z: self.z + o.z,
+        }
+    }
+    /// The same vector in every lane.
+    #[inline(always)]
+    pub(crate) fn all(simd: S, v: Vec3<f32>) -> Self {
+        Self {
+            x: f32x8::splat(simd, v.x),
+            y: f32x8::splat(simd, v.y),
+            z: f32x8::splat(simd, v.z),
+        }
+    }
+    /// `rows * self`.
+    #[inline(always)]
+    pub(crate) fn times(self, rows: [Self; 3]) -> Self {
+        Self {
+            x: rows[0].dot(self),
+            y: rows[1].dot(self),
+            z: rows[2].dot(self),
+        }
+    }
+    /// `self` where `choose` holds, `otherwise` elsewhere.
+    #[inline(always)]
+    pub(crate) fn or(self, choose: mask32x8<S>, otherwise: Self) -> Self {
+        Self {
+            x: choose.select(self.x, otherwise.x),
+            y: choose.select(self.y, otherwise.y),
+            z: choose.select(self.z, otherwise.z),
+        }
+    }
+    /// Unit length, or `otherwise` where there is none.
+    #[inline(always)]
+    pub(crate) fn unit_or(self, otherwise: Self) -> Self {
+        let squared = self.dot(self);
+        let good = squared.simd_gt(f32::MIN_POSITIVE) & squared.simd_lt(f32::MAX);
+        let length = squared.max(f32::MIN_POSITIVE).sqrt();
+        let one = f32x8::splat(squared.simd, 1.0);
+        self.scale(one / length).or(good, otherwise)
+    }
+
+    /// The unit vector that part of the way from one direction to another; where `part` is zero, `self` bit for bit.
+    #[inline(always)]
+    pub(crate) fn toward(self, to: Self, part: f32x8<S>) -> Self {
+        let step = to.unit_or(self).minus(self);
+        let mixed = step.scale_add(part, self).unit_or(self);
+        self.or(part.simd_eq(0.0), mixed)
+    }
+
+    /// From the eight points that begin at `at`; behind the end the one at `at` stands in.
+    #[inline(always)]
+    pub(crate) fn load_at(simd: S, points: &[[f32; 3]], at: usize) -> Self {
+        match points[at..].first_chunk() {
+            Some(block) => Self::load(simd, block),
+            None => Self::load(simd, &padded(&points[at..])),
+        }
+    }
+    /// The way back; what does not fit is dropped.
+    #[inline(always)]
+    pub(crate) fn store_at(self, points: &mut [[f32; 3]], at: usize) {
+        let points = &mut points[at..];
+        if let Some(block) = points.first_chunk_mut() {
+            return self.store(block);
+        }
+        let mut block = [[0.0; 3]; 8];
+        self.store(&mut block);
+        points.copy_from_slice(&block[..points.len()]);
     }
 
     /// From eight points in a row.
@@ -200,6 +275,49 @@ mod avx2 {
     }
 }
 
+/// The rows of a matrix, the same in every lane.
+#[inline(always)]
+pub(crate) fn rows<S: Simd>(simd: S, m: &Mat3<f32>) -> [V3<S>; 3] {
+    [
+        V3::all(simd, Vec3::new(m.m11, m.m12, m.m13)),
+        V3::all(simd, Vec3::new(m.m21, m.m22, m.m23)),
+        V3::all(simd, Vec3::new(m.m31, m.m32, m.m33)),
+    ]
+}
+
+/// Up to eight elements, the first one repeated behind them.
+#[inline(always)]
+pub(crate) fn padded<T: Copy>(given: &[T]) -> [T; 8] {
+    let mut out = [given[0]; 8];
+    let n = given.len().min(8);
+    out[..n].copy_from_slice(&given[..n]);
+    out
+}
+
+/// Strength of the eight vertices that begin at `at`; behind the end anything.
+#[inline(always)]
+pub(crate) fn strengths<S: Simd>(simd: S, weight: &MaskWeight<'_>, at: usize) -> f32x8<S> {
+    let all = f32x8::splat(simd, weight.weight);
+    let Some(mask) = weight.mask else {
+        return all;
+    };
+    let mask = values_at(simd, mask, at);
+    if weight.invert {
+        all * (f32x8::splat(simd, 1.0) - mask)
+    } else {
+        all * mask
+    }
+}
+
+/// The eight values that begin at `at`; behind the end the one at `at` stands in.
+#[inline(always)]
+pub(crate) fn values_at<S: Simd>(simd: S, values: &[f32], at: usize) -> f32x8<S> {
+    match values[at..].first_chunk::<8>() {
+        Some(block) => f32x8::load_array(simd, *block),
+        None => f32x8::load_array(simd, padded(&values[at..])),
+    }
+}
+
 /// Rows to columns.
 #[inline(always)]
 pub(crate) fn transpose4<S: Simd>([a, b, c, d]: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
@@ -256,4 +374,25 @@ pub(crate) fn store8x4<S: Simd>(columns: [f32x8<S>; 4], rows: &mut [[f32; 4]; 8]
         low[k].store_array(&mut rows[k]);
         high[k].store_array(&mut rows[k + 4]);
     }
+}
+
+/// [`load8x4`] from the eight rows that begin at `at`; behind the end the one at `at` stands in.
+#[inline(always)]
+pub(crate) fn load8x4_at<S: Simd>(simd: S, rows: &[[f32; 4]], at: usize) -> [f32x8<S>; 4] {
+    match rows[at..].first_chunk() {
+        Some(block) => load8x4(simd, block),
+        None => load8x4(simd, &padded(&rows[at..])),
+    }
+}
+
+/// [`store8x4`]; what does not fit is dropped.
+#[inline(always)]
+pub(crate) fn store8x4_at<S: Simd>(columns: [f32x8<S>; 4], rows: &mut [[f32; 4]], at: usize) {
+    let rows = &mut rows[at..];
+    if let Some(block) = rows.first_chunk_mut() {
+        return store8x4(columns, block);
+    }
+    let mut block = [[0.0; 4]; 8];
+    store8x4(columns, &mut block);
+    rows.copy_from_slice(&block[..rows.len()]);
 }

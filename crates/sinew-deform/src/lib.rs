@@ -39,7 +39,7 @@ pub mod wrap;
 
 pub use device::{
     DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, PACKED_WGSL,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, MAX_FRAME_ARRAYS, PACKED_WGSL,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{

@@ -42,7 +42,8 @@ impl CopyBandwidth {
     }
 }
 
-/// Copies `bytes` (rounded up to 16) `repeats` times and takes medians; the first tries do not count.
+/// Copies `bytes` (rounded up to 16) `repeats` times and takes medians; the first tries do not count. Stops with fewer repeats
+/// after half a second for each of the two measurements.
 ///
 /// # Errors
 /// [`GpuError::Limit`] where the device allows no such buffers or bindings, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
@@ -51,11 +52,16 @@ pub fn copy_bandwidth(gpu: &Gpu, bytes: u64, repeats: usize) -> Result<CopyBandw
     let mut clock = Clock::new(gpu)?;
     let mut median = |copies| {
         let mut samples = Samples::new(repeats);
+        let begun = Stopwatch::start();
         for i in 0..repeats.max(1) + WARM_UP {
             let ns = clock.time(gpu, &copy, copies)?;
-            if i >= WARM_UP {
+            let late = begun.elapsed_ns() > LONGEST_NS;
+            if i >= WARM_UP || late {
                 // A clock that is too coarse must not end in a division by zero.
                 samples.push(ns.max(1.0) / f64::from(copies));
+            }
+            if late {
+                break;
             }
         }
         Ok::<_, GpuError>(samples.median().unwrap_or(f64::INFINITY))
@@ -70,6 +76,8 @@ pub fn copy_bandwidth(gpu: &Gpu, bytes: u64, repeats: usize) -> Result<CopyBandw
 
 /// Tries before the measured ones: the device leaves its sleep, memory is backed by pages.
 const WARM_UP: usize = 3;
+/// No more tries after this time: software drivers are slow, and their times need no large samples.
+const LONGEST_NS: f64 = 5e8;
 
 /// The largest size that [`copy_bandwidth`] takes on this device, not counting how much memory is free.
 pub fn largest_copy(gpu: &Gpu) -> u64 {

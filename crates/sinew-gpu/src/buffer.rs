@@ -134,6 +134,36 @@ impl<T: Pod> Buffer<T> {
         self.raw.as_entire_buffer_binding()
     }
 
+    /// Some of the elements as a binding; for a kernel they begin at index 0.
+    ///
+    /// # Errors
+    /// [`GpuError::Range`] where it has no such elements, or they do not begin at a multiple of
+    /// [`DeviceLimits::storage_alignment`](crate::DeviceLimits::storage_alignment) bytes.
+    pub fn binding_of(
+        &self,
+        gpu: &Gpu,
+        elements: Range<usize>,
+    ) -> Result<wgpu::BufferBinding<'_>, GpuError> {
+        let count = elements.end.saturating_sub(elements.start);
+        let bytes = self.byte_range(elements.start, count)?;
+        let aligned = bytes
+            .start
+            .is_multiple_of(gpu.limits().storage_alignment.into());
+        let size = wgpu::BufferSize::new(bytes.end - bytes.start);
+        let problem = match (aligned, size) {
+            (false, _) => "do not begin where a binding may begin",
+            (_, None) => "are none, and nothing cannot be bound",
+            _ => {
+                return Ok(wgpu::BufferBinding {
+                    buffer: &self.raw,
+                    offset: bytes.start,
+                    size,
+                });
+            }
+        };
+        Err(self.refuse(elements.start, elements.end, problem))
+    }
+
     /// Replaces the elements from `start` on. The data is taken at once; it arrives before any work that is submitted later.
     ///
     /// # Errors
@@ -198,23 +228,27 @@ impl<T: Pod> Buffer<T> {
     fn byte_range(&self, start: usize, count: usize) -> Result<Range<u64>, GpuError> {
         let end = start.saturating_add(count);
         let size = size_of::<T>() as u64;
-        let refuse = |problem| GpuError::Range {
+        if end > self.len {
+            return Err(self.refuse(start, end, "are not all in it"));
+        }
+        let (first, last) = (start as u64 * size, end as u64 * size);
+        let last_padded = if end == self.len { padded(last) } else { last };
+        if !first.is_multiple_of(4) || !last_padded.is_multiple_of(4) {
+            let problem = "do not begin and end at multiples of four bytes";
+            return Err(self.refuse(start, end, problem));
+        }
+        Ok(first..last_padded)
+    }
+
+    fn refuse(&self, start: usize, end: usize, problem: &'static str) -> GpuError {
+        GpuError::Range {
             buffer: self.label.clone(),
             len: self.len,
             element_bytes: size_of::<T>(),
             start,
             end,
             problem,
-        };
-        if end > self.len {
-            return Err(refuse("are not all in it"));
         }
-        let (first, last) = (start as u64 * size, end as u64 * size);
-        let last_padded = if end == self.len { padded(last) } else { last };
-        if !first.is_multiple_of(4) || !last_padded.is_multiple_of(4) {
-            return Err(refuse("do not begin and end at multiples of four bytes"));
-        }
-        Ok(first..last_padded)
     }
 }
 

@@ -93,6 +93,61 @@ pub enum GpuError {
         /// wgpu's message.
         message: String,
     },
+    /// A node of the graph runs on the processor only.
+    #[error("{}node '{node}' ({kind}) runs on the processor only", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    NoDeviceSide {
+        /// Name of the node.
+        node: String,
+        /// Kind of the node.
+        kind: &'static str,
+        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        place: String,
+    },
+    /// A kernel is wrong; the errors point into its author's text.
+    #[error(transparent)]
+    Kernel(#[from] sinew_wgsl::KernelErrors),
+    /// A node wants too many arrays with each frame.
+    #[error("node kind '{kind}': {found} arrays with each frame, at most {allowed} can be")]
+    FrameArrays {
+        /// Kind of the node.
+        kind: &'static str,
+        /// How many it wants.
+        found: usize,
+        /// How many there can be.
+        allowed: usize,
+    },
+    /// A node reads what it does not declare.
+    #[error("node '{node}' ({kind}): {source}")]
+    Misread {
+        /// Name of the node.
+        node: String,
+        /// Kind of the node.
+        kind: &'static str,
+        /// What is wrong.
+        source: sinew_deform::Misread,
+    },
+    /// A frame does not fit what was bound.
+    #[error(transparent)]
+    Frame(#[from] sinew_graph::UpdateError),
+    /// A parameter cannot be set so.
+    #[error(transparent)]
+    Parameter(#[from] sinew_graph::ParameterError),
+    /// Not one frame for each character.
+    #[error("found {found} frames, expected {expected}, one for each instance")]
+    FrameCount {
+        /// Frames given.
+        found: usize,
+        /// Instances that there are.
+        expected: usize,
+    },
+    /// There is no such character.
+    #[error("there is no instance {found}, there are {count}, counted from 0")]
+    NoInstance {
+        /// The one asked for.
+        found: usize,
+        /// How many there are.
+        count: usize,
+    },
     /// The driver failed in a way that wgpu does not know.
     #[error("the driver failed at {what}: {message}")]
     Internal {

@@ -114,7 +114,7 @@ impl Gpu {
     /// the engine asked for when it made the device, and so do the limits: see [`Gpu::wanted_features`].
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`] where the device is gone already, [`GpuError::OutOfMemory`].
+    /// [`GpuError::DeviceLost`] where the device is gone already.
     pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
         Self::build(device, queue, None)
     }
@@ -126,7 +126,8 @@ impl Gpu {
     ) -> Result<Self, GpuError> {
         let raw_info = device.adapter_info();
         let info = AdapterInfo::from_wgpu(raw_info.clone(), &device.limits(), device.features());
-        let lost = Lost::new(&device)?;
+        let lost = Lost::default();
+        lost.probe(&device)?;
         let cached = info.capabilities.pipeline_cache;
         let pipelines = PipelineStore::new(&device, &info, cached, pipeline_cache);
         let inner = Inner {
@@ -252,7 +253,7 @@ impl Gpu {
     /// Waits until the device has done this work (and everything before it).
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`].
+    /// [`GpuError::DeviceLost`], [`GpuError::Validation`] for work of another device that this one cannot know.
     pub fn wait(&self, submission: &Submission) -> Result<(), GpuError> {
         self.poll(wgpu::PollType::Wait {
             submission_index: Some(submission.0.clone()),

@@ -60,6 +60,7 @@ mod buffer;
 mod error;
 mod gpu;
 mod pipeline;
+mod program;
 mod samples;
 #[cfg(any(test, feature = "test-support"))]
 pub mod test_support;
@@ -78,6 +79,7 @@ pub use gpu::{Gpu, GpuOptions, Submission};
 pub use pipeline::{
     Access, Binding, KernelSource, Pipeline, RuntimeChecks, ShaderError, ShaderMessage,
 };
+pub use program::{GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel};
 pub use samples::{Samples, SpanSamples, Stopwatch};
 pub use timestamps::{Span, Timestamps};
 /// The version of wgpu whose types this crate takes and gives.

@@ -279,7 +279,22 @@ impl Pipeline {
         bindings: &wgpu::BindGroup,
         groups: [u32; 3],
     ) {
+        self.dispatch_with(pass, bindings, &[], groups);
+    }
+
+    /// Records one dispatch that gets `immediates`, the bytes of the kernel's `var<immediate>`; as many as
+    /// [`KernelSource::immediate_bytes`], a multiple of four.
+    pub fn dispatch_with(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &wgpu::BindGroup,
+        immediates: &[u8],
+        groups: [u32; 3],
+    ) {
         pass.set_pipeline(&self.raw);
+        if !immediates.is_empty() {
+            pass.set_immediates(0, immediates);
+        }
         pass.set_bind_group(0, bindings, &[]);
         pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
     }

@@ -47,10 +47,16 @@ fn machine() -> Value {
         "sinew": env!("CARGO_PKG_VERSION"),
         "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         "threads": std::thread::available_parallelism().map_or(1, usize::from),
-        "simd": format!("{:?}", simd_level()),
+        "simd": simd(),
         "devices": "cpu",
         "nodes": sinew::deform::REGISTRY.len(),
     })
+}
+
+/// Name of the instruction set that kernels use.
+fn simd() -> String {
+    let level = format!("{:?}", simd_level());
+    level.split('(').next().unwrap_or_default().to_owned()
 }
 
 fn machine_text(machine: &Value) -> String {

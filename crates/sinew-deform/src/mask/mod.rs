@@ -4,6 +4,7 @@ mod bind;
 mod desc;
 mod device;
 mod reference;
+mod simd;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeError, Par, Parameters,
     UpdateContext, for_each_chunk,
 };
+use fearless_simd::dispatch;
 use sinew_geom::{Affine, Real};
 
 pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
@@ -91,21 +93,22 @@ impl MaskJob<'_> {
             return;
         }
         let inverse = s.transform.inverse().filter(Affine::is_finite);
-        for_each_chunk(par, n, 4096, output, &|range, out| {
-            for (v, out) in range.zip(out) {
-                let x = match source {
-                    MaskSource::Constant => s.value,
-                    MaskSource::Values(values) => values[v],
-                    MaskSource::Shape(shape) => inverse.map_or(0.0, |inverse| {
-                        let p = f32::vec3(positions[v]);
-                        let d = shape.distance(&s.transform, &inverse, p);
-                        falloff_weight(d, s.falloff, s.curve)
-                    }),
-                };
-                let x = remap(x, s.low, s.high);
-                let x = if s.invert { 1.0 - x } else { x };
-                *out = with.map_or(x, |w| s.combine.apply(x, w[v]));
+        let level = crate::simd_level();
+        for_each_chunk(par, n, 1024, output, &|range, out| {
+            match (source, inverse) {
+                (MaskSource::Constant, _) => out.fill(s.value),
+                (MaskSource::Values(values), _) => out.copy_from_slice(&values[range.clone()]),
+                (MaskSource::Shape(_), None) => out.fill(0.0),
+                (MaskSource::Shape(shape), Some(inverse)) => {
+                    let points = &positions[range.clone()];
+                    dispatch!(level, simd => {
+                        simd::distances(simd, *shape, &s.transform, &inverse, points, out);
+                        simd::fall_off(simd, s.falloff, s.curve, out);
+                    });
+                }
             }
+            let with = with.map(|w| &w[range]);
+            dispatch!(level, simd => simd::finish(simd, &s, with, out));
         });
     }
 }

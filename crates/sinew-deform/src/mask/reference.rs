@@ -1,4 +1,4 @@
-//! Mask arithmetic of one vertex, generic over precision. Also the CPU kernel: it is bound by memory as it is.
+//! Mask arithmetic of one vertex, generic over precision; all but the distances is also the CPU kernel.
 
 use sinew_geom::{Affine, Real, Vec3};
 
@@ -47,6 +47,7 @@ pub enum Shape {
     Plane,
 }
 
+#[inline(always)]
 fn saturate<R: Real>(x: R) -> R {
     // Written so that NaN becomes 0.
     if x >= R::one() {
@@ -60,6 +61,7 @@ fn saturate<R: Real>(x: R) -> R {
 
 impl Curve {
     /// The curve at `t`, 0 to 1.
+    #[inline(always)]
     pub fn at<R: Real>(self, t: R) -> R {
         let n = |v: f64| R::from_double(v);
         match self {
@@ -74,6 +76,7 @@ impl Curve {
 
 impl Combine {
     /// Both, clamped to 0..1.
+    #[inline(always)]
     pub fn apply<R: Real>(self, x: R, other: R) -> R {
         let one = R::one();
         saturate(match self {
@@ -117,6 +120,7 @@ impl Shape {
 }
 
 /// 1 at distance 0, 0 from `falloff` on.
+#[inline(always)]
 pub fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> R {
     if distance <= R::zero() {
         return R::one();
@@ -128,6 +132,7 @@ pub fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> R {
 }
 
 /// `low` to 0, `high` to 1, clamped; a step where both are equal.
+#[inline(always)]
 pub fn remap<R: Real>(x: R, low: R, high: R) -> R {
     if low == high {
         return if x >= low { R::one() } else { R::zero() };

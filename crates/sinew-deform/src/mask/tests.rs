@@ -209,3 +209,35 @@ fn flattened_volumes_weigh_nothing() {
         &[0.0],
     );
 }
+
+#[test]
+fn kernel_is_the_reference() {
+    let mesh = meshes::tube(8, 5, 1.0, 0.2);
+    assert!(!mesh.vertex_count().is_multiple_of(8), "leaves a rest");
+    let transform = Affine::from_trs(
+        Vec3::new(0.4, 0.1, 0.0),
+        Quat::from_euler_angles(0.3, -0.2, 1.1),
+        Vec3::new(0.1, -0.2, 0.15),
+    );
+    let wide = transform.cast::<f64>();
+    let inverse = wide.inverse().expect("regular");
+    for shape in [Shape::Box, Shape::Sphere, Shape::Plane] {
+        for curve in [Curve::Linear, Curve::Smooth, Curve::Smoother, Curve::Square] {
+            let settings = MaskSettings {
+                transform,
+                falloff: 0.5,
+                curve,
+                ..MaskSettings::default()
+            };
+            let got = run(&MaskSource::Shape(shape), settings, &mesh.positions, None);
+            for (got, p) in got.iter().zip(&mesh.positions) {
+                let d = shape.distance(&wide, &inverse, Vec3::from(p.map(f64::from)));
+                let expected = falloff_weight(d, 0.5, curve);
+                assert!(
+                    (f64::from(*got) - expected).abs() < 3e-6,
+                    "{shape:?} {curve:?} at {p:?}: {got} {expected}"
+                );
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::blocks::LANES;
 use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
 use super::single;
-use crate::lanes::{V3, load8x4, store8x4};
+use crate::lanes::{V3, load8x4, padded, store8x4};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::PackedAffine;
@@ -191,15 +191,6 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
 #[inline(always)]
 fn block_of<'a, T>(out: &'a mut Option<&mut [T]>, at: usize) -> Option<&'a mut [T; LANES]> {
     out.as_mut()?.get_mut(at..)?.first_chunk_mut()
-}
-
-/// The given elements, the first one repeated behind them.
-#[inline(always)]
-fn padded<const N: usize>(given: &[[f32; N]]) -> [[f32; N]; 8] {
-    let mut out = [given[0]; 8];
-    let n = given.len().min(8);
-    out[..n].copy_from_slice(&given[..n]);
-    out
 }
 
 #[derive(Clone, Copy)]

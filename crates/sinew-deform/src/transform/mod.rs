@@ -1,6 +1,7 @@
 //! Node `transform`: moves the whole mesh by one affine transform.
 
 mod reference;
+mod simd;
 #[cfg(test)]
 mod tests;
 
@@ -65,24 +66,10 @@ impl TransformJob<'_> {
         } = self;
         let normal_matrix = transform.normal_matrix();
         let outputs = (output.positions, output.normals, output.tangents);
-        for_each_chunk(par, input.positions.len(), 4096, outputs, &|range,
-                                                                    (
-            mut p,
-            mut n,
-            mut t,
-        )| {
-            for (i, v) in range.enumerate() {
-                let vertex = transform_vertex(&transform, &normal_matrix, weight.at(v), &input, v);
-                if let Some(p) = &mut p {
-                    p[i] = vertex.position;
-                }
-                if let (Some(n), Some(value)) = (&mut n, vertex.normal) {
-                    n[i] = value;
-                }
-                if let (Some(t), Some(value)) = (&mut t, vertex.tangent) {
-                    t[i] = value;
-                }
-            }
+        let level = crate::simd_level();
+        for_each_chunk(par, input.positions.len(), 4096, outputs, &|range, out| {
+            fearless_simd::dispatch!(level, simd => simd::run(
+                simd, &transform, &normal_matrix, &weight, &input, range, out));
         });
     }
 }

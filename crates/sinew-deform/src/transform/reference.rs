@@ -1,4 +1,4 @@
-//! The transform of one vertex, generic over precision. Also the CPU kernel: it is bound by memory as it is.
+//! The transform of one vertex, generic over precision.
 
 use crate::MeshView;
 use sinew_geom::{Affine, Mat3, Real, Vec3};
@@ -25,6 +25,9 @@ pub fn transform_vertex<R: Real>(
     let w = R::from_single(weight);
     let p = R::vec3(input.positions[v]);
     let blend_direction = |from: Vec3<R>, to: Vec3<R>| {
+        if weight == 0.0 {
+            return from;
+        }
         let to = to.try_normalize(R::zero()).unwrap_or(from);
         (from + (to - from) * w)
             .try_normalize(R::zero())

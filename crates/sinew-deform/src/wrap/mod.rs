@@ -3,18 +3,22 @@
 mod bind;
 mod bvh;
 mod reference;
+#[cfg(not(feature = "scalar"))]
+mod simd;
 #[cfg(test)]
 mod tests;
 
-use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch, gram_schmidt, unit};
+use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch};
 use crate::{
     BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut,
     NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
     UpdateContext, for_each_chunk,
 };
+use reference::Frame;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Affine, Real, Vec3};
+use sinew_geom::Real;
 use std::any::Any;
+use std::ops::Range;
 
 pub use bind::{Binding, WrapBind, WrapError};
 pub use bvh::{Bvh, Hit, closest_point};
@@ -92,7 +96,7 @@ pub static DESC: NodeDesc = NodeDesc {
     bind,
     restore: Some(Restore {
         version: 1,
-        restore: restore,
+        restore,
     }),
 };
 
@@ -234,84 +238,44 @@ impl WrapJob<'_> {
             }
             .run();
         }
-        let normals = &scratch.normals[..];
-        let triangle = |t: u32| {
-            let t = bind.driver.triangles()[t as usize];
-            DriverTriangle {
-                corners: t.map(|v| f32::vec3(driver[v as usize])),
-                normals: t.map(|v| {
-                    normals
-                        .get(v as usize)
-                        .map_or_else(Vec3::zeros, |&n| f32::vec3(n))
-                }),
-            }
+        let frame = Frame {
+            bind,
+            weight,
+            input,
+            driver,
+            normals: &scratch.normals,
         };
         let outputs = (output.positions, output.normals, output.tangents);
-        for_each_chunk(par, n, 1024, outputs, &|range, (mut p, mut n, mut t)| {
-            for (i, v) in range.enumerate() {
-                let w = weight.at(v) * bind.strength[v];
-                let moved = move_vertex(bind, &triangle, w, &input, v);
-                if let Some(p) = &mut p {
-                    p[i] = moved.0;
-                }
-                if let (Some(n), Some(value)) = (&mut n, moved.1) {
-                    n[i] = value;
-                }
-                if let (Some(t), Some(value)) = (&mut t, moved.2) {
-                    t[i] = value;
-                }
-            }
+        let frames = outputs.1.is_some() || outputs.2.is_some();
+        for_each_chunk(par, n, 1024, outputs, &|range, out| {
+            run_chunk(&frame, frames, range, out);
         });
     }
 }
 
-type Moved = ([f32; 3], Option<[f32; 3]>, Option<[f32; 4]>);
-
-/// Position, normal and tangent of one vertex; the incoming ones where it hangs on nothing.
-fn move_vertex(
-    bind: &WrapBind,
-    triangle: &impl Fn(u32) -> DriverTriangle<f32>,
-    w: f32,
-    input: &MeshView<'_>,
-    v: usize,
-) -> Moved {
-    let bindings = bind.bindings_of(v);
-    let (normal, tangent) = (input.normals.map(|n| n[v]), input.tangents.map(|t| t[v]));
-    if bindings.is_empty() || w == 0.0 {
-        return (input.positions[v], normal, tangent);
-    }
-    let p = f32::vec3(input.positions[v]);
-    let (moved, linear) = carry(bind.config.mode, bindings, triangle, p);
-    let map = Affine {
-        linear,
-        translation: Vec3::zeros(),
-    };
-    let toward = |from: Vec3<f32>, to: Option<Vec3<f32>>| {
-        let to = to.unwrap_or(from);
-        unit(from + (to - from) * w).unwrap_or(from)
-    };
-    let new_normal = normal.map(|n| toward(f32::vec3(n), unit(map.normal_matrix() * f32::vec3(n))));
-    let new_tangent = tangent.map(|[x, y, z, sign]| {
-        let t = f32::vec3([x, y, z]);
-        let t = toward(t, unit(linear * t));
-        let t = new_normal.and_then(|n| gram_schmidt(t, n)).unwrap_or(t);
-        [
-            t.x,
-            t.y,
-            t.z,
-            if linear.determinant() < 0.0 && w > 0.5 {
-                -sign
-            } else {
-                sign
-            },
-        ]
+/// Moves the vertices of `range`; `frames` says whether normals or tangents are wanted.
+#[cfg(not(feature = "scalar"))]
+fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>) {
+    let level = crate::simd_level();
+    fearless_simd::dispatch!(level, simd => if frames {
+        simd::run::<_, true>(simd, frame, range, out);
+    } else {
+        simd::run::<_, false>(simd, frame, range, out);
     });
-    (
-        f32::array3(p + (moved - p) * w),
-        new_normal.map(Into::into),
-        new_tangent,
-    )
 }
+
+/// Eight vertices side by side without SIMD are one function of such a size that it compiles for minutes.
+#[cfg(feature = "scalar")]
+fn run_chunk(frame: &Frame<'_>, _frames: bool, range: Range<usize>, mut out: Out<'_>) {
+    reference::one_by_one(frame, range, 0, &mut out);
+}
+
+/// What a chunk writes.
+type Out<'a> = (
+    Option<&'a mut [[f32; 3]]>,
+    Option<&'a mut [[f32; 3]]>,
+    Option<&'a mut [[f32; 4]]>,
+);
 
 #[expect(
     clippy::cast_possible_truncation,

@@ -1,8 +1,11 @@
-//! Frames on the driver and what they carry, generic over precision: the truth, and the CPU kernel.
+//! Frames on the driver and what they carry, generic over precision: the truth, and what
+//! moves points on collapsed triangles.
 
-use super::{Binding, WrapMode};
+use super::{Binding, Out, WrapBind, WrapMode};
 use crate::tangent_frames::{any_perpendicular, gram_schmidt, unit};
-use sinew_geom::{Mat3, Real, Vec3};
+use crate::{MaskWeight, MeshView};
+use sinew_geom::{Affine, Mat3, Real, Vec3};
+use std::ops::Range;
 
 /// The driver's triangle under a binding.
 #[derive(Clone, Copy, Debug)]
@@ -65,4 +68,94 @@ pub fn carry<R: Real>(
         jacobian += j * w;
     }
     (moved, jacobian)
+}
+
+/// What all vertices of a frame share.
+#[derive(Debug)]
+pub(super) struct Frame<'a> {
+    pub(super) bind: &'a WrapBind,
+    pub(super) weight: MaskWeight<'a>,
+    pub(super) input: MeshView<'a>,
+    /// Positions of the driver.
+    pub(super) driver: &'a [[f32; 3]],
+    /// Its vertex normals, in [`WrapMode::Surface`].
+    pub(super) normals: &'a [[f32; 3]],
+}
+
+/// Moves the vertices of `block`, which begins at index `at` of the outputs, by the reference.
+pub(super) fn one_by_one(
+    frame: &Frame<'_>,
+    block: Range<usize>,
+    at: usize,
+    (p, n, t): &mut Out<'_>,
+) {
+    let triangle = |t: u32| {
+        let t = frame.bind.driver.triangles()[t as usize];
+        let normal = |v: u32| frame.normals.get(v as usize).copied().unwrap_or_default();
+        DriverTriangle {
+            corners: t.map(|v| f32::vec3(frame.driver[v as usize])),
+            normals: t.map(|v| f32::vec3(normal(v))),
+        }
+    };
+    for (i, v) in (at..).zip(block) {
+        let w = frame.weight.at(v) * frame.bind.strength[v];
+        let moved = move_vertex(frame.bind, &triangle, w, &frame.input, v);
+        if let Some(p) = p {
+            p[i] = moved.0;
+        }
+        if let (Some(n), Some(value)) = (n.as_mut(), moved.1) {
+            n[i] = value;
+        }
+        if let (Some(t), Some(value)) = (t.as_mut(), moved.2) {
+            t[i] = value;
+        }
+    }
+}
+
+type Moved = ([f32; 3], Option<[f32; 3]>, Option<[f32; 4]>);
+
+/// Position, normal and tangent of one vertex; the incoming ones where it hangs on nothing.
+fn move_vertex(
+    bind: &WrapBind,
+    triangle: &impl Fn(u32) -> DriverTriangle<f32>,
+    w: f32,
+    input: &MeshView<'_>,
+    v: usize,
+) -> Moved {
+    let bindings = bind.bindings_of(v);
+    let (normal, tangent) = (input.normals.map(|n| n[v]), input.tangents.map(|t| t[v]));
+    if bindings.is_empty() || w == 0.0 {
+        return (input.positions[v], normal, tangent);
+    }
+    let p = f32::vec3(input.positions[v]);
+    let (moved, linear) = carry(bind.config.mode, bindings, triangle, p);
+    let map = Affine {
+        linear,
+        translation: Vec3::zeros(),
+    };
+    let toward = |from: Vec3<f32>, to: Option<Vec3<f32>>| {
+        let to = to.unwrap_or(from);
+        unit(from + (to - from) * w).unwrap_or(from)
+    };
+    let new_normal = normal.map(|n| toward(f32::vec3(n), unit(map.normal_matrix() * f32::vec3(n))));
+    let new_tangent = tangent.map(|[x, y, z, sign]| {
+        let t = f32::vec3([x, y, z]);
+        let t = toward(t, unit(linear * t));
+        let t = new_normal.and_then(|n| gram_schmidt(t, n)).unwrap_or(t);
+        [
+            t.x,
+            t.y,
+            t.z,
+            if linear.determinant() < 0.0 && w > 0.5 {
+                -sign
+            } else {
+                sign
+            },
+        ]
+    });
+    (
+        f32::array3(p + (moved - p) * w),
+        new_normal.map(Into::into),
+        new_tangent,
+    )
 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use sinew_geom::{Mesh, Quat, Topology};
+use sinew_geom::{Affine, Mesh, Quat, Topology, Vec3};
 use sinew_testkit::{max_distance, meshes};
 
 const MODES: [WrapMode; 3] = [WrapMode::Surface, WrapMode::Triangle, WrapMode::Smooth];
@@ -307,6 +307,66 @@ fn degenerate_drivers_and_collapse_stay_finite() {
             let out = run(&bind, &mesh, &collapsed);
             let all = out.positions.iter().chain(&out.normals).flatten();
             assert!(all.copied().all(f32::is_finite), "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn kernel_is_the_reference() {
+    let (mesh, driver) = shell();
+    let n = mesh.vertex_count();
+    assert!(!n.is_multiple_of(8), "{n} vertices leave a rest");
+    let mut moved = driver.positions.clone();
+    for [x, y, z] in &mut moved {
+        (*x, *y) = (*x * 1.2 + 0.3 * *y, *y + 0.2 * (3.0 * *z).sin());
+    }
+    let mirrored: Vec<_> = moved.iter().map(|&[x, y, z]| [-x, y, z]).collect();
+    let mut collapsed = moved.clone();
+    collapsed[40] = collapsed[41];
+    let mask: Vec<f32> = (0..n).map(|v| (v % 4) as f32 / 3.0).collect();
+    let tangents = vec![[0.6, 0.0, 0.8, 1.0]; n];
+    let normals = driver.normals.clone();
+    for (mode, driver_now) in MODES
+        .into_iter()
+        .flat_map(|mode| [&moved, &mirrored, &collapsed].map(|d| (mode, d)))
+    {
+        let config = WrapConfig {
+            max_distance: 0.2,
+            falloff: 0.1,
+            neighbours: 5,
+            ..with(mode)
+        };
+        let bind = WrapBind::new(&mesh, &driver, config).expect("valid");
+        let frame = reference::Frame {
+            bind: &bind,
+            weight: MaskWeight {
+                mask: Some(&mask),
+                ..MaskWeight::ONE
+            },
+            input: MeshView {
+                positions: &mesh.positions,
+                normals: mesh.normals.as_deref(),
+                tangents: Some(&tangents),
+                colors: None,
+            },
+            driver: driver_now,
+            normals: normals.as_deref().expect("has normals"),
+        };
+        let zero = || (vec![[0.0; 3]; n], vec![[0.0; 3]; n], vec![[0.0; 4]; n]);
+        let (mut a, mut b) = (zero(), zero());
+        let out = (Some(&mut a.0[..]), Some(&mut a.1[..]), Some(&mut a.2[..]));
+        run_chunk(&frame, true, 0..n, out);
+        let mut out = (Some(&mut b.0[..]), Some(&mut b.1[..]), Some(&mut b.2[..]));
+        reference::one_by_one(&frame, 0..n, 0, &mut out);
+        for v in 0..n {
+            let close = |a: &[f32], b: &[f32]| {
+                let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+                let off = off.fold(0.0, f32::max);
+                assert!(off < 1e-5, "{mode:?}, vertex {v}: {a:?} {b:?}");
+            };
+            close(&a.0[v], &b.0[v]);
+            close(&a.1[v], &b.1[v]);
+            close(&a.2[v], &b.2[v]);
         }
     }
 }

@@ -18,14 +18,8 @@ impl<T: Pod> Buffer<T> {
     pub fn fill(&self, gpu: &Gpu, value: T) -> Result<(), GpuError> {
         let element: &[u8] = bytemuck::bytes_of(&value);
         if element.is_empty() || !element.len().is_multiple_of(4) {
-            return Err(GpuError::Range {
-                buffer: self.label.clone(),
-                len: self.len,
-                element_bytes: element.len(),
-                start: 0,
-                end: self.len,
-                problem: "can be filled only where an element is a multiple of four bytes",
-            });
+            let problem = "can be filled only where an element is a multiple of four bytes";
+            return Err(self.refuse(0, self.len, problem));
         }
         let pattern: Vec<u32> = bytemuck::pod_collect_to_vec(element);
         let words = self.len * pattern.len();

@@ -2,51 +2,16 @@
 //! lost device with objects that do nothing.
 
 use crate::error::GpuError;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, OnceLock};
 
 /// What is known about the loss of a device.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lost {
     reason: Arc<OnceLock<String>>,
-    probe: Mutex<Probe>,
 }
-
-/// A buffer that nobody uses: a device that still lives agrees to map it.
-#[derive(Debug)]
-struct Probe {
-    buffer: wgpu::Buffer,
-    answer: Arc<AtomicU8>,
-}
-
-const NO_ANSWER: u8 = 0;
-const REFUSED: u8 = 1;
 
 impl Lost {
-    pub(super) fn new(device: &wgpu::Device) -> Result<Self, GpuError> {
-        let what = "a first buffer";
-        let scopes = super::Scopes::push(device);
-        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("sinew probe"),
-            size: 16,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        if let Some(error) = scopes.pop() {
-            return Err(GpuError::caught(what, error));
-        }
-        let lost = Self {
-            reason: Arc::default(),
-            probe: Mutex::new(Probe {
-                buffer,
-                answer: Arc::default(),
-            }),
-        };
-        lost.probe(device)?;
-        Ok(lost)
-    }
-
     /// Takes the reason from the driver: for devices of our own only, as there is but one callback.
     pub(super) fn listen(&self, device: &wgpu::Device) {
         let reason = self.reason.clone();
@@ -68,38 +33,29 @@ impl Lost {
         })
     }
 
-    /// Asks whether the device still lives; costs about a microsecond.
+    /// Asks whether the device still lives; costs less than a microsecond.
     pub(super) fn probe(&self, device: &wgpu::Device) -> Result<(), GpuError> {
         self.check()?;
-        let alive = {
-            let probe = self.probe.lock().unwrap_or_else(PoisonError::into_inner);
-            probe.answers(device)
-        };
-        if alive {
+        if answers(device) {
             return Ok(());
         }
         // A device that was destroyed tells its callback only when it is polled.
-        let _ = self.poll_quietly(device, wgpu::PollType::Poll);
+        let _ = quietly(|| device.poll(wgpu::PollType::Poll));
         self.lose("it was destroyed or reset")
     }
 
     pub(super) fn poll(&self, device: &wgpu::Device, how: wgpu::PollType) -> Result<(), GpuError> {
-        match self.poll_quietly(device, how) {
-            Some(Ok(_)) => self.check(),
-            // Only a submission that a lost device never took has an index that the device does not know.
-            Some(Err(error)) => self.lose(&error.to_string()),
-            None => self.lose("the driver reset it"),
+        let polled = quietly(|| device.poll(how));
+        self.probe(device)?;
+        match polled {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(GpuError::Validation {
+                what: "waiting for this submission".into(),
+                message: error.to_string(),
+            }),
+            // The device lives, so it was a callback of the engine that panicked.
+            Err(panic) => resume_unwind(panic),
         }
-    }
-
-    /// `None` where wgpu panics, which is how it answers a device that is lost while it waits.
-    fn poll_quietly(
-        &self,
-        device: &wgpu::Device,
-        how: wgpu::PollType,
-    ) -> Option<Result<wgpu::PollStatus, wgpu::PollError>> {
-        // wgpu holds no lock and changes no state of ours when it panics.
-        catch_unwind(AssertUnwindSafe(|| device.poll(how))).ok()
     }
 
     fn lose<T>(&self, reason: &str) -> Result<T, GpuError> {
@@ -108,21 +64,19 @@ impl Lost {
     }
 }
 
-impl Probe {
-    fn answers(&self, device: &wgpu::Device) -> bool {
-        self.answer.store(NO_ANSWER, Ordering::Release);
-        let answer = self.answer.clone();
-        let scopes = super::Scopes::push(device);
-        self.buffer
-            .map_async(wgpu::MapMode::Read, .., move |result| {
-                if result.is_err() {
-                    answer.store(REFUSED, Ordering::Release);
-                }
-            });
-        let refused = self.answer.load(Ordering::Acquire) == REFUSED;
-        // Takes the wish back; the answer to that is of no interest.
-        self.buffer.unmap();
-        let _ = scopes.pop();
-        !refused
-    }
+/// Catches a panic, which is how wgpu answers when a device is lost during a wait.
+fn quietly<R>(poll: impl FnOnce() -> R) -> std::thread::Result<R> {
+    // wgpu holds no lock when it panics, and nothing of ours changes in between.
+    catch_unwind(AssertUnwindSafe(poll))
+}
+
+/// Asks for something that no device gives: one that lives refuses, one that is lost says nothing.
+fn answers(device: &wgpu::Device) -> bool {
+    let refusal = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let _ = device.create_query_set(&wgpu::QuerySetDescriptor {
+        label: None,
+        ty: wgpu::QueryType::Occlusion,
+        count: 0,
+    });
+    pollster::block_on(refusal.pop()).is_some()
 }

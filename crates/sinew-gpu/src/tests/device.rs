@@ -217,3 +217,65 @@ fn work_that_fails_while_recording_is_not_submitted() {
     assert!(matches!(error, Err(GpuError::Span { .. })));
     assert_eq!(buffer.read(&gpu).unwrap(), [1, 2]);
 }
+
+#[test]
+fn work_of_another_device_is_an_error_and_no_loss() {
+    let (Some(one), Some(other)) = (gpu(), gpu()) else {
+        return;
+    };
+    let mut late = None;
+    for _ in 0..50 {
+        late = Some(one.submit("nothing", |_| Ok(())).unwrap());
+    }
+    let error = other.wait(&late.unwrap()).unwrap_err();
+    assert!(matches!(error, GpuError::Validation { .. }), "{error}");
+    other.wait_idle().unwrap();
+}
+
+#[test]
+fn waiting_notices_the_loss() {
+    for make in [gpu, handed_in] {
+        let Some(gpu) = make() else { return };
+        gpu.device().destroy();
+        assert_lost(gpu.wait_idle());
+        assert_lost(gpu.check());
+    }
+}
+
+#[test]
+fn a_lost_device_is_not_taken_from_an_engine() {
+    let Some(gpu) = handed_in() else { return };
+    gpu.device().destroy();
+    assert_lost(Gpu::from_parts(gpu.device().clone(), gpu.queue().clone()));
+}
+
+#[test]
+fn lack_of_memory_is_an_error() {
+    if gpu().is_none() {
+        return;
+    }
+    // An engine that lets nothing be made once none of its memory budget is left.
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        memory_budget_thresholds: wgpu::MemoryBudgetThresholds {
+            for_resource_creation: Some(0),
+            for_device_loss: None,
+        },
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let options = wgpu::RequestAdapterOptions::default();
+    let adapter = pollster::block_on(instance.request_adapter(&options)).unwrap();
+    let request = adapter.request_device(&wgpu::DeviceDescriptor::default());
+    let (device, queue) = pollster::block_on(request).unwrap();
+    let gpu = Gpu::from_parts(device, queue).unwrap();
+    match Buffer::<u32>::new(&gpu, "b", 1 << 20, BufferUse::Storage) {
+        Err(error) => {
+            assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error}");
+            assert_eq!(
+                error.to_string(),
+                "not enough device memory for buffer 'b' of 4194304 bytes"
+            );
+            gpu.check().unwrap();
+        }
+        Ok(_) => println!("skipped: {} knows no memory budget", gpu.info()),
+    }
+}

@@ -246,3 +246,98 @@ fn trusted_kernels_give_the_same_numbers() {
     assert_eq!(run(&gpu, &square(), &data).unwrap(), expected);
     assert_eq!(gpu.pipelines_created(), 2, "checks are part of the key");
 }
+
+#[test]
+fn immediates_reach_the_kernel() {
+    let Some(gpu) = gpu() else { return };
+    let text = "
+        struct Given { factor: u32, add: u32 }
+        var<immediate> given: Given;
+        @group(0) @binding(0) var<storage, read_write> values: array<u32>;
+        @compute @workgroup_size(4)
+        fn f(@builtin(global_invocation_id) id: vec3<u32>) {
+            values[id.x] = values[id.x] * given.factor + given.add;
+        }";
+    let bindings = [Binding::read_write(0)];
+    let kernel = KernelSource {
+        immediate_bytes: 8,
+        ..KernelSource::new("given", text, "f", [4, 1, 1], &bindings)
+    };
+    if !gpu.capabilities().immediates {
+        let error = gpu.pipeline(&kernel).unwrap_err();
+        assert!(error.to_string().contains("bytes of immediates"), "{error}");
+        return;
+    }
+    let pipeline = gpu.pipeline(&kernel).unwrap();
+    let values = Buffer::from_slice(&gpu, "v", &[1_u32, 2, 3, 4], BufferUse::Storage).unwrap();
+    let group = pipeline.bind(&gpu, &[(0, values.binding())]).unwrap();
+    gpu.submit("given", |encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        for given in [[10_u32, 1], [1, 5]] {
+            let bytes = bytemuck::bytes_of(&given);
+            pipeline.dispatch_with(&mut pass, &group, bytes, [1, 1, 1]);
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(values.read(&gpu).unwrap(), [16, 26, 36, 46]);
+}
+
+/// Compiles and runs a kernel that writes one number, on one workgroup of 64.
+fn number(gpu: &Gpu, text: &str) -> u32 {
+    let bindings = [Binding::read_write(0)];
+    let kernel = KernelSource::new("number", text, "f", [64, 1, 1], &bindings);
+    let pipeline = gpu.pipeline(&kernel).unwrap();
+    let out = Buffer::<u32>::new(gpu, "out", 1, BufferUse::Storage).unwrap();
+    let group = pipeline.bind(gpu, &[(0, out.binding())]).unwrap();
+    gpu.submit("number", |encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pipeline.dispatch(&mut pass, &group, [1, 1, 1]);
+        Ok(())
+    })
+    .unwrap();
+    out.read(gpu).unwrap()[0]
+}
+
+#[test]
+fn half_precision_and_subgroups_work_where_they_are_said_to() {
+    let Some(gpu) = gpu() else { return };
+    let out = "@group(0) @binding(0) var<storage, read_write> result: atomic<u32>;\n";
+    let body = "@compute @workgroup_size(64) fn f(@builtin(local_invocation_index) i: u32) {";
+    if gpu.capabilities().shader_f16 {
+        // 2049 is no half precision number; 2048 is the nearest.
+        let text = format!(
+            "enable f16;\n{out}{body} if i == 0u {{ let x = f16(2048.0) + f16(i + 1u); \
+             atomicStore(&result, u32(x)); }} }}"
+        );
+        assert_eq!(number(&gpu, &text), 2048);
+    }
+    if gpu.capabilities().subgroups {
+        // Every subgroup adds its sum once.
+        let text = format!(
+            "{out}@compute @workgroup_size(64) fn f(@builtin(local_invocation_index) i: u32, \
+             @builtin(subgroup_invocation_id) lane: u32) {{ let sum = subgroupAdd(i); \
+             if lane == 0u {{ atomicAdd(&result, sum); }} }}"
+        );
+        assert_eq!(number(&gpu, &text), 64 * 63 / 2);
+    }
+}
+
+#[test]
+fn workgroup_memory_is_shared() {
+    let Some(gpu) = gpu() else { return };
+    let text = "
+        @group(0) @binding(0) var<storage, read_write> result: u32;
+        var<workgroup> shared_values: array<u32, 64>;
+        @compute @workgroup_size(64)
+        fn f(@builtin(local_invocation_index) i: u32) {
+            shared_values[i] = i;
+            workgroupBarrier();
+            if i == 0u {
+                for (var k = 0u; k < 64u; k += 1u) {
+                    result += shared_values[63u - k];
+                }
+            }
+        }";
+    assert_eq!(number(&gpu, text), 64 * 63 / 2);
+}

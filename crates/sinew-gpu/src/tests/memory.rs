@@ -1,6 +1,7 @@
 //! Buffers: limits, uploads, readbacks, clears, fills, copies.
 
 use super::gpu;
+use super::kernels::square;
 use crate::{Buffer, BufferUse, GpuError, Readback};
 
 fn numbers(count: u32) -> Vec<u32> {
@@ -147,4 +148,58 @@ fn readbacks_may_lag_behind() {
     readback.take(&gpu, &first, &mut out).unwrap();
     assert_eq!(out, [1, 2]);
     assert_eq!(buffer.read(&gpu).unwrap(), [3, 4]);
+}
+
+#[test]
+fn parts_of_a_buffer_can_be_bound() {
+    let Some(gpu) = gpu() else { return };
+    let step = gpu.limits().storage_alignment as usize / 4;
+    let data = numbers(4 * step as u32);
+    let source = Buffer::from_slice(&gpu, "source", &data, BufferUse::Storage).unwrap();
+    let result = Buffer::<u32>::new(&gpu, "result", 4 * step, BufferUse::Storage).unwrap();
+    let pipeline = gpu.pipeline(&square()).unwrap();
+    let from = source.binding_of(&gpu, step..3 * step).unwrap();
+    let to = result.binding_of(&gpu, 2 * step..4 * step).unwrap();
+    let group = pipeline.bind(&gpu, &[(0, from), (1, to)]).unwrap();
+    let grid = gpu.grid(2 * step, 64).unwrap();
+    gpu.submit("square", |encoder| {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pipeline.dispatch(&mut pass, &group, grid);
+        Ok(())
+    })
+    .unwrap();
+    let squares = data[step..3 * step].iter().map(|v| v.wrapping_mul(*v));
+    let expected: Vec<u32> = std::iter::repeat_n(0, 2 * step).chain(squares).collect();
+    assert_eq!(result.read(&gpu).unwrap(), expected);
+    for (elements, word) in [
+        (1..2, "may begin"),
+        (0..0, "nothing"),
+        (0..4 * step + 1, "not all in it"),
+    ] {
+        let error = source.binding_of(&gpu, elements).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+#[test]
+fn a_binding_beyond_the_limit_names_both_numbers() {
+    let Some(gpu) = gpu() else { return };
+    let allowed = gpu.limits().storage_binding_bytes;
+    if allowed > 256 << 20 || allowed + 4 > gpu.limits().buffer_bytes {
+        println!("skipped: {} binds almost anything", gpu.info());
+        return;
+    }
+    let count = usize::try_from(allowed / 4 + 1).unwrap();
+    let buffer = Buffer::<u32>::new(&gpu, "large", count, BufferUse::Storage).unwrap();
+    let pipeline = gpu.pipeline(&square()).unwrap();
+    let both = [(0, buffer.binding()), (1, buffer.binding())];
+    let error = pipeline.bind(&gpu, &both).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "bytes at binding 0 of kernel 'square': {} asked for, the adapter '{}' allows {allowed}",
+            allowed + 4,
+            gpu.info().name
+        )
+    );
 }

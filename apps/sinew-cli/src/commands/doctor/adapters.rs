@@ -4,14 +4,16 @@ use super::Graphics;
 use crate::talk::Talk;
 use serde_json::{Value, json};
 use sinew::gpu::{
-    ADAPTER_VARIABLE, AdapterInfo, Adapters, CopyBandwidth, Gpu, GpuError, Preference,
+    ADAPTER_VARIABLE, AdapterInfo, AdapterKind, Adapters, CopyBandwidth, Gpu, GpuError, Preference,
     copy_bandwidth, largest_copy,
 };
 use std::fmt::Write;
 
-/// Bytes of the measured copy: beyond the caches of most, and still quick without a graphics processor.
+/// Bytes of the measured copy: beyond the caches of most.
 const COPY_BYTES: u64 = 64 << 20;
-const COPY_REPEATS: usize = 5;
+/// The same without a graphics processor.
+const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
+const COPY_REPEATS: usize = 20;
 
 pub(super) fn report(talk: &Talk) -> Graphics {
     let adapters = Adapters::enumerate();
@@ -49,7 +51,13 @@ pub(super) fn report(talk: &Talk) -> Graphics {
 }
 
 fn measure(gpu: &Gpu) -> Result<CopyBandwidth, GpuError> {
-    copy_bandwidth(gpu, COPY_BYTES.min(largest_copy(gpu)), COPY_REPEATS)
+    let software = gpu.info().kind == AdapterKind::Software;
+    let bytes = if software {
+        SOFTWARE_COPY_BYTES
+    } else {
+        COPY_BYTES
+    };
+    copy_bandwidth(gpu, bytes.min(largest_copy(gpu)), COPY_REPEATS)
 }
 
 fn copy_text(c: &CopyBandwidth) -> String {

@@ -1,0 +1,228 @@
+//! What the host sends with each frame: one block of memory that holds, node after node, the uniforms and arrays of all
+//! instances.
+
+use super::memory::{ArrayShape, Memory};
+use super::nodes::NodeOnDevice;
+use crate::error::GpuError;
+use arrayvec::ArrayVec;
+use sinew_deform::{
+    DeviceFrame, DeviceFrameData, Inputs, MAX_FRAME_ARRAYS, ParameterValue, Parameters, Phase,
+    ReadLog,
+};
+use sinew_graph::{BoundGraph, Frame, InputType, ParameterState};
+use std::ops::Range;
+
+/// Part of the block: one array of all instances, one after another.
+#[derive(Clone, Copy, Debug)]
+struct Region {
+    memory: Memory,
+    start: usize,
+    /// Bytes of one instance.
+    stride: usize,
+    /// Bytes to the next region.
+    room: usize,
+}
+
+/// The block on the host's side and what is where in it.
+#[derive(Debug)]
+pub(super) struct FrameData {
+    regions: Vec<Region>,
+    /// Regions of each node.
+    of_node: Vec<Range<usize>>,
+    /// Regions of each values input.
+    of_input: Vec<Option<usize>>,
+    /// Sixteen bytes each, so that any element is aligned.
+    block: Vec<[u32; 4]>,
+    /// Values of the node parameters, node after node; those of the instance that was written last.
+    values: Vec<Vec<ParameterValue>>,
+    log: ReadLog,
+}
+
+impl FrameData {
+    /// Room for the nodes of a phase. `alignment` is that of bindings.
+    pub(super) fn new(
+        graph: &BoundGraph,
+        nodes: &[NodeOnDevice],
+        phase: Phase,
+        shape: &dyn Fn(Memory) -> ArrayShape,
+        instances: usize,
+        alignment: usize,
+    ) -> Result<Self, GpuError> {
+        let alignment = alignment.max(16);
+        let mut end = 0;
+        let mut regions = Vec::new();
+        let mut add = |memory: Memory| {
+            let shape = shape(memory);
+            let stride = shape.kind.bytes() * shape.len;
+            let room = (shape.bytes(instances).max(16)).next_multiple_of(alignment);
+            regions.push(Region {
+                memory,
+                start: end,
+                stride,
+                room,
+            });
+            end += room;
+            regions.len()
+        };
+        let mut of_node = Vec::new();
+        let mut last = 0;
+        for node in nodes {
+            let first = last;
+            if node.phase == phase {
+                let arrays = node.device.frame_arrays.len();
+                if arrays > MAX_FRAME_ARRAYS {
+                    return Err(GpuError::FrameArrays {
+                        kind: node.step.desc.name,
+                        found: arrays,
+                        allowed: MAX_FRAME_ARRAYS,
+                    });
+                }
+                if node.device.uniform_bytes > 0 {
+                    last = add(Memory::Uniforms { node: node.index });
+                }
+                for index in 0..arrays {
+                    last = add(Memory::FrameArray {
+                        node: node.index,
+                        index,
+                    });
+                }
+            }
+            of_node.push(first..last);
+        }
+        let inputs = graph.plan().inputs().iter().enumerate();
+        let of_input = inputs
+            .map(|(input, decl)| {
+                let is_values = decl.ty == InputType::Values && phase == Phase::Update;
+                is_values.then(|| add(Memory::Values { input }) - 1)
+            })
+            .collect();
+        Ok(Self {
+            block: vec![[0; 4]; end / 16],
+            regions,
+            of_node,
+            of_input,
+            values: nodes.iter().map(|n| n.step.values.clone()).collect(),
+            log: ReadLog::new(),
+        })
+    }
+
+    /// All of it, to be sent.
+    pub(super) fn block(&self) -> &[[u32; 4]] {
+        &self.block
+    }
+
+    /// Bytes of the block where an array is.
+    pub(super) fn range(&self, memory: Memory) -> Option<Range<usize>> {
+        let region = self.regions.iter().find(|r| r.memory == memory)?;
+        Some(region.start..region.start + region.room)
+    }
+
+    /// Writes what one instance needs of a frame.
+    pub(super) fn write(
+        &mut self,
+        nodes: &[NodeOnDevice],
+        phase: Phase,
+        instance: usize,
+        frame: &Frame<'_>,
+        parameters: &ParameterState,
+    ) -> Result<(), GpuError> {
+        for node in nodes.iter().filter(|n| n.phase == phase) {
+            let values = &mut self.values[node.index];
+            if phase == Phase::Update {
+                parameters.write_step(&node.step, frame.time_secs, values);
+            }
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
+            let regions = &self.regions[self.of_node[node.index].clone()];
+            let mut data = slices(bytes, regions, instance);
+            let inputs = node.step.host_inputs(frame);
+            let frame = DeviceFrame {
+                time_secs: frame.time_secs,
+                dt_secs: frame.dt_secs,
+                parameters: Parameters {
+                    descs: node.step.desc.parameters,
+                    values,
+                    log: &self.log,
+                },
+                inputs: Inputs {
+                    values: &inputs,
+                    ports: node.step.desc.inputs,
+                    log: &self.log,
+                },
+            };
+            node.step.bound.write_device_frame(&frame, &mut data);
+            self.log.check().map_err(|source| GpuError::Misread {
+                node: node.step.name.clone(),
+                kind: node.step.desc.name,
+                source,
+            })?;
+        }
+        self.write_values(instance, frame);
+        Ok(())
+    }
+
+    fn write_values(&mut self, instance: usize, frame: &Frame<'_>) {
+        for (input, region) in self.of_input.iter().enumerate() {
+            let Some(region) = region.and_then(|r| self.regions.get(r)) else {
+                continue;
+            };
+            let given = frame.values.iter().find(|v| v.0 == input).map(|v| v.1);
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
+            let start = region.start + instance * region.stride;
+            if let (Some(values), Some(out)) = (given, bytes.get_mut(start..start + region.stride))
+            {
+                out.copy_from_slice(bytemuck::cast_slice(values));
+            }
+        }
+    }
+
+    /// Calls `run` with the passes of a node whose passes vary.
+    pub(super) fn passes(
+        &self,
+        node: &NodeOnDevice,
+        frame: &Frame<'_>,
+        run: &mut dyn FnMut(usize),
+    ) {
+        let inputs = node.step.host_inputs(frame);
+        let frame = DeviceFrame {
+            time_secs: frame.time_secs,
+            dt_secs: frame.dt_secs,
+            parameters: Parameters {
+                descs: node.step.desc.parameters,
+                values: &self.values[node.index],
+                log: &self.log,
+            },
+            inputs: Inputs {
+                values: &inputs,
+                ports: node.step.desc.inputs,
+                log: &self.log,
+            },
+        };
+        let count = node.device.passes.len();
+        node.step.bound.device_passes(&frame, count, run);
+    }
+}
+
+/// What one instance has of the regions of a node.
+fn slices<'a>(bytes: &'a mut [u8], regions: &[Region], instance: usize) -> DeviceFrameData<'a> {
+    let mut data = DeviceFrameData {
+        uniforms: Default::default(),
+        arrays: ArrayVec::new(),
+    };
+    let Some(first) = regions.first() else {
+        return data;
+    };
+    let mut rest = bytes.get_mut(first.start..).unwrap_or_default();
+    for region in regions {
+        let (own, behind) = rest.split_at_mut(region.room.min(rest.len()));
+        rest = behind;
+        let start = instance * region.stride;
+        let own = own
+            .get_mut(start..start + region.stride)
+            .unwrap_or_default();
+        match region.memory {
+            Memory::Uniforms { .. } => data.uniforms = own,
+            _ => data.arrays.push(own),
+        }
+    }
+    data
+}

@@ -1,0 +1,182 @@
+//! Which passes run together: a pass that reads only its own element joins the launch before it.
+
+use super::memory::{ArrayShape, Memory};
+use super::names::{self, NamedGiven};
+use super::nodes::NodeOnDevice;
+use crate::error::GpuError;
+use sinew_deform::{DeviceDomain, Locality, Phase};
+use sinew_wgsl::Snippet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A pass, its text and what the text uses.
+#[derive(Debug)]
+pub(super) struct PassText {
+    pub(super) node: usize,
+    pub(super) pass: usize,
+    pub(super) snippet: Snippet,
+    pub(super) used: Vec<NamedGiven>,
+    /// Elements that it runs over.
+    pub(super) count: usize,
+    locality: Locality,
+    phase: Phase,
+    /// Runs by itself: whether it runs is known with the frame.
+    varies: bool,
+}
+
+impl PassText {
+    fn reads(&self) -> impl Iterator<Item = Memory> {
+        self.used.iter().filter_map(|(_, given)| given.reads())
+    }
+    fn writes(&self) -> impl Iterator<Item = Memory> {
+        self.used.iter().filter_map(|(_, given)| given.writes())
+    }
+}
+
+/// Passes that run in one launch, element by element.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) passes: Vec<PassText>,
+    /// Arrays written in this launch that something outside of it reads.
+    pub(super) stores: BTreeSet<MemoryKey>,
+}
+
+/// [`Memory`] in an order, so that texts come out the same each time.
+pub(super) type MemoryKey = (u8, usize, usize);
+
+pub(super) fn key(memory: Memory) -> MemoryKey {
+    match memory {
+        Memory::Rest { mesh, attribute } => (0, mesh, attribute.index()),
+        Memory::Setup(i) => (1, i, 0),
+        Memory::Frame(i) => (2, i, 0),
+        Memory::Constant { node, index } => (3, node, index),
+        Memory::Scratch { node, index } => (4, node, index),
+        Memory::Uniforms { node } => (5, node, 0),
+        Memory::FrameArray { node, index } => (6, node, index),
+        Memory::Values { input } => (7, input, 0),
+    }
+}
+
+impl Group {
+    pub(super) fn phase(&self) -> Phase {
+        self.passes.first().map_or(Phase::Update, |p| p.phase)
+    }
+    /// Elements that it runs over.
+    pub(super) fn count(&self) -> usize {
+        self.passes.first().map_or(0, |p| p.count)
+    }
+    pub(super) fn varies(&self) -> bool {
+        self.passes.first().is_some_and(|p| p.varies)
+    }
+    /// Every array that is bound: read from memory, or written for others.
+    pub(super) fn bound(&self) -> BTreeMap<MemoryKey, (Memory, bool)> {
+        let mut out = BTreeMap::new();
+        let mut linked: BTreeSet<MemoryKey> = BTreeSet::new();
+        for pass in &self.passes {
+            for memory in pass.reads().filter(|m| !linked.contains(&key(*m))) {
+                out.entry(key(memory)).or_insert((memory, false));
+            }
+            for memory in pass.writes() {
+                linked.insert(key(memory));
+                if self.stores.contains(&key(memory)) {
+                    out.insert(key(memory), (memory, true));
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether `next` may run element by element behind what is here.
+    fn takes(&self, next: &PassText, most_bindings: usize) -> bool {
+        let fits = next.locality == Locality::Own
+            && next.count == self.count()
+            && next.phase == self.phase()
+            && !next.varies
+            && !self.varies();
+        // Others still gather from it while this one is done already.
+        let gathered = self
+            .passes
+            .iter()
+            .filter(|p| p.locality == Locality::Gather);
+        let gathered: BTreeSet<MemoryKey> = gathered.flat_map(PassText::reads).map(key).collect();
+        let overwrites = next.writes().any(|m| gathered.contains(&key(m)));
+        let used = self.passes.iter().chain([next]);
+        let bound: BTreeSet<MemoryKey> = used
+            .flat_map(|p| p.reads().chain(p.writes()))
+            .map(key)
+            .collect();
+        fits && !overwrites && bound.len() <= most_bindings
+    }
+}
+
+/// The texts of all passes, in order.
+fn texts(
+    nodes: &[NodeOnDevice],
+    shape: &dyn Fn(Memory) -> ArrayShape,
+) -> Result<Vec<PassText>, GpuError> {
+    let mut out = Vec::new();
+    for node in nodes {
+        let given = names::all_given(node, shape);
+        for (index, pass) in node.device.passes.iter().enumerate() {
+            let file = format!("{}: {}", node.step.desc.name, pass.name);
+            let mut text = node.device.shared.join("\n");
+            text.push('\n');
+            text.push_str(pass.text);
+            let snippet = Snippet::parse(&file, &text)?;
+            out.push(PassText {
+                node: node.index,
+                pass: index,
+                used: names::used(pass, &snippet, &given),
+                snippet,
+                count: match pass.domain {
+                    DeviceDomain::Vertices => node.vertex_count,
+                    DeviceDomain::Elements(n) => n,
+                },
+                locality: pass.locality,
+                phase: node.phase,
+                varies: node.device.passes_vary,
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// All launches of a program, in order. `is_kept` tells which buffers are read after their phase.
+pub(super) fn groups(
+    nodes: &[NodeOnDevice],
+    shape: &dyn Fn(Memory) -> ArrayShape,
+    is_kept: &dyn Fn(Memory) -> bool,
+    most_bindings: usize,
+) -> Result<Vec<Group>, GpuError> {
+    let mut groups: Vec<Group> = Vec::new();
+    for pass in texts(nodes, shape)? {
+        match groups.last_mut() {
+            Some(group) if group.takes(&pass, most_bindings) => group.passes.push(pass),
+            _ => groups.push(Group {
+                passes: vec![pass],
+                stores: BTreeSet::new(),
+            }),
+        }
+    }
+    for i in 0..groups.len() {
+        let (now, after) = groups[i..].split_first().unwrap_or((&groups[i], &[]));
+        let written: Vec<Memory> = now.passes.iter().flat_map(PassText::writes).collect();
+        let needed = written
+            .into_iter()
+            .filter(|&m| is_kept(m) || is_read(m, now.phase(), after));
+        groups[i].stores = needed.map(key).collect();
+    }
+    Ok(groups)
+}
+
+/// Whether something in later launches reads what a memory holds now.
+fn is_read(memory: Memory, phase: Phase, after: &[Group]) -> bool {
+    for pass in after.iter().flat_map(|g| &g.passes) {
+        if pass.phase == phase && pass.reads().any(|m| m == memory) {
+            return true;
+        }
+        if pass.phase == phase && !pass.varies && pass.writes().any(|m| m == memory) {
+            return false;
+        }
+    }
+    false
+}

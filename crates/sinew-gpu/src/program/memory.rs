@@ -1,0 +1,74 @@
+//! What kernels read and write on the device: one entry for each array of a program.
+
+use sinew_deform::{DeviceType, Element, MeshAttribute};
+
+/// Names an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Memory {
+    /// An attribute of a rest mesh.
+    Rest {
+        mesh: usize,
+        attribute: MeshAttribute,
+    },
+    /// Written once, in setup.
+    Setup(usize),
+    /// Written each frame, of every instance.
+    Frame(usize),
+    /// Setup results of a node.
+    Constant { node: usize, index: usize },
+    /// Working memory of a node, of every instance.
+    Scratch { node: usize, index: usize },
+    /// What a node's host side wrote for a frame, of every instance.
+    Uniforms { node: usize },
+    /// The same, arrays.
+    FrameArray { node: usize, index: usize },
+    /// Values that the caller brings, of every instance.
+    Values { input: usize },
+}
+
+/// What the elements of an array are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Numbers and vectors.
+    Plain(DeviceType),
+    /// Two ends and a colour, 40 bytes.
+    Line,
+    /// The node's own `struct Uniforms`.
+    Uniforms { bytes: usize },
+}
+
+impl Kind {
+    pub(super) fn of_element(element: Element) -> Self {
+        match element {
+            Element::Float => Self::Plain(DeviceType::F32),
+            Element::Vec3 => Self::Plain(DeviceType::Vec3F),
+            Element::Vec4 => Self::Plain(DeviceType::Vec4F),
+            Element::Line => Self::Line,
+        }
+    }
+
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Plain(ty) => ty.bytes(),
+            Self::Line => Element::Line.bytes(),
+            Self::Uniforms { bytes } => bytes,
+        }
+    }
+}
+
+/// An array as kernels see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ArrayShape {
+    pub(super) kind: Kind,
+    /// Elements of one instance.
+    pub(super) len: usize,
+    /// Whether every instance has its own.
+    pub(super) per_instance: bool,
+}
+
+impl ArrayShape {
+    pub(super) fn bytes(&self, instances: usize) -> usize {
+        let copies = if self.per_instance { instances } else { 1 };
+        self.kind.bytes() * self.len * copies
+    }
+}

@@ -1,0 +1,17 @@
+//! Bound graphs on the device: texts put together, buffers assigned, launches recorded.
+//!
+//! [`GpuGraph`] holds what all instances share (setup results, rest meshes), [`GpuInstances`] any number of characters that
+//! move together: each node costs the same number of launches for one and for ten thousand.
+
+mod frame_data;
+mod graph;
+mod group;
+mod instances;
+mod launch;
+mod memory;
+mod names;
+mod nodes;
+mod text;
+
+pub use graph::GpuGraph;
+pub use instances::{GpuInstances, GpuMesh, GpuMeshOutput, Kernel};

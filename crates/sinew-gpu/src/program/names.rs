@@ -1,0 +1,252 @@
+//! Which functions and constants a pass calls, and which arrays stand behind them.
+
+use super::memory::{ArrayShape, Memory};
+use super::nodes::NodeOnDevice;
+use sinew_deform::{DevicePass, MeshAttribute, PortDesc, PortType};
+use sinew_wgsl::Snippet;
+use sinew_wgsl::tokens::{TokenKind, tokenize};
+use std::collections::BTreeSet;
+
+/// Something that a text may use under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Given {
+    /// `const NAME: bool`, `u32` or `f32`, with its value as text.
+    Constant { ty: &'static str, value: String },
+    /// `read_NAME(i)`; zero where there is no array.
+    Read {
+        memory: Option<Memory>,
+        part: Part,
+        ty: &'static str,
+    },
+    /// `write_NAME(i, v)`; does nothing where there is no array.
+    Write {
+        memory: Option<Memory>,
+        ty: &'static str,
+    },
+    /// `write_NAME(i, from, to, color)`.
+    WriteLine { memory: Option<Memory> },
+    /// `uniforms()`.
+    Uniforms { memory: Memory },
+}
+
+/// Which part of an element is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Whole,
+    LineFrom,
+    LineTo,
+    LineColor,
+}
+
+impl Given {
+    pub(super) fn reads(&self) -> Option<Memory> {
+        match self {
+            Self::Read { memory, .. } => *memory,
+            Self::Uniforms { memory } => Some(*memory),
+            _ => None,
+        }
+    }
+    pub(super) fn writes(&self) -> Option<Memory> {
+        match self {
+            Self::Write { memory, .. } | Self::WriteLine { memory } => *memory,
+            _ => None,
+        }
+    }
+}
+
+/// A name in a text and what it stands for.
+pub(super) type NamedGiven = (String, Given);
+
+/// All that the texts of a node may use, under the names that they use.
+pub(super) fn all_given(
+    node: &NodeOnDevice,
+    shape: &dyn Fn(Memory) -> ArrayShape,
+) -> Vec<NamedGiven> {
+    let mut out: Vec<NamedGiven> = Vec::new();
+    let mut constant = |name: String, ty: &'static str, value: String| {
+        out.push((name, Given::Constant { ty, value }));
+    };
+    constant(
+        "vertex_count".into(),
+        "u32",
+        format!("{}u", node.vertex_count),
+    );
+    for (name, setting) in &node.device.settings {
+        use sinew_deform::DeviceSetting as S;
+        match setting {
+            S::Bool(v) => constant((*name).into(), "bool", v.to_string()),
+            S::U32(v) => constant((*name).into(), "u32", format!("{v}u")),
+            // The shortest text that reads as the same float.
+            S::F32(v) => constant((*name).into(), "f32", format!("{v:?}f")),
+        }
+    }
+    for (port, place) in node.step.desc.inputs.iter().zip(&node.inputs) {
+        input(&mut out, port, place, shape);
+    }
+    for (port, place) in node.step.desc.outputs.iter().zip(&node.outputs) {
+        output(&mut out, port, place);
+    }
+    arrays(&mut out, node);
+    if node.device.uniform_bytes > 0 {
+        let memory = Memory::Uniforms { node: node.index };
+        out.push(("uniforms".into(), Given::Uniforms { memory }));
+    }
+    out
+}
+
+/// Arrays at a port: by attribute for meshes, the first alone for others.
+pub(super) type PortMemory = [Option<Memory>; sinew_deform::MESH_ATTRIBUTES];
+
+fn flag(out: &mut Vec<NamedGiven>, name: String, is: bool) {
+    let value = is.to_string();
+    out.push((name, Given::Constant { ty: "bool", value }));
+}
+
+fn attribute_type(attribute: MeshAttribute) -> &'static str {
+    match attribute {
+        MeshAttribute::Positions | MeshAttribute::Normals => "vec3f",
+        MeshAttribute::Tangents | MeshAttribute::Colors => "vec4f",
+    }
+}
+
+fn attribute_name(attribute: MeshAttribute) -> &'static str {
+    match attribute {
+        MeshAttribute::Positions => "positions",
+        MeshAttribute::Normals => "normals",
+        MeshAttribute::Tangents => "tangents",
+        MeshAttribute::Colors => "colors",
+    }
+}
+
+fn input(
+    out: &mut Vec<NamedGiven>,
+    port: &PortDesc,
+    place: &PortMemory,
+    shape: &dyn Fn(Memory) -> ArrayShape,
+) {
+    let name = port.name;
+    let mut read = |suffix: &str, memory: Option<Memory>, part: Part, ty: &'static str| {
+        out.push((
+            format!("read_{name}{suffix}"),
+            Given::Read { memory, part, ty },
+        ));
+    };
+    match port.ty {
+        PortType::Mesh => {
+            for (attribute, &memory) in MeshAttribute::ALL.into_iter().zip(place) {
+                let suffix = format!("_{}", attribute_name(attribute));
+                read(&suffix, memory, Part::Whole, attribute_type(attribute));
+            }
+            for (attribute, memory) in MeshAttribute::ALL.into_iter().zip(place) {
+                let name = format!("has_{name}_{}", attribute_name(attribute));
+                flag(out, name, memory.is_some());
+            }
+            return;
+        }
+        PortType::Pose => return,
+        PortType::Mask | PortType::Values => read("", place[0], Part::Whole, "f32"),
+        PortType::Lines => {
+            read("_from", place[0], Part::LineFrom, "vec3f");
+            read("_to", place[0], Part::LineTo, "vec3f");
+            read("_color", place[0], Part::LineColor, "vec4f");
+        }
+    }
+    flag(out, format!("has_{name}"), place[0].is_some());
+    let count = place[0].map_or(0, |memory| shape(memory).len);
+    let value = format!("{count}u");
+    out.push((
+        format!("count_{name}"),
+        Given::Constant { ty: "u32", value },
+    ));
+}
+
+fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
+    let name = port.name;
+    match port.ty {
+        PortType::Mesh => {
+            for (attribute, &memory) in MeshAttribute::ALL.into_iter().zip(place) {
+                let word = attribute_name(attribute);
+                let ty = attribute_type(attribute);
+                out.push((format!("write_{name}_{word}"), Given::Write { memory, ty }));
+                flag(out, format!("wants_{name}_{word}"), memory.is_some());
+            }
+            return;
+        }
+        PortType::Pose => return,
+        PortType::Mask | PortType::Values => {
+            let (memory, ty) = (place[0], "f32");
+            out.push((format!("write_{name}"), Given::Write { memory, ty }));
+        }
+        PortType::Lines => {
+            let memory = place[0];
+            out.push((format!("write_{name}"), Given::WriteLine { memory }));
+        }
+    }
+    flag(out, format!("wants_{name}"), place[0].is_some());
+}
+
+fn arrays(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
+    let device = &node.device;
+    let mut array =
+        |name: &str, memory: Memory, ty: sinew_deform::DeviceType, len: usize, writes: bool| {
+            let memory = Some(memory);
+            let (part, wgsl) = (Part::Whole, ty.wgsl());
+            out.push((
+                format!("read_{name}"),
+                Given::Read {
+                    memory,
+                    part,
+                    ty: wgsl,
+                },
+            ));
+            if writes {
+                out.push((format!("write_{name}"), Given::Write { memory, ty: wgsl }));
+            }
+            let value = format!("{len}u");
+            out.push((
+                format!("count_{name}"),
+                Given::Constant { ty: "u32", value },
+            ));
+        };
+    let node = node.index;
+    for (index, c) in device.constants.iter().enumerate() {
+        array(
+            c.name,
+            Memory::Constant { node, index },
+            c.ty,
+            c.len(),
+            false,
+        );
+    }
+    for (index, a) in device.frame_arrays.iter().enumerate() {
+        array(
+            a.name,
+            Memory::FrameArray { node, index },
+            a.ty,
+            a.len,
+            false,
+        );
+    }
+    for (index, a) in device.scratch.iter().enumerate() {
+        array(a.name, Memory::Scratch { node, index }, a.ty, a.len, true);
+    }
+}
+
+/// What a pass uses: names in its text, aliases followed.
+pub(super) fn used(pass: &DevicePass, snippet: &Snippet, given: &[NamedGiven]) -> Vec<NamedGiven> {
+    let tokens = tokenize(snippet.text());
+    let names = tokens.iter().filter(|t| t.kind == TokenKind::Name);
+    let words: BTreeSet<&str> = names.map(|t| t.text(snippet.text())).collect();
+    let find = |name: &str| given.iter().find(|(known, _)| known == name);
+    let aliased = pass.aliases.iter().filter_map(|(alias, name)| {
+        let (_, what) = find(name)?;
+        Some(((*alias).to_owned(), what.clone()))
+    });
+    let plain = given
+        .iter()
+        .filter(|(name, _)| pass.aliases.iter().all(|(alias, _)| alias != name))
+        .cloned();
+    let all = aliased.chain(plain);
+    all.filter(|(name, _)| words.contains(name.as_str()))
+        .collect()
+}

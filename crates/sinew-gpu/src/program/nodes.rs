@@ -1,0 +1,123 @@
+//! The steps of a program as the device runs them.
+
+use super::memory::{ArrayShape, Kind, Memory};
+use super::names::PortMemory;
+use crate::error::GpuError;
+use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
+use sinew_graph::{BoundGraph, Content, Place, PortPlace, Step};
+
+/// A step with its device side.
+#[derive(Debug)]
+pub(super) struct NodeOnDevice {
+    /// Among all nodes, setup first.
+    pub(super) index: usize,
+    pub(super) phase: Phase,
+    pub(super) step: Step,
+    pub(super) device: DeviceNode,
+    pub(super) vertex_count: usize,
+    /// In the order of the description's inputs.
+    pub(super) inputs: Vec<PortMemory>,
+    /// In the order of the description's outputs.
+    pub(super) outputs: Vec<PortMemory>,
+}
+
+const NOTHING: PortMemory = [None; MESH_ATTRIBUTES];
+
+fn memory(place: Place, attribute: MeshAttribute) -> Memory {
+    match place {
+        Place::Rest(mesh) => Memory::Rest { mesh, attribute },
+        Place::Setup(i) => Memory::Setup(i),
+        Place::Frame(i) => Memory::Frame(i),
+        Place::Input(input) => Memory::Values { input },
+    }
+}
+
+fn port_memory(port: &Option<PortPlace>) -> PortMemory {
+    match port {
+        None | Some(PortPlace::Pose(_)) => NOTHING,
+        Some(PortPlace::Array(place)) => {
+            let mut out = NOTHING;
+            out[0] = Some(memory(*place, MeshAttribute::Positions));
+            out
+        }
+        Some(PortPlace::Mesh(places)) => {
+            MeshAttribute::ALL.map(|attribute| Some(memory(places[attribute.index()]?, attribute)))
+        }
+    }
+}
+
+/// All steps of a graph, setup first.
+///
+/// # Errors
+/// [`GpuError::NoDeviceSide`] names the first node that runs on the processor only.
+pub(super) fn nodes(graph: &BoundGraph) -> Result<Vec<NodeOnDevice>, GpuError> {
+    let program = graph.program();
+    let mut out = Vec::new();
+    for phase in [Phase::Setup, Phase::Update] {
+        for step in program.steps(phase) {
+            let device = graph
+                .device_node(step)
+                .ok_or_else(|| GpuError::NoDeviceSide {
+                    node: step.name.clone(),
+                    kind: step.desc.name,
+                    place: step.place.clone(),
+                })?;
+            out.push(NodeOnDevice {
+                index: out.len(),
+                phase,
+                vertex_count: step.vertex_count(program),
+                inputs: step.inputs.iter().map(port_memory).collect(),
+                outputs: step.outputs.iter().map(port_memory).collect(),
+                device,
+                step: step.clone(),
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// The shape of any array of the program.
+pub(super) fn shape(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) -> ArrayShape {
+    let program = graph.program();
+    let buffer = |phase, i: usize| match program.buffers(phase).get(i).map(|b| b.content) {
+        Some(Content::Array { element, len }) => (Kind::of_element(element), len),
+        Some(Content::Pose { .. }) | None => (Kind::of_element(sinew_deform::Element::Float), 0),
+    };
+    let per_node = |node: usize| nodes[node].phase == Phase::Update;
+    let ((kind, len), per_instance) = match memory {
+        Memory::Rest { mesh, attribute } => {
+            let count = program.meshes()[mesh].vertex_count();
+            ((Kind::of_element(attribute.element()), count), false)
+        }
+        Memory::Setup(i) => (buffer(Phase::Setup, i), false),
+        Memory::Frame(i) => (buffer(Phase::Update, i), true),
+        Memory::Constant { node, index } => {
+            let c = &nodes[node].device.constants[index];
+            ((Kind::Plain(c.ty), c.len()), false)
+        }
+        Memory::Scratch { node, index } => {
+            let a = &nodes[node].device.scratch[index];
+            ((Kind::Plain(a.ty), a.len), per_node(node))
+        }
+        Memory::Uniforms { node } => {
+            let bytes = nodes[node].device.uniform_bytes;
+            ((Kind::Uniforms { bytes }, 1), per_node(node))
+        }
+        Memory::FrameArray { node, index } => {
+            let a = &nodes[node].device.frame_arrays[index];
+            ((Kind::Plain(a.ty), a.len), per_node(node))
+        }
+        Memory::Values { input } => {
+            let count = graph.plan().inputs().get(input).map_or(0, |i| i.count);
+            (
+                (Kind::of_element(sinew_deform::Element::Float), count),
+                true,
+            )
+        }
+    };
+    ArrayShape {
+        kind,
+        len,
+        per_instance,
+    }
+}

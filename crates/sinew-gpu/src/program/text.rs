@@ -1,0 +1,271 @@
+//! The WGSL of one launch: bindings, the functions that its passes call, the passes, the entry point.
+
+use super::group::{Group, MemoryKey, PassText, key};
+use super::memory::{ArrayShape, Kind, Memory};
+use super::names::{Given, Part};
+use crate::error::GpuError;
+use crate::pipeline::Binding;
+use sinew_deform::DeviceType;
+use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Name of the entry point.
+pub(super) const ENTRY: &str = "main";
+
+/// A launch as text.
+#[derive(Debug)]
+pub(super) struct LaunchText {
+    pub(super) module: Module,
+    pub(super) bindings: Vec<Binding>,
+    /// What is bound at each slot.
+    pub(super) memories: Vec<Memory>,
+}
+
+struct Writer<'a> {
+    shape: &'a dyn Fn(Memory) -> ArrayShape,
+    /// Whether there are several instances.
+    many: bool,
+    /// Slot and whether it is written.
+    slots: BTreeMap<MemoryKey, (usize, bool)>,
+    /// Private variables that carry what earlier passes of the launch wrote.
+    links: BTreeMap<MemoryKey, String>,
+    out: String,
+}
+
+/// Puts the text together and checks it.
+pub(super) fn launch_text(
+    group: &Group,
+    shape: &dyn Fn(Memory) -> ArrayShape,
+    many: bool,
+    workgroup_size: u32,
+) -> Result<LaunchText, GpuError> {
+    let bound = group.bound();
+    let mut bindings = Vec::new();
+    let mut memories = Vec::new();
+    let mut slots = BTreeMap::new();
+    for (slot, (&memory_key, &(memory, writes))) in bound.iter().enumerate() {
+        slots.insert(memory_key, (slot, writes));
+        memories.push(memory);
+        // Slots are as many as bindings of a stage.
+        let number = u32::try_from(slot).unwrap_or(u32::MAX);
+        bindings.push(if writes {
+            Binding::read_write(number)
+        } else {
+            Binding::read(number)
+        });
+    }
+    let mut writer = Writer {
+        shape,
+        many,
+        slots,
+        links: BTreeMap::new(),
+        out: String::new(),
+    };
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let mut calls = String::new();
+    let mut uniforms = BTreeMap::new();
+    for (index, pass) in group.passes.iter().enumerate() {
+        let prefix = format!("sinew_{index}_");
+        let renames = writer.pass(pass, &prefix, &mut uniforms);
+        let renames: Vec<(&str, &str)> = renames
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        if let Some(entry) = builder.add(&pass.snippet, &prefix, &renames)? {
+            let _ = writeln!(calls, "    {entry}(sinew_index);");
+        }
+    }
+    writer.bindings(&memories, &uniforms);
+    writer.entry(group.count(), workgroup_size, &calls);
+    builder.declare("generated", &writer.out);
+    Ok(LaunchText {
+        module: builder.finish()?,
+        bindings,
+        memories,
+    })
+}
+
+impl Writer<'_> {
+    /// Writes what a pass uses; gives the names in its text and the names in the module.
+    fn pass(
+        &mut self,
+        pass: &PassText,
+        prefix: &str,
+        uniforms: &mut BTreeMap<MemoryKey, String>,
+    ) -> Vec<(String, String)> {
+        let mut renames = Vec::new();
+        // What the pass itself writes is linked only from the next pass on.
+        let links = self.links.clone();
+        for (name, given) in &pass.used {
+            let full = format!("{prefix}{name}");
+            match given {
+                Given::Constant { ty, value } => {
+                    let _ = writeln!(self.out, "const {full}: {ty} = {value};");
+                }
+                Given::Read { memory, part, ty } => match memory {
+                    None => {
+                        let _ =
+                            writeln!(self.out, "fn {full}(i: u32) -> {ty} {{ return {ty}(); }}");
+                    }
+                    Some(memory) => match links.get(&key(*memory)) {
+                        Some(link) => {
+                            let _ = writeln!(
+                                self.out,
+                                "fn {full}(i: u32) -> {ty} {{ return {link}; }}"
+                            );
+                        }
+                        None => self.read(&full, *memory, *part, ty),
+                    },
+                },
+                Given::Write { memory, ty } => self.write(&full, *memory, ty),
+                Given::WriteLine { memory } => self.write_line(&full, *memory),
+                Given::Uniforms { memory } => {
+                    let struct_name = format!("{prefix}Uniforms");
+                    let element = self.element(*memory, "0u");
+                    let _ = writeln!(
+                        self.out,
+                        "fn {full}() -> {struct_name} {{ return {element}; }}"
+                    );
+                    uniforms.insert(key(*memory), struct_name);
+                }
+            }
+            renames.push((name.clone(), full));
+        }
+        renames
+    }
+
+    fn slot_name(&self, memory: Memory) -> String {
+        let slot = self.slots.get(&key(memory)).map_or(usize::MAX, |s| s.0);
+        format!("sinew_m{slot}")
+    }
+
+    /// Index of element `i` among those of all instances.
+    fn index(&self, memory: Memory, i: &str) -> String {
+        let shape = (self.shape)(memory);
+        if self.many && shape.per_instance {
+            format!("(sinew_instance * {}u + {i})", shape.len)
+        } else {
+            i.to_owned()
+        }
+    }
+
+    fn element(&self, memory: Memory, i: &str) -> String {
+        format!("{}[{}]", self.slot_name(memory), self.index(memory, i))
+    }
+
+    fn read(&mut self, name: &str, memory: Memory, part: Part, ty: &str) {
+        let shape = (self.shape)(memory);
+        let text = match (shape.kind, part) {
+            (Kind::Plain(DeviceType::Vec3F), _) => self.floats(name, memory, ty, 3, 0, 3),
+            (Kind::Line, Part::LineFrom) => self.floats(name, memory, ty, 10, 0, 3),
+            (Kind::Line, Part::LineTo) => self.floats(name, memory, ty, 10, 3, 3),
+            (Kind::Line, _) => self.floats(name, memory, ty, 10, 6, 4),
+            (Kind::Plain(_) | Kind::Uniforms { .. }, _) => {
+                let element = self.element(memory, "i");
+                format!("fn {name}(i: u32) -> {ty} {{ return {element}; }}")
+            }
+        };
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    /// Reads `count` floats from `first` on of an element of `stride` floats.
+    fn floats(
+        &self,
+        name: &str,
+        memory: Memory,
+        ty: &str,
+        stride: usize,
+        first: usize,
+        count: usize,
+    ) -> String {
+        let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
+        let parts: Vec<String> = (first..first + count)
+            .map(|c| format!("{slot}[b + {c}u]"))
+            .collect();
+        format!(
+            "fn {name}(i: u32) -> {ty} {{ let b = {index} * {stride}u; return {ty}({}); }}",
+            parts.join(", ")
+        )
+    }
+
+    fn write(&mut self, name: &str, memory: Option<Memory>, ty: &str) {
+        let Some(memory) = memory else {
+            let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ }}");
+            return;
+        };
+        let mut body = String::new();
+        if matches!(memory, Memory::Frame(_) | Memory::Setup(_)) {
+            let link = format!("{name}_link");
+            let _ = writeln!(self.out, "var<private> {link}: {ty};");
+            let _ = write!(body, "{link} = v; ");
+            self.links.insert(key(memory), link);
+        }
+        if self.slots.get(&key(memory)).is_some_and(|s| s.1) {
+            let shape = (self.shape)(memory);
+            if shape.kind == Kind::Plain(DeviceType::Vec3F) {
+                let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
+                let _ = write!(
+                    body,
+                    "let b = {index} * 3u; {slot}[b] = v.x; {slot}[b + 1u] = v.y; {slot}[b + 2u] = v.z; "
+                );
+            } else {
+                let _ = write!(body, "{} = v; ", self.element(memory, "i"));
+            }
+        }
+        let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
+    }
+
+    fn write_line(&mut self, name: &str, memory: Option<Memory>) {
+        let mut body = String::new();
+        let stored = memory.filter(|m| self.slots.get(&key(*m)).is_some_and(|s| s.1));
+        if let Some(memory) = stored {
+            let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
+            let _ = write!(body, "let b = {index} * 10u; ");
+            let parts = [
+                "a.x", "a.y", "a.z", "z.x", "z.y", "z.z", "c.x", "c.y", "c.z", "c.w",
+            ];
+            for (offset, part) in parts.iter().enumerate() {
+                let _ = write!(body, "{slot}[b + {offset}u] = {part}; ");
+            }
+        }
+        let _ = writeln!(
+            self.out,
+            "fn {name}(i: u32, a: vec3f, z: vec3f, c: vec4f) {{ {body}}}"
+        );
+    }
+
+    fn bindings(&mut self, memories: &[Memory], uniforms: &BTreeMap<MemoryKey, String>) {
+        for (slot, &memory) in memories.iter().enumerate() {
+            let writes = self.slots.get(&key(memory)).is_some_and(|s| s.1);
+            let access = if writes { "read_write" } else { "read" };
+            let element = match (self.shape)(memory).kind {
+                Kind::Plain(DeviceType::Vec3F) | Kind::Line => "f32",
+                Kind::Plain(ty) => ty.wgsl(),
+                Kind::Uniforms { .. } => uniforms.get(&key(memory)).map_or("f32", String::as_str),
+            };
+            let _ = writeln!(
+                self.out,
+                "@group(0) @binding({slot}) var<storage, {access}> sinew_m{slot}: array<{element}>;"
+            );
+        }
+    }
+
+    fn entry(&mut self, count: usize, workgroup_size: u32, calls: &str) {
+        let instance = if self.many {
+            self.out.push_str("var<private> sinew_instance: u32;\n");
+            "    sinew_instance = sinew_group.z;\n"
+        } else {
+            ""
+        };
+        let _ = write!(
+            self.out,
+            "@compute @workgroup_size({workgroup_size})
+fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) sinew_groups: vec3u, @builtin(local_invocation_index) sinew_local: u32) {{
+    let sinew_index = (sinew_group.x + sinew_group.y * sinew_groups.x) * {workgroup_size}u + sinew_local;
+    if (sinew_index >= {count}u) {{ return; }}
+{instance}{calls}}}
+"
+        );
+    }
+}
