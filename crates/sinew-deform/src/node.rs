@@ -49,7 +49,7 @@ pub enum AttributeEffect {
 }
 
 /// An attribute that travels over mesh links, one element a vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MeshAttribute {
     /// Positions.
     Positions,

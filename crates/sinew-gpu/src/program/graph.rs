@@ -12,7 +12,7 @@ use crate::gpu::Gpu;
 use bytemuck::cast_slice;
 use sinew_deform::{MeshAttribute, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Setup results, rest meshes and texts of a graph on a device. Clones share them.
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) nodes: Vec<NodeOnDevice>,
     pub(super) groups: Vec<Group>,
     /// Constants, rest attributes, setup buffers.
-    pub(super) buffers: HashMap<Memory, Buffer<u32>>,
+    pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
 }
 
 /// Whatever bytes, as words; the last one is filled up with zeros.
@@ -60,7 +60,7 @@ impl GpuGraph {
             graph: graph.clone(),
             nodes,
             groups,
-            buffers: HashMap::new(),
+            buffers: BTreeMap::new(),
         };
         shared.upload()?;
         shared.run_setup()?;

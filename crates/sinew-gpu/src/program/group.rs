@@ -37,23 +37,7 @@ impl PassText {
 pub(super) struct Group {
     pub(super) passes: Vec<PassText>,
     /// Arrays written in this launch that something outside of it reads.
-    pub(super) stores: BTreeSet<MemoryKey>,
-}
-
-/// [`Memory`] in an order, so that texts come out the same each time.
-pub(super) type MemoryKey = (u8, usize, usize);
-
-pub(super) fn key(memory: Memory) -> MemoryKey {
-    match memory {
-        Memory::Rest { mesh, attribute } => (0, mesh, attribute.index()),
-        Memory::Setup(i) => (1, i, 0),
-        Memory::Frame(i) => (2, i, 0),
-        Memory::Constant { node, index } => (3, node, index),
-        Memory::Scratch { node, index } => (4, node, index),
-        Memory::Uniforms { node } => (5, node, 0),
-        Memory::FrameArray { node, index } => (6, node, index),
-        Memory::Values { input } => (7, input, 0),
-    }
+    pub(super) stores: BTreeSet<Memory>,
 }
 
 impl Group {
@@ -68,17 +52,17 @@ impl Group {
         self.passes.first().is_some_and(|p| p.varies)
     }
     /// Every array that is bound: read from memory, or written for others.
-    pub(super) fn bound(&self) -> BTreeMap<MemoryKey, (Memory, bool)> {
+    pub(super) fn bound(&self) -> BTreeMap<Memory, (Memory, bool)> {
         let mut out = BTreeMap::new();
-        let mut linked: BTreeSet<MemoryKey> = BTreeSet::new();
+        let mut linked: BTreeSet<Memory> = BTreeSet::new();
         for pass in &self.passes {
-            for memory in pass.reads().filter(|m| !linked.contains(&key(*m))) {
-                out.entry(key(memory)).or_insert((memory, false));
+            for memory in pass.reads().filter(|m| !linked.contains(&m)) {
+                out.entry(memory).or_insert((memory, false));
             }
             for memory in pass.writes() {
-                linked.insert(key(memory));
-                if self.stores.contains(&key(memory)) {
-                    out.insert(key(memory), (memory, true));
+                linked.insert(memory);
+                if self.stores.contains(&memory) {
+                    out.insert(memory, (memory, true));
                 }
             }
         }
@@ -97,13 +81,10 @@ impl Group {
             .passes
             .iter()
             .filter(|p| p.locality == Locality::Gather);
-        let gathered: BTreeSet<MemoryKey> = gathered.flat_map(PassText::reads).map(key).collect();
-        let overwrites = next.writes().any(|m| gathered.contains(&key(m)));
+        let gathered: BTreeSet<Memory> = gathered.flat_map(PassText::reads).collect();
+        let overwrites = next.writes().any(|m| gathered.contains(&m));
         let used = self.passes.iter().chain([next]);
-        let bound: BTreeSet<MemoryKey> = used
-            .flat_map(|p| p.reads().chain(p.writes()))
-            .map(key)
-            .collect();
+        let bound: BTreeSet<Memory> = used.flat_map(|p| p.reads().chain(p.writes())).collect();
         fits && !overwrites && bound.len() <= most_bindings
     }
 }
@@ -163,7 +144,7 @@ pub(super) fn groups(
         let needed = written
             .into_iter()
             .filter(|&m| is_kept(m) || is_read(m, now.phase(), after));
-        groups[i].stores = needed.map(key).collect();
+        groups[i].stores = needed.collect();
     }
     Ok(groups)
 }

@@ -11,7 +11,7 @@ use crate::timestamps::Timestamps;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, ParameterValue, Phase};
 use sinew_graph::{BoundGraph, Frame, OutputPlace, ParameterState, Place};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Any number of characters of one [`super::GpuGraph`], each with its own pose, parameters and frame buffers.
@@ -22,9 +22,9 @@ pub struct GpuInstances {
     parameters: Vec<ParameterState>,
     data: FrameData,
     block: Buffer<[u32; 4]>,
-    buffers: HashMap<Memory, Buffer<u32>>,
+    buffers: BTreeMap<Memory, Buffer<u32>>,
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
-    previous: HashMap<Memory, Buffer<u32>>,
+    previous: BTreeMap<Memory, Buffer<u32>>,
     launches: Vec<Launch>,
     frames_done: u64,
     readback: Readback,
@@ -115,8 +115,8 @@ struct FrameBuffers<'a> {
     shared: &'a Shared,
     data: &'a FrameData,
     block: &'a Buffer<[u32; 4]>,
-    buffers: &'a HashMap<Memory, Buffer<u32>>,
-    previous: &'a HashMap<Memory, Buffer<u32>>,
+    buffers: &'a BTreeMap<Memory, Buffer<u32>>,
+    previous: &'a BTreeMap<Memory, Buffer<u32>>,
 }
 
 impl Buffers for FrameBuffers<'_> {
@@ -145,7 +145,7 @@ impl GpuInstances {
             alignment,
         )?;
         let block = Buffer::from_slice(gpu, "frame data", data.block(), BufferUse::Storage)?;
-        let (mut buffers, mut previous) = (HashMap::new(), HashMap::new());
+        let (mut buffers, mut previous) = (BTreeMap::new(), BTreeMap::new());
         let mut needed = shared.bound(Phase::Update);
         needed.extend(output_memories(graph));
         for memory in needed {

@@ -3,7 +3,7 @@
 use sinew_deform::{DeviceType, Element, MeshAttribute};
 
 /// Names an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Memory {
     /// An attribute of a rest mesh.
     Rest {

@@ -1,6 +1,6 @@
 //! The WGSL of one launch: bindings, the functions that its passes call, the passes, the entry point.
 
-use super::group::{Group, MemoryKey, PassText, key};
+use super::group::{Group, PassText};
 use super::memory::{ArrayShape, Kind, Memory};
 use super::names::{Given, Part};
 use crate::error::GpuError;
@@ -27,9 +27,9 @@ struct Writer<'a> {
     /// Whether there are several instances.
     many: bool,
     /// Slot and whether it is written.
-    slots: BTreeMap<MemoryKey, (usize, bool)>,
+    slots: BTreeMap<Memory, (usize, bool)>,
     /// Private variables that carry what earlier passes of the launch wrote.
-    links: BTreeMap<MemoryKey, String>,
+    links: BTreeMap<Memory, String>,
     out: String,
 }
 
@@ -92,7 +92,7 @@ impl Writer<'_> {
         &mut self,
         pass: &PassText,
         prefix: &str,
-        uniforms: &mut BTreeMap<MemoryKey, String>,
+        uniforms: &mut BTreeMap<Memory, String>,
     ) -> Vec<(String, String)> {
         let mut renames = Vec::new();
         // What the pass itself writes is linked only from the next pass on.
@@ -108,7 +108,7 @@ impl Writer<'_> {
                         let _ =
                             writeln!(self.out, "fn {full}(i: u32) -> {ty} {{ return {ty}(); }}");
                     }
-                    Some(memory) => match links.get(&key(*memory)) {
+                    Some(memory) => match links.get(&*memory) {
                         Some(link) => {
                             let _ = writeln!(
                                 self.out,
@@ -127,7 +127,7 @@ impl Writer<'_> {
                         self.out,
                         "fn {full}() -> {struct_name} {{ return {element}; }}"
                     );
-                    uniforms.insert(key(*memory), struct_name);
+                    uniforms.insert(*memory, struct_name);
                 }
             }
             renames.push((name.clone(), full));
@@ -136,7 +136,7 @@ impl Writer<'_> {
     }
 
     fn slot_name(&self, memory: Memory) -> String {
-        let slot = self.slots.get(&key(memory)).map_or(usize::MAX, |s| s.0);
+        let slot = self.slots.get(&memory).map_or(usize::MAX, |s| s.0);
         format!("sinew_m{slot}")
     }
 
@@ -199,9 +199,9 @@ impl Writer<'_> {
             let link = format!("{name}_link");
             let _ = writeln!(self.out, "var<private> {link}: {ty};");
             let _ = write!(body, "{link} = v; ");
-            self.links.insert(key(memory), link);
+            self.links.insert(memory, link);
         }
-        if self.slots.get(&key(memory)).is_some_and(|s| s.1) {
+        if self.slots.get(&memory).is_some_and(|s| s.1) {
             let shape = (self.shape)(memory);
             if shape.kind == Kind::Plain(DeviceType::Vec3F) {
                 let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
@@ -218,7 +218,7 @@ impl Writer<'_> {
 
     fn write_line(&mut self, name: &str, memory: Option<Memory>) {
         let mut body = String::new();
-        let stored = memory.filter(|m| self.slots.get(&key(*m)).is_some_and(|s| s.1));
+        let stored = memory.filter(|m| self.slots.get(&*m).is_some_and(|s| s.1));
         if let Some(memory) = stored {
             let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
             let _ = write!(body, "let b = {index} * 10u; ");
@@ -235,14 +235,14 @@ impl Writer<'_> {
         );
     }
 
-    fn bindings(&mut self, memories: &[Memory], uniforms: &BTreeMap<MemoryKey, String>) {
+    fn bindings(&mut self, memories: &[Memory], uniforms: &BTreeMap<Memory, String>) {
         for (slot, &memory) in memories.iter().enumerate() {
-            let writes = self.slots.get(&key(memory)).is_some_and(|s| s.1);
+            let writes = self.slots.get(&memory).is_some_and(|s| s.1);
             let access = if writes { "read_write" } else { "read" };
             let element = match (self.shape)(memory).kind {
                 Kind::Plain(DeviceType::Vec3F) | Kind::Line => "f32",
                 Kind::Plain(ty) => ty.wgsl(),
-                Kind::Uniforms { .. } => uniforms.get(&key(memory)).map_or("f32", String::as_str),
+                Kind::Uniforms { .. } => uniforms.get(&memory).map_or("f32", String::as_str),
             };
             let _ = writeln!(
                 self.out,
