@@ -40,7 +40,7 @@ pub mod wrap;
 
 pub use device::{
     DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, MAX_FRAME_ARRAYS,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, MAX_FRAME_ARRAYS, PACKED_WGSL,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{
