@@ -8,7 +8,7 @@ use super::{Layout, index32};
 use crate::device_rows::{DEVICE_ROWS_WGSL, DeviceRows, RowSlices};
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+    DevicePass, DeviceSetting, DeviceType, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -59,6 +59,12 @@ impl SmoothingUniforms {
     }
 }
 
+// Put together here rather than shared: the other passes read no mask.
+const PLACE: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("place.wgsl")
+);
+
 const GATHER_PASS: usize = 0;
 const A_TO_B: usize = 1;
 const B_TO_A: usize = 2;
@@ -105,11 +111,7 @@ impl DeviceSmoothing {
         }
         let u32s = |name, data: &[u32]| DeviceConstant::new(name, DeviceType::U32, data);
         Some(DeviceNode {
-            shared: vec![
-                include_str!("smoothing.wgsl"),
-                MASK_WEIGHT_WGSL,
-                DEVICE_ROWS_WGSL,
-            ],
+            shared: vec![include_str!("smoothing.wgsl"), DEVICE_ROWS_WGSL],
             settings: vec![
                 ("ring_narrow", DeviceSetting::Bool(ring.narrow)),
                 ("weighted", DeviceSetting::Bool(ring.factored)),
@@ -182,7 +184,7 @@ impl DeviceSmoothing {
 
     /// The pass back to the vertices.
     pub(crate) fn place(self, from: Slots) -> DevicePass {
-        let pass = DevicePass::per_vertex("place", include_str!("place.wgsl")).gathering();
+        let pass = DevicePass::per_vertex("place", PLACE).gathering();
         // The text names the points before smoothing even where nothing reads them.
         match (from, self.keeps_gathered) {
             (Slots::A, false) => pass.with(&[("points", "slots_a"), ("start", "slots_a")]),

@@ -7,10 +7,8 @@ use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType};
 
 /// `unit_or_zero`, `gram_schmidt`, `any_perpendicular`, `is_zero`.
 pub(crate) const UNIT_WGSL: &str = include_str!("unit.wgsl");
-/// `vertex_sums`, for texts that declare `surface_position` and `with_tangents`.
-pub(crate) const CORNERS_WGSL: &str = include_str!("corners.wgsl");
 
-/// What [`CORNERS_WGSL`] reads.
+/// What `corners.wgsl` reads, for nodes that say where vertices are.
 pub(crate) struct DeviceCorners {
     /// Constants in the text.
     pub(crate) settings: [(&'static str, DeviceSetting); 2],
@@ -53,7 +51,7 @@ impl TangentFramesBind {
             shared: vec![
                 DEVICE_ROWS_WGSL,
                 UNIT_WGSL,
-                CORNERS_WGSL,
+                include_str!("corners.wgsl"),
                 include_str!("mesh_surface.wgsl"),
             ],
             settings: settings.to_vec(),

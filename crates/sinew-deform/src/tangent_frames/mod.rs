@@ -25,7 +25,7 @@ pub use bind::{
     HardEdges, NormalMode, TangentFramesBind, TangentFramesConfig, TangentFramesError, TangentMode,
     UvBind,
 };
-pub(crate) use device::{CORNERS_WGSL, UNIT_WGSL};
+pub(crate) use device::UNIT_WGSL;
 pub use groups::Rows;
 pub use reference::{
     FIXED_POINT_RANGE, FaceTerms, angle_between, any_perpendicular, face_tangent, face_terms,

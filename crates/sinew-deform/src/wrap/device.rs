@@ -2,11 +2,10 @@
 
 use super::WrapMode;
 use super::bind::{Binding, WrapBind};
-use crate::device_rows::DEVICE_ROWS_WGSL;
-use crate::tangent_frames::{CORNERS_WGSL, UNIT_WGSL};
+use crate::tangent_frames::UNIT_WGSL;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+    DevicePass, DeviceSetting, DeviceType, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -30,6 +29,23 @@ impl Uniforms {
     }
 }
 
+// Put together here rather than shared, so that a pass binds only what it reads.
+const DRIVER_NORMALS: &str = concat!(
+    include_str!("../device_rows.wgsl"),
+    include_str!("../tangent_frames/corners.wgsl"),
+    include_str!("driver_normals.wgsl"),
+);
+const WITH_FACE_NORMALS: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("face_normals.wgsl"),
+    include_str!("kernel.wgsl"),
+);
+const WITH_SMOOTH_NORMALS: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("smooth_normals.wgsl"),
+    include_str!("kernel.wgsl"),
+);
+
 /// Vectors of a binding.
 const VECTORS: usize = 5;
 
@@ -40,7 +56,6 @@ impl WrapBind {
         let mut node = DeviceNode {
             shared: vec![
                 UNIT_WGSL,
-                MASK_WEIGHT_WGSL,
                 include_str!("uniforms.wgsl"),
                 include_str!("driver_surface.wgsl"),
             ],
@@ -63,14 +78,13 @@ impl WrapBind {
             uniform_bytes: size_of::<Uniforms>(),
             ..DeviceNode::default()
         };
-        let has_normals = self.push_driver_normals(&mut node)?;
-        node.shared.push(if has_normals {
-            include_str!("smooth_normals.wgsl")
+        let text = if self.push_driver_normals(&mut node)? {
+            WITH_SMOOTH_NORMALS
         } else {
-            include_str!("face_normals.wgsl")
-        });
+            WITH_FACE_NORMALS
+        };
         node.passes
-            .push(DevicePass::per_vertex("wrap", include_str!("kernel.wgsl")).gathering());
+            .push(DevicePass::per_vertex("wrap", text).gathering());
         Some(node)
     }
 
@@ -80,7 +94,6 @@ impl WrapBind {
             return Some(false);
         };
         let corners = normals.device_corners()?;
-        node.shared.extend([DEVICE_ROWS_WGSL, CORNERS_WGSL]);
         node.settings.extend(corners.settings);
         node.constants.extend(corners.constants);
         let len = normals.vertex_count();
@@ -89,7 +102,7 @@ impl WrapBind {
             ty: DeviceType::Vec4F,
             len,
         });
-        let pass = DevicePass::per_vertex("driver normals", include_str!("driver_normals.wgsl"));
+        let pass = DevicePass::per_vertex("driver normals", DRIVER_NORMALS);
         let pass = pass.gathering().over(DeviceDomain::Elements(len));
         node.passes.push(pass);
         Some(true)
