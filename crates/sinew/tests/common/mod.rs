@@ -41,6 +41,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
 /// Meshes that every node must survive.
 pub(crate) fn assets() -> Vec<Asset> {
     let mut out = sinew_samples::all().expect("samples");
+    out.push(dressed());
     for mesh in [
         sinew_testkit::meshes::grid(7, 5),
         sinew_testkit::meshes::cube(),
@@ -49,7 +50,6 @@ pub(crate) fn assets() -> Vec<Asset> {
     ] {
         out.push(one_mesh(mesh));
     }
-    out.push(dressed());
     out
 }
 
