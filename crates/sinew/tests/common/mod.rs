@@ -53,10 +53,11 @@ pub(crate) fn assets() -> Vec<Asset> {
     out
 }
 
-/// A posed tube with everything that a mesh can have: tangents, colours, a painted mask, up to six joints a vertex (stretched,
-/// one of them mirrored), morph targets with normals and tangents.
+/// A posed tube with everything that a mesh can have: tangents, colours, a painted mask with a hole, up to five of 300 joints a
+/// vertex (one of them stretched, one mirrored), a morph target with normals and tangents.
 fn dressed() -> Asset {
-    const JOINTS: u32 = 6;
+    const JOINTS: u32 = 300;
+    const STEP: u32 = 60;
     let mut mesh = sinew_testkit::meshes::tube(24, 12, 2.0, 0.2);
     mesh.name = "dressed".into();
     let n = mesh.vertex_count() as u32;
@@ -71,15 +72,16 @@ fn dressed() -> Asset {
             .map(|v| [share(v), 1.0 - share(v), 0.25, 1.0])
             .collect(),
     ];
-    let painted = (0..n).map(|v| (7.0 * share(v)).fract()).collect();
+    let mut painted: Vec<f32> = (0..n).map(|v| (7.0 * share(v)).fract()).collect();
+    painted[5] = f32::NAN;
     mesh.attributes
         .insert("mask".into(), sinew::geom::Attribute::Scalar(painted));
     // The last joint mirrors: where it mixed with others, some matrix on the way would be singular.
     let row = |v: u32| -> Vec<(u32, f32)> {
         match v {
             0..12 => vec![(JOINTS - 1, 1.0)],
-            _ => (0..=v % 6)
-                .map(|k| ((v / 40 + k) % (JOINTS - 1), 1.0 / (1.0 + 1.3 * k as f32)))
+            _ => (0..=v % 5)
+                .map(|k| (STEP * ((v / 40 + k) % 5), 1.0 / (1.0 + 1.3 * k as f32)))
                 .collect(),
         }
     };
@@ -101,16 +103,16 @@ fn dressed() -> Asset {
     mesh.morph_targets = vec![target("wide", 2, [0.0, 0.1, 0.05])];
     let mut nodes: Vec<Node> = (0..JOINTS)
         .map(|j| {
-            let turn = Vec3::new(0.3, 0.1, -0.2) * f64::from(j);
+            let turn = Vec3::new(0.3, 0.1, -0.2) * f64::from(j / STEP);
             Node {
                 name: format!("joint_{j}"),
                 parent: None,
                 local: LocalTransform::Trs(Trs {
-                    translation: Vec3::new(0.4 * f64::from(j), 0.05, 0.1),
+                    translation: Vec3::new(0.4 * f64::from(j / STEP), 0.05, 0.1),
                     rotation: Quat::new(turn * 0.5),
                     scale: match j {
-                        2 => Vec3::new(1.2, 0.8, 1.1),
-                        5 => Vec3::new(-1.0, 1.0, 1.0),
+                        120 => Vec3::new(1.2, 0.8, 1.1),
+                        299 => Vec3::new(-1.0, 1.0, 1.0),
                         _ => Vec3::repeat(1.0),
                     },
                 }),
@@ -124,7 +126,7 @@ fn dressed() -> Asset {
         .map(|j| Joint {
             node: j as usize,
             joint_from_bind: Affine {
-                translation: Vec3::new(-0.4 * f64::from(j), 0.0, 0.0),
+                translation: Vec3::new(-0.4 * f64::from(j / STEP), 0.0, 0.0),
                 ..Affine::identity()
             },
         })
