@@ -1,4 +1,5 @@
 //! What the registry's tests share: one small graph for each node, and meshes to run it on.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use sinew::deform::{NodeDesc, Par, PortType};
 use sinew::geom::{
