@@ -20,7 +20,7 @@ pub(crate) enum LogFormat {
     name = "sinew",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 130 stopped by Ctrl-C."
+    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 7 graphics device, 130 stopped by Ctrl-C."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -94,9 +94,24 @@ pub(crate) struct RunArgs {
     /// Threads; 0 takes all cores.
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
+    /// Where frames are evaluated.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) device: Device,
     /// Setup results to read if they fit, and to write if they do not.
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+/// Where frames are evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// On the processor: the same bits on every run.
+    #[default]
+    Cpu,
+    /// On the graphics adapter that SINEW_ADAPTER names, or the first one.
+    Gpu,
+    /// On a graphics adapter where there is one in hardware, else on the processor.
+    Auto,
 }
 
 /// How a GLB moves from frame to frame.

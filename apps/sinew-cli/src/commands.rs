@@ -13,7 +13,7 @@ use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use clap::CommandFactory;
 
-pub(crate) use run::run_instance;
+pub(crate) use run::run_frames;
 
 pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
     match &args.command {

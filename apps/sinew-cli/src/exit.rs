@@ -16,6 +16,8 @@ pub(crate) enum Code {
     Bind = 5,
     /// The output cannot be written.
     Output = 6,
+    /// There is no graphics device, or it failed.
+    Device = 7,
     /// Stopped by Ctrl-C.
     Interrupted = 130,
 }

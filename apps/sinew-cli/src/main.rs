@@ -7,6 +7,7 @@ mod document;
 mod exit;
 mod frames;
 mod output;
+mod runner;
 mod talk;
 mod values;
 

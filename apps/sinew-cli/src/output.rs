@@ -2,10 +2,11 @@
 
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
+use crate::runner::Output;
 use crate::talk::Talk;
 use sinew::deform::Line;
 use sinew::geom::Mesh;
-use sinew::graph::{Instance, Plan};
+use sinew::graph::{BoundGraph, OutputPlace};
 use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
 use sinew::io::point_cache::{write_mdd, write_pc2};
 use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz};
@@ -42,34 +43,33 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    pub(crate) fn add(&mut self, plan: &Plan, instance: &Instance, number: i64, time_secs: f64) {
+    /// Takes the outputs of one frame.
+    pub(crate) fn add(
+        &mut self,
+        graph: &BoundGraph,
+        outputs: Vec<(String, Output)>,
+        number: i64,
+        time_secs: f64,
+    ) {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "files store single precision"
         )]
         self.times_secs.push(time_secs as f32);
         self.numbers.push(number);
-        for output in plan.outputs() {
-            let name = &output.name;
-            if let Some(m) = instance.mesh_output(name) {
-                let data = FrameData {
-                    positions: m.positions.to_vec(),
-                    normals: m.normals.map(<[_]>::to_vec),
-                    tangents: m.tangents.map(<[_]>::to_vec),
-                    colors: m.colors.map(<[_]>::to_vec),
-                };
-                match self.meshes.iter_mut().find(|x| x.0 == *name) {
+        for (name, output) in outputs {
+            match output {
+                Output::Mesh(data) => match self.meshes.iter_mut().find(|x| x.0 == name) {
                     Some(entry) => entry.2.push(data),
-                    None => self.meshes.push((name.clone(), m.rest.clone(), vec![data])),
+                    None => self
+                        .meshes
+                        .extend(rest(graph, &name).map(|rest| (name, rest, vec![data]))),
+                },
+                Output::Floats(v) => self.add_extra(&name, vec![v.len()], v),
+                Output::Lines(l) => {
+                    let numbers = l.iter().flat_map(numbers_of).collect();
+                    self.add_extra(&name, vec![l.len(), 10], numbers);
                 }
-            } else if let Some(v) = instance.float_output(name) {
-                self.add_extra(name, vec![v.len()], v.to_vec());
-            } else if let Some(l) = instance.line_output(name) {
-                self.add_extra(
-                    name,
-                    vec![l.len(), 10],
-                    l.iter().flat_map(numbers_of).collect(),
-                );
             }
         }
     }
@@ -98,6 +98,17 @@ impl Collected {
                 .collect(),
             times_secs: self.times_secs.clone(),
         }
+    }
+}
+
+/// The rest mesh of a mesh output.
+fn rest(graph: &BoundGraph, name: &str) -> Option<Mesh> {
+    let index = graph.plan().outputs().iter().position(|o| o.name == name)?;
+    match graph.program().outputs().get(index)? {
+        OutputPlace::Mesh { rest, .. } => {
+            Some(graph.program().meshes().get(*rest)?.as_ref().clone())
+        }
+        _ => None,
     }
 }
 

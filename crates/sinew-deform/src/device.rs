@@ -30,6 +30,9 @@ use bytemuck::{NoUninit, Pod};
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
 pub const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
 
+/// `unpacked`: reads what [`DeviceConstant::packed`] wrote.
+pub const PACKED_WGSL: &str = include_str!("packed.wgsl");
+
 /// What an array on the device is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceType {
@@ -95,6 +98,29 @@ impl DeviceConstant {
             ty,
             bytes: bytemuck::cast_slice(data).to_vec(),
         }
+    }
+    /// How many whole numbers up to `largest` go into a `u32`: 4, 2 or 1.
+    pub fn per_word(largest: usize) -> u32 {
+        match largest {
+            0..=0xff => 4,
+            0x100..=0xffff => 2,
+            _ => 1,
+        }
+    }
+    /// Small whole numbers, `per_word` (4, 2 or 1) to a `u32`, the first in the lowest bits; the last word is filled
+    /// up with zeros. What does not fit loses its upper bits.
+    pub fn packed(name: &'static str, values: &[u32], per_word: u32) -> Self {
+        let per_word = per_word.clamp(1, 4);
+        let bits = 32 / per_word;
+        let mask = u32::MAX >> (32 - bits);
+        let words: Vec<u32> = values
+            .chunks(per_word as usize)
+            .map(|chunk| {
+                let placed = chunk.iter().zip((0..).step_by(bits as usize));
+                placed.fold(0, |word, (v, at)| word | (v & mask) << at)
+            })
+            .collect();
+        Self::new(name, DeviceType::U32, &words)
     }
     /// Number of elements.
     pub fn len(&self) -> usize {
@@ -249,5 +275,27 @@ impl DeviceFrameData<'_> {
         bytes
             .and_then(|bytes| bytemuck::try_cast_slice_mut(bytes).ok())
             .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_share_words() {
+        let values = [1, 2, 255, 4, 5];
+        let four = DeviceConstant::packed("four", &values, DeviceConstant::per_word(255));
+        assert_eq!(
+            bytemuck::cast_slice::<u8, u32>(&four.bytes),
+            [0x04ff_0201, 5]
+        );
+        let two = DeviceConstant::packed("two", &values, DeviceConstant::per_word(256));
+        assert_eq!(
+            bytemuck::cast_slice::<u8, u32>(&two.bytes),
+            [0x0002_0001, 0x0004_00ff, 5]
+        );
+        let one = DeviceConstant::packed("one", &[70_000], DeviceConstant::per_word(70_000));
+        assert_eq!(bytemuck::cast_slice::<u8, u32>(&one.bytes), [70_000]);
     }
 }

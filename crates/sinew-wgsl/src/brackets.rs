@@ -2,11 +2,16 @@
 
 use crate::tokens::{Token, TokenKind};
 
-/// Deepest nesting of brackets. People stay below 10; naga's parser and the back ends recurse once a level.
-const DEEPEST: usize = 64;
-/// Longest chain of operators (`a + b + …`), members (`a.b.c…`), calls and `else if` that may stand in one expression or
-/// statement, brackets around it included: they, too, become recursion.
-const LONGEST_CHAIN: usize = 400;
+/// What may be open at a place: brackets around it, and operators (`a + b + …`), members (`a.b.c…`), calls and `else if` in a chain
+/// in front of it. All of these become recursion in naga and in the back ends. A unit is about 10 KiB of stack where naga was
+/// compiled without optimisation (a twentieth of that with), so that the whole stays within the 2 MiB of a usual thread.
+const MOST: usize = 180;
+/// Units of a block.
+const BLOCK: usize = 6;
+/// Units of another pair of brackets.
+const PAIR: usize = 3;
+/// Units of an `else`.
+const ELSE: usize = 4;
 
 /// What is wrong with the tokens at a place.
 pub(crate) struct Problem {
@@ -35,6 +40,8 @@ pub(crate) type Partners = Vec<usize>;
 
 struct Level {
     open: usize,
+    /// Units of the bracket itself.
+    own: usize,
     chain: usize,
     members: usize,
 }
@@ -44,7 +51,7 @@ struct Walk<'a> {
     tokens: &'a [Token],
     levels: Vec<Level>,
     partners: Partners,
-    /// Chains of all levels together.
+    /// Units of all levels together.
     load: usize,
 }
 
@@ -55,6 +62,7 @@ pub(crate) fn pair(text: &str, tokens: &[Token]) -> Result<Partners, Problem> {
         tokens,
         levels: vec![Level {
             open: usize::MAX,
+            own: 0,
             chain: 0,
             members: 0,
         }],
@@ -88,25 +96,25 @@ impl Walk<'_> {
             }
             (TokenKind::Member, _) => self.add_member(token),
             (TokenKind::Punctuation | TokenKind::TemplateOpen, c) if c != "." => self.add(token, 1),
-            (TokenKind::Keyword, "else") => self.add(token, 2),
+            (TokenKind::Keyword, "else") => self.add(token, ELSE),
             _ => Ok(()),
         }
     }
 
     fn open(&mut self, at: usize) -> Result<(), Problem> {
-        if self.levels.len() > DEEPEST {
-            return Err(Problem::new(
-                self.tokens[at],
-                format!("brackets are nested more than {DEEPEST} deep"),
-            )
-            .help("name parts of it with `let`, or move them into functions"));
-        }
+        let token = self.tokens[at];
+        let own = match token.is(self.text, b'{') {
+            true => BLOCK,
+            false => PAIR,
+        };
+        self.load += own;
         self.levels.push(Level {
             open: at,
+            own,
             chain: 0,
             members: 0,
         });
-        Ok(())
+        self.limit(token)
     }
 
     fn close(&mut self, at: usize) -> Result<(), Problem> {
@@ -126,7 +134,7 @@ impl Walk<'_> {
             );
         }
         self.reset();
-        self.levels.pop();
+        self.load -= self.levels.pop().map_or(0, |l| l.own);
         self.partners[open] = at;
         self.partners[at] = open;
         if found != "}" {
@@ -168,14 +176,13 @@ impl Walk<'_> {
     }
 
     fn limit(&self, token: Token) -> Result<(), Problem> {
-        if self.load <= LONGEST_CHAIN {
+        if self.load <= MOST {
             return Ok(());
         }
-        Err(Problem::new(
-            token,
-            format!("more than {LONGEST_CHAIN} operators in one expression or statement"),
-        )
-        .help("name parts of it with `let`, or use a loop or `switch`"))
+        let problem = Problem::new(token, "this expression or statement is too deep");
+        Err(problem.help(
+            "name parts of it with `let`, move them into functions, or use a loop or `switch`",
+        ))
     }
 }
 

@@ -1,19 +1,22 @@
 //! Puts one module together and checks it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::brackets::{self, Problem};
 use crate::error::{KernelError, KernelErrors};
-use crate::findings::{self, Finding};
+use crate::findings::Finding;
 use crate::module::Module;
-use crate::pieces::{self, FunctionId, Generated, Instance, Piece};
-use crate::report::Reporter;
+use crate::pieces::{self, Cut, Cuts, Generated, Instance, Piece};
+use crate::report::{OUR_FAULT, Reporter};
 use crate::scan;
 use crate::snippet::{self, Snippet, SnippetKind};
 use crate::tokens::{self, TokenKind};
+use crate::unlocated;
 
 /// Problems in different functions that are looked for before giving up; each costs one more check of the module.
 const ROUNDS: usize = 16;
+/// Bytes that all of these checks together may go over.
+const EFFORT: usize = 1 << 20;
 /// Language extensions that naga has and every adapter offers.
 const REQUIRABLE: [&str; 3] = [
     "readonly_and_readwrite_storage_textures",
@@ -79,16 +82,22 @@ impl ModuleBuilder {
     /// is at fault, which is never the user's doing. Order does not matter in WGSL.
     pub fn declare(&mut self, name: &str, text: &str) -> &mut Self {
         let tokens = tokens::tokenize(text);
-        // What is wrong in it is found by `finish`.
-        let declarations = brackets::pair(text, &tokens)
-            .and_then(|partners| scan::scan(text, &tokens, &partners))
-            .map(|found| found.declarations)
-            .unwrap_or_default();
+        let found =
+            brackets::pair(text, &tokens).and_then(|partners| scan::scan(text, &tokens, &partners));
+        let (declarations, fault) = match found {
+            Ok(found) => (found.declarations, None),
+            Err(problem) => {
+                let mut fault = KernelError::at(name, text, problem.span, problem.message);
+                fault.help = Some(OUR_FAULT.to_owned());
+                (Vec::new(), Some(fault))
+            }
+        };
         self.pieces.push(Piece::Generated(Generated {
             name: name.to_owned(),
             text: text.to_owned(),
             tokens,
             declarations,
+            fault,
         }));
         self
     }
@@ -108,19 +117,21 @@ impl ModuleBuilder {
         renames: &[(&str, &str)],
     ) -> Result<Option<String>, KernelErrors> {
         self.check_added(snippet, prefix, renames)?;
-        let taken = pieces::taken_names(&self.pieces);
-        let none = HashSet::new();
-        let emitted = |name: &str| {
-            let name = format!("{prefix}{name}");
-            match taken.contains(name.as_str()) {
-                true => pieces::free_name(&name, &[&taken, &none]),
-                false => name,
+        let mut taken: HashSet<String> = pieces::taken_names(&self.pieces)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let mut emitted = |name: &str| {
+            let mut name = format!("{prefix}{name}");
+            while !taken.insert(name.clone()) {
+                name.push('_');
             }
+            name
         };
-        let own = snippet
+        let own: BTreeMap<String, String> = snippet
             .declared()
             .map(|d| (d.name.to_owned(), emitted(d.name)))
-            .collect::<std::collections::HashMap<_, _>>();
+            .collect();
         let name = &snippet.entry().name;
         let entry = match snippet.kind() {
             SnippetKind::Library => None,
@@ -201,39 +212,61 @@ impl ModuleBuilder {
     }
 
     /// Puts the module together and checks all of it: syntax, names, types, and that barriers stand in uniform control flow,
-    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem.
+    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem, within limits.
     ///
     /// # Errors
     /// What is wrong, in places and names of the snippets' authors, at most one problem a function. A fault of generated
     /// text that no snippet is to blame for is named as such.
     pub fn finish(&self) -> Result<Module, KernelErrors> {
+        // An open bracket in generated text would look like an error of the snippet behind it.
+        let faults = self.pieces.iter().filter_map(|p| match p {
+            Piece::Generated(g) => g.fault.clone(),
+            Piece::Instance(_) => None,
+        });
+        let faults: Vec<KernelError> = faults.collect();
+        if !faults.is_empty() {
+            return Err(KernelErrors(faults));
+        }
         let names = pieces::all_names(&self.pieces);
-        let mut stubs: HashSet<FunctionId> = HashSet::new();
+        let mut cuts = Cuts::new();
         let mut errors: Vec<(usize, KernelError)> = Vec::new();
+        let mut read = 0;
         for _ in 0..ROUNDS {
-            let output = pieces::write(self.directives(), &self.pieces, &names, &stubs);
-            let reporter = Reporter {
-                pieces: &self.pieces,
-                names: &names,
-                output: &output,
-            };
-            let findings = match check(&output.text, self.options) {
+            let output = pieces::write(self.directives(), &self.pieces, &names, &cuts);
+            read += output.text.len();
+            if read > EFFORT && !errors.is_empty() {
+                break;
+            }
+            let mut findings = match check(&output.text, self.options) {
                 Ok((module, info)) if errors.is_empty() => {
                     return Ok(Module::new(output, &self.pieces, module, info));
                 }
                 Ok(_) => break,
                 Err(findings) => findings,
             };
-            let before = stubs.len();
+            let reporter = Reporter {
+                pieces: &self.pieces,
+                names: &names,
+                output: &output,
+            };
+            if let [finding] = &mut findings[..]
+                && !reporter.is_placed(finding)
+                && output.text.len() < EFFORT / 4
+            {
+                let fails = |text: &str| fails_alike(text, self.options, &finding.message);
+                let directives = self.directives();
+                finding.origin = unlocated::locate(directives, &self.pieces, &names, &cuts, fails);
+            }
+            let before = cuts.len();
             for finding in findings {
                 let reported = reporter.report(finding);
-                stubs.extend(reported.function);
+                cuts.extend(reported.function.map(|f| (f, Cut::Body)));
                 let known = errors.iter().any(|(_, e)| *e == reported.error);
                 if !known {
                     errors.push((reported.piece, reported.error));
                 }
             }
-            if stubs.len() == before {
+            if cuts.len() == before {
                 break;
             }
         }
@@ -250,21 +283,28 @@ impl ModuleBuilder {
     }
 }
 
+fn front_end(options: ModuleOptions) -> naga::front::wgsl::Frontend {
+    naga::front::wgsl::Frontend::new_with_options(naga::front::wgsl::Options {
+        parse_doc_comments: false,
+        capabilities: options.capabilities(),
+    })
+}
+
+fn fails_alike(text: &str, options: ModuleOptions, message: &str) -> bool {
+    let found = check(text, options).map(|_| ());
+    found.is_err_and(|findings| findings.iter().any(|f| f.message == message))
+}
+
 /// naga's front end, naga's validator, barriers; in this order, up to the first that finds something.
 fn check(
     text: &str,
     options: ModuleOptions,
 ) -> Result<(naga::Module, naga::valid::ModuleInfo), Vec<Finding>> {
-    let capabilities = options.capabilities();
-    let mut front = naga::front::wgsl::Frontend::new_with_options(naga::front::wgsl::Options {
-        parse_doc_comments: false,
-        capabilities,
-    });
-    let module = front
+    let module = front_end(options)
         .parse(text)
-        .map_err(|e| vec![findings::of_parse_error(text, &e)])?;
+        .map_err(|e| vec![crate::front::finding(text, &e)])?;
     let flags = naga::valid::ValidationFlags::all();
-    let info = naga::valid::Validator::new(flags, capabilities)
+    let info = naga::valid::Validator::new(flags, options.capabilities())
         .validate(&module)
         .map_err(|e| vec![crate::validation::finding(text, &module, &e)])?;
     let barriers = crate::uniformity::check(text, &module);

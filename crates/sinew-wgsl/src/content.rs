@@ -38,6 +38,10 @@ pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) 
                 }
                 resource_attribute = false;
             }
+            TokenKind::Keyword if word == "discard" => {
+                let problem = Problem::new(*token, "a kernel cannot use `discard`");
+                out.push(problem.help("leave the kernel with `return`"));
+            }
             TokenKind::Name if seen.insert(word) => out.extend(name(*token, word)),
             TokenKind::Unknown => out.push(unknown(*token, word)),
             _ => {}
@@ -106,6 +110,7 @@ fn unknown(token: Token, character: &str) -> Problem {
     let problem = Problem::new(token, format!("unexpected character `{character}`"));
     match character {
         "#" => problem.help("WGSL has no preprocessor; use `const NAME = value;`"),
+        "?" => problem.help("WGSL has `select(if_false, if_true, condition)`"),
         "\"" | "'" => problem.help("WGSL has no strings"),
         _ => problem,
     }

@@ -1,8 +1,9 @@
 //! The parts of a module and how they are written out with their names changed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use crate::error::KernelError;
 use crate::scan::{Declaration, FunctionParts};
 use crate::snippet::{Snippet, SnippetKind};
 use crate::source_map::Output;
@@ -15,6 +16,8 @@ pub(crate) struct Generated {
     pub(crate) text: String,
     pub(crate) tokens: Vec<Token>,
     pub(crate) declarations: Vec<Declaration>,
+    /// What is wrong with it by itself.
+    pub(crate) fault: Option<KernelError>,
 }
 
 /// A snippet in the module.
@@ -22,7 +25,7 @@ pub(crate) struct Generated {
 pub(crate) struct Instance {
     pub(crate) snippet: Snippet,
     /// Own names of module scope, and what they are in the module.
-    pub(crate) own: HashMap<String, String>,
+    pub(crate) own: BTreeMap<String, String>,
     /// Accessors, and what they are in the module; in the order given.
     pub(crate) accessors: Vec<(String, String)>,
     /// Name of the entry function in the module.
@@ -37,6 +40,18 @@ pub(crate) enum Piece {
 
 /// A function of a snippet in the module: the piece, and the number of its declaration (a body has none).
 pub(crate) type FunctionId = (usize, Option<usize>);
+
+/// What of a function is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// All that it does; what is left is right whatever it returns.
+    Body,
+    /// What comes from this token on.
+    From(usize),
+}
+
+/// Functions of which something is left out.
+pub(crate) type Cuts = HashMap<FunctionId, Cut>;
 
 /// Names of one instance, both ways.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +69,11 @@ impl Names {
         for (from, to) in &instance.own {
             names.add(from, to.clone());
         }
+        if let Some(entry) = &instance.entry {
+            // A body is called by a name that does not stand in it.
+            let written = instance.snippet.entry().name.clone();
+            names.written.insert(entry.clone(), written);
+        }
         // Any other name that generated code uses is either a local variable of the user, which must not hide what the
         // accessors need, or an attempt to reach generated code past its accessors. Both get a name of their own.
         let used: HashSet<&str> = instance.snippet.names().into_iter().collect();
@@ -61,7 +81,14 @@ impl Names {
         let all = instance.snippet.names().into_iter();
         for name in all.chain(parameters.map(|p| p.0.as_str())) {
             if taken.contains(name) && !names.emitted.contains_key(name) {
-                names.add(name, free_name(name, &[&used, taken]));
+                let mut free = format!("{name}_");
+                while used.contains(free.as_str())
+                    || taken.contains(free.as_str())
+                    || names.written.contains_key(&free)
+                {
+                    free.push('_');
+                }
+                names.add(name, free);
             }
         }
         names
@@ -75,15 +102,6 @@ impl Names {
     pub(crate) fn emitted<'a>(&'a self, written: &'a str) -> &'a str {
         self.emitted.get(written).map_or(written, String::as_str)
     }
-}
-
-/// `name`, or with underscores behind it so that no set has it.
-pub(crate) fn free_name(name: &str, taken: &[&HashSet<&str>]) -> String {
-    let mut free = format!("{name}_");
-    while taken.iter().any(|t| t.contains(free.as_str())) {
-        free.push('_');
-    }
-    free
 }
 
 /// Names that the module has at its scope, whoever declares them.
@@ -116,13 +134,8 @@ pub(crate) fn all_names(pieces: &[Piece]) -> Vec<Names> {
         .collect()
 }
 
-/// Writes all pieces, the bodies of `stubs` left out.
-pub(crate) fn write(
-    directives: &str,
-    pieces: &[Piece],
-    names: &[Names],
-    stubs: &HashSet<FunctionId>,
-) -> Output {
+/// Writes all pieces, without what `cuts` leave out.
+pub(crate) fn write(directives: &str, pieces: &[Piece], names: &[Names], cuts: &Cuts) -> Output {
     let mut out = Output::default();
     out.text.push_str(directives);
     for (at, piece) in pieces.iter().enumerate() {
@@ -134,7 +147,7 @@ pub(crate) fn write(
                 names: &names[at],
                 out: &mut out,
             }
-            .write(stubs),
+            .write(cuts),
         }
         // The last line of a piece may be a comment.
         out.text.push('\n');
@@ -150,10 +163,10 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn write(&mut self, stubs: &HashSet<FunctionId>) {
+    fn write(&mut self, cuts: &Cuts) {
         let snippet = &self.instance.snippet;
         if snippet.kind() == SnippetKind::Body {
-            return self.write_body(stubs.contains(&(self.piece, None)));
+            return self.write_body(cuts.get(&(self.piece, None)).copied());
         }
         let mut left_out: Vec<(Range<usize>, String)> = snippet
             .directives()
@@ -161,10 +174,12 @@ impl Writer<'_> {
             .map(|d| (d.clone(), String::new()))
             .collect();
         for (number, declaration) in snippet.declarations().iter().enumerate() {
-            if let Some(parts) = &declaration.function
-                && stubs.contains(&(self.piece, Some(number)))
-            {
-                left_out.push((parts.body.clone(), self.stub(parts)));
+            let cut = cuts.get(&(self.piece, Some(number)));
+            if let (Some(parts), Some(cut)) = (&declaration.function, cut) {
+                left_out.push(match cut {
+                    Cut::Body => (parts.body.clone(), self.stub(parts)),
+                    Cut::From(token) => (*token..parts.body.end, "}".to_owned()),
+                });
             }
         }
         left_out.sort_by_key(|(tokens, _)| tokens.start);
@@ -180,7 +195,7 @@ impl Writer<'_> {
         self.copy(from..snippet.text().len(), token..snippet.tokens().len());
     }
 
-    fn write_body(&mut self, stub: bool) {
+    fn write_body(&mut self, cut: Option<Cut>) {
         let snippet = &self.instance.snippet;
         let length = snippet.text().len();
         let parameters: Vec<String> = snippet
@@ -192,9 +207,16 @@ impl Writer<'_> {
         let entry = self.instance.entry.as_deref().unwrap_or_default();
         let head = format!("fn {entry}({}) {{\n", parameters.join(", "));
         self.out.replace(self.piece, 0..0, &head);
-        if !stub {
-            self.copy(0..length, 0..snippet.tokens().len());
-        }
+        let tokens = match cut {
+            Some(Cut::Body) => 0..0,
+            Some(Cut::From(token)) => 0..token,
+            None => 0..snippet.tokens().len(),
+        };
+        let bytes = match cut {
+            Some(_) => snippet.bytes(&tokens),
+            None => 0..length,
+        };
+        self.copy(bytes, tokens);
         self.out.replace(self.piece, length..length, "\n}");
     }
 

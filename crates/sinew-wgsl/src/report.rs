@@ -12,7 +12,7 @@ use crate::tokens::{self, Token, TokenKind, tokenize};
 use crate::words;
 
 /// Shown where generated text is at fault and no snippet is to blame.
-const OUR_FAULT: &str = "this is a fault of the generated code, not of a kernel";
+pub(crate) const OUR_FAULT: &str = "this is a fault of the generated code, not of a kernel";
 
 /// A finding where its author can see it.
 #[derive(Debug)]
@@ -31,23 +31,55 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
+    /// Whether it is known which snippet is to blame.
+    pub(crate) fn is_placed(&self, finding: &Finding) -> bool {
+        finding.spans.iter().any(|span| {
+            let origin = self.output.origin(span);
+            origin.is_some_and(|o| self.instance(o.piece).is_some()) || self.blamed(span).is_some()
+        })
+    }
+
     pub(crate) fn report(&self, finding: Finding) -> Reported {
-        let origins: Vec<Origin> = finding
-            .spans
-            .iter()
+        let spans = finding.spans.iter();
+        let origins: Vec<Origin> = spans
             .filter_map(|s| self.output.origin(s))
+            .chain(finding.origin.clone())
             .collect();
-        let of_user = origins
-            .iter()
-            .find_map(|o| self.instance(o.piece).map(|i| (o, i)));
-        if let Some((origin, instance)) = of_user {
+        let of_user = |glue: bool| {
+            origins
+                .iter()
+                .filter(|o| glue || !o.span.is_empty())
+                .find_map(|o| self.instance(o.piece).map(|i| (o, i)))
+        };
+        // What is wrapped around a body stands for no bytes of it.
+        if let Some((origin, instance)) = of_user(false).or_else(|| of_user(true)) {
             return self.located(origin.clone(), instance, &finding);
         }
         let blamed = finding.spans.iter().find_map(|s| self.blamed(s));
         if let Some((origin, instance)) = blamed {
             return self.located(origin, instance, &finding);
         }
+        if finding.spans.is_empty()
+            && let Some(unknown) = self.somewhere(&finding)
+        {
+            return unknown;
+        }
         self.generated(origins.first(), &finding)
+    }
+
+    /// A problem without any place, in a module too long to look for it.
+    fn somewhere(&self, finding: &Finding) -> Option<Reported> {
+        let longest = (0..self.pieces.len())
+            .filter_map(|piece| Some((piece, self.instance(piece)?)))
+            .max_by_key(|(_, i)| i.snippet.text().len());
+        let (piece, instance) = longest?;
+        let (file, text) = (instance.snippet.file(), instance.snippet.text());
+        let message = format!("{}, somewhere in this text", finding.message);
+        Some(Reported {
+            piece,
+            error: KernelError::at(file, text, 0..0, message),
+            function: None,
+        })
     }
 
     fn instance(&self, piece: usize) -> Option<&Instance> {
@@ -122,11 +154,12 @@ impl Reporter<'_> {
         if let Some(help) = &finding.help {
             return Some(self.written(help, piece));
         }
-        let related = finding.related.as_ref()?;
-        let origin = self.output.origin(&related.span)?;
+        let origin = self.output.origin(finding.condition.as_ref()?)?;
         let other = &self.instance(origin.piece)?.snippet;
         let line = LineColumn::of(other.text(), origin.span.start).line;
-        Some(format!("{} in line {line}", related.what))
+        Some(format!(
+            "the condition in line {line} may differ between threads"
+        ))
     }
 
     /// How the function of this name in the module is declared, in the user's words.

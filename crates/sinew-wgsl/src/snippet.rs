@@ -10,11 +10,11 @@ use crate::error::{KernelError, KernelErrors};
 use crate::recursion;
 use crate::scan::{self, Declaration, DeclarationKind, Scan};
 use crate::tokens::{Token, TokenKind, tokenize};
+use crate::weight;
 use crate::words;
 
 /// Longest text of a kernel, in bytes.
-pub const LONGEST_TEXT: usize = 16 << 20;
-
+pub const LONGEST_TEXT: usize = 1 << 20;
 /// How a snippet is called by generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFunction {
@@ -129,7 +129,11 @@ impl Snippet {
             structure(text, &tokens, &entry, library).map_err(|p| errors(vec![p]))?;
         let mut problems = content::check(text, &tokens, &scan.declarations);
         problems.extend(twice_declared(text, &tokens, &scan.declarations));
-        problems.extend(recursion::check(text, &tokens, &scan.declarations));
+        let circles = recursion::check(text, &tokens, &scan.declarations);
+        if circles.is_empty() {
+            problems.extend(weight::check(text, &tokens, &scan.declarations));
+        }
+        problems.extend(circles);
         if kind == SnippetKind::Declarations {
             problems.extend(check_entry(text, &tokens, &scan.declarations, &entry));
         }

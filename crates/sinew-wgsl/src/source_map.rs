@@ -101,6 +101,6 @@ mod tests {
         assert_eq!(origin(6..16), (1, 2..6));
         assert_eq!(origin(16..17), (1, 6..7));
         assert_eq!(origin(0..16), (0, 0..6));
-        assert_eq!(origin(99..100), (1, 88..89));
+        assert_eq!(origin(99..100), (1, 89..90));
     }
 }

@@ -220,7 +220,10 @@ fn next(text: &str, start: usize) -> Token {
         };
         (kind, length)
     } else if c.is_ascii_digit() || (c == '.' && bytes.get(1).is_some_and(u8::is_ascii_digit)) {
-        (TokenKind::Number, number_length(bytes))
+        // A word that follows at once makes no right number, but no name of its own either.
+        let length = number_length(bytes);
+        let word = rest[length..].find(|c| !is_word_part(c));
+        (TokenKind::Number, word.map_or(rest.len(), |w| length + w))
     } else if "(){}[]<>,;:.@=+-*/%&|^!~".contains(c) {
         (TokenKind::Punctuation, 1)
     } else {

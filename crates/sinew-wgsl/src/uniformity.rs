@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use naga::{Block, Expression, Function, Handle, Module, Span, Statement};
 
-use crate::findings::{Finding, Related};
+use crate::findings::Finding;
 use crate::taint::{Taint, VARYING, Values};
 
 /// Passes over one function before everything in it counts as differing between threads.
@@ -18,8 +18,9 @@ const PASSES: usize = 64;
 /// A barrier, as seen from outside of its function.
 #[derive(Clone, Copy, Debug)]
 struct Requirement {
-    /// Of the barrier.
-    span: Span,
+    barrier: Span,
+    /// The barrier, or the call of a function with it that only some threads may come to.
+    site: Span,
     /// Parameters that must not differ between threads.
     taint: Taint,
     /// The condition that may keep threads from it.
@@ -280,7 +281,7 @@ impl Walk<'_> {
         };
         let given: Vec<Taint> = arguments.iter().map(|a| self.values.read(*a)).collect();
         let here = |taint: Taint| crate::taint::substitute(taint, &given);
-        let needed: Vec<(Span, Flow)> = callee
+        let needed: Vec<(Requirement, Flow)> = callee
             .requirements
             .iter()
             .map(|r| {
@@ -288,7 +289,9 @@ impl Walk<'_> {
                     taint: here(r.taint),
                     cause: r.cause,
                 };
-                (r.span, flow.join(inside))
+                let decided_here = flow.taint != 0;
+                let site = if decided_here { span } else { r.site };
+                (Requirement { site, ..*r }, flow.join(inside))
             })
             .collect();
         if let Some(result) = result {
@@ -299,26 +302,27 @@ impl Walk<'_> {
             // What a function does to a variable that it gets a pointer to is not followed.
             self.values.store(*argument, VARYING);
         }
-        for (barrier, flow) in needed {
-            self.require(span, barrier, flow);
+        for (requirement, flow) in needed {
+            self.require(requirement.site, requirement.barrier, flow);
         }
     }
 
-    /// A barrier at `barrier`, or behind the call at `span`.
-    fn require(&mut self, span: Span, barrier: Span, flow: Flow) {
+    /// A barrier, behind the call at `site` or there itself.
+    fn require(&mut self, site: Span, barrier: Span, flow: Flow) {
         if flow.taint & VARYING == 0 {
             let known = &mut self.summary.requirements;
-            match known.iter_mut().find(|r| r.span == barrier) {
+            match known.iter_mut().find(|r| r.barrier == barrier) {
                 Some(r) => r.taint |= flow.taint,
                 None => known.push(Requirement {
-                    span: barrier,
+                    barrier,
+                    site,
                     taint: flow.taint,
                     cause: flow.cause,
                 }),
             }
             return;
         }
-        let spans: Vec<Range<usize>> = [span, barrier]
+        let spans: Vec<Range<usize>> = [site, barrier]
             .into_iter()
             .filter_map(Span::to_range)
             .collect();
@@ -328,17 +332,10 @@ impl Walk<'_> {
             .and_then(|s| s.split('(').next())
             .unwrap_or("workgroupBarrier")
             .trim();
-        let message = match span == barrier {
-            true => format!("`{name}` is not reached by all threads of a group"),
-            false => format!("the `{name}` in this call is not reached by all threads of a group"),
-        };
         self.findings.push(Finding {
-            message,
+            message: format!("`{name}` is not reached by all threads of a group"),
             spans,
-            related: flow.cause.and_then(Span::to_range).map(|span| Related {
-                span,
-                what: "threads differ in the condition",
-            }),
+            condition: flow.cause.and_then(Span::to_range),
             ..Finding::default()
         });
     }

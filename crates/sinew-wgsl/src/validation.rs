@@ -9,9 +9,10 @@ use naga::proc::{ResolveContext, TypeResolution};
 use naga::valid::{
     CallError, ComposeError, EntryPointError, ExpressionError, FunctionError, ValidationError,
 };
-use naga::{Expression, Function, Handle, Module, Type, TypeInner, WithSpan};
+use naga::{Expression, Function, Handle, Module, Statement, Type, TypeInner, WithSpan};
 
-use crate::findings::{Finding, arguments, decapitalized, typed};
+use crate::findings::{Finding, arguments, smoothed, typed};
+use crate::statements::{self, returns};
 use crate::tokens::{TokenKind, tokenize};
 
 /// The problem that the validator found.
@@ -72,12 +73,19 @@ impl Explainer<'_> {
                 self.wrong_call(name, error)
             }
             FunctionError::Expression { handle, source } => self.wrong_expression(*handle, source),
-            FunctionError::InvalidIfType(value) => self.of_value(*value, |found| {
-                format!("a condition must be `bool`, found {found}")
-            }),
-            FunctionError::InvalidSwitchType(value) => self.of_value(*value, |found| {
-                format!("`switch` needs an integer, found {found}")
-            }),
+            FunctionError::InvalidIfType(value) => {
+                let message = format!(
+                    "a condition must be `bool`, found {}",
+                    self.type_of(*value)?
+                );
+                let decides = |s: &Statement| matches!(s, Statement::If { condition, .. } if condition == value);
+                Some(self.in_statement(message, decides, *value))
+            }
+            FunctionError::InvalidSwitchType(value) => {
+                let message = format!("`switch` needs an integer, found {}", self.type_of(*value)?);
+                let decides = |s: &Statement| matches!(s, Statement::Switch { selector, .. } if selector == value);
+                Some(self.in_statement(message, decides, *value))
+            }
             FunctionError::InvalidStoreTypes { pointer, value } => {
                 let target = self.pointed(*pointer)?;
                 self.of_value(*value, |found| format!("expected {target}, found {found}"))
@@ -114,13 +122,11 @@ impl Explainer<'_> {
             }
             (Some(value), Some(expected)) => {
                 let expected = self.type_name(expected);
-                self.of_value(value, |found| {
-                    format!("`{name}` returns {expected}, found {found}")
-                })
+                let found = self.type_of(value)?;
+                let message = format!("`{name}` returns {expected}, found {found}");
+                Some(self.in_statement(message, |s| returns(s, value), value))
             }
-            (Some(value), None) => self.of_value(value, |_| {
-                format!("`{name}` returns nothing, but there is a value behind `return`")
-            }),
+            (Some(value), None) => Some(self.returned_value(value)),
             (None, None) => None,
         }
     }
@@ -203,6 +209,13 @@ impl Explainer<'_> {
                 )
             }
             ExpressionError::MissingCapabilities(needed) => return Some(capability(*needed)),
+            // A number whose type nothing decides: with nothing to return, it has none.
+            ExpressionError::Literal(_)
+                if self.function.result.is_none()
+                    && statements::find(&self.function.body, &|s| returns(s, handle)).is_some() =>
+            {
+                return Some(self.returned_value(handle));
+            }
             _ => return None,
         };
         Some(Finding {
@@ -210,6 +223,29 @@ impl Explainer<'_> {
             spans: self.span(handle).into_iter().collect(),
             ..Finding::default()
         })
+    }
+
+    fn returned_value(&self, value: Handle<Expression>) -> Finding {
+        let name = self.function.name.as_deref().unwrap_or_default();
+        let message = format!("`{name}` returns nothing, but there is a value behind `return`");
+        self.in_statement(message, |s| returns(s, value), value)
+    }
+
+    /// A problem of what stands behind the first word of a statement (`if`, `return`). A value may be a variable, whose own place
+    /// is where it was declared.
+    fn in_statement(
+        &self,
+        message: String,
+        which: impl Fn(&Statement) -> bool,
+        value: Handle<Expression>,
+    ) -> Finding {
+        let found = statements::find(&self.function.body, &which);
+        let inside = found.and_then(|span| statements::behind_first_word(self.text, &span));
+        Finding {
+            message,
+            spans: inside.into_iter().chain(self.span(value)).collect(),
+            ..Finding::default()
+        }
     }
 
     fn of_value(
@@ -289,33 +325,38 @@ impl Explainer<'_> {
 
 fn capability(needed: naga::valid::Capabilities) -> Finding {
     Finding {
-        message: format!("this needs a feature that is not enabled: {needed:?}"),
+        message: format!("not available here: {}", capability_name(needed)),
         ..Finding::default()
     }
 }
 
-/// The innermost cause, without naga's numbers of expressions.
+fn capability_name(needed: naga::valid::Capabilities) -> String {
+    use naga::valid::Capabilities as C;
+    let known = [
+        (C::SUBGROUP, "subgroup operations"),
+        (C::SUBGROUP_BARRIER, "subgroup barriers"),
+        (C::SHADER_FLOAT16, "`f16`"),
+        (C::FLOAT64, "`f64`"),
+        (C::SHADER_INT64, "integers of 64 bits"),
+        (C::IMMEDIATES, "`var<immediate>`"),
+    ];
+    match known.iter().find(|(c, _)| *c == needed) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("{needed:?}"),
+    }
+}
+
+/// The innermost cause.
 fn deepest(error: &dyn Error) -> String {
     let mut at = error;
     while let Some(source) = at.source() {
         at = source;
     }
-    let mut out = String::new();
-    for word in at.to_string().split(' ') {
-        let number = word
-            .trim_start_matches("Some(")
-            .trim_end_matches([')', ',', '.'])
-            .strip_prefix('[')
-            .and_then(|w| w.strip_suffix(']'));
-        if number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit())) {
-            continue;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
+    let message = at.to_string();
+    match message.contains("TypeFlags(") {
+        true => "this type is not possible here".to_owned(),
+        false => smoothed(&message),
     }
-    decapitalized(&out)
 }
 
 fn symbol(operator: naga::BinaryOperator) -> &'static str {

@@ -2,9 +2,10 @@
 
 use crate::args::{DemoArgs, Interpolation};
 use crate::character::{Cast, Character};
-use crate::commands::run_instance;
+use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
+use crate::runner::Runner;
 use crate::talk::Talk;
 use sinew::deform::Par;
 use sinew::geom::Asset;
@@ -117,12 +118,12 @@ fn character(asset: &Asset) -> Character {
 fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
     let mut cast = Cast::assemble(character(asset), &plan, Path::new(""), talk)?;
-    let mut instance =
-        Instance::bind(plan, &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
+    let instance = Instance::bind(plan, &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
+    let mut runner = Runner::Processor(Box::new(instance));
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
     let clip = asset.clips.first().map(|c| c.name.clone());
-    let collected = run_instance(
-        &mut instance,
+    let collected = run_frames(
+        &mut runner,
         &mut cast,
         &[],
         clip.as_deref(),

@@ -48,7 +48,7 @@ fn machine() -> Value {
         "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         "threads": std::thread::available_parallelism().map_or(1, usize::from),
         "simd": simd(),
-        "devices": "cpu",
+        "devices": if cfg!(feature = "gpu") { "cpu, gpu" } else { "cpu" },
         "nodes": sinew::deform::REGISTRY.len(),
     })
 }

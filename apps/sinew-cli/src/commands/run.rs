@@ -6,10 +6,11 @@ use crate::document::Document;
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::output::{Collected, Options, check_ending, write_all};
+use crate::runner::{Output, Runner};
 use crate::talk::Talk;
 use crate::values::{self, Values};
 use sinew::deform::{Par, ParameterValue};
-use sinew::graph::{BindError, BoundGraph, Frame, InputType, Instance, Plan};
+use sinew::graph::{BindError, BoundGraph, Frame, InputType, Plan};
 use sinew::io::gltf_write::GlbSource;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,9 +48,10 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         .build()
         .map_err(Failure::output)?;
     let collected = pool.install(|| -> Outcome<Collected> {
-        let mut instance = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
-        run_instance(
-            &mut instance,
+        let graph = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
+        let mut runner = Runner::new(&graph, args.device, talk)?;
+        run_frames(
+            &mut runner,
             &mut cast,
             &values,
             clip.as_deref(),
@@ -105,34 +107,34 @@ fn bind(
     parameters: &[(&str, ParameterValue)],
     cache: Option<&Path>,
     talk: &Talk,
-) -> Outcome<Instance> {
+) -> Outcome<Arc<BoundGraph>> {
     if let Some(path) = cache.filter(|p| p.exists()) {
         let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
         match BoundGraph::bind_cached(plan.clone(), &cast.bindings, parameters, Par::Rayon, &bytes)
         {
             Ok(graph) => {
                 talk.info("cache_read", &format!("setup read from {}", path.display()));
-                return Ok(Arc::new(graph).instance());
+                return Ok(Arc::new(graph));
             }
             Err(BindError::Cache(e)) => talk.warning("cache", &format!("{}: {e}", path.display())),
             Err(e) => return Err(Failure::bind(e)),
         }
     }
-    let instance = Instance::bind(plan.clone(), &cast.bindings, parameters, Par::Rayon)
+    let graph = BoundGraph::bind(plan.clone(), &cast.bindings, parameters, Par::Rayon)
         .map_err(Failure::bind)?;
     if let Some(path) = cache {
-        sinew::io::write_bytes(path, &instance.graph().setup_cache()).map_err(Failure::output)?;
+        sinew::io::write_bytes(path, &graph.setup_cache()).map_err(Failure::output)?;
         talk.info(
             "cache_written",
             &format!("setup written to {}", path.display()),
         );
     }
-    Ok(instance)
+    Ok(Arc::new(graph))
 }
 
 /// Evaluates the frames in order.
-pub(crate) fn run_instance(
-    instance: &mut Instance,
+pub(crate) fn run_frames(
+    runner: &mut Runner,
     cast: &mut Cast,
     values: &[Values],
     clip: Option<&str>,
@@ -140,7 +142,8 @@ pub(crate) fn run_instance(
     fps: f64,
     talk: &Talk,
 ) -> Outcome<Collected> {
-    let plan = instance.plan().clone();
+    let graph = runner.graph().clone();
+    let plan = graph.plan();
     let progress = talk.progress(numbers.len(), "frames");
     let mut collected = Collected::default();
     let mut before: Option<f64> = None;
@@ -170,29 +173,29 @@ pub(crate) fn run_instance(
             poses: &poses,
             values: &values,
         };
-        instance
-            .update(&frame, Par::Rayon)
+        runner
+            .update(&frame)
             .map_err(|e| Failure::bind(format!("frame {number}: {e}")))?;
-        if let Some((output, vertex)) = not_finite(instance) {
+        let outputs = runner.outputs()?;
+        if let Some((output, vertex)) = not_finite(&outputs) {
             let message = format!(
                 "frame {number}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"
             );
             return Err(Failure::new(Code::Bind, message));
         }
-        collected.add(&plan, instance, number, time_secs);
+        collected.add(&graph, outputs, number, time_secs);
         before = Some(time_secs);
         progress.step(done + 1);
     }
     Ok(collected)
 }
 
-fn not_finite(instance: &Instance) -> Option<(String, usize)> {
-    instance.plan().outputs().iter().find_map(|o| {
-        let mesh = instance.mesh_output(&o.name)?;
-        let bad = mesh
-            .positions
-            .iter()
-            .position(|p| p.iter().any(|c| !c.is_finite()))?;
-        Some((o.name.clone(), bad))
+fn not_finite(outputs: &[(String, Output)]) -> Option<(&str, usize)> {
+    outputs.iter().find_map(|(name, output)| {
+        let Output::Mesh(mesh) = output else {
+            return None;
+        };
+        let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+        Some((name.as_str(), mesh.positions.iter().position(bad)?))
     })
 }

@@ -5,10 +5,12 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut,
-    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext,
-    for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, MASK_PORT,
+    MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
+use bytemuck::{Pod, Zeroable};
+use sinew_geom::Real;
 
 pub use reference::{blend_direction, blend_position};
 
@@ -116,12 +118,39 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
+/// As in `kernel.wgsl`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Uniforms {
+    factor: f32,
+    weight: f32,
+    mask_invert: u32,
+    unused: f32,
+}
+
 #[derive(Debug)]
 struct Bound;
 
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         0
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(DeviceNode {
+            shared: vec![MASK_WEIGHT_WGSL],
+            uniform_bytes: size_of::<Uniforms>(),
+            passes: vec![DevicePass::per_vertex("blend", include_str!("kernel.wgsl"))],
+            ..DeviceNode::default()
+        })
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
+        data.set_uniforms(&Uniforms {
+            factor: frame.parameters.float("factor").to_single(),
+            weight,
+            mask_invert,
+            unused: 0.0,
+        });
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         #[expect(

@@ -1,12 +1,14 @@
 //! Node `debug_lines`: Draws axes, planes, boxes or points of a local frame as lines.
 
+mod device;
 mod reference;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Choice, DefaultValue, Line, NodeDesc, NodeError, NodeKind,
-    ParameterDesc, ParameterType, Parameters, Phase, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode, Line,
+    NodeDesc, NodeError, NodeKind, ParameterDesc, ParameterType, Parameters, Phase, PortDesc,
+    PortType, UpdateContext,
 };
 use sinew_geom::Affine;
 
@@ -175,6 +177,12 @@ impl BoundNode for Bound {
     }
     fn output_len(&self, _port: &str) -> usize {
         self.count
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(shape(&context.parameters), self.count))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(&frame.parameters, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let Some(output) = context.outputs.lines("lines") else {

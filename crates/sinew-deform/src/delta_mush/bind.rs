@@ -120,7 +120,7 @@ impl DeltaMushBind {
     }
 
     /// Whether the points before smoothing are needed beside those of the smoothing itself.
-    fn needs_gathered(&self) -> bool {
+    pub(super) fn needs_gathered(&self) -> bool {
         !self.fans.unsmoothed().is_empty()
     }
 

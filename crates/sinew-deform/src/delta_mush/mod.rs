@@ -1,6 +1,7 @@
 //! Node `delta_mush`: smooths a deformed mesh and puts the detail of the rest mesh back.
 
 mod bind;
+mod device;
 mod frames;
 pub mod reference;
 mod simd;
@@ -8,11 +9,13 @@ mod simd;
 mod tests;
 
 use crate::laplacian::{
-    CHUNK, LaplacianConfig, PIN_BORDER, SmoothingScratch, WEIGHTS, WELD_TOLERANCE,
+    CHUNK, LaplacianConfig, PIN_BORDER, SmoothingScratch, SmoothingUniforms, WEIGHTS,
+    WELD_TOLERANCE,
 };
 use crate::{
-    BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
+    MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
+    Restore, UpdateContext, for_each_chunk,
 };
 use std::any::Any;
 
@@ -202,6 +205,20 @@ impl BoundNode for Bound {
             par: context.par,
         }
         .run();
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        self.0.device_node()
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kernels work in single precision"
+    )]
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let displacement = frame.parameters.float("displacement") as f32;
+        SmoothingUniforms::write(self.0.step, displacement, frame, data);
+    }
+    fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
+        self.0.device_passes(count, run);
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.0).ok()

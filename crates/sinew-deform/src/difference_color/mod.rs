@@ -5,9 +5,12 @@ mod reference;
 mod tests;
 
 use crate::{
-    AttributeEffect, BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
+    MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
+    UpdateContext, for_each_chunk,
 };
+use bytemuck::{Pod, Zeroable};
+use sinew_geom::Real;
 
 pub use reference::difference_color;
 
@@ -94,12 +97,36 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
+/// As in `kernel.wgsl`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Uniforms {
+    scale: f32,
+    unused: [f32; 3],
+}
+
 #[derive(Debug)]
 struct Bound;
 
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         0
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(DeviceNode {
+            uniform_bytes: size_of::<Uniforms>(),
+            passes: vec![DevicePass::per_vertex(
+                "difference_color",
+                include_str!("kernel.wgsl"),
+            )],
+            ..DeviceNode::default()
+        })
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        data.set_uniforms(&Uniforms {
+            scale: frame.parameters.float("scale").to_single(),
+            unused: [0.0; 3],
+        });
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let Some(colors) = context.outputs.mesh("mesh").colors else {

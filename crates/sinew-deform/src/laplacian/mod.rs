@@ -1,5 +1,6 @@
 //! See the page `README.md` beside this file.
 
+mod device;
 mod edges;
 mod layout;
 mod operator;
@@ -11,6 +12,7 @@ mod smoother;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use device::{DeviceSmoothing, Slots, SmoothingUniforms};
 pub use edges::EdgeTable;
 pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};

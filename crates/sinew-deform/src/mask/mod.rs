@@ -2,14 +2,18 @@
 
 mod bind;
 mod desc;
+mod device;
 mod reference;
 mod simd;
 #[cfg(test)]
 mod tests;
 
-use crate::{BindContext, BoundNode, NodeError, Par, UpdateContext, for_each_chunk};
+use crate::{
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeError, Par, Parameters,
+    UpdateContext, for_each_chunk,
+};
 use fearless_simd::dispatch;
-use sinew_geom::Affine;
+use sinew_geom::{Affine, Real};
 
 pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
 pub use desc::DESC;
@@ -149,6 +153,23 @@ struct BoundMask {
     rest: Option<Vec<[f32; 3]>>,
 }
 
+impl BoundMask {
+    /// Values of a frame.
+    fn settings(&self, p: &Parameters<'_>) -> MaskSettings {
+        let float = |name| p.float(name).to_single();
+        MaskSettings {
+            value: float("value"),
+            transform: p.transform("transform").cast(),
+            falloff: float("falloff"),
+            curve: self.curve,
+            low: float("low"),
+            high: float("high"),
+            invert: p.bool("invert"),
+            combine: self.combine,
+        }
+    }
+}
+
 impl BoundNode for BoundMask {
     fn setup_bytes(&self) -> usize {
         let values = match &self.source {
@@ -157,29 +178,20 @@ impl BoundNode for BoundMask {
         };
         values + self.rest.as_deref().map_or(0, size_of_val)
     }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, &frame.parameters, data);
+    }
     fn update(&self, mut context: UpdateContext<'_>) {
         let Some(output) = context.outputs.mask("mask") else {
             return;
         };
-        let p = context.parameters;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "masks are single precision"
-        )]
-        let float = |name| p.float(name) as f32;
         let current = context.inputs.mesh("mesh").positions;
         MaskJob {
             source: &self.source,
-            settings: MaskSettings {
-                value: float("value"),
-                transform: p.transform("transform").cast(),
-                falloff: float("falloff"),
-                curve: self.curve,
-                low: float("low"),
-                high: float("high"),
-                invert: p.bool("invert"),
-                combine: self.combine,
-            },
+            settings: self.settings(&context.parameters),
             positions: self.rest.as_deref().unwrap_or(current),
             with: context.inputs.mask("with"),
             output,

@@ -1,13 +1,15 @@
 //! Node `morph`: adds weighted deltas (blend shapes).
 
 mod bind;
+mod device;
 mod reference;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
+    UpdateContext, for_each_chunk,
 };
 use reference::{add_deltas, add_directions};
 use std::any::Any;
@@ -151,6 +153,12 @@ impl BoundNode for BoundMorph {
     }
     fn scratch_bytes(&self) -> usize {
         self.bind.target_count * 4
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let Some(scratch) = context.scratch.downcast_mut::<Vec<f32>>() else {

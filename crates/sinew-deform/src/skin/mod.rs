@@ -3,6 +3,7 @@
 mod bind;
 mod blend;
 mod blocks;
+mod device;
 mod joint;
 mod reference;
 mod simd;
@@ -10,8 +11,9 @@ mod simd;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Choice, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk, simd_level,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
+    UpdateContext, for_each_chunk, simd_level,
 };
 use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
 use sinew_geom::{Affine, PackedAffine};
@@ -109,10 +111,7 @@ impl SkinScratch {
         let outputs = self.motions.iter_mut().zip(&mut self.stretch);
         for ((m, &origin), (motion, stretch)) in palette.iter().zip(&bind.origins).zip(outputs) {
             let split = split_joint::<f64>(&m.unpack::<f64>(), origin);
-            *motion = PackedMotion {
-                real: split.motion.real.coords.map(single).into(),
-                dual: split.motion.dual.coords.map(single).into(),
-            };
+            *motion = PackedMotion::from(&split);
             *stretch = split.stretch.into();
             any |= split.is_stretched;
         }
@@ -267,6 +266,12 @@ impl BoundNode for SkinBind {
     fn scratch_bytes(&self) -> usize {
         let s = SkinScratch::new(self);
         size_of_val(s.motions.as_slice()) + size_of_val(s.stretch.as_slice())
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let (Some(pose), Some(scratch)) = (

@@ -3,7 +3,9 @@
 use super::bind::{Packed, SkinBind};
 use super::blend::{BlendSource, Matrices, Motions};
 use super::blocks::LANES;
+use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
+use super::single;
 use crate::lanes::{V3, load8x4, padded, store8x4};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -14,6 +16,15 @@ use sinew_geom::PackedAffine;
 pub(crate) struct PackedMotion {
     pub(crate) real: [f32; 4],
     pub(crate) dual: [f32; 4],
+}
+
+impl From<&JointMotion<f64>> for PackedMotion {
+    fn from(joint: &JointMotion<f64>) -> Self {
+        Self {
+            real: joint.motion.real.coords.map(single).into(),
+            dual: joint.motion.dual.coords.map(single).into(),
+        }
+    }
 }
 
 /// What one frame's joints look like to the kernel.

@@ -107,7 +107,12 @@ fn cloud(n: usize, k: usize, scaled: bool) -> (Mesh, Rig, Vec<PackedAffine>) {
 }
 
 /// The same with any number of joints; vertices side by side follow different ones.
-fn cloud_of(joints: usize, n: usize, k: usize, scaled: bool) -> (Mesh, Rig, Vec<PackedAffine>) {
+pub(super) fn cloud_of(
+    joints: usize,
+    n: usize,
+    k: usize,
+    scaled: bool,
+) -> (Mesh, Rig, Vec<PackedAffine>) {
     let mut s = 7;
     let mut v3 = || -> [f64; 3] { std::array::from_fn(|_| noise(&mut s)) };
     let origins: Vec<[f64; 3]> = (0..joints).map(|_| v3()).collect();

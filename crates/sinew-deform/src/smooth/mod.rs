@@ -4,11 +4,13 @@
 mod tests;
 
 use crate::laplacian::{
-    LaplacianConfig, PIN_BORDER, Smoother, SmoothingScratch, WEIGHTS, WELD_TOLERANCE,
+    DeviceSmoothing, LaplacianConfig, PIN_BORDER, Slots, Smoother, SmoothingScratch,
+    SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
-    BindContext, BoundNode, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, PortDesc, PortType, Restore, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT, MaskWeight,
+    MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
+    Restore, UpdateContext,
 };
 use std::any::Any;
 
@@ -127,6 +129,21 @@ fn restore(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>
 #[derive(Debug)]
 struct Bound(Smoother);
 
+impl Bound {
+    fn device_smoothing(&self) -> DeviceSmoothing {
+        DeviceSmoothing {
+            keeps_gathered: self.0.layout().keeps_offsets(),
+        }
+    }
+}
+
+fn iterations(parameters: &Parameters<'_>) -> u32 {
+    u32::try_from(parameters.int("iterations")).unwrap_or(0)
+}
+
+/// Results of the smoothing, each with a pass of its own back to the vertices: in that order behind its passes.
+const RESULTS: [Slots; 3] = [Slots::A, Slots::B, Slots::Gathered];
+
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.0.layout().bytes()
@@ -148,10 +165,9 @@ impl BoundNode for Bound {
         let (Some(output), Some(scratch)) = (output, scratch) else {
             return;
         };
-        let iterations = context.parameters.int("iterations");
         SmoothJob {
             bind: &self.0,
-            iterations: u32::try_from(iterations).unwrap_or(0),
+            iterations: iterations(&context.parameters),
             step: context.parameters.float("step") as f32,
             blend: context.parameters.float("blend") as f32,
             weight,
@@ -161,6 +177,31 @@ impl BoundNode for Bound {
             par: context.par,
         }
         .run();
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        let smoothing = self.device_smoothing();
+        let mut node = smoothing.node(self.0.layout())?;
+        let results = &RESULTS[..2 + usize::from(smoothing.keeps_gathered)];
+        let places = results.iter().map(|&from| smoothing.place(from));
+        node.passes.extend(places);
+        node.passes_vary = true;
+        Some(node)
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kernels work in single precision"
+    )]
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let step = frame.parameters.float("step") as f32;
+        SmoothingUniforms::write(step, 0.0, frame, data);
+    }
+    fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
+        let smoothing = self.device_smoothing();
+        let iterations = iterations(&frame.parameters);
+        smoothing.run(iterations, run);
+        let result = smoothing.result(iterations);
+        let place = RESULTS.iter().position(|&r| r == result).unwrap_or(0);
+        run(smoothing.pass_count() + place);
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.0).ok()

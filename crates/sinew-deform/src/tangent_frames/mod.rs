@@ -1,6 +1,7 @@
 //! Node `tangent_frames`: normals and tangents from current positions.
 
 mod bind;
+mod device;
 mod groups;
 mod mikk;
 mod reference;
@@ -12,8 +13,8 @@ mod tests_mikk;
 mod uv;
 
 use crate::{
-    AttributeEffect, BindContext, BoundNode, Choice, MeshAttribute, MeshEffect, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
+    AttributeEffect, BindContext, BoundNode, Choice, DeviceNode, MeshAttribute, MeshEffect,
+    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
     UpdateContext, for_each_chunk, simd_level,
 };
 use fearless_simd::dispatch;
@@ -24,6 +25,7 @@ pub use bind::{
     HardEdges, NormalMode, TangentFramesBind, TangentFramesConfig, TangentFramesError, TangentMode,
     UvBind,
 };
+pub(crate) use device::UNIT_WGSL;
 pub use groups::Rows;
 pub use reference::{
     FIXED_POINT_RANGE, FaceTerms, angle_between, any_perpendicular, face_tangent, face_terms,
@@ -397,6 +399,9 @@ impl BoundNode for Bound {
             par: context.par,
         }
         .run();
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        self.bind.device_node()
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.bind).ok()

@@ -2,6 +2,7 @@
 
 mod bind;
 mod bvh;
+mod device;
 mod reference;
 #[cfg(not(feature = "scalar"))]
 mod simd;
@@ -10,9 +11,9 @@ mod tests;
 
 use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch};
 use crate::{
-    BindContext, BoundNode, Choice, MASK_PORT, MaskWeight, MeshEffect, MeshView, MeshViewMut,
-    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
-    UpdateContext, for_each_chunk,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
+    MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
+    ParameterDesc, Parameters, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
 };
 use reference::Frame;
 use serde::{Deserialize, Serialize};
@@ -343,6 +344,12 @@ impl BoundNode for Bound {
             par: context.par,
         }
         .run();
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        self.bind.device_node()
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::Uniforms::write(frame, data);
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.bind).ok()

@@ -56,7 +56,7 @@ impl Group {
         let mut out = BTreeMap::new();
         let mut linked: BTreeSet<Memory> = BTreeSet::new();
         for pass in &self.passes {
-            for memory in pass.reads().filter(|m| !linked.contains(&m)) {
+            for memory in pass.reads().filter(|m| !linked.contains(m)) {
                 out.entry(memory).or_insert((memory, false));
             }
             for memory in pass.writes() {

@@ -238,13 +238,19 @@ pub(super) fn used(pass: &DevicePass, snippet: &Snippet, given: &[NamedGiven]) -
     let names = tokens.iter().filter(|t| t.kind == TokenKind::Name);
     let words: BTreeSet<&str> = names.map(|t| t.text(snippet.text())).collect();
     let find = |name: &str| given.iter().find(|(known, _)| known == name);
-    let aliased = pass.aliases.iter().filter_map(|(alias, name)| {
+    // An alias stands for an array, whatever is done with it.
+    let functions = |alias: &(&str, &str)| {
+        let (alias, name) = (alias.0.to_owned(), alias.1.to_owned());
+        ["read_", "write_", "count_"].map(|f| (format!("{f}{alias}"), format!("{f}{name}")))
+    };
+    let aliases: Vec<(String, String)> = pass.aliases.iter().flat_map(functions).collect();
+    let aliased = aliases.iter().filter_map(|(alias, name)| {
         let (_, what) = find(name)?;
-        Some(((*alias).to_owned(), what.clone()))
+        Some((alias.clone(), what.clone()))
     });
     let plain = given
         .iter()
-        .filter(|(name, _)| pass.aliases.iter().all(|(alias, _)| alias != name))
+        .filter(|(name, _)| aliases.iter().all(|(alias, _)| alias != name))
         .cloned();
     let all = aliased.chain(plain);
     all.filter(|(name, _)| words.contains(name.as_str()))

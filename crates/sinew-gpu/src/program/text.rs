@@ -108,7 +108,7 @@ impl Writer<'_> {
                         let _ =
                             writeln!(self.out, "fn {full}(i: u32) -> {ty} {{ return {ty}(); }}");
                     }
-                    Some(memory) => match links.get(&*memory) {
+                    Some(memory) => match links.get(memory) {
                         Some(link) => {
                             let _ = writeln!(
                                 self.out,
@@ -218,7 +218,7 @@ impl Writer<'_> {
 
     fn write_line(&mut self, name: &str, memory: Option<Memory>) {
         let mut body = String::new();
-        let stored = memory.filter(|m| self.slots.get(&*m).is_some_and(|s| s.1));
+        let stored = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1));
         if let Some(memory) = stored {
             let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
             let _ = write!(body, "let b = {index} * 10u; ");

@@ -4,7 +4,7 @@
 
 use sinew_wgsl::{KernelErrors, Module, ModuleBuilder, ModuleOptions, Snippet};
 
-pub const ACCESSORS: &str = "\
+pub(crate) const ACCESSORS: &str = "\
 @group(0) @binding(0) var<storage, read> sinew_positions: array<f32>;
 @group(0) @binding(1) var<storage, read_write> sinew_out: array<f32>;
 @group(0) @binding(2) var<storage, read_write> sinew_sum: array<atomic<i32>>;
@@ -20,7 +20,7 @@ fn sinew_write(index: u32, value: vec3<f32>) {
 fn sinew_add(index: u32, value: i32) { atomicAdd(&sinew_sum[index], value); }
 fn sinew_count() -> u32 { return arrayLength(&sinew_positions) / 3u; }";
 
-pub const RENAMES: [(&str, &str); 4] = [
+pub(crate) const RENAMES: [(&str, &str); 4] = [
     ("read_position", "sinew_read"),
     ("write_position", "sinew_write"),
     ("write_sum", "sinew_add"),
@@ -28,27 +28,29 @@ pub const RENAMES: [(&str, &str); 4] = [
 ];
 
 /// The module around one kernel.
-pub fn module(text: &str) -> Result<Module, KernelErrors> {
+pub(crate) fn module(text: &str) -> Result<Module, KernelErrors> {
     module_with(text, ModuleOptions::default())
 }
 
-pub fn module_with(text: &str, options: ModuleOptions) -> Result<Module, KernelErrors> {
+pub(crate) fn module_with(text: &str, options: ModuleOptions) -> Result<Module, KernelErrors> {
     let snippet = Snippet::parse("k.wgsl", text)?;
     let mut builder = ModuleBuilder::new(options);
     builder.declare("accessors", ACCESSORS);
-    let entry = builder.add(&snippet, "sinew_0_", &RENAMES)?.unwrap();
+    let entry = builder
+        .add(&snippet, "sinew_0_", &RENAMES)?
+        .expect("no library");
     builder.declare("entry point", &entry_point(&entry));
     builder.finish()
 }
 
-pub fn entry_point(kernel: &str) -> String {
+pub(crate) fn entry_point(kernel: &str) -> String {
     format!(
         "@compute @workgroup_size(64)\nfn sinew_main(@builtin(global_invocation_id) id: vec3<u32>) {{ {kernel}(id.x); }}"
     )
 }
 
 /// What the user sees.
-pub fn errors(text: &str) -> String {
+pub(crate) fn errors(text: &str) -> String {
     match module(text) {
         Ok(_) => "no error".to_owned(),
         Err(errors) => errors.to_string(),

@@ -1,0 +1,3 @@
+fn source(index: u32) -> f32 {
+    return uniforms().value;
+}

@@ -1,0 +1,3 @@
+fn place(index: u32) -> vec3f {
+    return read_rest(index);
+}

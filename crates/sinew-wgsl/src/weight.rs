@@ -1,0 +1,115 @@
+//! How long functions are, the constants that they use included: naga copies a constant's whole value to each place of use, and its
+//! time grows with the square of what it has then.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::brackets::Problem;
+use crate::scan::{Declaration, DeclarationKind};
+use crate::tokens::{Token, TokenKind};
+
+/// Most tokens of one function, where each use of a constant counts as many as its value has. This many take naga about half a
+/// second.
+pub const LONGEST_FUNCTION: usize = 1 << 16;
+
+struct Weights<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+    declarations: &'a [Declaration],
+    constants: HashMap<&'a str, usize>,
+    known: Vec<Option<usize>>,
+}
+
+/// Functions and constants that are too long; of a body, the body. Declarations must not build on each other in circles or too
+/// deeply, which [`crate::recursion::check`] finds. Linear.
+pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) -> Vec<Problem> {
+    let constants = declarations
+        .iter()
+        .enumerate()
+        .filter(|(_, d)| d.kind == DeclarationKind::Constant)
+        .map(|(i, d)| (tokens[d.name].text(text), i))
+        .collect();
+    let mut weights = Weights {
+        text,
+        tokens,
+        declarations,
+        constants,
+        known: vec![None; declarations.len()],
+    };
+    if declarations.is_empty() {
+        let weight = weights.of_tokens(0..tokens.len(), None);
+        let first = tokens.first();
+        let problem = first.and_then(|t| too_long(*t, "the kernel", weight, tokens.len()));
+        return problem.into_iter().collect();
+    }
+    let mut out = Vec::new();
+    for (i, d) in declarations.iter().enumerate() {
+        let name = tokens[d.name];
+        let what = format!("`{}`", name.text(text));
+        let problem = too_long(name, &what, weights.of(i), d.tokens.len());
+        // The first constant that is too long, not all that build on it.
+        if problem.is_some() {
+            weights.known[i] = Some(0);
+        }
+        out.extend(problem);
+    }
+    out
+}
+
+fn too_long(at: Token, what: &str, weight: usize, own: usize) -> Option<Problem> {
+    if weight <= LONGEST_FUNCTION {
+        return None;
+    }
+    if weight == own {
+        let message = format!("{what} has {weight} tokens, at most {LONGEST_FUNCTION}");
+        return Some(Problem::new(at, message));
+    }
+    let message = format!(
+        "{what} has {weight} tokens with the constants that it uses, at most {LONGEST_FUNCTION}"
+    );
+    Some(Problem::new(at, message).help("keep large tables in `var<private>`"))
+}
+
+impl Weights<'_> {
+    /// Tokens of a declaration, those of constants counted at each use.
+    fn of(&mut self, declaration: usize) -> usize {
+        if let Some(known) = self.known[declaration] {
+            return known;
+        }
+        let range = self.declarations[declaration].tokens.clone();
+        let weight = self.of_tokens(range, Some(declaration));
+        self.known[declaration] = Some(weight);
+        weight
+    }
+
+    /// The same of a range of tokens, constants within functions included.
+    fn of_tokens(&mut self, range: Range<usize>, declaration: Option<usize>) -> usize {
+        let mut local: HashMap<&str, usize> = HashMap::new();
+        let mut total = 0_usize;
+        // A constant of the function: its name and what was there before its value.
+        let mut open: Option<(&str, usize)> = None;
+        for at in range {
+            let token = self.tokens[at];
+            let word = token.text(self.text);
+            let module = self.constants.get(word).copied();
+            let used = match (token.kind, local.get(word)) {
+                (TokenKind::Name, Some(weight)) => *weight,
+                (TokenKind::Name, None) => module
+                    .filter(|m| Some(*m) != declaration)
+                    .map_or(0, |m| self.of(m)),
+                _ => 0,
+            };
+            total = total.saturating_add(used).saturating_add(1);
+            if token.is_keyword(self.text, "const") {
+                let name = self.tokens.get(at + 1).map(|t| t.text(self.text));
+                open = name.map(|n| (n, total));
+            } else if token.is(self.text, b';')
+                && let Some((name, before)) = open.take()
+            {
+                let weight = local.entry(name).or_default();
+                *weight = (*weight).max(total - before);
+            }
+        }
+        total
+    }
+}

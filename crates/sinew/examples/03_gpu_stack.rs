@@ -1,0 +1,206 @@
+//! Times a whole character on a graphics device: linear skinning with four influences, delta mush with eight passes, normals, on grids
+//! of growing size; then crowds. Prints medians of the device's own clock, launch by launch.
+//!
+//! ```sh
+//! cargo run --release -p sinew --features gpu --example 03_gpu_stack -- [VERTICES...]
+//! ```
+//!
+//! The adapter is the one that `SINEW_ADAPTER` names, else the fastest. The binary needs a Vulkan loader at run time and
+//! nothing else.
+
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
+
+use sinew::deform::Par;
+use sinew::geom::{
+    Affine, Influences, Joint, LocalTransform, Mesh, Node, Pose, Rig, Topology, Trs,
+};
+use sinew::gpu::{
+    Gpu, GpuGraph, GpuInstances, GpuOptions, Samples, SpanSamples, Stopwatch, Timestamps,
+};
+use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, NoNesting, compile};
+use std::error::Error;
+use std::sync::Arc;
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+const JOINTS: u16 = 64;
+const FRAMES: usize = 60;
+const STACK: &str = r#"{
+    "sinew": "1.0",
+    "stack": ["skin", { "node": "delta_mush", "iterations": 8 }, "tangent_frames"]
+}"#;
+const TWO_EDGES: &str = r#"{
+    "sinew": "1.0",
+    "stack": ["skin", { "node": "delta_mush", "iterations": 8, "frame": "two_edges" }, "tangent_frames"]
+}"#;
+const SKIN: &str = r#"{
+    "sinew": "1.0",
+    "inputs": { "body": { "type": "mesh" }, "pose": { "type": "pose" } },
+    "nodes": { "skin": { "node": "skin", "mesh": "body", "pose": "pose" } },
+    "outputs": { "body": "skin" }
+}"#;
+
+fn main() -> Outcome {
+    let given: Vec<u32> = std::env::args()
+        .skip(1)
+        .map(|a| a.parse())
+        .collect::<Result<_, _>>()?;
+    let sizes = match given.as_slice() {
+        [] => &[10_000, 100_000, 1_000_000],
+        given => given,
+    };
+    let gpu = Gpu::new(&GpuOptions::from_env())?;
+    println!("{}", gpu.info());
+    for &size in sizes {
+        for (name, document) in [("all neighbours", STACK), ("two edges", TWO_EDGES)] {
+            println!("\n{size} vertices, skin + delta mush x8 ({name}) + normals");
+            measure(&gpu, size, document, 1)?;
+        }
+    }
+    for (vertices, count) in [(10_000, 100), (10_000, 1000)] {
+        println!("\ncrowd: {count} characters of {vertices} vertices, linear skinning");
+        measure(&gpu, vertices, SKIN, count)?;
+    }
+    Ok(())
+}
+
+/// A square sheet with a ripple, its rows following the joints one after another.
+fn sheet(vertices: u32) -> Outcome<Mesh> {
+    let width = f64::from(vertices).sqrt() as u32;
+    let height = vertices / width;
+    let at = |i: u32| {
+        [
+            (i % width) as f32,
+            (i / width) as f32,
+            (i as f32 * 0.37).sin(),
+        ]
+    };
+    let count = width * height;
+    let mut triangles = Vec::new();
+    for y in 0..height - 1 {
+        for x in 0..width - 1 {
+            let a = y * width + x;
+            triangles.push([a, a + 1, a + width + 1]);
+            triangles.push([a, a + width + 1, a + width]);
+        }
+    }
+    let positions: Vec<[f32; 3]> = (0..count).map(at).collect();
+    let mut mesh = Mesh::new("sheet", Topology::new(count, triangles)?, positions);
+    mesh.normals = Some(vec![[0.0, 0.0, 1.0]; count as usize]);
+    let row = |i: u32| {
+        let first = u32::from(JOINTS - 4) * (i / width) / height;
+        [
+            (first, 0.46),
+            (first + 1, 0.3),
+            (first + 2, 0.15),
+            (first + 3, 0.09),
+        ]
+    };
+    let rows: Vec<[(u32, f32); 4]> = (0..count).map(row).collect();
+    let rows = rows.iter().map(<[_; 4]>::as_slice);
+    let (influences, ..) = Influences::from_rows(rows, usize::from(JOINTS), 0)?;
+    mesh.influences = Some(influences);
+    Ok(mesh)
+}
+
+fn rig() -> Outcome<Rig> {
+    let node = |i: u16| Node {
+        name: format!("joint {i}"),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let joint = |node: u16| Joint {
+        node: usize::from(node),
+        joint_from_bind: Affine::identity(),
+    };
+    let (nodes, joints) = ((0..JOINTS).map(node), (0..JOINTS).map(joint));
+    Ok(Rig::new(nodes.collect(), joints.collect())?)
+}
+
+fn bound(vertices: u32, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
+    let plan = Arc::new(compile("stack.json", document, &NoNesting)?);
+    let (mesh, rig) = (Arc::new(sheet(vertices)?), Arc::new(rig()?));
+    let mut pose = rig.rest_pose();
+    for (joint, step) in pose.palette.iter_mut().zip(0_u8..) {
+        joint.rows[0][3] = 0.1 * f32::from(step);
+    }
+    let inputs: Vec<InputBinding> = plan
+        .inputs()
+        .iter()
+        .map(|input| match input.ty {
+            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Pose => InputBinding::Pose(rig.clone()),
+            InputType::Values => InputBinding::Values,
+        })
+        .collect();
+    let graph = BoundGraph::bind(plan, &inputs, &[], Par::Rayon)?;
+    Ok((Arc::new(graph), pose))
+}
+
+fn measure(gpu: &Gpu, vertices: u32, document: &str, count: usize) -> Outcome {
+    let (graph, pose) = bound(vertices, document)?;
+    let on_gpu = GpuGraph::new(gpu, &graph)?;
+    let mut instances = on_gpu.instances(count)?;
+    println!(
+        "  {:.1} MB shared, {:.1} MB own",
+        on_gpu.memory_bytes() as f64 / 1e6,
+        instances.memory_bytes() as f64 / 1e6
+    );
+    let frame = Frame {
+        pose: Some(&pose),
+        ..Frame::default()
+    };
+    let frames = vec![frame; count];
+    if !gpu.capabilities().timestamps_in_encoders {
+        println!("  no times: the adapter takes none between commands");
+        return Ok(());
+    }
+    whole(gpu, &mut instances, &frames)?;
+    each(gpu, &mut instances, &frames)
+}
+
+/// The whole frame, as an engine runs it.
+fn whole(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outcome {
+    let mut times = Timestamps::new(gpu, 1)?;
+    let (mut device, mut host) = (Samples::new(FRAMES), Samples::new(FRAMES));
+    for _ in 0..FRAMES + 10 {
+        let watch = Stopwatch::start();
+        instances.send(frames)?;
+        let submission = gpu.submit("frame", |encoder| {
+            times.begin(gpu, encoder, 0)?;
+            instances.record(encoder, &frames[0]);
+            times.end(gpu, encoder, 0)?;
+            times.resolve(gpu, encoder)
+        })?;
+        host.push(watch.elapsed_ns());
+        if let Some(Some(span)) = times.read(gpu, &submission)?.first() {
+            device.push(span.duration_ns());
+        }
+    }
+    let us = |samples: &mut Samples| samples.median().unwrap_or(f64::NAN) / 1e3;
+    println!(
+        "  {:>10.1} us a frame on the device, {:.1} us on the host to send, record and submit",
+        us(&mut device),
+        us(&mut host)
+    );
+    Ok(())
+}
+
+/// Launch by launch; each in a pass of its own, which costs some.
+fn each(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outcome {
+    let labels: Vec<String> = instances.launch_labels().map(str::to_owned).collect();
+    let mut times = Timestamps::new(gpu, u32::try_from(labels.len())?)?;
+    let mut samples = SpanSamples::new(labels.len(), FRAMES);
+    for _ in 0..FRAMES {
+        let submission = instances.update_timed(frames, &mut times)?;
+        samples.push(times.read(gpu, &submission)?);
+    }
+    for (i, label) in labels.iter().enumerate() {
+        if let Some(ns) = samples.median_ns(i) {
+            println!("  {:>10.1} us  {label}", ns / 1e3);
+        }
+    }
+    Ok(())
+}
