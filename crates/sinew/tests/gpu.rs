@@ -6,7 +6,7 @@ mod common;
 use common::{assets, bindings, document};
 use sinew::deform::{Par, REGISTRY};
 use sinew::geom::{Asset, Pose};
-use sinew::graph::{BoundGraph, Frame, Instance, NoNesting, OutputMesh, compile};
+use sinew::graph::{BoundGraph, Frame, InputType, Instance, NoNesting, OutputMesh, Plan, compile};
 use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -168,10 +168,21 @@ fn poses(asset: &Asset) -> Vec<(f64, Pose)> {
         .collect()
 }
 
+/// Something for every input of numbers.
+fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
+    let wanted = plan.inputs().iter().enumerate();
+    let wanted = wanted.filter(|(_, input)| input.ty == InputType::Values);
+    wanted
+        .map(|(i, input)| (i, (1..=input.count).map(|v| 0.75 / v as f32).collect()))
+        .collect()
+}
+
 /// Runs two characters for three frames, the second one frame ahead, on both devices.
 fn run(gpu: &sinew_gpu::Gpu, asset: &Asset, text: &str, worst: &mut Worst) -> Result<(), GpuError> {
     let plan = Arc::new(compile("test.json", text, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
     let inputs = bindings(asset, &plan);
+    let values = numbers(&plan);
+    let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, v.as_slice())).collect();
     let graph = match BoundGraph::bind(plan, &inputs, &[], Par::Seq) {
         Ok(graph) => Arc::new(graph),
         // What a graph wants and this mesh lacks.
@@ -186,6 +197,7 @@ fn run(gpu: &sinew_gpu::Gpu, asset: &Asset, text: &str, worst: &mut Worst) -> Re
             time_secs: poses[i].0,
             dt_secs: 0.1,
             pose: Some(&poses[i].1),
+            values: &values,
             ..Frame::default()
         });
         on_gpu.update(&frames)?;

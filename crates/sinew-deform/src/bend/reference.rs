@@ -1,7 +1,9 @@
 //! The arc of one point.
 
 use crate::Parameters;
-use crate::local_frame::{LaneReal, Local, LocalDeformer, LocalMap, MapVisitor, Region, RegionAt};
+use crate::local_frame::{
+    DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, Region, RegionAt,
+};
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +29,21 @@ impl LocalDeformer for Bend {
     }
     fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
         visitor.visit(BendMap::new(self))
+    }
+    fn device_map(&self) -> DeviceMap {
+        DeviceMap {
+            name: "bend",
+            texts: vec![include_str!("map.wgsl")],
+            settings: vec![],
+        }
+    }
+    fn map_uniforms(&self) -> MapUniforms {
+        let map = BendMap::<f32>::new(self);
+        let [x, y] = map.toward;
+        MapUniforms {
+            region: map.region,
+            numbers: [map.curvature, map.center, x, y, 0.0, 0.0, 0.0, 0.0],
+        }
     }
 }
 

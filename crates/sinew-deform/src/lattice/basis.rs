@@ -143,7 +143,7 @@ impl<R: Real> AxisBasis<R> {
 }
 
 /// Which points stand for grid index `j`, and how often each counts.
-fn stand_ins(j: isize, last: isize, border: Border) -> [(isize, f64); 2] {
+pub(super) fn stand_ins(j: isize, last: isize, border: Border) -> [(isize, f64); 2] {
     let inside = j.clamp(0, last);
     let beyond = (j - inside).unsigned_abs() as f64;
     let neighbour = if j < 0 { inside + 1 } else { inside - 1 };

@@ -80,7 +80,7 @@ fn rest_point(bind: &LatticeBind, index: [usize; 3]) -> Vec3<f64> {
     bind.low_corner() + Vec3::from_fn(|a, _| along(a) * bind.config.size[a])
 }
 
-fn offset_in_scene(
+pub(super) fn offset_in_scene(
     bind: &LatticeBind,
     box_transform: &Affine<f64>,
     points: &[[f64; 3]],

@@ -5,6 +5,7 @@
 mod basis;
 mod bind;
 mod cage;
+mod device;
 mod job;
 mod local;
 mod reference;
@@ -14,9 +15,9 @@ mod tensor;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Choice, DefaultValue, MASK_PORT, MaskWeight, MeshEffect, NodeDesc,
-    NodeError, NodeKind, ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType,
-    UpdateContext,
+    BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
+    MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, ParameterDesc, ParameterType,
+    ParameterValue, Phase, PortDesc, PortType, UpdateContext,
 };
 use std::any::Any;
 
@@ -259,6 +260,12 @@ impl BoundNode for Bound {
     }
     fn scratch_bytes(&self) -> usize {
         LatticeScratch::bytes(&self.0)
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(&self.0))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(&self.0, frame, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let box_transform = context.parameters.transform("rest_transform");

@@ -1,4 +1,5 @@
 mod closed_forms;
+mod device;
 mod jacobian;
 mod node;
 mod outside;

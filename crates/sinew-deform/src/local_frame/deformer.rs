@@ -1,9 +1,12 @@
 //! From a map to a node: the job, and the bound node that runs it.
 
-use super::{Frame, LaneReal, LocalMap, Placement, VertexIn, kernel, move_vertex};
+use super::{
+    DeviceMap, Frame, LaneReal, LocalMap, MapUniforms, Placement, VertexIn, device, kernel,
+    move_vertex,
+};
 use crate::{
-    BindContext, BoundNode, Line, MaskWeight, MeshView, MeshViewMut, NodeError, Par, Parameters,
-    UpdateContext, for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Line, MaskWeight, MeshView,
+    MeshViewMut, NodeError, Par, Parameters, UpdateContext, for_each_chunk,
 };
 use sinew_geom::Real;
 use std::fmt::Debug;
@@ -26,6 +29,10 @@ pub trait LocalDeformer: Copy + Debug + Send + Sync + 'static {
     fn from_parameters(parameters: &Parameters<'_>) -> Self;
     /// Hands the selected map, one type a variant, to `visitor`.
     fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output;
+    /// What it adds to the kernel on a device; may depend on what setup knows only.
+    fn device_map(&self) -> DeviceMap;
+    /// What that takes in a frame.
+    fn map_uniforms(&self) -> MapUniforms;
     /// Writes [`Self::DEBUG_LINES`] segments.
     fn debug_lines(&self, _placement: &Placement, _parameters: &Parameters<'_>, _out: &mut [Line]) {
     }
@@ -175,6 +182,12 @@ impl<D: LocalDeformer> BoundNode for Bound<D> {
     }
     fn output_len(&self, port: &str) -> usize {
         if port == "debug" { D::DEBUG_LINES } else { 0 }
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(&D::from_parameters(&context.parameters)))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame::<D>(frame, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let deformer = D::from_parameters(&context.parameters);

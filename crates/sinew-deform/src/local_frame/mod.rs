@@ -17,6 +17,7 @@
 //! the winding of the folded triangles.
 
 mod deformer;
+mod device;
 mod kernel;
 mod lanes;
 mod placement;
@@ -28,6 +29,7 @@ mod tests;
 
 pub(crate) use deformer::bind;
 pub use deformer::{LocalDeformer, LocalJob, MapVisitor};
+pub use device::{DeviceMap, ELEMENTARY_WGSL, MapUniforms, PROFILE_WGSL};
 pub use kernel::{Moved, VertexIn, move_vertex};
 pub use lanes::LaneReal;
 pub(crate) use lanes::{high, low};

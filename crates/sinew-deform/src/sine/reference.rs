@@ -2,7 +2,8 @@
 
 use crate::Parameters;
 use crate::local_frame::{
-    LaneReal, Local, LocalDeformer, LocalMap, MapVisitor, Region, RegionAt, high,
+    DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, Region, RegionAt,
+    high,
 };
 use std::f64::consts::TAU;
 
@@ -54,6 +55,33 @@ impl LocalDeformer for Sine {
         match self.wave {
             Wave::Plane => visitor.visit(PlaneWaveMap::new(self)),
             Wave::Radial => visitor.visit(RadialWaveMap::new(self)),
+        }
+    }
+    fn device_map(&self) -> DeviceMap {
+        DeviceMap {
+            name: "sine",
+            texts: match self.wave {
+                Wave::Plane => vec![include_str!("plane.wgsl")],
+                Wave::Radial => vec![include_str!("radial.wgsl")],
+            },
+            settings: vec![],
+        }
+    }
+    fn map_uniforms(&self) -> MapUniforms {
+        let (region, [a, b, c, d]) = match self.wave {
+            Wave::Plane => {
+                let map = PlaneWaveMap::<f32>::new(self);
+                let [x, y] = map.amplitude;
+                (map.region, [map.rate, map.phase, x, y])
+            }
+            Wave::Radial => {
+                let map = RadialWaveMap::<f32>::new(self);
+                (map.region, [map.rate, map.phase, map.amplitude, map.decay])
+            }
+        };
+        MapUniforms {
+            region,
+            numbers: [a, b, c, d, 0.0, 0.0, 0.0, 0.0],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The published formula, with its cancellations removed.
 
 use super::SquashStretch;
-use crate::local_frame::{LaneReal, Local, LocalMap, RegionAt, high};
+use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt, high};
 
 /// Map of the documented mode.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,17 @@ impl<R: LaneReal> DocumentedMap<R> {
             bezier: Bezier::new(settings.axis_bias.clamp(0.0, 1.0)),
             stretch: R::from_double(stretch - 1.0),
             cross: cross.map(|r| R::from_double(r.max(floor) - 1.0)),
+        }
+    }
+}
+
+impl DocumentedMap<f32> {
+    /// As in `documented.wgsl`.
+    pub(super) fn uniforms(&self) -> MapUniforms {
+        let [x, y] = self.cross;
+        MapUniforms {
+            region: self.region,
+            numbers: [self.bezier.m, self.stretch, x, y, 0.0, 0.0, 0.0, 0.0],
         }
     }
 }
@@ -78,7 +89,7 @@ impl<R: LaneReal> LocalMap<R> for DocumentedMap<R> {
 /// of its first coordinate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bezier<R> {
-    m: R,
+    pub(super) m: R,
     /// `1 - 2 m`.
     twist: R,
 }

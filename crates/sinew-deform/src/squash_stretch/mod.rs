@@ -8,7 +8,9 @@ mod node_tests;
 mod tests;
 mod volume;
 
-use crate::local_frame::{self, LaneReal, LocalDeformer, LocalJob, MapVisitor, Placement, Region};
+use crate::local_frame::{
+    self, DeviceMap, LaneReal, LocalDeformer, LocalJob, MapUniforms, MapVisitor, Placement, Region,
+};
 use crate::{
     Choice, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, Parameters,
     PortDesc, PortType,
@@ -205,6 +207,25 @@ impl LocalDeformer for SquashStretch {
             Mode::VolumePreserving if self.stretch != 1.0 => visitor.visit(VolumeMap::new(self)),
             // At rest both are the identity; this one to the last bit.
             _ => visitor.visit(DocumentedMap::new(self)),
+        }
+    }
+
+    fn device_map(&self) -> DeviceMap {
+        let bezier = include_str!("bezier.wgsl");
+        DeviceMap {
+            name: "squash_stretch",
+            texts: match self.mode {
+                Mode::VolumePreserving => vec![bezier, include_str!("volume.wgsl")],
+                Mode::Documented => vec![bezier, include_str!("documented.wgsl")],
+            },
+            settings: vec![],
+        }
+    }
+
+    fn map_uniforms(&self) -> MapUniforms {
+        match self.mode {
+            Mode::VolumePreserving => VolumeMap::new(self).uniforms(),
+            Mode::Documented => DocumentedMap::new(self).uniforms(),
         }
     }
 

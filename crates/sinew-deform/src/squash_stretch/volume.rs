@@ -2,7 +2,7 @@
 
 use super::SquashStretch;
 use super::documented::Bezier;
-use crate::local_frame::{LaneReal, Local, LocalMap, RegionAt};
+use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt};
 
 /// Map of the volume-preserving mode.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,27 @@ impl<R: LaneReal> VolumeMap<R> {
             lean: R::from_double(1.0 - 2.0 * m),
             even: R::from_double(1.0 - (2.0 * bias - 1.0).abs()),
             first_leads: bias < 0.5,
+        }
+    }
+}
+
+impl VolumeMap<f32> {
+    /// As in `volume.wgsl`.
+    pub(super) fn uniforms(&self) -> MapUniforms {
+        let (m, inverse_m) = (self.bezier.m, self.inverse_bezier.m);
+        let first_leads = if self.first_leads { 1.0 } else { 0.0 };
+        MapUniforms {
+            region: self.region,
+            numbers: [
+                m,
+                inverse_m,
+                self.stretch,
+                self.lean,
+                self.even,
+                first_leads,
+                0.0,
+                0.0,
+            ],
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The section scale of one point.
 
-use crate::Parameters;
 use crate::local_frame::{
-    LaneReal, Local, LocalDeformer, LocalMap, MapVisitor, Profile, Region, RegionAt,
+    DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
+    Profile, Region, RegionAt,
 };
+use crate::{DeviceSetting, Parameters};
 
 /// How the scale goes from the bottom to the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,38 @@ impl LocalDeformer for Taper {
         match self.shape {
             Shape::Profile(_) => visitor.visit(common),
             Shape::Exponential => visitor.visit(ExponentialTaperMap::new(self)),
+        }
+    }
+    fn device_map(&self) -> DeviceMap {
+        let section = include_str!("section.wgsl");
+        let (texts, smooth) = match self.shape {
+            Shape::Profile(p) => (
+                vec![section, PROFILE_WGSL, include_str!("map.wgsl")],
+                p == Profile::Smooth,
+            ),
+            Shape::Exponential => (vec![section, include_str!("exponential.wgsl")], false),
+        };
+        DeviceMap {
+            name: "taper",
+            texts,
+            settings: vec![("SMOOTH", DeviceSetting::Bool(smooth))],
+        }
+    }
+    fn map_uniforms(&self) -> MapUniforms {
+        let (region, start, rise, curve) = match self.shape {
+            Shape::Profile(_) => {
+                let map = TaperMap::<f32>::new(self);
+                let [x, y] = map.scales;
+                (map.region, [x[0], y[0]], [x[1], y[1]], map.curve)
+            }
+            Shape::Exponential => {
+                let map = ExponentialTaperMap::<f32>::new(self);
+                (map.region, map.start, map.rate, map.curve)
+            }
+        };
+        MapUniforms {
+            region,
+            numbers: [start[0], start[1], rise[0], rise[1], curve, 0.0, 0.0, 0.0],
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The turn of one point.
 
-use crate::Parameters;
 use crate::local_frame::{
-    LaneReal, Local, LocalDeformer, LocalMap, MapVisitor, Profile, Region, RegionAt,
+    DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
+    Profile, Region, RegionAt,
 };
+use crate::{DeviceSetting, Parameters};
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +33,23 @@ impl LocalDeformer for Twist {
     }
     fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
         visitor.visit(TwistMap::new(self))
+    }
+    fn device_map(&self) -> DeviceMap {
+        DeviceMap {
+            name: "twist",
+            texts: vec![PROFILE_WGSL, include_str!("map.wgsl")],
+            settings: vec![(
+                "SMOOTH",
+                DeviceSetting::Bool(self.profile == Profile::Smooth),
+            )],
+        }
+    }
+    fn map_uniforms(&self) -> MapUniforms {
+        let map = TwistMap::<f32>::new(self);
+        MapUniforms {
+            region: map.region,
+            numbers: [map.half_start, map.half_turn, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! What the registry's tests share: one small graph for each node, and meshes to run it on.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use sinew::deform::{NodeDesc, Par, PortType};
-use sinew::geom::{Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
+use sinew::geom::{
+    Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Quat, Rig, Trs, Vec3,
+};
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
 use std::sync::Arc;
 
@@ -39,6 +42,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
 /// Meshes that every node must survive.
 pub(crate) fn assets() -> Vec<Asset> {
     let mut out = sinew_samples::all().expect("samples");
+    out.push(dressed());
     for mesh in [
         sinew_testkit::meshes::grid(7, 5),
         sinew_testkit::meshes::cube(),
@@ -48,6 +52,92 @@ pub(crate) fn assets() -> Vec<Asset> {
         out.push(one_mesh(mesh));
     }
     out
+}
+
+/// A posed tube with everything that a mesh can have: tangents, colours, a painted mask with a hole, up to five of 300 joints a
+/// vertex (one of them stretched, one mirrored), a morph target with normals and tangents.
+fn dressed() -> Asset {
+    const JOINTS: u32 = 300;
+    const STEP: u32 = 60;
+    let mut mesh = sinew_testkit::meshes::tube(24, 12, 2.0, 0.2);
+    mesh.name = "dressed".into();
+    let n = mesh.vertex_count() as u32;
+    let share = |v: u32| v as f32 / n as f32;
+    mesh.tangents = Some(
+        (0..n)
+            .map(|v| [1.0, 0.0, 0.0, if v % 3 == 0 { -1.0 } else { 1.0 }])
+            .collect(),
+    );
+    mesh.colors = vec![
+        (0..n)
+            .map(|v| [share(v), 1.0 - share(v), 0.25, 1.0])
+            .collect(),
+    ];
+    let mut painted: Vec<f32> = (0..n).map(|v| (7.0 * share(v)).fract()).collect();
+    painted[5] = f32::NAN;
+    mesh.attributes
+        .insert("mask".into(), sinew::geom::Attribute::Scalar(painted));
+    // The last joint mirrors: where it mixed with others, some matrix on the way would be singular.
+    let row = |v: u32| -> Vec<(u32, f32)> {
+        match v {
+            0..12 => vec![(JOINTS - 1, 1.0)],
+            _ => (0..=v % 5)
+                .map(|k| (STEP * ((v / 40 + k) % 5), 1.0 / (1.0 + 1.3 * k as f32)))
+                .collect(),
+        }
+    };
+    let rows: Vec<Vec<(u32, f32)>> = (0..n).map(row).collect();
+    let rows = rows.iter().map(Vec::as_slice);
+    mesh.influences = Influences::from_rows(rows, JOINTS as usize, 0)
+        .ok()
+        .map(|r| r.0);
+    let target = |name: &str, step: usize, delta: [f32; 3]| {
+        let vertices: Vec<u32> = (0..n).step_by(step).collect();
+        sinew::geom::MorphTarget {
+            name: name.into(),
+            positions: vec![delta; vertices.len()],
+            normals: vec![delta.map(|d| 3.0 * d); vertices.len()],
+            tangents: vec![delta.map(|d| -2.0 * d); vertices.len()],
+            vertices,
+        }
+    };
+    mesh.morph_targets = vec![target("wide", 2, [0.0, 0.1, 0.05])];
+    let mut nodes: Vec<Node> = (0..JOINTS)
+        .map(|j| {
+            let turn = Vec3::new(0.3, 0.1, -0.2) * f64::from(j / STEP);
+            Node {
+                name: format!("joint_{j}"),
+                parent: None,
+                local: LocalTransform::Trs(Trs {
+                    translation: Vec3::new(0.4 * f64::from(j / STEP), 0.05, 0.1),
+                    rotation: Quat::new(turn * 0.5),
+                    scale: match j {
+                        120 => Vec3::new(1.2, 0.8, 1.1),
+                        299 => Vec3::new(-1.0, 1.0, 1.0),
+                        _ => Vec3::repeat(1.0),
+                    },
+                }),
+                morph_weights: Vec::new(),
+                morph_offset: 0,
+            }
+        })
+        .collect();
+    nodes[3].morph_weights = vec![0.75];
+    let joints = (0..JOINTS)
+        .map(|j| Joint {
+            node: j as usize,
+            joint_from_bind: Affine {
+                translation: Vec3::new(-0.4 * f64::from(j / STEP), 0.0, 0.0),
+                ..Affine::identity()
+            },
+        })
+        .collect();
+    Asset {
+        name: mesh.name.clone(),
+        meshes: vec![mesh],
+        rig: Arc::new(Rig::new(nodes, joints).expect("valid rig")),
+        ..Asset::default()
+    }
 }
 
 /// An asset around one mesh, with two joints and one morph target where it has none.

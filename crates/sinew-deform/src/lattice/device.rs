@@ -1,0 +1,327 @@
+//! The lattice on a device: constants of its axes, and the control points of a frame.
+
+use super::basis::{AxisKind, AxisRule, stand_ins};
+use super::bind::{Interpolation, LatticeBind, Outside};
+use super::cage::offset_in_scene;
+use crate::{
+    DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
+    DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+};
+use bytemuck::{Pod, Zeroable};
+use sinew_geom::{Affine, Mat3, PackedAffine, Vec3};
+
+/// As in `lattice.wgsl`.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Uniforms {
+    unit_from_scene: PackedAffine,
+    scene_from_unit: PackedAffine,
+    falloff_distance: f32,
+    weight: f32,
+    mask_invert: u32,
+    is_active: u32,
+    along_box: u32,
+    unused: [u32; 3],
+}
+
+/// Most taps an axis of `sum_near.wgsl`.
+const NEAR: usize = 4;
+
+/// An axis of the grid that the kernel reads: the control points and, beyond both ends, points that stand in for
+/// what a border rule says. So no tap of the kernel is special.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct GridAxis {
+    pub(super) rule: AxisRule,
+    /// Control points of the user.
+    points: usize,
+    /// Kind in the text.
+    kind: u32,
+    /// Control points that act on a vertex.
+    pub(super) taps: usize,
+    /// Added before a cell is looked up.
+    pub(super) shift: f64,
+    /// Points that stand in before the first one of the rule.
+    pub(super) before: usize,
+    /// All points.
+    pub(super) len: usize,
+    pub(super) last_cell: f64,
+    /// First tap of a cell minus its index, in this grid.
+    pub(super) base: f64,
+}
+
+impl GridAxis {
+    fn new(rule: AxisRule, points: usize) -> Self {
+        let (kind, taps, back, shift) = match rule.kind {
+            AxisKind::One => (0, 1, 0, 0.0),
+            AxisKind::Bernstein => (1, rule.points, 0, 0.0),
+            AxisKind::Bspline(k) => (2, k, (k - 1) / 2, 0.5 * (k % 2) as f64),
+            AxisKind::Cardinal(_) => (3, 4, 1, 0.0),
+            AxisKind::Eased => (4, 2, 0, 0.0),
+        };
+        let at_end = if shift > 0.0 { 0.0 } else { 1.0 };
+        let last_cell = (rule.high - at_end).max(0.0);
+        let first_tap = (rule.low + shift).floor() - back as f64;
+        let last_tap = last_cell.floor() - back as f64 + (taps - 1) as f64;
+        let before = count(-first_tap);
+        let after = count(last_tap + 1.0 - rule.points as f64);
+        Self {
+            rule,
+            points,
+            kind,
+            taps,
+            shift,
+            before,
+            len: before + rule.points + after,
+            last_cell,
+            base: before as f64 - back as f64,
+        }
+    }
+
+    /// Points of the rule that the user's grid lacks at each end: a ring that never moves.
+    pub(super) fn ring(&self) -> usize {
+        usize::from(self.rule.points > self.points)
+    }
+
+    /// The user's points whose displacements make up that of a point of this grid, and how often each counts.
+    fn sources(&self, at: usize) -> [(usize, f64); 2] {
+        let (at, before) = (at as isize, self.before as isize);
+        let last = self.rule.points as isize - 1;
+        let ring = self.ring() as isize;
+        stand_ins(at - before, last, self.rule.border).map(|(point, factor)| match usize::try_from(
+            point - ring,
+        ) {
+            Ok(point) if point < self.points => (point, factor),
+            _ => (0, 0.0),
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small whole numbers; below zero means none"
+)]
+fn count(n: f64) -> usize {
+    n.max(0.0) as usize
+}
+
+pub(super) fn grid(bind: &LatticeBind) -> [GridAxis; 3] {
+    [0, 1, 2].map(|a| GridAxis::new(bind.rules[a], bind.resolution[a]))
+}
+
+/// What the text calls the constants of an axis.
+const NAMES: [[&str; 13]; 3] = [
+    [
+        "KIND_X",
+        "TAPS_X",
+        "POINTS_X",
+        "BEFORE_X",
+        "STRIDE_X",
+        "SCALE_X",
+        "OFFSET_X",
+        "LOW_X",
+        "HIGH_X",
+        "SHIFT_X",
+        "LAST_CELL_X",
+        "BASE_X",
+        "GOES_ON_X",
+    ],
+    [
+        "KIND_Y",
+        "TAPS_Y",
+        "POINTS_Y",
+        "BEFORE_Y",
+        "STRIDE_Y",
+        "SCALE_Y",
+        "OFFSET_Y",
+        "LOW_Y",
+        "HIGH_Y",
+        "SHIFT_Y",
+        "LAST_CELL_Y",
+        "BASE_Y",
+        "GOES_ON_Y",
+    ],
+    [
+        "KIND_Z",
+        "TAPS_Z",
+        "POINTS_Z",
+        "BEFORE_Z",
+        "STRIDE_Z",
+        "SCALE_Z",
+        "OFFSET_Z",
+        "LOW_Z",
+        "HIGH_Z",
+        "SHIFT_Z",
+        "LAST_CELL_Z",
+        "BASE_Z",
+        "GOES_ON_Z",
+    ],
+];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels are single precision, and a grid has few points"
+)]
+fn settings(bind: &LatticeBind, grid: &[GridAxis; 3]) -> Vec<(&'static str, DeviceSetting)> {
+    let whole = |n: usize| DeviceSetting::U32(n as u32);
+    let number = |n: f64| DeviceSetting::F32(n as f32);
+    let outside = bind.config.outside;
+    let tension = grid.iter().find_map(|a| match a.rule.kind {
+        AxisKind::Cardinal(tension) => Some(tension),
+        _ => None,
+    });
+    let most = grid.iter().map(|a| a.taps).max().unwrap_or(1);
+    let mut settings = vec![
+        (
+            "STAYS_OUTSIDE",
+            DeviceSetting::Bool(outside == Outside::None),
+        ),
+        (
+            "FADES_OUTSIDE",
+            DeviceSetting::Bool(outside == Outside::Falloff),
+        ),
+        ("TENSION", number(tension.unwrap_or(0.0))),
+        ("MOST", whole(most)),
+    ];
+    for (axis, names) in grid.iter().zip(NAMES) {
+        let values = [
+            DeviceSetting::U32(axis.kind),
+            whole(axis.taps),
+            whole(axis.points),
+            whole(axis.before + axis.ring()),
+            whole(axis.len),
+            number(axis.rule.scale),
+            number(axis.rule.offset),
+            number(axis.rule.low),
+            number(axis.rule.high),
+            number(axis.shift),
+            number(axis.last_cell),
+            number(axis.base),
+            DeviceSetting::Bool(axis.rule.linear_outside),
+        ];
+        settings.extend(names.into_iter().zip(values));
+    }
+    settings
+}
+
+/// A lattice without control points: the mesh as it is.
+fn identity() -> DeviceNode {
+    DeviceNode {
+        passes: vec![DevicePass::per_vertex(
+            "lattice",
+            include_str!("identity.wgsl"),
+        )],
+        ..DeviceNode::default()
+    }
+}
+
+pub(super) fn node(bind: &LatticeBind) -> DeviceNode {
+    if bind.is_identity() {
+        return identity();
+    }
+    let grid = grid(bind);
+    let sum = if bind.config.interpolation == Interpolation::CellEased {
+        include_str!("sum_eased.wgsl")
+    } else if grid.iter().all(|a| a.taps <= NEAR) {
+        include_str!("sum_near.wgsl")
+    } else {
+        include_str!("sum_many.wgsl")
+    };
+    let (place, constants) = match &bind.rest_stu {
+        Some(places) => (
+            include_str!("place_rest.wgsl"),
+            vec![DeviceConstant::new(
+                "rest_places",
+                DeviceType::Vec3F,
+                places,
+            )],
+        ),
+        None => (include_str!("place_current.wgsl"), vec![]),
+    };
+    let mut passes = vec![DevicePass::per_vertex(
+        "lattice",
+        include_str!("kernel.wgsl"),
+    )];
+    if bind.edge_count() > 0 {
+        passes.push(
+            DevicePass::per_vertex("cage", include_str!("cage.wgsl"))
+                .over(DeviceDomain::Elements(bind.edge_count())),
+        );
+    }
+    DeviceNode {
+        shared: vec![MASK_WEIGHT_WGSL, include_str!("lattice.wgsl"), place, sum],
+        settings: settings(bind, &grid),
+        constants,
+        uniform_bytes: size_of::<Uniforms>(),
+        frame_arrays: vec![DeviceArray {
+            name: "offsets",
+            ty: DeviceType::Vec3F,
+            len: grid.iter().map(|a| a.len).product(),
+        }],
+        passes,
+        ..DeviceNode::default()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels are single precision"
+)]
+pub(super) fn write_frame(
+    bind: &LatticeBind,
+    frame: &DeviceFrame<'_>,
+    data: &mut DeviceFrameData<'_>,
+) {
+    if bind.is_identity() {
+        return;
+    }
+    let box_transform = frame.parameters.transform("rest_transform");
+    let points = frame.parameters.points("points");
+    let moved = points.len() == bind.point_count();
+    let unit_from_scene = bind.unit_from_scene(&box_transform);
+    let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
+    let eased = bind.config.interpolation == Interpolation::CellEased;
+    let along_box = unit_from_scene.filter(|_| eased).map(|m| m.linear);
+    data.set_uniforms(&Uniforms {
+        unit_from_scene: unit_from_scene.unwrap_or_else(Affine::identity).into(),
+        scene_from_unit: bind.scene_from_unit(&box_transform).into(),
+        falloff_distance: frame.parameters.float("falloff_distance") as f32,
+        weight,
+        mask_invert,
+        is_active: u32::from(moved && unit_from_scene.is_some()),
+        along_box: u32::from(along_box.is_some()),
+        unused: [0; 3],
+    });
+    let out = data.array::<[f32; 3]>(0);
+    if moved {
+        write_offsets(bind, &box_transform, points, along_box, out);
+    } else {
+        out.fill([0.0; 3]);
+    }
+}
+
+/// Displacements of all points of the kernel's grid.
+pub(super) fn write_offsets(
+    bind: &LatticeBind,
+    box_transform: &Affine<f64>,
+    points: &[[f64; 3]],
+    along_box: Option<Mat3<f64>>,
+    out: &mut [[f32; 3]],
+) {
+    let [x, y, z] = grid(bind);
+    for (at, out) in out.iter_mut().enumerate() {
+        let (i, j, k) = (at % x.len, at / x.len % y.len, at / (x.len * y.len));
+        let mut sum = Vec3::zeros();
+        for (k, by_z) in z.sources(k) {
+            for (j, by_y) in y.sources(j) {
+                for (i, by_x) in x.sources(i) {
+                    let factor = by_x * by_y * by_z;
+                    if factor != 0.0 {
+                        sum += offset_in_scene(bind, box_transform, points, [i, j, k]) * factor;
+                    }
+                }
+            }
+        }
+        *out = sinew_geom::Real::array3(along_box.map_or(sum, |m| m * sum));
+    }
+}
