@@ -67,10 +67,6 @@ fn differences(mut mesh: Mesh) -> Option<(f64, f64)> {
             }
         }
     }
-    println!(
-        "{}: positions {positions:.1e}, directions {directions:.1e}",
-        mesh.name
-    );
     Some((positions, directions))
 }
 
