@@ -141,10 +141,7 @@ impl<'a> KernelSource<'a> {
             hash.update(&number.to_le_bytes());
         }
         hash.update(&self.immediate_bytes.to_le_bytes());
-        hash.update(&[
-            self.zero_workgroup_memory.into(),
-            self.checks.are_on().into(),
-        ]);
+        hash.update(&[self.zero_workgroup_memory.into(), self.checks.key()]);
         hash.finalize().into()
     }
 

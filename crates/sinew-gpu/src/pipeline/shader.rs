@@ -42,12 +42,28 @@ fn place(messages: &[ShaderMessage]) -> String {
 /// division of integers by zero. The counter that ends loops costs much in short ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuntimeChecks {
-    on: bool,
+    bounds: bool,
+    loops: bool,
 }
 
 impl RuntimeChecks {
     /// All checks.
-    pub const ALL: Self = Self { on: true };
+    pub const ALL: Self = Self {
+        bounds: true,
+        loops: true,
+    };
+
+    /// All but the counter that ends loops.
+    ///
+    /// # Safety
+    /// For every kernel compiled with this value and every content of its buffers: every loop ends. Never for texts of users.
+    #[expect(unsafe_code, reason = "the caller vouches for the text")]
+    pub const unsafe fn loops_end() -> Self {
+        Self {
+            bounds: true,
+            loops: false,
+        }
+    }
 
     /// None of them.
     ///
@@ -56,12 +72,28 @@ impl RuntimeChecks {
     /// arrays, every loop ends, and no integer is divided by zero. Never for texts of users.
     #[expect(unsafe_code, reason = "the caller vouches for the text")]
     pub const unsafe fn none() -> Self {
-        Self { on: false }
+        Self {
+            bounds: false,
+            loops: false,
+        }
     }
 
-    /// Whether the checks are made.
-    pub const fn are_on(self) -> bool {
-        self.on
+    /// Whether all checks are made.
+    pub const fn are_all_on(self) -> bool {
+        self.bounds && self.loops
+    }
+
+    /// A number for each combination.
+    pub(super) fn key(self) -> u8 {
+        u8::from(self.bounds) | u8::from(self.loops) << 1
+    }
+
+    fn to_wgpu(self) -> wgpu::ShaderRuntimeChecks {
+        wgpu::ShaderRuntimeChecks {
+            bounds_checks: self.bounds,
+            force_loop_bounding: self.loops,
+            ..wgpu::ShaderRuntimeChecks::checked()
+        }
     }
 }
 
@@ -100,11 +132,11 @@ fn create(device: &wgpu::Device, kernel: &KernelSource<'_>) -> wgpu::ShaderModul
         label: Some(kernel.label),
         source: wgpu::ShaderSource::Wgsl(kernel.wgsl.into()),
     };
-    if kernel.checks.are_on() {
+    if kernel.checks.are_all_on() {
         return device.create_shader_module(desc);
     }
-    // SAFETY: the checks are off only where the caller of `RuntimeChecks::none` vouched for this text.
-    unsafe { device.create_shader_module_trusted(desc, wgpu::ShaderRuntimeChecks::unchecked()) }
+    // SAFETY: checks are off only where the caller of an unsafe function of `RuntimeChecks` vouched for this text.
+    unsafe { device.create_shader_module_trusted(desc, kernel.checks.to_wgpu()) }
 }
 
 fn messages(info: &wgpu::CompilationInfo) -> Vec<ShaderMessage> {

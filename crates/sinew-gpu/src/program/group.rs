@@ -103,10 +103,16 @@ fn texts(
             text.push('\n');
             text.push_str(pass.text);
             let snippet = Snippet::parse(&file, &text)?;
+            let used = names::used(pass, &snippet, &given);
+            let writes = used.iter().any(|(_, given)| given.writes().is_some());
+            if !writes && !node.device.passes_vary {
+                // Nobody wants what it makes.
+                continue;
+            }
             out.push(PassText {
                 node: node.index,
                 pass: index,
-                used: names::used(pass, &snippet, &given),
+                used,
                 snippet,
                 count: match pass.domain {
                     DeviceDomain::Vertices => node.vertex_count,

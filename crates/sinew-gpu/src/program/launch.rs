@@ -7,8 +7,8 @@ use super::nodes::NodeOnDevice;
 use super::text::{ENTRY, launch_text};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
-use crate::pipeline::{KernelSource, Pipeline};
-use sinew_deform::Phase;
+use crate::pipeline::{KernelSource, Pipeline, RuntimeChecks};
+use sinew_deform::{Phase, REGISTRY};
 use std::sync::Arc;
 
 /// Invocations of a workgroup.
@@ -49,6 +49,22 @@ pub(super) fn label(group: &Group, nodes: &[NodeOnDevice]) -> String {
     names.join(" + ")
 }
 
+/// Kernels of the registry need no counter in their loops: each is a `for` whose bound is known before it begins. Texts of other
+/// nodes are checked in full.
+#[expect(unsafe_code, reason = "the registry's kernels are vouched for")]
+fn checks(group: &Group, nodes: &[NodeOnDevice]) -> RuntimeChecks {
+    let of_registry = |p: &PassText| {
+        let desc = nodes[p.node].step.desc;
+        REGISTRY.iter().any(|known| std::ptr::eq(*known, desc))
+    };
+    if !group.passes.iter().all(of_registry) {
+        return RuntimeChecks::ALL;
+    }
+    // SAFETY: the texts are those of `sinew_deform::REGISTRY`, in which `the_registrys_loops_are_counted` finds nothing but
+    // counted loops.
+    unsafe { RuntimeChecks::loops_end() }
+}
+
 /// Compiles a group and binds its buffers.
 pub(super) fn launch(
     gpu: &Gpu,
@@ -64,13 +80,16 @@ pub(super) fn launch(
         Phase::Update => instances,
     };
     let text = launch_text(group, shape, instances > 1, WORKGROUP)?;
-    let source = KernelSource::new(
-        &label,
-        text.module.text(),
-        ENTRY,
-        [WORKGROUP, 1, 1],
-        &text.bindings,
-    );
+    let source = KernelSource {
+        checks: checks(group, &shared.nodes),
+        ..KernelSource::new(
+            &label,
+            text.module.text(),
+            ENTRY,
+            [WORKGROUP, 1, 1],
+            &text.bindings,
+        )
+    };
     let pipeline = gpu.pipeline(&source)?;
     let bind_group = |odd: bool| {
         let mut bound = Vec::new();
@@ -121,5 +140,65 @@ impl Launch {
         }
         let bindings = &self.bind_groups[usize::from(odd)];
         self.pipeline.dispatch(pass, bindings, self.grid);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew_wgsl::tokens::{TokenKind, tokenize};
+    use std::path::{Path, PathBuf};
+
+    fn kernels(folder: &Path, out: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("the nodes' sources") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                kernels(&path, out);
+            } else if path.extension().is_some_and(|e| e == "wgsl") {
+                out.push(path);
+            }
+        }
+    }
+
+    /// A loop is counted when its header declares a number, compares it and steps it.
+    #[test]
+    fn the_registrys_loops_are_counted() {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sinew-deform/src");
+        let mut files = Vec::new();
+        kernels(&sources, &mut files);
+        assert!(files.len() > 15, "{}", files.len());
+        let mut loops = 0;
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("text");
+            let words = tokenize(&text);
+            let words = words.iter().filter(|t| t.kind == TokenKind::Keyword);
+            for word in words.map(|t| t.text(&text)) {
+                assert!(
+                    word != "loop" && word != "while",
+                    "{}: {word}",
+                    file.display()
+                );
+            }
+            for line in text.lines().filter(|l| l.trim_start().starts_with("for (")) {
+                loops += 1;
+                let header: Vec<&str> = line.split(';').collect();
+                let name = header[0].trim().trim_start_matches("for (var ");
+                let name = name.split_whitespace().next().expect("a name");
+                let step = header[2].trim();
+                let compares = ["<", "<=", ">"].map(|c| format!("{name} {c} "));
+                let counted = header[1].trim();
+                assert!(
+                    compares.iter().any(|c| counted.starts_with(c.as_str())),
+                    "{}: {line}",
+                    file.display()
+                );
+                let steps = ["++", " += ", " -= "].map(|s| format!("{name}{s}"));
+                assert!(
+                    steps.iter().any(|s| step.starts_with(s.as_str())),
+                    "{}: {line}",
+                    file.display()
+                );
+            }
+        }
+        assert!(loops > 15, "{loops}");
     }
 }
