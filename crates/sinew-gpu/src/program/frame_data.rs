@@ -6,8 +6,8 @@ use super::nodes::NodeOnDevice;
 use crate::error::GpuError;
 use arrayvec::ArrayVec;
 use sinew_deform::{
-    DeviceFrame, DeviceFrameData, Inputs, MAX_FRAME_ARRAYS, ParameterValue, Parameters, Phase,
-    ReadLog,
+    DeviceFrame, DeviceFrameData, InputValue, Inputs, MAX_FRAME_ARRAYS, ParameterValue, Parameters,
+    Phase, ReadLog,
 };
 use sinew_graph::{BoundGraph, Frame, InputType, ParameterState};
 use std::ops::Range;
@@ -135,20 +135,7 @@ impl FrameData {
             let regions = &self.regions[self.of_node[node.index].clone()];
             let mut data = slices(bytes, regions, instance);
             let inputs = node.step.host_inputs(frame);
-            let frame = DeviceFrame {
-                time_secs: frame.time_secs,
-                dt_secs: frame.dt_secs,
-                parameters: Parameters {
-                    descs: node.step.desc.parameters,
-                    values,
-                    log: &self.log,
-                },
-                inputs: Inputs {
-                    values: &inputs,
-                    ports: node.step.desc.inputs,
-                    log: &self.log,
-                },
-            };
+            let frame = device_frame(node, frame, values, &inputs, &self.log);
             node.step.bound.write_device_frame(&frame, &mut data);
             self.log.check().map_err(|source| GpuError::Misread {
                 node: node.step.name.clone(),
@@ -183,22 +170,35 @@ impl FrameData {
         run: &mut dyn FnMut(usize),
     ) {
         let inputs = node.step.host_inputs(frame);
-        let frame = DeviceFrame {
-            time_secs: frame.time_secs,
-            dt_secs: frame.dt_secs,
-            parameters: Parameters {
-                descs: node.step.desc.parameters,
-                values: &self.values[node.index],
-                log: &self.log,
-            },
-            inputs: Inputs {
-                values: &inputs,
-                ports: node.step.desc.inputs,
-                log: &self.log,
-            },
-        };
+        let values = &self.values[node.index];
+        let frame = device_frame(node, frame, values, &inputs, &self.log);
         let count = node.device.passes.len();
         node.step.bound.device_passes(&frame, count, run);
+    }
+}
+
+/// What a node sees of a frame.
+fn device_frame<'a>(
+    node: &NodeOnDevice,
+    frame: &Frame<'_>,
+    values: &'a [ParameterValue],
+    inputs: &'a [Option<InputValue<'a>>],
+    log: &'a ReadLog,
+) -> DeviceFrame<'a> {
+    let desc = node.step.desc;
+    DeviceFrame {
+        time_secs: frame.time_secs,
+        dt_secs: frame.dt_secs,
+        parameters: Parameters {
+            descs: desc.parameters,
+            values,
+            log,
+        },
+        inputs: Inputs {
+            values: inputs,
+            ports: desc.inputs,
+            log,
+        },
     }
 }
 

@@ -151,7 +151,7 @@ impl Shared {
     fn upload(&mut self) -> Result<(), GpuError> {
         let mut needed = self.bound(Phase::Setup);
         needed.extend(self.bound(Phase::Update));
-        needed.extend(super::instances::output_memories(&self.graph));
+        needed.extend(super::outputs::output_memories(&self.graph));
         for memory in needed {
             if self.buffers.contains_key(&memory) {
                 continue;

@@ -4,30 +4,30 @@ use super::frame_data::FrameData;
 use super::graph::{Shared, block_binding, each_launch};
 use super::launch::{self, Buffers, Launch};
 use super::memory::Memory;
+use super::outputs::output_memories;
 use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
 use crate::gpu::Submission;
 use crate::timestamps::Timestamps;
-use bytemuck::Pod;
-use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, ParameterValue, Phase};
-use sinew_graph::{BoundGraph, Frame, OutputPlace, ParameterState, Place};
+use sinew_deform::{ParameterValue, Phase};
+use sinew_graph::{BoundGraph, Frame, ParameterState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Any number of characters of one [`super::GpuGraph`], each with its own pose, parameters and frame buffers.
 #[derive(Debug)]
 pub struct GpuInstances {
-    shared: Arc<Shared>,
-    count: usize,
+    pub(super) shared: Arc<Shared>,
+    pub(super) count: usize,
     parameters: Vec<ParameterState>,
     data: FrameData,
     block: Buffer<[u32; 4]>,
-    buffers: BTreeMap<Memory, Buffer<u32>>,
+    pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
-    previous: BTreeMap<Memory, Buffer<u32>>,
+    pub(super) previous: BTreeMap<Memory, Buffer<u32>>,
     launches: Vec<Launch>,
-    frames_done: u64,
-    readback: Readback,
+    pub(super) frames_done: u64,
+    pub(super) readback: Readback,
 }
 
 /// A kernel as data, for engines that do not use wgpu.
@@ -43,72 +43,6 @@ pub struct Kernel {
     pub groups: [u32; 3],
     /// Slot in group 0, whether it is written, and what it holds.
     pub bindings: Vec<(u32, bool, String)>,
-}
-
-/// A mesh output in device memory: tightly packed, all instances one after another.
-#[derive(Clone, Copy, Debug)]
-pub struct GpuMeshOutput<'a> {
-    /// Vertices of one instance.
-    pub vertex_count: usize,
-    /// Three floats a vertex, scene space.
-    pub positions: &'a Buffer<u32>,
-    /// Three floats a vertex, unit length.
-    pub normals: Option<&'a Buffer<u32>>,
-    /// Four floats a vertex: unit tangent and bitangent sign.
-    pub tangents: Option<&'a Buffer<u32>>,
-    /// Four floats a vertex, linear RGBA.
-    pub colors: Option<&'a Buffer<u32>>,
-    /// Positions of the frame before.
-    pub previous_positions: &'a Buffer<u32>,
-    /// Normals of the frame before.
-    pub previous_normals: Option<&'a Buffer<u32>>,
-    /// Tangents of the frame before.
-    pub previous_tangents: Option<&'a Buffer<u32>>,
-    /// Whether every instance has its own; a mesh that nothing moves is there once.
-    pub per_instance: [bool; MESH_ATTRIBUTES],
-}
-
-/// A mesh output of one instance, read back.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct GpuMesh {
-    /// Positions in scene space.
-    pub positions: Vec<[f32; 3]>,
-    /// Unit normals.
-    pub normals: Option<Vec<[f32; 3]>>,
-    /// Unit tangents with bitangent sign.
-    pub tangents: Option<Vec<[f32; 4]>>,
-    /// Colour set 0, linear RGBA.
-    pub colors: Option<Vec<[f32; 4]>>,
-    /// Positions of the frame before.
-    pub previous_positions: Vec<[f32; 3]>,
-}
-
-fn memory(place: Place, attribute: MeshAttribute) -> Memory {
-    match place {
-        Place::Rest(mesh) => Memory::Rest { mesh, attribute },
-        Place::Setup(i) => Memory::Setup(i),
-        Place::Frame(i) => Memory::Frame(i),
-        Place::Input(input) => Memory::Values { input },
-    }
-}
-
-/// What the outputs of a graph are made of, launches or not.
-pub(super) fn output_memories(graph: &BoundGraph) -> Vec<Memory> {
-    let mut out = Vec::new();
-    for output in graph.program().outputs() {
-        match output {
-            OutputPlace::Mesh { attributes, .. } => {
-                for attribute in MeshAttribute::ALL {
-                    out.extend(attributes[attribute.index()].map(|p| memory(p, attribute)));
-                }
-            }
-            OutputPlace::Floats(place) | OutputPlace::Lines(place) => {
-                out.push(memory(*place, MeshAttribute::Positions));
-            }
-            OutputPlace::Pose(_) => {}
-        }
-    }
-    out
 }
 
 struct FrameBuffers<'a> {
@@ -379,136 +313,7 @@ impl GpuInstances {
     }
 
     /// Whether the frame that comes next writes the buffers of odd frames.
-    fn is_odd(&self) -> bool {
+    pub(super) fn is_odd(&self) -> bool {
         self.frames_done % 2 == 1
-    }
-
-    /// The buffer of the frame that was recorded last, or of the one before.
-    fn buffer(&self, memory: Memory, before: bool) -> Option<&Buffer<u32>> {
-        let written_odd = self.frames_done > 0 && !self.is_odd();
-        let flipped = self.previous.get(&memory);
-        flipped
-            .filter(|_| written_odd != before)
-            .or_else(|| self.buffers.get(&memory))
-            .or_else(|| self.shared.buffers.get(&memory))
-    }
-
-    fn output(&self, name: &str) -> Option<&OutputPlace> {
-        let outputs = self.shared.graph.plan().outputs();
-        let index = outputs.iter().position(|o| o.name == name)?;
-        self.shared.graph.program().outputs().get(index)
-    }
-
-    /// The buffers of a mesh output, as the frame recorded last leaves them. After the next frame ask again: current and previous
-    /// change places.
-    pub fn mesh_output(&self, name: &str) -> Option<GpuMeshOutput<'_>> {
-        let Some(OutputPlace::Mesh { rest, attributes }) = self.output(name) else {
-            return None;
-        };
-        let of = |attribute: MeshAttribute| {
-            attributes[attribute.index()].map(|place| memory(place, attribute))
-        };
-        let now = |a| self.buffer(of(a)?, false);
-        let before = |a| self.buffer(of(a)?, true);
-        let per_instance = MeshAttribute::ALL.map(|a| matches!(of(a), Some(Memory::Frame(_))));
-        Some(GpuMeshOutput {
-            vertex_count: self
-                .shared
-                .graph
-                .program()
-                .meshes()
-                .get(*rest)?
-                .vertex_count(),
-            positions: now(MeshAttribute::Positions)?,
-            normals: now(MeshAttribute::Normals),
-            tangents: now(MeshAttribute::Tangents),
-            colors: now(MeshAttribute::Colors),
-            previous_positions: before(MeshAttribute::Positions)?,
-            previous_normals: before(MeshAttribute::Normals),
-            previous_tangents: before(MeshAttribute::Tangents),
-            per_instance,
-        })
-    }
-
-    fn read<T: Pod>(
-        &mut self,
-        memory: Memory,
-        before: bool,
-        instance: usize,
-    ) -> Result<Vec<T>, GpuError> {
-        let shape = self.shared.shape(memory);
-        let words = shape.kind.bytes() * shape.len / 4;
-        let mut out = vec![0_u32; words];
-        let start = if shape.per_instance {
-            instance * words
-        } else {
-            0
-        };
-        if let Some(buffer) = self.buffer(memory, before).cloned() {
-            self.readback
-                .read(&self.shared.gpu, &buffer, start, &mut out)?;
-        }
-        Ok(bytemuck::cast_slice(&out).to_vec())
-    }
-
-    /// Reads a mesh output of one character back; waits for the device. `None` where there is no such output or character.
-    ///
-    /// # Errors
-    /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
-    pub fn read_mesh(&mut self, name: &str, instance: usize) -> Result<Option<GpuMesh>, GpuError> {
-        let Some(OutputPlace::Mesh { attributes, .. }) = self.output(name).copied() else {
-            return Ok(None);
-        };
-        if instance >= self.count {
-            return Ok(None);
-        }
-        let of = |a: MeshAttribute| attributes[a.index()].map(|place| memory(place, a));
-        let mut out = GpuMesh::default();
-        if let Some(m) = of(MeshAttribute::Positions) {
-            out.positions = self.read(m, false, instance)?;
-            out.previous_positions = self.read(m, true, instance)?;
-        }
-        if let Some(m) = of(MeshAttribute::Normals) {
-            out.normals = Some(self.read(m, false, instance)?);
-        }
-        if let Some(m) = of(MeshAttribute::Tangents) {
-            out.tangents = Some(self.read(m, false, instance)?);
-        }
-        if let Some(m) = of(MeshAttribute::Colors) {
-            out.colors = Some(self.read(m, false, instance)?);
-        }
-        Ok(Some(out))
-    }
-
-    /// Reads a mask or values output of one character back; waits for the device.
-    ///
-    /// # Errors
-    /// As [`Self::read_mesh`].
-    pub fn read_floats(
-        &mut self,
-        name: &str,
-        instance: usize,
-    ) -> Result<Option<Vec<f32>>, GpuError> {
-        let Some(OutputPlace::Floats(place)) = self.output(name).copied() else {
-            return Ok(None);
-        };
-        let memory = memory(place, MeshAttribute::Positions);
-        self.read(memory, false, instance).map(Some)
-    }
-
-    /// Reads a lines output of one character back; waits for the device.
-    ///
-    /// # Errors
-    /// As [`Self::read_mesh`].
-    pub fn read_lines(
-        &mut self,
-        name: &str,
-        instance: usize,
-    ) -> Result<Option<Vec<Line>>, GpuError> {
-        let Some(OutputPlace::Lines(place)) = self.output(name).copied() else {
-            return Ok(None);
-        };
-        let memory = memory(place, MeshAttribute::Positions);
-        self.read(memory, false, instance).map(Some)
     }
 }

@@ -1,6 +1,7 @@
 //! What kernels read and write on the device: one entry for each array of a program.
 
 use sinew_deform::{DeviceType, Element, MeshAttribute};
+use sinew_graph::Place;
 
 /// Names an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +25,18 @@ pub(super) enum Memory {
     FrameArray { node: usize, index: usize },
     /// Values that the caller brings, of every instance.
     Values { input: usize },
+}
+
+impl Memory {
+    /// What a place of the program is on the device; `attribute` tells which one of a rest mesh.
+    pub(super) fn at(place: Place, attribute: MeshAttribute) -> Self {
+        match place {
+            Place::Rest(mesh) => Self::Rest { mesh, attribute },
+            Place::Setup(i) => Self::Setup(i),
+            Place::Frame(i) => Self::Frame(i),
+            Place::Input(input) => Self::Values { input },
+        }
+    }
 }
 
 /// What the elements of an array are.

@@ -11,7 +11,9 @@ mod launch;
 mod memory;
 mod names;
 mod nodes;
+mod outputs;
 mod text;
 
 pub use graph::GpuGraph;
-pub use instances::{GpuInstances, GpuMesh, GpuMeshOutput, Kernel};
+pub use instances::{GpuInstances, Kernel};
+pub use outputs::{GpuMesh, GpuMeshOutput};

@@ -4,7 +4,7 @@ use super::memory::{ArrayShape, Kind, Memory};
 use super::names::PortMemory;
 use crate::error::GpuError;
 use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
-use sinew_graph::{BoundGraph, Content, Place, PortPlace, Step};
+use sinew_graph::{BoundGraph, Content, PortPlace, Step};
 
 /// A step with its device side.
 #[derive(Debug)]
@@ -23,26 +23,16 @@ pub(super) struct NodeOnDevice {
 
 const NOTHING: PortMemory = [None; MESH_ATTRIBUTES];
 
-fn memory(place: Place, attribute: MeshAttribute) -> Memory {
-    match place {
-        Place::Rest(mesh) => Memory::Rest { mesh, attribute },
-        Place::Setup(i) => Memory::Setup(i),
-        Place::Frame(i) => Memory::Frame(i),
-        Place::Input(input) => Memory::Values { input },
-    }
-}
-
 fn port_memory(port: &Option<PortPlace>) -> PortMemory {
     match port {
         None | Some(PortPlace::Pose(_)) => NOTHING,
         Some(PortPlace::Array(place)) => {
             let mut out = NOTHING;
-            out[0] = Some(memory(*place, MeshAttribute::Positions));
+            out[0] = Some(Memory::at(*place, MeshAttribute::Positions));
             out
         }
-        Some(PortPlace::Mesh(places)) => {
-            MeshAttribute::ALL.map(|attribute| Some(memory(places[attribute.index()]?, attribute)))
-        }
+        Some(PortPlace::Mesh(places)) => MeshAttribute::ALL
+            .map(|attribute| Some(Memory::at(places[attribute.index()]?, attribute))),
     }
 }
 
