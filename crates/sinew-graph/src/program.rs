@@ -53,9 +53,9 @@ pub struct BufferDesc {
 pub enum Place {
     /// An attribute of a rest mesh, index into [`Program::meshes`]; which attribute follows from where this stands.
     Rest(usize),
-    /// Written once, in setup: index into [`Program::setup_buffers`].
+    /// Written once, in setup: index into [`Program::buffers`] of the setup.
     Setup(usize),
-    /// Written each frame: index into [`Program::frame_buffers`].
+    /// Written each frame: index into [`Program::buffers`] of the update.
     Frame(usize),
     /// Handed in with each frame: index into [`crate::Plan::inputs`].
     Input(usize),
