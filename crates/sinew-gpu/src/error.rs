@@ -140,6 +140,19 @@ pub enum GpuError {
         /// Instances that there are.
         expected: usize,
     },
+    /// Parameters of a character make a node run other passes than for the first one; all run together.
+    #[error(
+        "node '{node}' ({kind}): instance {instance} needs other passes than instance 0; give those parameters (iterations, say) one value for all, \
+         or make instances of their own"
+    )]
+    PassesDiffer {
+        /// Name of the node.
+        node: String,
+        /// Kind of the node.
+        kind: &'static str,
+        /// The first character that differs.
+        instance: usize,
+    },
     /// There is no such character.
     #[error("there is no instance {found}, there are {count}, counted from 0")]
     NoInstance {

@@ -170,7 +170,7 @@ fn whole(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outco
         instances.send(frames)?;
         let submission = gpu.submit("frame", |encoder| {
             times.begin(gpu, encoder, 0)?;
-            instances.record(encoder, &frames[0]);
+            instances.record(encoder);
             times.end(gpu, encoder, 0)?;
             times.resolve(gpu, encoder)
         })?;

@@ -144,6 +144,36 @@ fn frames_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn characters_of_one_batch_run_the_same_passes() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
+     "parameters": {"n": {"type": "int", "default": 2, "min": 0, "max": 9}},
+     "nodes": {"soft": {"node": "smooth", "mesh": "body", "iterations": "$n", "pin_border": false}},
+     "outputs": {"body": "soft"}}"#;
+    let mut three = instances(&gpu, text, 3);
+    let mut positions = |n: [i64; 3]| {
+        for (i, n) in n.into_iter().enumerate() {
+            let set = three.set_parameter(i, "n", &ParameterValue::Int(n));
+            set.expect("in range");
+        }
+        three.update(&[Frame::default(); 3])?;
+        Ok(three.read_mesh("body", 2)?.expect("there").positions)
+    };
+    let two = positions([2, 2, 2]).unwrap_or_else(|e: GpuError| panic!("{e}"));
+    let five = positions([5, 5, 5]).unwrap_or_else(|e: GpuError| panic!("{e}"));
+    assert_ne!(two, five, "the number of passes follows the parameter");
+    let error = positions([2, 2, 5]).expect_err("another number");
+    assert!(
+        error
+            .to_string()
+            .starts_with("node 'soft' (smooth): instance 2 needs other passes than instance 0"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_mesh_that_nothing_moves_is_there_once() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;

@@ -35,6 +35,8 @@ pub(super) struct FrameData {
     block: Vec<[u32; 4]>,
     /// Values of the node parameters, node after node; those of the instance that was written last.
     values: Vec<Vec<ParameterValue>>,
+    /// Passes of the frame, for nodes whose passes vary: those of the first instance, then of the one written last.
+    passes: [Vec<Vec<usize>>; 2],
     log: ReadLog,
 }
 
@@ -102,6 +104,7 @@ impl FrameData {
             of_node,
             of_input,
             values: nodes.iter().map(|n| n.step.values.clone()).collect(),
+            passes: [vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]],
             log: ReadLog::new(),
         })
     }
@@ -137,6 +140,20 @@ impl FrameData {
             let inputs = node.step.host_inputs(frame);
             let frame = device_frame(node, frame, values, &inputs, &self.log);
             node.step.bound.write_device_frame(&frame, &mut data);
+            if node.device.passes_vary {
+                let passes = &mut self.passes[usize::from(instance > 0)][node.index];
+                passes.clear();
+                let count = node.device.passes.len();
+                let mut note = |pass| passes.push(pass);
+                node.step.bound.device_passes(&frame, count, &mut note);
+                if instance > 0 && self.passes[0][node.index] != self.passes[1][node.index] {
+                    return Err(GpuError::PassesDiffer {
+                        node: node.step.name.clone(),
+                        kind: node.step.desc.name,
+                        instance,
+                    });
+                }
+            }
             self.log.check().map_err(|source| GpuError::Misread {
                 node: node.step.name.clone(),
                 kind: node.step.desc.name,
@@ -162,18 +179,9 @@ impl FrameData {
         }
     }
 
-    /// Calls `run` with the passes of a node whose passes vary.
-    pub(super) fn passes(
-        &self,
-        node: &NodeOnDevice,
-        frame: &Frame<'_>,
-        run: &mut dyn FnMut(usize),
-    ) {
-        let inputs = node.step.host_inputs(frame);
-        let values = &self.values[node.index];
-        let frame = device_frame(node, frame, values, &inputs, &self.log);
-        let count = node.device.passes.len();
-        node.step.bound.device_passes(&frame, count, run);
+    /// The passes of a node whose passes vary, in the frame that was written last.
+    pub(super) fn passes(&self, node: usize) -> &[usize] {
+        self.passes[0].get(node).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -207,38 +207,22 @@ impl Shared {
         for group in setup() {
             launches.push(launch::launch(&self.gpu, self, group, &shape, 1, &buffers)?);
         }
-        let order = order(&self.nodes, &launches, Phase::Setup, &data, &frame);
         self.gpu.submit("setup", |encoder| {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            order
-                .iter()
-                .for_each(|&i| launches[i].record(&mut pass, false));
+            each_launch(&launches, Phase::Setup, &data, &mut |i| {
+                launches[i].record(&mut pass, false);
+            });
             Ok(())
         })?;
         Ok(())
     }
 }
 
-/// The launches of a frame, in order, by index.
-pub(super) fn order(
-    nodes: &[NodeOnDevice],
-    launches: &[launch::Launch],
-    phase: Phase,
-    data: &FrameData,
-    frame: &Frame<'_>,
-) -> Vec<usize> {
-    let mut out = Vec::new();
-    each_launch(nodes, launches, phase, data, frame, &mut |i| out.push(i));
-    out
-}
-
 /// Calls `run` with each launch of a frame, in order.
 pub(super) fn each_launch(
-    nodes: &[NodeOnDevice],
     launches: &[launch::Launch],
     phase: Phase,
     data: &FrameData,
-    frame: &Frame<'_>,
     run: &mut dyn FnMut(usize),
 ) {
     let mut i = 0;
@@ -253,11 +237,8 @@ pub(super) fn each_launch(
                 let first = i;
                 let of_node = |l: &launch::Launch| l.varying.is_some_and(|v| v.0 == node);
                 let count = launches[first..].iter().take_while(|l| of_node(l)).count();
-                data.passes(&nodes[node], frame, &mut |pass| {
-                    if pass < count {
-                        run(first + pass);
-                    }
-                });
+                let passes = data.passes(node).iter().filter(|p| **p < count);
+                passes.for_each(|pass| run(first + pass));
                 i += count.max(1);
             }
         }

@@ -167,7 +167,8 @@ impl GpuInstances {
     /// Sends what the frames of all characters need: the first half of an update. Nothing changes where it fails.
     ///
     /// # Errors
-    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::DeviceLost`].
+    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::PassesDiffer`],
+    /// [`GpuError::DeviceLost`].
     pub fn send(&mut self, frames: &[Frame<'_>]) -> Result<(), GpuError> {
         if frames.len() != self.count {
             return Err(GpuError::FrameCount {
@@ -188,26 +189,20 @@ impl GpuInstances {
         self.block.write(&self.shared.gpu, 0, self.data.block())
     }
 
-    /// Records the work of a frame that [`Self::send`] sent into the caller's commands: the second half of an update. `frame` is that of
-    /// the first character; which launches run is the same for all.
-    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder, frame: &Frame<'_>) {
-        self.record_timed(encoder, frame, None);
+    /// Records the work of the frame that [`Self::send`] sent into the caller's commands: the second half of an update.
+    pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
+        self.record_timed(encoder, None);
     }
 
     /// The same; with `times`, span `i` is launch `i` of [`Self::launch_labels`].
-    fn record_timed(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        frame: &Frame<'_>,
-        times: Option<&Timestamps>,
-    ) {
+    fn record_timed(&mut self, encoder: &mut wgpu::CommandEncoder, times: Option<&Timestamps>) {
         let odd = self.is_odd();
         match times {
             None => {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                self.each_launch(frame, &mut |launch, _| launch.record(&mut pass, odd));
+                self.each_launch(&mut |launch, _| launch.record(&mut pass, odd));
             }
-            Some(times) => self.each_launch(frame, &mut |launch, index| {
+            Some(times) => self.each_launch(&mut |launch, index| {
                 let span = u32::try_from(index).unwrap_or(u32::MAX);
                 let writes = times.pass(span).ok();
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -228,18 +223,11 @@ impl GpuInstances {
         self.frames_done += 1;
     }
 
-    fn each_launch(&self, frame: &Frame<'_>, run: &mut dyn FnMut(&Launch, usize)) {
-        let (nodes, launches) = (&self.shared.nodes, &self.launches);
-        each_launch(
-            nodes,
-            launches,
-            Phase::Update,
-            &self.data,
-            frame,
-            &mut |i| {
-                run(&launches[i], i);
-            },
-        );
+    fn each_launch(&self, run: &mut dyn FnMut(&Launch, usize)) {
+        let launches = &self.launches;
+        each_launch(launches, Phase::Update, &self.data, &mut |i| {
+            run(&launches[i], i);
+        });
     }
 
     /// One frame of all characters: sends, records and submits; does not wait.
@@ -248,10 +236,9 @@ impl GpuInstances {
     /// As [`Self::send`].
     pub fn update(&mut self, frames: &[Frame<'_>]) -> Result<Submission, GpuError> {
         self.send(frames)?;
-        let first = frames.first().copied().unwrap_or_default();
         let gpu = self.shared.gpu.clone();
         gpu.submit("frame", |encoder| {
-            self.record(encoder, &first);
+            self.record(encoder);
             Ok(())
         })
     }
@@ -266,10 +253,9 @@ impl GpuInstances {
         times: &mut Timestamps,
     ) -> Result<Submission, GpuError> {
         self.send(frames)?;
-        let first = frames.first().copied().unwrap_or_default();
         let gpu = self.shared.gpu.clone();
         gpu.submit("frame", |encoder| {
-            self.record_timed(encoder, &first, Some(times));
+            self.record_timed(encoder, Some(times));
             times.resolve(&gpu, encoder)
         })
     }
