@@ -1,58 +1,10 @@
 //! The binary as its users meet it: exit codes, messages, files.
 
+mod common;
+
+use common::{Place, SHIFT, printed, said};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
-
-/// A unit square, two triangles.
-const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
-/// Moves it by the parameter's share of one metre.
-const SHIFT: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
- "parameters": {"w": {"type": "float", "default": 1, "min": 0, "max": 1}},
- "stack": [{"node": "transform", "transform": {"translation": [0, 0, 1]}, "weight": "$w"}]}"#;
-
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Self {
-        let place = Self(TempDir::new().expect("a temporary folder"));
-        place.put("square.obj", SQUARE);
-        place.put("shift.json", SHIFT);
-        place
-    }
-    fn put(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).expect("write");
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-    fn text(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("read")
-    }
-    fn files(&self) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
-            .expect("list")
-            .map(|f| f.expect("entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-    fn sinew(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_sinew"))
-            .args(arguments)
-            .current_dir(self.0.path())
-            .output()
-            .expect("the program starts")
-    }
-}
-
-fn said(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stderr).into_owned()
-}
-
-fn printed(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stdout).into_owned()
-}
 
 #[track_caller]
 fn expect(o: &Output, code: i32, message: &str) {
