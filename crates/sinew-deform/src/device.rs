@@ -15,6 +15,9 @@
 //! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
 //! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
 //! | `write_NAME(i, v)` | an array of the scratch |
+//! | `open_RELATION(i) -> u32` | goes to the row of element `i` in a [`DeviceNode::relations`] and tells how many entries it has |
+//! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
+//! | `RELATION_extra(k) -> u32` | the word beside entry `k` of the open row |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
 //! | `vertex_count`, `u32` | vertices of the node's first mesh |
 //! | `NAME` | a constant of [`DeviceNode::settings`] |
@@ -141,6 +144,96 @@ pub struct DeviceArray {
     pub ty: DeviceType,
     /// Number of elements.
     pub len: usize,
+    /// Scratch only: whether its content must live from frame to frame. What need not may never reach memory.
+    pub lasting: bool,
+}
+
+/// For each element of one domain some of another: neighbours, corners, members. Through a relation a pass may read what passes
+/// before it wrote, and still run together with them: whoever runs it knows which elements it takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceRelation {
+    /// `open_NAME` in the text.
+    pub name: &'static str,
+    /// Where it leads from: one row an element.
+    pub from: DeviceDomain,
+    /// What entries are numbers of.
+    pub to: DeviceDomain,
+    /// Row `i` is `entries[offsets[i]..offsets[i + 1]]`.
+    pub offsets: Vec<u32>,
+    /// The rows, one after another.
+    pub entries: Vec<u32>,
+    /// Entries that belong together, 2 or 3: the text reads them one after another.
+    pub group: u32,
+    /// Words beside the entries: none, one for each group of entries, or one for each entry (groups of 2 only); rows need not
+    /// be whole groups.
+    pub extras: DeviceExtras,
+}
+
+/// Words beside the entries of a [`DeviceRelation`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeviceExtras {
+    /// None.
+    #[default]
+    None,
+    /// One for each group; rows are whole groups.
+    PerGroup(Vec<u32>),
+    /// One for each entry.
+    PerEntry(Vec<u32>),
+}
+
+impl DeviceRelation {
+    /// From one list a row, in groups of two, without extras.
+    pub fn new<R: AsRef<[u32]>>(
+        name: &'static str,
+        [from, to]: [DeviceDomain; 2],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let mut this = Self {
+            name,
+            from,
+            to,
+            offsets: vec![0],
+            group: 2,
+            ..Self::default()
+        };
+        for row in rows {
+            this.entries.extend_from_slice(row.as_ref());
+            this.offsets
+                .push(u32::try_from(this.entries.len()).unwrap_or(u32::MAX));
+        }
+        this
+    }
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Entries of a row.
+    pub fn row(&self, i: usize) -> &[u32] {
+        let at = |i: usize| self.offsets.get(i).map_or(0, |&o| o as usize);
+        self.entries.get(at(i)..at(i + 1)).unwrap_or_default()
+    }
+    /// Extra words of a row.
+    pub fn extras_of(&self, i: usize) -> &[u32] {
+        let at = |i: usize| self.offsets.get(i).map_or(0, |&o| o as usize);
+        let group = (self.group as usize).max(1);
+        match &self.extras {
+            DeviceExtras::None => &[],
+            DeviceExtras::PerGroup(words) => words
+                .get(at(i) / group..at(i + 1) / group)
+                .unwrap_or_default(),
+            DeviceExtras::PerEntry(words) => words.get(at(i)..at(i + 1)).unwrap_or_default(),
+        }
+    }
+    /// Whether every element relates to the one of its own number and to nothing else.
+    pub fn is_identity(&self) -> bool {
+        self.extras == DeviceExtras::None
+            && self.offsets.iter().zip(0..).all(|(&o, i)| o == i)
+            && self.entries.iter().zip(0..).all(|(&e, i)| e == i)
+    }
 }
 
 /// A number or truth value that is fixed in setup and written into the text.
@@ -155,9 +248,10 @@ pub enum DeviceSetting {
 }
 
 /// What a pass runs over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceDomain {
     /// The vertices of the node's first mesh.
+    #[default]
     Vertices,
     /// That many elements.
     Elements(usize),
@@ -166,7 +260,7 @@ pub enum DeviceDomain {
 /// Which elements of its linked inputs (and scratch) a pass reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locality {
-    /// Those at its own index only, so that it can run together with passes before and after it.
+    /// Those at its own index and those that relations name, so that it can run together with passes before and after it.
     Own,
     /// Any: what it reads must have been written by then.
     Gather,
@@ -185,6 +279,8 @@ pub struct DevicePass {
     pub locality: Locality,
     /// Names in the text and the arrays that they stand for: one text can go from `a` to `b` and back.
     pub aliases: &'static [(&'static str, &'static str)],
+    /// A `has_` or `wants_` constant and the value with which the pass runs at all.
+    pub when: Option<(&'static str, bool)>,
 }
 
 impl DevicePass {
@@ -196,6 +292,14 @@ impl DevicePass {
             domain: DeviceDomain::Vertices,
             locality: Locality::Own,
             aliases: &[],
+            when: None,
+        }
+    }
+    /// The same, only where a `has_` or `wants_` constant has that value.
+    pub const fn only_when(self, name: &'static str, value: bool) -> Self {
+        Self {
+            when: Some((name, value)),
+            ..self
         }
     }
     /// The same, reading anything.
@@ -224,6 +328,8 @@ pub struct DeviceNode {
     pub settings: Vec<(&'static str, DeviceSetting)>,
     /// Setup results.
     pub constants: Vec<DeviceConstant>,
+    /// Which elements passes read beside their own.
+    pub relations: Vec<DeviceRelation>,
     /// Working memory of one instance; its content lives from frame to frame.
     pub scratch: Vec<DeviceArray>,
     /// Bytes of `struct Uniforms`, a multiple of 16; 0 where the text has none.

@@ -9,7 +9,6 @@
 //! from it. A new deformer is a folder and a line there.
 
 mod device;
-mod device_rows;
 mod lanes;
 mod mask_weight;
 mod node;
@@ -39,8 +38,9 @@ pub mod twist;
 pub mod wrap;
 
 pub use device::{
-    DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, MAX_FRAME_ARRAYS, PACKED_WGSL,
+    DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceExtras, DeviceFrame,
+    DeviceFrameData, DeviceNode, DevicePass, DeviceRelation, DeviceSetting, DeviceType, Locality,
+    MAX_FRAME_ARRAYS, PACKED_WGSL,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{

@@ -411,6 +411,8 @@ pub struct BindContext<'a> {
     pub ports: &'static [PortDesc],
     /// Parameter values; those that may change later have their first value. Its log notes wrong ports, too.
     pub parameters: Parameters<'a>,
+    /// Which parameters never change, in the order of their descriptions.
+    pub fixed: &'a [bool],
 }
 
 /// Place of the port of that name and type; anything else goes to the log.
@@ -461,6 +463,14 @@ impl<'a> BindContext<'a> {
                 message: "a pose must be linked here".into(),
             }),
         }
+    }
+
+    /// Whether the parameter of that name keeps its value for good.
+    pub fn is_fixed(&self, parameter: &str) -> bool {
+        let descs = self.parameters.descs.iter();
+        descs
+            .zip(self.fixed)
+            .any(|(d, &fixed)| fixed && d.name == parameter)
     }
 
     /// Whether something is linked to the port.

@@ -8,7 +8,7 @@ mod value;
 
 use crate::cache::CacheError;
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
-use crate::plan::Plan;
+use crate::plan::{ParameterSource, Plan};
 use crate::program::{Link, Program, Step};
 use sinew_deform::{
     BindContext, BindInput, DeviceNode, NodeError, Par, ParameterValue, Parameters, ReadLog,
@@ -185,6 +185,7 @@ impl BoundGraph {
                 values: &step.values,
                 log: &log,
             },
+            fixed: &fixed(&step.sources),
         })
     }
 
@@ -219,4 +220,10 @@ impl BoundGraph {
         let bound: usize = steps.map(|s| s.bound.setup_bytes()).sum();
         bound + self.setup.iter().map(Buffer::bytes).sum::<usize>()
     }
+}
+
+/// Which parameters keep their values for good.
+fn fixed(sources: &[ParameterSource]) -> Vec<bool> {
+    let is_constant = |s: &ParameterSource| matches!(s, ParameterSource::Constant(_));
+    sources.iter().map(is_constant).collect()
 }

@@ -8,6 +8,7 @@ use sinew::deform::{Par, REGISTRY};
 use sinew::geom::{Asset, Pose};
 use sinew::graph::{BoundGraph, Frame, InputType, Instance, NoNesting, OutputMesh, Plan, compile};
 use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh};
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -74,6 +75,32 @@ fn distance<const N: usize>(a: [f32; N], b: [f32; N]) -> f64 {
     squares.sum::<f64>().sqrt()
 }
 
+/// Vertices of triangles of which rounding alone tells whether they have an area: their normals may be anything. With them those
+/// that share their place at rest and so their normal.
+fn unsure(mesh: &OutputMesh<'_>) -> Vec<bool> {
+    let point = |i: u32| mesh.positions[i as usize].map(f64::from);
+    let mut places = HashSet::new();
+    let rest = |i: u32| mesh.rest.positions[i as usize].map(f32::to_bits);
+    for t in mesh.rest.topology.triangles() {
+        let p = t.map(point);
+        let edge = |a: usize, b: usize| -> [f64; 3] { std::array::from_fn(|c| p[b][c] - p[a][c]) };
+        let (a, b) = (edge(0, 1), edge(0, 2));
+        let cross: [f64; 3] = std::array::from_fn(|c| {
+            let (i, j) = ((c + 1) % 3, (c + 2) % 3);
+            a[i] * b[j] - a[j] * b[i]
+        });
+        let square = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>();
+        let longest = square(a).max(square(b)).max(square(edge(1, 2)));
+        let sine = square(cross) / (longest * longest);
+        if sine > 0.0 && sine < 1e-11 {
+            places.extend(t.map(rest));
+        }
+    }
+    let all = 0..mesh.rest.positions.len();
+    all.map(|i| places.contains(&mesh.rest.positions[i].map(f32::to_bits)))
+        .collect()
+}
+
 impl Worst {
     fn mesh(&mut self, cpu: &OutputMesh<'_>, gpu: &GpuMesh, what: &str) {
         let size = f64::from(cpu.rest.diagonal()).max(1e-30);
@@ -99,7 +126,13 @@ impl Worst {
             "{what}: tangents"
         );
         if let (Some(a), Some(b)) = (cpu.normals, &gpu.normals) {
-            let angle = largest(a, b, what, angle_degrees);
+            let unsure = unsure(cpu);
+            let pairs = |v: &[[f32; 3]]| -> Vec<([f32; 3], bool)> {
+                v.iter().copied().zip(unsure.iter().copied()).collect()
+            };
+            let angle = largest(&pairs(a), &pairs(b), what, |a, b| {
+                if a.1 { 0.0 } else { angle_degrees(a.0, b.0) }
+            });
             if angle >= self.normals_degrees {
                 (self.normals_degrees, self.on[1]) = (angle, what.to_owned());
             }

@@ -1,81 +1,93 @@
 //! The device side: smoothing passes, then the detail, then back to the vertices.
 
 use super::bind::DeltaMushBind;
-use crate::device_rows::{DeviceRows, RowSlices};
-use crate::laplacian::{DeviceSmoothing, Slots};
-use crate::{DeviceConstant, DeviceDomain, DeviceNode, DevicePass, DeviceSetting, DeviceType};
+use crate::laplacian::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots};
+use crate::{
+    BindContext, DeviceConstant, DeviceExtras, DeviceNode, DevicePass, DeviceRelation,
+    DeviceSetting, DeviceType,
+};
 
 impl DeltaMushBind {
-    pub(super) fn device_smoothing(&self) -> DeviceSmoothing {
-        DeviceSmoothing {
-            keeps_gathered: self.needs_gathered() || self.smoother.layout().keeps_offsets(),
-        }
-    }
-
-    pub(super) fn device_node(&self) -> Option<DeviceNode> {
-        let smoothing = self.device_smoothing();
-        let mut node = smoothing.node(self.smoother.layout())?;
-        let fans: Vec<RowSlices<'_>> = (0..self.deltas.len())
-            .map(|s| {
-                let fan = self.fans.fan(s);
-                (fan.entries, fan.factors)
-            })
-            .collect();
-        let fans = DeviceRows::build(&fans, true)?;
+    pub(super) fn device_node(&self, context: &BindContext<'_>) -> DeviceNode {
+        let layout = self.smoother.layout();
+        let smoothing = DeviceSmoothing::new(layout, self.needs_gathered(), context);
+        let classes = DeviceClasses::new(layout);
+        let mut node = smoothing.node(layout, &classes);
+        let fan = self.device_fans(&classes);
         node.settings.extend([
-            ("fan_narrow", DeviceSetting::Bool(fans.narrow)),
-            ("fan_factored", DeviceSetting::Bool(fans.factored)),
+            (
+                "fan_factored",
+                DeviceSetting::Bool(fan.extras != DeviceExtras::None),
+            ),
             ("has_unsmoothed", DeviceSetting::Bool(self.needs_gathered())),
         ]);
-        node.constants.extend([
-            DeviceConstant::new("fans", DeviceType::U32, &fans.words),
-            DeviceConstant::new("details", DeviceType::Vec4F, &self.device_details()),
-        ]);
-        let detail = DevicePass::per_vertex("detail", include_str!("detail.wgsl"))
-            .gathering()
-            .over(DeviceDomain::Elements(self.deltas.len()));
-        // The text names the points before smoothing even where nothing reads them.
-        let keeps = smoothing.keeps_gathered;
+        node.relations.push(fan);
+        let details = self.device_details(&classes);
+        node.constants
+            .push(DeviceConstant::new("details", DeviceType::Vec4F, &details));
+        let text = if self.needs_gathered() {
+            DETAIL_WITH_START
+        } else {
+            DETAIL
+        };
+        let detail = DevicePass::per_vertex("detail", text).over(classes.domain());
         let (aliases, result): (&'static [(&'static str, &'static str)], Slots) =
-            match (smoothing.result(self.iterations), keeps) {
-                (Slots::A, false) => (A_TO_B, Slots::B),
-                (Slots::B, false) => (B_TO_A, Slots::A),
-                (Slots::A, true) => (A_TO_B_KEEPING, Slots::B),
-                (Slots::B, true) => (B_TO_A_KEEPING, Slots::A),
-                (Slots::Gathered, _) => (GATHERED_TO_A, Slots::A),
+            match smoothing.result(self.iterations) {
+                Slots::A => (A_TO_B, Slots::B),
+                Slots::B => (B_TO_A, Slots::A),
+                Slots::Gathered => (GATHERED_TO_A, Slots::A),
             };
-        node.passes.push(detail.with(aliases));
-        node.passes.push(smoothing.place(result));
+        let then = [detail.with(aliases), smoothing.place(result)];
         node.passes_vary = self.iterations > MOST_LISTED;
-        if !node.passes_vary {
-            let all = node.passes.clone();
-            node.passes.clear();
-            self.each_pass(&mut |i| node.passes.extend(all.get(i).copied()));
+        if node.passes_vary {
+            node.passes.extend(then);
+        } else {
+            smoothing.listed(&mut node, self.iterations, &then);
         }
-        Some(node)
+        node
     }
 
-    /// The details; a negative factor says that the frame comes from the points before smoothing.
-    fn device_details(&self) -> Vec<[f32; 4]> {
-        let mut out = self.deltas.clone();
-        for &slot in self.fans.unsmoothed() {
-            let [_, _, _, factor] = &mut out[slot as usize];
-            *factor = -*factor;
+    /// What frames are made of.
+    fn device_fans(&self, classes: &DeviceClasses) -> DeviceRelation {
+        let fans = || {
+            classes
+                .slot_of_class
+                .iter()
+                .map(|&s| self.fans.fan(s as usize))
+        };
+        let entries = fans().map(|f| classes.of_slots(f.entries));
+        let mut out = DeviceRelation::new("fan", [classes.domain(); 2], entries);
+        if fans().any(|f| !f.factors.is_empty()) {
+            let factors = fans().flat_map(|f| (0..f.entries.len()).map(move |k| f.factors.get(k)));
+            let bits = factors.map(|f| f.copied().unwrap_or(0.0).to_bits());
+            out.extras = DeviceExtras::PerEntry(bits.collect());
         }
         out
     }
 
-    /// The passes of a frame: all that are listed, or each as often as it takes.
-    pub(super) fn device_passes(&self, count: usize, run: &mut dyn FnMut(usize)) {
-        if self.iterations > MOST_LISTED {
-            self.each_pass(run);
-        } else {
-            (0..count).for_each(run);
+    /// The details; a negative factor says that the frame comes from the points before smoothing.
+    fn device_details(&self, classes: &DeviceClasses) -> Vec<[f32; 4]> {
+        let mut of_slot = self.deltas.clone();
+        for &slot in self.fans.unsmoothed() {
+            let [_, _, _, factor] = &mut of_slot[slot as usize];
+            *factor = -*factor;
         }
+        let slots = classes.slot_of_class.iter();
+        slots.map(|&s| of_slot[s as usize]).collect()
     }
 
-    fn each_pass(&self, run: &mut dyn FnMut(usize)) {
-        let smoothing = self.device_smoothing();
+    /// The passes of a frame: all that are listed, or each as often as it takes.
+    pub(super) fn device_passes(&self, count: usize, run: &mut dyn FnMut(usize)) {
+        if self.iterations <= MOST_LISTED {
+            (0..count).for_each(run);
+            return;
+        }
+        let keeps_offsets = self.smoother.layout().keeps_offsets();
+        let smoothing = DeviceSmoothing {
+            keeps_gathered: self.needs_gathered() || keeps_offsets,
+            keeps_offsets,
+            whole: false,
+        };
         smoothing.run(self.iterations, run);
         let detail = smoothing.pass_count();
         run(detail);
@@ -83,25 +95,21 @@ impl DeltaMushBind {
     }
 }
 
-/// Most smoothing passes that are listed one by one, so that what follows can join the last pass.
-const MOST_LISTED: u32 = 32;
+const DETAIL: &str = concat!(
+    include_str!("detail_smoothed.wgsl"),
+    include_str!("detail.wgsl")
+);
+const DETAIL_WITH_START: &str = concat!(
+    include_str!("detail_start.wgsl"),
+    include_str!("detail.wgsl")
+);
 
 const A_TO_B: &[(&str, &str)] = &[
     ("points", "slots_a"),
     ("goal", "slots_b"),
-    ("start", "slots_a"),
-];
-const B_TO_A: &[(&str, &str)] = &[
-    ("points", "slots_b"),
-    ("goal", "slots_a"),
-    ("start", "slots_b"),
-];
-const A_TO_B_KEEPING: &[(&str, &str)] = &[
-    ("points", "slots_a"),
-    ("goal", "slots_b"),
     ("start", "gathered"),
 ];
-const B_TO_A_KEEPING: &[(&str, &str)] = &[
+const B_TO_A: &[(&str, &str)] = &[
     ("points", "slots_b"),
     ("goal", "slots_a"),
     ("start", "gathered"),

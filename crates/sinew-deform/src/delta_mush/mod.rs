@@ -206,8 +206,8 @@ impl BoundNode for Bound {
         }
         .run();
     }
-    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
-        self.0.device_node()
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(self.0.device_node(context))
     }
     #[expect(
         clippy::cast_possible_truncation,

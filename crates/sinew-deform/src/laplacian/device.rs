@@ -1,18 +1,18 @@
 //! Smoothing on a device: what `smooth` and `delta_mush` share.
 //!
-//! Points live in slots, as on the processor. Passes go from `slots_a` to `slots_b` and back; where the points before
+//! Points live in classes: vertices at one place are one point, in the order of their first vertices, so that a mesh without such
+//! vertices has a class for each vertex in the same order. Passes go from `slots_a` to `slots_b` and back; where the points before
 //! smoothing are needed later, they stay in `gathered` and the first pass goes from there to `slots_b`, so that an odd number
 //! of passes always ends in `slots_b`.
 
 use super::{Layout, index32};
-use crate::device_rows::{DEVICE_ROWS_WGSL, DeviceRows, RowSlices};
 use crate::{
-    DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, MaskWeight,
+    BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
+    DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
 
-/// An array of points, 16 bytes each.
+/// An array of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slots {
     /// `slots_a`.
@@ -64,72 +64,109 @@ const PLACE: &str = concat!(
     include_str!("../mask_weight.wgsl"),
     include_str!("place.wgsl")
 );
+const PLACE_OFFSETS: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("place_offsets.wgsl")
+);
+const PLACE_WHOLE: &str = include_str!("place_whole.wgsl");
 
 const GATHER_PASS: usize = 0;
 const A_TO_B: usize = 1;
 const B_TO_A: usize = 2;
 const GATHERED_TO_B: usize = 3;
 
-/// Bit of a member that says: a list.
-const MANY: u32 = 1 << 31;
+/// Classes in the order of their first vertices.
+#[derive(Debug)]
+pub(crate) struct DeviceClasses {
+    /// Slot of each class.
+    pub(crate) slot_of_class: Vec<u32>,
+    /// Class of each slot.
+    pub(crate) class_of_slot: Vec<u32>,
+}
+
+impl DeviceClasses {
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let mut slot_of_class: Vec<u32> = (0..index32(layout.slot_count())).collect();
+        slot_of_class.sort_by_key(|&s| layout.members(s as usize).first());
+        let mut class_of_slot = vec![0; slot_of_class.len()];
+        for (class, &slot) in slot_of_class.iter().enumerate() {
+            class_of_slot[slot as usize] = index32(class);
+        }
+        Self {
+            slot_of_class,
+            class_of_slot,
+        }
+    }
+    /// What points run over.
+    pub(crate) fn domain(&self) -> DeviceDomain {
+        DeviceDomain::Elements(self.slot_of_class.len())
+    }
+    /// Numbers of slots as numbers of classes.
+    pub(crate) fn of_slots(&self, slots: &[u32]) -> Vec<u32> {
+        slots
+            .iter()
+            .map(|&s| self.class_of_slot[s as usize])
+            .collect()
+    }
+}
 
 /// Which passes smoothing has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceSmoothing {
     /// The points before smoothing are needed after it.
     pub(crate) keeps_gathered: bool,
+    /// Vertices of one class lie apart, and each moves like their mean.
+    pub(crate) keeps_offsets: bool,
+    /// Nothing of the incoming positions is mixed into the result.
+    pub(crate) whole: bool,
 }
 
 impl DeviceSmoothing {
-    /// The device side as far as smoothing goes: all but the passes after it. `None` where the mesh is too large.
-    pub(crate) fn node(self, layout: &Layout) -> Option<DeviceNode> {
-        let none: &[f32] = &[];
-        let rows: Vec<RowSlices<'_>> = layout
-            .rows()
-            .map(|r| {
-                (
-                    r.neighbours,
-                    if r.weights.is_empty() {
-                        none
-                    } else {
-                        r.weights
-                    },
-                )
-            })
-            .collect();
-        let ring = DeviceRows::build(&rows, true)?;
-        let (members, shared_members) = members(layout)?;
-        let slots = layout.slot_count();
+    /// `keeps_gathered`: somebody needs the points before smoothing.
+    pub(crate) fn new(layout: &Layout, keeps_gathered: bool, context: &BindContext<'_>) -> Self {
+        let is_one = |name| context.is_fixed(name) && context.parameters.float(name) == 1.0;
+        Self {
+            keeps_gathered: keeps_gathered || layout.keeps_offsets(),
+            keeps_offsets: layout.keeps_offsets(),
+            whole: !context.is_linked("mask") && is_one("weight") && is_one("blend"),
+        }
+    }
+
+    /// The device side as far as smoothing goes: all but the passes after it.
+    pub(crate) fn node(self, layout: &Layout, classes: &DeviceClasses) -> DeviceNode {
+        let domain = classes.domain();
         let array = |name| DeviceArray {
             name,
-            ty: DeviceType::Vec4F,
-            len: slots,
+            ty: DeviceType::Vec3F,
+            len: classes.slot_of_class.len(),
+            lasting: false,
         };
         let mut scratch = vec![array("slots_a"), array("slots_b")];
         if self.keeps_gathered {
             scratch.push(array("gathered"));
         }
-        let u32s = |name, data: &[u32]| DeviceConstant::new(name, DeviceType::U32, data);
-        Some(DeviceNode {
-            shared: vec![include_str!("smoothing.wgsl"), DEVICE_ROWS_WGSL],
+        let vertices = DeviceDomain::Vertices;
+        let members = classes
+            .slot_of_class
+            .iter()
+            .map(|&s| layout.members(s as usize));
+        let class_of_vertex = classes.of_slots(layout.slot_of_vertex());
+        DeviceNode {
+            shared: vec![include_str!("smoothing.wgsl")],
             settings: vec![
-                ("ring_narrow", DeviceSetting::Bool(ring.narrow)),
-                ("weighted", DeviceSetting::Bool(ring.factored)),
+                ("weighted", DeviceSetting::Bool(layout.is_weighted())),
                 ("counts_itself", DeviceSetting::Bool(layout.counts_itself())),
-                ("keeps_offsets", DeviceSetting::Bool(layout.keeps_offsets())),
             ],
-            constants: vec![
-                u32s("ring", &ring.words),
-                u32s("members", &members),
-                u32s("shared_members", &shared_members),
-                u32s("slots", layout.slot_of_vertex()),
+            relations: vec![
+                ring(layout, classes),
+                DeviceRelation::new("members", [domain, vertices], members),
+                DeviceRelation::new("class", [vertices, domain], class_of_vertex.chunks(1)),
             ],
             scratch,
             uniform_bytes: size_of::<SmoothingUniforms>(),
-            frame_arrays: Vec::new(),
-            passes: self.passes(slots),
-            passes_vary: false,
-        })
+            passes: self.passes(domain),
+            ..DeviceNode::default()
+        }
     }
 
     /// Index of the first pass after those of the smoothing.
@@ -137,12 +174,8 @@ impl DeviceSmoothing {
         GATHERED_TO_B + usize::from(self.keeps_gathered)
     }
 
-    fn passes(self, slots: usize) -> Vec<DevicePass> {
-        let over_slots = |name, text| {
-            DevicePass::per_vertex(name, text)
-                .gathering()
-                .over(DeviceDomain::Elements(slots))
-        };
+    fn passes(self, domain: DeviceDomain) -> Vec<DevicePass> {
+        let over_slots = |name, text| DevicePass::per_vertex(name, text).over(domain);
         let gather = over_slots("gather", include_str!("gather.wgsl"));
         let smooth = over_slots("smooth", include_str!("smooth.wgsl"));
         let gather = if self.keeps_gathered {
@@ -184,36 +217,44 @@ impl DeviceSmoothing {
 
     /// The pass back to the vertices.
     pub(crate) fn place(self, from: Slots) -> DevicePass {
-        let pass = DevicePass::per_vertex("place", PLACE).gathering();
-        // The text names the points before smoothing even where nothing reads them.
-        match (from, self.keeps_gathered) {
-            (Slots::A, false) => pass.with(&[("points", "slots_a"), ("start", "slots_a")]),
-            (Slots::B, false) => pass.with(&[("points", "slots_b"), ("start", "slots_b")]),
-            (Slots::A, true) => pass.with(&[("points", "slots_a"), ("start", "gathered")]),
-            (Slots::B, true) => pass.with(&[("points", "slots_b"), ("start", "gathered")]),
-            (Slots::Gathered, _) => pass.with(&[("points", "gathered"), ("start", "gathered")]),
+        let text = match (self.keeps_offsets, self.whole) {
+            (true, _) => PLACE_OFFSETS,
+            (false, true) => PLACE_WHOLE,
+            (false, false) => PLACE,
+        };
+        let pass = DevicePass::per_vertex("place", text);
+        match from {
+            Slots::A => pass.with(&[("points", "slots_a"), ("start", "gathered")]),
+            Slots::B => pass.with(&[("points", "slots_b"), ("start", "gathered")]),
+            Slots::Gathered => pass.with(&[("points", "gathered"), ("start", "gathered")]),
         }
+    }
+
+    /// All passes of that many iterations, one after another, with those behind the smoothing.
+    pub(crate) fn listed(self, node: &mut DeviceNode, iterations: u32, then: &[DevicePass]) {
+        let all = std::mem::take(&mut node.passes);
+        self.run(iterations, &mut |i| node.passes.extend(all.get(i).copied()));
+        node.passes.extend(then);
     }
 }
 
-/// For each slot its vertex, or where in the second list its vertices are: their number, then they.
-fn members(layout: &Layout) -> Option<(Vec<u32>, Vec<u32>)> {
-    if layout.vertex_count() >= (MANY / 2) as usize {
-        return None;
+/// Most smoothing passes that are listed one by one, so that they can run together.
+pub(crate) const MOST_LISTED: u32 = 64;
+
+/// Neighbours of each class.
+fn ring(layout: &Layout, classes: &DeviceClasses) -> DeviceRelation {
+    let domain = classes.domain();
+    let mut rows = vec![(&[][..], &[][..]); classes.slot_of_class.len()];
+    for row in layout.rows() {
+        rows[classes.class_of_slot[row.slot] as usize] = (row.neighbours, row.weights);
     }
-    // Never empty: the text names it.
-    let mut lists = vec![0];
-    let of_slot = (0..layout.slot_count()).map(|s| match layout.members(s) {
-        [] => 0,
-        [one] => *one,
-        many => {
-            let at = index32(lists.len());
-            lists.push(index32(many.len()));
-            lists.extend_from_slice(many);
-            at | MANY
-        }
-    });
-    Some((of_slot.collect(), lists))
+    let neighbours = rows.iter().map(|r| classes.of_slots(r.0));
+    let mut ring = DeviceRelation::new("ring", [domain; 2], neighbours);
+    if layout.is_weighted() {
+        let weights = rows.iter().flat_map(|r| r.1).map(|w| w.to_bits());
+        ring.extras = DeviceExtras::PerEntry(weights.collect());
+    }
+    ring
 }
 
 #[cfg(test)]
@@ -228,8 +269,12 @@ mod tests {
     #[test]
     fn passes_chain() {
         for keeps_gathered in [false, true] {
-            let smoothing = DeviceSmoothing { keeps_gathered };
-            let passes = smoothing.passes(10);
+            let smoothing = DeviceSmoothing {
+                keeps_gathered,
+                keeps_offsets: keeps_gathered,
+                whole: true,
+            };
+            let passes = smoothing.passes(DeviceDomain::Elements(10));
             assert_eq!(passes.len(), smoothing.pass_count());
             let array = |pass: usize, name| {
                 let aliases = passes[pass].aliases.iter();

@@ -151,6 +151,11 @@ impl Layout {
         self.keep_offsets
     }
 
+    /// Whether neighbours have weights; all count alike where not.
+    pub fn is_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
     /// Whether a point counts as one of its own neighbours.
     pub fn counts_itself(&self) -> bool {
         self.counts_itself

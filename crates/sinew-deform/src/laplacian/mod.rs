@@ -12,7 +12,7 @@ mod smoother;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use device::{DeviceSmoothing, Slots, SmoothingUniforms};
+pub(crate) use device::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots, SmoothingUniforms};
 pub use edges::EdgeTable;
 pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};

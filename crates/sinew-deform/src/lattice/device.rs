@@ -257,6 +257,7 @@ pub(super) fn node(bind: &LatticeBind) -> DeviceNode {
             name: "offsets",
             ty: DeviceType::Vec3F,
             len: grid.iter().map(|a| a.len).product(),
+            lasting: false,
         }],
         passes,
         ..DeviceNode::default()

@@ -71,6 +71,7 @@ pub(super) fn node<D: LocalDeformer>(deformer: &D) -> DeviceNode {
             name: "lines",
             ty: DeviceType::F32,
             len: D::DEBUG_LINES * size_of::<Line>() / size_of::<f32>(),
+            lasting: false,
         });
         node.passes.push(
             DevicePass::per_vertex("debug lines", include_str!("lines.wgsl"))

@@ -87,6 +87,7 @@ pub(super) fn node(bound: &BoundMorph) -> DeviceNode {
                 name: "pose_weights",
                 ty: DeviceType::F32,
                 len: bind.target_count,
+                lasting: false,
             });
             node.passes.push(pass);
         }

@@ -50,6 +50,7 @@ const fn vec4s(name: &'static str, len: usize) -> DeviceArray {
         name,
         ty: DeviceType::Vec4F,
         len,
+        lasting: false,
     }
 }
 

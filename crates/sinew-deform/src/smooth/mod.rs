@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::laplacian::{
-    DeviceSmoothing, LaplacianConfig, PIN_BORDER, Slots, Smoother, SmoothingScratch,
-    SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
+    DeviceClasses, DeviceSmoothing, LaplacianConfig, MOST_LISTED, PIN_BORDER, Slots, Smoother,
+    SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT, MaskWeight,
@@ -129,14 +129,6 @@ fn restore(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>
 #[derive(Debug)]
 struct Bound(Smoother);
 
-impl Bound {
-    fn device_smoothing(&self) -> DeviceSmoothing {
-        DeviceSmoothing {
-            keeps_gathered: self.0.layout().keeps_offsets(),
-        }
-    }
-}
-
 fn iterations(parameters: &Parameters<'_>) -> u32 {
     u32::try_from(parameters.int("iterations")).unwrap_or(0)
 }
@@ -178,13 +170,20 @@ impl BoundNode for Bound {
         }
         .run();
     }
-    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
-        let smoothing = self.device_smoothing();
-        let mut node = smoothing.node(self.0.layout())?;
-        let results = &RESULTS[..2 + usize::from(smoothing.keeps_gathered)];
-        let places = results.iter().map(|&from| smoothing.place(from));
-        node.passes.extend(places);
-        node.passes_vary = true;
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        let layout = self.0.layout();
+        let smoothing = DeviceSmoothing::new(layout, false, context);
+        let mut node = smoothing.node(layout, &DeviceClasses::new(layout));
+        let iterations = iterations(&context.parameters);
+        node.passes_vary = !context.is_fixed("iterations") || iterations > MOST_LISTED;
+        if node.passes_vary {
+            let results = &RESULTS[..2 + usize::from(smoothing.keeps_gathered)];
+            let places = results.iter().map(|&from| smoothing.place(from));
+            node.passes.extend(places);
+        } else {
+            let place = smoothing.place(smoothing.result(iterations));
+            smoothing.listed(&mut node, iterations, &[place]);
+        }
         Some(node)
     }
     #[expect(
@@ -196,7 +195,12 @@ impl BoundNode for Bound {
         SmoothingUniforms::write(step, 0.0, frame, data);
     }
     fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
-        let smoothing = self.device_smoothing();
+        let keeps_offsets = self.0.layout().keeps_offsets();
+        let smoothing = DeviceSmoothing {
+            keeps_gathered: keeps_offsets,
+            keeps_offsets,
+            whole: false,
+        };
         let iterations = iterations(&frame.parameters);
         smoothing.run(iterations, run);
         let result = smoothing.result(iterations);

@@ -41,6 +41,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         inputs: &inputs,
         ports: DESC.inputs,
         parameters,
+        fixed: &[],
     };
     let bound = (DESC.bind)(&context).expect("binds");
     let mut positions = vec![[9.0; 3]; 3];

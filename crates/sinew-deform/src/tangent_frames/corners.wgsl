@@ -1,6 +1,7 @@
-// Sums over the triangles around a vertex. `surface_position(vertex)` says where vertices are.
-// Moves, for a vertex with n corners around it: 4 (head) + 4 n (corners) + 12 (positions) bytes, and 16 a triangle, of which
-// there are n / 3 a vertex; the rest comes from caches: 72 bytes from memory for n = 6.
+// Sums over the triangles around a vertex. `surface_own(vertex)` and `surface_point(k)` say where vertices are.
+// Moves, for a vertex with n corners around it: 4 (head) + 4 n near or 8 n far (the other two vertices of each) + 12 (position)
+// + 12 or 16 (written) bytes; other positions come from caches or workgroup memory. Where vertices share their corners, the first
+// vertex of each is listed, too: 4 n more. Tangents take one word of factors a corner: 4 n more.
 // A triangle is looked at from each of its corners: three times the arithmetic, but nothing written in between.
 
 // Squared length of the cross product, edges scaled to one, below which a triangle counts as a line.
@@ -41,43 +42,46 @@ fn u_direction(factors: u32, e01: vec3f, e02: vec3f) -> vec3f {
     return unit_or_zero(e01 * select(other, one, first) + e02 * select(one, other, first));
 }
 
-// What the triangle of a corner adds to it. `corner`: the triangle from bit 3 on, whether its tangent counts in bit 2,
-// which of its corners in bits 0 and 1.
-fn corner_terms(corner: u32) -> Sums {
-    let t = read_triangles(corner >> 3u);
-    let p0 = surface_position(t.x);
-    let p1 = surface_position(t.y);
-    let p2 = surface_position(t.z);
-    let e01 = p1 - p0;
-    let e02 = p2 - p0;
+// Edges from the vertex of corner `c` to the other two of its triangle.
+struct Edges {
+    next: vec3f,
+    previous: vec3f,
+}
+
+fn corner_edges(c: u32, own: vec3f) -> Edges {
+    if (lists_own) {
+        let first = surface_point(3u * c);
+        let next = surface_point(3u * c + 1u);
+        return Edges(next - first, surface_point(3u * c + 2u) - first);
+    }
+    let next = surface_point(2u * c);
+    return Edges(next - own, surface_point(2u * c + 1u) - own);
+}
+
+// What the triangle of a corner adds to its vertex.
+fn corner_terms(e: Edges, factors: u32) -> Sums {
     var weight = 1.0;
-    var normal = cross(e01, e02);
+    var normal = cross(e.next, e.previous);
     if (!area_weighted) {
-        let largest = max(largest_component(e01), largest_component(e02));
+        let largest = max(largest_component(e.next), largest_component(e.previous));
         if (!(largest > 1e-30 && largest < 1e30)) {
             return Sums(vec3f(0.0), vec3f(0.0));
         }
         let scale = 1.0 / largest;
-        let s01 = e01 * scale;
-        let s02 = e02 * scale;
-        let s12 = (p2 - p1) * scale;
-        normal = cross(s01, s02);
+        let a = e.next * scale;
+        let b = e.previous * scale;
+        normal = cross(a, b);
         let square = dot(normal, normal);
         if (square <= SLIVER) {
             return Sums(vec3f(0.0), vec3f(0.0));
         }
-        // All three corners have the same sine side: twice the area.
         let length = sqrt(square);
         normal /= length;
-        let which = corner & 3u;
-        var cosine = dot(s01, s02);
-        cosine = select(cosine, -dot(s01, s12), which == 1u);
-        cosine = select(cosine, dot(s02, s12), which == 2u);
-        weight = angle(length, cosine);
+        weight = angle(length, dot(a, b));
     }
     var tangent = vec3f(0.0);
-    if (with_tangents && (corner & 4u) != 0u) {
-        tangent = u_direction(t.w, e01, e02) * weight;
+    if (with_tangents) {
+        tangent = u_direction(factors, e.next, e.previous) * weight;
     }
     return Sums(normal * weight, tangent);
 }
@@ -93,21 +97,15 @@ fn to_fixed(v: vec3f) -> vec3i {
 }
 
 fn vertex_sums(vertex: u32) -> Sums {
-    let head = read_corners(vertex);
-    var count = row_length(head);
-    var at = row_start(head, vertex);
-    var stride = ROW_STRIDE;
-    if (count == LONG_ROW) {
-        at = row_block(head);
-        count = read_corners(at);
-        at += 1u;
-        stride = 1u;
-    }
+    let own = surface_own(vertex);
+    let per_corner = select(2u, 3u, lists_own);
+    let count = open_around(vertex) / per_corner;
     var sums = Sums(vec3f(0.0), vec3f(0.0));
     var normal_steps = vec3i(0);
     var tangent_steps = vec3i(0);
-    for (var k = 0u; k < count; k++) {
-        let terms = corner_terms(read_corners(at + k * stride));
+    for (var c = 0u; c < count; c++) {
+        let edges = corner_edges(c, own);
+        let terms = corner_terms(edges, corner_factors(per_corner * c));
         if (!fixed_point) {
             sums.normal += terms.normal;
             sums.tangent += terms.tangent;
@@ -117,7 +115,7 @@ fn vertex_sums(vertex: u32) -> Sums {
         normal_steps += to_fixed(terms.normal);
         tangent_steps += to_fixed(terms.tangent);
         // Before the sum can leave 32 bits.
-        if ((k & 0x3fffu) == 0x3fffu) {
+        if ((c & 0x3fffu) == 0x3fffu) {
             sums.normal += vec3f(normal_steps);
             sums.tangent += vec3f(tangent_steps);
             normal_steps = vec3i(0);

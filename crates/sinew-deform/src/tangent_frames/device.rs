@@ -1,172 +1,234 @@
 //! The device side: one pass in which each vertex gathers from the triangles around it.
 
-use super::bind::{NormalMode, TangentFramesBind, TangentMode, UvBind};
-use super::groups::{Rows, index};
-use crate::device_rows::{DEVICE_ROWS_WGSL, DeviceRows, RowSlices};
-use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType};
+use super::bind::{NO_VERTEX, NormalMode, TangentFramesBind, TangentMode, UvBind};
+use super::groups::index;
+use crate::{
+    DeviceConstant, DeviceDomain, DeviceExtras, DeviceNode, DevicePass, DeviceRelation,
+    DeviceSetting, DeviceType,
+};
 
 /// `unit_or_zero`, `gram_schmidt`, `any_perpendicular`, `is_zero`.
 pub(crate) const UNIT_WGSL: &str = include_str!("unit.wgsl");
-
 /// What `corners.wgsl` reads, for nodes that say where vertices are.
 pub(crate) struct DeviceCorners {
     /// Constants in the text.
-    pub(crate) settings: [(&'static str, DeviceSetting); 2],
-    /// Corners around each vertex, triangles, normals for vertices without area around them.
-    pub(crate) constants: [DeviceConstant; 3],
+    pub(crate) settings: [(&'static str, DeviceSetting); 3],
+    /// Normals for vertices without area around them.
+    pub(crate) rest_normals: DeviceConstant,
+    /// Corners around each vertex: `around`.
+    pub(crate) around: DeviceRelation,
 }
 
 /// What is the factor pair of a triangle without UV gradient.
 const NO_GRADIENT: u32 = u32::MAX;
 
+const NORMALS: &str = concat!(
+    include_str!("no_factors.wgsl"),
+    include_str!("corners.wgsl"),
+    include_str!("normal_plain.wgsl"),
+    include_str!("kernel.wgsl"),
+    include_str!("normals.wgsl")
+);
+const NORMALS_AUTHORED: &str = concat!(
+    include_str!("no_factors.wgsl"),
+    include_str!("corners.wgsl"),
+    include_str!("reference_edge.wgsl"),
+    include_str!("normal_authored.wgsl"),
+    include_str!("kernel.wgsl"),
+    include_str!("normals.wgsl")
+);
+
+/// The text that makes tangents, too.
+macro_rules! frames {
+    ($factors:literal, $normal:literal, $tangent:literal) => {
+        concat!(
+            include_str!($factors),
+            include_str!("corners.wgsl"),
+            include_str!("reference_edge.wgsl"),
+            include_str!($normal),
+            include_str!($tangent),
+            include_str!("kernel.wgsl"),
+            include_str!("frames.wgsl")
+        )
+    };
+}
+
 impl TangentFramesBind {
-    /// For kernels that make normals of this surface. `None` where the mesh is too large.
-    pub(crate) fn device_corners(&self) -> Option<DeviceCorners> {
-        if self.topology.triangles().len() >= 1 << 29 {
-            return None;
-        }
-        let corners = pack(&self.all_corners())?;
+    /// For kernels that make normals of this surface, whose vertices are `domain`.
+    pub(crate) fn device_corners(&self, domain: DeviceDomain) -> DeviceCorners {
         let mode = self.config.normals;
         let is = |m| DeviceSetting::Bool(mode == m);
-        Some(DeviceCorners {
+        let lists_own = self.shares_corners();
+        DeviceCorners {
             settings: [
                 ("area_weighted", is(NormalMode::AreaWeighted)),
                 ("fixed_point", is(NormalMode::FixedPoint)),
+                ("lists_own", DeviceSetting::Bool(lists_own)),
             ],
-            constants: [
-                DeviceConstant::new("corners", DeviceType::U32, &corners),
-                DeviceConstant::new("triangles", DeviceType::Vec4U, &self.device_triangles()),
-                DeviceConstant::new("rest_normals", DeviceType::Vec3F, &self.rest_normals),
-            ],
-        })
+            rest_normals: DeviceConstant::new(
+                "rest_normals",
+                DeviceType::Vec3F,
+                &self.rest_normals,
+            ),
+            around: self.around(domain, lists_own),
+        }
     }
 
-    pub(super) fn device_node(&self) -> Option<DeviceNode> {
-        let DeviceCorners {
-            settings,
-            constants,
-        } = self.device_corners()?;
-        let sums_tangents = self.config.tangents == TangentMode::Uv && self.uv.is_some();
+    pub(super) fn device_node(&self) -> DeviceNode {
+        let corners = self.device_corners(DeviceDomain::Vertices);
         let mut node = DeviceNode {
-            shared: vec![
-                DEVICE_ROWS_WGSL,
-                UNIT_WGSL,
-                include_str!("corners.wgsl"),
-                include_str!("mesh_surface.wgsl"),
-            ],
-            settings: settings.to_vec(),
-            constants: constants.to_vec(),
-            passes: vec![DevicePass::per_vertex("frames", include_str!("kernel.wgsl")).gathering()],
+            shared: vec![UNIT_WGSL, include_str!("mesh_surface.wgsl")],
+            settings: corners.settings.to_vec(),
+            constants: vec![corners.rest_normals],
+            relations: vec![corners.around, self.reference_ends()],
             ..DeviceNode::default()
         };
-        node.settings
-            .push(("sums_tangents", DeviceSetting::Bool(sums_tangents)));
-        let edges: Vec<[u32; 2]> = self
-            .group_of_vertex
-            .iter()
-            .map(|&g| self.reference[g as usize])
-            .collect();
-        let constant = DeviceConstant::new("reference_edges", DeviceType::Vec2U, &edges);
-        node.constants.push(constant);
-        self.push_normals(&mut node);
-        self.push_tangents(&mut node)?;
-        Some(node)
+        if let Some(local) = &self.local_normals {
+            let constant = DeviceConstant::new("local_normals", DeviceType::Vec3F, local);
+            node.constants.push(constant);
+        }
+        let authored = self.local_normals.is_some();
+        let normals = if authored { NORMALS_AUTHORED } else { NORMALS };
+        let frames = self.push_tangents(&mut node, authored);
+        node.passes = vec![
+            DevicePass::per_vertex("normals", normals).only_when("wants_mesh_tangents", false),
+            DevicePass::per_vertex("frames", frames).only_when("wants_mesh_tangents", true),
+        ];
+        node
     }
 
-    fn push_normals(&self, node: &mut DeviceNode) {
-        let Some(local) = &self.local_normals else {
-            node.shared.push(include_str!("normal_plain.wgsl"));
-            return;
-        };
-        node.shared.push(include_str!("normal_authored.wgsl"));
-        let constant = DeviceConstant::new("local_normals", DeviceType::Vec3F, local);
-        node.constants.push(constant);
-    }
-
-    fn push_tangents(&self, node: &mut DeviceNode) -> Option<()> {
+    /// Adds what tangents read; gives the text.
+    fn push_tangents(&self, node: &mut DeviceNode, authored: bool) -> &'static str {
         if let Some(local) = &self.local_tangents {
-            node.shared.push(include_str!("tangent_local.wgsl"));
             let constant = DeviceConstant::new("local_tangents", DeviceType::Vec4F, local);
             node.constants.push(constant);
-            return Some(());
+            return if authored {
+                frames!(
+                    "no_factors.wgsl",
+                    "normal_authored.wgsl",
+                    "tangent_local.wgsl"
+                )
+            } else {
+                frames!("no_factors.wgsl", "normal_plain.wgsl", "tangent_local.wgsl")
+            };
         }
         let Some(uv) = &self.uv else {
-            node.shared.push(include_str!("tangent_edge.wgsl"));
-            return Some(());
+            return if authored {
+                frames!(
+                    "no_factors.wgsl",
+                    "normal_authored.wgsl",
+                    "tangent_edge.wgsl"
+                )
+            } else {
+                frames!("no_factors.wgsl", "normal_plain.wgsl", "tangent_edge.wgsl")
+            };
         };
-        let u32s = |name, data: &[u32]| DeviceConstant::new(name, DeviceType::U32, data);
-        node.constants.push(u32s("signs", &sign_bits(uv)));
-        if self.config.tangents == TangentMode::Mikktspace {
-            node.shared.push(include_str!("tangent_mikk.wgsl"));
-            let corners = pack(&group_corners(uv))?;
-            node.constants.push(u32s("group_corners", &corners));
-        } else {
-            node.shared.push(include_str!("tangent_uv.wgsl"));
-        }
-        Some(())
-    }
-
-    /// Corners and the factors of the direction of growing u.
-    fn device_triangles(&self) -> Vec<[u32; 4]> {
-        let factors = |t: usize| {
-            let uv = self.uv.as_ref()?;
-            uv.coefficients.get(t).map(|&f| pack_factors(f))
-        };
-        let triangles = self.topology.triangles().iter().enumerate();
-        let mut out: Vec<[u32; 4]> = triangles
-            .map(|(i, &[a, b, c])| [a, b, c, factors(i).unwrap_or(NO_GRADIENT)])
-            .collect();
-        if out.is_empty() {
-            // The text names the array.
-            out.push([0, 0, 0, NO_GRADIENT]);
-        }
-        out
-    }
-
-    /// For each vertex the corners of its group; bit 2 of those whose triangle counts for its tangent.
-    fn all_corners(&self) -> Vec<Vec<u32>> {
-        let counting = |v: usize| -> &[u32] {
-            match &self.uv {
-                Some(uv) if self.config.tangents == TangentMode::Uv => {
-                    uv.rows.row(uv.row_of_vertex[v] as usize)
+        let signs = DeviceConstant::new("signs", DeviceType::U32, &sign_bits(uv));
+        node.constants.push(signs);
+        match (self.config.tangents == TangentMode::Mikktspace, authored) {
+            (true, _) => {
+                node.relations.push(self.mikk_groups(uv));
+                if authored {
+                    frames!(
+                        "no_factors.wgsl",
+                        "normal_authored.wgsl",
+                        "tangent_mikk.wgsl"
+                    )
+                } else {
+                    frames!("no_factors.wgsl", "normal_plain.wgsl", "tangent_mikk.wgsl")
                 }
-                _ => &[],
             }
-        };
-        let of_vertex = |(v, &group): (usize, &u32)| {
-            let counting = counting(v);
-            let corners = self.normal_rows.row(group as usize).iter();
-            corners
-                .map(|c| word(*c, counting.binary_search(c).is_ok()))
-                .collect()
-        };
+            (false, true) => frames!("factors.wgsl", "normal_authored.wgsl", "tangent_uv.wgsl"),
+            (false, false) => frames!("factors.wgsl", "normal_plain.wgsl", "tangent_uv.wgsl"),
+        }
+    }
+
+    /// Whether corners of other vertices count for a vertex.
+    fn shares_corners(&self) -> bool {
+        let mut seen = vec![false; self.normal_rows.len()];
         self.group_of_vertex
             .iter()
-            .enumerate()
-            .map(of_vertex)
-            .collect()
+            .any(|&g| std::mem::replace(&mut seen[g as usize], true))
+    }
+
+    /// For each vertex the corners of its group: the vertices of their triangles, from the corner on; its own left out unless
+    /// `lists_own`. Beside each corner the factors of the direction of growing u, where its triangle counts for the
+    /// tangent.
+    fn around(&self, domain: DeviceDomain, lists_own: bool) -> DeviceRelation {
+        let of_vertex = |v: usize| self.normal_rows.row(self.group_of_vertex[v] as usize);
+        let first = usize::from(!lists_own);
+        let rows = (0..self.group_of_vertex.len()).map(|v| {
+            let corners = of_vertex(v).iter();
+            corners
+                .flat_map(|&c| self.turned(c)[first..].to_vec())
+                .collect::<Vec<u32>>()
+        });
+        let mut around = DeviceRelation::new("around", [domain; 2], rows);
+        around.group = if lists_own { 3 } else { 2 };
+        if let Some(uv) = self
+            .uv
+            .as_ref()
+            .filter(|_| self.config.tangents == TangentMode::Uv)
+        {
+            let words = (0..self.group_of_vertex.len()).flat_map(|v| {
+                let counting = uv.rows.row(uv.row_of_vertex[v] as usize);
+                of_vertex(v).iter().map(move |&c| {
+                    let counts = counting.binary_search(&c).is_ok();
+                    if counts {
+                        factors_at(uv, c)
+                    } else {
+                        NO_GRADIENT
+                    }
+                })
+            });
+            around.extras = DeviceExtras::PerGroup(words.collect());
+        }
+        around
+    }
+
+    /// The vertices of a corner's triangle, the corner's own first.
+    fn turned(&self, corner: u32) -> [u32; 3] {
+        let mut t = self.topology.triangles()[(corner >> 2) as usize];
+        t.rotate_left((corner & 3) as usize);
+        t
+    }
+
+    /// For each vertex the ends of its reference edge, or nothing.
+    fn reference_ends(&self) -> DeviceRelation {
+        let ends = self.group_of_vertex.iter().map(|&g| {
+            let ends = &self.reference[g as usize];
+            if ends[0] == NO_VERTEX { &[][..] } else { ends }
+        });
+        DeviceRelation::new("reference", [DeviceDomain::Vertices; 2], ends)
+    }
+
+    /// For each vertex the corners of its tangent's group, with factors.
+    fn mikk_groups(&self, uv: &UvBind) -> DeviceRelation {
+        let row = |r: u32| uv.rows.row(r as usize);
+        let rows = uv.row_of_vertex.iter().map(|&r| {
+            let corners = row(r).iter();
+            corners.flat_map(|&c| self.turned(c)).collect::<Vec<u32>>()
+        });
+        let mut group = DeviceRelation::new("group", [DeviceDomain::Vertices; 2], rows);
+        group.group = 3;
+        let words = uv.row_of_vertex.iter().flat_map(|&r| row(r));
+        group.extras = DeviceExtras::PerGroup(words.map(|&c| factors_at(uv, c)).collect());
+        group
     }
 }
 
-/// A corner as kernels know it: one bit more between triangle and corner.
-fn word(corner: u32, counts: bool) -> u32 {
-    (corner >> 2) << 3 | u32::from(counts) << 2 | corner & 3
-}
-
-fn group_corners(uv: &UvBind) -> Vec<Vec<u32>> {
-    let row = |rows: &Rows, r: u32| {
-        rows.row(r as usize)
-            .iter()
-            .map(|&c| word(c, true))
-            .collect()
+/// Factors of the edges from a corner, packed.
+fn factors_at(uv: &UvBind, corner: u32) -> u32 {
+    let Some(&[a, b]) = uv.coefficients.get((corner >> 2) as usize) else {
+        return NO_GRADIENT;
     };
-    let of_vertex = uv.row_of_vertex.iter();
-    of_vertex.map(|&r| row(&uv.rows, r)).collect()
-}
-
-fn pack(lists: &[Vec<u32>]) -> Option<Vec<u32>> {
-    let rows: Vec<RowSlices<'_>> = lists.iter().map(|l| (&l[..], &[][..])).collect();
-    Some(DeviceRows::build(&rows, false)?.words)
+    // `a e01 + b e02` in edges from the next corner: `e01` is minus its second edge, `e02` the first less the second.
+    let turned = match corner & 3 {
+        0 => [a, b],
+        1 => [b, -(a + b)],
+        _ => [-(a + b), a],
+    };
+    pack_factors(turned)
 }
 
 /// One bit a vertex: its bitangent sign is negative.
@@ -180,13 +242,15 @@ fn sign_bits(uv: &UvBind) -> Vec<u32> {
     out
 }
 
-/// The larger factor is 1 or -1: one bit for its sign, one for which it is. They replace the lowest two bits of the other.
+/// Scaled so that the larger factor is 1 or -1: one bit for its sign, one for which it is. They replace the lowest two bits of
+/// the other.
 fn pack_factors([a, b]: [f32; 2]) -> u32 {
     if a == 0.0 && b == 0.0 {
         return NO_GRADIENT;
     }
     let second = b.abs() > a.abs();
     let (one, other) = if second { (b, a) } else { (a, b) };
+    let other = other / one.abs();
     other.to_bits() & !3 | u32::from(one < 0.0) << 1 | u32::from(second)
 }
 

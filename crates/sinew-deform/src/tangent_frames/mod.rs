@@ -401,7 +401,7 @@ impl BoundNode for Bound {
         .run();
     }
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
-        self.bind.device_node()
+        Some(self.bind.device_node())
     }
     fn save(&self) -> Option<Vec<u8>> {
         postcard::to_stdvec(&self.bind).ok()

@@ -31,7 +31,8 @@ impl Uniforms {
 
 // Put together here rather than shared, so that a pass binds only what it reads.
 const DRIVER_NORMALS: &str = concat!(
-    include_str!("../device_rows.wgsl"),
+    include_str!("driver_surface.wgsl"),
+    include_str!("../tangent_frames/no_factors.wgsl"),
     include_str!("../tangent_frames/corners.wgsl"),
     include_str!("driver_normals.wgsl"),
 );
@@ -54,11 +55,7 @@ impl WrapBind {
         let (bindings, count) = self.device_bindings()?;
         let mode = self.config.mode;
         let mut node = DeviceNode {
-            shared: vec![
-                UNIT_WGSL,
-                include_str!("uniforms.wgsl"),
-                include_str!("driver_surface.wgsl"),
-            ],
+            shared: vec![UNIT_WGSL, include_str!("uniforms.wgsl")],
             settings: vec![
                 (
                     "rigid_frames",
@@ -78,7 +75,7 @@ impl WrapBind {
             uniform_bytes: size_of::<Uniforms>(),
             ..DeviceNode::default()
         };
-        let text = if self.push_driver_normals(&mut node)? {
+        let text = if self.push_driver_normals(&mut node) {
             WITH_SMOOTH_NORMALS
         } else {
             WITH_FACE_NORMALS
@@ -88,24 +85,25 @@ impl WrapBind {
         Some(node)
     }
 
-    /// Whether there are any; `None` where the driver is too large.
-    fn push_driver_normals(&self, node: &mut DeviceNode) -> Option<bool> {
+    /// Whether there are any.
+    fn push_driver_normals(&self, node: &mut DeviceNode) -> bool {
         let Some(normals) = &self.normals else {
-            return Some(false);
+            return false;
         };
-        let corners = normals.device_corners()?;
-        node.settings.extend(corners.settings);
-        node.constants.extend(corners.constants);
         let len = normals.vertex_count();
+        let corners = normals.device_corners(DeviceDomain::Elements(len));
+        node.settings.extend(corners.settings);
+        node.constants.push(corners.rest_normals);
+        node.relations.push(corners.around);
         node.scratch.push(DeviceArray {
             name: "surface_normals",
             ty: DeviceType::Vec4F,
             len,
+            lasting: false,
         });
         let pass = DevicePass::per_vertex("driver normals", DRIVER_NORMALS);
-        let pass = pass.gathering().over(DeviceDomain::Elements(len));
-        node.passes.push(pass);
-        Some(true)
+        node.passes.push(pass.over(DeviceDomain::Elements(len)));
+        true
     }
 
     /// Bindings of all vertices, one kind of vector after another, and how many each vertex has at most. Vertices with

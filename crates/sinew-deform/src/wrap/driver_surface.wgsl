@@ -1,7 +1,9 @@
 // The surface is the driver.
 
-const with_tangents = false;
-
-fn surface_position(vertex: u32) -> vec3f {
+fn surface_own(vertex: u32) -> vec3f {
     return read_driver_positions(vertex);
+}
+
+fn surface_point(k: u32) -> vec3f {
+    return around_driver_positions(k);
 }

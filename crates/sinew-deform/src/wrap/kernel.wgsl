@@ -59,9 +59,9 @@ struct Frame {
 }
 
 fn local_frame(b: Binding) -> Frame {
-    let p0 = surface_position(b.corners.x);
-    let p1 = surface_position(b.corners.y);
-    let p2 = surface_position(b.corners.z);
+    let p0 = read_driver_positions(b.corners.x);
+    let p1 = read_driver_positions(b.corners.y);
+    let p2 = read_driver_positions(b.corners.z);
     let e1 = p1 - p0;
     let e2 = p2 - p0;
     let origin = p0 * b.barycentric.x + p1 * b.barycentric.y + p2 * b.barycentric.z;

@@ -6,6 +6,9 @@ use super::instances::GpuInstances;
 use super::launch::{self, Buffers};
 use super::memory::{ArrayShape, Memory};
 use super::nodes::{self, NodeOnDevice};
+use super::planning::Planner;
+use super::rows;
+use super::tiles::TileLimits;
 use crate::buffer::{Buffer, BufferUse};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
@@ -49,11 +52,24 @@ impl GpuGraph {
     /// [`GpuError::NoDeviceSide`] names a node that runs on the processor only; limits, memory and lost devices otherwise.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
         let nodes = nodes::nodes(graph)?;
-        let most = gpu.limits().storage_buffers_per_stage as usize;
+        let limits = gpu.limits();
         let groups = {
             let shape = |memory| nodes::shape(graph, &nodes, memory);
-            let kept = |memory| is_kept(graph, memory);
-            group::groups(&nodes, &shape, &kept, most)?
+            let is_kept = |memory| is_kept(graph, &nodes, memory);
+            let passes = group::texts(&nodes, &shape)?;
+            let planner = Planner {
+                graph,
+                nodes: &nodes,
+                shape: &shape,
+                is_kept: &is_kept,
+                most_bindings: limits.storage_buffers_per_stage as usize,
+                limits: TileLimits {
+                    bytes: limits.workgroup_memory_bytes as usize,
+                    invocations: limits.invocations_per_workgroup,
+                },
+                instances: 1,
+            };
+            planner.groups(passes)
         };
         let mut shared = Shared {
             gpu: gpu.clone(),
@@ -91,7 +107,7 @@ impl GpuGraph {
     }
 }
 
-fn is_kept(graph: &BoundGraph, memory: Memory) -> bool {
+fn is_kept(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) -> bool {
     let kept = |phase, i: usize| {
         graph
             .program()
@@ -102,7 +118,11 @@ fn is_kept(graph: &BoundGraph, memory: Memory) -> bool {
     match memory {
         Memory::Setup(i) => kept(Phase::Setup, i),
         Memory::Frame(i) => kept(Phase::Update, i),
-        Memory::Scratch { .. } => true,
+        // Varying passes read it in an order that only the frame knows.
+        Memory::Scratch { node, index } => {
+            let device = &nodes[node].device;
+            device.passes_vary || device.scratch[index].lasting
+        }
         _ => false,
     }
 }
@@ -116,7 +136,7 @@ impl Shared {
     pub(super) fn bound(&self, phase: Phase) -> Vec<Memory> {
         let mut out: Vec<Memory> = Vec::new();
         for group in self.groups.iter().filter(|g| g.phase() == phase) {
-            for (memory, _) in group.bound().into_values() {
+            for memory in group.bound(&self.nodes).into_keys() {
                 if !out.contains(&memory) {
                     out.push(memory);
                 }
@@ -136,6 +156,10 @@ impl Shared {
             Memory::Constant { node: n, index } => {
                 format!("{}.{}", node(n), device(n).constants[index].name)
             }
+            Memory::Relation { node: n, index } => {
+                format!("{}.{}", node(n), device(n).relations[index].name)
+            }
+            Memory::Tiles { launch } => format!("tiles of launch {launch}"),
             Memory::Scratch { node: n, index } => {
                 format!("{}.{}", node(n), device(n).scratch[index].name)
             }
@@ -160,6 +184,18 @@ impl Shared {
                 Memory::Rest { mesh, attribute } => self.rest(mesh, attribute),
                 Memory::Constant { node, index } => {
                     words(&self.nodes[node].device.constants[index].bytes)
+                }
+                Memory::Relation { node, index } => {
+                    let node = &self.nodes[node];
+                    let relation = &node.device.relations[index];
+                    rows::words(relation, &node.rows[index]).ok_or_else(|| GpuError::Internal {
+                        what: format!("relation '{}' of '{}'", relation.name, node.step.name),
+                        message: "it has more entries than 32 bits count".into(),
+                    })?
+                }
+                Memory::Tiles { launch } => {
+                    let tiling = self.groups.get(launch).and_then(|g| g.tiling.as_ref());
+                    tiling.map(|t| t.tiles.words.clone()).unwrap_or_default()
                 }
                 Memory::Setup(_) => vec![0; self.shape(memory).bytes(1).div_ceil(4)],
                 Memory::Scratch { node, .. } if self.nodes[node].phase == Phase::Setup => {

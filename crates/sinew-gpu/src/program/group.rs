@@ -1,15 +1,21 @@
-//! Which passes run together: a pass that reads only its own element joins the launch before it.
+//! Which passes run together: in tiles where they read neighbours of what passes before them wrote, else element by
+//! element behind a first pass that may read anything.
 
 use super::memory::{ArrayShape, Memory};
-use super::names::{self, NamedGiven};
+use super::names::{self, Given, NamedGiven, RelationId};
 use super::nodes::NodeOnDevice;
+use super::schedule::{gathers, is_identity};
+use super::tile_text::{ArenaPlace, Tiling};
 use crate::error::GpuError;
 use sinew_deform::{DeviceDomain, Locality, Phase};
 use sinew_wgsl::Snippet;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Invocations of a workgroup, unless tiles say otherwise.
+const WORKGROUP: u32 = 128;
+
 /// A pass, its text and what the text uses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PassText {
     pub(super) node: usize,
     pub(super) pass: usize,
@@ -17,30 +23,46 @@ pub(super) struct PassText {
     pub(super) used: Vec<NamedGiven>,
     /// Elements that it runs over.
     pub(super) count: usize,
-    locality: Locality,
-    phase: Phase,
+    pub(super) locality: Locality,
+    pub(super) phase: Phase,
     /// Runs by itself: whether it runs is known with the frame.
-    varies: bool,
+    pub(super) varies: bool,
 }
 
 impl PassText {
-    fn reads(&self) -> impl Iterator<Item = Memory> {
+    pub(super) fn reads(&self) -> impl Iterator<Item = Memory> {
         self.used.iter().filter_map(|(_, given)| given.reads())
     }
-    fn writes(&self) -> impl Iterator<Item = Memory> {
+    pub(super) fn writes(&self) -> impl Iterator<Item = Memory> {
         self.used.iter().filter_map(|(_, given)| given.writes())
+    }
+    /// Relations whose rows it opens.
+    pub(super) fn relations(&self) -> impl Iterator<Item = RelationId> {
+        self.used.iter().filter_map(|(_, given)| match given {
+            Given::Open { relation } => Some(*relation),
+            _ => None,
+        })
     }
 }
 
-/// Passes that run in one launch, element by element.
+/// Passes that run in one launch.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) passes: Vec<PassText>,
     /// Arrays written in this launch that something outside of it reads.
     pub(super) stores: BTreeSet<Memory>,
+    /// Where it goes over tiles; element by element where not.
+    pub(super) tiling: Option<Tiling>,
 }
 
 impl Group {
+    pub(super) fn new(passes: Vec<PassText>) -> Self {
+        Self {
+            passes,
+            stores: BTreeSet::new(),
+            tiling: None,
+        }
+    }
     pub(super) fn phase(&self) -> Phase {
         self.passes.first().map_or(Phase::Update, |p| p.phase)
     }
@@ -51,59 +73,138 @@ impl Group {
     pub(super) fn varies(&self) -> bool {
         self.passes.first().is_some_and(|p| p.varies)
     }
-    /// Every array that is bound: read from memory, or written for others.
-    pub(super) fn bound(&self) -> BTreeMap<Memory, (Memory, bool)> {
+    /// Invocations of a workgroup.
+    pub(super) fn workgroup(&self) -> u32 {
+        self.tiling
+            .as_ref()
+            .map_or(WORKGROUP, |t| t.tiles.workgroup)
+    }
+    /// Invocations of the launch, before they are rounded up to whole workgroups.
+    pub(super) fn invocations(&self) -> usize {
+        match &self.tiling {
+            Some(t) => t.tiles.count * t.tiles.workgroup as usize,
+            None => self.count(),
+        }
+    }
+    pub(super) fn stage_count(&self) -> usize {
+        self.tiling.as_ref().map_or(1, |t| t.schedule.stages.len())
+    }
+    pub(super) fn stage_of(&self, pass: usize) -> usize {
+        let stages = self.tiling.as_ref().map(|t| &t.schedule.stages);
+        let found = stages.and_then(|s| s.iter().position(|s| s.passes.contains(&pass)));
+        found.unwrap_or(0)
+    }
+    /// Where passes of a stage find an array in workgroup memory.
+    pub(super) fn held(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
+        let tiling = self.tiling.as_ref()?;
+        tiling.schedule.holds(memory, stage)?;
+        Some(tiling.place(memory))
+    }
+    /// Where passes of a stage must leave an array in workgroup memory.
+    pub(super) fn taken(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
+        let tiling = self.tiling.as_ref()?;
+        tiling.schedule.takes(memory, stage)?;
+        Some(tiling.place(memory))
+    }
+    /// Whether a pass writes an array to memory: it is needed outside, and no later pass of a tile writes it again.
+    pub(super) fn stores_in(&self, pass: usize, memory: Memory) -> bool {
+        let again = || {
+            self.passes[pass + 1..]
+                .iter()
+                .any(|p| p.writes().any(|m| m == memory))
+        };
+        self.stores.contains(&memory) && !(self.tiling.is_some() && again())
+    }
+
+    /// Every array that is bound, and whether it is written.
+    pub(super) fn bound(&self, nodes: &[NodeOnDevice]) -> BTreeMap<Memory, bool> {
         let mut out = BTreeMap::new();
         let mut linked: BTreeSet<Memory> = BTreeSet::new();
-        for pass in &self.passes {
-            for memory in pass.reads().filter(|m| !linked.contains(m)) {
-                out.entry(memory).or_insert((memory, false));
+        let mut stage = 0;
+        for (index, pass) in self.passes.iter().enumerate() {
+            if self.stage_of(index) != stage {
+                stage = self.stage_of(index);
+                linked.clear();
+            }
+            for memory in pass.reads() {
+                if !linked.contains(&memory) && self.held(memory, stage).is_none() {
+                    out.entry(memory).or_insert(false);
+                }
+            }
+            if self.tiling.is_none() {
+                let relations = pass.relations().filter(|r| !is_identity(nodes, *r));
+                out.extend(
+                    relations.map(|(node, index)| (Memory::Relation { node, index }, false)),
+                );
             }
             for memory in pass.writes() {
                 linked.insert(memory);
                 if self.stores.contains(&memory) {
-                    out.insert(memory, (memory, true));
+                    out.insert(memory, true);
                 }
+            }
+        }
+        if let Some(tiling) = &self.tiling {
+            out.insert(tiling.memory, false);
+            for load in &tiling.schedule.loads {
+                out.entry(load.memory).or_insert(false);
             }
         }
         out
     }
 
     /// Whether `next` may run element by element behind what is here.
-    fn takes(&self, next: &PassText, most_bindings: usize) -> bool {
+    fn takes(&self, next: &PassText, nodes: &[NodeOnDevice], most_bindings: usize) -> bool {
         let fits = next.locality == Locality::Own
             && next.count == self.count()
             && next.phase == self.phase()
             && !next.varies
             && !self.varies();
-        // Others still gather from it while this one is done already.
-        let gathered = self
-            .passes
+        // Others have not written yet what this one would gather.
+        let written: BTreeSet<Memory> = self.passes.iter().flat_map(PassText::writes).collect();
+        let too_early = gathers(next, nodes)
             .iter()
-            .filter(|p| p.locality == Locality::Gather);
-        let gathered: BTreeSet<Memory> = gathered.flat_map(PassText::reads).collect();
+            .any(|(_, m)| written.contains(m));
+        // Others still gather from it while this one is done already.
+        let mut gathered = BTreeSet::new();
+        for pass in &self.passes {
+            if pass.locality == Locality::Gather {
+                gathered.extend(pass.reads());
+            }
+            gathered.extend(gathers(pass, nodes).into_iter().map(|g| g.1));
+        }
         let overwrites = next.writes().any(|m| gathered.contains(&m));
         let used = self.passes.iter().chain([next]);
         let bound: BTreeSet<Memory> = used.flat_map(|p| p.reads().chain(p.writes())).collect();
-        fits && !overwrites && bound.len() <= most_bindings
+        let relations: BTreeSet<RelationId> = self
+            .passes
+            .iter()
+            .chain([next])
+            .flat_map(PassText::relations)
+            .collect();
+        fits && !too_early && !overwrites && bound.len() + relations.len() <= most_bindings
     }
 }
 
 /// The texts of all passes, in order.
-fn texts(
+pub(super) fn texts(
     nodes: &[NodeOnDevice],
     shape: &dyn Fn(Memory) -> ArrayShape,
 ) -> Result<Vec<PassText>, GpuError> {
     let mut out = Vec::new();
     for node in nodes {
         let given = names::all_given(node, shape);
+        let relations: Vec<&str> = node.device.relations.iter().map(|r| r.name).collect();
         for (index, pass) in node.device.passes.iter().enumerate() {
+            if !runs(pass.when, &given) {
+                continue;
+            }
             let file = format!("{}: {}", node.step.desc.name, pass.name);
             let mut text = node.device.shared.join("\n");
             text.push('\n');
             text.push_str(pass.text);
             let snippet = Snippet::parse(&file, &text)?;
-            let used = names::used(pass, &snippet, &given);
+            let used = names::used(pass, &relations, &snippet, &given);
             let writes = used.iter().any(|(_, given)| given.writes().is_some());
             if !writes && !node.device.passes_vary {
                 // Nobody wants what it makes.
@@ -127,23 +228,36 @@ fn texts(
     Ok(out)
 }
 
-/// All launches of a program, in order. `is_kept` tells which buffers are read after their phase.
-pub(super) fn groups(
+/// Whether the constant has the value that a pass asks for.
+fn runs(when: Option<(&str, bool)>, given: &[NamedGiven]) -> bool {
+    let Some((name, wanted)) = when else {
+        return true;
+    };
+    let value = given.iter().find_map(|(n, g)| match g {
+        Given::Constant { value, .. } if n == name => Some(value.as_str()),
+        _ => None,
+    });
+    value == Some(if wanted { "true" } else { "false" })
+}
+
+/// Launches of passes one after another, none in tiles.
+pub(super) fn plain_groups(
+    passes: Vec<PassText>,
     nodes: &[NodeOnDevice],
-    shape: &dyn Fn(Memory) -> ArrayShape,
-    is_kept: &dyn Fn(Memory) -> bool,
     most_bindings: usize,
-) -> Result<Vec<Group>, GpuError> {
+) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for pass in texts(nodes, shape)? {
+    for pass in passes {
         match groups.last_mut() {
-            Some(group) if group.takes(&pass, most_bindings) => group.passes.push(pass),
-            _ => groups.push(Group {
-                passes: vec![pass],
-                stores: BTreeSet::new(),
-            }),
+            Some(group) if group.takes(&pass, nodes, most_bindings) => group.passes.push(pass),
+            _ => groups.push(Group::new(vec![pass])),
         }
     }
+    groups
+}
+
+/// Finds out which arrays each launch leaves for others. `is_kept` tells which buffers are read after their phase.
+pub(super) fn find_stores(groups: &mut [Group], is_kept: &dyn Fn(Memory) -> bool) {
     for i in 0..groups.len() {
         let (now, after) = groups[i..].split_first().unwrap_or((&groups[i], &[]));
         let written: Vec<Memory> = now.passes.iter().flat_map(PassText::writes).collect();
@@ -152,7 +266,6 @@ pub(super) fn groups(
             .filter(|&m| is_kept(m) || is_read(m, now.phase(), after));
         groups[i].stores = needed.collect();
     }
-    Ok(groups)
 }
 
 /// Whether something in later launches reads what a memory holds now.

@@ -11,9 +11,6 @@ use crate::pipeline::{KernelSource, Pipeline, RuntimeChecks};
 use sinew_deform::{Phase, REGISTRY};
 use std::sync::Arc;
 
-/// Invocations of a workgroup.
-const WORKGROUP: u32 = 128;
-
 /// One dispatch.
 #[derive(Debug)]
 pub(super) struct Launch {
@@ -45,8 +42,18 @@ pub(super) fn label(group: &Group, nodes: &[NodeOnDevice]) -> String {
             format!("{}.{}", node.step.name, pass.name)
         }
     };
-    let names: Vec<String> = group.passes.iter().map(name).collect();
-    names.join(" + ")
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for name in group.passes.iter().map(name) {
+        match names.last_mut() {
+            Some((last, times)) if *last == name => *times += 1,
+            _ => names.push((name, 1)),
+        }
+    }
+    let times = |(name, times): &(String, usize)| match times {
+        1 => name.clone(),
+        n => format!("{n} x {name}"),
+    };
+    names.iter().map(times).collect::<Vec<_>>().join(" + ")
 }
 
 /// Kernels of the registry need no counter in their loops: each is a `for` whose bound is known before it begins. Texts of other
@@ -79,14 +86,17 @@ pub(super) fn launch(
         Phase::Setup => 1,
         Phase::Update => instances,
     };
-    let text = launch_text(group, shape, instances > 1, WORKGROUP)?;
+    let workgroup = group.workgroup();
+    let text = launch_text(group, &shared.nodes, shape, instances > 1)?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
+        // Every element is written before it is read.
+        zero_workgroup_memory: false,
         ..KernelSource::new(
             &label,
             text.module.text(),
             ENTRY,
-            [WORKGROUP, 1, 1],
+            [workgroup, 1, 1],
             &text.bindings,
         )
     };
@@ -105,7 +115,7 @@ pub(super) fn launch(
         pipeline.bind(gpu, &bound)
     };
     let bind_groups = [bind_group(false)?, bind_group(true)?];
-    let [x, y, _] = gpu.grid(group.count(), WORKGROUP)?;
+    let [x, y, _] = gpu.grid(group.invocations(), workgroup)?;
     let most = gpu.limits().workgroups_per_dimension;
     gpu.limit("instances of one launch", instances as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));

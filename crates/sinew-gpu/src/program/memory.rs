@@ -17,6 +17,10 @@ pub(super) enum Memory {
     Frame(usize),
     /// Setup results of a node.
     Constant { node: usize, index: usize },
+    /// A relation of a node, packed rows.
+    Relation { node: usize, index: usize },
+    /// What the tiles of a launch work on.
+    Tiles { launch: usize },
     /// Working memory of a node, of every instance.
     Scratch { node: usize, index: usize },
     /// What a node's host side wrote for a frame, of every instance.

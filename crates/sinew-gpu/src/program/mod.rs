@@ -12,7 +12,12 @@ mod memory;
 mod names;
 mod nodes;
 mod outputs;
+mod planning;
+mod rows;
+mod schedule;
 mod text;
+mod tile_text;
+mod tiles;
 
 pub use graph::GpuGraph;
 pub use instances::{GpuInstances, Kernel};

@@ -27,7 +27,21 @@ pub(super) enum Given {
     WriteLine { memory: Option<Memory> },
     /// `uniforms()`.
     Uniforms { memory: Memory },
+    /// `open_RELATION(i)`.
+    Open { relation: RelationId },
+    /// `RELATION_extra(k)`.
+    Extra { relation: RelationId },
+    /// `RELATION_NAME(k)`: the element that entry `k` names; zero where there is no array.
+    Through {
+        relation: RelationId,
+        memory: Option<Memory>,
+        part: Part,
+        ty: &'static str,
+    },
 }
+
+/// Node and place in its list.
+pub(super) type RelationId = (usize, usize);
 
 /// Which part of an element is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +55,7 @@ pub(super) enum Part {
 impl Given {
     pub(super) fn reads(&self) -> Option<Memory> {
         match self {
-            Self::Read { memory, .. } => *memory,
+            Self::Read { memory, .. } | Self::Through { memory, .. } => *memory,
             Self::Uniforms { memory } => Some(*memory),
             _ => None,
         }
@@ -87,6 +101,7 @@ pub(super) fn all_given(
         output(&mut out, port, place);
     }
     arrays(&mut out, node);
+    relations(&mut out, node);
     if node.device.uniform_bytes > 0 {
         let memory = Memory::Uniforms { node: node.index };
         out.push(("uniforms".into(), Given::Uniforms { memory }));
@@ -232,16 +247,50 @@ fn arrays(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
     }
 }
 
+/// Every array that can be read can be read through every relation.
+fn relations(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
+    let mut more = Vec::new();
+    for (index, relation) in node.device.relations.iter().enumerate() {
+        let (id, name) = ((node.index, index), relation.name);
+        more.push((format!("open_{name}"), Given::Open { relation: id }));
+        more.push((format!("{name}_extra"), Given::Extra { relation: id }));
+        for (array, given) in out.iter() {
+            if let (Some(array), Given::Read { memory, part, ty }) =
+                (array.strip_prefix("read_"), given)
+            {
+                let through = Given::Through {
+                    relation: id,
+                    memory: *memory,
+                    part: *part,
+                    ty,
+                };
+                more.push((format!("{name}_{array}"), through));
+            }
+        }
+    }
+    out.extend(more);
+}
+
 /// What a pass uses: names in its text, aliases followed.
-pub(super) fn used(pass: &DevicePass, snippet: &Snippet, given: &[NamedGiven]) -> Vec<NamedGiven> {
+pub(super) fn used(
+    pass: &DevicePass,
+    relations: &[&str],
+    snippet: &Snippet,
+    given: &[NamedGiven],
+) -> Vec<NamedGiven> {
     let tokens = tokenize(snippet.text());
     let names = tokens.iter().filter(|t| t.kind == TokenKind::Name);
     let words: BTreeSet<&str> = names.map(|t| t.text(snippet.text())).collect();
     let find = |name: &str| given.iter().find(|(known, _)| known == name);
     // An alias stands for an array, whatever is done with it.
     let functions = |alias: &(&str, &str)| {
-        let (alias, name) = (alias.0.to_owned(), alias.1.to_owned());
-        ["read_", "write_", "count_"].map(|f| (format!("{f}{alias}"), format!("{f}{name}")))
+        let (alias, name) = *alias;
+        let plain = ["read_", "write_", "count_"].map(str::to_owned).into_iter();
+        let through = relations.iter().map(|r| format!("{r}_"));
+        let prefixes = plain.chain(through);
+        prefixes
+            .map(|p| (format!("{p}{alias}"), format!("{p}{name}")))
+            .collect::<Vec<_>>()
     };
     let aliases: Vec<(String, String)> = pass.aliases.iter().flat_map(functions).collect();
     let aliased = aliases.iter().filter_map(|(alias, name)| {

@@ -2,6 +2,7 @@
 
 use super::memory::{ArrayShape, Kind, Memory};
 use super::names::PortMemory;
+use super::rows::RowShape;
 use crate::error::GpuError;
 use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
 use sinew_graph::{BoundGraph, Content, PortPlace, Step};
@@ -15,6 +16,8 @@ pub(super) struct NodeOnDevice {
     pub(super) step: Step,
     pub(super) device: DeviceNode,
     pub(super) vertex_count: usize,
+    /// How relations are laid out.
+    pub(super) rows: Vec<RowShape>,
     /// In the order of the description's inputs.
     pub(super) inputs: Vec<PortMemory>,
     /// In the order of the description's outputs.
@@ -58,6 +61,7 @@ pub(super) fn nodes(graph: &BoundGraph) -> Result<Vec<NodeOnDevice>, GpuError> {
                 vertex_count: step.vertex_count(program),
                 inputs: step.inputs.iter().map(port_memory).collect(),
                 outputs: step.outputs.iter().map(port_memory).collect(),
+                rows: device.relations.iter().map(RowShape::of).collect(),
                 device,
                 step: step.clone(),
             });
@@ -84,6 +88,10 @@ pub(super) fn shape(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) 
         Memory::Constant { node, index } => {
             let c = &nodes[node].device.constants[index];
             ((Kind::Plain(c.ty), c.len()), false)
+        }
+        // Whoever packs them knows how many there are.
+        Memory::Relation { .. } | Memory::Tiles { .. } => {
+            ((Kind::Plain(sinew_deform::DeviceType::U32), 0), false)
         }
         Memory::Scratch { node, index } => {
             let a = &nodes[node].device.scratch[index];

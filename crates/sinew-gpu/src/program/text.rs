@@ -2,10 +2,14 @@
 
 use super::group::{Group, PassText};
 use super::memory::{ArrayShape, Kind, Memory};
-use super::names::{Given, Part};
+use super::names::{Given, Part, RelationId};
+use super::nodes::NodeOnDevice;
+use super::schedule::is_identity;
+use super::tile_text::Tiling;
 use crate::error::GpuError;
 use crate::pipeline::Binding;
 use sinew_deform::DeviceType;
+use sinew_wgsl::tokens::{TokenKind, tokenize};
 use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,29 +27,35 @@ pub(super) struct LaunchText {
 }
 
 struct Writer<'a> {
+    group: &'a Group,
+    nodes: &'a [NodeOnDevice],
     shape: &'a dyn Fn(Memory) -> ArrayShape,
     /// Whether there are several instances.
     many: bool,
     /// Slot and whether it is written.
     slots: BTreeMap<Memory, (usize, bool)>,
-    /// Private variables that carry what earlier passes of the launch wrote.
+    /// Private variables that carry what earlier passes of the launch (of the stage, in tiles) wrote.
     links: BTreeMap<Memory, String>,
+    /// Stage whose passes are written, in tiles.
+    stage: usize,
+    /// Functions that read relations, by the name in front of them.
+    relations: BTreeMap<RelationId, String>,
     out: String,
 }
 
 /// Puts the text together and checks it.
 pub(super) fn launch_text(
     group: &Group,
+    nodes: &[NodeOnDevice],
     shape: &dyn Fn(Memory) -> ArrayShape,
     many: bool,
-    workgroup_size: u32,
 ) -> Result<LaunchText, GpuError> {
-    let bound = group.bound();
+    let bound = group.bound(nodes);
     let mut bindings = Vec::new();
     let mut memories = Vec::new();
     let mut slots = BTreeMap::new();
-    for (slot, (&memory_key, &(memory, writes))) in bound.iter().enumerate() {
-        slots.insert(memory_key, (slot, writes));
+    for (slot, (&memory, &writes)) in bound.iter().enumerate() {
+        slots.insert(memory, (slot, writes));
         memories.push(memory);
         // Slots are as many as bindings of a stage.
         let number = u32::try_from(slot).unwrap_or(u32::MAX);
@@ -56,28 +66,41 @@ pub(super) fn launch_text(
         });
     }
     let mut writer = Writer {
+        group,
+        nodes,
         shape,
         many,
         slots,
         links: BTreeMap::new(),
+        stage: 0,
+        relations: BTreeMap::new(),
         out: String::new(),
     };
     let mut builder = ModuleBuilder::new(ModuleOptions::default());
-    let mut calls = String::new();
+    let mut calls: Vec<String> = vec![String::new(); group.stage_count()];
     let mut uniforms = BTreeMap::new();
     for (index, pass) in group.passes.iter().enumerate() {
+        let stage = group.stage_of(index);
+        if stage != writer.stage {
+            writer.stage = stage;
+            writer.links.clear();
+        }
         let prefix = format!("sinew_{index}_");
-        let renames = writer.pass(pass, &prefix, &mut uniforms);
+        let renames = writer.pass(index, pass, &prefix, &mut uniforms);
         let renames: Vec<(&str, &str)> = renames
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
         if let Some(entry) = builder.add(&pass.snippet, &prefix, &renames)? {
-            let _ = writeln!(calls, "    {entry}(sinew_index);");
+            let _ = writeln!(calls[stage], "    {entry}(sinew_index);");
         }
     }
     writer.bindings(&memories, &uniforms);
-    writer.entry(group.count(), workgroup_size, &calls);
+    if let Some(tiling) = &group.tiling {
+        writer.tile_entry(tiling, &calls);
+    } else {
+        writer.entry(group.count(), group.workgroup(), &calls.concat());
+    }
     builder.declare("generated", &writer.out);
     Ok(LaunchText {
         module: builder.finish()?,
@@ -90,6 +113,7 @@ impl Writer<'_> {
     /// Writes what a pass uses; gives the names in its text and the names in the module.
     fn pass(
         &mut self,
+        index: usize,
         pass: &PassText,
         prefix: &str,
         uniforms: &mut BTreeMap<Memory, String>,
@@ -103,36 +127,144 @@ impl Writer<'_> {
                 Given::Constant { ty, value } => {
                     let _ = writeln!(self.out, "const {full}: {ty} = {value};");
                 }
-                Given::Read { memory, part, ty } => match memory {
-                    None => {
-                        let _ =
-                            writeln!(self.out, "fn {full}(i: u32) -> {ty} {{ return {ty}(); }}");
-                    }
-                    Some(memory) => match links.get(memory) {
-                        Some(link) => {
-                            let _ = writeln!(
-                                self.out,
-                                "fn {full}(i: u32) -> {ty} {{ return {link}; }}"
-                            );
-                        }
-                        None => self.read(&full, *memory, *part, ty),
-                    },
-                },
-                Given::Write { memory, ty } => self.write(&full, *memory, ty),
+                Given::Read { memory, part, ty } => {
+                    self.read_own(&full, *memory, *part, ty, &links, "i", "i");
+                }
+                Given::Write { memory, ty } => self.write(index, &full, *memory, ty),
                 Given::WriteLine { memory } => self.write_line(&full, *memory),
                 Given::Uniforms { memory } => {
                     let struct_name = format!("{prefix}Uniforms");
                     let element = self.element(*memory, "0u");
+                    // Each text declares the type for itself; the array is of the first one's.
+                    let value = if uniforms.contains_key(memory) {
+                        let members = uniform_members(pass.snippet.text());
+                        let members = members.iter().map(|m| format!("u.{m}"));
+                        format!("{struct_name}({})", members.collect::<Vec<_>>().join(", "))
+                    } else {
+                        "u".into()
+                    };
                     let _ = writeln!(
                         self.out,
-                        "fn {full}() -> {struct_name} {{ return {element}; }}"
+                        "fn {full}() -> {struct_name} {{ let u = {element}; return {value}; }}"
                     );
-                    uniforms.insert(*memory, struct_name);
+                    uniforms.entry(*memory).or_insert(struct_name);
+                }
+                Given::Open { relation } => {
+                    let rows = self.rows(*relation);
+                    let _ = writeln!(
+                        self.out,
+                        "fn {full}(i: u32) -> u32 {{ return {rows}_open(i); }}"
+                    );
+                }
+                Given::Extra { relation } => {
+                    let rows = self.rows(*relation);
+                    let _ = writeln!(
+                        self.out,
+                        "fn {full}(k: u32) -> u32 {{ return {rows}_extra(k); }}"
+                    );
+                }
+                Given::Through {
+                    relation,
+                    memory,
+                    part,
+                    ty,
+                } => {
+                    let rows = self.rows(*relation);
+                    if is_identity(self.nodes, *relation) {
+                        let at = format!("{rows}_row");
+                        self.read_own(&full, *memory, *part, ty, &links, "k", &at);
+                    } else {
+                        self.read_through(&full, &rows, *memory, *part, ty);
+                    }
                 }
             }
             renames.push((name.clone(), full));
         }
         renames
+    }
+
+    /// Functions that read a relation, written once; gives the name in front of them.
+    fn rows(&mut self, relation: RelationId) -> String {
+        if let Some(name) = self.relations.get(&relation) {
+            return name.clone();
+        }
+        let name = format!("sinew_r{}", self.relations.len());
+        let shape = self.nodes[relation.0].rows[relation.1];
+        let text = if shape.identity {
+            shape.wgsl(&name, "", "", "")
+        } else if let Some(tiling) = &self.group.tiling {
+            let base = tiling.relation_base(relation);
+            let words = self.slot_name(tiling.memory);
+            shape.local().wgsl(&name, &words, &base, "sinew_row")
+        } else {
+            let words = self.slot_name(Memory::Relation {
+                node: relation.0,
+                index: relation.1,
+            });
+            shape.wgsl(&name, &words, "0u", "i")
+        };
+        self.out.push_str(&text);
+        self.relations.insert(relation, name.clone());
+        name
+    }
+
+    /// Reads the pass's own element: `at` is its index, given the parameter `parameter`.
+    #[expect(clippy::too_many_arguments, reason = "one function is written")]
+    fn read_own(
+        &mut self,
+        full: &str,
+        memory: Option<Memory>,
+        part: Part,
+        ty: &str,
+        links: &BTreeMap<Memory, String>,
+        parameter: &str,
+        at: &str,
+    ) {
+        let Some(memory) = memory else {
+            let _ = writeln!(
+                self.out,
+                "fn {full}({parameter}: u32) -> {ty} {{ return {ty}(); }}"
+            );
+            return;
+        };
+        let value = match (links.get(&memory), self.group.held(memory, self.stage)) {
+            (Some(link), _) => link.clone(),
+            (None, Some(place)) => place.element("sinew_row"),
+            (None, None) => {
+                self.read(full, memory, part, ty, parameter, at);
+                return;
+            }
+        };
+        let _ = writeln!(
+            self.out,
+            "fn {full}({parameter}: u32) -> {ty} {{ return {value}; }}"
+        );
+    }
+
+    /// Reads the element that entry `k` of the open row names.
+    fn read_through(
+        &mut self,
+        full: &str,
+        rows: &str,
+        memory: Option<Memory>,
+        part: Part,
+        ty: &str,
+    ) {
+        let Some(memory) = memory else {
+            let _ = writeln!(self.out, "fn {full}(k: u32) -> {ty} {{ return {ty}(); }}");
+            return;
+        };
+        let entry = format!("{rows}_entry(k)");
+        match self.group.held(memory, self.stage) {
+            Some(place) => {
+                let value = place.element("e");
+                let _ = writeln!(
+                    self.out,
+                    "fn {full}(k: u32) -> {ty} {{ let e = {entry}; return {value}; }}"
+                );
+            }
+            None => self.read(full, memory, part, ty, "k", &entry),
+        }
     }
 
     fn slot_name(&self, memory: Memory) -> String {
@@ -154,66 +286,81 @@ impl Writer<'_> {
         format!("{}[{}]", self.slot_name(memory), self.index(memory, i))
     }
 
-    fn read(&mut self, name: &str, memory: Memory, part: Part, ty: &str) {
-        let shape = (self.shape)(memory);
-        let text = match (shape.kind, part) {
-            (Kind::Plain(DeviceType::Vec3F), _) => self.floats(name, memory, ty, 3, 0, 3),
-            (Kind::Line, Part::LineFrom) => self.floats(name, memory, ty, 10, 0, 3),
-            (Kind::Line, Part::LineTo) => self.floats(name, memory, ty, 10, 3, 3),
-            (Kind::Line, _) => self.floats(name, memory, ty, 10, 6, 4),
-            (Kind::Plain(_) | Kind::Uniforms { .. }, _) => {
-                let element = self.element(memory, "i");
-                format!("fn {name}(i: u32) -> {ty} {{ return {element}; }}")
-            }
-        };
-        let _ = writeln!(self.out, "{text}");
-    }
-
-    /// Reads `count` floats from `first` on of an element of `stride` floats.
-    fn floats(
-        &self,
+    /// A function that reads from memory the element whose index is `at`.
+    fn read(
+        &mut self,
         name: &str,
         memory: Memory,
+        part: Part,
         ty: &str,
-        stride: usize,
-        first: usize,
-        count: usize,
-    ) -> String {
-        let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
+        parameter: &str,
+        at: &str,
+    ) {
+        let shape = (self.shape)(memory);
+        let (stride, first, count) = match (shape.kind, part) {
+            (Kind::Plain(DeviceType::Vec3F), _) => (3, 0, 3),
+            (Kind::Line, Part::LineFrom) => (10, 0, 3),
+            (Kind::Line, Part::LineTo) => (10, 3, 3),
+            (Kind::Line, _) => (10, 6, 4),
+            (Kind::Plain(_) | Kind::Uniforms { .. }, _) => {
+                let element = self.element(memory, at);
+                let _ = writeln!(
+                    self.out,
+                    "fn {name}({parameter}: u32) -> {ty} {{ return {element}; }}"
+                );
+                return;
+            }
+        };
+        let (slot, index) = (self.slot_name(memory), self.index(memory, at));
         let parts: Vec<String> = (first..first + count)
             .map(|c| format!("{slot}[b + {c}u]"))
             .collect();
-        format!(
-            "fn {name}(i: u32) -> {ty} {{ let b = {index} * {stride}u; return {ty}({}); }}",
+        let _ = writeln!(
+            self.out,
+            "fn {name}({parameter}: u32) -> {ty} {{ let b = {index} * {stride}u; return {ty}({}); }}",
             parts.join(", ")
-        )
+        );
     }
 
-    fn write(&mut self, name: &str, memory: Option<Memory>, ty: &str) {
+    fn write(&mut self, pass: usize, name: &str, memory: Option<Memory>, ty: &str) {
         let Some(memory) = memory else {
             let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ }}");
             return;
         };
         let mut body = String::new();
-        if matches!(memory, Memory::Frame(_) | Memory::Setup(_)) {
+        if matches!(
+            memory,
+            Memory::Frame(_) | Memory::Setup(_) | Memory::Scratch { .. }
+        ) {
             let link = format!("{name}_link");
             let _ = writeln!(self.out, "var<private> {link}: {ty};");
             let _ = write!(body, "{link} = v; ");
             self.links.insert(memory, link);
         }
-        if self.slots.get(&memory).is_some_and(|s| s.1) {
-            let shape = (self.shape)(memory);
-            if shape.kind == Kind::Plain(DeviceType::Vec3F) {
-                let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
-                let _ = write!(
-                    body,
-                    "let b = {index} * 3u; {slot}[b] = v.x; {slot}[b + 1u] = v.y; {slot}[b + 2u] = v.z; "
-                );
+        if let Some(place) = self.group.taken(memory, self.stage) {
+            let _ = write!(body, "{} ", place.store("sinew_row", "v"));
+        }
+        if self.group.stores_in(pass, memory) {
+            let store = self.store(memory, "i", "v");
+            if self.group.tiling.is_some() {
+                let _ = write!(body, "if (sinew_own) {{ {store} }} ");
             } else {
-                let _ = write!(body, "{} = v; ", self.element(memory, "i"));
+                body.push_str(&store);
             }
         }
         let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
+    }
+
+    /// Statements that write a value to memory.
+    fn store(&self, memory: Memory, at: &str, value: &str) -> String {
+        let shape = (self.shape)(memory);
+        if shape.kind != Kind::Plain(DeviceType::Vec3F) {
+            return format!("{} = {value}; ", self.element(memory, at));
+        }
+        let (slot, index) = (self.slot_name(memory), self.index(memory, at));
+        format!(
+            "let b = {index} * 3u; {slot}[b] = {value}.x; {slot}[b + 1u] = {value}.y; {slot}[b + 2u] = {value}.z; "
+        )
     }
 
     fn write_line(&mut self, name: &str, memory: Option<Memory>) {
@@ -221,6 +368,9 @@ impl Writer<'_> {
         let stored = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1));
         if let Some(memory) = stored {
             let (slot, index) = (self.slot_name(memory), self.index(memory, "i"));
+            if self.group.tiling.is_some() {
+                body.push_str("if (!sinew_own) { return; } ");
+            }
             let _ = write!(body, "let b = {index} * 10u; ");
             let parts = [
                 "a.x", "a.y", "a.z", "z.x", "z.y", "z.z", "c.x", "c.y", "c.z", "c.w",
@@ -268,4 +418,77 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
 "
         );
     }
+
+    /// The entry point where each workgroup takes a tile through all stages.
+    fn tile_entry(&mut self, tiling: &Tiling, calls: &[String]) {
+        let words = self.slot_name(tiling.memory);
+        let size = tiling.tiles.workgroup;
+        self.out.push_str(&tiling.declarations());
+        let instance = if self.many {
+            self.out.push_str("var<private> sinew_instance: u32;\n");
+            "    sinew_instance = sinew_group.z;\n"
+        } else {
+            ""
+        };
+        let mut body = String::new();
+        for (stage, calls) in calls.iter().enumerate() {
+            let mut loads = String::new();
+            for (place, load) in tiling.loads_before(stage) {
+                let ty = super::tile_text::wgsl_type(load.memory, &tiling.schedule);
+                let read = format!("sinew_load_{place}");
+                self.read(&read, load.memory, Part::Whole, ty, "i", "i");
+                let rows = tiling.rows_of_load(place, &words);
+                let items = tiling.items(load.domain, &words);
+                let store = tiling
+                    .place(load.memory)
+                    .store("row", &format!("{read}(sinew_index)"));
+                let _ = write!(
+                    loads,
+                    "    {{
+    let rows = {rows};
+    let items = {items};
+    for (var row = sinew_local; row < rows; row += {size}u) {{
+        let sinew_index = {words}[items + row];
+        {store}
+    }}
+    }}
+"
+                );
+            }
+            if !loads.is_empty() {
+                body.push_str(&loads);
+                body.push_str("    workgroupBarrier();\n");
+            }
+            body.push_str(&tiling.stage(stage, &words, calls));
+            if stage + 1 < tiling.schedule.stages.len() {
+                body.push_str("    workgroupBarrier();\n");
+            }
+        }
+        let (count, header) = (tiling.tiles.count, tiling.tiles.header.len());
+        let _ = write!(
+            self.out,
+            "@compute @workgroup_size({size})
+fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) sinew_groups: vec3u, @builtin(local_invocation_index) sinew_local: u32) {{
+    let sinew_tile = sinew_group.x + sinew_group.y * sinew_groups.x;
+    if (sinew_tile < {count}u) {{
+    sinew_header = sinew_tile * {header}u;
+{instance}{body}    }}
+}}
+"
+        );
+    }
+}
+
+/// Members of the text's `struct Uniforms`.
+fn uniform_members(text: &str) -> Vec<&str> {
+    let tokens = tokenize(text);
+    let declared = tokens
+        .windows(2)
+        .position(|w| w[0].text(text) == "struct" && w[1].text(text) == "Uniforms");
+    let inside = tokens[declared.unwrap_or(tokens.len())..].iter();
+    inside
+        .take_while(|t| t.text(text) != "}")
+        .filter(|t| t.kind == TokenKind::Member)
+        .map(|t| t.text(text))
+        .collect()
 }

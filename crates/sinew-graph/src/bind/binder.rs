@@ -3,7 +3,7 @@
 use super::layout::{Layout, PendingOutput, PendingStep};
 use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
-use super::{BindError, BoundGraph, InputBinding};
+use super::{BindError, BoundGraph, InputBinding, fixed};
 use crate::cache::Saved;
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
@@ -275,6 +275,7 @@ impl Binder<'_> {
             .map(bind_input)
             .collect();
         let log = ReadLog::new();
+        let fixed = fixed(&node.parameters);
         let context = BindContext {
             inputs: &bind_inputs,
             ports: node.desc.inputs,
@@ -283,6 +284,7 @@ impl Binder<'_> {
                 values: parameters,
                 log: &log,
             },
+            fixed: &fixed,
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
         let result = match (blob, node.desc.restore) {

@@ -24,6 +24,7 @@ fn bind_node(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode
             values,
             log: &log,
         },
+        fixed: &[],
     });
     log.check()?;
     bound

@@ -1,0 +1,322 @@
+//! Relations in device memory: for each element the numbers of others, in an order that lets the threads of a group read
+//! consecutive words.
+//!
+//! First a head for each element, then blocks of 32 elements: word `k` of all 32, then word `k + 1` of all 32, as far as the longest
+//! row of the block goes. The lower five bits of a head are the length of the row, the others (a multiple of 32) where its block
+//! starts. A row of [`LONG`] entries or more lies alone at that place instead: its length, then its words one after another.
+//!
+//! Entries come in groups, each followed by the words beside it. Where all entries are less than 2^15 away, or are numbers within a tile,
+//! two share a word. Rows of one entry each, all of them, are words without heads.
+
+use sinew_deform::{DeviceExtras, DeviceRelation};
+use std::fmt::Write;
+
+/// Length in a head that means: the row lies alone.
+const LONG: usize = 31;
+/// Elements of a block.
+const BLOCK: usize = 32;
+
+/// How entries are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// A word each.
+    Far,
+    /// Half a word each: signed distances from the row's own number.
+    Near,
+    /// Half a word each, as they are.
+    Local,
+}
+
+/// How the rows of a relation are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RowShape {
+    numbers: Numbers,
+    group: usize,
+    /// Words beside a group.
+    extras: usize,
+    /// Every row has exactly one entry.
+    single: bool,
+    /// Some rows lie alone.
+    long: bool,
+    /// Entry `i` of row `i`, and nothing else.
+    pub(super) identity: bool,
+}
+
+/// Entries of a row and the words beside them.
+pub(super) type Row<'a> = (&'a [u32], &'a [u32]);
+
+impl RowShape {
+    /// For all rows at once.
+    pub(super) fn of(relation: &DeviceRelation) -> Self {
+        let lengths = || relation.offsets.windows(2).map(|w| w[1] - w[0]);
+        let near = (0..relation.len()).all(|i| {
+            let row = relation.row(i);
+            row.len() >= LONG || row.iter().all(|&n| distance(n, i).is_some())
+        });
+        let group = if relation.group == 3 { 3 } else { 2 };
+        Self {
+            numbers: if near { Numbers::Near } else { Numbers::Far },
+            group,
+            extras: match relation.extras {
+                DeviceExtras::None => 0,
+                DeviceExtras::PerGroup(_) => 1,
+                DeviceExtras::PerEntry(_) => group,
+            },
+            single: relation.extras == DeviceExtras::None && lengths().all(|n| n == 1),
+            long: lengths().any(|n| n as usize >= LONG),
+            identity: relation.is_identity(),
+        }
+    }
+
+    /// For rows of numbers within a tile.
+    pub(super) fn local(self) -> Self {
+        Self {
+            numbers: Numbers::Local,
+            ..self
+        }
+    }
+
+    /// Words of the entries of a group.
+    fn entry_words(&self) -> usize {
+        match self.numbers {
+            Numbers::Far => self.group,
+            Numbers::Near | Numbers::Local => self.group.div_ceil(2),
+        }
+    }
+
+    /// Words of a group.
+    fn group_words(&self) -> usize {
+        self.entry_words() + self.extras
+    }
+
+    /// Writes rows behind what is there; gives the place of the first head. `None` where the result is too large for its own
+    /// offsets.
+    pub(super) fn pack(&self, rows: &[Row<'_>], out: &mut Vec<u32>) -> Option<u32> {
+        let base = u32::try_from(out.len()).ok()?;
+        if self.single {
+            out.extend(rows.iter().flat_map(|r| r.0));
+            return Some(base);
+        }
+        out.resize(base as usize + rows.len(), 0);
+        out.resize(out.len().next_multiple_of(BLOCK), 0);
+        for (b, block) in rows.chunks(BLOCK).enumerate() {
+            self.pack_block(base as usize, b * BLOCK, block, out)?;
+        }
+        Some(base)
+    }
+
+    fn pack_block(
+        &self,
+        base: usize,
+        first: usize,
+        block: &[Row<'_>],
+        out: &mut Vec<u32>,
+    ) -> Option<()> {
+        let lengths = block.iter().map(|r| r.0.len());
+        let longest = lengths.filter(|&n| n < LONG).max().unwrap_or(0);
+        let start = out.len();
+        let size = longest.div_ceil(self.group) * self.group_words() * BLOCK;
+        out.resize(start + size, 0);
+        for (lane, row) in block.iter().enumerate() {
+            let index = first + lane;
+            let n = row.0.len();
+            if n >= LONG {
+                out[base + index] = head(out.len(), LONG)?;
+                self.pack_long(*row, out);
+                continue;
+            }
+            out[base + index] = head(start, n)?;
+            for (q, entries) in row.0.chunks(self.group).enumerate() {
+                let at = start + q * self.group_words() * BLOCK + lane;
+                self.put_group(at, index, entries, self.extras_of(*row, q), out);
+            }
+        }
+        Some(())
+    }
+
+    fn extras_of<'a>(&self, row: Row<'a>, group: usize) -> &'a [u32] {
+        let first = (group * self.extras).min(row.1.len());
+        let end = (first + self.extras).min(row.1.len());
+        &row.1[first..end]
+    }
+
+    fn put_group(&self, at: usize, index: usize, entries: &[u32], extras: &[u32], out: &mut [u32]) {
+        for (j, &n) in entries.iter().enumerate() {
+            let half = match self.numbers {
+                Numbers::Far => {
+                    out[at + j * BLOCK] = n;
+                    continue;
+                }
+                Numbers::Near => u32::from(distance(n, index).unwrap_or(0).cast_unsigned()),
+                Numbers::Local => n & 0xffff,
+            };
+            out[at + j / 2 * BLOCK] |= half << (16 * (j % 2));
+        }
+        for (x, &word) in extras.iter().enumerate() {
+            out[at + (self.entry_words() + x) * BLOCK] = word;
+        }
+    }
+
+    fn pack_long(&self, row: Row<'_>, out: &mut Vec<u32>) {
+        out.push(u32::try_from(row.0.len()).unwrap_or(0));
+        for (q, entries) in row.0.chunks(self.group).enumerate() {
+            let start = out.len();
+            out.resize(start + self.group + self.extras, 0);
+            out[start..start + entries.len()].copy_from_slice(entries);
+            let extras = self.extras_of(row, q);
+            let extras_at = start + self.group;
+            out[extras_at..extras_at + extras.len()].copy_from_slice(extras);
+        }
+        let size = out.len().next_multiple_of(BLOCK);
+        out.resize(size, 0);
+    }
+
+    /// Functions that read the rows: `NAME_open(i)`, `NAME_entry(k)`, `NAME_extra(k)`, and `NAME_row`, the element whose row is open.
+    /// `words` is the array, `base` where the first head is, `row` the number of the row of element `i`.
+    pub(super) fn wgsl(&self, name: &str, words: &str, base: &str, row: &str) -> String {
+        let mut out = format!("var<private> {name}_row: u32;\n");
+        if self.identity {
+            let _ = write!(
+                out,
+                "fn {name}_open(i: u32) -> u32 {{ {name}_row = i; return 1u; }}
+fn {name}_entry(k: u32) -> u32 {{ return {name}_row; }}
+fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
+"
+            );
+            return out;
+        }
+        if self.single {
+            let _ = write!(
+                out,
+                "fn {name}_open(i: u32) -> u32 {{ {name}_row = {row}; return 1u; }}
+fn {name}_entry(k: u32) -> u32 {{ return {words}[{base} + {name}_row]; }}
+fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
+"
+            );
+            return out;
+        }
+        let _ = write!(
+            out,
+            "var<private> {name}_at: u32;
+var<private> {name}_long: bool;
+var<private> {name}_word: u32;
+fn {name}_open(i: u32) -> u32 {{
+    let row = {row};
+    {name}_row = row;
+    let head = {words}[{base} + row];
+    let count = head & 31u;
+    let block = head & 0xffffffe0u;
+"
+        );
+        if self.long {
+            let _ = write!(
+                out,
+                "    {name}_long = count == 31u;
+    if (count == 31u) {{ {name}_at = block + 1u; return {words}[block]; }}
+"
+            );
+        }
+        let _ = write!(
+            out,
+            "    {name}_at = block + (row & 31u);
+    return count;
+}}
+"
+        );
+        self.write_entry(name, words, &mut out);
+        self.write_extra(name, words, &mut out);
+        out
+    }
+
+    /// Group and place in it of entry `k`.
+    fn split(&self) -> &'static str {
+        if self.group == 3 {
+            "let q = k / 3u; let j = k - 3u * q;"
+        } else {
+            "let q = k >> 1u; let j = k & 1u;"
+        }
+    }
+
+    fn write_entry(&self, name: &str, words: &str, out: &mut String) {
+        let (group, group_words) = (self.group, self.group_words());
+        let long_words = group + self.extras;
+        let _ = write!(
+            out,
+            "fn {name}_entry(k: u32) -> u32 {{\n    {}\n",
+            self.split()
+        );
+        if self.long {
+            let _ = writeln!(
+                out,
+                "    if ({name}_long) {{ return {words}[{name}_at + q * {long_words}u + j]; }}"
+            );
+        }
+        match self.numbers {
+            Numbers::Far => {
+                let _ = writeln!(
+                    out,
+                    "    return {words}[{name}_at + (q * {group_words}u + j) * 32u];"
+                );
+            }
+            Numbers::Near | Numbers::Local => {
+                let _ = writeln!(
+                    out,
+                    "    if ((j & 1u) == 0u) {{ {name}_word = {words}[{name}_at + (q * {group_words}u + (j >> 1u)) * 32u]; }}"
+                );
+                let value = match self.numbers {
+                    Numbers::Near => format!(
+                        "u32(i32({name}_row) + extractBits(bitcast<i32>({name}_word), 16u * (j & 1u), 16u))"
+                    ),
+                    _ => format!("extractBits({name}_word, 16u * (j & 1u), 16u)"),
+                };
+                let _ = writeln!(out, "    return {value};");
+            }
+        }
+        out.push_str("}\n");
+    }
+
+    fn write_extra(&self, name: &str, words: &str, out: &mut String) {
+        let (group, group_words) = (self.group, self.group_words());
+        let long_words = group + self.extras;
+        let place = if self.extras == group { "j" } else { "0u" };
+        let _ = write!(
+            out,
+            "fn {name}_extra(k: u32) -> u32 {{\n    {}\n",
+            self.split()
+        );
+        if self.extras == 0 {
+            out.push_str("    return 0u;\n}\n");
+            return;
+        }
+        if self.long {
+            let _ = writeln!(
+                out,
+                "    if ({name}_long) {{ return {words}[{name}_at + q * {long_words}u + {group}u + {place}]; }}"
+            );
+        }
+        let entry_words = self.entry_words();
+        let _ = write!(
+            out,
+            "    return {words}[{name}_at + (q * {group_words}u + {entry_words}u + {place}) * 32u];\n}}\n"
+        );
+    }
+}
+
+fn head(offset: usize, length: usize) -> Option<u32> {
+    u32::try_from(offset | length).ok()
+}
+
+fn distance(number: u32, index: usize) -> Option<i16> {
+    let index = i64::try_from(index).ok()?;
+    i16::try_from(i64::from(number) - index).ok()
+}
+
+/// All rows of a relation, in memory order. `None` where they are too many.
+pub(super) fn words(relation: &DeviceRelation, shape: &RowShape) -> Option<Vec<u32>> {
+    let rows: Vec<Row<'_>> = (0..relation.len())
+        .map(|i| (relation.row(i), relation.extras_of(i)))
+        .collect();
+    let mut out = Vec::new();
+    shape.pack(&rows, &mut out)?;
+    Some(out)
+}
