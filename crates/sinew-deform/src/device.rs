@@ -17,6 +17,8 @@
 //! | `write_NAME(i, v)` | an array of the scratch |
 //! | `open_RELATION(i) -> u32` | goes to the row of element `i` in a [`DeviceNode::relations`] and tells how many entries it has |
 //! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
+//! | `RELATION_most`, `u32` | entries of the longest row: a bound for loops that a compiler knows |
+//! | `RELATION_padded`, `bool` | whether rows may be read up to there: they are filled up as [`DeviceRelation::padding`] says, with zeros as extras |
 //! | `RELATION_extra(k) -> u32` | the word beside entry `k` of the open row |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
 //! | `vertex_count`, `u32` | vertices of the node's first mesh |
@@ -167,6 +169,18 @@ pub struct DeviceRelation {
     /// Words beside the entries: none, one for each group of entries, or one for each entry (groups of 2 only); rows need not
     /// be whole groups.
     pub extras: DeviceExtras,
+    /// What a text finds behind the end of a row where `RELATION_padded` says that it may look.
+    pub padding: DevicePadding,
+}
+
+/// What rows of a [`DeviceRelation`] are filled up with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DevicePadding {
+    /// The row's first entry: differences to it are zero.
+    #[default]
+    First,
+    /// An element that is zero: sums stay what they are.
+    Zero,
 }
 
 /// Words beside the entries of a [`DeviceRelation`].

@@ -39,8 +39,8 @@ pub mod wrap;
 
 pub use device::{
     DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceExtras, DeviceFrame,
-    DeviceFrameData, DeviceNode, DevicePass, DeviceRelation, DeviceSetting, DeviceType, Locality,
-    MAX_FRAME_ARRAYS, PACKED_WGSL,
+    DeviceFrameData, DeviceNode, DevicePadding, DevicePass, DeviceRelation, DeviceSetting,
+    DeviceType, Locality, MAX_FRAME_ARRAYS, PACKED_WGSL,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{

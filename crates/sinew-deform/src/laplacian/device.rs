@@ -8,7 +8,7 @@
 use super::{Layout, index32};
 use crate::{
     BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
+    DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
 
@@ -250,6 +250,7 @@ fn ring(layout: &Layout, classes: &DeviceClasses) -> DeviceRelation {
     }
     let neighbours = rows.iter().map(|r| classes.of_slots(r.0));
     let mut ring = DeviceRelation::new("ring", [domain; 2], neighbours);
+    ring.padding = DevicePadding::Zero;
     if layout.is_weighted() {
         let weights = rows.iter().flat_map(|r| r.1).map(|w| w.to_bits());
         ring.extras = DeviceExtras::PerEntry(weights.collect());

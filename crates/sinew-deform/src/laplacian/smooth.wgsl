@@ -11,11 +11,16 @@ fn kernel(class_index: u32) {
         return;
     }
     var sum = vec3f(0.0);
-    for (var k = 0u; k < count; k++) {
+    // Rows are filled up with zeros.
+    for (var k = 0u; k < ring_most; k++) {
+        if (!ring_padded && k >= count) {
+            break;
+        }
+        let point = ring_points(k);
         if (weighted) {
-            sum += ring_points(k) * bitcast<f32>(ring_extra(k));
+            sum += point * bitcast<f32>(ring_extra(k));
         } else {
-            sum += ring_points(k);
+            sum += point;
         }
     }
     let step = uniforms().step;

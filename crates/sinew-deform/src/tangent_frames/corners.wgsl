@@ -99,11 +99,15 @@ fn to_fixed(v: vec3f) -> vec3i {
 fn vertex_sums(vertex: u32) -> Sums {
     let own = surface_own(vertex);
     let per_corner = select(2u, 3u, lists_own);
-    let count = open_around(vertex) / per_corner;
+    let count = open_around(vertex);
     var sums = Sums(vec3f(0.0), vec3f(0.0));
     var normal_steps = vec3i(0);
     var tangent_steps = vec3i(0);
-    for (var c = 0u; c < count; c++) {
+    // Rows are filled up with their first entry: triangles without area.
+    for (var c = 0u; c < around_most / per_corner; c++) {
+        if (!around_padded && c * per_corner >= count) {
+            break;
+        }
         let edges = corner_edges(c, own);
         let terms = corner_terms(edges, corner_factors(per_corner * c));
         if (!fixed_point) {

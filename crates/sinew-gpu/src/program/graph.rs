@@ -103,7 +103,9 @@ impl GpuGraph {
     }
     /// Bytes on the device that all instances share.
     pub fn memory_bytes(&self) -> u64 {
-        self.shared.buffers.values().map(Buffer::bytes).sum()
+        let buffers = self.shared.buffers.iter();
+        let once = buffers.filter(|(m, _)| !matches!(m, Memory::TileVectors { .. }));
+        once.map(|(_, b)| b.bytes()).sum()
     }
 }
 
@@ -159,7 +161,9 @@ impl Shared {
             Memory::Relation { node: n, index } => {
                 format!("{}.{}", node(n), device(n).relations[index].name)
             }
-            Memory::Tiles { launch } => format!("tiles of launch {launch}"),
+            Memory::Tiles { launch } | Memory::TileVectors { launch } => {
+                format!("tiles of launch {launch}")
+            }
             Memory::Scratch { node: n, index } => {
                 format!("{}.{}", node(n), device(n).scratch[index].name)
             }
@@ -204,7 +208,14 @@ impl Shared {
                 _ => continue,
             };
             let name = self.memory_name(memory);
+            let same = match memory {
+                Memory::Tiles { launch } => Some(Memory::TileVectors { launch }),
+                _ => None,
+            };
             let buffer = Buffer::from_slice(&self.gpu, &name, &data, BufferUse::Drawn)?;
+            if let Some(same) = same {
+                self.buffers.insert(same, buffer.clone());
+            }
             self.buffers.insert(memory, buffer);
         }
         Ok(())

@@ -145,7 +145,8 @@ impl Group {
             }
         }
         if let Some(tiling) = &self.tiling {
-            out.insert(tiling.memory, false);
+            out.insert(tiling.memory(), false);
+            out.insert(tiling.vectors(), false);
             for load in &tiling.schedule.loads {
                 out.entry(load.memory).or_insert(false);
             }

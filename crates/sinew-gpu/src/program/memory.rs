@@ -21,6 +21,8 @@ pub(super) enum Memory {
     Relation { node: usize, index: usize },
     /// What the tiles of a launch work on.
     Tiles { launch: usize },
+    /// The same words as vectors of four.
+    TileVectors { launch: usize },
     /// Working memory of a node, of every instance.
     Scratch { node: usize, index: usize },
     /// What a node's host side wrote for a frame, of every instance.

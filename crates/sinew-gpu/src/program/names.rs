@@ -31,6 +31,10 @@ pub(super) enum Given {
     Open { relation: RelationId },
     /// `RELATION_extra(k)`.
     Extra { relation: RelationId },
+    /// `RELATION_most`: entries of the longest row.
+    Most { relation: RelationId },
+    /// `RELATION_padded`: whether rows may be read up to there.
+    Padded { relation: RelationId },
     /// `RELATION_NAME(k)`: the element that entry `k` names; zero where there is no array.
     Through {
         relation: RelationId,
@@ -254,6 +258,8 @@ fn relations(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
         let (id, name) = ((node.index, index), relation.name);
         more.push((format!("open_{name}"), Given::Open { relation: id }));
         more.push((format!("{name}_extra"), Given::Extra { relation: id }));
+        more.push((format!("{name}_most"), Given::Most { relation: id }));
+        more.push((format!("{name}_padded"), Given::Padded { relation: id }));
         for (array, given) in out.iter() {
             if let (Some(array), Given::Read { memory, part, ty }) =
                 (array.strip_prefix("read_"), given)

@@ -93,6 +93,7 @@ pub(super) fn shape(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) 
         Memory::Relation { .. } | Memory::Tiles { .. } => {
             ((Kind::Plain(sinew_deform::DeviceType::U32), 0), false)
         }
+        Memory::TileVectors { .. } => ((Kind::Plain(sinew_deform::DeviceType::Vec4U), 0), false),
         Memory::Scratch { node, index } => {
             let a = &nodes[node].device.scratch[index];
             ((Kind::Plain(a.ty), a.len), per_node(node))

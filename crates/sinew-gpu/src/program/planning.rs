@@ -46,7 +46,7 @@ impl Planner<'_> {
         find_stores(&mut groups, self.is_kept);
         for (launch, group) in groups.iter_mut().enumerate() {
             if let Some(tiling) = &mut group.tiling {
-                tiling.memory = Memory::Tiles { launch };
+                tiling.launch = launch;
             }
         }
         groups
@@ -143,7 +143,7 @@ impl Planner<'_> {
             group.tiling = Some(Tiling {
                 schedule,
                 tiles,
-                memory: Memory::Tiles { launch: 0 },
+                launch: 0,
             });
             if group.bound(self.nodes).len() > self.most_bindings {
                 return None;
@@ -169,7 +169,7 @@ impl Planner<'_> {
         }
         let most = (side + 2.0 * f64::from(ring)).powi(2);
         // Two arrays of points, as smoothing has; irregular meshes need more.
-        if most * 1.15 * 24.0 > self.limits.bytes as f64 {
+        if most * 1.15 * 32.0 > self.limits.bytes as f64 {
             return None;
         }
         let workgroup = if most > 1024.0 {
@@ -182,7 +182,7 @@ impl Planner<'_> {
         let total = tiles as f64 * self.instances as f64;
         let at_once = 132.0
             * (2048.0_f64 / workgroup)
-                .min(228e3 / (most * 24.0))
+                .min(228e3 / (most * 32.0))
                 .floor()
                 .max(1.0);
         let waves = (total / at_once).ceil();

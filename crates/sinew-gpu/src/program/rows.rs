@@ -7,8 +7,12 @@
 //!
 //! Entries come in groups, each followed by the words beside it. Where all entries are less than 2^15 away, or are numbers within a tile,
 //! two share a word. Rows of one entry each, all of them, are words without heads.
+//!
+//! Rows within a tile are of one length where none is too long for that: vectors of four words, one row after another, with two
+//! numbers a word. The first is the length, the entries follow, filled up with the first of them, so that a kernel may read as many entries of
+//! every row without asking; then the words beside entries, filled up with zeros.
 
-use sinew_deform::{DeviceExtras, DeviceRelation};
+use sinew_deform::{DeviceExtras, DevicePadding, DeviceRelation};
 use std::fmt::Write;
 
 /// Length in a head that means: the row lies alone.
@@ -40,7 +44,18 @@ pub(super) struct RowShape {
     long: bool,
     /// Entry `i` of row `i`, and nothing else.
     pub(super) identity: bool,
+    /// Entries of the longest row.
+    pub(super) most: usize,
+    /// All rows have the same room.
+    fixed: bool,
+    /// They are filled up with the element that is zero.
+    zero: bool,
 }
+
+/// Entries of rows that are filled up to the longest, at most.
+const MOST_FIXED: usize = 23;
+/// Numbers in a vector of four words.
+const HALVES: usize = 8;
 
 /// Entries of a row and the words beside them.
 pub(super) type Row<'a> = (&'a [u32], &'a [u32]);
@@ -65,6 +80,9 @@ impl RowShape {
             single: relation.extras == DeviceExtras::None && lengths().all(|n| n == 1),
             long: lengths().any(|n| n as usize >= LONG),
             identity: relation.is_identity(),
+            most: lengths().max().unwrap_or(0) as usize,
+            fixed: false,
+            zero: relation.padding == DevicePadding::Zero,
         }
     }
 
@@ -72,8 +90,43 @@ impl RowShape {
     pub(super) fn local(self) -> Self {
         Self {
             numbers: Numbers::Local,
+            fixed: !self.single && self.most <= MOST_FIXED,
             ..self
         }
+    }
+
+    /// Whether rows may be read beyond their ends, up to the longest.
+    pub(super) fn is_padded(&self) -> bool {
+        self.fixed || self.single || self.identity
+    }
+
+    /// Vectors of a row's numbers and of the words beside them, where rows have the same room.
+    fn vectors(&self) -> [usize; 2] {
+        let words = self.most.div_ceil(self.group) * self.extras;
+        [(1 + self.most).div_ceil(HALVES), words.div_ceil(4)]
+    }
+
+    fn pack_fixed(&self, rows: &[Row<'_>], out: &mut Vec<u32>) -> Option<u32> {
+        out.resize(out.len().next_multiple_of(4), 0);
+        let base = u32::try_from(out.len()).ok()?;
+        let [numbers, words] = self.vectors();
+        let stride = 4 * (numbers + words);
+        out.resize(out.len() + rows.len() * stride, 0);
+        let places = out[base as usize..].chunks_mut(stride.max(1));
+        for (place, (entries, extras)) in places.zip(rows) {
+            let filler = if self.zero { None } else { entries.first() };
+            let first = filler.copied().unwrap_or(0);
+            let length = u32::try_from(entries.len()).unwrap_or(0);
+            let filled = entries.iter().copied().chain(std::iter::repeat(first));
+            let halves = std::iter::once(length).chain(filled).take(8 * numbers);
+            for (i, half) in halves.enumerate() {
+                place[i / 2] |= (half & 0xffff) << (16 * (i % 2));
+            }
+            for (to, &extra) in place[4 * numbers..].iter_mut().zip(*extras) {
+                *to = extra;
+            }
+        }
+        Some(base)
     }
 
     /// Words of the entries of a group.
@@ -92,6 +145,9 @@ impl RowShape {
     /// Writes rows behind what is there; gives the place of the first head. `None` where the result is too large for its own
     /// offsets.
     pub(super) fn pack(&self, rows: &[Row<'_>], out: &mut Vec<u32>) -> Option<u32> {
+        if self.fixed {
+            return self.pack_fixed(rows, out);
+        }
         let base = u32::try_from(out.len()).ok()?;
         if self.single {
             out.extend(rows.iter().flat_map(|r| r.0));
@@ -173,7 +229,14 @@ impl RowShape {
 
     /// Functions that read the rows: `NAME_open(i)`, `NAME_entry(k)`, `NAME_extra(k)`, and `NAME_row`, the element whose row is open.
     /// `words` is the array, `base` where the first head is, `row` the number of the row of element `i`.
-    pub(super) fn wgsl(&self, name: &str, words: &str, base: &str, row: &str) -> String {
+    /// `vectors` is the same array as vectors of four words.
+    pub(super) fn wgsl(
+        &self,
+        name: &str,
+        [words, vectors]: [&str; 2],
+        base: &str,
+        row: &str,
+    ) -> String {
         let mut out = format!("var<private> {name}_row: u32;\n");
         if self.identity {
             let _ = write!(
@@ -193,6 +256,10 @@ fn {name}_entry(k: u32) -> u32 {{ return {words}[{base} + {name}_row]; }}
 fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
 "
             );
+            return out;
+        }
+        if self.fixed {
+            self.write_fixed(name, vectors, base, row, &mut out);
             return out;
         }
         let _ = write!(
@@ -226,6 +293,48 @@ fn {name}_open(i: u32) -> u32 {{
         self.write_entry(name, words, &mut out);
         self.write_extra(name, words, &mut out);
         out
+    }
+
+    fn write_fixed(&self, name: &str, vectors: &str, base: &str, row: &str, out: &mut String) {
+        let [numbers, words] = self.vectors();
+        let stride = numbers + words;
+        for v in 0..stride {
+            let _ = writeln!(out, "var<private> {name}_v{v}: vec4u;");
+        }
+        let _ = write!(
+            out,
+            "fn {name}_open(i: u32) -> u32 {{
+    let at = ({base} >> 2u) + {row} * {stride}u;
+"
+        );
+        for v in 0..stride {
+            let _ = writeln!(out, "    {name}_v{v} = {vectors}[at + {v}u];");
+        }
+        let group = self.group;
+        let index = match self.extras {
+            0 => "0u".to_owned(),
+            n if n == group => "k".to_owned(),
+            _ => format!("k / {group}u"),
+        };
+        let (entry, extra) = (
+            word_of(name, 0, numbers, "h"),
+            word_of(name, numbers, words, "x"),
+        );
+        let _ = write!(
+            out,
+            "    return {name}_v0.x & 0xffffu;
+}}
+fn {name}_entry(k: u32) -> u32 {{
+    let half = k + 1u;
+    let h = half >> 1u;
+    return extractBits({entry}, 16u * (half & 1u), 16u);
+}}
+fn {name}_extra(k: u32) -> u32 {{
+    let x = {index};
+    return {extra};
+}}
+"
+        );
     }
 
     /// Group and place in it of entry `k`.
@@ -299,6 +408,22 @@ fn {name}_open(i: u32) -> u32 {{
             out,
             "    return {words}[{name}_at + (q * {group_words}u + {entry_words}u + {place}) * 32u];\n}}\n"
         );
+    }
+}
+
+/// Word `at` of `count` private vectors from `first` on: a choice that costs nothing where a compiler knows `at`.
+fn word_of(name: &str, first: usize, count: usize, at: &str) -> String {
+    let component = |v: usize| {
+        let v = format!("{name}_v{}", first + v);
+        let low = format!("select({v}.x, {v}.y, ({at} & 1u) != 0u)");
+        let high = format!("select({v}.z, {v}.w, ({at} & 1u) != 0u)");
+        format!("select({low}, {high}, ({at} & 2u) != 0u)")
+    };
+    match count {
+        0 => "0u".into(),
+        _ => (1..count).fold(component(0), |value, v| {
+            format!("select({value}, {}, ({at} >> 2u) == {v}u)", component(v))
+        }),
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) struct Schedule {
     pub(super) domains: Vec<usize>,
     /// The domain of the vertices, and the node whose first mesh they belong to.
     pub(super) vertices: (usize, usize),
+    /// Relations between different domains, whether or not they are read through.
+    pub(super) known: Vec<Lead>,
 }
 
 /// Time of a stage.
@@ -155,6 +157,21 @@ fn len(key: Key) -> usize {
     }
 }
 
+/// Relations from one domain to another.
+fn known(passes: &[PassText], nodes: &[NodeOnDevice], domains: &mut Domains) -> Vec<Lead> {
+    let mut out: Vec<Lead> = Vec::new();
+    for node in passes.iter().map(|p| p.node) {
+        for (index, r) in nodes[node].device.relations.iter().enumerate() {
+            let [from, to] = [r.from, r.to].map(|d| domains.of(key(nodes, node, d)));
+            let id = (node, index);
+            if from != to && out.iter().all(|l| l.id != id) {
+                out.push(Lead { id, from, to });
+            }
+        }
+    }
+    out
+}
+
 /// Whether a pass may run in tiles at all.
 pub(super) fn may_tile(pass: &PassText) -> bool {
     pass.locality == Locality::Own && pass.phase == Phase::Update && !pass.varies
@@ -173,22 +190,22 @@ impl Schedule {
             |p: &PassText| key(nodes, p.node, nodes[p.node].device.passes[p.pass].domain);
         for pass in passes {
             domains.of(pass_key(pass));
-            for relation in pass.relations() {
-                let r = &nodes[relation.0].device.relations[relation.1];
-                let (from, to) = (key(nodes, relation.0, r.from), key(nodes, relation.0, r.to));
+            // Those that only other launches read through, too: they tell which elements belong together.
+            for (index, r) in nodes[pass.node].device.relations.iter().enumerate() {
+                let [from, to] = [r.from, r.to].map(|d| key(nodes, pass.node, d));
                 domains.of(from);
                 domains.of(to);
-                if is_identity(nodes, relation) {
+                if is_identity(nodes, (pass.node, index)) {
                     domains.unite(from, to);
                 }
             }
         }
+        let first = passes.first()?.node;
+        let vertices = domains.of(Key::Vertices(nodes[first].vertex_count));
         let mut this = Self {
             domains: domains.keys.iter().map(|&k| len(k)).collect(),
-            vertices: passes.iter().find_map(|p| {
-                let key = pass_key(p);
-                matches!(key, Key::Vertices(_)).then(|| (domains.of(key), p.node))
-            })?,
+            vertices: (vertices, first),
+            known: known(passes, nodes, &mut domains),
             ..Self::default()
         };
         this.find_stages(passes, nodes, &mut domains, &pass_key);
@@ -354,15 +371,6 @@ impl Schedule {
             written.extend(pass.writes());
         }
         false
-    }
-
-    /// Passes from each element to neighbours, one behind another, at most.
-    pub(super) fn depth(&self) -> usize {
-        let around = |s: &&Stage| {
-            let mut leads = s.relations.iter().map(|&r| self.relations[r]);
-            leads.any(|r| r.from == r.to)
-        };
-        self.stages.iter().filter(around).count()
     }
 
     /// Whether an array is read from workgroup memory by a pass of that stage at its own element.

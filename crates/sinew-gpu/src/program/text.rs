@@ -38,6 +38,8 @@ struct Writer<'a> {
     links: BTreeMap<Memory, String>,
     /// Stage whose passes are written, in tiles.
     stage: usize,
+    /// Variables that hold uniforms.
+    cached: BTreeMap<Memory, String>,
     /// Functions that read relations, by the name in front of them.
     relations: BTreeMap<RelationId, String>,
     out: String,
@@ -73,6 +75,7 @@ pub(super) fn launch_text(
         slots,
         links: BTreeMap::new(),
         stage: 0,
+        cached: BTreeMap::new(),
         relations: BTreeMap::new(),
         out: String::new(),
     };
@@ -134,7 +137,11 @@ impl Writer<'_> {
                 Given::WriteLine { memory } => self.write_line(&full, *memory),
                 Given::Uniforms { memory } => {
                     let struct_name = format!("{prefix}Uniforms");
-                    let element = self.element(*memory, "0u");
+                    let element = if self.group.tiling.is_some() {
+                        self.cached_uniforms(*memory, &struct_name, uniforms)
+                    } else {
+                        self.element(*memory, "0u")
+                    };
                     // Each text declares the type for itself; the array is of the first one's.
                     let value = if uniforms.contains_key(memory) {
                         let members = uniform_members(pass.snippet.text());
@@ -163,6 +170,19 @@ impl Writer<'_> {
                         "fn {full}(k: u32) -> u32 {{ return {rows}_extra(k); }}"
                     );
                 }
+                Given::Most { relation } => {
+                    let most = self.nodes[relation.0].rows[relation.1].most;
+                    let _ = writeln!(self.out, "const {full}: u32 = {most}u;");
+                }
+                Given::Padded { relation } => {
+                    let shape = self.nodes[relation.0].rows[relation.1];
+                    let padded = if self.group.tiling.is_some() {
+                        shape.local().is_padded()
+                    } else {
+                        shape.is_padded()
+                    };
+                    let _ = writeln!(self.out, "const {full}: bool = {padded};");
+                }
                 Given::Through {
                     relation,
                     memory,
@@ -183,6 +203,23 @@ impl Writer<'_> {
         renames
     }
 
+    /// A variable that holds uniforms for the whole launch.
+    fn cached_uniforms(
+        &mut self,
+        memory: Memory,
+        struct_name: &str,
+        known: &BTreeMap<Memory, String>,
+    ) -> String {
+        let ty = known.get(&memory).map_or(struct_name, String::as_str);
+        let name = format!("sinew_u{}", self.cached.len());
+        let found = self.cached.get(&memory).cloned();
+        found.unwrap_or_else(|| {
+            let _ = writeln!(self.out, "var<private> {name}: {ty};");
+            self.cached.insert(memory, name.clone());
+            name
+        })
+    }
+
     /// Functions that read a relation, written once; gives the name in front of them.
     fn rows(&mut self, relation: RelationId) -> String {
         if let Some(name) = self.relations.get(&relation) {
@@ -191,17 +228,20 @@ impl Writer<'_> {
         let name = format!("sinew_r{}", self.relations.len());
         let shape = self.nodes[relation.0].rows[relation.1];
         let text = if shape.identity {
-            shape.wgsl(&name, "", "", "")
+            shape.wgsl(&name, [""; 2], "", "")
         } else if let Some(tiling) = &self.group.tiling {
             let base = tiling.relation_base(relation);
-            let words = self.slot_name(tiling.memory);
-            shape.local().wgsl(&name, &words, &base, "sinew_row")
+            let words = self.slot_name(tiling.memory());
+            let vectors = self.slot_name(tiling.vectors());
+            shape
+                .local()
+                .wgsl(&name, [&words, &vectors], &base, "sinew_row")
         } else {
             let words = self.slot_name(Memory::Relation {
                 node: relation.0,
                 index: relation.1,
             });
-            shape.wgsl(&name, &words, "0u", "i")
+            shape.wgsl(&name, [&words, ""], "0u", "i")
         };
         self.out.push_str(&text);
         self.relations.insert(relation, name.clone());
@@ -229,7 +269,7 @@ impl Writer<'_> {
         };
         let value = match (links.get(&memory), self.group.held(memory, self.stage)) {
             (Some(link), _) => link.clone(),
-            (None, Some(place)) => place.element("sinew_row"),
+            (None, Some(place)) => place.element("sinew_place"),
             (None, None) => {
                 self.read(full, memory, part, ty, parameter, at);
                 return;
@@ -338,7 +378,7 @@ impl Writer<'_> {
             self.links.insert(memory, link);
         }
         if let Some(place) = self.group.taken(memory, self.stage) {
-            let _ = write!(body, "{} ", place.store("sinew_row", "v"));
+            let _ = write!(body, "{} ", place.store("sinew_place", "v"));
         }
         if self.group.stores_in(pass, memory) {
             let store = self.store(memory, "i", "v");
@@ -421,7 +461,7 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
 
     /// The entry point where each workgroup takes a tile through all stages.
     fn tile_entry(&mut self, tiling: &Tiling, calls: &[String]) {
-        let words = self.slot_name(tiling.memory);
+        let words = self.slot_name(tiling.memory());
         let size = tiling.tiles.workgroup;
         self.out.push_str(&tiling.declarations());
         let instance = if self.many {
@@ -441,17 +481,19 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                 let items = tiling.items(load.domain, &words);
                 let store = tiling
                     .place(load.memory)
-                    .store("row", &format!("{read}(sinew_index)"));
+                    .store("row + 1u", &format!("{read}(sinew_index)"));
+                let body = format!(
+                    "        let sinew_index = {words}[items + row];
+        {store}
+"
+                );
+                let each = tiling.each_row(tiling.tiles.most_of_load[place], &body);
                 let _ = write!(
                     loads,
                     "    {{
     let rows = {rows};
     let items = {items};
-    for (var row = sinew_local; row < rows; row += {size}u) {{
-        let sinew_index = {words}[items + row];
-        {store}
-    }}
-    }}
+{each}    }}
 "
                 );
             }
@@ -464,6 +506,11 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                 body.push_str("    workgroupBarrier();\n");
             }
         }
+        let zeros = tiling.zeros();
+        let mut uniforms = String::new();
+        for (memory, name) in &self.cached {
+            let _ = writeln!(uniforms, "    {name} = {};", self.element(*memory, "0u"));
+        }
         let (count, header) = (tiling.tiles.count, tiling.tiles.header.len());
         let _ = write!(
             self.out,
@@ -472,7 +519,7 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
     let sinew_tile = sinew_group.x + sinew_group.y * sinew_groups.x;
     if (sinew_tile < {count}u) {{
     sinew_header = sinew_tile * {header}u;
-{instance}{body}    }}
+{instance}{uniforms}{zeros}{body}    }}
 }}
 "
         );

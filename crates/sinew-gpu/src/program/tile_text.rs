@@ -12,9 +12,12 @@ use std::fmt::Write;
 pub(super) struct Tiling {
     pub(super) schedule: Schedule,
     pub(super) tiles: Tiles,
-    /// The words of the tiles.
-    pub(super) memory: Memory,
+    /// Among all launches.
+    pub(super) launch: usize,
 }
+
+/// Turns of a loop over rows that compilers may unroll.
+const MOST_UNROLLED: usize = 8;
 
 /// Where an element of an array is in workgroup memory.
 #[derive(Clone, Copy, Debug)]
@@ -24,30 +27,26 @@ pub(super) struct ArenaPlace {
 }
 
 impl ArenaPlace {
-    /// The element at `row`, as a value.
-    pub(super) fn element(self, row: &str) -> String {
+    /// The element at `place`, as a value.
+    pub(super) fn element(self, place: &str) -> String {
         let Self { arena, stride } = self;
-        if stride == 1 {
-            return format!("sinew_w{arena}[{row}]");
-        }
-        let parts: Vec<String> = (0..stride)
-            .map(|c| format!("sinew_w{arena}[{row} * {stride}u + {c}u]"))
-            .collect();
-        format!("vec{stride}f({})", parts.join(", "))
+        let part = match stride {
+            2 => ".xy",
+            3 => ".xyz",
+            _ => "",
+        };
+        format!("sinew_w{arena}[{place}]{part}")
     }
 
-    /// Statements that write `value` at `row`.
-    pub(super) fn store(self, row: &str, value: &str) -> String {
+    /// A statement that writes `value` at `place`.
+    pub(super) fn store(self, place: &str, value: &str) -> String {
         let Self { arena, stride } = self;
-        if stride == 1 {
-            return format!("sinew_w{arena}[{row}] = {value};");
-        }
-        let mut out = format!("{{ let sinew_v = {value}; let sinew_b = {row} * {stride}u; ");
-        for (c, part) in ["x", "y", "z", "w"].iter().take(stride).enumerate() {
-            let _ = write!(out, "sinew_w{arena}[sinew_b + {c}u] = sinew_v.{part}; ");
-        }
-        out.push('}');
-        out
+        let value = match stride {
+            2 => format!("vec4f({value}, 0.0, 0.0)"),
+            3 => format!("vec4f({value}, 0.0)"),
+            _ => value.to_owned(),
+        };
+        format!("sinew_w{arena}[{place}] = {value};")
     }
 }
 
@@ -58,6 +57,40 @@ pub(super) fn wgsl_type(memory: Memory, schedule: &Schedule) -> &'static str {
 }
 
 impl Tiling {
+    /// The words of the tiles.
+    pub(super) fn memory(&self) -> Memory {
+        Memory::Tiles {
+            launch: self.launch,
+        }
+    }
+    /// The same as vectors.
+    pub(super) fn vectors(&self) -> Memory {
+        Memory::TileVectors {
+            launch: self.launch,
+        }
+    }
+
+    /// A loop over rows: `body` sees `row`. The number of turns is in the text where it is small, so that compilers unroll it.
+    pub(super) fn each_row(&self, most: usize, body: &str) -> String {
+        let size = self.tiles.workgroup;
+        let turns = most.div_ceil(size as usize);
+        if turns > MOST_UNROLLED {
+            return format!(
+                "    for (var row = sinew_local; row < rows; row += {size}u) {{
+{body}    }}
+"
+            );
+        }
+        format!(
+            "    for (var turn = 0u; turn < {turns}u; turn++) {{
+        let row = sinew_local + turn * {size}u;
+        if (row < rows) {{
+{body}        }}
+    }}
+"
+        )
+    }
+
     pub(super) fn place(&self, memory: Memory) -> ArenaPlace {
         ArenaPlace {
             arena: self.tiles.arena_of.get(&memory).copied().unwrap_or(0),
@@ -92,16 +125,27 @@ impl Tiling {
         let mut out = String::from(
             "var<private> sinew_header: u32;
 var<private> sinew_row: u32;
+var<private> sinew_place: u32;
 var<private> sinew_own: bool;
 ",
         );
         for r in 0..self.schedule.relations.len() {
             let _ = writeln!(out, "var<private> sinew_base_{r}: u32;");
         }
-        for (arena, &floats) in self.tiles.arenas.iter().enumerate() {
-            let floats = floats.max(1);
-            let _ = writeln!(out, "var<workgroup> sinew_w{arena}: array<f32, {floats}u>;");
+        for (number, arena) in self.tiles.arenas.iter().enumerate() {
+            let (ty, len) = (arena.wgsl(), arena.len);
+            let _ = writeln!(out, "var<workgroup> sinew_w{number}: array<{ty}, {len}u>;");
         }
+        out
+    }
+
+    /// Writes the first element of every array, which is zero and belongs to nobody.
+    pub(super) fn zeros(&self) -> String {
+        let mut out = String::from("    if (sinew_local == 0u) {\n");
+        for (number, arena) in self.tiles.arenas.iter().enumerate() {
+            let _ = writeln!(out, "    sinew_w{number}[0u] = {}();", arena.wgsl());
+        }
+        out.push_str("    }\n");
         out
     }
 
@@ -117,20 +161,22 @@ var<private> sinew_own: bool;
         let rows = format!("{words}[sinew_header + {}u]", header.stage_rows(index));
         let owned = format!("{words}[sinew_header + {}u]", header.owned(stage.domain));
         let items = self.items(stage.domain, words);
-        let size = self.tiles.workgroup;
         let _ = write!(
             out,
             "    let rows = {rows};
     let owned = {owned};
     let items = {items};
-    for (var row = sinew_local; row < rows; row += {size}u) {{
-        let sinew_index = {words}[items + row];
-        sinew_row = row;
-        sinew_own = row < owned;
-{calls}    }}
-    }}
 "
         );
+        let body = format!(
+            "        let sinew_index = {words}[items + row];
+        sinew_row = row;
+        sinew_place = row + 1u;
+        sinew_own = row < owned;
+{calls}"
+        );
+        out.push_str(&self.each_row(self.tiles.most_of_stage[index], &body));
+        out.push_str("    }\n");
         out
     }
 }

@@ -15,15 +15,38 @@ pub(super) struct Tiles {
     pub(super) words: Vec<u32>,
     pub(super) count: usize,
     pub(super) header: Header,
-    /// Floats of each part of workgroup memory.
-    pub(super) arenas: Vec<usize>,
+    /// Parts of workgroup memory.
+    pub(super) arenas: Vec<Arena>,
     /// Which part an array is in.
     pub(super) arena_of: BTreeMap<Memory, usize>,
     pub(super) workgroup: u32,
     /// Elements that all stages of all tiles run over.
     pub(super) row_steps: u64,
-    /// Most elements of a stage.
-    pub(super) most_rows: usize,
+    /// Most elements that a tile runs over in each stage.
+    pub(super) most_of_stage: Vec<usize>,
+    /// Most elements of each load.
+    pub(super) most_of_load: Vec<usize>,
+}
+
+/// A part of workgroup memory. Its first element is zero; row `r` of a tile is element `r + 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arena {
+    /// Vectors of four floats, or single floats.
+    vectors: bool,
+    pub(super) len: usize,
+}
+
+impl Arena {
+    pub(super) fn wgsl(self) -> &'static str {
+        if self.vectors { "vec4f" } else { "f32" }
+    }
+    fn bytes(self) -> usize {
+        self.len * element_bytes(self.vectors)
+    }
+}
+
+fn element_bytes(vectors: bool) -> usize {
+    if vectors { 16 } else { 4 }
 }
 
 /// What is where in a tile's header.
@@ -178,17 +201,23 @@ pub(super) fn build(
         tiles.row_steps += tile.stage_rows.iter().map(|&r| r as u64).sum::<u64>();
         tile.write(t, &mut tiles)?;
     }
-    tiles.most_rows = most.stage_rows;
     tiles.assign(schedule, &most);
-    if tiles.arenas.iter().sum::<usize>() * 4 > limits.bytes {
+    tiles.words.resize(tiles.words.len().next_multiple_of(4), 0);
+    if tiles.arenas.iter().map(|a| a.bytes()).sum::<usize>() > limits.bytes {
         return None;
     }
-    tiles.workgroup = match most.stage_rows {
+    let most_rows = most.of_stage.iter().copied().max().unwrap_or(0);
+    tiles.most_of_stage = most.of_stage;
+    tiles.most_of_load = most.of_load;
+    tiles.workgroup = match most_rows {
         0..=192 => 64,
         193..=512 => 128,
         513..=1024 => 256,
         _ => 512,
     };
+    if let Some(wish) = std::env::var("SINEW_WG").ok().and_then(|w| w.parse().ok()) {
+        tiles.workgroup = wish;
+    }
     tiles.workgroup = tiles.workgroup.min(limits.invocations);
     Some(tiles)
 }
@@ -208,7 +237,7 @@ fn owned(
     found[vertices] = Some(of_vertex);
     // Through relations, either way, as long as something new is reached.
     for _ in 0..schedule.domains.len() {
-        for lead in &schedule.relations {
+        for lead in &schedule.known {
             let relation = &nodes[lead.id.0].device.relations[lead.id.1];
             let next = match (&found[lead.from], &found[lead.to]) {
                 (Some(from), None) => {
@@ -250,14 +279,16 @@ fn owned(
 struct Most {
     /// By place in the residents' order.
     residents: Vec<usize>,
-    stage_rows: usize,
+    of_stage: Vec<usize>,
+    of_load: Vec<usize>,
 }
 
 impl Most {
     fn new(schedule: &Schedule) -> Self {
         Self {
             residents: vec![0; schedule.residents.len()],
-            stage_rows: 0,
+            of_stage: vec![0; schedule.stages.len()],
+            of_load: vec![0; schedule.loads.len()],
         }
     }
 }
@@ -343,8 +374,13 @@ impl<'a> Tile<'a> {
 
     /// Notes how much room arrays take. `None` where a tile alone is too large.
     fn check(&self, most: &mut Most, limits: TileLimits) -> Option<()> {
-        let rows = self.stage_rows.iter().copied().max().unwrap_or(0);
-        most.stage_rows = most.stage_rows.max(rows);
+        let larger = |most: &mut Vec<usize>, rows: &[usize]| {
+            for (m, &r) in most.iter_mut().zip(rows) {
+                *m = (*m).max(r);
+            }
+        };
+        larger(&mut most.of_stage, &self.stage_rows);
+        larger(&mut most.of_load, &self.load_rows);
         for (place, (memory, resident)) in self.schedule.residents.iter().enumerate() {
             let loads = self.schedule.loads.iter().zip(&self.load_rows);
             let loaded = loads.filter(|(l, _)| l.memory == *memory).map(|l| *l.1);
@@ -355,7 +391,8 @@ impl<'a> Tile<'a> {
                 })
                 .map(|(s, _)| self.stage_rows[s]);
             let rows = loaded.chain(written).max().unwrap_or(0);
-            if rows * resident.stride * 4 > limits.bytes || rows > 1 << 16 {
+            let bytes = (rows + 1) * element_bytes(resident.stride > 1);
+            if bytes > limits.bytes || rows >= 0xffff {
                 return None;
             }
             most.residents[place] = most.residents[place].max(rows);
@@ -386,7 +423,7 @@ impl<'a> Tile<'a> {
                 .iter()
                 .map(|&e| {
                     let row = relation.row(e as usize).iter();
-                    row.map(|&n| self.local[lead.to][n as usize]).collect()
+                    row.map(|&n| self.local[lead.to][n as usize] + 1).collect()
                 })
                 .collect();
             let rows: Vec<Row<'_>> = elements
@@ -410,19 +447,19 @@ impl Tiles {
         // When each part is free again.
         let mut free: Vec<isize> = Vec::new();
         for (place, (memory, resident)) in order {
-            let size = most.residents[place] * resident.stride;
-            let fits = |a: &usize| free[*a] < resident.first;
+            let (len, vectors) = (most.residents[place] + 1, resident.stride > 1);
+            let fits = |a: &usize| free[*a] < resident.first && self.arenas[*a].vectors == vectors;
             // The one that wastes least.
             let best = (0..free.len())
                 .filter(fits)
-                .min_by_key(|&a| self.arenas[a].abs_diff(size));
+                .min_by_key(|&a| self.arenas[a].len.abs_diff(len));
             let arena = best.unwrap_or_else(|| {
                 free.push(isize::MIN);
-                self.arenas.push(0);
+                self.arenas.push(Arena { vectors, len: 0 });
                 free.len() - 1
             });
             free[arena] = resident.last;
-            self.arenas[arena] = self.arenas[arena].max(size);
+            self.arenas[arena].len = self.arenas[arena].len.max(len);
             self.arena_of.insert(*memory, arena);
         }
     }
