@@ -17,8 +17,7 @@
 //! | `write_NAME(i, v)` | an array of the scratch |
 //! | `open_RELATION(i) -> u32` | goes to the row of element `i` in a [`DeviceNode::relations`] and tells how many entries it has |
 //! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
-//! | `RELATION_most`, `u32` | entries of the longest row: a bound for loops that a compiler knows |
-//! | `RELATION_padded`, `bool` | whether rows may be read up to there: they are filled up as [`DeviceRelation::padding`] says, with zeros as extras |
+//! | `RELATION_count()`, `RELATION_groups()`, `u32` | how many entries, or whole groups of entries, the open row has. As the bound of `for (var k = 0u; k < RELATION_count(); k++)` the loop may be unrolled, over rows that are filled up as [`DeviceRelation::padding`] says, with zeros as extras; it must not leave the loop or skip a turn |
 //! | `RELATION_extra(k) -> u32` | the word beside entry `k` of the open row |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
 //! | `vertex_count`, `u32` | vertices of the node's first mesh |
@@ -169,7 +168,7 @@ pub struct DeviceRelation {
     /// Words beside the entries: none, one for each group of entries, or one for each entry (groups of 2 only); rows need not
     /// be whole groups.
     pub extras: DeviceExtras,
-    /// What a text finds behind the end of a row where `RELATION_padded` says that it may look.
+    /// What loops over `RELATION_count()` and `RELATION_groups()` find behind the end of a row.
     pub padding: DevicePadding,
 }
 

@@ -26,11 +26,7 @@ fn kernel(class_index: u32) {
             edge *= bitcast<f32>(fan_extra(1u));
         }
         var last = vec3f(0.0);
-        // Rows are filled up with their first entry, which adds nothing.
-        for (var k = 2u; k < fan_most; k++) {
-            if (!fan_padded && k >= count) {
-                break;
-            }
+        for (var k = 2u; k < fan_count(); k++) {
             let next = fan_point(k, before) - base;
             area += cross(last, next);
             if (fan_factored) {

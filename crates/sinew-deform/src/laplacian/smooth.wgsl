@@ -11,16 +11,11 @@ fn kernel(class_index: u32) {
         return;
     }
     var sum = vec3f(0.0);
-    // Rows are filled up with zeros.
-    for (var k = 0u; k < ring_most; k++) {
-        if (!ring_padded && k >= count) {
-            break;
-        }
-        let point = ring_points(k);
+    for (var k = 0u; k < ring_count(); k++) {
         if (weighted) {
-            sum += point * bitcast<f32>(ring_extra(k));
+            sum += ring_points(k) * bitcast<f32>(ring_extra(k));
         } else {
-            sum += point;
+            sum += ring_points(k);
         }
     }
     let step = uniforms().step;

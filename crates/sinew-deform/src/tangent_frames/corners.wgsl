@@ -103,27 +103,23 @@ fn vertex_sums(vertex: u32) -> Sums {
     var sums = Sums(vec3f(0.0), vec3f(0.0));
     var normal_steps = vec3i(0);
     var tangent_steps = vec3i(0);
-    // Rows are filled up with their first entry: triangles without area.
-    for (var c = 0u; c < around_most / per_corner; c++) {
-        if (!around_padded && c * per_corner >= count) {
-            break;
-        }
+    for (var c = 0u; c < around_groups(); c++) {
         let edges = corner_edges(c, own);
         let terms = corner_terms(edges, corner_factors(per_corner * c));
-        if (!fixed_point) {
+        if (fixed_point) {
+            // Whole numbers, as an atomic addition of each triangle would sum them: exact in any order.
+            normal_steps += to_fixed(terms.normal);
+            tangent_steps += to_fixed(terms.tangent);
+            // Before the sum can leave 32 bits.
+            if ((c & 0x3fffu) == 0x3fffu) {
+                sums.normal += vec3f(normal_steps);
+                sums.tangent += vec3f(tangent_steps);
+                normal_steps = vec3i(0);
+                tangent_steps = vec3i(0);
+            }
+        } else {
             sums.normal += terms.normal;
             sums.tangent += terms.tangent;
-            continue;
-        }
-        // Whole numbers, as an atomic addition of each triangle would sum them: exact in any order.
-        normal_steps += to_fixed(terms.normal);
-        tangent_steps += to_fixed(terms.tangent);
-        // Before the sum can leave 32 bits.
-        if ((c & 0x3fffu) == 0x3fffu) {
-            sums.normal += vec3f(normal_steps);
-            sums.tangent += vec3f(tangent_steps);
-            normal_steps = vec3i(0);
-            tangent_steps = vec3i(0);
         }
     }
     if (fixed_point) {

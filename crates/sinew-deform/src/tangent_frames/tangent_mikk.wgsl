@@ -17,9 +17,9 @@ fn mikk_terms(c: u32, n: vec3f) -> vec3f {
 }
 
 fn carried_tangent(index: u32, n: vec3f, unused_sum: vec3f) -> vec4f {
-    let count = open_group(index) / 3u;
+    let count = open_group(index);
     var sum = vec3f(0.0);
-    for (var c = 0u; c < count; c++) {
+    for (var c = 0u; c < group_groups(); c++) {
         sum += mikk_terms(c, n);
     }
     let negative = (read_signs(index >> 5u) >> (index & 31u)) & 1u;

@@ -18,6 +18,7 @@ mod schedule;
 mod text;
 mod tile_text;
 mod tiles;
+mod unroll;
 
 pub use graph::GpuGraph;
 pub use instances::{GpuInstances, Kernel};

@@ -31,10 +31,8 @@ pub(super) enum Given {
     Open { relation: RelationId },
     /// `RELATION_extra(k)`.
     Extra { relation: RelationId },
-    /// `RELATION_most`: entries of the longest row.
-    Most { relation: RelationId },
-    /// `RELATION_padded`: whether rows may be read up to there.
-    Padded { relation: RelationId },
+    /// `RELATION_count()`, or `RELATION_groups()`.
+    Count { relation: RelationId, groups: bool },
     /// `RELATION_NAME(k)`: the element that entry `k` names; zero where there is no array.
     Through {
         relation: RelationId,
@@ -258,8 +256,10 @@ fn relations(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
         let (id, name) = ((node.index, index), relation.name);
         more.push((format!("open_{name}"), Given::Open { relation: id }));
         more.push((format!("{name}_extra"), Given::Extra { relation: id }));
-        more.push((format!("{name}_most"), Given::Most { relation: id }));
-        more.push((format!("{name}_padded"), Given::Padded { relation: id }));
+        for (word, groups) in [("count", false), ("groups", true)] {
+            let relation = id;
+            more.push((format!("{name}_{word}"), Given::Count { relation, groups }));
+        }
         for (array, given) in out.iter() {
             if let (Some(array), Given::Read { memory, part, ty }) =
                 (array.strip_prefix("read_"), given)

@@ -237,11 +237,11 @@ impl RowShape {
         base: &str,
         row: &str,
     ) -> String {
-        let mut out = format!("var<private> {name}_row: u32;\n");
+        let mut out = format!("var<private> {name}_row: u32;\nvar<private> {name}_count: u32;\n");
         if self.identity {
             let _ = write!(
                 out,
-                "fn {name}_open(i: u32) -> u32 {{ {name}_row = i; return 1u; }}
+                "fn {name}_open(i: u32) -> u32 {{ {name}_row = i; {name}_count = 1u; return 1u; }}
 fn {name}_entry(k: u32) -> u32 {{ return {name}_row; }}
 fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
 "
@@ -251,7 +251,7 @@ fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
         if self.single {
             let _ = write!(
                 out,
-                "fn {name}_open(i: u32) -> u32 {{ {name}_row = {row}; return 1u; }}
+                "fn {name}_open(i: u32) -> u32 {{ {name}_row = {row}; {name}_count = 1u; return 1u; }}
 fn {name}_entry(k: u32) -> u32 {{ return {words}[{base} + {name}_row]; }}
 fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
 "
@@ -279,13 +279,14 @@ fn {name}_open(i: u32) -> u32 {{
             let _ = write!(
                 out,
                 "    {name}_long = count == 31u;
-    if (count == 31u) {{ {name}_at = block + 1u; return {words}[block]; }}
+    if (count == 31u) {{ {name}_at = block + 1u; {name}_count = {words}[block]; return {name}_count; }}
 "
             );
         }
         let _ = write!(
             out,
             "    {name}_at = block + (row & 31u);
+    {name}_count = count;
     return count;
 }}
 "
@@ -322,7 +323,8 @@ fn {name}_open(i: u32) -> u32 {{
         );
         let _ = write!(
             out,
-            "    return {name}_v0.x & 0xffffu;
+            "    {name}_count = {name}_v0.x & 0xffffu;
+    return {name}_count;
 }}
 fn {name}_entry(k: u32) -> u32 {{
     let half = k + 1u;

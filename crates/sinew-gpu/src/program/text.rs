@@ -6,11 +6,12 @@ use super::names::{Given, Part, RelationId};
 use super::nodes::NodeOnDevice;
 use super::schedule::is_identity;
 use super::tile_text::Tiling;
+use super::unroll::unroll;
 use crate::error::GpuError;
 use crate::pipeline::Binding;
 use sinew_deform::DeviceType;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
-use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions};
+use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions, Snippet};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -94,7 +95,12 @@ pub(super) fn launch_text(
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
-        if let Some(entry) = builder.add(&pass.snippet, &prefix, &renames)? {
+        let unrolled = match &group.tiling {
+            Some(_) => Some(unrolled(&pass.snippet, &nodes[pass.node])?),
+            None => None,
+        };
+        let snippet = unrolled.as_ref().unwrap_or(&pass.snippet);
+        if let Some(entry) = builder.add(snippet, &prefix, &renames)? {
             let _ = writeln!(calls[stage], "    {entry}(sinew_index);");
         }
     }
@@ -170,18 +176,14 @@ impl Writer<'_> {
                         "fn {full}(k: u32) -> u32 {{ return {rows}_extra(k); }}"
                     );
                 }
-                Given::Most { relation } => {
-                    let most = self.nodes[relation.0].rows[relation.1].most;
-                    let _ = writeln!(self.out, "const {full}: u32 = {most}u;");
-                }
-                Given::Padded { relation } => {
-                    let shape = self.nodes[relation.0].rows[relation.1];
-                    let padded = if self.group.tiling.is_some() {
-                        shape.local().is_padded()
-                    } else {
-                        shape.is_padded()
-                    };
-                    let _ = writeln!(self.out, "const {full}: bool = {padded};");
+                Given::Count { relation, groups } => {
+                    let rows = self.rows(*relation);
+                    let group = self.nodes[relation.0].device.relations[relation.1].group;
+                    let divisor = if *groups { group } else { 1 };
+                    let _ = writeln!(
+                        self.out,
+                        "fn {full}() -> u32 {{ return {rows}_count / {divisor}u; }}"
+                    );
                 }
                 Given::Through {
                     relation,
@@ -477,25 +479,18 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                 let ty = super::tile_text::wgsl_type(load.memory, &tiling.schedule);
                 let read = format!("sinew_load_{place}");
                 self.read(&read, load.memory, Part::Whole, ty, "i", "i");
-                let rows = tiling.rows_of_load(place, &words);
-                let items = tiling.items(load.domain, &words);
                 let store = tiling
                     .place(load.memory)
                     .store("row + 1u", &format!("{read}(sinew_index)"));
+                let domain = load.domain;
                 let body = format!(
-                    "        let sinew_index = {words}[items + row];
+                    "        let sinew_index = {words}[sinew_items_{domain} + row];
         {store}
 "
                 );
-                let each = tiling.each_row(tiling.tiles.most_of_load[place], &body);
-                let _ = write!(
-                    loads,
-                    "    {{
-    let rows = {rows};
-    let items = {items};
-{each}    }}
-"
-                );
+                let rows = format!("sinew_load_rows_{place}");
+                let most = tiling.tiles.most_of_load[place];
+                loads.push_str(&tiling.each_row(&rows, most, &body));
             }
             if !loads.is_empty() {
                 body.push_str(&loads);
@@ -506,6 +501,7 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                 body.push_str("    workgroupBarrier();\n");
             }
         }
+        let head = tiling.header(&words);
         let zeros = tiling.zeros();
         let mut uniforms = String::new();
         for (memory, name) in &self.cached {
@@ -519,11 +515,28 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
     let sinew_tile = sinew_group.x + sinew_group.y * sinew_groups.x;
     if (sinew_tile < {count}u) {{
     sinew_header = sinew_tile * {header}u;
-{instance}{uniforms}{zeros}{body}    }}
+{instance}{head}{uniforms}{zeros}{body}    }}
 }}
 "
         );
     }
+}
+
+/// The text with its loops over padded rows written out.
+fn unrolled(snippet: &Snippet, node: &NodeOnDevice) -> Result<Snippet, GpuError> {
+    let relations = node.device.relations.iter().zip(&node.rows);
+    let bounds: Vec<(String, usize)> = relations
+        .filter(|(_, shape)| shape.local().is_padded())
+        .flat_map(|(r, shape)| {
+            let groups = shape.most.div_ceil(r.group.max(1) as usize);
+            [
+                (format!("{}_count", r.name), shape.most),
+                (format!("{}_groups", r.name), groups),
+            ]
+        })
+        .collect();
+    let text = unroll(snippet.text(), &bounds);
+    Ok(Snippet::parse(snippet.file(), &text)?)
 }
 
 /// Members of the text's `struct Uniforms`.

@@ -71,12 +71,12 @@ impl Tiling {
     }
 
     /// A loop over rows: `body` sees `row`. The number of turns is in the text where it is small, so that compilers unroll it.
-    pub(super) fn each_row(&self, most: usize, body: &str) -> String {
+    pub(super) fn each_row(&self, rows: &str, most: usize, body: &str) -> String {
         let size = self.tiles.workgroup;
         let turns = most.div_ceil(size as usize);
         if turns > MOST_UNROLLED {
             return format!(
-                "    for (var row = sinew_local; row < rows; row += {size}u) {{
+                "    for (var row = sinew_local; row < {rows}; row += {size}u) {{
 {body}    }}
 "
             );
@@ -84,7 +84,7 @@ impl Tiling {
         format!(
             "    for (var turn = 0u; turn < {turns}u; turn++) {{
         let row = sinew_local + turn * {size}u;
-        if (row < rows) {{
+        if (row < {rows}) {{
 {body}        }}
     }}
 "
@@ -103,14 +103,37 @@ impl Tiling {
         all.filter(move |(_, l)| l.stage == stage)
     }
 
-    pub(super) fn rows_of_load(&self, load: usize, words: &str) -> String {
-        let at = self.tiles.header.load_rows(load);
-        format!("{words}[sinew_header + {at}u]")
-    }
-
-    pub(super) fn items(&self, domain: usize, words: &str) -> String {
-        let at = self.tiles.header.items(domain);
-        format!("{words}[sinew_header + {at}u]")
+    /// Reads the header of the tile, once.
+    pub(super) fn header(&self, words: &str) -> String {
+        let header = &self.tiles.header;
+        let word = |at: usize| format!("{words}[sinew_header + {at}u]");
+        let mut out = String::new();
+        for (r, _) in self.schedule.relations.iter().enumerate() {
+            let _ = writeln!(out, "    sinew_base_{r} = {};", word(header.relation(r)));
+        }
+        for l in 0..self.schedule.loads.len() {
+            let _ = writeln!(
+                out,
+                "    let sinew_load_rows_{l} = {};",
+                word(header.load_rows(l))
+            );
+        }
+        let mut domains: Vec<usize> = self.schedule.stages.iter().map(|s| s.domain).collect();
+        domains.extend(self.schedule.loads.iter().map(|l| l.domain));
+        domains.sort_unstable();
+        domains.dedup();
+        for d in domains {
+            let _ = writeln!(out, "    let sinew_items_{d} = {};", word(header.items(d)));
+            let _ = writeln!(out, "    let sinew_owned_{d} = {};", word(header.owned(d)));
+        }
+        for s in 0..self.schedule.stages.len() {
+            let _ = writeln!(
+                out,
+                "    let sinew_rows_{s} = {};",
+                word(header.stage_rows(s))
+            );
+        }
+        out
     }
 
     /// Where the heads of a relation begin, as a value.
@@ -151,32 +174,15 @@ var<private> sinew_own: bool;
 
     /// The loop of a stage.
     pub(super) fn stage(&self, index: usize, words: &str, calls: &str) -> String {
-        let stage = &self.schedule.stages[index];
-        let header = &self.tiles.header;
-        let mut out = String::from("    {\n");
-        for &r in &stage.relations {
-            let at = header.relation(r);
-            let _ = writeln!(out, "    sinew_base_{r} = {words}[sinew_header + {at}u];");
-        }
-        let rows = format!("{words}[sinew_header + {}u]", header.stage_rows(index));
-        let owned = format!("{words}[sinew_header + {}u]", header.owned(stage.domain));
-        let items = self.items(stage.domain, words);
-        let _ = write!(
-            out,
-            "    let rows = {rows};
-    let owned = {owned};
-    let items = {items};
-"
-        );
+        let domain = self.schedule.stages[index].domain;
         let body = format!(
-            "        let sinew_index = {words}[items + row];
+            "        let sinew_index = {words}[sinew_items_{domain} + row];
         sinew_row = row;
         sinew_place = row + 1u;
-        sinew_own = row < owned;
+        sinew_own = row < sinew_owned_{domain};
 {calls}"
         );
-        out.push_str(&self.each_row(self.tiles.most_of_stage[index], &body));
-        out.push_str("    }\n");
-        out
+        let rows = format!("sinew_rows_{index}");
+        self.each_row(&rows, self.tiles.most_of_stage[index], &body)
     }
 }
