@@ -9,6 +9,7 @@ use super::nodes::{self, NodeOnDevice};
 use super::planning::Planner;
 use super::rows;
 use super::tiles::TileLimits;
+use crate::adapter::AdapterKind;
 use crate::buffer::{Buffer, BufferUse};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
@@ -51,7 +52,9 @@ impl GpuGraph {
     /// # Errors
     /// [`GpuError::NoDeviceSide`] names a node that runs on the processor only; limits, memory and lost devices otherwise.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
-        let nodes = nodes::nodes(graph)?;
+        let simple =
+            gpu.info().kind == AdapterKind::Software && std::env::var_os("SINEW_TILES").is_none();
+        let nodes = nodes::nodes(graph, simple)?;
         let limits = gpu.limits();
         let groups = {
             let shape = |memory| nodes::shape(graph, &nodes, memory);
@@ -68,6 +71,7 @@ impl GpuGraph {
                     invocations: limits.invocations_per_workgroup,
                 },
                 instances: 1,
+                tiles: !simple && std::env::var_os("SINEW_PLAIN").is_none(),
             };
             planner.groups(passes)
         };
@@ -158,7 +162,7 @@ impl Shared {
             Memory::Constant { node: n, index } => {
                 format!("{}.{}", node(n), device(n).constants[index].name)
             }
-            Memory::Relation { node: n, index } => {
+            Memory::Relation { node: n, index } | Memory::RelationVectors { node: n, index } => {
                 format!("{}.{}", node(n), device(n).relations[index].name)
             }
             Memory::Tiles { launch } | Memory::TileVectors { launch } => {
@@ -189,7 +193,7 @@ impl Shared {
                 Memory::Constant { node, index } => {
                     words(&self.nodes[node].device.constants[index].bytes)
                 }
-                Memory::Relation { node, index } => {
+                Memory::Relation { node, index } | Memory::RelationVectors { node, index } => {
                     let node = &self.nodes[node];
                     let relation = &node.device.relations[index];
                     rows::words(relation, &node.rows[index]).ok_or_else(|| GpuError::Internal {

@@ -133,9 +133,7 @@ impl Group {
             }
             if self.tiling.is_none() {
                 let relations = pass.relations().filter(|r| !is_identity(nodes, *r));
-                out.extend(
-                    relations.map(|(node, index)| (Memory::Relation { node, index }, false)),
-                );
+                out.extend(relations.map(|id| (relation_memory(nodes, id), false)));
             }
             for memory in pass.writes() {
                 linked.insert(memory);
@@ -280,4 +278,12 @@ fn is_read(memory: Memory, phase: Phase, after: &[Group]) -> bool {
         }
     }
     false
+}
+
+/// What holds the rows of a relation outside of tiles.
+pub(super) fn relation_memory(nodes: &[NodeOnDevice], (node, index): RelationId) -> Memory {
+    match nodes[node].rows[index].fixed_vectors() {
+        Some(_) => Memory::RelationVectors { node, index },
+        None => Memory::Relation { node, index },
+    }
 }

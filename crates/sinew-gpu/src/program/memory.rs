@@ -19,6 +19,8 @@ pub(super) enum Memory {
     Constant { node: usize, index: usize },
     /// A relation of a node, packed rows.
     Relation { node: usize, index: usize },
+    /// The same words as vectors of four.
+    RelationVectors { node: usize, index: usize },
     /// What the tiles of a launch work on.
     Tiles { launch: usize },
     /// The same words as vectors of four.

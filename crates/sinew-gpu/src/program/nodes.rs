@@ -39,11 +39,11 @@ fn port_memory(port: &Option<PortPlace>) -> PortMemory {
     }
 }
 
-/// All steps of a graph, setup first.
+/// All steps of a graph, setup first; `simple` for devices that are slow to compile long kernels.
 ///
 /// # Errors
 /// [`GpuError::NoDeviceSide`] names the first node that runs on the processor only.
-pub(super) fn nodes(graph: &BoundGraph) -> Result<Vec<NodeOnDevice>, GpuError> {
+pub(super) fn nodes(graph: &BoundGraph, simple: bool) -> Result<Vec<NodeOnDevice>, GpuError> {
     let program = graph.program();
     let mut out = Vec::new();
     for phase in [Phase::Setup, Phase::Update] {
@@ -61,7 +61,11 @@ pub(super) fn nodes(graph: &BoundGraph) -> Result<Vec<NodeOnDevice>, GpuError> {
                 vertex_count: step.vertex_count(program),
                 inputs: step.inputs.iter().map(port_memory).collect(),
                 outputs: step.outputs.iter().map(port_memory).collect(),
-                rows: device.relations.iter().map(RowShape::of).collect(),
+                rows: device
+                    .relations
+                    .iter()
+                    .map(|r| RowShape::of(r, simple))
+                    .collect(),
                 device,
                 step: step.clone(),
             });
@@ -93,7 +97,9 @@ pub(super) fn shape(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) 
         Memory::Relation { .. } | Memory::Tiles { .. } => {
             ((Kind::Plain(sinew_deform::DeviceType::U32), 0), false)
         }
-        Memory::TileVectors { .. } => ((Kind::Plain(sinew_deform::DeviceType::Vec4U), 0), false),
+        Memory::TileVectors { .. } | Memory::RelationVectors { .. } => {
+            ((Kind::Plain(sinew_deform::DeviceType::Vec4U), 0), false)
+        }
         Memory::Scratch { node, index } => {
             let a = &nodes[node].device.scratch[index];
             ((Kind::Plain(a.ty), a.len), per_node(node))

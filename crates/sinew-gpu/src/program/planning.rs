@@ -21,6 +21,8 @@ pub(super) struct Planner<'a> {
     pub(super) limits: TileLimits,
     /// Characters that run together, about.
     pub(super) instances: usize,
+    /// Whether launches may go over tiles.
+    pub(super) tiles: bool,
 }
 
 /// Launches that a run of passes is cut into, at most.
@@ -37,7 +39,11 @@ impl Planner<'_> {
             let same = may_tile(first);
             let end = rest.iter().take_while(|p| may_tile(p) == same).count();
             let (run, after) = rest.split_at(end);
-            let tiled = if same { self.tiled(run, after) } else { None };
+            let tiled = if same && self.tiles {
+                self.tiled(run, after)
+            } else {
+                None
+            };
             groups.extend(
                 tiled.unwrap_or_else(|| plain_groups(run.to_vec(), self.nodes, self.most_bindings)),
             );
@@ -135,10 +141,16 @@ impl Planner<'_> {
         points: &[[f32; 3]],
         size: usize,
     ) -> Option<Vec<Group>> {
+        let mut out = Vec::new();
         let mut groups = self.with_stores(parts, after);
         groups.truncate(parts.len());
-        for group in &mut groups {
+        for mut group in groups {
             let schedule = Schedule::new(&group.passes, self.nodes, &group.stores, self.shape)?;
+            if !schedule.joins_gathers(&group.passes, self.nodes) {
+                // Nothing is shared from pass to pass.
+                out.extend(plain_groups(group.passes, self.nodes, self.most_bindings));
+                continue;
+            }
             let tiles = build(&schedule, self.nodes, points, size, self.limits)?;
             group.tiling = Some(Tiling {
                 schedule,
@@ -148,8 +160,9 @@ impl Planner<'_> {
             if group.bound(self.nodes).len() > self.most_bindings {
                 return None;
             }
+            out.push(group);
         }
-        Some(groups)
+        Some(out)
     }
 
     /// Microseconds of a launch on a large device, about. `None` where tiles do not fit.

@@ -8,9 +8,10 @@
 //! Entries come in groups, each followed by the words beside it. Where all entries are less than 2^15 away, or are numbers within a tile,
 //! two share a word. Rows of one entry each, all of them, are words without heads.
 //!
-//! Rows within a tile are of one length where none is too long for that: vectors of four words, one row after another, with two
-//! numbers a word. The first is the length, the entries follow, filled up with the first of them, so that a kernel may read as many entries of
-//! every row without asking; then the words beside entries, filled up with zeros.
+//! Where no row is too long for that, all have the same room instead: vectors of four words. The first number is the length, the entries
+//! follow, filled up so that a kernel may read as many entries of every row without asking; then the words beside entries, filled up with
+//! zeros. Within a tile the vectors of a row lie together; else first come the first vectors of all rows, then the second, so that
+//! what few rows need is not read for all.
 
 use sinew_deform::{DeviceExtras, DevicePadding, DeviceRelation};
 use std::fmt::Write;
@@ -48,28 +49,28 @@ pub(super) struct RowShape {
     pub(super) most: usize,
     /// All rows have the same room.
     fixed: bool,
-    /// They are filled up with the element that is zero.
+    /// They are filled up with the element that is zero, where there is one.
     zero: bool,
+    /// How many there are.
+    rows: usize,
 }
 
 /// Entries of rows that are filled up to the longest, at most.
 const MOST_FIXED: usize = 23;
-/// Numbers in a vector of four words.
-const HALVES: usize = 8;
 
 /// Entries of a row and the words beside them.
 pub(super) type Row<'a> = (&'a [u32], &'a [u32]);
 
 impl RowShape {
-    /// For all rows at once.
-    pub(super) fn of(relation: &DeviceRelation) -> Self {
+    /// For all rows at once; `simple` for devices that are slow to compile long kernels.
+    pub(super) fn of(relation: &DeviceRelation, simple: bool) -> Self {
         let lengths = || relation.offsets.windows(2).map(|w| w[1] - w[0]);
         let near = (0..relation.len()).all(|i| {
             let row = relation.row(i);
             row.len() >= LONG || row.iter().all(|&n| distance(n, i).is_some())
         });
         let group = if relation.group == 3 { 3 } else { 2 };
-        Self {
+        let mut this = Self {
             numbers: if near { Numbers::Near } else { Numbers::Far },
             group,
             extras: match relation.extras {
@@ -83,14 +84,25 @@ impl RowShape {
             most: lengths().max().unwrap_or(0) as usize,
             fixed: false,
             zero: relation.padding == DevicePadding::Zero,
-        }
+            rows: relation.len(),
+        };
+        // Room for the longest row must not cost much where most are short.
+        let groups: usize = lengths().map(|n| (n as usize).div_ceil(this.group)).sum();
+        let as_needed = relation.len() + groups * this.group_words();
+        let fixed = 4 * this.vectors().iter().sum::<usize>() * relation.len();
+        this.fixed = !simple && this.may_be_fixed() && fixed <= 2 * as_needed;
+        this
+    }
+
+    fn may_be_fixed(&self) -> bool {
+        !self.single && !self.identity && self.most <= MOST_FIXED
     }
 
     /// For rows of numbers within a tile.
     pub(super) fn local(self) -> Self {
         Self {
             numbers: Numbers::Local,
-            fixed: !self.single && self.most <= MOST_FIXED,
+            fixed: self.may_be_fixed(),
             ..self
         }
     }
@@ -100,33 +112,76 @@ impl RowShape {
         self.fixed || self.single || self.identity
     }
 
+    /// Whether what is read there must not count.
+    pub(super) fn needs_guard(&self) -> bool {
+        self.fixed && self.zero && self.numbers != Numbers::Local
+    }
+
+    /// Numbers of a vector.
+    fn per_vector(&self) -> usize {
+        match self.numbers {
+            Numbers::Far => 4,
+            Numbers::Near | Numbers::Local => 8,
+        }
+    }
+
     /// Vectors of a row's numbers and of the words beside them, where rows have the same room.
     fn vectors(&self) -> [usize; 2] {
         let words = self.most.div_ceil(self.group) * self.extras;
-        [(1 + self.most).div_ceil(HALVES), words.div_ceil(4)]
+        [
+            (1 + self.most).div_ceil(self.per_vector()),
+            words.div_ceil(4),
+        ]
     }
 
     fn pack_fixed(&self, rows: &[Row<'_>], out: &mut Vec<u32>) -> Option<u32> {
         out.resize(out.len().next_multiple_of(4), 0);
         let base = u32::try_from(out.len()).ok()?;
         let [numbers, words] = self.vectors();
-        let stride = 4 * (numbers + words);
-        out.resize(out.len() + rows.len() * stride, 0);
-        let places = out[base as usize..].chunks_mut(stride.max(1));
-        for (place, (entries, extras)) in places.zip(rows) {
-            let filler = if self.zero { None } else { entries.first() };
-            let first = filler.copied().unwrap_or(0);
-            let length = u32::try_from(entries.len()).unwrap_or(0);
-            let filled = entries.iter().copied().chain(std::iter::repeat(first));
-            let halves = std::iter::once(length).chain(filled).take(8 * numbers);
-            for (i, half) in halves.enumerate() {
-                place[i / 2] |= (half & 0xffff) << (16 * (i % 2));
-            }
-            for (to, &extra) in place[4 * numbers..].iter_mut().zip(*extras) {
-                *to = extra;
+        let stride = numbers + words;
+        out.resize(out.len() + rows.len() * stride * 4, 0);
+        let mut place = vec![0_u32; stride * 4];
+        for (r, row) in rows.iter().enumerate() {
+            place.fill(0);
+            self.fill(r, *row, numbers, &mut place);
+            for (v, vector) in place.chunks(4).enumerate() {
+                let at = match self.numbers {
+                    Numbers::Local => r * stride + v,
+                    _ => v * rows.len() + r,
+                };
+                let at = base as usize + 4 * at;
+                out[at..at + 4].copy_from_slice(vector);
             }
         }
         Some(base)
+    }
+
+    /// One row's vectors.
+    fn fill(&self, index: usize, (entries, extras): Row<'_>, numbers: usize, place: &mut [u32]) {
+        let filler = match (self.zero, self.numbers) {
+            (true, Numbers::Local) => Some(0),
+            (true, _) => Some(number(index)),
+            (false, _) => entries.first().copied(),
+        };
+        let filled = entries
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(filler.unwrap_or(0)));
+        for (i, n) in filled.enumerate().take(self.per_vector() * numbers - 1) {
+            let i = i + 1;
+            match self.numbers {
+                Numbers::Far => place[i] = n,
+                Numbers::Near => {
+                    let half = distance(n, index).unwrap_or(0).cast_unsigned();
+                    place[i / 2] |= u32::from(half) << (16 * (i % 2));
+                }
+                Numbers::Local => place[i / 2] |= (n & 0xffff) << (16 * (i % 2)),
+            }
+        }
+        place[0] |= number(entries.len());
+        for (to, &extra) in place[4 * numbers..].iter_mut().zip(extras) {
+            *to = extra;
+        }
     }
 
     /// Words of the entries of a group.
@@ -259,7 +314,7 @@ fn {name}_extra(k: u32) -> u32 {{ return 0u; }}
             return out;
         }
         if self.fixed {
-            self.write_fixed(name, vectors, base, row, &mut out);
+            self.write_fixed(name, vectors, row, &mut out);
             return out;
         }
         let _ = write!(
@@ -296,45 +351,73 @@ fn {name}_open(i: u32) -> u32 {{
         out
     }
 
-    fn write_fixed(&self, name: &str, vectors: &str, base: &str, row: &str, out: &mut String) {
+    /// Statements that bring the vectors of row `row` of a tile to where [`Self::wgsl`]'s functions find them, or to variables of
+    /// another name.
+    pub(super) fn fetch(&self, to: &str, vectors: &str, base: &str, row: &str) -> String {
+        let stride: usize = self.vectors().iter().sum();
+        let one =
+            |v: usize| format!("{to}_v{v} = {vectors}[({base} >> 2u) + {row} * {stride}u + {v}u];");
+        (0..stride).map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Number of vectors of a row where all have the same room.
+    pub(super) fn fixed_vectors(&self) -> Option<usize> {
+        self.fixed.then(|| self.vectors().iter().sum())
+    }
+
+    fn write_fixed(&self, name: &str, vectors: &str, row: &str, out: &mut String) {
         let [numbers, words] = self.vectors();
         let stride = numbers + words;
         for v in 0..stride {
             let _ = writeln!(out, "var<private> {name}_v{v}: vec4u;");
         }
-        let _ = write!(
-            out,
-            "fn {name}_open(i: u32) -> u32 {{
-    let at = ({base} >> 2u) + {row} * {stride}u;
+        let mask = match self.numbers {
+            Numbers::Far => "",
+            Numbers::Near | Numbers::Local => " & 0xffffu",
+        };
+        let _ = writeln!(out, "fn {name}_open(i: u32) -> u32 {{");
+        let is_local = self.numbers == Numbers::Local;
+        if !is_local {
+            let _ = write!(
+                out,
+                "    {name}_row = {row};
+    {name}_v0 = {vectors}[{name}_row];
 "
-        );
-        for v in 0..stride {
-            let _ = writeln!(out, "    {name}_v{v} = {vectors}[at + {v}u];");
+            );
         }
+        let _ = writeln!(out, "    {name}_count = {name}_v0.x{mask};");
+        for v in (1..stride).filter(|_| !is_local) {
+            let at = v * self.rows;
+            let load = format!("{name}_v{v} = {vectors}[{at}u + {name}_row];");
+            let needed = v * self.per_vector();
+            if v < numbers {
+                let _ = writeln!(out, "    if ({name}_count >= {needed}u) {{ {load} }}");
+            } else {
+                let _ = writeln!(out, "    {load}");
+            }
+        }
+        let _ = writeln!(out, "    return {name}_count;\n}}");
         let group = self.group;
         let index = match self.extras {
             0 => "0u".to_owned(),
             n if n == group => "k".to_owned(),
             _ => format!("k / {group}u"),
         };
-        let (entry, extra) = (
-            word_of(name, 0, numbers, "h"),
-            word_of(name, numbers, words, "x"),
-        );
+        let word = word_of(name, 0, numbers, "h");
+        let entry = match self.numbers {
+            Numbers::Far => format!("let h = k + 1u; return {word};"),
+            Numbers::Near => format!(
+                "let h = (k + 1u) >> 1u; return u32(i32({name}_row) + extractBits(bitcast<i32>({word}), 16u * ((k + 1u) & 1u), 16u));"
+            ),
+            Numbers::Local => format!(
+                "let h = (k + 1u) >> 1u; return extractBits({word}, 16u * ((k + 1u) & 1u), 16u);"
+            ),
+        };
+        let extra = word_of(name, numbers, words, "x");
         let _ = write!(
             out,
-            "    {name}_count = {name}_v0.x & 0xffffu;
-    return {name}_count;
-}}
-fn {name}_entry(k: u32) -> u32 {{
-    let half = k + 1u;
-    let h = half >> 1u;
-    return extractBits({entry}, 16u * (half & 1u), 16u);
-}}
-fn {name}_extra(k: u32) -> u32 {{
-    let x = {index};
-    return {extra};
-}}
+            "fn {name}_entry(k: u32) -> u32 {{ {entry} }}
+fn {name}_extra(k: u32) -> u32 {{ let x = {index}; return {extra}; }}
 "
         );
     }
@@ -427,6 +510,10 @@ fn word_of(name: &str, first: usize, count: usize, at: &str) -> String {
             format!("select({value}, {}, ({at} >> 2u) == {v}u)", component(v))
         }),
     }
+}
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(0)
 }
 
 fn head(offset: usize, length: usize) -> Option<u32> {

@@ -1,12 +1,13 @@
 //! The WGSL of one launch: bindings, the functions that its passes call, the passes, the entry point.
 
-use super::group::{Group, PassText};
+use super::group::{Group, PassText, relation_memory};
 use super::memory::{ArrayShape, Kind, Memory};
 use super::names::{Given, Part, RelationId};
 use super::nodes::NodeOnDevice;
+use super::rows::RowShape;
 use super::schedule::is_identity;
-use super::tile_text::Tiling;
-use super::unroll::unroll;
+use super::tile_text::{RowNames, Tiling};
+use super::unroll::{Bound, unroll};
 use crate::error::GpuError;
 use crate::pipeline::Binding;
 use sinew_deform::DeviceType;
@@ -95,12 +96,8 @@ pub(super) fn launch_text(
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
-        let unrolled = match &group.tiling {
-            Some(_) => Some(unrolled(&pass.snippet, &nodes[pass.node])?),
-            None => None,
-        };
-        let snippet = unrolled.as_ref().unwrap_or(&pass.snippet);
-        if let Some(entry) = builder.add(snippet, &prefix, &renames)? {
+        let unrolled = unrolled(&pass.snippet, &nodes[pass.node], group.tiling.is_some())?;
+        if let Some(entry) = builder.add(&unrolled, &prefix, &renames)? {
             let _ = writeln!(calls[stage], "    {entry}(sinew_index);");
         }
     }
@@ -239,11 +236,8 @@ impl Writer<'_> {
                 .local()
                 .wgsl(&name, [&words, &vectors], &base, "sinew_row")
         } else {
-            let words = self.slot_name(Memory::Relation {
-                node: relation.0,
-                index: relation.1,
-            });
-            shape.wgsl(&name, [&words, ""], "0u", "i")
+            let words = self.slot_name(relation_memory(self.nodes, relation));
+            shape.wgsl(&name, [&words, &words], "0u", "i")
         };
         self.out.push_str(&text);
         self.relations.insert(relation, name.clone());
@@ -472,6 +466,15 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
         } else {
             ""
         };
+        let relations = self.relations.clone();
+        let vectors = self.slot_name(tiling.vectors());
+        let names = RowNames {
+            words: &words,
+            vectors: &vectors,
+            of: &relations,
+        };
+        let [kept, keep] = tiling.keep_rows(self.nodes, &names);
+        self.out.push_str(&kept);
         let mut body = String::new();
         for (stage, calls) in calls.iter().enumerate() {
             let mut loads = String::new();
@@ -483,11 +486,13 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                     .place(load.memory)
                     .store("row + 1u", &format!("{read}(sinew_index)"));
                 let domain = load.domain;
-                let body = format!(
-                    "        let sinew_index = {words}[sinew_items_{domain} + row];
+                let body = |_| {
+                    format!(
+                        "        let sinew_index = {words}[sinew_items_{domain} + row];
         {store}
 "
-                );
+                    )
+                };
                 let rows = format!("sinew_load_rows_{place}");
                 let most = tiling.tiles.most_of_load[place];
                 loads.push_str(&tiling.each_row(&rows, most, &body));
@@ -496,7 +501,7 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
                 body.push_str(&loads);
                 body.push_str("    workgroupBarrier();\n");
             }
-            body.push_str(&tiling.stage(stage, &words, calls));
+            body.push_str(&tiling.stage(stage, self.nodes, &names, calls));
             if stage + 1 < tiling.schedule.stages.len() {
                 body.push_str("    workgroupBarrier();\n");
             }
@@ -515,7 +520,7 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
     let sinew_tile = sinew_group.x + sinew_group.y * sinew_groups.x;
     if (sinew_tile < {count}u) {{
     sinew_header = sinew_tile * {header}u;
-{instance}{head}{uniforms}{zeros}{body}    }}
+{instance}{head}{keep}{uniforms}{zeros}{body}    }}
 }}
 "
         );
@@ -523,18 +528,25 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
 }
 
 /// The text with its loops over padded rows written out.
-fn unrolled(snippet: &Snippet, node: &NodeOnDevice) -> Result<Snippet, GpuError> {
+fn unrolled(snippet: &Snippet, node: &NodeOnDevice, tiled: bool) -> Result<Snippet, GpuError> {
     let relations = node.device.relations.iter().zip(&node.rows);
-    let bounds: Vec<(String, usize)> = relations
-        .filter(|(_, shape)| shape.local().is_padded())
-        .flat_map(|(r, shape)| {
-            let groups = shape.most.div_ceil(r.group.max(1) as usize);
-            [
-                (format!("{}_count", r.name), shape.most),
-                (format!("{}_groups", r.name), groups),
-            ]
+    let shape = |rows: &RowShape| if tiled { rows.local() } else { *rows };
+    let bounds: Vec<Bound> = relations
+        .filter(|(_, rows)| shape(rows).fixed_vectors().is_some())
+        .flat_map(|(r, rows)| {
+            let guarded = shape(rows).needs_guard();
+            let bound = |word: &str, turns: usize| Bound {
+                function: format!("{}_{word}", r.name),
+                turns,
+                guarded,
+            };
+            let groups = rows.most.div_ceil(r.group.max(1) as usize);
+            [bound("count", rows.most), bound("groups", groups)]
         })
         .collect();
+    if bounds.is_empty() {
+        return Ok(snippet.clone());
+    }
     let text = unroll(snippet.text(), &bounds);
     Ok(Snippet::parse(snippet.file(), &text)?)
 }

@@ -2,9 +2,12 @@
 
 use super::memory::Memory;
 use super::names::RelationId;
+use super::nodes::NodeOnDevice;
+use super::rows::RowShape;
 use super::schedule::{Load, Schedule};
 use super::tiles::Tiles;
 use sinew_deform::DeviceType;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A launch that goes over tiles.
@@ -16,8 +19,10 @@ pub(super) struct Tiling {
     pub(super) launch: usize,
 }
 
-/// Turns of a loop over rows that compilers may unroll.
-const MOST_UNROLLED: usize = 8;
+/// Turns of a loop over rows that are written out.
+const MOST_UNROLLED: usize = 4;
+/// Vectors of rows that a thread keeps in registers.
+const MOST_KEPT: usize = 4;
 
 /// Where an element of an array is in workgroup memory.
 #[derive(Clone, Copy, Debug)]
@@ -70,25 +75,113 @@ impl Tiling {
         }
     }
 
-    /// A loop over rows: `body` sees `row`. The number of turns is in the text where it is small, so that compilers unroll it.
-    pub(super) fn each_row(&self, rows: &str, most: usize, body: &str) -> String {
+    /// A loop over rows: the body sees `row`. Written out where the turns are few; then the body knows which one it is in.
+    pub(super) fn each_row(
+        &self,
+        rows: &str,
+        most: usize,
+        body: &dyn Fn(Option<usize>) -> String,
+    ) -> String {
         let size = self.tiles.workgroup;
         let turns = most.div_ceil(size as usize);
         if turns > MOST_UNROLLED {
             return format!(
                 "    for (var row = sinew_local; row < {rows}; row += {size}u) {{
-{body}    }}
-"
+{}    }}
+",
+                body(None)
             );
         }
-        format!(
-            "    for (var turn = 0u; turn < {turns}u; turn++) {{
-        let row = sinew_local + turn * {size}u;
-        if (row < {rows}) {{
-{body}        }}
-    }}
-"
-        )
+        let turn = |turn: usize| {
+            format!(
+                "    if (sinew_local + {first}u < {rows}) {{
+        let row = sinew_local + {first}u;
+{}    }}
+",
+                body(Some(turn)),
+                first = turn * size as usize
+            )
+        };
+        (0..turns).map(turn).collect()
+    }
+
+    /// Stages that read through a relation, and elements that the first of them runs over at most.
+    fn uses(&self, relation: usize) -> (usize, usize) {
+        let stages = self.schedule.stages.iter().zip(&self.tiles.most_of_stage);
+        let mut users = stages
+            .filter(|(s, _)| s.relations.contains(&relation))
+            .map(|s| *s.1);
+        let most = users.clone().max().unwrap_or(0);
+        (users.by_ref().count(), most)
+    }
+
+    /// Turns for which the rows of a relation stay in registers from stage to stage; 0 where they do not.
+    fn kept_turns(&self, relation: usize, shape: RowShape) -> usize {
+        let (stages, most) = self.uses(relation);
+        let turns = most.div_ceil(self.tiles.workgroup as usize);
+        match shape.fixed_vectors() {
+            Some(vectors) if stages > 1 && turns * vectors <= MOST_KEPT => turns,
+            _ => 0,
+        }
+    }
+
+    /// Reads the rows that stay in registers, before anything else so that nobody waits for them.
+    pub(super) fn keep_rows(&self, nodes: &[NodeOnDevice], names: &RowNames<'_>) -> [String; 2] {
+        let (mut variables, mut code) = (String::new(), String::new());
+        for (r, lead) in self.schedule.relations.iter().enumerate() {
+            let shape = nodes[lead.id.0].rows[lead.id.1].local();
+            let users = self
+                .schedule
+                .stages
+                .iter()
+                .position(|s| s.relations.contains(&r));
+            let (Some(stage), Some(vectors)) = (users, shape.fixed_vectors()) else {
+                continue;
+            };
+            for turn in 0..self.kept_turns(r, shape) {
+                let name = format!("sinew_kept_{r}_{turn}");
+                for v in 0..vectors {
+                    let _ = writeln!(variables, "var<private> {name}_v{v}: vec4u;");
+                }
+                let row = format!("(sinew_local + {}u)", turn * self.tiles.workgroup as usize);
+                let base = format!("sinew_base_{r}");
+                let fetch = shape.fetch(&name, names.vectors, &base, &row);
+                let _ = writeln!(code, "    if ({row} < sinew_rows_{stage}) {{ {fetch} }}");
+            }
+        }
+        [variables, code]
+    }
+
+    /// Brings the rows that a stage reads through to where its passes find them.
+    fn fetch_rows(
+        &self,
+        stage: usize,
+        turn: Option<usize>,
+        nodes: &[NodeOnDevice],
+        names: &RowNames<'_>,
+    ) -> String {
+        let mut out = String::new();
+        for &r in &self.schedule.stages[stage].relations {
+            let lead = self.schedule.relations[r];
+            let shape = nodes[lead.id.0].rows[lead.id.1].local();
+            let (Some(vectors), Some(name)) = (shape.fixed_vectors(), names.of.get(&lead.id))
+            else {
+                continue;
+            };
+            match turn {
+                Some(turn) if turn < self.kept_turns(r, shape) => {
+                    for v in 0..vectors {
+                        let _ = writeln!(out, "        {name}_v{v} = sinew_kept_{r}_{turn}_v{v};");
+                    }
+                }
+                _ => {
+                    let base = format!("sinew_base_{r}");
+                    let fetch = shape.fetch(name, names.vectors, &base, "row");
+                    let _ = writeln!(out, "        {fetch}");
+                }
+            }
+        }
+        out
     }
 
     pub(super) fn place(&self, memory: Memory) -> ArenaPlace {
@@ -173,16 +266,36 @@ var<private> sinew_own: bool;
     }
 
     /// The loop of a stage.
-    pub(super) fn stage(&self, index: usize, words: &str, calls: &str) -> String {
+    pub(super) fn stage(
+        &self,
+        index: usize,
+        nodes: &[NodeOnDevice],
+        names: &RowNames<'_>,
+        calls: &str,
+    ) -> String {
         let domain = self.schedule.stages[index].domain;
-        let body = format!(
-            "        let sinew_index = {words}[sinew_items_{domain} + row];
+        let words = names.words;
+        let body = |turn: Option<usize>| {
+            let fetch = self.fetch_rows(index, turn, nodes, names);
+            format!(
+                "        let sinew_index = {words}[sinew_items_{domain} + row];
         sinew_row = row;
         sinew_place = row + 1u;
         sinew_own = row < sinew_owned_{domain};
-{calls}"
-        );
+{fetch}{calls}"
+            )
+        };
         let rows = format!("sinew_rows_{index}");
         self.each_row(&rows, self.tiles.most_of_stage[index], &body)
     }
+}
+
+/// Names in the text.
+pub(super) struct RowNames<'a> {
+    /// The tiles' words.
+    pub(super) words: &'a str,
+    /// The same as vectors.
+    pub(super) vectors: &'a str,
+    /// What is in front of each relation's functions.
+    pub(super) of: &'a BTreeMap<RelationId, String>,
 }

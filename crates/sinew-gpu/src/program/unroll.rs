@@ -2,9 +2,18 @@
 
 use sinew_wgsl::tokens::{Token, tokenize};
 
+/// A function that bounds loops, and how many turns they have at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub(super) function: String,
+    pub(super) turns: usize,
+    /// Whether turns beyond the function's value must do nothing.
+    pub(super) guarded: bool,
+}
+
 /// Writes out every `for (var k = Nu; k < BOUND(); k++) { ... }` whose bound is listed with its number of turns. Loops in loops are
 /// left as they are.
-pub(super) fn unroll(text: &str, bounds: &[(String, usize)]) -> String {
+pub(super) fn unroll(text: &str, bounds: &[Bound]) -> String {
     let tokens = tokenize(text);
     let mut out = String::new();
     let mut copied = 0;
@@ -17,8 +26,15 @@ pub(super) fn unroll(text: &str, bounds: &[(String, usize)]) -> String {
         let body_end = i + found.body_end;
         out.push_str(&text[copied..tokens[i].start]);
         let body = &text[tokens[i + HEADER - 1].end..tokens[body_end].start];
-        for k in found.first..found.turns {
-            out.push_str(&format!("{{ const {} = {k}u; {body} }}", found.variable));
+        for k in found.first..found.bound.turns {
+            let (variable, bound) = (found.variable, &found.bound.function);
+            if found.bound.guarded {
+                out.push_str(&format!(
+                    "if ({k}u < {bound}()) {{ const {variable} = {k}u; {body} }}"
+                ));
+            } else {
+                out.push_str(&format!("{{ const {variable} = {k}u; {body} }}"));
+            }
         }
         copied = tokens[body_end].end;
         i = body_end + 1;
@@ -33,7 +49,7 @@ const HEADER: usize = 18;
 struct CountedLoop<'a> {
     variable: &'a str,
     first: usize,
-    turns: usize,
+    bound: &'a Bound,
     /// The closing brace, counted from `for`.
     body_end: usize,
 }
@@ -41,12 +57,12 @@ struct CountedLoop<'a> {
 fn counted_loop<'a>(
     text: &'a str,
     tokens: &[Token],
-    bounds: &[(String, usize)],
+    bounds: &'a [Bound],
 ) -> Option<CountedLoop<'a>> {
     let word = |i: usize| tokens.get(i).map_or("", |t| &text[t.start..t.end]);
     let variable = word(3);
     let first = word(5).strip_suffix('u')?.parse().ok()?;
-    let (_, turns) = bounds.iter().find(|(name, _)| name == word(9))?;
+    let bound = bounds.iter().find(|b| b.function == word(9))?;
     let fits = [
         (0, "for"),
         (1, "("),
@@ -81,7 +97,7 @@ fn counted_loop<'a>(
     Some(CountedLoop {
         variable,
         first,
-        turns: *turns,
+        bound,
         body_end: end - 1,
     })
 }
@@ -92,11 +108,19 @@ mod tests {
 
     #[test]
     fn counted_loops_are_written_out() {
-        let bounds = [("ring_count".to_owned(), 3)];
+        let mut bounds = [Bound {
+            function: "ring_count".into(),
+            turns: 3,
+            guarded: false,
+        }];
         let text = "a(); for (var k = 1u; k < ring_count(); k++) { if (x) { b(k); } } c();";
         let expected =
             "a(); { const k = 1u;  if (x) { b(k); }  }{ const k = 2u;  if (x) { b(k); }  } c();";
         assert_eq!(unroll(text, &bounds), expected);
+        bounds[0].guarded = true;
+        let guarded = "for (var k = 2u; k < ring_count(); k++) { b(k); }";
+        let expected = "if (2u < ring_count()) { const k = 2u;  b(k);  }";
+        assert_eq!(unroll(guarded, &bounds), expected);
         let other = "for (var k = 1u; k < count; k++) { b(k); }";
         assert_eq!(unroll(other, &bounds), other);
     }
