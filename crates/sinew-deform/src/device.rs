@@ -15,6 +15,8 @@
 //! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
 //! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
 //! | `write_NAME(i, v)` | an array of the scratch |
+//! | `read_PORT(i)`, `count_PORT`; `write_PORT(i, v)`, `add_PORT(i, v)`, `wants_PORT` | a buffer input; a buffer output |
+//! | `read_PORT_rest_positions(i) -> vec3f` | a vertex of the mesh input at rest |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
 //! | `vertex_count`, `u32` | vertices of the node's first mesh |
 //! | `NAME` | a constant of [`DeviceNode::settings`] |
@@ -170,6 +172,9 @@ pub enum Locality {
     Own,
     /// Any: what it reads must have been written by then.
     Gather,
+    /// Any, and it writes elements other than its own, adds to them or leaves some out: nothing can run together with it
+    /// behind it.
+    Scatter,
 }
 
 /// One kernel over one domain.
@@ -234,6 +239,13 @@ pub struct DeviceNode {
     pub passes: Vec<DevicePass>,
     /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
     pub passes_vary: bool,
+    /// Texts that setup wrote: one for each pass, behind [`DevicePass::text`]; none where the passes say it all.
+    pub written: Vec<String>,
+    /// Whether the texts are a user's: every index that they give is compared with the length of what they read or write;
+    /// reading beyond it gives zero, writing does nothing.
+    pub guarded: bool,
+    /// Invocations of a workgroup; the executor's choice where absent. Passes with different wishes do not run together.
+    pub group_size: Option<u32>,
 }
 
 /// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.

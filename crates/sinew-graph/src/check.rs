@@ -2,12 +2,14 @@
 
 mod declarations;
 mod description;
+mod kernel;
 mod links;
 mod nested;
 mod nodes;
 
 use crate::diagnostic::{Diagnostics, LineColumn, Severity, closest};
 use crate::json::{self, Json, Reporter};
+use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
@@ -15,6 +17,7 @@ use crate::plan::{
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The document version that this library reads and writes.
 pub const VERSION: &str = "1.0";
@@ -29,9 +32,9 @@ const MAX_NODES_TO_NEST: usize = 1 << 16;
 /// Problems of a document after which names are no longer compared with all others to find one that may be meant.
 const MAX_SUGGESTIONS: usize = 20;
 
-/// Hands in the text of graphs that a document names.
+/// Hands in the text of graphs and kernels that a document names.
 pub trait GraphSource {
-    /// The graph called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
+    /// The graph or kernel called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
     /// that was given before.
     ///
     /// # Errors
@@ -54,7 +57,7 @@ pub struct NoNesting;
 
 impl GraphSource for NoNesting {
     fn graph_text(&self, _from: &str, _name: &str) -> Result<GraphText, String> {
-        Err("graphs in other files cannot be reached from here".into())
+        Err("other files cannot be reached from here".into())
     }
 }
 
@@ -125,6 +128,7 @@ struct RawNode {
     scope: usize,
     span: Range<usize>,
     desc: &'static NodeDesc,
+    kernel: Option<Arc<CustomKernel>>,
     /// Link text and place for each input port.
     links: Vec<Option<(String, Range<usize>)>>,
     parameters: Vec<ParameterSource>,
@@ -339,6 +343,7 @@ impl Collector<'_> {
                     place,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
+                    kernel: n.kernel.take(),
                     inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
                     parameters: std::mem::take(&mut n.parameters),
                     runs_in_setup: false,

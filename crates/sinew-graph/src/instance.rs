@@ -38,14 +38,14 @@ impl Instance {
     /// Binds a plan for one character: [`BoundGraph::bind`] and [`BoundGraph::instance`] in one.
     ///
     /// # Errors
-    /// As [`BoundGraph::bind`].
+    /// As [`BoundGraph::bind`] and [`BoundGraph::instance`].
     pub fn bind(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
         par: Par,
     ) -> Result<Self, BindError> {
-        Ok(Arc::new(BoundGraph::bind(plan, inputs, parameters, par)?).instance())
+        Arc::new(BoundGraph::bind(plan, inputs, parameters, par)?).instance()
     }
 
     pub(crate) fn new(graph: Arc<BoundGraph>) -> Self {

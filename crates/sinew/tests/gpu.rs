@@ -190,7 +190,7 @@ fn run(gpu: &sinew_gpu::Gpu, asset: &Asset, text: &str, worst: &mut Worst) -> Re
         Err(e) => panic!("{}: {e}", asset.name),
     };
     let mut on_gpu = GpuGraph::new(gpu, &graph)?.instances(2)?;
-    let mut on_cpu = [graph.instance(), graph.instance()];
+    let mut on_cpu = [0, 1].map(|_| graph.instance().expect("nodes of the processor"));
     let poses = poses(asset);
     for i in 0..3 {
         let frames = [i, (i + 1) % 3].map(|i| Frame {

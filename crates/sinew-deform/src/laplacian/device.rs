@@ -128,7 +128,7 @@ impl DeviceSmoothing {
             uniform_bytes: size_of::<SmoothingUniforms>(),
             frame_arrays: Vec::new(),
             passes: self.passes(slots),
-            passes_vary: false,
+            ..DeviceNode::default()
         })
     }
 

@@ -21,6 +21,10 @@ pub(super) struct PassText {
     phase: Phase,
     /// Runs by itself: whether it runs is known with the frame.
     varies: bool,
+    /// Whether indices are checked against the lengths of arrays.
+    pub(super) guarded: bool,
+    /// Invocations of a workgroup that its author asks for.
+    pub(super) group_size: Option<u32>,
 }
 
 impl PassText {
@@ -47,6 +51,10 @@ impl Group {
     /// Elements that it runs over.
     pub(super) fn count(&self) -> usize {
         self.passes.first().map_or(0, |p| p.count)
+    }
+    /// Invocations of a workgroup that somebody asks for.
+    pub(super) fn group_size(&self) -> Option<u32> {
+        self.passes.iter().find_map(|p| p.group_size)
     }
     pub(super) fn varies(&self) -> bool {
         self.passes.first().is_some_and(|p| p.varies)
@@ -85,6 +93,9 @@ impl Group {
         let overwrites = next.writes().any(|m| gathered.contains(&m));
         let used = self.passes.iter().chain([next]);
         let bound: BTreeSet<Memory> = used.flat_map(|p| p.reads().chain(p.writes())).collect();
+        let scatters = self.passes.iter().any(|p| p.locality == Locality::Scatter);
+        let sizes = self.group_size().zip(next.group_size);
+        let fits = fits && !scatters && sizes.is_none_or(|(a, b)| a == b);
         fits && !overwrites && bound.len() <= most_bindings
     }
 }
@@ -102,6 +113,7 @@ fn texts(
             let mut text = node.device.shared.join("\n");
             text.push('\n');
             text.push_str(pass.text);
+            text.push_str(node.device.written.get(index).map_or("", String::as_str));
             let snippet = Snippet::parse(&file, &text)?;
             let used = names::used(pass, &snippet, &given);
             let writes = used.iter().any(|(_, given)| given.writes().is_some());
@@ -121,6 +133,8 @@ fn texts(
                 locality: pass.locality,
                 phase: node.phase,
                 varies: node.device.passes_vary,
+                guarded: node.device.guarded,
+                group_size: node.device.group_size,
             });
         }
     }

@@ -79,14 +79,15 @@ pub(super) fn launch(
         Phase::Setup => 1,
         Phase::Update => instances,
     };
-    let text = launch_text(group, shape, instances > 1, WORKGROUP)?;
+    let size = group.group_size().unwrap_or(WORKGROUP);
+    let text = launch_text(group, shape, instances > 1, size)?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
         ..KernelSource::new(
             &label,
             text.module.text(),
             ENTRY,
-            [WORKGROUP, 1, 1],
+            [size, 1, 1],
             &text.bindings,
         )
     };
@@ -105,7 +106,7 @@ pub(super) fn launch(
         pipeline.bind(gpu, &bound)
     };
     let bind_groups = [bind_group(false)?, bind_group(true)?];
-    let [x, y, _] = gpu.grid(group.count(), WORKGROUP)?;
+    let [x, y, _] = gpu.grid(group.count(), size)?;
     let most = gpu.limits().workgroups_per_dimension;
     gpu.limit("instances of one launch", instances as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));

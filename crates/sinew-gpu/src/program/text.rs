@@ -7,7 +7,7 @@ use crate::error::GpuError;
 use crate::pipeline::Binding;
 use sinew_deform::DeviceType;
 use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Name of the entry point.
@@ -30,6 +30,8 @@ struct Writer<'a> {
     slots: BTreeMap<Memory, (usize, bool)>,
     /// Private variables that carry what earlier passes of the launch wrote.
     links: BTreeMap<Memory, String>,
+    /// Arrays that are added to.
+    atomic: BTreeSet<Memory>,
     out: String,
 }
 
@@ -60,6 +62,7 @@ pub(super) fn launch_text(
         many,
         slots,
         links: BTreeMap::new(),
+        atomic: BTreeSet::new(),
         out: String::new(),
     };
     let mut builder = ModuleBuilder::new(ModuleOptions::default());
@@ -120,6 +123,12 @@ impl Writer<'_> {
                 },
                 Given::Write { memory, ty } => self.write(&full, *memory, ty),
                 Given::WriteLine { memory } => self.write_line(&full, *memory),
+                Given::Scatter {
+                    memory,
+                    ty,
+                    adds: true,
+                } => self.add(&full, *memory, ty),
+                Given::Scatter { memory, ty, .. } => self.write(&full, *memory, ty),
                 Given::Uniforms { memory } => {
                     let struct_name = format!("{prefix}Uniforms");
                     let element = self.element(*memory, "0u");
@@ -130,7 +139,12 @@ impl Writer<'_> {
                     uniforms.insert(*memory, struct_name);
                 }
             }
-            renames.push((name.clone(), full));
+            let called = if pass.guarded {
+                self.guarded(&full, given)
+            } else {
+                full
+            };
+            renames.push((name.clone(), called));
         }
         renames
     }
@@ -216,6 +230,50 @@ impl Writer<'_> {
         let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
     }
 
+    /// `add_NAME(i, v)` on whole numbers.
+    fn add(&mut self, name: &str, memory: Option<Memory>, ty: &str) {
+        let mut body = String::new();
+        if let Some(memory) = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1)) {
+            self.atomic.insert(memory);
+            let _ = write!(body, "atomicAdd(&{}, v); ", self.element(memory, "i"));
+        }
+        let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
+    }
+
+    /// The same function for indices that nobody vouches for; gives its name.
+    fn guarded(&mut self, name: &str, given: &Given) -> String {
+        let checked = format!("{name}_guarded");
+        let text = match given {
+            Given::Read {
+                memory: Some(memory),
+                ty,
+                ..
+            } => {
+                let len = (self.shape)(*memory).len;
+                format!(
+                    "fn {checked}(i: u32) -> {ty} {{ if (i < {len}u) {{ return {name}(i); }} return {ty}(); }}"
+                )
+            }
+            Given::Write {
+                memory: Some(memory),
+                ty,
+            }
+            | Given::Scatter {
+                memory: Some(memory),
+                ty,
+                ..
+            } => {
+                let len = (self.shape)(*memory).len;
+                format!(
+                    "fn {checked}(i: u32, v: {ty}) {{ if (i < {len}u) {{ {name}(i, v); }} }}"
+                )
+            }
+            _ => return name.to_owned(),
+        };
+        let _ = writeln!(self.out, "{text}");
+        checked
+    }
+
     fn write_line(&mut self, name: &str, memory: Option<Memory>) {
         let mut body = String::new();
         let stored = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1));
@@ -241,6 +299,8 @@ impl Writer<'_> {
             let access = if writes { "read_write" } else { "read" };
             let element = match (self.shape)(memory).kind {
                 Kind::Plain(DeviceType::Vec3F) | Kind::Line => "f32",
+                Kind::Plain(DeviceType::I32) if self.atomic.contains(&memory) => "atomic<i32>",
+                Kind::Plain(DeviceType::U32) if self.atomic.contains(&memory) => "atomic<u32>",
                 Kind::Plain(ty) => ty.wgsl(),
                 Kind::Uniforms { .. } => uniforms.get(&memory).map_or("f32", String::as_str),
             };

@@ -33,6 +33,8 @@ impl Buffer {
                 Element::Vec3 => Self::Vec3(vec![[0.0; 3]; len]),
                 Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
                 Element::Line => Self::Line(vec![Line::default(); len]),
+                // On graphics devices only; whoever needs them is refused before.
+                Element::Int | Element::Uint | Element::Vec2 => Self::default(),
             },
             Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
                 Some(InputBinding::Pose(rig)) => rig.rest_pose(),

@@ -45,6 +45,10 @@ pub(crate) fn run_setup(
     inputs: &[InputBinding],
     par: Par,
 ) -> Result<Vec<Buffer>, BindError> {
+    if program.device_only().is_some() {
+        // Whoever has a device runs them there; nothing here can.
+        return Ok(program.setup_buffers.iter().map(|_| Buffer::default()).collect());
+    }
     let descs = program.setup_buffers.iter();
     let mut buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, inputs)).collect();
     let moment = Moment {
@@ -249,7 +253,7 @@ fn input_value<'a>(
         PortPlace::Array(place) => match ty {
             PortType::Lines => InputValue::Lines(sources.lines(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),
-            PortType::Values | PortType::Mesh | PortType::Pose => {
+            PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
                 InputValue::Values(sources.floats(place)?)
             }
         },
