@@ -524,7 +524,7 @@ impl Collector<'_> {
         };
         if write == BufferWrite::AtomicAdd && !matches!(element, Element::Int | Element::Uint) {
             let span = m.value.get("write").map_or(&m.key_span, |w| &w.span).clone();
-            let message = format!("only whole numbers can be added atomically, '{}' is {}", m.key, PortType::Buffer(element).as_str());
+            let message = format!("only whole numbers can be added atomically, '{}' is a {}", m.key, PortType::Buffer(element).as_str());
             let help = "use \"element\": \"int\" and add scaled numbers: i32(x * 32767.0)";
             self.reporter(scope).error("kernel_buffer", &span, message, help);
             return None;

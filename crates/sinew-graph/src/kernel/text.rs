@@ -115,6 +115,9 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
             if found.help.is_empty() && found.message.starts_with("unknown function") {
                 found.help = format!("{}; docs/kernels.md lists the functions", pins(around.desc));
             }
+            if found.help.is_empty() && found.message.contains("is not reached by all threads") {
+                found.help = "threads beyond the last element never run a kernel, so it has no use for barriers".into();
+            }
             problems.push(found);
         }
     }
