@@ -60,7 +60,6 @@ fn plan(document: &str) -> Plan {
     compile("g.json", document, &NoNesting).unwrap_or_else(|e| panic!("{e}"))
 }
 
-
 // What newcomers do, and what they are told.
 
 #[test]
@@ -247,7 +246,9 @@ fn wrong_13_other_shading_languages() {
 
 #[test]
 fn wrong_14_parameters() {
-    let with = |value: &str| format!(r#"{MESH}, "parameters": {{ "blend": {{ "type": "float"{value} }} }}"#);
+    let with = |value: &str| {
+        format!(r#"{MESH}, "parameters": {{ "blend": {{ "type": "float"{value} }} }}"#)
+    };
     says(
         &with(r#", "value": 0.5"#),
         r#""write_mesh_positions(index, vec3f(blend));""#,
@@ -305,8 +306,10 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
         .map(|i| format!(r#""mesh_{i}": {{ "type": "mesh", "link": "body" }},"#))
         .collect();
     says(
-        &format!(r#""outputs": {{ "mesh": {{ "type": "mesh", "writes": ["positions"] }} }}, "domain": "vertex",
- "inputs": {{ {sixteen} }}"#),
+        &format!(
+            r#""outputs": {{ "mesh": {{ "type": "mesh", "writes": ["positions"] }} }}, "domain": "vertex",
+ "inputs": {{ {sixteen} }}"#
+        ),
         r#""write_mesh_positions(index, vec3f(0.0));""#,
         "g.json:2:12: 17 inputs, at most 16 can be",
     );
@@ -359,9 +362,16 @@ fn nested_graphs_share_one_file() {
     let plan = compile("g.json", OUTER, &right).unwrap_or_else(|e| panic!("{e}"));
     let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
     assert_eq!(names, ["waves/one", "waves/two"]);
-    let kernels: Vec<_> = plan.nodes().iter().filter_map(|n| n.kernel.as_ref()).collect();
+    let kernels: Vec<_> = plan
+        .nodes()
+        .iter()
+        .filter_map(|n| n.kernel.as_ref())
+        .collect();
     assert_eq!(kernels[0].file(), "kernels/wave.wgsl");
-    assert!(std::ptr::eq(kernels[0].desc(), kernels[1].desc()), "one signature");
+    assert!(
+        std::ptr::eq(kernels[0].desc(), kernels[1].desc()),
+        "one signature"
+    );
 }
 
 #[test]
@@ -381,23 +391,36 @@ fn what_is_declared_is_in_the_plan() {
     assert_eq!(kernel.domain(), KernelDomain::Triangle);
     assert_eq!(kernel.group_size(), Some(32));
     let sums = &kernel.buffers()[0];
-    assert_eq!((sums.write, sums.count, sums.cleared), (BufferWrite::AtomicAdd, 8, true));
+    assert_eq!(
+        (sums.write, sums.count, sums.cleared),
+        (BufferWrite::AtomicAdd, 8, true)
+    );
     // Each triangle writes its own area: nothing is left to be set to zero.
     assert!(!kernel.buffers()[1].cleared);
     assert_eq!(node.desc.outputs[0].ty, PortType::Buffer(Element::Uint));
     assert!(!node.runs_in_setup, "a pose changes");
-    assert!(plan.explain().contains("mine (kernel, kernel)"), "{}", plan.explain());
+    assert!(
+        plan.explain().contains("mine (kernel, kernel)"),
+        "{}",
+        plan.explain()
+    );
 }
 
 /// Kernels without poses and moving parameters run once; row 28.
 #[test]
 fn phases_are_derived() {
-    let steady = plan(&document(MESH, r#""write_mesh_positions(index, read_mesh_positions(index));""#));
+    let steady = plan(&document(
+        MESH,
+        r#""write_mesh_positions(index, read_mesh_positions(index));""#,
+    ));
     assert!(steady.nodes()[0].runs_in_setup);
     let keyed = format!(
         r#"{MESH}, "parameters": {{ "up": {{ "type": "float", "value": {{ "keys": [[0, 0], [1, 1]] }} }} }}"#
     );
-    let keyed = plan(&document(&keyed, r#""write_mesh_positions(index, vec3f(up()));""#));
+    let keyed = plan(&document(
+        &keyed,
+        r#""write_mesh_positions(index, vec3f(up()));""#,
+    ));
     assert!(!keyed.nodes()[0].runs_in_setup);
 }
 
@@ -422,7 +445,10 @@ fn buffers_of_whole_numbers_stay_inside() {
 
 #[test]
 fn the_processor_refuses_and_setup_does_not_run_there() {
-    let document = document(MESH, r#""write_mesh_positions(index, read_mesh_positions(index));""#);
+    let document = document(
+        MESH,
+        r#""write_mesh_positions(index, read_mesh_positions(index));""#,
+    );
     let plan = Arc::new(plan(&document));
     let mesh = Arc::new(sinew_testkit::meshes::cube());
     let inputs: Vec<InputBinding> = plan
@@ -433,9 +459,17 @@ fn the_processor_refuses_and_setup_does_not_run_there() {
             _ => InputBinding::Pose(Arc::default()),
         })
         .collect();
-    let graph = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(graph.program().device_only().map(|s| s.name.as_str()), Some("mine"));
-    assert_eq!(graph.program().steps(Phase::Setup).len(), 2, "the kernel and normals that fit");
+    let graph =
+        BoundGraph::bind(plan.clone(), &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        graph.program().device_only().map(|s| s.name.as_str()),
+        Some("mine")
+    );
+    assert_eq!(
+        graph.program().steps(Phase::Setup).len(),
+        2,
+        "the kernel and normals that fit"
+    );
     let refused = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("no device");
     assert!(matches!(refused, BindError::DeviceOnly { ref node, .. } if node == "mine"));
 }

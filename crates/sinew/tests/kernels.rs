@@ -1,5 +1,10 @@
 //! Kernels of the user's own, on the device, against closed forms and built-in nodes.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "tests say what they measure and what they skip"
+)]
+
 mod common;
 
 use common::bindings;
@@ -26,7 +31,9 @@ impl GraphSource for Files {
 }
 
 fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .join(name)
 }
 
 fn bound(asset: &Asset, text: &str) -> Arc<BoundGraph> {
@@ -48,7 +55,9 @@ fn update(instances: &mut GpuInstances, asset: &Asset, count: usize) {
         pose: Some(&pose),
         ..Frame::default()
     };
-    instances.update(&vec![frame; count]).unwrap_or_else(|e| panic!("{e}"));
+    instances
+        .update(&vec![frame; count])
+        .unwrap_or_else(|e| panic!("{e}"));
 }
 
 fn mesh(instances: &mut GpuInstances, name: &str, instance: usize) -> GpuMesh {
@@ -89,7 +98,9 @@ fn a_kernel_in_one_line() {
     };
     let asset = sample("arm_with_hand");
     let mut moved = instances(&gpu, &asset, SHIFT, 2);
-    moved.set_parameter(1, "up", &ParameterValue::Float(-2.0)).expect("a parameter");
+    moved
+        .set_parameter(1, "up", &ParameterValue::Float(-2.0))
+        .expect("a parameter");
     update(&mut moved, &asset, 2);
     let rest = asset.merged(&Default::default()).expect("a mesh");
     for (instance, up) in [(0, 0.5_f32), (1, -2.0)] {
@@ -204,7 +215,9 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
     let textured = textured(&asset.merged(&Default::default()).expect("a mesh"));
     for (i, (time_secs, pose)) in poses(asset).iter().enumerate() {
         let blend = ParameterValue::Float(if i == 3 { 0.25 } else { 1.0 });
-        kernels.set_parameter(0, "blend", &blend).expect("a parameter");
+        kernels
+            .set_parameter(0, "blend", &blend)
+            .expect("a parameter");
         nodes.set_parameter("blend", &blend).expect("a parameter");
         let frame = Frame {
             time_secs: *time_secs,
@@ -212,23 +225,37 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
             ..Frame::default()
         };
         kernels.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
-        nodes.update(&frame, Par::Seq).unwrap_or_else(|e| panic!("{e}"));
+        nodes
+            .update(&frame, Par::Seq)
+            .unwrap_or_else(|e| panic!("{e}"));
         let got = mesh(&mut kernels, "body", 0);
         let expected = nodes.mesh_output("body").expect("a mesh");
         let size = f64::from(expected.rest.diagonal());
         let apart = max_distance(expected.positions, &got.positions) / size;
         out.positions = out.positions.max(apart);
-        let colors = expected.colors.expect("colours").iter().zip(got.colors.as_ref().expect("colours"));
+        let colors = expected
+            .colors
+            .expect("colours")
+            .iter()
+            .zip(got.colors.as_ref().expect("colours"));
         for (a, b) in colors {
-            let apart = (0..4).map(|c| f64::from((a[c] - b[c]).abs())).fold(0.0, f64::max);
+            let apart = (0..4)
+                .map(|c| f64::from((a[c] - b[c]).abs()))
+                .fold(0.0, f64::max);
             out.colors = out.colors.max(apart);
         }
-        let normals = expected.normals.expect("normals").iter().zip(got.normals.as_ref().expect("normals"));
+        let normals = expected
+            .normals
+            .expect("normals")
+            .iter()
+            .zip(got.normals.as_ref().expect("normals"));
         for (a, b) in normals {
             out.normals = out.normals.max(degrees(a, b));
         }
         if let Some(tangents) = expected.tangents {
-            let pairs = tangents.iter().zip(got.tangents.as_ref().expect("tangents"));
+            let pairs = tangents
+                .iter()
+                .zip(got.tangents.as_ref().expect("tangents"));
             for (_, (a, b)) in pairs.enumerate().filter(|(v, _)| textured[*v]) {
                 out.tangents = out.tangents.max(degrees(a, b));
             }
@@ -310,9 +337,13 @@ fn triangles_add_to_vertices() {
   },
   "outputs": { "corners": "read.corners", "indices": "read.indices" } }"#;
     let mut out = instances(&gpu, &asset, text, 2);
-    out.set_parameter(1, "by", &ParameterValue::Int(-3)).expect("a parameter");
+    out.set_parameter(1, "by", &ParameterValue::Int(-3))
+        .expect("a parameter");
     let mesh = asset.merged(&Default::default()).expect("a mesh");
-    let (mut corners, mut indices) = (vec![0.0_f32; mesh.vertex_count()], vec![0.0_f32; mesh.vertex_count()]);
+    let (mut corners, mut indices) = (
+        vec![0.0_f32; mesh.vertex_count()],
+        vec![0.0_f32; mesh.vertex_count()],
+    );
     for (t, triangle) in mesh.topology.triangles().iter().enumerate() {
         for &v in triangle {
             corners[v as usize] += 1.0;
@@ -327,7 +358,10 @@ fn triangles_add_to_vertices() {
         assert_eq!(floats(&mut out, "corners", 1), other);
     }
     let kernels = out.kernels();
-    let count = kernels.iter().find(|k| k.label.contains("count.kernel")).expect("a launch");
+    let count = kernels
+        .iter()
+        .find(|k| k.label.contains("count.kernel"))
+        .expect("a launch");
     assert_eq!(count.workgroup_size, [32, 1, 1]);
     assert!(count.wgsl.contains("atomicAdd"));
 }
@@ -367,10 +401,21 @@ fn kernels_run_together_with_their_neighbours() {
 fn the_examples_setup_runs_in_setup() {
     let path = example("custom_kernels.json");
     let text = std::fs::read_to_string(&path).expect("the example");
-    let plan = compile(&path.display().to_string(), &text, &Files).unwrap_or_else(|e| panic!("{e}"));
+    let plan =
+        compile(&path.display().to_string(), &text, &Files).unwrap_or_else(|e| panic!("{e}"));
     let once = |n: &&sinew::graph::PlanNode| n.runs_in_setup;
-    let names: Vec<&str> = plan.nodes().iter().filter(once).map(|n| n.name.as_str()).collect();
-    for name in ["smooth_rest/pass_1", "smooth_rest/pass_8", "detail", "orientation"] {
+    let names: Vec<&str> = plan
+        .nodes()
+        .iter()
+        .filter(once)
+        .map(|n| n.name.as_str())
+        .collect();
+    for name in [
+        "smooth_rest/pass_1",
+        "smooth_rest/pass_8",
+        "detail",
+        "orientation",
+    ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
     assert_eq!(names.len(), 10, "{names:?}");
@@ -449,10 +494,13 @@ fn parameters_and_constants_arrive() {
     );
     let mut out = run(&gpu, &asset, &text);
     let rest = asset.merged(&Default::default()).expect("a mesh");
-    let (vertices, triangles) = (rest.vertex_count() as f32, rest.topology.triangles().len() as f32);
+    let (vertices, triangles) = (
+        rest.vertex_count() as f32,
+        rest.topology.triangles().len() as f32,
+    );
     let expected = [
-        1.0, -7.0, 0.5, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, -1.0, 0.0, 8.0, 3.0, 5.0, 7.0, 9.0, 11.0, 12.0, 1.0, 3.25, vertices,
-        triangles, vertices, 4e9,
+        1.0, -7.0, 0.5, 1.0, 2.0, 3.0, 5.0, 6.0, 7.0, -1.0, 0.0, 8.0, 3.0, 5.0, 7.0, 9.0, 11.0,
+        12.0, 1.0, 3.25, vertices, triangles, vertices, 4e9,
     ];
     let found = floats(&mut out, "out", 0);
     assert_eq!(found[..24], expected);
@@ -485,7 +533,11 @@ fn what_is_not_written_is_defined() {
         let colors = after.colors.expect("colours");
         let sums = floats(&mut out, "out", 0);
         for v in 0..before.positions.len() {
-            let expected = if v % 3 == 0 { before.positions[v] } else { [1.0; 3] };
+            let expected = if v % 3 == 0 {
+                before.positions[v]
+            } else {
+                [1.0; 3]
+            };
             assert_eq!(after.positions[v], expected, "{v}");
             let written = v % 3 == 1;
             assert_eq!(sums[v], if written { 8.0 } else { 0.0 }, "{v}");
@@ -529,7 +581,11 @@ fn indices_out_of_range_reach_nothing() {
     for instance in 0..3 {
         let found = floats(&mut out, "out", instance);
         let expected = instance as f32;
-        assert!(found.iter().all(|v| *v == expected), "{instance}: {:?}", &found[..8]);
+        assert!(
+            found.iter().all(|v| *v == expected),
+            "{instance}: {:?}",
+            &found[..8]
+        );
     }
 }
 
@@ -561,7 +617,8 @@ fn the_mesh_is_as_it_is() {
     let rest = asset.merged(&Default::default()).expect("a mesh");
     // Neighbours by place, from the triangles.
     let key = |v: u32| rest.positions[v as usize].map(f32::to_bits);
-    let mut around: std::collections::HashMap<[u32; 3], std::collections::BTreeSet<[u32; 3]>> = Default::default();
+    let mut around: std::collections::HashMap<[u32; 3], std::collections::BTreeSet<[u32; 3]>> =
+        Default::default();
     for t in rest.topology.triangles() {
         for (a, b) in [(0, 1), (1, 2), (2, 0)] {
             if key(t[a]) != key(t[b]) {
@@ -575,10 +632,16 @@ fn the_mesh_is_as_it_is() {
         let ring = &around[&key(v as u32)];
         let points = ring.iter().map(|p| p.map(|c| f64::from(f32::from_bits(c))));
         let expected: f64 = points.map(|p| p[0] + 3.0 * p[1] + 7.0 * p[2]).sum();
-        assert!((f64::from(*found) - expected).abs() < 1e-4, "{v}: {found} {expected}");
+        assert!(
+            (f64::from(*found) - expected).abs() < 1e-4,
+            "{v}: {found} {expected}"
+        );
     }
     let influences = rest.influences.as_ref().expect("skinned");
-    let (weights, joints) = (floats(&mut out, "weights", 0), floats(&mut out, "joints", 0));
+    let (weights, joints) = (
+        floats(&mut out, "weights", 0),
+        floats(&mut out, "joints", 0),
+    );
     for v in 0..rest.vertex_count() {
         let joint: f32 = influences.row(v).map(|r| r.0 as f32).sum();
         assert!((weights[v] - 1.0).abs() < 1e-5 && joints[v] == joint, "{v}");

@@ -264,9 +264,7 @@ impl Writer<'_> {
                 ..
             } => {
                 let len = (self.shape)(*memory).len;
-                format!(
-                    "fn {checked}(i: u32, v: {ty}) {{ if (i < {len}u) {{ {name}(i, v); }} }}"
-                )
+                format!("fn {checked}(i: u32, v: {ty}) {{ if (i < {len}u) {{ {name}(i, v); }} }}")
             }
             _ => return name.to_owned(),
         };

@@ -90,7 +90,8 @@ impl Collector<'_> {
                 "names and types of pins are kept while the program runs, {} bytes at most",
                 signature::MOST_KEPT
             );
-            self.reporter(scope).error("too_many_kernels", span, message, help);
+            self.reporter(scope)
+                .error("too_many_kernels", span, message, help);
             return;
         };
         let declared = Declared {
@@ -149,7 +150,8 @@ impl Collector<'_> {
                 if source.is_none() {
                     let message = format!("'text' is {}", inline.describe());
                     let help = "expected WGSL: one text, or a list of lines";
-                    self.reporter(scope).error("wrong_type", &inline.span, message, help);
+                    self.reporter(scope)
+                        .error("wrong_type", &inline.span, message, help);
                 }
                 source
             }
@@ -157,7 +159,8 @@ impl Collector<'_> {
                 let Some(file) = file_json.text() else {
                     let message = format!("'file' is {}", file_json.describe());
                     let help = "expected the path of a WGSL file";
-                    self.reporter(scope).error("wrong_type", &file_json.span, message, help);
+                    self.reporter(scope)
+                        .error("wrong_type", &file_json.span, message, help);
                     return None;
                 };
                 let found = self.other_file(scope, "kernel", file, &file_json.span)?;
@@ -171,7 +174,8 @@ impl Collector<'_> {
                     None => format!("the kernel '{name}' has no text"),
                 };
                 let help = "give either \"file\": \"name.wgsl\" or \"text\": [\"line\", \"line\"]";
-                self.reporter(scope).error("kernel_text", span, message, help);
+                self.reporter(scope)
+                    .error("kernel_text", span, message, help);
                 None
             }
         }
@@ -195,14 +199,17 @@ impl Collector<'_> {
             ),
         };
         let help = "add \"domain\": \"vertex\" or \"triangle\"";
-        self.reporter(r.scope).error("kernel_domain", span, message, help);
+        self.reporter(r.scope)
+            .error("kernel_domain", span, message, help);
         KernelDomain::Vertex
     }
 
     fn kernel_group_size(&mut self, r: &Reading, json: &Json) -> Option<u32> {
         let given = json.get("group_size")?;
         let range = 1.0..=f64::from(LARGEST_GROUP);
-        let size = given.number().filter(|v| v.fract() == 0.0 && range.contains(v));
+        let size = given
+            .number()
+            .filter(|v| v.fract() == 0.0 && range.contains(v));
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -212,8 +219,11 @@ impl Collector<'_> {
             Some(size) => Some(size as u32),
             None => {
                 let message = format!("'group_size' is {}", given.describe());
-                let help = format!("expected a whole number from 1 to {LARGEST_GROUP}; 64 suits most devices");
-                self.reporter(r.scope).error("out_of_range", &given.span, message, help);
+                let help = format!(
+                    "expected a whole number from 1 to {LARGEST_GROUP}; 64 suits most devices"
+                );
+                self.reporter(r.scope)
+                    .error("out_of_range", &given.span, message, help);
                 None
             }
         }
@@ -230,7 +240,8 @@ impl Collector<'_> {
             Ok(()) => true,
             Err(why) => {
                 let message = format!("'{}' cannot be a name in {key}", m.key);
-                self.reporter(r.scope).error("kernel_name", &m.key_span, message, why);
+                self.reporter(r.scope)
+                    .error("kernel_name", &m.key_span, message, why);
                 false
             }
         });
@@ -241,7 +252,8 @@ impl Collector<'_> {
         let kept = signature::name(&m.key);
         if kept.is_none() {
             let message = "no room is left for another name";
-            self.reporter(r.scope).error("too_many_kernels", &m.key_span, message, "");
+            self.reporter(r.scope)
+                .error("too_many_kernels", &m.key_span, message, "");
         }
         kept
     }
@@ -250,7 +262,8 @@ impl Collector<'_> {
         if found > most {
             let message = format!("{found} {what}, at most {most} can be");
             let span = json.span.clone();
-            self.reporter(r.scope).error("too_many_pins", &span, message, "");
+            self.reporter(r.scope)
+                .error("too_many_pins", &span, message, "");
         }
     }
 
@@ -275,7 +288,8 @@ impl Collector<'_> {
         if !said && !ports.iter().any(|p| p.ty == PortType::Mesh && p.required) {
             let message = format!("the kernel '{}' has no mesh to run over", r.node);
             let help = "add \"inputs\": { \"mesh\": { \"type\": \"mesh\", \"link\": \"body\" } }";
-            self.reporter(r.scope).error("kernel_mesh", span, message, help);
+            self.reporter(r.scope)
+                .error("kernel_mesh", span, message, help);
         }
         (ports, links)
     }
@@ -291,12 +305,21 @@ impl Collector<'_> {
         self.unknown_keys(scope, &m.value, "an input of a kernel", &known);
         let name = self.kept_name(r, m)?;
         let ty = self.pin_type(r, m, &INPUT_TYPES)?;
-        let optional = m.value.get("optional").and_then(Json::bool).unwrap_or(false);
+        let optional = m
+            .value
+            .get("optional")
+            .and_then(Json::bool)
+            .unwrap_or(false);
         if optional && matches!(ty, PortType::Mesh | PortType::Pose) {
             let message = format!("the {} '{}' cannot be optional", ty.as_str(), m.key);
             let help = "buffers, masks and values can";
-            let span = m.value.get("optional").map_or(&m.key_span, |o| &o.span).clone();
-            self.reporter(scope).error("kernel_input", &span, message, help);
+            let span = m
+                .value
+                .get("optional")
+                .map_or(&m.key_span, |o| &o.span)
+                .clone();
+            self.reporter(scope)
+                .error("kernel_input", &span, message, help);
             return None;
         }
         let link = match m.value.get("link") {
@@ -305,7 +328,8 @@ impl Collector<'_> {
                 None => {
                     let message = format!("'link' of '{}' is {}", m.key, link.describe());
                     let help = "expected the name of an input, a node, or node.port";
-                    self.reporter(scope).error("wrong_type", &link.span, message, help);
+                    self.reporter(scope)
+                        .error("wrong_type", &link.span, message, help);
                     return None;
                 }
             },
@@ -317,7 +341,8 @@ impl Collector<'_> {
         if link.is_none() && !optional {
             let message = format!("the input '{}' of '{}' is not linked", m.key, r.node);
             let help = format!("add \"link\": \"...\", a {}", ty.as_str());
-            self.reporter(scope).error("missing_input", &m.key_span, message, help);
+            self.reporter(scope)
+                .error("missing_input", &m.key_span, message, help);
             return None;
         }
         let port = PortDesc::input(name, ty, "");
@@ -344,17 +369,22 @@ impl Collector<'_> {
                 .and_then(|w| closest(w, known.iter().copied()));
             let help = match close {
                 Some(word) => format!("did you mean \"{word}\"?"),
-                None => format!("expected \"type\": one of {}", listed(known.iter().copied())),
+                None => format!(
+                    "expected \"type\": one of {}",
+                    listed(known.iter().copied())
+                ),
             };
             let message = format!("'{}' has no known type", m.key);
-            self.reporter(r.scope).error("wrong_type", &span, message, help);
+            self.reporter(r.scope)
+                .error("wrong_type", &span, message, help);
             return None;
         };
         if word != "buffer" {
             if let Some(element) = m.value.get("element") {
                 let message = format!("'{}' is a {word}, which has no \"element\"", m.key);
                 let help = "remove it, or use \"type\": \"buffer\"";
-                self.reporter(r.scope).error("unknown_key", &element.span, message, help);
+                self.reporter(r.scope)
+                    .error("unknown_key", &element.span, message, help);
                 return None;
             }
             return Some(match word {
@@ -375,7 +405,8 @@ impl Collector<'_> {
             };
             let words = listed(ELEMENTS.iter().map(|e| e.0));
             let help = format!("expected \"element\": one of {words}");
-            self.reporter(r.scope).error("wrong_type", &span, message, help);
+            self.reporter(r.scope)
+                .error("wrong_type", &span, message, help);
         }
         found.map(|(_, element)| PortType::Buffer(*element))
     }
@@ -414,7 +445,8 @@ impl Collector<'_> {
         if members.is_empty() && json.get("outputs").is_none_or(|o| o.members().is_some()) {
             let message = format!("the kernel '{}' has no output", r.node);
             let help = "add \"outputs\": { \"mesh\": { \"type\": \"mesh\", \"writes\": [\"positions\"] } }";
-            self.reporter(r.scope).error("kernel_outputs", span, message, help);
+            self.reporter(r.scope)
+                .error("kernel_outputs", span, message, help);
         }
         (ports, buffers)
     }
@@ -427,20 +459,37 @@ impl Collector<'_> {
         inputs: &[PortDesc],
     ) -> Option<MeshEffect> {
         let scope = r.scope;
-        self.unknown_keys(scope, &m.value, "a mesh output of a kernel", &["type", "writes", "doc"]);
+        self.unknown_keys(
+            scope,
+            &m.value,
+            "a mesh output of a kernel",
+            &["type", "writes", "doc"],
+        );
         if domain == KernelDomain::Triangle {
             let message = "a kernel over triangles cannot write a mesh: triangles share vertices";
             let help = "write a buffer with \"write\": \"atomic_add\", and the mesh in a kernel over vertices";
-            self.reporter(scope).error("kernel_domain", &m.key_span, message, help);
+            self.reporter(scope)
+                .error("kernel_domain", &m.key_span, message, help);
             return None;
         }
-        let from = inputs.iter().find(|p| p.ty == PortType::Mesh && p.required)?;
-        let listed = m.value.get("writes").and_then(Json::array).filter(|l| !l.is_empty());
+        let from = inputs
+            .iter()
+            .find(|p| p.ty == PortType::Mesh && p.required)?;
+        let listed = m
+            .value
+            .get("writes")
+            .and_then(Json::array)
+            .filter(|l| !l.is_empty());
         let Some(listed) = listed else {
-            let span = m.value.get("writes").map_or(&m.key_span, |w| &w.span).clone();
+            let span = m
+                .value
+                .get("writes")
+                .map_or(&m.key_span, |w| &w.span)
+                .clone();
             let message = format!("the mesh '{}' does not say what is written", m.key);
             let help = "add \"writes\": a list of positions, normals, tangents, colors";
-            self.reporter(scope).error("kernel_writes", &span, message, help);
+            self.reporter(scope)
+                .error("kernel_writes", &span, message, help);
             return None;
         };
         let mut effects = [AttributeEffect::Keep; 4];
@@ -457,7 +506,8 @@ impl Collector<'_> {
                     Some(word) => format!("did you mean \"{word}\"?"),
                     None => "it has positions, normals, tangents and colors".into(),
                 };
-                self.reporter(scope).error("kernel_writes", &item.span, message, help);
+                self.reporter(scope)
+                    .error("kernel_writes", &item.span, message, help);
                 return None;
             };
             let accessor = format!("write_{}_{}", m.key, word(attribute));
@@ -484,7 +534,8 @@ impl Collector<'_> {
         if !r.names.contains(accessor) {
             let message = format!("the kernel '{}' never writes this", r.node);
             let help = format!("call `{accessor}(index, ...)` in its text, or remove it here");
-            self.reporter(r.scope).error("kernel_writes", span, message, help);
+            self.reporter(r.scope)
+                .error("kernel_writes", span, message, help);
         }
     }
 
@@ -498,7 +549,11 @@ impl Collector<'_> {
         let scope = r.scope;
         let known = ["type", "element", "per", "count", "write", "doc"];
         self.unknown_keys(scope, &m.value, "a buffer", &known);
-        let text_of = |key: &str| m.value.get(key).map(|v| (v.text(), v.span.clone(), v.describe()));
+        let text_of = |key: &str| {
+            m.value
+                .get(key)
+                .map(|v| (v.text(), v.span.clone(), v.describe()))
+        };
         let per = match text_of("per") {
             None => BufferPer::Vertex,
             Some((Some("vertex"), ..)) => BufferPer::Vertex,
@@ -507,7 +562,8 @@ impl Collector<'_> {
             Some((_, span, found)) => {
                 let message = format!("a buffer has no elements per {found}");
                 let help = "expected \"per\": \"vertex\", \"triangle\" or \"mesh\"";
-                self.reporter(scope).error("kernel_buffer", &span, message, help);
+                self.reporter(scope)
+                    .error("kernel_buffer", &span, message, help);
                 return None;
             }
         };
@@ -518,15 +574,25 @@ impl Collector<'_> {
             Some((_, span, found)) => {
                 let message = format!("a buffer cannot be written by {found}");
                 let help = "expected \"write\": \"write\" or \"atomic_add\"";
-                self.reporter(scope).error("kernel_buffer", &span, message, help);
+                self.reporter(scope)
+                    .error("kernel_buffer", &span, message, help);
                 return None;
             }
         };
         if write == BufferWrite::AtomicAdd && !matches!(element, Element::Int | Element::Uint) {
-            let span = m.value.get("write").map_or(&m.key_span, |w| &w.span).clone();
-            let message = format!("only whole numbers can be added atomically, '{}' is a {}", m.key, PortType::Buffer(element).as_str());
+            let span = m
+                .value
+                .get("write")
+                .map_or(&m.key_span, |w| &w.span)
+                .clone();
+            let message = format!(
+                "only whole numbers can be added atomically, '{}' is a {}",
+                m.key,
+                PortType::Buffer(element).as_str()
+            );
             let help = "use \"element\": \"int\" and add scaled numbers: i32(x * 32767.0)";
-            self.reporter(scope).error("kernel_buffer", &span, message, help);
+            self.reporter(scope)
+                .error("kernel_buffer", &span, message, help);
             return None;
         }
         let count = match m.value.get("count") {
@@ -537,7 +603,8 @@ impl Collector<'_> {
                 if whole.is_none() {
                     let message = format!("'count' is {}", v.describe());
                     let help = "expected a whole number from 1 to 16777216";
-                    self.reporter(scope).error("out_of_range", &v.span, message, help);
+                    self.reporter(scope)
+                        .error("out_of_range", &v.span, message, help);
                 }
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -609,7 +676,8 @@ impl Collector<'_> {
             let span = m.value.get("type").map_or(&m.key_span, |t| &t.span).clone();
             let message = format!("a kernel cannot take '{}': WGSL has no such type", m.key);
             let help = "expected float, int, bool, vec3, vec4, int3 or transform";
-            self.reporter(scope).error("wrong_type", &span, message, help);
+            self.reporter(scope)
+                .error("wrong_type", &span, message, help);
             return None;
         }
         let desc = ParameterDesc {
@@ -622,8 +690,12 @@ impl Collector<'_> {
         };
         let Some(value) = m.value.get("value") else {
             let message = format!("the parameter '{}' of '{}' has no value", m.key, r.node);
-            let help = format!("add \"value\": a value, \"${}\" of the graph, or {{ \"keys\": ... }}", m.key);
-            self.reporter(scope).error("missing_value", &m.key_span, message, help);
+            let help = format!(
+                "add \"value\": a value, \"${}\" of the graph, or {{ \"keys\": ... }}",
+                m.key
+            );
+            self.reporter(scope)
+                .error("missing_value", &m.key_span, message, help);
             return None;
         };
         let named = Member {
@@ -644,7 +716,8 @@ impl Collector<'_> {
                 None => {
                     let message = format!("the constant '{}' is {}", m.key, m.value.describe());
                     let help = "expected a number, true, false, or a list of two to four numbers";
-                    self.reporter(r.scope).error("wrong_type", &m.value.span, message, help);
+                    self.reporter(r.scope)
+                        .error("wrong_type", &m.value.span, message, help);
                 }
             }
         }
@@ -672,9 +745,13 @@ impl Collector<'_> {
         };
         let given = given(desc, &writes, &constants);
         if let Some(twice) = repeated(given.iter().map(|g| g.name.as_str())) {
-            let message = format!("two pins, parameters or constants of '{}' make `{twice}`", r.node);
+            let message = format!(
+                "two pins, parameters or constants of '{}' make `{twice}`",
+                r.node
+            );
             let help = "rename one of them";
-            self.reporter(r.scope).error("duplicate_name", &json.span, message, help);
+            self.reporter(r.scope)
+                .error("duplicate_name", &json.span, message, help);
             return None;
         }
         let one_each = |b: &KernelBuffer| {
@@ -717,7 +794,13 @@ impl Collector<'_> {
     }
 
     /// Reports a problem once, however many nodes share the file.
-    fn kernel_problem(&mut self, source: &Source, bytes: &Range<usize>, message: String, help: String) {
+    fn kernel_problem(
+        &mut self,
+        source: &Source,
+        bytes: &Range<usize>,
+        message: String,
+        help: String,
+    ) {
         let span = source.span(bytes);
         let reporter = &self.reporters[source.reporter];
         let file = reporter.file.clone();
@@ -746,7 +829,10 @@ impl Reading {
     /// Whether the text reads an attribute of a mesh; what it writes now and then, it takes over otherwise.
     fn reads(&self, port: &str, attribute: MeshAttribute) -> AttributeRead {
         let attribute_word = word(attribute);
-        if self.names.contains(&format!("read_{port}_{attribute_word}")) {
+        if self
+            .names
+            .contains(&format!("read_{port}_{attribute_word}"))
+        {
             return AttributeRead::Always;
         }
         let writes = |name: &String| {
@@ -769,7 +855,10 @@ fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
 fn constant(json: &Json) -> Option<String> {
     let float = |json: &Json| {
         let v = json.number()?;
-        #[expect(clippy::cast_possible_truncation, reason = "WGSL computes in single precision")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "WGSL computes in single precision"
+        )]
         let single = v as f32;
         single.is_finite().then(|| format!("{single:?}"))
     };

@@ -74,9 +74,13 @@ impl Collector<'_> {
         let found = self.type_of(source);
         let inside = matches!(found, PortType::Buffer(element) if element != Element::Float);
         if inside {
-            let message = format!("output '{name}': a {} cannot leave the graph", found.as_str());
+            let message = format!(
+                "output '{name}': a {} cannot leave the graph",
+                found.as_str()
+            );
             let help = "link a buffer of float, a mask, values, lines or a mesh";
-            self.reporter(0).error("wrong_link_type", span, message, help);
+            self.reporter(0)
+                .error("wrong_link_type", span, message, help);
         }
         !inside
     }

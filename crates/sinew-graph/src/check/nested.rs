@@ -2,8 +2,8 @@
 
 use super::nodes::{COMMON_KEYS, main_of, narrow};
 use super::{
-    Alias, Collector, FixedValue, GraphText, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
-    ParameterRef, Symbol,
+    Alias, Collector, FixedValue, GraphText, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING,
+    MAX_NODES_TO_NEST, ParameterRef, Symbol,
 };
 use crate::diagnostic::listed;
 use crate::json::{self, Json, Kind, Member, Reporter};
@@ -146,7 +146,9 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "too_large",
                 span,
-                format!("graphs and kernels in other files have more than {MAX_NESTED_BYTES} bytes"),
+                format!(
+                    "graphs and kernels in other files have more than {MAX_NESTED_BYTES} bytes"
+                ),
                 "each is counted as often as it is named",
             );
             return None;

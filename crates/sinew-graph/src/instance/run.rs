@@ -47,7 +47,11 @@ pub(crate) fn run_setup(
 ) -> Result<Vec<Buffer>, BindError> {
     if program.device_only().is_some() {
         // Whoever has a device runs them there; nothing here can.
-        return Ok(program.setup_buffers.iter().map(|_| Buffer::default()).collect());
+        return Ok(program
+            .setup_buffers
+            .iter()
+            .map(|_| Buffer::default())
+            .collect());
     }
     let descs = program.setup_buffers.iter();
     let mut buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, inputs)).collect();

@@ -4,8 +4,8 @@ use super::device::{registers, text, uses_parameters};
 use super::{BufferPer, CustomKernel, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
-    DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue,
-    PortType, UpdateContext,
+    DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
+    UpdateContext,
 };
 use sinew_geom::{Mesh, OneRings, WeldMap};
 use std::sync::Arc;
@@ -100,7 +100,9 @@ pub(crate) fn bind(
 
 impl BoundKernel {
     fn first_mesh(&self) -> (usize, usize) {
-        self.meshes.first().map_or((0, 0), |m| (m.vertices, m.triangles))
+        self.meshes
+            .first()
+            .map_or((0, 0), |m| (m.vertices, m.triangles))
     }
 
     /// Elements of the buffer of that name.

@@ -23,8 +23,12 @@ pub(super) fn text(kernel: &CustomKernel, meshes: &[MeshFacts], poses: &[PoseFac
             let _ = writeln!(out, "const {name} = {value};");
         }
     }
-    meshes.iter().for_each(|mesh| mesh_text(&mut out, kernel, mesh));
-    poses.iter().for_each(|pose| pose_text(&mut out, kernel, pose));
+    meshes
+        .iter()
+        .for_each(|mesh| mesh_text(&mut out, kernel, mesh));
+    poses
+        .iter()
+        .for_each(|pose| pose_text(&mut out, kernel, pose));
     if uses_parameters(kernel) {
         parameters(&mut out, kernel.desc());
     }
@@ -152,13 +156,18 @@ fn parameters(out: &mut String, desc: &NodeDesc) {
             ParameterType::Vec4 => format!("bitcast<vec4f>({})", field(at)),
             ParameterType::Int3 { .. } => format!("bitcast<vec3i>({}.xyz)", field(at)),
             _ => {
-                let rows: Vec<String> =
-                    (at..at + 3).map(|k| format!("bitcast<vec4f>({})", field(k))).collect();
+                let rows: Vec<String> = (at..at + 3)
+                    .map(|k| format!("bitcast<vec4f>({})", field(k)))
+                    .collect();
                 format!("transpose(mat3x4f({}))", rows.join(", "))
             }
         };
         let result = parameter_type(p.ty).unwrap_or("f32");
-        let _ = writeln!(functions, "fn {}() -> {result} {{ return {value}; }}", p.name);
+        let _ = writeln!(
+            functions,
+            "fn {}() -> {result} {{ return {value}; }}",
+            p.name
+        );
         for k in at..at + registers(p.ty) {
             let _ = write!(fields, " given_{k}: vec4u,");
         }

@@ -89,11 +89,17 @@ impl Source {
             let Some(end) = rest.find(['\n', '\r']) else {
                 break;
             };
-            at += end + if rest[end..].starts_with("\r\n") { 2 } else { 1 };
+            at += end
+                + if rest[end..].starts_with("\r\n") {
+                    2
+                } else {
+                    1
+                };
         }
         let skip = |from: usize, characters: usize| {
             let mut rest = self.text[from..].char_indices();
-            rest.nth(characters).map_or(self.text.len(), |(i, _)| from + i)
+            rest.nth(characters)
+                .map_or(self.text.len(), |(i, _)| from + i)
         };
         let start = skip(at, column.saturating_sub(1));
         start..skip(start, length)

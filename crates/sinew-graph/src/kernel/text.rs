@@ -170,10 +170,9 @@ fn name_tokens(snippet: &Snippet) -> Vec<Token> {
 }
 
 fn taken_names(snippet: &Snippet) -> Vec<Problem> {
-    let taken =
-        snippet.declared().filter(|d| {
-            TAKEN.contains(&d.name) || d.name.starts_with(TAKEN_PREFIX)
-        });
+    let taken = snippet
+        .declared()
+        .filter(|d| TAKEN.contains(&d.name) || d.name.starts_with(TAKEN_PREFIX));
     taken
         .map(|d| {
             let message = format!("`{}` is a name of generated code", d.name);
@@ -332,9 +331,9 @@ fn foreign_writes(snippet: &Snippet, body: &Body, around: Around<'_>) -> Vec<Pro
             continue;
         }
         let mut places = (0..body.tokens.len()).filter(|&i| body.word(text, i) == accessor);
-        let foreign = places.clone().find(|&i| {
-            !body.range.contains(&i) || !body.calls_own(text, i, &accessor)
-        });
+        let foreign = places
+            .clone()
+            .find(|&i| !body.range.contains(&i) || !body.calls_own(text, i, &accessor));
         if let Some(token) = foreign.or_else(|| places.next()).map(|i| body.tokens[i]) {
             let message =
                 "a kernel writes attributes of a mesh only for its own vertex, in `kernel` itself";
@@ -355,8 +354,8 @@ fn uncalled_parameters(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
     let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
     let mut out = Vec::new();
     for p in around.desc.parameters {
-        let uses = (0..tokens.len())
-            .filter(|&i| tokens[i].kind == TokenKind::Name && word(i) == p.name);
+        let uses =
+            (0..tokens.len()).filter(|&i| tokens[i].kind == TokenKind::Name && word(i) == p.name);
         let is_local = uses.clone().any(|i| {
             i > 0 && tokens[i - 1].kind == TokenKind::Keyword && word(i - 1) != "return"
                 || word(i + 1) == ":"
