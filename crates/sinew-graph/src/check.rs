@@ -10,6 +10,7 @@ mod nodes;
 use crate::diagnostic::{Diagnostics, LineColumn, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::kernel::CustomKernel;
+use crate::kernel::text::Analysis;
 use crate::keyed::Keyed;
 use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
@@ -27,6 +28,10 @@ const MAX_NESTING: usize = 32;
 const MAX_GRAPHS: usize = 4096;
 /// Bytes of all documents that a graph names, counted as often as they are named.
 const MAX_NESTED_BYTES: usize = 64 << 20;
+/// Bytes of all kernels of a document, at most: checking takes seconds a megabyte. What is equal counts once.
+const MAX_KERNEL_BYTES: usize = 4 << 20;
+/// What a short kernel counts as.
+const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Nodes after which no further graph is nested.
 const MAX_NODES_TO_NEST: usize = 1 << 16;
 /// Problems of a document after which names are no longer compared with all others to find one that may be meant.
@@ -144,6 +149,10 @@ struct Collector<'a> {
     nodes: Vec<RawNode>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
+    /// Kernels that were checked and are right, by what they were checked for: nodes may share a text.
+    checked_kernels: HashMap<[u8; 32], Analysis>,
+    /// Bytes of kernels that were checked so far.
+    kernel_bytes: usize,
     aliases: Vec<Alias>,
     /// Values from nodes that go into nested graphs: how many those declare, and who says so.
     counts: Vec<(links::RawSource, usize, String)>,
@@ -166,6 +175,8 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         nodes: Vec::new(),
         nested_bytes: 0,
+        checked_kernels: HashMap::new(),
+        kernel_bytes: 0,
         aliases: Vec::new(),
         counts: Vec::new(),
         open_files: vec![file.to_owned()],

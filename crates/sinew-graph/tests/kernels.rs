@@ -487,3 +487,28 @@ fn damaged_texts_do_no_harm() {
         let _ = message(&document(MESH, &text));
     }
 }
+
+/// A document asks for no more than a few seconds of checks.
+#[test]
+fn texts_are_limited() {
+    let line = format!("// {}", "x".repeat(1 << 20));
+    let text = serde_json::to_string(&[line.as_str(), "write_mesh_positions(index, vec3f(0.0));"]);
+    let found = message(&document(MESH, &text.expect("text")));
+    assert_eq!(found, "g.json:3:11: 1048620 bytes of text, at most 1048576");
+    let node = |i: usize| {
+        format!(
+            r#""k{i}": {{ "node": "kernel", {MESH}, "text": "write_mesh_positions(index, vec3f({i}.0));" }}"#
+        )
+    };
+    let nodes: Vec<String> = (0..4100).map(node).collect();
+    let text = format!(
+        r#"{{ "sinew": "1.0", "nodes": {{ {} }}, "outputs": {{ "body": "k0" }} }}"#,
+        nodes.join(",\n")
+    );
+    let found = message(&text);
+    assert!(
+        found.contains("the kernels of this graph have more than 4194304 bytes"),
+        "{}",
+        &found[..200.min(found.len())]
+    );
+}

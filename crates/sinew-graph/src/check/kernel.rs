@@ -1,7 +1,7 @@
 //! Nodes `kernel`: from JSON to a checked [`CustomKernel`].
 
 use super::nodes::COMMON_KEYS;
-use super::{Collector, RawNode, Symbol};
+use super::{Collector, LEAST_KERNEL_BYTES, MAX_KERNEL_BYTES, RawNode, Symbol};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member, Reporter};
 use crate::kernel::given::{given, parameter_type};
@@ -769,13 +769,37 @@ impl Collector<'_> {
             one_each: &one_each,
         };
         let file = self.reporters[source.reporter].file.clone();
-        let analysis = match text::check(&file, &source.text, around) {
-            Ok(analysis) => analysis,
-            Err(problems) => {
-                for p in problems {
-                    self.kernel_problem(source, &p.bytes, p.message, p.help);
+        let mut key = blake3::Hasher::new();
+        key.update(source.text.as_bytes());
+        key.update(format!("{:p}{domain:?}{buffers:?}{constants:?}", desc).as_bytes());
+        let key = *key.finalize().as_bytes();
+        let analysis = match self.checked_kernels.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                self.kernel_bytes += source.text.len().max(LEAST_KERNEL_BYTES);
+                if self.kernel_bytes > MAX_KERNEL_BYTES {
+                    let message = format!(
+                        "the kernels of this graph have more than {MAX_KERNEL_BYTES} bytes"
+                    );
+                    let help = format!(
+                        "each different one counts, short ones as {LEAST_KERNEL_BYTES} bytes"
+                    );
+                    self.reporter(r.scope)
+                        .error("too_large", &json.span, message, help);
+                    return None;
                 }
-                return None;
+                match text::check(&file, &source.text, around) {
+                    Ok(analysis) => {
+                        self.checked_kernels.insert(key, analysis.clone());
+                        analysis
+                    }
+                    Err(problems) => {
+                        for p in problems {
+                            self.kernel_problem(source, &p.bytes, p.message, p.help);
+                        }
+                        return None;
+                    }
+                }
             }
         };
         for buffer in &mut buffers {

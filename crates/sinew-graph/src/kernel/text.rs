@@ -142,7 +142,8 @@ fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
     if error.file != file {
         // Generated code is at fault, which must not look like the user's doing.
         let help = format!("in generated code: {}", error.one_line());
-        return Problem::new(0..text.len().min(1), error.message.clone(), help);
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        return Problem::new(0..first, error.message.clone(), help);
     }
     let source = super::source::Source::file(0, text);
     let bytes = source.bytes_of(error.line, error.column, error.length);
