@@ -26,7 +26,9 @@ pub use bind::{BindError, BoundGraph, InputBinding};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
-pub use instance::{Frame, Instance, OutputMesh, ParameterError, ParameterState, UpdateError};
+pub use instance::{
+    Frame, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError, UpdateError,
+};
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,

@@ -5,12 +5,12 @@ mod devices;
 
 use common::bindings;
 use devices::{
-    NORMALS_DEGREES, POSITIONS, VertexNormal, Worst, angle_degrees, largest, poses, run,
+    NORMALS_DEGREES, POSITIONS, VertexNormal, Worst, angle_degrees, largest, posed, poses, run,
     vertex_normals,
 };
 use sinew::deform::delta_mush::{DeltaMushBind, DeltaMushConfig, reference};
 use sinew::deform::laplacian::{LaplacianConfig, Smoother, reference as laplacian};
-use sinew::deform::{MaskWeight, NodeDesc, Par, PortType, REGISTRY};
+use sinew::deform::{MaskWeight, Par, PortType, REGISTRY};
 use sinew::geom::{Asset, Mesh, Pose, Vec3, WeldMap};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
 use sinew_gpu::GpuGraph;
@@ -55,36 +55,6 @@ fn vertex_count(asset: &Asset) -> usize {
 
 fn is_skinned(asset: &Asset) -> bool {
     asset.meshes.iter().any(|m| m.influences.is_some())
-}
-
-/// The node behind skinning (or a morph, where the character has no joints): its first mesh is the posed one, a second mesh is the
-/// one at rest; `turned` is the other way round.
-fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
-    let mut links = String::new();
-    let mut meshes = 0;
-    for port in desc.inputs {
-        let link = match port.ty {
-            PortType::Mesh => {
-                meshes += 1;
-                let at_rest = desc.name == pose_node || (meshes == 1) == turned;
-                if at_rest { "body" } else { "posed" }
-            }
-            PortType::Pose => "pose",
-            _ => continue,
-        };
-        links += &format!(", \"{}\": \"{link}\"", port.name);
-    }
-    let outputs = desc.outputs.iter();
-    let outputs: Vec<String> = outputs
-        .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
-        .collect();
-    format!(
-        r#"{{"sinew": "1.0", "nodes": {{
- "posed": {{"node": "{pose_node}", "mesh": "body", "pose": "pose"}},
- "it": {{"node": "{}"{links}}}}}, "outputs": {{{}}}}}"#,
-        desc.name,
-        outputs.join(", ")
-    )
 }
 
 /// Names and documents for a character.

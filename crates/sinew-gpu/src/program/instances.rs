@@ -1,15 +1,19 @@
 //! Characters on the device: frame buffers, parameters, frames.
 
+use super::batches::Batch;
+use super::bounds::{self, OutputBounds};
 use super::frame_data::FrameData;
 use super::graph::{Shared, block_binding, each_launch};
+use super::group::Group;
 use super::launch::{self, Buffers, Launch};
-use super::memory::Memory;
+use super::memory::{ArrayShape, Memory};
 use super::outputs::output_memories;
 use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
 use crate::gpu::Submission;
 use crate::timestamps::Timestamps;
-use sinew_deform::{ParameterValue, Phase};
+use bytemuck::cast_slice;
+use sinew_deform::{MeshAttribute, ParameterValue, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,8 +30,13 @@ pub struct GpuInstances {
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
     pub(super) previous: BTreeMap<Memory, Buffer<u32>>,
     launches: Vec<Launch>,
+    /// Numbers of characters that run the same passes; `None` where no node needs them.
+    batch: Option<Buffer<[u32; 4]>>,
+    /// By output of the graph; empty until somebody asks for them.
+    pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
     pub(super) readback: Readback,
+    moved: Vec<[f32; 3]>,
 }
 
 /// A kernel as data, for engines that do not use wgpu.
@@ -45,12 +54,20 @@ pub struct Kernel {
     pub bindings: Vec<(u32, bool, String)>,
 }
 
+/// The shape of an array of characters that have `buffers` of their own.
+fn shape(shared: &Shared, own: &BTreeMap<Memory, Buffer<u32>>, memory: Memory) -> ArrayShape {
+    let mut shape = shared.shape(memory);
+    shape.per_instance |= matches!(memory, Memory::Rest { .. }) && own.contains_key(&memory);
+    shape
+}
+
 struct FrameBuffers<'a> {
     shared: &'a Shared,
     data: &'a FrameData,
     block: &'a Buffer<[u32; 4]>,
     buffers: &'a BTreeMap<Memory, Buffer<u32>>,
     previous: &'a BTreeMap<Memory, Buffer<u32>>,
+    batch: Option<&'a Buffer<[u32; 4]>>,
 }
 
 impl Buffers for FrameBuffers<'_> {
@@ -62,23 +79,30 @@ impl Buffers for FrameBuffers<'_> {
             None => block_binding(self.block, self.data, memory),
         }
     }
+
+    fn batch(&self) -> Option<(&wgpu::Buffer, usize)> {
+        Some((self.batch?.raw(), self.data.batches().window()))
+    }
 }
 
 impl GpuInstances {
     pub(super) fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, GpuError> {
         let gpu = &shared.gpu;
         let shape = |memory| shared.shape(memory);
-        let alignment = gpu.limits().storage_alignment as usize;
         let graph = &shared.graph;
-        let data = FrameData::new(
-            graph,
-            &shared.nodes,
-            Phase::Update,
-            &shape,
-            count,
-            alignment,
-        )?;
+        let (nodes, limits) = (&shared.nodes, gpu.limits());
+        let data = FrameData::new(graph, nodes, Phase::Update, &shape, count, limits)?;
         let block = Buffer::from_slice(gpu, "frame data", data.block(), BufferUse::Storage)?;
+        let varies = |g: &Group| g.phase() == Phase::Update && g.varies();
+        let batch = (count > 1 && shared.groups.iter().any(varies)).then(|| {
+            let vectors = data.batches().most_vectors();
+            Buffer::new(
+                gpu,
+                "characters that run together",
+                vectors,
+                BufferUse::Uniform,
+            )
+        });
         let (mut buffers, mut previous) = (BTreeMap::new(), BTreeMap::new());
         let mut needed = shared.bound(Phase::Update);
         needed.extend(output_memories(graph));
@@ -103,25 +127,7 @@ impl GpuInstances {
                 _ => {}
             }
         }
-        let frame_buffers = FrameBuffers {
-            shared,
-            data: &data,
-            block: &block,
-            buffers: &buffers,
-            previous: &previous,
-        };
-        let mut launches = Vec::new();
-        for group in shared.groups.iter().filter(|g| g.phase() == Phase::Update) {
-            launches.push(launch::launch(
-                gpu,
-                shared,
-                group,
-                &shape,
-                count,
-                &frame_buffers,
-            )?);
-        }
-        Ok(Self {
+        let mut out = Self {
             parameters: vec![ParameterState::new(graph); count],
             shared: shared.clone(),
             count,
@@ -129,10 +135,106 @@ impl GpuInstances {
             block,
             buffers,
             previous,
-            launches,
+            launches: Vec::new(),
+            batch: batch.transpose()?,
+            bounds: Vec::new(),
             frames_done: 0,
             readback: Readback::new(),
-        })
+            moved: Vec::new(),
+        };
+        out.launches = out.make_launches(&out.buffers, &out.bounds)?;
+        Ok(out)
+    }
+
+    /// The shape of an array of these characters: as the graph says, but for rest positions that each has of its own.
+    pub(super) fn shape(&self, memory: Memory) -> ArrayShape {
+        shape(&self.shared, &self.buffers, memory)
+    }
+
+    /// Compiles and binds all launches of a frame to `buffers`, those of `bounds` last.
+    fn make_launches(
+        &self,
+        buffers: &BTreeMap<Memory, Buffer<u32>>,
+        bounds: &[Option<OutputBounds>],
+    ) -> Result<Vec<Launch>, GpuError> {
+        let shared = &*self.shared;
+        let gpu = &shared.gpu;
+        let frame_buffers = FrameBuffers {
+            shared,
+            data: &self.data,
+            block: &self.block,
+            buffers,
+            previous: &self.previous,
+            batch: self.batch.as_ref(),
+        };
+        let shape = |memory| shape(shared, buffers, memory);
+        let of_update = shared.groups.iter().filter(|g| g.phase() == Phase::Update);
+        let launches =
+            of_update.map(|g| launch::launch(gpu, shared, g, &shape, self.count, &frame_buffers));
+        let mut launches: Vec<Launch> = launches.collect::<Result<_, _>>()?;
+        for output in bounds.iter().flatten() {
+            launches.extend(output.launches(gpu, &shape, self.count, &frame_buffers)?);
+        }
+        Ok(launches)
+    }
+
+    /// From now on each frame ends with the bounds of every mesh output of every character, computed on the device:
+    /// [`super::GpuMeshOutput::bounds`]. Makes buffers and compiles, so call it before the first frame.
+    ///
+    /// # Errors
+    /// Limits, memory, lost devices; no frame makes bounds then.
+    pub fn make_bounds(&mut self) -> Result<(), GpuError> {
+        if !self.bounds.is_empty() {
+            return Ok(());
+        }
+        let bounds = bounds::of_outputs(&self.shared, self.count)?;
+        self.launches = self.make_launches(&self.buffers, &bounds)?;
+        self.bounds = bounds;
+        Ok(())
+    }
+
+    /// Gives one character a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes
+    /// and outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
+    ///
+    /// Means what [`sinew_graph::Instance::set_rest_offsets`] means: what setup made stays that of the mesh that was bound. The first call for an input
+    /// gives each character rest positions of its own, 12 bytes a vertex, and compiles the launches that read them anew; later ones
+    /// upload 12 bytes a vertex.
+    ///
+    /// # Errors
+    /// [`GpuError::NoInstance`], [`GpuError::RestOffsets`]; limits, memory, lost devices. Nothing has changed then.
+    pub fn set_rest_offsets(
+        &mut self,
+        instance: usize,
+        input: &str,
+        offsets: &[[f32; 3]],
+    ) -> Result<(), GpuError> {
+        if instance >= self.count {
+            return Err(GpuError::NoInstance {
+                found: instance,
+                count: self.count,
+            });
+        }
+        let shared = self.shared.clone();
+        let mesh = shared.graph.offset_rest(input, offsets, &mut self.moved)?;
+        let memory = Memory::Rest {
+            mesh,
+            attribute: MeshAttribute::Positions,
+        };
+        if !self.buffers.contains_key(&memory) {
+            let rest = &shared.graph.program().meshes()[mesh].positions;
+            let all: Vec<u32> = cast_slice(&rest.repeat(self.count)).to_vec();
+            let name = format!("{}, of each character", shared.memory_name(memory));
+            let buffer = Buffer::from_slice(&shared.gpu, &name, &all, BufferUse::Drawn)?;
+            let mut buffers = self.buffers.clone();
+            buffers.insert(memory, buffer);
+            self.launches = self.make_launches(&buffers, &self.bounds)?;
+            self.buffers = buffers;
+        }
+        let Some(buffer) = self.buffers.get(&memory) else {
+            return Ok(());
+        };
+        let words: &[u32] = cast_slice(&self.moved);
+        buffer.write(&shared.gpu, instance * words.len(), words)
     }
 
     /// How many characters there are.
@@ -167,8 +269,7 @@ impl GpuInstances {
     /// Sends what the frames of all characters need: the first half of an update. Nothing changes where it fails.
     ///
     /// # Errors
-    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::PassesDiffer`],
-    /// [`GpuError::DeviceLost`].
+    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::DeviceLost`].
     pub fn send(&mut self, frames: &[Frame<'_>]) -> Result<(), GpuError> {
         if frames.len() != self.count {
             return Err(GpuError::FrameCount {
@@ -179,6 +280,7 @@ impl GpuInstances {
         for frame in frames {
             self.shared.graph.check_frame(frame)?;
         }
+        self.data.begin_frame();
         for (instance, frame) in frames.iter().enumerate() {
             let parameters = &mut self.parameters[instance];
             parameters.sample(&self.shared.graph, frame.time_secs);
@@ -186,7 +288,14 @@ impl GpuInstances {
             self.data
                 .write(nodes, Phase::Update, instance, frame, parameters)?;
         }
-        self.block.write(&self.shared.gpu, 0, self.data.block())
+        let gpu = &self.shared.gpu;
+        if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch) {
+            if let Err(error) = buffer.write(gpu, 0, numbers) {
+                self.data.batches_mut().forget_sent();
+                return Err(error);
+            }
+        }
+        self.block.write(gpu, 0, self.data.block())
     }
 
     /// Records the work of the frame that [`Self::send`] sent into the caller's commands: the second half of an update.
@@ -194,22 +303,23 @@ impl GpuInstances {
         self.record_timed(encoder, None);
     }
 
-    /// The same; with `times`, span `i` is launch `i` of [`Self::launch_labels`].
+    /// The same; with `times`, span `i` is dispatch `i` of [`Self::dispatch_labels`].
     fn record_timed(&mut self, encoder: &mut wgpu::CommandEncoder, times: Option<&Timestamps>) {
         let odd = self.is_odd();
+        let mut span = 0_u32;
         match times {
             None => {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                self.each_launch(&mut |launch, _| launch.record(&mut pass, odd));
+                self.each_launch(&mut |launch, batch| launch.record(&mut pass, odd, batch));
             }
-            Some(times) => self.each_launch(&mut |launch, index| {
-                let span = u32::try_from(index).unwrap_or(u32::MAX);
+            Some(times) => self.each_launch(&mut |launch, batch| {
                 let writes = times.pass(span).ok();
+                span = span.saturating_add(1);
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(&launch.label),
                     timestamp_writes: writes,
                 });
-                launch.record(&mut pass, odd);
+                launch.record(&mut pass, odd, batch);
             }),
         }
         if self.frames_done == 0 {
@@ -223,10 +333,10 @@ impl GpuInstances {
         self.frames_done += 1;
     }
 
-    fn each_launch(&self, run: &mut dyn FnMut(&Launch, usize)) {
+    fn each_launch(&self, run: &mut dyn FnMut(&Launch, Option<Batch>)) {
         let launches = &self.launches;
-        each_launch(launches, Phase::Update, &self.data, &mut |i| {
-            run(&launches[i], i);
+        each_launch(launches, Phase::Update, &self.data, &mut |i, batch| {
+            run(&launches[i], batch);
         });
     }
 
@@ -243,7 +353,8 @@ impl GpuInstances {
         })
     }
 
-    /// As [`Self::update`], each launch measured: its span in `times` has its place in [`Self::launch_labels`].
+    /// As [`Self::update`], each dispatch measured: its span in `times` has its place in [`Self::dispatch_labels`]; those that `times` has no
+    /// room for are not.
     ///
     /// # Errors
     /// As [`Self::update`].
@@ -258,6 +369,17 @@ impl GpuInstances {
             self.record_timed(encoder, Some(times));
             times.resolve(&gpu, encoder)
         })
+    }
+
+    /// What each dispatch of the frame that was sent last runs, in order. A launch whose passes depend on parameters may run
+    /// often, or not at all. Allocates.
+    pub fn dispatch_labels(&self) -> Vec<&str> {
+        let mut out = Vec::new();
+        let launches = &self.launches;
+        each_launch(launches, Phase::Update, &self.data, &mut |i, _| {
+            out.push(launches[i].label.as_str());
+        });
+        out
     }
 
     /// What each launch runs: nodes joined by ` + `.
@@ -295,7 +417,11 @@ impl GpuInstances {
     /// Bytes on the device that are not shared.
     pub fn memory_bytes(&self) -> u64 {
         let own = self.buffers.values().chain(self.previous.values());
-        own.map(Buffer::bytes).sum::<u64>() + self.block.bytes()
+        let bounds = self.bounds.iter().flatten();
+        own.map(Buffer::bytes).sum::<u64>()
+            + self.block.bytes()
+            + self.batch.as_ref().map_or(0, Buffer::bytes)
+            + bounds.map(OutputBounds::bytes).sum::<u64>()
     }
 
     /// Whether the frame that comes next writes the buffers of odd frames.

@@ -1,5 +1,6 @@
 //! Launches ready to be recorded: pipelines and what they bind.
 
+use super::batches::Batch;
 use super::graph::Shared;
 use super::group::{Group, PassText};
 use super::memory::{ArrayShape, Memory};
@@ -25,6 +26,8 @@ pub(super) struct Launch {
     pub(super) phase: Phase,
     /// Set where the frame decides whether it runs: node and pass.
     pub(super) varying: Option<(usize, usize)>,
+    /// Its last binding tells which characters a dispatch is for.
+    pub(super) is_batched: bool,
     pub(super) text: String,
     pub(super) bindings: Vec<(u32, bool, String)>,
 }
@@ -33,6 +36,10 @@ pub(super) struct Launch {
 pub(super) trait Buffers {
     /// The part of a buffer that holds it.
     fn binding(&self, memory: Memory, odd: bool) -> Option<wgpu::BufferBinding<'_>>;
+    /// Numbers of characters that run together, and how many vectors of four a kernel sees of them.
+    fn batch(&self) -> Option<(&wgpu::Buffer, usize)> {
+        None
+    }
 }
 
 pub(super) fn label(group: &Group, nodes: &[NodeOnDevice]) -> String {
@@ -79,7 +86,14 @@ pub(super) fn launch(
         Phase::Setup => 1,
         Phase::Update => instances,
     };
-    let text = launch_text(group, shape, instances > 1, WORKGROUP)?;
+    let batch = buffers.batch().filter(|_| group.varies() && instances > 1);
+    let text = launch_text(
+        group,
+        shape,
+        instances > 1,
+        batch.map(|(_, vectors)| vectors),
+        WORKGROUP,
+    )?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
         ..KernelSource::new(
@@ -101,6 +115,14 @@ pub(super) fn launch(
                     message: format!("{memory:?} has no buffer"),
                 })?;
             bound.push((binding.slot, buffer));
+        }
+        if let (Some((buffer, vectors)), Some(binding)) = (batch, text.bindings.last()) {
+            let window = wgpu::BufferBinding {
+                buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(vectors as u64 * 16),
+            };
+            bound.push((binding.slot, window));
         }
         pipeline.bind(gpu, &bound)
     };
@@ -127,19 +149,27 @@ pub(super) fn launch(
         bind_groups,
         grid: [x, y, u32::try_from(instances).unwrap_or(u32::MAX)],
         phase: group.phase(),
+        is_batched: batch.is_some(),
         varying: first.filter(|_| group.varies()),
         label,
     })
 }
 
 impl Launch {
-    /// Records the dispatch; nothing for meshes without vertices.
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool) {
+    /// Records the dispatch, for `batch` or for all; nothing for meshes without vertices.
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool, batch: Option<Batch>) {
         if self.grid.contains(&0) {
             return;
         }
         let bindings = &self.bind_groups[usize::from(odd)];
-        self.pipeline.dispatch(pass, bindings, self.grid);
+        match batch.filter(|_| self.is_batched) {
+            None => self.pipeline.dispatch(pass, bindings, self.grid),
+            Some(batch) => {
+                let grid = [self.grid[0], self.grid[1], batch.count];
+                let offsets = [batch.offset];
+                self.pipeline.dispatch_at(pass, bindings, &offsets, grid);
+            }
+        }
     }
 }
 

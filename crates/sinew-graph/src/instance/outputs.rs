@@ -28,6 +28,13 @@ pub struct OutputMesh<'a> {
     pub previous_tangents: Option<&'a [[f32; 4]]>,
 }
 
+impl OutputMesh<'_> {
+    /// Lowest and highest coordinates of the positions; `None` without vertices. Computed at each call.
+    pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
+        sinew_geom::bounds(self.positions)
+    }
+}
+
 impl Instance {
     /// The mesh output of that name; `None` where there is no such mesh output.
     pub fn mesh_output(&self, name: &str) -> Option<OutputMesh<'_>> {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use crate::common::bindings;
-use sinew::deform::Par;
+use sinew::deform::{NodeDesc, Par, PortType};
 use sinew::geom::{Asset, Mesh, Pose, Vec3, WeldMap};
 use sinew::graph::{BoundGraph, Frame, InputType, Instance, NoNesting, OutputMesh, Plan, compile};
 use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh};
@@ -236,7 +236,7 @@ fn diagonal(cpu: &Instance) -> f32 {
 }
 
 /// Something for every input of numbers.
-fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
+pub(crate) fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
     let wanted = plan.inputs().iter().enumerate();
     let wanted = wanted.filter(|(_, input)| input.ty == InputType::Values);
     wanted
@@ -293,4 +293,34 @@ pub(crate) fn poses(asset: &Asset, shares: &[f64]) -> Vec<(f64, Pose)> {
         (time, pose)
     };
     shares.iter().map(at).collect()
+}
+
+/// The node behind skinning (or a morph, where the character has no joints): its first mesh is the posed one, a second mesh is the
+/// one at rest; `turned` is the other way round.
+pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
+    let mut links = String::new();
+    let mut meshes = 0;
+    for port in desc.inputs {
+        let link = match port.ty {
+            PortType::Mesh => {
+                meshes += 1;
+                let at_rest = desc.name == pose_node || (meshes == 1) == turned;
+                if at_rest { "body" } else { "posed" }
+            }
+            PortType::Pose => "pose",
+            _ => continue,
+        };
+        links += &format!(", \"{}\": \"{link}\"", port.name);
+    }
+    let outputs = desc.outputs.iter();
+    let outputs: Vec<String> = outputs
+        .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
+        .collect();
+    format!(
+        r#"{{"sinew": "1.0", "nodes": {{
+ "posed": {{"node": "{pose_node}", "mesh": "body", "pose": "pose"}},
+ "it": {{"node": "{}"{links}}}}}, "outputs": {{{}}}}}"#,
+        desc.name,
+        outputs.join(", ")
+    )
 }
