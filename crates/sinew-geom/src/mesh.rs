@@ -432,7 +432,7 @@ impl Mesh {
     }
 
     /// Smallest and largest corner of the rest positions; `None` for an empty mesh.
-    pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
+    pub fn bounds(&self) -> Option<Bounds> {
         bounds(&self.positions)
     }
 
@@ -444,8 +444,11 @@ impl Mesh {
     }
 }
 
+/// Smallest and largest corner of a box along the axes.
+pub type Bounds = ([f32; 3], [f32; 3]);
+
 /// Smallest and largest corner of a box around points; `None` without points.
-pub fn bounds(points: &[[f32; 3]]) -> Option<([f32; 3], [f32; 3])> {
+pub fn bounds(points: &[[f32; 3]]) -> Option<Bounds> {
     let first = *points.first()?;
     Some(points.iter().fold((first, first), |(lo, hi), p| {
         (

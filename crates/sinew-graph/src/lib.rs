@@ -35,6 +35,8 @@ pub use plan::{
 };
 pub use program::{BufferDesc, Content, Link, OutputPlace, Place, PortPlace, Program, Step};
 pub use schema::schema;
+/// Of outputs and meshes.
+pub use sinew_geom::Bounds;
 pub use value::to_plain_json;
 
 /// Checks a document and compiles it.

@@ -61,10 +61,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// The stacks of all allocations that `work` makes in this thread.
-fn allocations(work: impl FnOnce()) -> Vec<Backtrace> {
+fn allocations<R>(work: impl FnOnce() -> R) -> Vec<Backtrace> {
     WATCHED.with(|w| w.set(true));
-    work();
+    let result = work();
     WATCHED.with(|w| w.set(false));
+    drop(result);
     STACKS.with(RefCell::take)
 }
 
@@ -200,7 +201,7 @@ fn frames_allocate_compile_and_make_nothing() {
             let mut encoder = device.create_command_encoder(&Default::default());
             let record = allocations(|| crowd.record(&mut encoder));
             let commands = encoder.finish();
-            let submit = allocations(|| drop(gpu.queue().submit([commands])));
+            let submit = allocations(|| gpu.queue().submit([commands]));
             for (stacks, count) in [send, record, submit].iter().zip(&mut counts) {
                 *count = stacks.len();
                 for stack in stacks {
@@ -213,7 +214,7 @@ fn frames_allocate_compile_and_make_nothing() {
                 }
             }
             // All in one, as most callers do it.
-            for stack in allocations(|| drop(crowd.update(&frames).expect("runs"))) {
+            for stack in allocations(|| crowd.update(&frames).expect("runs")) {
                 let who = asked_by(&stack);
                 assert!(
                     !who.is_ours(),
@@ -223,15 +224,13 @@ fn frames_allocate_compile_and_make_nothing() {
             }
         }
         assert_eq!(made(), before, "{text}");
-        let name = text
-            .split("\"node\": \"")
-            .nth(1)
-            .and_then(|t| t.split('"').next());
+        let kinds = text.split("\"node\": \"").skip(1);
+        let kind = kinds.last().and_then(|t| t.split('"').next());
         let dispatches = crowd.dispatch_labels().len();
         let [send, record, submit] = counts;
         println!(
             "{:18} {dispatches:3} dispatches; of wgpu's: {send} to send, {record} to record, {submit} to submit",
-            name.unwrap_or_default()
+            kind.unwrap_or_default()
         );
     }
 }

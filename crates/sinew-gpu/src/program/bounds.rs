@@ -1,6 +1,7 @@
 //! Bounds of mesh outputs, made on the device behind the nodes of a frame.
 
 use super::graph::Shared;
+use super::instances::GpuInstances;
 use super::launch::{Buffers, Launch};
 use super::memory::{ArrayShape, Memory};
 use super::text::ENTRY;
@@ -32,11 +33,25 @@ pub(super) struct OutputBounds {
     bounds: Buffer<[f32; 4]>,
 }
 
+impl GpuInstances {
+    /// From now on each frame ends with the bounds of every mesh output of every character, computed on the device:
+    /// [`super::GpuMeshOutput::bounds`]. Makes buffers and compiles, so call it before the first frame.
+    ///
+    /// # Errors
+    /// Limits, memory, lost devices; no frame makes bounds then.
+    pub fn make_bounds(&mut self) -> Result<(), GpuError> {
+        if !self.bounds.is_empty() {
+            return Ok(());
+        }
+        let bounds = of_outputs(&self.shared, self.count)?;
+        self.launches = self.make_launches(&self.buffers, &bounds)?;
+        self.bounds = bounds;
+        Ok(())
+    }
+}
+
 /// For each output of the graph; `None` for those that are no meshes.
-pub(super) fn of_outputs(
-    shared: &Shared,
-    instances: usize,
-) -> Result<Vec<Option<OutputBounds>>, GpuError> {
+fn of_outputs(shared: &Shared, instances: usize) -> Result<Vec<Option<OutputBounds>>, GpuError> {
     let program = shared.graph.program();
     let outputs = program.outputs().iter().zip(shared.graph.plan().outputs());
     let make = |(place, output): (&OutputPlace, &sinew_graph::OutputDecl)| {

@@ -1,7 +1,7 @@
 //! Characters on the device: frame buffers, parameters, frames.
 
 use super::batches::Batch;
-use super::bounds::{self, OutputBounds};
+use super::bounds::OutputBounds;
 use super::frame_data::FrameData;
 use super::graph::{Shared, block_binding, each_launch};
 use super::group::Group;
@@ -12,8 +12,7 @@ use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
 use crate::gpu::Submission;
 use crate::timestamps::Timestamps;
-use bytemuck::cast_slice;
-use sinew_deform::{MeshAttribute, ParameterValue, Phase};
+use sinew_deform::{ParameterValue, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,14 +28,14 @@ pub struct GpuInstances {
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
     pub(super) previous: BTreeMap<Memory, Buffer<u32>>,
-    launches: Vec<Launch>,
+    pub(super) launches: Vec<Launch>,
     /// Numbers of characters that run the same passes; `None` where no node needs them.
     batch: Option<Buffer<[u32; 4]>>,
     /// By output of the graph; empty until somebody asks for them.
     pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
     pub(super) readback: Readback,
-    moved: Vec<[f32; 3]>,
+    pub(super) moved: Vec<[f32; 3]>,
 }
 
 /// A kernel as data, for engines that do not use wgpu.
@@ -152,7 +151,7 @@ impl GpuInstances {
     }
 
     /// Compiles and binds all launches of a frame to `buffers`, those of `bounds` last.
-    fn make_launches(
+    pub(super) fn make_launches(
         &self,
         buffers: &BTreeMap<Memory, Buffer<u32>>,
         bounds: &[Option<OutputBounds>],
@@ -176,65 +175,6 @@ impl GpuInstances {
             launches.extend(output.launches(gpu, &shape, self.count, &frame_buffers)?);
         }
         Ok(launches)
-    }
-
-    /// From now on each frame ends with the bounds of every mesh output of every character, computed on the device:
-    /// [`super::GpuMeshOutput::bounds`]. Makes buffers and compiles, so call it before the first frame.
-    ///
-    /// # Errors
-    /// Limits, memory, lost devices; no frame makes bounds then.
-    pub fn make_bounds(&mut self) -> Result<(), GpuError> {
-        if !self.bounds.is_empty() {
-            return Ok(());
-        }
-        let bounds = bounds::of_outputs(&self.shared, self.count)?;
-        self.launches = self.make_launches(&self.buffers, &bounds)?;
-        self.bounds = bounds;
-        Ok(())
-    }
-
-    /// Gives one character a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes
-    /// and outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
-    ///
-    /// Means what [`sinew_graph::Instance::set_rest_offsets`] means: what setup made stays that of the mesh that was bound. The first call for an input
-    /// gives each character rest positions of its own, 12 bytes a vertex, and compiles the launches that read them anew; later ones
-    /// upload 12 bytes a vertex.
-    ///
-    /// # Errors
-    /// [`GpuError::NoInstance`], [`GpuError::RestOffsets`]; limits, memory, lost devices. Nothing has changed then.
-    pub fn set_rest_offsets(
-        &mut self,
-        instance: usize,
-        input: &str,
-        offsets: &[[f32; 3]],
-    ) -> Result<(), GpuError> {
-        if instance >= self.count {
-            return Err(GpuError::NoInstance {
-                found: instance,
-                count: self.count,
-            });
-        }
-        let shared = self.shared.clone();
-        let mesh = shared.graph.offset_rest(input, offsets, &mut self.moved)?;
-        let memory = Memory::Rest {
-            mesh,
-            attribute: MeshAttribute::Positions,
-        };
-        if !self.buffers.contains_key(&memory) {
-            let rest = &shared.graph.program().meshes()[mesh].positions;
-            let all: Vec<u32> = cast_slice(&rest.repeat(self.count)).to_vec();
-            let name = format!("{}, of each character", shared.memory_name(memory));
-            let buffer = Buffer::from_slice(&shared.gpu, &name, &all, BufferUse::Drawn)?;
-            let mut buffers = self.buffers.clone();
-            buffers.insert(memory, buffer);
-            self.launches = self.make_launches(&buffers, &self.bounds)?;
-            self.buffers = buffers;
-        }
-        let Some(buffer) = self.buffers.get(&memory) else {
-            return Ok(());
-        };
-        let words: &[u32] = cast_slice(&self.moved);
-        buffer.write(&shared.gpu, instance * words.len(), words)
     }
 
     /// How many characters there are.
@@ -289,11 +229,11 @@ impl GpuInstances {
                 .write(nodes, Phase::Update, instance, frame, parameters)?;
         }
         let gpu = &self.shared.gpu;
-        if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch) {
-            if let Err(error) = buffer.write(gpu, 0, numbers) {
-                self.data.batches_mut().forget_sent();
-                return Err(error);
-            }
+        if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch)
+            && let Err(error) = buffer.write(gpu, 0, numbers)
+        {
+            self.data.batches_mut().forget_sent();
+            return Err(error);
         }
         self.block.write(gpu, 0, self.data.block())
     }

@@ -14,6 +14,7 @@ mod memory;
 mod names;
 mod nodes;
 mod outputs;
+mod rest_offsets;
 mod text;
 
 pub use graph::GpuGraph;

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::error::GpuError;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
-use sinew_graph::{BoundGraph, OutputPlace};
+use sinew_graph::{BoundGraph, Bounds, OutputPlace};
 
 /// A mesh output in device memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
@@ -181,11 +181,7 @@ impl GpuInstances {
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
-    pub fn read_bounds(
-        &mut self,
-        name: &str,
-        instance: usize,
-    ) -> Result<Option<([f32; 3], [f32; 3])>, GpuError> {
+    pub fn read_bounds(&mut self, name: &str, instance: usize) -> Result<Option<Bounds>, GpuError> {
         let bounds = self.bounds_of(name).filter(|b| !b.is_empty());
         let buffer = bounds
             .filter(|_| instance < self.count)
