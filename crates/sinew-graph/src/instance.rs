@@ -10,6 +10,7 @@ pub(crate) mod run;
 
 use crate::bind::{BindError, BoundGraph, InputBinding};
 use crate::plan::Plan;
+use crate::program::Step;
 pub use frame::{Frame, UpdateError};
 pub(crate) use frame::{Wanted, check as check_frame, wanted};
 use memory::{Buffer, Sources};
@@ -119,6 +120,19 @@ impl Instance {
     /// # Errors
     /// [`UpdateError`] where a pose or values are missing or do not fit what was bound.
     pub fn update(&mut self, frame: &Frame<'_>, par: Par) -> Result<(), UpdateError> {
+        self.update_watched(frame, par, &mut |_| {})
+    }
+
+    /// As [`Self::update`]; calls `done` with each step once it has run, so that the caller can take times.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub fn update_watched(
+        &mut self,
+        frame: &Frame<'_>,
+        par: Par,
+        done: &mut dyn FnMut(&Step),
+    ) -> Result<(), UpdateError> {
         self.graph.check_frame(frame)?;
         self.swap_previous();
         self.parameters.sample(&self.graph, frame.time_secs);
@@ -149,6 +163,7 @@ impl Instance {
                 kind: step.desc.name,
                 source,
             })?;
+            done(step);
         }
         if self.frames_done == 0 {
             self.copy_to_previous();

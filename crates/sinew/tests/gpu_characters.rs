@@ -23,6 +23,7 @@ const SHARES: [f64; 2] = [1.0 / 6.0, 2.0 / 3.0];
 const ALL_NODES_UP_TO: usize = 20_000;
 
 /// Every character that is there.
+#[expect(clippy::print_stdout, reason = "tests say what they skip")]
 fn characters() -> Vec<Asset> {
     let Some(data) = sinew_testkit::shared_data() else {
         println!("skipped: no shared data");

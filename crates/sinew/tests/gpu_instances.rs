@@ -116,6 +116,67 @@ fn previous_is_the_frame_before() {
     }
 }
 
+/// What `docs/engines.md` promises to engines that bind the buffers.
+#[test]
+fn buffers_lie_as_documented() {
+    use sinew_gpu::wgpu::BufferUsages;
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let mut three = instances(&gpu, SHIFTS, 3);
+    three.make_bounds().expect("fits");
+    let mut before = None;
+    for frame in 0..4_u8 {
+        for i in 0..3 {
+            let w = f64::from(frame) / 8.0 + 0.1 * i as f64;
+            let set = three.set_parameter(i, "w", &ParameterValue::Float(w));
+            set.expect("in range");
+        }
+        // The engine's encoder, and its own submission.
+        three.send(&[Frame::default(); 3]).expect("fits");
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        three.record(&mut encoder);
+        gpu.queue().submit([encoder.finish()]);
+
+        let output = three.mesh_output("body").expect("there");
+        let (count, per_instance) = (output.vertex_count, output.per_instance);
+        assert_eq!((count, per_instance[0], per_instance[1]), (70, true, true));
+        let normals = output.normals.expect("made");
+        let floats = |b: &sinew_gpu::Buffer<u32>| -> Vec<f32> {
+            let words = b.read(&gpu).expect("reads");
+            words.into_iter().map(f32::from_bits).collect()
+        };
+        let buffers = [output.positions, output.previous_positions, normals];
+        for buffer in buffers {
+            let usage = buffer.raw().usage();
+            assert!(usage.contains(BufferUsages::VERTEX | BufferUsages::STORAGE));
+            assert!(usage.contains(BufferUsages::COPY_SRC));
+            // Three floats a vertex, the characters one after another, nothing in between.
+            assert_eq!(buffer.raw().size(), 3 * 4 * 70 * 3);
+        }
+        // What was current is previous now; two buffers change places.
+        let (now, then) = (
+            output.positions.raw().clone(),
+            output.previous_positions.raw().clone(),
+        );
+        if let Some((a, b)) = before.replace((now.clone(), then.clone())) {
+            assert_eq!((then, now), (a, b), "frame {frame}");
+        }
+        let [positions, previous, normals] = buffers.map(floats);
+        let bounds = output.bounds.expect("made").read(&gpu).expect("reads");
+        for i in 0..3 {
+            let mesh = three.read_mesh("body", i).expect("reads").expect("there");
+            let part = |all: &[f32]| all[3 * count * i..3 * count * (i + 1)].to_vec();
+            assert_eq!(part(&positions), mesh.positions.as_flattened());
+            assert_eq!(part(&previous), mesh.previous_positions.as_flattened());
+            assert_eq!(part(&normals), mesh.normals.expect("made").as_flattened());
+            let (low, high) = brute_force(&mesh.positions);
+            assert_eq!(bounds[2 * i], [low[0], low[1], low[2], 0.0]);
+            assert_eq!(bounds[2 * i + 1], [high[0], high[1], high[2], 0.0]);
+        }
+    }
+}
+
 #[test]
 fn frames_that_do_not_fit_are_refused() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
@@ -185,13 +246,14 @@ fn characters_of_one_batch_may_run_different_passes() {
     let mut six = instances(&gpu, PASSES, 6);
     let all_alike = [[2, 1]; 6];
     compare_passes(&mut six, &all_alike);
-    let dispatches = six.dispatch_labels().len();
+    let dispatches = six.dispatches().len();
     let made = |gpu: &Gpu| (gpu.pipelines_created(), gpu.buffers_created());
     let before = made(&gpu);
     let mixed = [[2, 1], [5, 1], [2, 0], [0, 7], [5, 2], [9, 1]];
     compare_passes(&mut six, &mixed);
     // Two pairs of characters share what they run of a node.
-    let labels = six.dispatch_labels();
+    let names: Vec<&str> = six.launch_labels().collect();
+    let labels: Vec<&str> = six.dispatches().into_iter().map(|i| names[i]).collect();
     let of = |node: &str| labels.iter().filter(|l| l.starts_with(node)).count();
     let passes = |iterations: &[usize]| iterations.iter().map(|i| i + 2).sum::<usize>();
     assert_eq!(of("soft."), passes(&[2, 5, 0, 9]), "{labels:?}");
@@ -199,7 +261,7 @@ fn characters_of_one_batch_may_run_different_passes() {
     // Others in the next frame, and alike again: nothing of the frame before is left.
     compare_passes(&mut six, &[[9, 9], [0, 0], [9, 9], [1, 2], [2, 1], [0, 0]]);
     compare_passes(&mut six, &all_alike);
-    assert_eq!(six.dispatch_labels().len(), dispatches);
+    assert_eq!(six.dispatches().len(), dispatches);
     // The readbacks of this test share one buffer, made with the first frame.
     assert_eq!(made(&gpu), before, "no frame compiles or makes buffers");
     // One character needs no list of numbers.

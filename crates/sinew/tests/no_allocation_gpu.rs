@@ -226,7 +226,7 @@ fn frames_allocate_compile_and_make_nothing() {
         assert_eq!(made(), before, "{text}");
         let kinds = text.split("\"node\": \"").skip(1);
         let kind = kinds.last().and_then(|t| t.split('"').next());
-        let dispatches = crowd.dispatch_labels().len();
+        let dispatches = crowd.dispatches().len();
         let [send, record, submit] = counts;
         println!(
             "{:18} {dispatches:3} dispatches; of wgpu's: {send} to send, {record} to record, {submit} to submit",

@@ -220,12 +220,12 @@ mod tests {
             arranged(&[&[0, 1], &[0], &[0, 1], &[0, 1], &[]], 65_536),
             [(0, vec![0, 2, 3]), (1, vec![1]), (2, vec![4])]
         );
-        assert_eq!(arranged(&[&[2]; 6], 65_536), [(0, (0..6).collect())]);
+        assert_eq!(arranged(&[&[2][..]; 6], 65_536), [(0, (0..6).collect())]);
     }
 
     #[test]
     fn more_than_a_binding_holds_run_one_after_another() {
-        let found = arranged(&[&[2]; 11], 16);
+        let found = arranged(&[&[2][..]; 11], 16);
         let expected = [0..4, 4..8, 8..11].map(|r| (0, r.collect()));
         assert_eq!(found, expected);
     }

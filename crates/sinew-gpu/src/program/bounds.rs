@@ -138,18 +138,40 @@ impl OutputBounds {
         let odd = buffers.binding(self.positions, true).ok_or_else(missing)?;
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let (parts, characters) = (narrow(self.part_count), narrow(instances));
+        let read = shape(self.positions).bytes(instances) as u64;
         let Some(of_parts) = &self.parts else {
             let to = &self.bounds;
-            let launch = self.launch(gpu, text, [even, odd], to, [1, 1, characters])?;
+            let launch = self.launch(
+                gpu,
+                text,
+                [even, odd],
+                to,
+                [1, 1, characters],
+                read + to.bytes(),
+            )?;
             return Ok(vec![launch]);
         };
-        let first = self.launch(gpu, text, [even, odd], of_parts, [parts, 1, characters])?;
+        let first = self.launch(
+            gpu,
+            text,
+            [even, odd],
+            of_parts,
+            [parts, 1, characters],
+            read + of_parts.bytes(),
+        )?;
         let text = format!(
             "const GROUP = {GROUP}u;\nconst PARTS = {parts}u;\n{common}\n{}",
             include_str!("bounds_of_parts.wgsl")
         );
         let from = [of_parts.binding(), of_parts.binding()];
-        let second = self.launch(gpu, text, from, &self.bounds, [1, 1, characters])?;
+        let second = self.launch(
+            gpu,
+            text,
+            from,
+            &self.bounds,
+            [1, 1, characters],
+            self.bytes(),
+        )?;
         Ok(vec![first, second])
     }
 
@@ -161,6 +183,7 @@ impl OutputBounds {
         from: [wgpu::BufferBinding<'_>; 2],
         to: &Buffer<[f32; 4]>,
         grid: [u32; 3],
+        bytes: u64,
     ) -> Result<Launch, GpuError> {
         let slots = [Binding::read(0), Binding::read_write(1)];
         let source = KernelSource {
@@ -178,6 +201,7 @@ impl OutputBounds {
             phase: Phase::Update,
             varying: None,
             is_batched: false,
+            bytes,
             bindings: vec![
                 (0, false, "positions".to_owned()),
                 (1, true, to.label().to_owned()),

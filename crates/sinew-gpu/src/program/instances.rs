@@ -243,7 +243,7 @@ impl GpuInstances {
         self.record_timed(encoder, None);
     }
 
-    /// The same; with `times`, span `i` is dispatch `i` of [`Self::dispatch_labels`].
+    /// The same; with `times`, span `i` is dispatch `i` of [`Self::dispatches`].
     fn record_timed(&mut self, encoder: &mut wgpu::CommandEncoder, times: Option<&Timestamps>) {
         let odd = self.is_odd();
         let mut span = 0_u32;
@@ -293,7 +293,7 @@ impl GpuInstances {
         })
     }
 
-    /// As [`Self::update`], each dispatch measured: its span in `times` has its place in [`Self::dispatch_labels`]; those that `times` has no
+    /// As [`Self::update`], each dispatch measured: its span in `times` has its place in [`Self::dispatches`]; those that `times` has no
     /// room for are not.
     ///
     /// # Errors
@@ -311,13 +311,12 @@ impl GpuInstances {
         })
     }
 
-    /// What each dispatch of the frame that was sent last runs, in order. A launch whose passes depend on parameters may run
-    /// often, or not at all. Allocates.
-    pub fn dispatch_labels(&self) -> Vec<&str> {
+    /// Which launch each dispatch of the frame that was sent last runs, in order: places in [`Self::launch_labels`]. A launch whose
+    /// passes depend on parameters may run often, or not at all. Allocates.
+    pub fn dispatches(&self) -> Vec<usize> {
         let mut out = Vec::new();
-        let launches = &self.launches;
-        each_launch(launches, Phase::Update, &self.data, &mut |i, _| {
-            out.push(launches[i].label.as_str());
+        each_launch(&self.launches, Phase::Update, &self.data, &mut |i, _| {
+            out.push(i)
         });
         out
     }
@@ -325,6 +324,11 @@ impl GpuInstances {
     /// What each launch runs: nodes joined by ` + `.
     pub fn launch_labels(&self) -> impl ExactSizeIterator<Item = &str> {
         self.launches.iter().map(|l| l.label.as_str())
+    }
+
+    /// Bytes that a dispatch of each launch must move at least, for all characters: what it binds, each array once.
+    pub fn launch_bytes(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.launches.iter().map(|l| l.bytes)
     }
 
     /// The launches as data.

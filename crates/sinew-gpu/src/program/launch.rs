@@ -28,6 +28,8 @@ pub(super) struct Launch {
     pub(super) varying: Option<(usize, usize)>,
     /// Its last binding tells which characters a dispatch is for.
     pub(super) is_batched: bool,
+    /// Of the arrays that it binds, each once.
+    pub(super) bytes: u64,
     pub(super) text: String,
     pub(super) bindings: Vec<(u32, bool, String)>,
 }
@@ -144,6 +146,10 @@ pub(super) fn launch(
                 )
             })
             .collect(),
+        bytes: {
+            let bytes = text.memories.iter().map(|m| shape(*m).bytes(instances));
+            bytes.sum::<usize>() as u64
+        },
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,
