@@ -1,5 +1,6 @@
 //! Launches ready to be recorded: pipelines and what they bind.
 
+use super::batches::Batch;
 use super::graph::Shared;
 use super::group::{Group, PassText};
 use super::memory::{ArrayShape, Memory};
@@ -25,6 +26,10 @@ pub(super) struct Launch {
     pub(super) phase: Phase,
     /// Set where the frame decides whether it runs: node and pass.
     pub(super) varying: Option<(usize, usize)>,
+    /// Its last binding tells which characters a dispatch is for.
+    pub(super) is_batched: bool,
+    /// Of the arrays that it binds, each once.
+    pub(super) bytes: u64,
     pub(super) text: String,
     pub(super) bindings: Vec<(u32, bool, String)>,
 }
@@ -33,6 +38,10 @@ pub(super) struct Launch {
 pub(super) trait Buffers {
     /// The part of a buffer that holds it.
     fn binding(&self, memory: Memory, odd: bool) -> Option<wgpu::BufferBinding<'_>>;
+    /// Numbers of characters that run together, and how many vectors of four a kernel sees of them.
+    fn batch(&self) -> Option<(&wgpu::Buffer, usize)> {
+        None
+    }
 }
 
 pub(super) fn label(group: &Group, nodes: &[NodeOnDevice]) -> String {
@@ -80,7 +89,14 @@ pub(super) fn launch(
         Phase::Update => instances,
     };
     let size = group.group_size().unwrap_or(WORKGROUP);
-    let text = launch_text(group, shape, instances > 1, size)?;
+    let batch = buffers.batch().filter(|_| group.varies() && instances > 1);
+    let text = launch_text(
+        group,
+        shape,
+        instances > 1,
+        batch.map(|(_, vectors)| vectors),
+        size,
+    )?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
         ..KernelSource::new(
@@ -103,6 +119,14 @@ pub(super) fn launch(
                 })?;
             bound.push((binding.slot, buffer));
         }
+        if let (Some((buffer, vectors)), Some(binding)) = (batch, text.bindings.last()) {
+            let window = wgpu::BufferBinding {
+                buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(vectors as u64 * 16),
+            };
+            bound.push((binding.slot, window));
+        }
         pipeline.bind(gpu, &bound)
     };
     let bind_groups = [bind_group(false)?, bind_group(true)?];
@@ -123,24 +147,36 @@ pub(super) fn launch(
                 )
             })
             .collect(),
+        bytes: {
+            let bytes = text.memories.iter().map(|m| shape(*m).bytes(instances));
+            bytes.sum::<usize>() as u64
+        },
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,
         grid: [x, y, u32::try_from(instances).unwrap_or(u32::MAX)],
         phase: group.phase(),
+        is_batched: batch.is_some(),
         varying: first.filter(|_| group.varies()),
         label,
     })
 }
 
 impl Launch {
-    /// Records the dispatch; nothing for meshes without vertices.
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool) {
+    /// Records the dispatch, for `batch` or for all; nothing for meshes without vertices.
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool, batch: Option<Batch>) {
         if self.grid.contains(&0) {
             return;
         }
         let bindings = &self.bind_groups[usize::from(odd)];
-        self.pipeline.dispatch(pass, bindings, self.grid);
+        match batch.filter(|_| self.is_batched) {
+            None => self.pipeline.dispatch(pass, bindings, self.grid),
+            Some(batch) => {
+                let grid = [self.grid[0], self.grid[1], batch.count];
+                let offsets = [batch.offset];
+                self.pipeline.dispatch_at(pass, bindings, &offsets, grid);
+            }
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! [`GpuGraph`] holds what all instances share (setup results, rest meshes), [`GpuInstances`] any number of characters that
 //! move together: each node costs the same number of launches for one and for ten thousand.
 
+mod batches;
+mod bounds;
 mod frame_data;
 mod graph;
 mod group;
@@ -12,6 +14,7 @@ mod memory;
 mod names;
 mod nodes;
 mod outputs;
+mod rest_offsets;
 mod text;
 
 pub use graph::GpuGraph;

@@ -26,6 +26,8 @@ struct Writer<'a> {
     shape: &'a dyn Fn(Memory) -> ArrayShape,
     /// Whether there are several instances.
     many: bool,
+    /// Whether a dispatch is for some of them.
+    batched: bool,
     /// Slot and whether it is written.
     slots: BTreeMap<Memory, (usize, bool)>,
     /// Private variables that carry what earlier passes of the launch wrote.
@@ -35,11 +37,12 @@ struct Writer<'a> {
     out: String,
 }
 
-/// Puts the text together and checks it.
+/// Puts the text together and checks it. With `batch`, the last binding lists the characters of a dispatch, that many vectors of four.
 pub(super) fn launch_text(
     group: &Group,
     shape: &dyn Fn(Memory) -> ArrayShape,
     many: bool,
+    batch: Option<usize>,
     workgroup_size: u32,
 ) -> Result<LaunchText, GpuError> {
     let bound = group.bound();
@@ -60,6 +63,7 @@ pub(super) fn launch_text(
     let mut writer = Writer {
         shape,
         many,
+        batched: false,
         slots,
         links: BTreeMap::new(),
         atomic: BTreeSet::new(),
@@ -80,6 +84,15 @@ pub(super) fn launch_text(
         }
     }
     writer.bindings(&memories, &uniforms);
+    if let Some(vectors) = batch {
+        let slot = memories.len();
+        let _ = writeln!(
+            writer.out,
+            "@group(0) @binding({slot}) var<uniform> sinew_batch: array<vec4u, {vectors}>;"
+        );
+        bindings.push(Binding::uniform_at(u32::try_from(slot).unwrap_or(u32::MAX)));
+    }
+    writer.batched = batch.is_some();
     writer.entry(group.count(), workgroup_size, &calls);
     builder.declare("generated", &writer.out);
     Ok(LaunchText {
@@ -310,12 +323,16 @@ impl Writer<'_> {
     }
 
     fn entry(&mut self, count: usize, workgroup_size: u32, calls: &str) {
-        let instance = if self.many {
-            self.out.push_str("var<private> sinew_instance: u32;\n");
-            "    sinew_instance = sinew_group.z;\n"
-        } else {
-            ""
+        let instance = match (self.many, self.batched) {
+            (false, _) => "",
+            (true, false) => "    sinew_instance = sinew_group.z;\n",
+            (true, true) => {
+                "    sinew_instance = sinew_batch[sinew_group.z / 4u][sinew_group.z % 4u];\n"
+            }
         };
+        if self.many {
+            self.out.push_str("var<private> sinew_instance: u32;\n");
+        }
         let _ = write!(
             self.out,
             "@compute @workgroup_size({workgroup_size})

@@ -110,6 +110,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) frame: &'a [Buffer],
     /// Values of `values` inputs; empty for the others.
     pub(crate) values: &'a [Vec<f32>],
+    /// Rest positions that an instance has of its own, by mesh; empty ones are as they were bound.
+    pub(crate) moved_rest: &'a [Vec<[f32; 3]>],
     /// Brings the poses; there is none in setup.
     pub(crate) given: Option<&'a Frame<'a>>,
 }
@@ -127,7 +129,12 @@ impl<'a> Sources<'a> {
     pub(crate) fn vec3(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 3]]> {
         match (place, attribute) {
             (Place::Rest(mesh), MeshAttribute::Positions) => {
-                Some(self.meshes.get(mesh)?.positions.as_slice())
+                let moved = self.moved_rest.get(mesh).filter(|m| !m.is_empty());
+                Some(
+                    moved
+                        .unwrap_or(&self.meshes.get(mesh)?.positions)
+                        .as_slice(),
+                )
             }
             (Place::Rest(mesh), _) => self.meshes.get(mesh)?.normals.as_deref(),
             _ => self.buffer(place)?.vec3(),

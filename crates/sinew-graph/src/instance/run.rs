@@ -65,6 +65,7 @@ pub(crate) fn run_setup(
             meshes: &program.meshes,
             setup: None,
             values: &[],
+            moved_rest: &[],
             given: None,
         };
         let mut state = StepState::new(step);
@@ -91,6 +92,8 @@ pub(super) struct Surroundings<'a> {
     /// Results of setup; `None` while they are being made.
     pub(super) setup: Option<&'a [Buffer]>,
     pub(super) values: &'a [Vec<f32>],
+    /// As in [`Sources`].
+    pub(super) moved_rest: &'a [Vec<[f32; 3]>],
     pub(super) given: Option<&'a Frame<'a>>,
 }
 
@@ -108,6 +111,7 @@ impl<'a> Surroundings<'a> {
             setup,
             frame,
             values: self.values,
+            moved_rest: self.moved_rest,
             given: self.given,
         }
     }
