@@ -5,7 +5,7 @@ mod common;
 mod devices;
 
 use common::{assets, document};
-use devices::{Worst, poses, run};
+use devices::{Worst, graph_files, poses, run};
 use sinew::deform::REGISTRY;
 use sinew_gpu::GpuError;
 
@@ -18,20 +18,7 @@ fn documents() -> Vec<(String, String)> {
         .iter()
         .map(|desc| (desc.name.to_owned(), document(desc)))
         .collect();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("graphs")
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    files.sort();
-    for file in files {
-        let name = file
-            .file_name()
-            .expect("a file")
-            .to_string_lossy()
-            .into_owned();
-        out.push((name, std::fs::read_to_string(&file).expect("text")));
-    }
+    out.extend(graph_files());
     out
 }
 

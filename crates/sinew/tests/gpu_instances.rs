@@ -3,7 +3,7 @@
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::Mesh;
 use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, NoNesting, compile};
-use sinew_gpu::{Gpu, GpuError, GpuGraph, GpuInstances};
+use sinew_gpu::{Access, Gpu, GpuError, GpuGraph, GpuInstances, KernelBinding};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ fn bound(text: &str, mesh: Mesh) -> Arc<BoundGraph> {
         .collect();
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);
     Arc::new(graph.unwrap_or_else(|e| panic!("{e}")))
+}
+
+fn is_written(binding: &&KernelBinding) -> bool {
+    binding.access == Access::ReadWrite
 }
 
 /// A shift by 1 in x with weight `w`, then one by 10 in y and one by 100 in z.
@@ -47,14 +51,18 @@ fn nodes_that_read_their_own_vertex_share_a_launch() {
     assert_eq!(labels, ["x + y + z"]);
     // What only the next node reads never reaches memory: rest and result are there, and what comes with the frame.
     let bindings = &fused.kernels()[0].bindings;
-    let names: Vec<&str> = bindings.iter().map(|b| b.2.as_str()).collect();
-    let written = bindings.iter().filter(|b| b.1).count();
+    let names: Vec<&str> = bindings.iter().map(|b| b.holds.as_str()).collect();
+    let written = bindings.iter().filter(is_written).count();
     assert_eq!(written, 2, "positions and normals of the output: {names:?}");
     // An output in between is stored.
     let between = SHIFTS.replace(r#""body": "z""#, r#""body": "z", "x": "x""#);
     let fused = instances(&gpu, &between, 1);
     assert_eq!(fused.launch_labels().len(), 1);
-    let written = fused.kernels()[0].bindings.iter().filter(|b| b.1).count();
+    let written = fused.kernels()[0]
+        .bindings
+        .iter()
+        .filter(is_written)
+        .count();
     assert_eq!(written, 4);
 }
 
@@ -266,6 +274,50 @@ fn characters_of_one_batch_may_run_different_passes() {
     assert_eq!(made(&gpu), before, "no frame compiles or makes buffers");
     // One character needs no list of numbers.
     compare_passes(&mut instances(&gpu, PASSES, 1), &[[3, 4]]);
+}
+
+#[test]
+fn more_characters_than_a_binding_numbers() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let most = gpu.limits().uniform_binding_bytes / 4;
+    let Ok(count) = usize::try_from(most).map(|most| most + 300) else {
+        return;
+    };
+    if count > 60_000 {
+        // One dispatch could not hold more either.
+        return;
+    }
+    let graph = GpuGraph::new(&gpu, &bound(PASSES, meshes::grid(1, 1)));
+    let mut crowd = graph.and_then(|g| g.instances(count)).expect("fits");
+    let set = crowd.set_parameter(count - 1, "n", &ParameterValue::Int(7));
+    set.expect("in range");
+    crowd.update(&vec![Frame::default(); count]).expect("runs");
+    let mut last = |i: usize, n: i64| {
+        let mut cpu = crowd.graph().instance();
+        cpu.set_parameter("n", &ParameterValue::Int(n))
+            .expect("in range");
+        cpu.update(&Frame::default(), Par::Seq).expect("fits");
+        let expected = cpu.mesh_output("body").expect("there").positions;
+        let found = crowd.read_mesh("body", i).expect("reads").expect("there");
+        sinew_testkit::max_distance(expected, &found.positions)
+    };
+    for (i, n) in [
+        (0, 2),
+        (count - 301, 2),
+        (count - 300, 2),
+        (count - 2, 2),
+        (count - 1, 7),
+    ] {
+        let apart = last(i, n);
+        assert!(apart < 1e-6, "{i}: {apart}");
+    }
+    // What engines without wgpu are told.
+    let kernels = crowd.kernels();
+    let listed = kernels.iter().flat_map(|k| &k.bindings);
+    let listed: Vec<&KernelBinding> = listed.filter(|b| b.access == Access::UniformAt).collect();
+    assert!(!listed.is_empty() && listed.iter().all(|b| b.bytes == 4 * count as u64));
 }
 
 /// Per vertex something else, the same every time.

@@ -4,7 +4,7 @@ mod common;
 mod devices;
 
 use common::{assets, document};
-use devices::{Worst, poses, run};
+use devices::{Worst, graph_files, poses, run};
 use sinew::deform::REGISTRY;
 use sinew_gpu::{Gpu, GpuError, wgpu};
 
@@ -40,12 +40,7 @@ fn nodes_run_within_the_limits_of_webgpu_or_say_what_they_need() {
         .iter()
         .map(|desc| (desc.name.to_owned(), document(desc)))
         .collect();
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs");
-    for entry in std::fs::read_dir(folder).expect("graphs") {
-        let file = entry.expect("readable").path();
-        let text = std::fs::read_to_string(&file).expect("text");
-        documents.push((file.display().to_string(), text));
-    }
+    documents.extend(graph_files());
     let poses = poses(&asset, &[0.0]);
     let (mut problems, mut refused) = (Vec::new(), Vec::new());
     for (name, text) in documents {

@@ -1,14 +1,14 @@
 //! Bounds of mesh outputs, made on the device behind the nodes of a frame.
 
 use super::graph::Shared;
-use super::instances::GpuInstances;
+use super::instances::{GpuInstances, KernelBinding};
 use super::launch::{Buffers, Launch};
 use super::memory::{ArrayShape, Memory};
 use super::text::ENTRY;
 use crate::buffer::{Buffer, BufferUse};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
-use crate::pipeline::{Binding, KernelSource};
+use crate::pipeline::{Access, Binding, KernelSource};
 use sinew_deform::{MeshAttribute, Phase};
 use sinew_graph::OutputPlace;
 
@@ -193,6 +193,12 @@ impl OutputBounds {
         };
         let pipeline = gpu.pipeline(&source)?;
         let [even, odd] = from.map(|from| pipeline.bind(gpu, &[(0, from), (1, to.binding())]));
+        let binding = |slot, access, holds: &str, bytes| KernelBinding {
+            slot,
+            access,
+            holds: holds.to_owned(),
+            bytes,
+        };
         Ok(Launch {
             label: self.label.clone(),
             bind_groups: [even?, odd?],
@@ -203,8 +209,8 @@ impl OutputBounds {
             is_batched: false,
             bytes,
             bindings: vec![
-                (0, false, "positions".to_owned()),
-                (1, true, to.label().to_owned()),
+                binding(0, Access::Read, "positions", bytes - to.bytes()),
+                binding(1, Access::ReadWrite, to.label(), to.bytes()),
             ],
             text,
         })

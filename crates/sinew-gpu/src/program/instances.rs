@@ -11,6 +11,7 @@ use super::outputs::output_memories;
 use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
 use crate::gpu::Submission;
+use crate::pipeline::Access;
 use crate::timestamps::Timestamps;
 use sinew_deform::{ParameterValue, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
@@ -49,8 +50,22 @@ pub struct Kernel {
     pub workgroup_size: [u32; 3],
     /// Workgroups of a dispatch.
     pub groups: [u32; 3],
-    /// Slot in group 0, whether it is written, and what it holds.
-    pub bindings: Vec<(u32, bool, String)>,
+    /// What it binds.
+    pub bindings: Vec<KernelBinding>,
+}
+
+/// A buffer that a kernel binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelBinding {
+    /// Slot in group 0.
+    pub slot: u32,
+    /// How it is used.
+    pub access: Access,
+    /// What it holds: `rest MESH ATTRIBUTE`, `setup N`, `frame N`, `NODE.ARRAY`, `values INPUT`; numbers of characters for
+    /// [`Access::UniformAt`].
+    pub holds: String,
+    /// Bytes of it, for all characters.
+    pub bytes: u64,
 }
 
 /// The shape of an array of characters that have `buffers` of their own.

@@ -3,9 +3,10 @@
 use super::batches::Batch;
 use super::graph::Shared;
 use super::group::{Group, PassText};
+use super::instances::KernelBinding;
 use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
-use super::text::{ENTRY, launch_text};
+use super::text::{ENTRY, LaunchText, launch_text};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::pipeline::{KernelSource, Pipeline, RuntimeChecks};
@@ -31,7 +32,7 @@ pub(super) struct Launch {
     /// Of the arrays that it binds, each once.
     pub(super) bytes: u64,
     pub(super) text: String,
-    pub(super) bindings: Vec<(u32, bool, String)>,
+    pub(super) bindings: Vec<KernelBinding>,
 }
 
 /// Where an array is bound from, on even (`false`) or odd frames.
@@ -72,6 +73,32 @@ fn checks(group: &Group, nodes: &[NodeOnDevice]) -> RuntimeChecks {
     // SAFETY: the texts are those of `sinew_deform::REGISTRY`, in which `the_registrys_loops_are_counted` finds nothing but
     // counted loops.
     unsafe { RuntimeChecks::loops_end() }
+}
+
+/// What a launch binds, for people and engines.
+fn describe(
+    text: &LaunchText,
+    shared: &Shared,
+    shape: &dyn Fn(Memory) -> ArrayShape,
+    instances: usize,
+) -> Vec<KernelBinding> {
+    let memories = text
+        .memories
+        .iter()
+        .map(Some)
+        .chain(std::iter::repeat(None));
+    let bindings = text.bindings.iter().zip(memories);
+    bindings
+        .map(|(binding, memory)| KernelBinding {
+            slot: binding.slot,
+            access: binding.access,
+            holds: memory.map_or_else(
+                || "characters of the dispatch".to_owned(),
+                |m| shared.memory_name(*m),
+            ),
+            bytes: memory.map_or(4 * instances, |m| shape(*m).bytes(instances)) as u64,
+        })
+        .collect()
 }
 
 /// Compiles a group and binds its buffers.
@@ -134,23 +161,10 @@ pub(super) fn launch(
     let most = gpu.limits().workgroups_per_dimension;
     gpu.limit("instances of one launch", instances as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));
+    let described = describe(&text, shared, shape, instances);
     Ok(Launch {
-        bindings: text
-            .bindings
-            .iter()
-            .zip(&text.memories)
-            .map(|(b, m)| {
-                (
-                    b.slot,
-                    b.access == crate::Access::ReadWrite,
-                    shared.memory_name(*m),
-                )
-            })
-            .collect(),
-        bytes: {
-            let bytes = text.memories.iter().map(|m| shape(*m).bytes(instances));
-            bytes.sum::<usize>() as u64
-        },
+        bytes: described.iter().map(|b| b.bytes).sum(),
+        bindings: described,
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,

@@ -18,5 +18,5 @@ mod rest_offsets;
 mod text;
 
 pub use graph::GpuGraph;
-pub use instances::{GpuInstances, Kernel};
+pub use instances::{GpuInstances, Kernel, KernelBinding};
 pub use outputs::{GpuMesh, GpuMeshOutput};

@@ -36,7 +36,12 @@ pub(crate) fn angle_degrees(a: [f32; 3], b: [f32; 3]) -> f64 {
     sine.atan2(cosine).to_degrees()
 }
 
-pub(crate) fn largest<T: Copy>(a: &[T], b: &[T], what: &str, f: impl Fn(T, T) -> f64) -> f64 {
+pub(crate) fn largest<T: Copy>(
+    a: &[T],
+    b: &[T],
+    what: &str,
+    mut f: impl FnMut(T, T) -> f64,
+) -> f64 {
     assert_eq!(a.len(), b.len(), "{what}");
     let largest = a.iter().zip(b).map(|(&a, &b)| f(a, b));
     largest.fold(
@@ -147,7 +152,15 @@ impl Worst {
         }
         if let (Some(a), Some(b)) = (cpu.tangents, &gpu.tangents) {
             let direction = |t: [f32; 4]| [t[0], t[1], t[2]];
+            let normals = cpu.normals.zip(gpu.normals.as_deref());
+            let mut v = 0;
             let tangents = largest(a, b, what, |a, b| {
+                let normals = normals.map(|(a, b)| angle_degrees(a[v], b[v]));
+                v += 1;
+                if normals.is_some_and(|angle| angle > NORMALS_DEGREES) {
+                    // A tangent lies in the plane of its normal, and that one was looked at.
+                    return 0.0;
+                }
                 let sign = if a[3] == b[3] { 0.0 } else { 180.0 };
                 angle_degrees(direction(a), direction(b)).max(sign)
             });
@@ -323,4 +336,19 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
         desc.name,
         outputs.join(", ")
     )
+}
+
+/// Names and texts of the graphs in `graphs/`, which switch the variants of nodes.
+pub(crate) fn graph_files() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("graphs")
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    files.sort();
+    let read = |file: std::path::PathBuf| {
+        let name = file.file_name().expect("a file").display().to_string();
+        (name, std::fs::read_to_string(&file).expect("text"))
+    };
+    files.into_iter().map(read).collect()
 }
