@@ -295,7 +295,7 @@ fn more_characters_than_a_binding_numbers() {
     set.expect("in range");
     crowd.update(&vec![Frame::default(); count]).expect("runs");
     let mut last = |i: usize, n: i64| {
-        let mut cpu = crowd.graph().instance();
+        let mut cpu = crowd.graph().instance().expect("nodes of the processor");
         cpu.set_parameter("n", &ParameterValue::Int(n))
             .expect("in range");
         cpu.update(&Frame::default(), Par::Seq).expect("fits");
