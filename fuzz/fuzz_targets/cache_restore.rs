@@ -80,7 +80,9 @@ fuzz_target!(|data: &[u8]| {
 fn run(case: &Case, cache: &[u8]) {
     let bound = BoundGraph::bind_cached(case.plan.clone(), &case.inputs, &[], Par::Seq, cache);
     let mut instance = match bound {
-        Ok(graph) => std::sync::Arc::new(graph).instance(),
+        Ok(graph) => std::sync::Arc::new(graph)
+            .instance()
+            .expect("nodes of the processor"),
         Err(error) => {
             assert!(!error.to_string().is_empty(), "refusals say something");
             return;

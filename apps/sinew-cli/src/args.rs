@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Embed(EmbedArgs),
     /// Run every deformer on the built-in samples: GLB files and pictures.
     Demo(DemoArgs),
+    /// Time a graph, node by node, on the processor and on a graphics device; as JSON with --log-format json.
+    Bench(BenchArgs),
     /// Say what this machine offers: threads, SIMD level, graphics adapters with their limits; as JSON with --log-format json.
     Doctor,
     /// Print a shell's completions.
@@ -100,6 +102,34 @@ pub(crate) struct RunArgs {
     /// Setup results to read if they fit, and to write if they do not.
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// Graph document.
+    #[arg(required_unless_present = "crossover", requires = "character")]
+    pub(crate) graph: Option<PathBuf>,
+    /// GLB, glTF, OBJ or PLY file.
+    pub(crate) character: Option<PathBuf>,
+    /// Clip to play; without it the first one.
+    #[arg(short, long)]
+    pub(crate) clip: Option<String>,
+    /// Frames to time; medians are shown. Stops after ten seconds for each measurement.
+    #[arg(short, long, default_value_t = 60)]
+    pub(crate) frames: usize,
+    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Numbers for a values input, from a .json or .npy file; may be given often.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) values: Vec<String>,
+    /// Threads of the processor; 0 takes all cores.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Run skinning, delta mush and normals on meshes of growing size, a million vertices or VERTICES at most, and say from which size on the
+    /// graphics device is faster.
+    #[arg(long, value_name = "VERTICES", num_args = 0..=1, require_equals = true, default_missing_value = "1000000")]
+    pub(crate) crossover: Option<u32>,
 }
 
 /// Where frames are evaluated.

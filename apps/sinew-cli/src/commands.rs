@@ -1,5 +1,6 @@
 //! One function a command.
 
+mod bench;
 mod check;
 mod demo;
 mod doctor;
@@ -25,6 +26,7 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Init(a) => init(a, talk),
         Command::Embed(a) => embed(a, talk),
         Command::Demo(a) => demo::demo(a, talk),
+        Command::Bench(a) => bench::bench(a, args.log_format, talk),
         Command::Doctor => doctor::doctor(args.log_format, talk),
         Command::Completions { shell } => {
             let mut out = Vec::new();

@@ -4,7 +4,7 @@ use crate::args::Device;
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::Talk;
 use sinew::deform::{Line, Par};
-use sinew::graph::{BoundGraph, Frame, Instance, OutputMesh};
+use sinew::graph::{BoundGraph, Frame, Instance, OutputMesh, Step};
 use sinew::io::FrameData;
 use std::sync::Arc;
 
@@ -26,11 +26,18 @@ pub(crate) enum Output {
 impl Runner {
     /// Brings a bound graph to the device that was asked for.
     pub(crate) fn new(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Outcome<Self> {
-        let processor = || Self::Processor(Box::new(graph.instance()));
+        let processor = || match graph.instance() {
+            Ok(instance) => Ok(Self::Processor(Box::new(instance))),
+            Err(error) => Err(Failure::new(Code::Device, error)),
+        };
         match device {
-            Device::Cpu => Ok(processor()),
+            Device::Cpu => processor(),
             Device::Gpu => graphics::runner(graph, talk),
-            Device::Auto => Ok(graphics::runner_if_fast(graph, talk).unwrap_or_else(processor)),
+            // A software device is slower than the processor, but it runs custom kernels.
+            Device::Auto => match graph.program().device_only() {
+                Some(step) => graphics::runner(graph, talk).map_err(|f| needs_device(f, step)),
+                None => graphics::runner_if_fast(graph, talk).map_or_else(processor, Ok),
+            },
         }
     }
 
@@ -70,6 +77,15 @@ impl Runner {
         }
         Ok(out)
     }
+}
+
+/// Says which node asks for a device.
+fn needs_device(failure: Failure, step: &Step) -> Failure {
+    let message = format!(
+        "{}: node '{}' is a custom kernel, which runs on graphics devices only: {}",
+        step.place, step.name, failure.message
+    );
+    Failure { message, ..failure }
 }
 
 fn processor_output(instance: &Instance, name: &str) -> Option<Output> {

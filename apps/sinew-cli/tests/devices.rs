@@ -55,6 +55,86 @@ fn without_the_adapter_gpu_fails_and_auto_takes_the_processor() {
     assert!(!said(&o).contains("runs on"), "{}", said(&o));
 }
 
+const KERNEL: &str = r#"{ "sinew": "1.0", "inputs": { "body": { "type": "mesh" } }, "nodes": {
+  "shift": { "node": "kernel", "domain": "vertex", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
+    "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }, "file": "shift.wgsl" } },
+  "outputs": { "body": "shift" } }"#;
+
+fn run_kernel(device: &str, adapter: Option<&str>) -> (Place, Output) {
+    let p = Place::new();
+    p.put("kernel.json", KERNEL);
+    p.put(
+        "shift.wgsl",
+        "write_mesh_positions(index, read_mesh_positions(index) + vec3f(0.0, 0.0, 0.5));",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+    command.args([
+        "run",
+        "square.obj",
+        "-g",
+        "kernel.json",
+        "-o",
+        "out.obj",
+        "--device",
+        device,
+    ]);
+    command.current_dir(p.path("."));
+    if let Some(adapter) = adapter {
+        command.env("SINEW_ADAPTER", adapter);
+    }
+    let output = command.output().expect("the program starts");
+    (p, output)
+}
+
+#[test]
+fn custom_kernels_run_on_any_graphics_device() {
+    let (p, o) = run_kernel("auto", None);
+    if o.status.code() == Some(7) {
+        let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
+        assert!(!required || !cfg!(feature = "gpu"), "{}", said(&o));
+        println_skipped();
+        return;
+    }
+    assert_eq!(o.status.code(), Some(0), "{}", said(&o));
+    assert_eq!(vertices(&p), MOVED);
+}
+
+#[test]
+fn custom_kernels_say_what_they_need() {
+    let (p, o) = run_kernel("cpu", None);
+    assert_eq!(o.status.code(), Some(7), "{}", said(&o));
+    assert!(
+        said(&o).contains("kernel.json:2:3: node 'shift' is a custom kernel"),
+        "{}",
+        said(&o)
+    );
+    let (_, o) = run_kernel("auto", Some("no such adapter"));
+    assert_eq!(o.status.code(), Some(7), "{}", said(&o));
+    assert!(
+        said(&o).contains("node 'shift' is a custom kernel"),
+        "{}",
+        said(&o)
+    );
+    assert!(!p.path("out.obj").exists(), "nothing is written");
+}
+
+#[test]
+fn wrong_kernels_are_shown_in_their_file() {
+    let p = Place::new();
+    p.put("kernel.json", KERNEL);
+    p.put(
+        "shift.wgsl",
+        "let p = read_mesh_positions(index);\nwrite_mesh_positions(index, q);",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+    let o = command
+        .args(["check", "kernel.json"])
+        .current_dir(p.path("."));
+    let o = o.output().expect("the program starts");
+    assert_eq!(o.status.code(), Some(4), "{}", said(&o));
+    assert!(said(&o).contains("shift.wgsl:2:29"), "{}", said(&o));
+}
+
 #[expect(clippy::print_stdout, reason = "tests say what they skip")]
 fn println_skipped() {
     println!("skipped: no graphics adapter");

@@ -19,6 +19,8 @@
 //! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
 //! | `RELATION_count()`, `RELATION_groups()`, `u32` | how many entries, or whole groups of entries, the open row has. As the bound of `for (var k = 0u; k < RELATION_count(); k++)` the loop may be unrolled, over rows that are filled up as [`DeviceRelation::padding`] says, with zeros as extras; it must not leave the loop or skip a turn |
 //! | `RELATION_extra(k) -> u32` | the word beside entry `k` of the open row |
+//! | `read_PORT(i)`, `count_PORT`; `write_PORT(i, v)`, `add_PORT(i, v)`, `wants_PORT` | a buffer input; a buffer output |
+//! | `read_PORT_rest_positions(i) -> vec3f` | a vertex of the mesh input at rest |
 //! | `uniforms() -> Uniforms` | what [`crate::BoundNode::write_device_frame`] wrote for this frame; the text declares `struct Uniforms` |
 //! | `vertex_count`, `u32` | vertices of the node's first mesh |
 //! | `NAME` | a constant of [`DeviceNode::settings`] |
@@ -277,6 +279,9 @@ pub enum Locality {
     Own,
     /// Any: what it reads must have been written by then.
     Gather,
+    /// Any, and it writes elements other than its own, adds to them or leaves some out: nothing can run together with it
+    /// behind it.
+    Scatter,
 }
 
 /// One kernel over one domain.
@@ -353,6 +358,13 @@ pub struct DeviceNode {
     pub passes: Vec<DevicePass>,
     /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
     pub passes_vary: bool,
+    /// Texts that setup wrote: one for each pass, behind [`DevicePass::text`]; none where the passes say it all.
+    pub written: Vec<String>,
+    /// Whether the texts are a user's: every index that they give is compared with the length of what they read or write;
+    /// reading beyond it gives zero, writing does nothing.
+    pub guarded: bool,
+    /// Invocations of a workgroup; the executor's choice where absent. Passes with different wishes do not run together.
+    pub group_size: Option<u32>,
 }
 
 /// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.

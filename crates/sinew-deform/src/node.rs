@@ -101,13 +101,20 @@ pub enum Element {
     Vec4,
     /// A [`Line`].
     Line,
+    /// One signed whole number of 32 bits; on graphics devices only.
+    Int,
+    /// One whole number of 32 bits; on graphics devices only.
+    Uint,
+    /// Two floats; on graphics devices only.
+    Vec2,
 }
 
 impl Element {
     /// Size of one.
     pub fn bytes(self) -> usize {
         match self {
-            Self::Float => 4,
+            Self::Float | Self::Int | Self::Uint => 4,
+            Self::Vec2 => 8,
             Self::Vec3 => 12,
             Self::Vec4 => 16,
             Self::Line => size_of::<Line>(),
@@ -218,6 +225,8 @@ pub enum PortType {
     Values,
     /// Coloured line segments, their count fixed in setup.
     Lines,
+    /// An array between custom kernels, its length fixed in setup. Lines do not travel this way.
+    Buffer(Element),
 }
 
 impl PortType {
@@ -229,7 +238,25 @@ impl PortType {
             Self::Mask => "mask",
             Self::Values => "values",
             Self::Lines => "lines",
+            Self::Buffer(element) => match element {
+                Element::Float => "buffer of float",
+                Element::Int => "buffer of int",
+                Element::Uint => "buffer of uint",
+                Element::Vec2 => "buffer of vec2",
+                Element::Vec3 => "buffer of vec3",
+                Element::Vec4 => "buffer of vec4",
+                Element::Line => "buffer of lines",
+            },
         }
+    }
+
+    /// Whether something of type `found` may be linked to a port of this type. Buffers of floats, masks and values are the
+    /// same floats; how many there are is checked in setup.
+    pub fn takes(self, found: Self) -> bool {
+        let float_buffer = Self::Buffer(Element::Float);
+        self == found
+            || self == float_buffer && matches!(found, Self::Mask | Self::Values)
+            || found == float_buffer && matches!(self, Self::Mask | Self::Values)
     }
 
     /// What the array on such a link is made of; `None` for meshes and poses.
@@ -238,6 +265,7 @@ impl PortType {
             Self::Mesh | Self::Pose => None,
             Self::Mask | Self::Values => Some(Element::Float),
             Self::Lines => Some(Element::Line),
+            Self::Buffer(element) => Some(element),
         }
     }
 }
@@ -721,6 +749,10 @@ pub trait BoundNode: Send + Sync + Debug {
     }
     /// One frame. No allocation, no file access, no locking, no panic.
     fn update(&self, context: UpdateContext<'_>);
+    /// Whether [`Self::update`] does the node's work; what a user wrote for graphics devices has no form for the processor.
+    fn runs_on_processor(&self) -> bool {
+        true
+    }
     /// What the node runs on a graphics device, from the same inputs as setup; `None` where it runs on the
     /// processor only.
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {

@@ -21,7 +21,9 @@ mod weld;
 pub use adjacency::{CornerFans, OneRings};
 pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
-pub use mesh::{Attribute, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget};
+pub use mesh::{
+    Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
+};
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
 pub use topology::{Polygons, Topology, TopologyError};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};

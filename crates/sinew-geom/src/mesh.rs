@@ -432,14 +432,8 @@ impl Mesh {
     }
 
     /// Smallest and largest corner of the rest positions; `None` for an empty mesh.
-    pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
-        let first = *self.positions.first()?;
-        Some(self.positions.iter().fold((first, first), |(lo, hi), p| {
-            (
-                std::array::from_fn(|c| lo[c].min(p[c])),
-                std::array::from_fn(|c| hi[c].max(p[c])),
-            )
-        }))
+    pub fn bounds(&self) -> Option<Bounds> {
+        bounds(&self.positions)
     }
 
     /// Length of the diagonal of [`Self::bounds`], zero for an empty mesh.
@@ -448,6 +442,20 @@ impl Mesh {
             (0..3).map(|c| (hi[c] - lo[c]).powi(2)).sum::<f32>().sqrt()
         })
     }
+}
+
+/// Smallest and largest corner of a box along the axes.
+pub type Bounds = ([f32; 3], [f32; 3]);
+
+/// Smallest and largest corner of a box around points; `None` without points.
+pub fn bounds(points: &[[f32; 3]]) -> Option<Bounds> {
+    let first = *points.first()?;
+    Some(points.iter().fold((first, first), |(lo, hi), p| {
+        (
+            std::array::from_fn(|c| lo[c].min(p[c])),
+            std::array::from_fn(|c| hi[c].max(p[c])),
+        )
+    }))
 }
 
 #[cfg(test)]

@@ -94,6 +94,8 @@ pub struct DeviceLimits {
     pub buffer_bytes: u64,
     /// Multiple at which a storage binding may begin inside a buffer.
     pub storage_alignment: u32,
+    /// The same of a uniform binding.
+    pub uniform_alignment: u32,
     /// Memory that the invocations of a workgroup share.
     pub workgroup_memory_bytes: u32,
     /// Invocations of a workgroup.
@@ -116,6 +118,7 @@ impl DeviceLimits {
             uniform_binding_bytes: l.max_uniform_buffer_binding_size,
             buffer_bytes: l.max_buffer_size,
             storage_alignment: l.min_storage_buffer_offset_alignment,
+            uniform_alignment: l.min_uniform_buffer_offset_alignment,
             workgroup_memory_bytes: l.max_compute_workgroup_storage_size,
             invocations_per_workgroup: l.max_compute_invocations_per_workgroup,
             workgroup_size: [

@@ -61,8 +61,8 @@ impl<T: Pod> Buffer<T> {
     /// [`GpuError::Limit`] where it would be larger than the device allows, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
     pub fn new(gpu: &Gpu, label: &str, len: usize, usage: BufferUse) -> Result<Self, GpuError> {
         let bytes = Self::checked_bytes(gpu, label, len)?;
-        let raw = gpu.scoped(&format!("buffer '{label}' of {bytes} bytes"), |device| {
-            device.create_buffer(&wgpu::BufferDescriptor {
+        let raw = gpu.scoped(&format!("buffer '{label}' of {bytes} bytes"), |_| {
+            gpu.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
                 size: bytes,
                 usage: usage.flags(),

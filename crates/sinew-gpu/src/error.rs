@@ -132,6 +132,9 @@ pub enum GpuError {
     /// A parameter cannot be set so.
     #[error(transparent)]
     Parameter(#[from] sinew_graph::ParameterError),
+    /// Offsets of rest positions do not fit.
+    #[error(transparent)]
+    RestOffsets(#[from] sinew_graph::RestOffsetError),
     /// Not one frame for each character.
     #[error("found {found} frames, expected {expected}, one for each instance")]
     FrameCount {
@@ -139,19 +142,6 @@ pub enum GpuError {
         found: usize,
         /// Instances that there are.
         expected: usize,
-    },
-    /// Parameters of a character make a node run other passes than for the first one; all run together.
-    #[error(
-        "node '{node}' ({kind}): instance {instance} needs other passes than instance 0; give those parameters (iterations, say) one value for all, \
-         or make instances of their own"
-    )]
-    PassesDiffer {
-        /// Name of the node.
-        node: String,
-        /// Kind of the node.
-        kind: &'static str,
-        /// The first character that differs.
-        instance: usize,
     },
     /// There is no such character.
     #[error("there is no instance {found}, there are {count}, counted from 0")]

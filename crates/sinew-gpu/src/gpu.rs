@@ -11,6 +11,7 @@ use crate::adapter::{
 use crate::error::{GpuError, LimitError};
 use crate::pipeline::PipelineStore;
 use lost::Lost;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How [`Gpu::new`] makes its device.
@@ -50,6 +51,7 @@ struct Inner {
     lost: Lost,
     uncaptured: Arc<Mutex<Option<String>>>,
     pipelines: PipelineStore,
+    buffers_created: AtomicU64,
 }
 
 /// Work handed to the device, to wait for.
@@ -138,6 +140,7 @@ impl Gpu {
             lost,
             uncaptured: Arc::default(),
             pipelines,
+            buffers_created: AtomicU64::new(0),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -177,6 +180,17 @@ impl Gpu {
 
     pub(crate) fn pipelines(&self) -> &PipelineStore {
         &self.inner.pipelines
+    }
+
+    /// How many buffers Sinew made on the device so far: the same number before and after a frame says that the frame made none.
+    pub fn buffers_created(&self) -> u64 {
+        self.inner.buffers_created.load(Ordering::Relaxed)
+    }
+
+    /// Makes a buffer and counts it; inside of [`Gpu::scoped`].
+    pub(crate) fn create_buffer(&self, desc: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
+        self.inner.buffers_created.fetch_add(1, Ordering::Relaxed);
+        self.inner.device.create_buffer(desc)
     }
 
     pub(crate) fn raw_info(&self) -> &wgpu::AdapterInfo {

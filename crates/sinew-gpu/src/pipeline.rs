@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub enum Access {
     /// `var<uniform>`.
     Uniform,
+    /// `var<uniform>` that begins at an offset which comes with each dispatch ([`Pipeline::dispatch_at`]).
+    UniformAt,
     /// `var<storage, read>`.
     Read,
     /// `var<storage, read_write>`.
@@ -37,6 +39,11 @@ impl Binding {
         Self::with(slot, Access::Uniform)
     }
 
+    /// `@binding(slot) var<uniform>`, the offset given with each dispatch.
+    pub const fn uniform_at(slot: u32) -> Self {
+        Self::with(slot, Access::UniformAt)
+    }
+
     /// `@binding(slot) var<storage, read>`.
     pub const fn read(slot: u32) -> Self {
         Self::with(slot, Access::Read)
@@ -47,13 +54,17 @@ impl Binding {
         Self::with(slot, Access::ReadWrite)
     }
 
+    fn is_uniform(self) -> bool {
+        matches!(self.access, Access::Uniform | Access::UniformAt)
+    }
+
     const fn with(slot: u32, access: Access) -> Self {
         Self { slot, access }
     }
 
     fn layout(self) -> wgpu::BindGroupLayoutEntry {
         let ty = match self.access {
-            Access::Uniform => wgpu::BufferBindingType::Uniform,
+            Access::Uniform | Access::UniformAt => wgpu::BufferBindingType::Uniform,
             Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
             Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
         };
@@ -62,7 +73,7 @@ impl Binding {
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer {
                 ty,
-                has_dynamic_offset: false,
+                has_dynamic_offset: self.access == Access::UniformAt,
                 min_binding_size: None,
             },
             count: None,
@@ -149,7 +160,7 @@ impl<'a> KernelSource<'a> {
     fn check_limits(&self, gpu: &Gpu) -> Result<(), LimitError> {
         let limits = gpu.limits();
         let of = |what: &str| format!("{what} of kernel '{}'", self.label);
-        let uniform = self.bindings.iter().filter(|b| b.access == Access::Uniform);
+        let uniform = self.bindings.iter().filter(|b| b.is_uniform());
         let uniform = uniform.count() as u64;
         let checks = [
             (
@@ -259,7 +270,7 @@ impl Pipeline {
         let uniform = self
             .bindings
             .iter()
-            .any(|b| b.slot == slot && b.access == Access::Uniform);
+            .any(|b| b.slot == slot && b.is_uniform());
         let allowed = if uniform {
             gpu.limits().uniform_binding_bytes
         } else {
@@ -293,6 +304,20 @@ impl Pipeline {
             pass.set_immediates(0, immediates);
         }
         pass.set_bind_group(0, bindings, &[]);
+        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+    }
+
+    /// Records one dispatch whose bindings of [`Access::UniformAt`] begin at `offsets`, in the order of their slots: bytes, each
+    /// a multiple of [`DeviceLimits::uniform_alignment`](crate::DeviceLimits::uniform_alignment).
+    pub fn dispatch_at(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &wgpu::BindGroup,
+        offsets: &[u32],
+        groups: [u32; 3],
+    ) {
+        pass.set_pipeline(&self.raw);
+        pass.set_bind_group(0, bindings, offsets);
         pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
     }
 }

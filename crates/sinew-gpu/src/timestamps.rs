@@ -66,7 +66,7 @@ impl Timestamps {
             };
             Self {
                 sets: (0..sets).map(set).collect(),
-                resolved: device.create_buffer(&wgpu::BufferDescriptor {
+                resolved: gpu.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("sinew times"),
                     size: bytes,
                     usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,

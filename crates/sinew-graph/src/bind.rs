@@ -77,6 +77,17 @@ pub enum BindError {
         /// Why.
         source: Box<NodeError>,
     },
+    /// The processor cannot run a node.
+    #[error(
+        "{}node '{node}' is a custom kernel, which runs on graphics devices only: run the graph there \
+         (`--device gpu`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place", if .place.is_empty() { String::new() } else { format!("{place}: ") }
+    )]
+    DeviceOnly {
+        /// Where it stands in the document, `file:line:column`.
+        place: String,
+        /// Name of the node.
+        node: String,
+    },
     /// A parameter was set to something it cannot be.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -152,8 +163,17 @@ impl BoundGraph {
     }
 
     /// A character that moves on its own: frame buffers, state and parameter values.
-    pub fn instance(self: &Arc<Self>) -> Instance {
-        Instance::new(self.clone())
+    ///
+    /// # Errors
+    /// [`BindError::DeviceOnly`] where the graph holds a custom kernel.
+    pub fn instance(self: &Arc<Self>) -> Result<Instance, BindError> {
+        match self.program.device_only() {
+            None => Ok(Instance::new(self.clone())),
+            Some(step) => Err(BindError::DeviceOnly {
+                place: step.place.clone(),
+                node: step.name.clone(),
+            }),
+        }
     }
 
     /// The plan.

@@ -82,6 +82,9 @@ pub(crate) fn content_key(
             ),
         );
     }
+    for kernel in plan.nodes().iter().filter_map(|n| n.kernel.as_ref()) {
+        text(&mut h, kernel.text());
+    }
     for p in plan.parameters() {
         text(&mut h, &format!("{}|{:?}", p.name, p.default));
     }

@@ -2,12 +2,15 @@
 
 mod declarations;
 mod description;
+mod kernel;
 mod links;
 mod nested;
 mod nodes;
 
 use crate::diagnostic::{Diagnostics, LineColumn, Severity, closest};
 use crate::json::{self, Json, Reporter};
+use crate::kernel::CustomKernel;
+use crate::kernel::text::Analysis;
 use crate::keyed::Keyed;
 use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
@@ -15,6 +18,7 @@ use crate::plan::{
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The document version that this library reads and writes.
 pub const VERSION: &str = "1.0";
@@ -24,14 +28,18 @@ const MAX_NESTING: usize = 32;
 const MAX_GRAPHS: usize = 4096;
 /// Bytes of all documents that a graph names, counted as often as they are named.
 const MAX_NESTED_BYTES: usize = 64 << 20;
+/// Bytes of all kernels of a document, at most: checking takes seconds a megabyte. What is equal counts once.
+const MAX_KERNEL_BYTES: usize = 4 << 20;
+/// What a short kernel counts as.
+const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Nodes after which no further graph is nested.
 const MAX_NODES_TO_NEST: usize = 1 << 16;
 /// Problems of a document after which names are no longer compared with all others to find one that may be meant.
 const MAX_SUGGESTIONS: usize = 20;
 
-/// Hands in the text of graphs that a document names.
+/// Hands in the text of graphs and kernels that a document names.
 pub trait GraphSource {
-    /// The graph called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
+    /// The graph or kernel called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
     /// that was given before.
     ///
     /// # Errors
@@ -54,7 +62,7 @@ pub struct NoNesting;
 
 impl GraphSource for NoNesting {
     fn graph_text(&self, _from: &str, _name: &str) -> Result<GraphText, String> {
-        Err("graphs in other files cannot be reached from here".into())
+        Err("other files cannot be reached from here".into())
     }
 }
 
@@ -125,6 +133,7 @@ struct RawNode {
     scope: usize,
     span: Range<usize>,
     desc: &'static NodeDesc,
+    kernel: Option<Arc<CustomKernel>>,
     /// Link text and place for each input port.
     links: Vec<Option<(String, Range<usize>)>>,
     parameters: Vec<ParameterSource>,
@@ -140,6 +149,10 @@ struct Collector<'a> {
     nodes: Vec<RawNode>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
+    /// Kernels that were checked and are right, by what they were checked for: nodes may share a text.
+    checked_kernels: HashMap<[u8; 32], Analysis>,
+    /// Bytes of kernels that were checked so far.
+    kernel_bytes: usize,
     aliases: Vec<Alias>,
     /// Values from nodes that go into nested graphs: how many those declare, and who says so.
     counts: Vec<(links::RawSource, usize, String)>,
@@ -162,6 +175,8 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         nodes: Vec::new(),
         nested_bytes: 0,
+        checked_kernels: HashMap::new(),
+        kernel_bytes: 0,
         aliases: Vec::new(),
         counts: Vec::new(),
         open_files: vec![file.to_owned()],
@@ -339,6 +354,7 @@ impl Collector<'_> {
                     place,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
+                    kernel: n.kernel.take(),
                     inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
                     parameters: std::mem::take(&mut n.parameters),
                     runs_in_setup: false,

@@ -5,16 +5,19 @@ mod frame;
 pub(crate) mod memory;
 mod outputs;
 mod parameters;
+mod rest_offsets;
 pub(crate) mod run;
 
 use crate::bind::{BindError, BoundGraph, InputBinding};
 use crate::plan::Plan;
+use crate::program::Step;
 pub use frame::{Frame, UpdateError};
 pub(crate) use frame::{Wanted, check as check_frame, wanted};
 use memory::{Buffer, Sources};
 pub use outputs::OutputMesh;
 pub(crate) use parameters::find_parameter;
 pub use parameters::{ParameterError, ParameterState};
+pub use rest_offsets::RestOffsetError;
 use run::{Moment, StepState, Surroundings, run_step};
 use sinew_deform::{Par, ParameterValue};
 use std::sync::Arc;
@@ -31,6 +34,8 @@ pub struct Instance {
     states: Vec<StepState>,
     parameters: ParameterState,
     value_inputs: Vec<Vec<f32>>,
+    /// Rest positions of its own, by mesh of the program; empty for those that are as they were bound.
+    moved_rest: Vec<Vec<[f32; 3]>>,
     frames_done: u64,
 }
 
@@ -38,14 +43,14 @@ impl Instance {
     /// Binds a plan for one character: [`BoundGraph::bind`] and [`BoundGraph::instance`] in one.
     ///
     /// # Errors
-    /// As [`BoundGraph::bind`].
+    /// As [`BoundGraph::bind`] and [`BoundGraph::instance`].
     pub fn bind(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
         par: Par,
     ) -> Result<Self, BindError> {
-        Ok(Arc::new(BoundGraph::bind(plan, inputs, parameters, par)?).instance())
+        Arc::new(BoundGraph::bind(plan, inputs, parameters, par)?).instance()
     }
 
     pub(crate) fn new(graph: Arc<BoundGraph>) -> Self {
@@ -61,6 +66,7 @@ impl Instance {
             states: program.update_steps.iter().map(StepState::new).collect(),
             parameters: ParameterState::new(&graph),
             value_inputs: inputs.map(|i| vec![0.0; i.count]).collect(),
+            moved_rest: vec![Vec::new(); program.meshes.len()],
             frames_done: 0,
             graph,
         }
@@ -88,6 +94,25 @@ impl Instance {
         self.parameters.set(&self.graph, name, value)
     }
 
+    /// Gives this instance a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes and
+    /// outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
+    ///
+    /// What setup made stays that of the mesh that was bound: joints, weights and details, normals and tangents at rest, results of
+    /// nodes that run in setup. Where normals should fit the other shape, put `tangent_frames` behind. Takes 12 bytes a vertex, from the first call on.
+    ///
+    /// # Errors
+    /// [`RestOffsetError`]; nothing has changed then.
+    pub fn set_rest_offsets(
+        &mut self,
+        input: &str,
+        offsets: &[[f32; 3]],
+    ) -> Result<(), RestOffsetError> {
+        let mut moved = Vec::new();
+        let mesh = self.graph.offset_rest(input, offsets, &mut moved)?;
+        self.moved_rest[mesh] = moved;
+        Ok(())
+    }
+
     /// One frame. Allocates nothing with [`Par::Seq`], nor with [`Par::Rayon`] when called from inside a pool
     /// (`ThreadPool::install`); from outside, rayon's queue allocates now and then. Inputs that no step reads may
     /// be left out.
@@ -95,6 +120,19 @@ impl Instance {
     /// # Errors
     /// [`UpdateError`] where a pose or values are missing or do not fit what was bound.
     pub fn update(&mut self, frame: &Frame<'_>, par: Par) -> Result<(), UpdateError> {
+        self.update_watched(frame, par, &mut |_| {})
+    }
+
+    /// As [`Self::update`]; calls `done` with each step once it has run, so that the caller can take times.
+    ///
+    /// # Errors
+    /// As [`Self::update`].
+    pub fn update_watched(
+        &mut self,
+        frame: &Frame<'_>,
+        par: Par,
+        done: &mut dyn FnMut(&Step),
+    ) -> Result<(), UpdateError> {
         self.graph.check_frame(frame)?;
         self.swap_previous();
         self.parameters.sample(&self.graph, frame.time_secs);
@@ -107,6 +145,7 @@ impl Instance {
             meshes: &self.graph.program.meshes,
             setup: Some(&self.graph.setup),
             values: &self.value_inputs,
+            moved_rest: &self.moved_rest,
             given: Some(frame),
         };
         let moment = Moment {
@@ -124,6 +163,7 @@ impl Instance {
                 kind: step.desc.name,
                 source,
             })?;
+            done(step);
         }
         if self.frames_done == 0 {
             self.copy_to_previous();
@@ -162,7 +202,9 @@ impl Instance {
     pub fn memory_bytes(&self) -> usize {
         let steps = self.graph.program.update_steps.iter();
         let scratch: usize = steps.map(|s| s.bound.scratch_bytes()).sum();
-        scratch + self.buffer_bytes()
+        let moved = self.moved_rest.iter();
+        let moved: usize = moved.map(|m| size_of_val(m.as_slice())).sum();
+        scratch + moved + self.buffer_bytes()
     }
 
     pub(crate) fn buffer_bytes(&self) -> usize {
@@ -176,6 +218,7 @@ impl Instance {
             setup: &self.graph.setup,
             frame: &self.buffers,
             values: &self.value_inputs,
+            moved_rest: &self.moved_rest,
             given: None,
         }
     }

@@ -16,6 +16,7 @@ mod diagnostic;
 mod explain;
 mod instance;
 mod json;
+mod kernel;
 mod keyed;
 mod plan;
 mod program;
@@ -26,13 +27,20 @@ pub use bind::{BindError, BoundGraph, InputBinding};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
-pub use instance::{Frame, Instance, OutputMesh, ParameterError, ParameterState, UpdateError};
+pub use instance::{
+    Frame, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError, UpdateError,
+};
+pub use kernel::{
+    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, SUMMARY as KERNEL_SUMMARY,
+};
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
 };
 pub use program::{BufferDesc, Content, Link, OutputPlace, Place, PortPlace, Program, Step};
 pub use schema::schema;
+/// Of outputs and meshes.
+pub use sinew_geom::Bounds;
 pub use value::to_plain_json;
 
 /// Checks a document and compiles it.

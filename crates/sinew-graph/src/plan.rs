@@ -1,9 +1,11 @@
 //! A checked, ordered graph; the same for every asset.
 
 use crate::diagnostic::Diagnostic;
+use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue, Phase, PortType};
 use sinew_geom::Selection;
+use std::sync::Arc;
 
 /// What an input takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +93,8 @@ pub struct PlanNode {
     pub name: String,
     /// What it is.
     pub desc: &'static NodeDesc,
+    /// The user's own kernel, where it is one; it is bound by its text instead of its description.
+    pub kernel: Option<Arc<CustomKernel>>,
     /// In the order of the description's inputs.
     pub inputs: Vec<Option<Source>>,
     /// In the order of the description's parameters.

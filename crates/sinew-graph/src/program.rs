@@ -81,7 +81,7 @@ pub enum Link {
     Pose(usize),
     /// A mask.
     Mask,
-    /// That many values.
+    /// That many values, or elements of a buffer.
     Values(usize),
     /// That many lines.
     Lines(usize),
@@ -193,6 +193,12 @@ impl Program {
     /// Names of nodes that do not run because no output needs them.
     pub fn dropped(&self) -> &[String] {
         &self.dropped
+    }
+
+    /// The first step that only a graphics device can run.
+    pub fn device_only(&self) -> Option<&Step> {
+        let mut steps = self.setup_steps.iter().chain(&self.update_steps);
+        steps.find(|s| !s.bound.runs_on_processor())
     }
 
     /// Whether a frame must bring the input of that index.

@@ -219,25 +219,76 @@ fn nested_schema() -> Value {
     })
 }
 
-/// Reserved: custom kernels need a GPU device.
 fn kernel_schema() -> Value {
+    let pins = |pin: Value| json!({ "type": "object", "additionalProperties": pin });
+    let link = json!({ "$ref": "#/$defs/link" });
+    let element = json!({ "enum": ["float", "int", "uint", "vec2", "vec3", "vec4"], "description": "what a buffer is made of" });
+    let input = json!({
+        "type": "object",
+        "required": ["type"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "enum": ["mesh", "pose", "buffer", "mask", "values"] },
+            "element": element,
+            "link": link,
+            "optional": { "type": "boolean", "description": "may stay open; buffers, masks and values only" },
+            "doc": { "type": "string" },
+        },
+    });
+    let attributes = json!({ "enum": ["positions", "normals", "tangents", "colors"] });
+    let mesh = json!({
+        "type": "object",
+        "required": ["type", "writes"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "const": "mesh" },
+            "writes": { "type": "array", "minItems": 1, "items": attributes },
+            "doc": { "type": "string" },
+        },
+    });
+    let buffer = json!({
+        "type": "object",
+        "required": ["type", "element"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "const": "buffer" },
+            "element": element,
+            "per": { "enum": ["vertex", "triangle", "mesh"], "default": "vertex" },
+            "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24, "default": 1 },
+            "write": { "enum": ["write", "atomic_add"], "default": "write" },
+            "doc": { "type": "string" },
+        },
+    });
+    let parameter = json!({
+        "type": "object",
+        "required": ["type", "value"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "enum": ["float", "int", "bool", "vec3", "vec4", "int3", "transform"] },
+            "value": { "description": "a value, $name of a parameter of the graph, or keys" },
+            "min": { "type": "number" },
+            "max": { "type": "number" },
+            "doc": { "type": "string" },
+        },
+    });
+    let lines = json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] });
     json!({
         "type": "object",
-        "description": "The user's own WGSL; needs a GPU device.",
-        "required": ["node", "domain", "pins"],
+        "description": crate::kernel::SUMMARY,
+        "required": ["node", "domain", "inputs", "outputs"],
+        "additionalProperties": false,
+        "oneOf": [{ "required": ["file"] }, { "required": ["text"] }],
         "properties": {
             "node": { "const": "kernel" },
-            "domain": { "enum": ["vertex", "triangle", "strand", "strand_vertex", "cell"] },
-            "wgsl": { "type": "string" },
-            "file": { "type": "string" },
-            "group_size": { "type": "integer", "minimum": 1 },
-            "pins": {
-                "type": "object",
-                "additionalProperties": {
-                    "type": "object",
-                    "properties": { "type": { "type": "string" }, "write": { "enum": ["write", "atomic_add"] } },
-                },
-            },
+            "doc": { "type": "string" },
+            "domain": { "enum": ["vertex", "triangle"], "description": "what the kernel runs over, of its first mesh" },
+            "group_size": { "type": "integer", "minimum": 1, "maximum": 1024 },
+            "inputs": pins(input),
+            "outputs": pins(json!({ "oneOf": [mesh, buffer] })),
+            "parameters": pins(parameter),
+            "constants": pins(json!({ "type": ["number", "boolean", "array"] })),
+            "file": { "type": "string", "description": "WGSL, relative to the document" },
+            "text": lines,
         },
     })
 }

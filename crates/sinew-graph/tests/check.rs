@@ -103,7 +103,7 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"kernel\"}",
-            "g.json:3:28: custom kernels run on a GPU device only, and this build has the CPU device; use built-in nodes; `sinew nodes` lists them",
+            "g.json:3:11: the kernel 'move' has no text; give either \"file\": \"name.wgsl\" or \"text\": [\"line\", \"line\"]",
         ),
         (
             "\"transform\"",

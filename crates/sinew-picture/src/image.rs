@@ -21,7 +21,9 @@ pub struct Image {
 }
 
 impl Image {
-    pub(crate) fn from_pixels(width: usize, height: usize, pixels: Vec<[u8; 4]>) -> Self {
+    /// From rows from the top; missing pixels are transparent, those too many are left out.
+    pub fn from_pixels(width: usize, height: usize, mut pixels: Vec<[u8; 4]>) -> Self {
+        pixels.resize(width * height, [0; 4]);
         Self {
             width,
             height,

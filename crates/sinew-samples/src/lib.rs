@@ -19,6 +19,7 @@ mod build;
 mod creature;
 mod field;
 mod nets;
+mod sheet;
 mod skeleton;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod tests;
 pub use arm::arm_with_hand;
 pub use ball::ball;
 pub use creature::creature;
+pub use sheet::sheet;
 
 use sinew_geom::Asset;
 

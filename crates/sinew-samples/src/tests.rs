@@ -249,3 +249,16 @@ fn the_walk_loops() {
         assert!((x.linear - y.linear).norm() + (x.translation - y.translation).norm() < 1e-5);
     }
 }
+
+#[test]
+fn sheets_have_about_the_size_that_was_asked_for() {
+    for (asked, found) in [(0, 4), (1, 4), (1000, 992), (1_000_000, 1_000_000)] {
+        let sheet = crate::sheet(asked).expect("valid");
+        let mesh = &sheet.meshes[0];
+        assert_eq!(mesh.vertex_count(), found);
+        let influences = mesh.influences.as_ref().expect("skinned");
+        assert_eq!(influences.max_per_vertex(), 4);
+        assert_eq!(sheet.rig.joints().len(), 64);
+        assert_eq!(sheet.clips[0].range(), (0.0, 1.0));
+    }
+}

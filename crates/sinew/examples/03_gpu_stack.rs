@@ -214,16 +214,17 @@ fn whole(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outco
 
 /// Launch by launch; each in a pass of its own, which costs some.
 fn each(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outcome {
-    let labels: Vec<String> = instances.launch_labels().map(str::to_owned).collect();
-    let mut times = Timestamps::new(gpu, u32::try_from(labels.len())?)?;
-    let mut samples = SpanSamples::new(labels.len(), FRAMES);
+    let launches: Vec<String> = instances.launch_labels().map(str::to_owned).collect();
+    let dispatches = instances.dispatches();
+    let mut times = Timestamps::new(gpu, u32::try_from(dispatches.len())?)?;
+    let mut samples = SpanSamples::new(dispatches.len(), FRAMES);
     for _ in 0..FRAMES {
         let submission = instances.update_timed(frames, &mut times)?;
         samples.push(times.read(gpu, &submission)?);
     }
-    for (i, label) in labels.iter().enumerate() {
+    for (i, launch) in dispatches.into_iter().enumerate() {
         if let Some(ns) = samples.median_ns(i) {
-            println!("  {:>10.1} us  {label}", ns / 1e3);
+            println!("  {:>10.1} us  {}", ns / 1e3, launches[launch]);
         }
     }
     Ok(())

@@ -154,7 +154,9 @@ fn saved_setup_gives_the_same_bits() {
             let cached =
                 |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
-            let mut j = Arc::new(restored).instance();
+            let mut j = Arc::new(restored)
+                .instance()
+                .expect("nodes of the processor");
             i.update(&frame, Par::Seq).expect("fits");
             j.update(&frame, Par::Seq).expect("fits");
             assert!(

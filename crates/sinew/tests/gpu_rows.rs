@@ -38,7 +38,7 @@ fn differences(mut mesh: Mesh) -> Option<(f64, f64)> {
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);
     let graph = Arc::new(graph.unwrap_or_else(|e| panic!("{e}")));
-    let mut cpu = graph.instance();
+    let mut cpu = graph.instance().expect("nodes of the processor");
     let frame = Frame::default();
     cpu.update(&frame, Par::Seq)
         .unwrap_or_else(|e| panic!("{e}"));

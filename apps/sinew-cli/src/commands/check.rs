@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use sinew::deform::Par;
-use sinew::graph::Instance;
+use sinew::graph::BoundGraph;
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
@@ -18,10 +18,15 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
     if let Some(path) = &args.character {
         let character = Character::load(path, talk)?;
         let cast = Cast::assemble(character, &plan, &document.folder, talk)?;
-        let instance =
-            Instance::bind(plan.clone(), &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
-        if args.explain {
-            print(&instance.explain());
+        let graph = BoundGraph::bind(plan.clone(), &cast.bindings, &[], Par::Rayon);
+        let graph = Arc::new(graph.map_err(Failure::bind)?);
+        match (args.explain, graph.program().device_only()) {
+            (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
+            (true, Some(step)) => print(&format!(
+                "runs on graphics devices only, because of the custom kernel '{}'\n",
+                step.name
+            )),
+            (false, _) => {}
         }
     }
     talk.info(

@@ -4,7 +4,11 @@ use crate::args::NodesArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use sinew::deform::{DefaultValue, NodeDesc, ParameterType, Phase, REGISTRY, find_node};
+use sinew::graph::KERNEL_SUMMARY;
 use std::fmt::Write;
+
+/// Not in the registry: each kernel has pins of its own.
+const KERNEL: &str = "kernel";
 
 pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
     if let Some(folder) = &args.pages {
@@ -31,7 +35,12 @@ pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
                     desc.summary
                 );
             }
+            let _ = writeln!(out, "{KERNEL:<18}{KERNEL:<10}{KERNEL_SUMMARY}");
             print(&out);
+            Ok(())
+        }
+        Some(name) if name == KERNEL => {
+            print(include_str!("../../../../docs/kernels.md"));
             Ok(())
         }
         Some(name) => match find_node(name) {
@@ -40,7 +49,8 @@ pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
                 Ok(())
             }
             None => {
-                let known: Vec<&str> = REGISTRY.iter().map(|d| d.name).collect();
+                let known = REGISTRY.iter().map(|d| d.name).chain([KERNEL]);
+                let known: Vec<&str> = known.collect();
                 Err(Failure::usage(format!(
                     "there is no node '{name}'; known are {}",
                     known.join(", ")
@@ -63,6 +73,10 @@ fn index() -> String {
             d.summary
         );
     }
+    let _ = writeln!(
+        out,
+        "| [`{KERNEL}`](../kernels.md) | {KERNEL} | {KERNEL_SUMMARY} |"
+    );
     out
 }
 

@@ -68,7 +68,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
 }
 
 /// The clip to play: the named one, else the first; a wrong name is an error that lists the right ones.
-fn chosen_clip(character: &Character, name: Option<&str>) -> Outcome<Option<String>> {
+pub(super) fn chosen_clip(character: &Character, name: Option<&str>) -> Outcome<Option<String>> {
     let asset = &character.asset;
     if let (Some(name), None) = (name, asset.find_clip(name)) {
         let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
@@ -86,7 +86,10 @@ fn chosen_clip(character: &Character, name: Option<&str>) -> Outcome<Option<Stri
     Ok(asset.find_clip(name).map(|c| c.name.clone()))
 }
 
-fn parse_settings<'a>(plan: &Plan, set: &'a [String]) -> Outcome<Vec<(&'a str, ParameterValue)>> {
+pub(super) fn parse_settings<'a>(
+    plan: &Plan,
+    set: &'a [String],
+) -> Outcome<Vec<(&'a str, ParameterValue)>> {
     set.iter()
         .map(|s| {
             let (name, text) = s

@@ -190,6 +190,9 @@ fn driver_normals(driver: &Mesh, config: &WrapConfig) -> Option<TangentFramesBin
         .flatten()
 }
 
+/// Sine of the angle between normal and triangle above which the frame of both serves without magnifying much.
+const UPRIGHT: f64 = 0.1;
+
 impl Rest {
     fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
         for (name, m) in [("mesh", mesh), ("driver", driver)] {
@@ -264,8 +267,15 @@ impl Rest {
         let first = *hits.first()?;
         match self.config.mode {
             WrapMode::Surface => {
-                let foot = hits.iter().find_map(|h| self.phong_foot(h, p));
-                let (triangle, barycentric) = foot.unwrap_or((first.triangle, first.barycentric));
+                let feet = || hits.iter().filter_map(|h| self.phong_foot(h, p));
+                let touching = hits.iter().filter(|h| h.square <= first.square);
+                let mut closest = touching.map(|h| (h.triangle, h.barycentric));
+                // In a sharp fold some triangles stand nearly along the normal: their frames are flat and magnify
+                // rounding, those of their neighbours are not.
+                let upright = |place: &(u32, [f64; 3])| self.is_upright(*place);
+                let place = feet().find(upright).or_else(|| feet().next());
+                let place = place.or_else(|| closest.find(upright));
+                let (triangle, barycentric) = place.unwrap_or((first.triangle, first.barycentric));
                 out.extend(self.binding(triangle, barycentric, 1.0));
             }
             WrapMode::Triangle => out.extend(self.binding(first.triangle, first.barycentric, 1.0)),
@@ -281,6 +291,16 @@ impl Rest {
             }
         }
         Some(first.square.sqrt())
+    }
+
+    /// Whether the interpolated normal stands up from the triangle.
+    fn is_upright(&self, (triangle, barycentric): (u32, [f64; 3])) -> bool {
+        let t = &self.triangles[triangle as usize];
+        let [a, b, c] = t.corners;
+        let normal = (0..3).map(|k| t.normals[k] * barycentric[k]);
+        let normal = unit(normal.sum::<Vec3<f64>>());
+        let sine = unit((b - a).cross(&(c - a))).zip(normal);
+        sine.is_some_and(|(face, normal)| face.dot(&normal).abs() >= UPRIGHT)
     }
 
     fn binding(&self, triangle: u32, barycentric: [f64; 3], weight: f64) -> Option<Binding> {

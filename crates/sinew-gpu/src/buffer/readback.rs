@@ -147,8 +147,8 @@ impl Readback {
         }
         let allowed = gpu.limits().buffer_bytes;
         gpu.limit("bytes to read back at once", bytes, allowed)?;
-        let staging = gpu.scoped(&format!("a readback of {bytes} bytes"), |device| {
-            device.create_buffer(&wgpu::BufferDescriptor {
+        let staging = gpu.scoped(&format!("a readback of {bytes} bytes"), |_| {
+            gpu.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("sinew readback"),
                 size: bytes,
                 usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,

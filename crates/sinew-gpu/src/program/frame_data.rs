@@ -1,8 +1,10 @@
 //! What the host sends with each frame: one block of memory that holds, node after node, the uniforms and arrays of all
 //! instances.
 
+use super::batches::Batches;
 use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
+use crate::adapter::DeviceLimits;
 use crate::error::GpuError;
 use arrayvec::ArrayVec;
 use sinew_deform::{
@@ -35,22 +37,22 @@ pub(super) struct FrameData {
     block: Vec<[u32; 4]>,
     /// Values of the node parameters, node after node; those of the instance that was written last.
     values: Vec<Vec<ParameterValue>>,
-    /// Passes of the frame, for nodes whose passes vary: those of the first instance, then of the one written last.
-    passes: [Vec<Vec<usize>>; 2],
+    /// Passes of the frame, for nodes whose passes vary.
+    batches: Batches,
     log: ReadLog,
 }
 
 impl FrameData {
-    /// Room for the nodes of a phase. `alignment` is that of bindings.
+    /// Room for the nodes of a phase.
     pub(super) fn new(
         graph: &BoundGraph,
         nodes: &[NodeOnDevice],
         phase: Phase,
         shape: &dyn Fn(Memory) -> ArrayShape,
         instances: usize,
-        alignment: usize,
+        limits: &DeviceLimits,
     ) -> Result<Self, GpuError> {
-        let alignment = alignment.max(16);
+        let alignment = (limits.storage_alignment as usize).max(16);
         let mut end = 0;
         let mut regions = Vec::new();
         let mut add = |memory: Memory| {
@@ -98,13 +100,21 @@ impl FrameData {
                 is_values.then(|| add(Memory::Values { input }) - 1)
             })
             .collect();
+        let vary = nodes
+            .iter()
+            .map(|n| n.phase == phase && n.device.passes_vary);
         Ok(Self {
             block: vec![[0; 4]; end / 16],
             regions,
             of_node,
             of_input,
             values: nodes.iter().map(|n| n.step.values.clone()).collect(),
-            passes: [vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]],
+            batches: Batches::new(
+                vary.collect(),
+                instances,
+                limits.uniform_alignment as usize,
+                limits.uniform_binding_bytes,
+            ),
             log: ReadLog::new(),
         })
     }
@@ -118,6 +128,16 @@ impl FrameData {
     pub(super) fn range(&self, memory: Memory) -> Option<Range<usize>> {
         let region = self.regions.iter().find(|r| r.memory == memory)?;
         Some(region.start..region.start + region.room)
+    }
+
+    /// Before the instances of a frame are written, one after another.
+    pub(super) fn begin_frame(&mut self) {
+        self.batches.clear();
+    }
+
+    /// After them: which of them run together; gives their numbers to be sent where those changed.
+    pub(super) fn end_frame(&mut self) -> Option<&[[u32; 4]]> {
+        self.batches.arrange()
     }
 
     /// Writes what one instance needs of a frame.
@@ -140,19 +160,12 @@ impl FrameData {
             let inputs = node.step.host_inputs(frame);
             let frame = device_frame(node, frame, values, &inputs, &self.log);
             node.step.bound.write_device_frame(&frame, &mut data);
-            if node.device.passes_vary {
-                let passes = &mut self.passes[usize::from(instance > 0)][node.index];
-                passes.clear();
-                let count = node.device.passes.len();
+            if let Some(batches) = self.batches.node(node.index) {
+                let passes = batches.begin_list();
                 let mut note = |pass| passes.push(pass);
+                let count = node.device.passes.len();
                 node.step.bound.device_passes(&frame, count, &mut note);
-                if instance > 0 && self.passes[0][node.index] != self.passes[1][node.index] {
-                    return Err(GpuError::PassesDiffer {
-                        node: node.step.name.clone(),
-                        kind: node.step.desc.name,
-                        instance,
-                    });
-                }
+                batches.end_list();
             }
             self.log.check().map_err(|source| GpuError::Misread {
                 node: node.step.name.clone(),
@@ -179,9 +192,14 @@ impl FrameData {
         }
     }
 
-    /// The passes of a node whose passes vary, in the frame that was written last.
-    pub(super) fn passes(&self, node: usize) -> &[usize] {
-        self.passes[0].get(node).map_or(&[], Vec::as_slice)
+    /// Which instances run which passes, for nodes whose passes vary.
+    pub(super) fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
+    /// The same, to be changed.
+    pub(super) fn batches_mut(&mut self) -> &mut Batches {
+        &mut self.batches
     }
 }
 

@@ -1,5 +1,6 @@
 //! A bound graph on one device: what all its instances share.
 
+use super::batches::Batch;
 use super::frame_data::FrameData;
 use super::group::{self, Group};
 use super::instances::GpuInstances;
@@ -242,12 +243,13 @@ impl Shared {
             return Ok(());
         }
         let shape = |memory| self.shape(memory);
-        let alignment = self.gpu.limits().storage_alignment as usize;
-        let mut data =
-            FrameData::new(&self.graph, &self.nodes, Phase::Setup, &shape, 1, alignment)?;
+        let limits = self.gpu.limits();
+        let mut data = FrameData::new(&self.graph, &self.nodes, Phase::Setup, &shape, 1, limits)?;
         let parameters = ParameterState::new(&self.graph);
         let frame = Frame::default();
+        data.begin_frame();
         data.write(&self.nodes, Phase::Setup, 0, &frame, &parameters)?;
+        data.end_frame();
         let block = Buffer::from_slice(&self.gpu, "setup data", data.block(), BufferUse::Storage)?;
         let buffers = SetupBuffers {
             shared: self,
@@ -260,8 +262,8 @@ impl Shared {
         }
         self.gpu.submit("setup", |encoder| {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            each_launch(&launches, Phase::Setup, &data, &mut |i| {
-                launches[i].record(&mut pass, false);
+            each_launch(&launches, Phase::Setup, &data, &mut |i, batch| {
+                launches[i].record(&mut pass, false, batch);
             });
             Ok(())
         })?;
@@ -269,27 +271,27 @@ impl Shared {
     }
 }
 
-/// Calls `run` with each launch of a frame, in order.
+/// Calls `run` with each launch of a frame, in order, and the characters that it is for; `None` stands for all.
 pub(super) fn each_launch(
     launches: &[launch::Launch],
     phase: Phase,
     data: &FrameData,
-    run: &mut dyn FnMut(usize),
+    run: &mut dyn FnMut(usize, Option<Batch>),
 ) {
     let mut i = 0;
     while let Some(launch) = launches.get(i) {
         match launch.varying {
             _ if launch.phase != phase => i += 1,
             None => {
-                run(i);
+                run(i, None);
                 i += 1;
             }
             Some((node, _)) => {
                 let first = i;
                 let of_node = |l: &launch::Launch| l.varying.is_some_and(|v| v.0 == node);
                 let count = launches[first..].iter().take_while(|l| of_node(l)).count();
-                let passes = data.passes(node).iter().filter(|p| **p < count);
-                passes.for_each(|pass| run(first + pass));
+                let runs = data.batches().runs(node).filter(|(pass, _)| *pass < count);
+                runs.for_each(|(pass, batch)| run(first + pass, Some(batch)));
                 i += count.max(1);
             }
         }

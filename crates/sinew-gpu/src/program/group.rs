@@ -27,6 +27,10 @@ pub(super) struct PassText {
     pub(super) phase: Phase,
     /// Runs by itself: whether it runs is known with the frame.
     pub(super) varies: bool,
+    /// Whether indices are checked against the lengths of arrays.
+    pub(super) guarded: bool,
+    /// Invocations of a workgroup that its author asks for.
+    pub(super) group_size: Option<u32>,
 }
 
 impl PassText {
@@ -73,11 +77,15 @@ impl Group {
     pub(super) fn varies(&self) -> bool {
         self.passes.first().is_some_and(|p| p.varies)
     }
+    /// Invocations of a workgroup that somebody asks for.
+    pub(super) fn group_size(&self) -> Option<u32> {
+        self.passes.iter().find_map(|p| p.group_size)
+    }
     /// Invocations of a workgroup.
     pub(super) fn workgroup(&self) -> u32 {
-        self.tiling
-            .as_ref()
-            .map_or(WORKGROUP, |t| t.tiles.workgroup)
+        let plain = || self.group_size().unwrap_or(WORKGROUP);
+        let tiled = self.tiling.as_ref().map(|t| t.tiles.workgroup);
+        tiled.unwrap_or_else(plain)
     }
     /// Invocations of the launch, before they are rounded up to whole workgroups.
     pub(super) fn invocations(&self) -> usize {
@@ -181,6 +189,9 @@ impl Group {
             .chain([next])
             .flat_map(PassText::relations)
             .collect();
+        let scatters = self.passes.iter().any(|p| p.locality == Locality::Scatter);
+        let sizes = self.group_size().zip(next.group_size);
+        let fits = fits && !scatters && sizes.is_none_or(|(a, b)| a == b);
         fits && !too_early && !overwrites && bound.len() + relations.len() <= most_bindings
     }
 }
@@ -202,6 +213,7 @@ pub(super) fn texts(
             let mut text = node.device.shared.join("\n");
             text.push('\n');
             text.push_str(pass.text);
+            text.push_str(node.device.written.get(index).map_or("", String::as_str));
             let snippet = Snippet::parse(&file, &text)?;
             let used = names::used(pass, &relations, &snippet, &given);
             let writes = used.iter().any(|(_, given)| given.writes().is_some());
@@ -221,6 +233,8 @@ pub(super) fn texts(
                 locality: pass.locality,
                 phase: node.phase,
                 varies: node.device.passes_vary,
+                guarded: node.device.guarded,
+                group_size: node.device.group_size,
             });
         }
     }

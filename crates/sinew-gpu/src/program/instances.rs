@@ -1,13 +1,17 @@
 //! Characters on the device: frame buffers, parameters, frames.
 
+use super::batches::Batch;
+use super::bounds::OutputBounds;
 use super::frame_data::FrameData;
 use super::graph::{Shared, block_binding, each_launch};
+use super::group::Group;
 use super::launch::{self, Buffers, Launch};
-use super::memory::Memory;
+use super::memory::{ArrayShape, Memory};
 use super::outputs::output_memories;
 use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
 use crate::gpu::Submission;
+use crate::pipeline::Access;
 use crate::timestamps::Timestamps;
 use sinew_deform::{ParameterValue, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
@@ -25,9 +29,14 @@ pub struct GpuInstances {
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
     pub(super) previous: BTreeMap<Memory, Buffer<u32>>,
-    launches: Vec<Launch>,
+    pub(super) launches: Vec<Launch>,
+    /// Numbers of characters that run the same passes; `None` where no node needs them.
+    batch: Option<Buffer<[u32; 4]>>,
+    /// By output of the graph; empty until somebody asks for them.
+    pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
     pub(super) readback: Readback,
+    pub(super) moved: Vec<[f32; 3]>,
 }
 
 /// A kernel as data, for engines that do not use wgpu.
@@ -41,8 +50,29 @@ pub struct Kernel {
     pub workgroup_size: [u32; 3],
     /// Workgroups of a dispatch.
     pub groups: [u32; 3],
-    /// Slot in group 0, whether it is written, and what it holds.
-    pub bindings: Vec<(u32, bool, String)>,
+    /// What it binds.
+    pub bindings: Vec<KernelBinding>,
+}
+
+/// A buffer that a kernel binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelBinding {
+    /// Slot in group 0.
+    pub slot: u32,
+    /// How it is used.
+    pub access: Access,
+    /// What it holds: `rest MESH ATTRIBUTE`, `setup N`, `frame N`, `NODE.ARRAY`, `values INPUT`; numbers of characters for
+    /// [`Access::UniformAt`].
+    pub holds: String,
+    /// Bytes of it, for all characters.
+    pub bytes: u64,
+}
+
+/// The shape of an array of characters that have `buffers` of their own.
+fn shape(shared: &Shared, own: &BTreeMap<Memory, Buffer<u32>>, memory: Memory) -> ArrayShape {
+    let mut shape = shared.shape(memory);
+    shape.per_instance |= matches!(memory, Memory::Rest { .. }) && own.contains_key(&memory);
+    shape
 }
 
 struct FrameBuffers<'a> {
@@ -51,6 +81,7 @@ struct FrameBuffers<'a> {
     block: &'a Buffer<[u32; 4]>,
     buffers: &'a BTreeMap<Memory, Buffer<u32>>,
     previous: &'a BTreeMap<Memory, Buffer<u32>>,
+    batch: Option<&'a Buffer<[u32; 4]>>,
 }
 
 impl Buffers for FrameBuffers<'_> {
@@ -62,23 +93,30 @@ impl Buffers for FrameBuffers<'_> {
             None => block_binding(self.block, self.data, memory),
         }
     }
+
+    fn batch(&self) -> Option<(&wgpu::Buffer, usize)> {
+        Some((self.batch?.raw(), self.data.batches().window()))
+    }
 }
 
 impl GpuInstances {
     pub(super) fn new(shared: &Arc<Shared>, count: usize) -> Result<Self, GpuError> {
         let gpu = &shared.gpu;
         let shape = |memory| shared.shape(memory);
-        let alignment = gpu.limits().storage_alignment as usize;
         let graph = &shared.graph;
-        let data = FrameData::new(
-            graph,
-            &shared.nodes,
-            Phase::Update,
-            &shape,
-            count,
-            alignment,
-        )?;
+        let (nodes, limits) = (&shared.nodes, gpu.limits());
+        let data = FrameData::new(graph, nodes, Phase::Update, &shape, count, limits)?;
         let block = Buffer::from_slice(gpu, "frame data", data.block(), BufferUse::Storage)?;
+        let varies = |g: &Group| g.phase() == Phase::Update && g.varies();
+        let batch = (count > 1 && shared.groups.iter().any(varies)).then(|| {
+            let vectors = data.batches().most_vectors();
+            Buffer::new(
+                gpu,
+                "characters that run together",
+                vectors,
+                BufferUse::Uniform,
+            )
+        });
         let (mut buffers, mut previous) = (BTreeMap::new(), BTreeMap::new());
         let mut needed = shared.bound(Phase::Update);
         needed.extend(output_memories(graph));
@@ -103,25 +141,7 @@ impl GpuInstances {
                 _ => {}
             }
         }
-        let frame_buffers = FrameBuffers {
-            shared,
-            data: &data,
-            block: &block,
-            buffers: &buffers,
-            previous: &previous,
-        };
-        let mut launches = Vec::new();
-        for group in shared.groups.iter().filter(|g| g.phase() == Phase::Update) {
-            launches.push(launch::launch(
-                gpu,
-                shared,
-                group,
-                &shape,
-                count,
-                &frame_buffers,
-            )?);
-        }
-        Ok(Self {
+        let mut out = Self {
             parameters: vec![ParameterState::new(graph); count],
             shared: shared.clone(),
             count,
@@ -129,10 +149,47 @@ impl GpuInstances {
             block,
             buffers,
             previous,
-            launches,
+            launches: Vec::new(),
+            batch: batch.transpose()?,
+            bounds: Vec::new(),
             frames_done: 0,
             readback: Readback::new(),
-        })
+            moved: Vec::new(),
+        };
+        out.launches = out.make_launches(&out.buffers, &out.bounds)?;
+        Ok(out)
+    }
+
+    /// The shape of an array of these characters: as the graph says, but for rest positions that each has of its own.
+    pub(super) fn shape(&self, memory: Memory) -> ArrayShape {
+        shape(&self.shared, &self.buffers, memory)
+    }
+
+    /// Compiles and binds all launches of a frame to `buffers`, those of `bounds` last.
+    pub(super) fn make_launches(
+        &self,
+        buffers: &BTreeMap<Memory, Buffer<u32>>,
+        bounds: &[Option<OutputBounds>],
+    ) -> Result<Vec<Launch>, GpuError> {
+        let shared = &*self.shared;
+        let gpu = &shared.gpu;
+        let frame_buffers = FrameBuffers {
+            shared,
+            data: &self.data,
+            block: &self.block,
+            buffers,
+            previous: &self.previous,
+            batch: self.batch.as_ref(),
+        };
+        let shape = |memory| shape(shared, buffers, memory);
+        let of_update = shared.groups.iter().filter(|g| g.phase() == Phase::Update);
+        let launches =
+            of_update.map(|g| launch::launch(gpu, shared, g, &shape, self.count, &frame_buffers));
+        let mut launches: Vec<Launch> = launches.collect::<Result<_, _>>()?;
+        for output in bounds.iter().flatten() {
+            launches.extend(output.launches(gpu, &shape, self.count, &frame_buffers)?);
+        }
+        Ok(launches)
     }
 
     /// How many characters there are.
@@ -167,8 +224,7 @@ impl GpuInstances {
     /// Sends what the frames of all characters need: the first half of an update. Nothing changes where it fails.
     ///
     /// # Errors
-    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::PassesDiffer`],
-    /// [`GpuError::DeviceLost`].
+    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::DeviceLost`].
     pub fn send(&mut self, frames: &[Frame<'_>]) -> Result<(), GpuError> {
         if frames.len() != self.count {
             return Err(GpuError::FrameCount {
@@ -179,6 +235,7 @@ impl GpuInstances {
         for frame in frames {
             self.shared.graph.check_frame(frame)?;
         }
+        self.data.begin_frame();
         for (instance, frame) in frames.iter().enumerate() {
             let parameters = &mut self.parameters[instance];
             parameters.sample(&self.shared.graph, frame.time_secs);
@@ -186,7 +243,14 @@ impl GpuInstances {
             self.data
                 .write(nodes, Phase::Update, instance, frame, parameters)?;
         }
-        self.block.write(&self.shared.gpu, 0, self.data.block())
+        let gpu = &self.shared.gpu;
+        if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch)
+            && let Err(error) = buffer.write(gpu, 0, numbers)
+        {
+            self.data.batches_mut().forget_sent();
+            return Err(error);
+        }
+        self.block.write(gpu, 0, self.data.block())
     }
 
     /// Records the work of the frame that [`Self::send`] sent into the caller's commands: the second half of an update.
@@ -194,22 +258,23 @@ impl GpuInstances {
         self.record_timed(encoder, None);
     }
 
-    /// The same; with `times`, span `i` is launch `i` of [`Self::launch_labels`].
+    /// The same; with `times`, span `i` is dispatch `i` of [`Self::dispatches`].
     fn record_timed(&mut self, encoder: &mut wgpu::CommandEncoder, times: Option<&Timestamps>) {
         let odd = self.is_odd();
+        let mut span = 0_u32;
         match times {
             None => {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                self.each_launch(&mut |launch, _| launch.record(&mut pass, odd));
+                self.each_launch(&mut |launch, batch| launch.record(&mut pass, odd, batch));
             }
-            Some(times) => self.each_launch(&mut |launch, index| {
-                let span = u32::try_from(index).unwrap_or(u32::MAX);
+            Some(times) => self.each_launch(&mut |launch, batch| {
                 let writes = times.pass(span).ok();
+                span = span.saturating_add(1);
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some(&launch.label),
                     timestamp_writes: writes,
                 });
-                launch.record(&mut pass, odd);
+                launch.record(&mut pass, odd, batch);
             }),
         }
         if self.frames_done == 0 {
@@ -223,10 +288,10 @@ impl GpuInstances {
         self.frames_done += 1;
     }
 
-    fn each_launch(&self, run: &mut dyn FnMut(&Launch, usize)) {
+    fn each_launch(&self, run: &mut dyn FnMut(&Launch, Option<Batch>)) {
         let launches = &self.launches;
-        each_launch(launches, Phase::Update, &self.data, &mut |i| {
-            run(&launches[i], i);
+        each_launch(launches, Phase::Update, &self.data, &mut |i, batch| {
+            run(&launches[i], batch);
         });
     }
 
@@ -243,7 +308,8 @@ impl GpuInstances {
         })
     }
 
-    /// As [`Self::update`], each launch measured: its span in `times` has its place in [`Self::launch_labels`].
+    /// As [`Self::update`], each dispatch measured: its span in `times` has its place in [`Self::dispatches`]; those that `times` has no
+    /// room for are not.
     ///
     /// # Errors
     /// As [`Self::update`].
@@ -260,9 +326,24 @@ impl GpuInstances {
         })
     }
 
+    /// Which launch each dispatch of the frame that was sent last runs, in order: places in [`Self::launch_labels`]. A launch whose
+    /// passes depend on parameters may run often, or not at all. Allocates.
+    pub fn dispatches(&self) -> Vec<usize> {
+        let mut out = Vec::new();
+        each_launch(&self.launches, Phase::Update, &self.data, &mut |i, _| {
+            out.push(i)
+        });
+        out
+    }
+
     /// What each launch runs: nodes joined by ` + `.
     pub fn launch_labels(&self) -> impl ExactSizeIterator<Item = &str> {
         self.launches.iter().map(|l| l.label.as_str())
+    }
+
+    /// Bytes that a dispatch of each launch must move at least, for all characters: what it binds, each array once.
+    pub fn launch_bytes(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.launches.iter().map(|l| l.bytes)
     }
 
     /// The launches as data.
@@ -295,7 +376,11 @@ impl GpuInstances {
     /// Bytes on the device that are not shared.
     pub fn memory_bytes(&self) -> u64 {
         let own = self.buffers.values().chain(self.previous.values());
-        own.map(Buffer::bytes).sum::<u64>() + self.block.bytes()
+        let bounds = self.bounds.iter().flatten();
+        own.map(Buffer::bytes).sum::<u64>()
+            + self.block.bytes()
+            + self.batch.as_ref().map_or(0, Buffer::bytes)
+            + bounds.map(OutputBounds::bytes).sum::<u64>()
     }
 
     /// Whether the frame that comes next writes the buffers of odd frames.

@@ -1,10 +1,12 @@
 //! Launches ready to be recorded: pipelines and what they bind.
 
+use super::batches::Batch;
 use super::graph::Shared;
 use super::group::{Group, PassText};
+use super::instances::KernelBinding;
 use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
-use super::text::{ENTRY, launch_text};
+use super::text::{ENTRY, LaunchText, launch_text};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::pipeline::{KernelSource, Pipeline, RuntimeChecks};
@@ -22,14 +24,22 @@ pub(super) struct Launch {
     pub(super) phase: Phase,
     /// Set where the frame decides whether it runs: node and pass.
     pub(super) varying: Option<(usize, usize)>,
+    /// Its last binding tells which characters a dispatch is for.
+    pub(super) is_batched: bool,
+    /// Of the arrays that it binds, each once.
+    pub(super) bytes: u64,
     pub(super) text: String,
-    pub(super) bindings: Vec<(u32, bool, String)>,
+    pub(super) bindings: Vec<KernelBinding>,
 }
 
 /// Where an array is bound from, on even (`false`) or odd frames.
 pub(super) trait Buffers {
     /// The part of a buffer that holds it.
     fn binding(&self, memory: Memory, odd: bool) -> Option<wgpu::BufferBinding<'_>>;
+    /// Numbers of characters that run together, and how many vectors of four a kernel sees of them.
+    fn batch(&self) -> Option<(&wgpu::Buffer, usize)> {
+        None
+    }
 }
 
 pub(super) fn label(group: &Group, nodes: &[NodeOnDevice]) -> String {
@@ -76,6 +86,32 @@ fn checks(group: &Group, nodes: &[NodeOnDevice]) -> RuntimeChecks {
     unsafe { RuntimeChecks::loops_end() }
 }
 
+/// What a launch binds, for people and engines.
+fn describe(
+    text: &LaunchText,
+    shared: &Shared,
+    shape: &dyn Fn(Memory) -> ArrayShape,
+    instances: usize,
+) -> Vec<KernelBinding> {
+    let memories = text
+        .memories
+        .iter()
+        .map(Some)
+        .chain(std::iter::repeat(None));
+    let bindings = text.bindings.iter().zip(memories);
+    bindings
+        .map(|(binding, memory)| KernelBinding {
+            slot: binding.slot,
+            access: binding.access,
+            holds: memory.map_or_else(
+                || "characters of the dispatch".to_owned(),
+                |m| shared.memory_name(*m),
+            ),
+            bytes: memory.map_or(4 * instances, |m| shape(*m).bytes(instances)) as u64,
+        })
+        .collect()
+}
+
 /// Compiles a group and binds its buffers.
 pub(super) fn launch(
     gpu: &Gpu,
@@ -91,7 +127,9 @@ pub(super) fn launch(
         Phase::Update => instances,
     };
     let workgroup = group.workgroup();
-    let text = launch_text(group, &shared.nodes, shape, instances > 1)?;
+    let batch = buffers.batch().filter(|_| group.varies() && instances > 1);
+    let batch_vectors = batch.map(|(_, vectors)| vectors);
+    let text = launch_text(group, &shared.nodes, shape, instances > 1, batch_vectors)?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
         // Every element is written before it is read.
@@ -116,6 +154,14 @@ pub(super) fn launch(
                 })?;
             bound.push((binding.slot, buffer));
         }
+        if let (Some((buffer, vectors)), Some(binding)) = (batch, text.bindings.last()) {
+            let window = wgpu::BufferBinding {
+                buffer,
+                offset: 0,
+                size: wgpu::BufferSize::new(vectors as u64 * 16),
+            };
+            bound.push((binding.slot, window));
+        }
         pipeline.bind(gpu, &bound)
     };
     let bind_groups = [bind_group(false)?, bind_group(true)?];
@@ -123,37 +169,36 @@ pub(super) fn launch(
     let most = gpu.limits().workgroups_per_dimension;
     gpu.limit("instances of one launch", instances as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));
+    let described = describe(&text, shared, shape, instances);
     Ok(Launch {
-        bindings: text
-            .bindings
-            .iter()
-            .zip(&text.memories)
-            .map(|(b, m)| {
-                (
-                    b.slot,
-                    b.access == crate::Access::ReadWrite,
-                    shared.memory_name(*m),
-                )
-            })
-            .collect(),
+        bytes: described.iter().map(|b| b.bytes).sum(),
+        bindings: described,
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,
         grid: [x, y, u32::try_from(instances).unwrap_or(u32::MAX)],
         phase: group.phase(),
+        is_batched: batch.is_some(),
         varying: first.filter(|_| group.varies()),
         label,
     })
 }
 
 impl Launch {
-    /// Records the dispatch; nothing for meshes without vertices.
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool) {
+    /// Records the dispatch, for `batch` or for all; nothing for meshes without vertices.
+    pub(super) fn record(&self, pass: &mut wgpu::ComputePass<'_>, odd: bool, batch: Option<Batch>) {
         if self.grid.contains(&0) {
             return;
         }
         let bindings = &self.bind_groups[usize::from(odd)];
-        self.pipeline.dispatch(pass, bindings, self.grid);
+        match batch.filter(|_| self.is_batched) {
+            None => self.pipeline.dispatch(pass, bindings, self.grid),
+            Some(batch) => {
+                let grid = [self.grid[0], self.grid[1], batch.count];
+                let offsets = [batch.offset];
+                self.pipeline.dispatch_at(pass, bindings, &offsets, grid);
+            }
+        }
     }
 }
 

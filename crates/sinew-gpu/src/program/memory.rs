@@ -65,6 +65,9 @@ impl Kind {
             Element::Vec3 => Self::Plain(DeviceType::Vec3F),
             Element::Vec4 => Self::Plain(DeviceType::Vec4F),
             Element::Line => Self::Line,
+            Element::Int => Self::Plain(DeviceType::I32),
+            Element::Uint => Self::Plain(DeviceType::U32),
+            Element::Vec2 => Self::Plain(DeviceType::Vec2F),
         }
     }
 

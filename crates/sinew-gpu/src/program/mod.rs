@@ -3,6 +3,8 @@
 //! [`GpuGraph`] holds what all instances share (setup results, rest meshes), [`GpuInstances`] any number of characters that
 //! move together: each node costs the same number of launches for one and for ten thousand.
 
+mod batches;
+mod bounds;
 mod frame_data;
 mod graph;
 mod group;
@@ -13,6 +15,7 @@ mod names;
 mod nodes;
 mod outputs;
 mod planning;
+mod rest_offsets;
 mod rows;
 mod schedule;
 mod text;
@@ -21,5 +24,5 @@ mod tiles;
 mod unroll;
 
 pub use graph::GpuGraph;
-pub use instances::{GpuInstances, Kernel};
+pub use instances::{GpuInstances, Kernel, KernelBinding};
 pub use outputs::{GpuMesh, GpuMeshOutput};

@@ -2,7 +2,8 @@
 
 use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
-use sinew_deform::{DevicePass, MeshAttribute, PortDesc, PortType};
+use sinew_deform::{DevicePass, Element, Locality, MeshAttribute, PortDesc, PortType};
+use sinew_graph::Link;
 use sinew_wgsl::Snippet;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use std::collections::BTreeSet;
@@ -25,6 +26,12 @@ pub(super) enum Given {
     },
     /// `write_NAME(i, from, to, color)`.
     WriteLine { memory: Option<Memory> },
+    /// `add_NAME(i, v)`, or a `write_NAME(i, v)` that may leave elements as they were.
+    Scatter {
+        memory: Option<Memory>,
+        ty: &'static str,
+        adds: bool,
+    },
     /// `uniforms()`.
     Uniforms { memory: Memory },
     /// `open_RELATION(i)`.
@@ -57,14 +64,19 @@ pub(super) enum Part {
 impl Given {
     pub(super) fn reads(&self) -> Option<Memory> {
         match self {
-            Self::Read { memory, .. } | Self::Through { memory, .. } => *memory,
+            // What is not overwritten comes from before.
+            Self::Read { memory, .. }
+            | Self::Through { memory, .. }
+            | Self::Scatter { memory, .. } => *memory,
             Self::Uniforms { memory } => Some(*memory),
             _ => None,
         }
     }
     pub(super) fn writes(&self) -> Option<Memory> {
         match self {
-            Self::Write { memory, .. } | Self::WriteLine { memory } => *memory,
+            Self::Write { memory, .. }
+            | Self::WriteLine { memory }
+            | Self::Scatter { memory, .. } => *memory,
             _ => None,
         }
     }
@@ -96,8 +108,12 @@ pub(super) fn all_given(
             S::F32(v) => constant((*name).into(), "f32", format!("{v:?}f")),
         }
     }
-    for (port, place) in node.step.desc.inputs.iter().zip(&node.inputs) {
+    let links = node.step.links.iter();
+    for ((port, place), link) in node.step.desc.inputs.iter().zip(&node.inputs).zip(links) {
         input(&mut out, port, place, shape);
+        if let Some(Link::Mesh(mesh)) = link {
+            out.push(rest_positions(port, *mesh));
+        }
     }
     for (port, place) in node.step.desc.outputs.iter().zip(&node.outputs) {
         output(&mut out, port, place);
@@ -114,6 +130,17 @@ pub(super) fn all_given(
 /// Arrays at a port: by attribute for meshes, the first alone for others.
 pub(super) type PortMemory = [Option<Memory>; sinew_deform::MESH_ATTRIBUTES];
 
+/// A mesh input's authored positions.
+fn rest_positions(port: &PortDesc, mesh: usize) -> NamedGiven {
+    let attribute = MeshAttribute::Positions;
+    let given = Given::Read {
+        memory: Some(Memory::Rest { mesh, attribute }),
+        part: Part::Whole,
+        ty: "vec3f",
+    };
+    (format!("read_{}_rest_positions", port.name), given)
+}
+
 fn flag(out: &mut Vec<NamedGiven>, name: String, is: bool) {
     let value = is.to_string();
     out.push((name, Given::Constant { ty: "bool", value }));
@@ -123,6 +150,17 @@ fn attribute_type(attribute: MeshAttribute) -> &'static str {
     match attribute {
         MeshAttribute::Positions | MeshAttribute::Normals => "vec3f",
         MeshAttribute::Tangents | MeshAttribute::Colors => "vec4f",
+    }
+}
+
+fn element_type(element: Element) -> &'static str {
+    match element {
+        Element::Float | Element::Line => "f32",
+        Element::Int => "i32",
+        Element::Uint => "u32",
+        Element::Vec2 => "vec2f",
+        Element::Vec3 => "vec3f",
+        Element::Vec4 => "vec4f",
     }
 }
 
@@ -162,6 +200,7 @@ fn input(
         }
         PortType::Pose => return,
         PortType::Mask | PortType::Values => read("", place[0], Part::Whole, "f32"),
+        PortType::Buffer(element) => read("", place[0], Part::Whole, element_type(element)),
         PortType::Lines => {
             read("_from", place[0], Part::LineFrom, "vec3f");
             read("_to", place[0], Part::LineTo, "vec3f");
@@ -197,6 +236,12 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
         PortType::Lines => {
             let memory = place[0];
             out.push((format!("write_{name}"), Given::WriteLine { memory }));
+        }
+        PortType::Buffer(element) => {
+            let (memory, ty) = (place[0], element_type(element));
+            out.push((format!("write_{name}"), Given::Write { memory, ty }));
+            let adds = true;
+            out.push((format!("add_{name}"), Given::Scatter { memory, ty, adds }));
         }
     }
     flag(out, format!("wants_{name}"), place[0].is_some());
@@ -308,6 +353,13 @@ pub(super) fn used(
         .filter(|(name, _)| aliases.iter().all(|(alias, _)| alias != name))
         .cloned();
     let all = aliased.chain(plain);
-    all.filter(|(name, _)| words.contains(name.as_str()))
-        .collect()
+    let used = all.filter(|(name, _)| words.contains(name.as_str()));
+    used.map(|(name, what)| match (pass.locality, what) {
+        (Locality::Scatter, Given::Write { memory, ty }) => {
+            let adds = false;
+            (name, Given::Scatter { memory, ty, adds })
+        }
+        (_, what) => (name, what),
+    })
+    .collect()
 }

@@ -1,12 +1,13 @@
 //! Reading what a frame left on the device.
 
+use super::bounds::OutputBounds;
 use super::instances::GpuInstances;
 use super::memory::Memory;
 use crate::buffer::Buffer;
 use crate::error::GpuError;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
-use sinew_graph::{BoundGraph, OutputPlace};
+use sinew_graph::{BoundGraph, Bounds, OutputPlace};
 
 /// A mesh output in device memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,10 @@ pub struct GpuMeshOutput<'a> {
     pub previous_normals: Option<&'a Buffer<u32>>,
     /// Tangents of the frame before.
     pub previous_tangents: Option<&'a Buffer<u32>>,
+    /// Two vectors of four floats an instance: lowest coordinates and a zero, highest coordinates and a zero. A mesh that all
+    /// instances share has its bounds once for each of them, too; a mesh without vertices has zeros. `None` without
+    /// [`GpuInstances::make_bounds`].
+    pub bounds: Option<&'a Buffer<[f32; 4]>>,
     /// Whether every instance has its own; a mesh that nothing moves is there once.
     pub per_instance: [bool; MESH_ATTRIBUTES],
 }
@@ -93,7 +98,8 @@ impl GpuInstances {
         };
         let now = |a| self.buffer(of(a)?, false);
         let before = |a| self.buffer(of(a)?, true);
-        let per_instance = MeshAttribute::ALL.map(|a| matches!(of(a), Some(Memory::Frame(_))));
+        let per_instance =
+            MeshAttribute::ALL.map(|a| of(a).is_some_and(|m| self.shape(m).per_instance));
         Some(GpuMeshOutput {
             vertex_count: self
                 .shared
@@ -109,6 +115,7 @@ impl GpuInstances {
             previous_positions: before(MeshAttribute::Positions)?,
             previous_normals: before(MeshAttribute::Normals),
             previous_tangents: before(MeshAttribute::Tangents),
+            bounds: self.bounds_of(name).map(OutputBounds::buffer),
             per_instance,
         })
     }
@@ -119,7 +126,7 @@ impl GpuInstances {
         before: bool,
         instance: usize,
     ) -> Result<Vec<T>, GpuError> {
-        let shape = self.shared.shape(memory);
+        let shape = self.shape(memory);
         let words = shape.kind.bytes() * shape.len / 4;
         let mut out = vec![0_u32; words];
         let start = if shape.per_instance {
@@ -161,6 +168,32 @@ impl GpuInstances {
             out.colors = Some(self.read(m, false, instance)?);
         }
         Ok(Some(out))
+    }
+
+    fn bounds_of(&self, name: &str) -> Option<&OutputBounds> {
+        let outputs = self.shared.graph.plan().outputs();
+        let index = outputs.iter().position(|o| o.name == name)?;
+        self.bounds.get(index)?.as_ref()
+    }
+
+    /// Reads the bounds of a mesh output of one character back, lowest and highest corner; waits for the device. `None` where there is no such
+    /// output or character, its mesh has no vertices, or nobody called [`Self::make_bounds`].
+    ///
+    /// # Errors
+    /// As [`Self::read_mesh`].
+    pub fn read_bounds(&mut self, name: &str, instance: usize) -> Result<Option<Bounds>, GpuError> {
+        let bounds = self.bounds_of(name).filter(|b| !b.is_empty());
+        let buffer = bounds
+            .filter(|_| instance < self.count)
+            .map(|b| b.buffer().clone());
+        let Some(buffer) = buffer else {
+            return Ok(None);
+        };
+        let mut out = [[0.0; 4]; 2];
+        let gpu = &self.shared.gpu;
+        self.readback.read(gpu, &buffer, 2 * instance, &mut out)?;
+        let [lowest, highest] = out.map(|[x, y, z, _]| [x, y, z]);
+        Ok(Some((lowest, highest)))
     }
 
     /// Reads a mask or values output of one character back; waits for the device.

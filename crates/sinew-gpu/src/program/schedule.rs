@@ -174,7 +174,7 @@ fn known(passes: &[PassText], nodes: &[NodeOnDevice], domains: &mut Domains) -> 
 
 /// Whether a pass may run in tiles at all.
 pub(super) fn may_tile(pass: &PassText) -> bool {
-    pass.locality == Locality::Own && pass.phase == Phase::Update && !pass.varies
+    pass.locality == Locality::Own && pass.phase == Phase::Update && !pass.varies && !pass.guarded
 }
 
 impl Schedule {

@@ -13,7 +13,7 @@ use crate::pipeline::Binding;
 use sinew_deform::DeviceType;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions, Snippet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Name of the entry point.
@@ -34,10 +34,14 @@ struct Writer<'a> {
     shape: &'a dyn Fn(Memory) -> ArrayShape,
     /// Whether there are several instances.
     many: bool,
+    /// Whether a dispatch is for some of them.
+    batched: bool,
     /// Slot and whether it is written.
     slots: BTreeMap<Memory, (usize, bool)>,
     /// Private variables that carry what earlier passes of the launch (of the stage, in tiles) wrote.
     links: BTreeMap<Memory, String>,
+    /// Arrays that are added to.
+    atomic: BTreeSet<Memory>,
     /// Stage whose passes are written, in tiles.
     stage: usize,
     /// Variables that hold uniforms.
@@ -47,12 +51,13 @@ struct Writer<'a> {
     out: String,
 }
 
-/// Puts the text together and checks it.
+/// Puts the text together and checks it. With `batch`, the last binding lists the characters of a dispatch, that many vectors of four.
 pub(super) fn launch_text(
     group: &Group,
     nodes: &[NodeOnDevice],
     shape: &dyn Fn(Memory) -> ArrayShape,
     many: bool,
+    batch: Option<usize>,
 ) -> Result<LaunchText, GpuError> {
     let bound = group.bound(nodes);
     let mut bindings = Vec::new();
@@ -74,8 +79,10 @@ pub(super) fn launch_text(
         nodes,
         shape,
         many,
+        batched: batch.is_some(),
         slots,
         links: BTreeMap::new(),
+        atomic: BTreeSet::new(),
         stage: 0,
         cached: BTreeMap::new(),
         relations: BTreeMap::new(),
@@ -102,6 +109,14 @@ pub(super) fn launch_text(
         }
     }
     writer.bindings(&memories, &uniforms);
+    if let Some(vectors) = batch {
+        let slot = memories.len();
+        let _ = writeln!(
+            writer.out,
+            "@group(0) @binding({slot}) var<uniform> sinew_batch: array<vec4u, {vectors}>;"
+        );
+        bindings.push(Binding::uniform_at(u32::try_from(slot).unwrap_or(u32::MAX)));
+    }
     if let Some(tiling) = &group.tiling {
         writer.tile_entry(tiling, &calls);
     } else {
@@ -138,6 +153,12 @@ impl Writer<'_> {
                 }
                 Given::Write { memory, ty } => self.write(index, &full, *memory, ty),
                 Given::WriteLine { memory } => self.write_line(&full, *memory),
+                Given::Scatter {
+                    memory,
+                    ty,
+                    adds: true,
+                } => self.add(&full, *memory, ty),
+                Given::Scatter { memory, ty, .. } => self.write(index, &full, *memory, ty),
                 Given::Uniforms { memory } => {
                     let struct_name = format!("{prefix}Uniforms");
                     let element = if self.group.tiling.is_some() {
@@ -197,7 +218,12 @@ impl Writer<'_> {
                     }
                 }
             }
-            renames.push((name.clone(), full));
+            let called = if pass.guarded {
+                self.guarded(&full, given)
+            } else {
+                full
+            };
+            renames.push((name.clone(), called));
         }
         renames
     }
@@ -399,6 +425,48 @@ impl Writer<'_> {
         )
     }
 
+    /// `add_NAME(i, v)` on whole numbers.
+    fn add(&mut self, name: &str, memory: Option<Memory>, ty: &str) {
+        let mut body = String::new();
+        if let Some(memory) = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1)) {
+            self.atomic.insert(memory);
+            let _ = write!(body, "atomicAdd(&{}, v); ", self.element(memory, "i"));
+        }
+        let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
+    }
+
+    /// The same function for indices that nobody vouches for; gives its name.
+    fn guarded(&mut self, name: &str, given: &Given) -> String {
+        let checked = format!("{name}_guarded");
+        let text = match given {
+            Given::Read {
+                memory: Some(memory),
+                ty,
+                ..
+            } => {
+                let len = (self.shape)(*memory).len;
+                format!(
+                    "fn {checked}(i: u32) -> {ty} {{ if (i < {len}u) {{ return {name}(i); }} return {ty}(); }}"
+                )
+            }
+            Given::Write {
+                memory: Some(memory),
+                ty,
+            }
+            | Given::Scatter {
+                memory: Some(memory),
+                ty,
+                ..
+            } => {
+                let len = (self.shape)(*memory).len;
+                format!("fn {checked}(i: u32, v: {ty}) {{ if (i < {len}u) {{ {name}(i, v); }} }}")
+            }
+            _ => return name.to_owned(),
+        };
+        let _ = writeln!(self.out, "{text}");
+        checked
+    }
+
     fn write_line(&mut self, name: &str, memory: Option<Memory>) {
         let mut body = String::new();
         let stored = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1));
@@ -427,6 +495,8 @@ impl Writer<'_> {
             let access = if writes { "read_write" } else { "read" };
             let element = match (self.shape)(memory).kind {
                 Kind::Plain(DeviceType::Vec3F) | Kind::Line => "f32",
+                Kind::Plain(DeviceType::I32) if self.atomic.contains(&memory) => "atomic<i32>",
+                Kind::Plain(DeviceType::U32) if self.atomic.contains(&memory) => "atomic<u32>",
                 Kind::Plain(ty) => ty.wgsl(),
                 Kind::Uniforms { .. } => uniforms.get(&memory).map_or("f32", String::as_str),
             };
@@ -438,12 +508,16 @@ impl Writer<'_> {
     }
 
     fn entry(&mut self, count: usize, workgroup_size: u32, calls: &str) {
-        let instance = if self.many {
-            self.out.push_str("var<private> sinew_instance: u32;\n");
-            "    sinew_instance = sinew_group.z;\n"
-        } else {
-            ""
+        let instance = match (self.many, self.batched) {
+            (false, _) => "",
+            (true, false) => "    sinew_instance = sinew_group.z;\n",
+            (true, true) => {
+                "    sinew_instance = sinew_batch[sinew_group.z / 4u][sinew_group.z % 4u];\n"
+            }
         };
+        if self.many {
+            self.out.push_str("var<private> sinew_instance: u32;\n");
+        }
         let _ = write!(
             self.out,
             "@compute @workgroup_size({workgroup_size})

@@ -287,8 +287,9 @@ impl Binder<'_> {
             fixed: &fixed,
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
-        let result = match (blob, node.desc.restore) {
-            (Some(blob), Some(r)) => (r.restore)(blob, &context),
+        let result = match (blob, node.desc.restore, &node.kernel) {
+            (_, _, Some(kernel)) => crate::kernel::bind(kernel, &context),
+            (Some(blob), Some(r), None) => (r.restore)(blob, &context),
             _ => (node.desc.bind)(&context),
         };
         // A wrong read explains whatever else went wrong.
@@ -347,7 +348,7 @@ impl Binder<'_> {
                     (Value::Pose { input, location }, PendingOutput::Pose(id))
                 }
                 PortType::Mask => self.plan_array(port, vertex_count, phase),
-                PortType::Values | PortType::Lines => {
+                PortType::Values | PortType::Lines | PortType::Buffer(_) => {
                     self.plan_array(port, bound.output_len(port.name), phase)
                 }
             };
@@ -486,7 +487,9 @@ fn link(value: &Value, port: &PortDesc) -> Link {
         Value::Array(a) => match port.ty {
             PortType::Mask => Link::Mask,
             PortType::Lines => Link::Lines(a.len),
-            PortType::Values | PortType::Mesh | PortType::Pose => Link::Values(a.len),
+            PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
+                Link::Values(a.len)
+            }
         },
     }
 }

@@ -151,6 +151,7 @@ impl Binder<'_> {
         let node = PlanNode {
             name: format!("frames ({})", self.pending.len()),
             desc,
+            kernel: None,
             inputs: vec![None; desc.inputs.len()],
             parameters,
             runs_in_setup: constant,

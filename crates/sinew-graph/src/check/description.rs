@@ -65,6 +65,13 @@ fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
         (PortType::Pose, None) if !has(PortType::Pose) => Some(format!(
             "its pose output '{name}' needs a pose input that must be linked"
         )),
-        (PortType::Mask | PortType::Pose | PortType::Values | PortType::Lines, None) => None,
+        (
+            PortType::Mask
+            | PortType::Pose
+            | PortType::Values
+            | PortType::Lines
+            | PortType::Buffer(_),
+            None,
+        ) => None,
     }
 }

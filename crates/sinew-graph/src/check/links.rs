@@ -3,7 +3,7 @@
 use super::{Collector, Symbol};
 use crate::diagnostic::listed;
 use crate::plan::InputType;
-use sinew_deform::PortType;
+use sinew_deform::{Element, PortType};
 use std::ops::Range;
 
 /// A link's start before nodes are ordered.
@@ -62,11 +62,27 @@ impl Collector<'_> {
             .unwrap_or_default()
         {
             match self.resolve_link(0, &link, &span, &format!("output '{name}'"), None) {
-                Some(s) => outputs.push((name, s)),
-                None => ok = false,
+                Some(s) if self.can_leave(s, &name, &span) => outputs.push((name, s)),
+                _ => ok = false,
             }
         }
         ok.then_some((sources, outputs))
+    }
+
+    /// Buffers of anything but floats stay inside.
+    fn can_leave(&mut self, source: RawSource, name: &str, span: &Range<usize>) -> bool {
+        let found = self.type_of(source);
+        let inside = matches!(found, PortType::Buffer(element) if element != Element::Float);
+        if inside {
+            let message = format!(
+                "output '{name}': a {} cannot leave the graph",
+                found.as_str()
+            );
+            let help = "link a buffer of float, a mask, values, lines or a mesh";
+            self.reporter(0)
+                .error("wrong_link_type", span, message, help);
+        }
+        !inside
     }
 
     /// The links into and out of nested graphs.
@@ -147,7 +163,7 @@ impl Collector<'_> {
             }
         };
         let found = self.type_of(source);
-        if expected.is_some_and(|e| e != found) {
+        if expected.is_some_and(|e| !e.takes(found)) {
             let expected = expected.map_or("", PortType::as_str);
             self.reporter(scope).error(
                 "wrong_link_type",

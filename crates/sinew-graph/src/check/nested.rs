@@ -2,8 +2,8 @@
 
 use super::nodes::{COMMON_KEYS, main_of, narrow};
 use super::{
-    Alias, Collector, FixedValue, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING, MAX_NODES_TO_NEST,
-    ParameterRef, Symbol,
+    Alias, Collector, FixedValue, GraphText, MAX_GRAPHS, MAX_NESTED_BYTES, MAX_NESTING,
+    MAX_NODES_TO_NEST, ParameterRef, Symbol,
 };
 use crate::diagnostic::listed;
 use crate::json::{self, Json, Kind, Member, Reporter};
@@ -92,35 +92,13 @@ impl Collector<'_> {
                     );
                     return None;
                 };
-                let from = self.open_files.last().cloned().unwrap_or_default();
-                let found = match self.nested.graph_text(&from, file) {
-                    Ok(found) => found,
-                    Err(why) => {
-                        self.reporter(outer).error(
-                            "nested_file",
-                            &file_json.span,
-                            format!("the graph '{file}' cannot be read: {why}"),
-                            "paths are relative to the document that names them",
-                        );
-                        return None;
-                    }
-                };
+                let found = self.other_file(outer, "graph", file, &file_json.span)?;
                 if self.open_files.contains(&found.name) {
                     self.reporter(outer).error(
                         "recursive_graph",
                         &file_json.span,
                         format!("'{file}' contains itself"),
                         "",
-                    );
-                    return None;
-                }
-                self.nested_bytes = self.nested_bytes.saturating_add(found.text.len());
-                if self.nested_bytes > MAX_NESTED_BYTES {
-                    self.reporter(outer).error(
-                        "too_large",
-                        &file_json.span,
-                        format!("the nested graphs have more than {MAX_NESTED_BYTES} bytes"),
-                        "each is counted as often as it is named",
                     );
                     return None;
                 }
@@ -140,6 +118,42 @@ impl Collector<'_> {
                 None
             }
         }
+    }
+
+    /// The text of a file that the document being read names; `what` it is, for messages.
+    pub(super) fn other_file(
+        &mut self,
+        scope: usize,
+        what: &str,
+        file: &str,
+        span: &Range<usize>,
+    ) -> Option<GraphText> {
+        let from = self.open_files.last().cloned().unwrap_or_default();
+        let found = match self.nested.graph_text(&from, file) {
+            Ok(found) => found,
+            Err(why) => {
+                self.reporter(scope).error(
+                    "nested_file",
+                    span,
+                    format!("the {what} '{file}' cannot be read: {why}"),
+                    "paths are relative to the document that names them",
+                );
+                return None;
+            }
+        };
+        self.nested_bytes = self.nested_bytes.saturating_add(found.text.len());
+        if self.nested_bytes > MAX_NESTED_BYTES {
+            self.reporter(scope).error(
+                "too_large",
+                span,
+                format!(
+                    "graphs and kernels in other files have more than {MAX_NESTED_BYTES} bytes"
+                ),
+                "each is counted as often as it is named",
+            );
+            return None;
+        }
+        Some(found)
     }
 
     #[expect(

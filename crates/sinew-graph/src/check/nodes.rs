@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(super) const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
 /// Node kinds that the compiler itself understands.
 pub(crate) const NESTED_KIND: &str = "graph";
-/// Reserved: the user's own WGSL.
+/// The user's own WGSL.
 pub(crate) const KERNEL_KIND: &str = "kernel";
 
 impl Collector<'_> {
@@ -170,14 +170,7 @@ impl Collector<'_> {
         };
         match kind_json.text() {
             Some(NESTED_KIND) => self.collect_graph(scope, name, span, json, defaults),
-            Some(KERNEL_KIND) => {
-                self.reporter(scope).error(
-                    "kernel_device",
-                    &kind_json.span,
-                    "custom kernels run on a GPU device only, and this build has the CPU device",
-                    "use built-in nodes; `sinew nodes` lists them",
-                );
-            }
+            Some(KERNEL_KIND) => self.collect_kernel(scope, name, span, json, defaults),
             Some(kind) => match self.kinds.iter().copied().find(|d| d.name == kind) {
                 Some(desc) => match description::fault(desc) {
                     None => self.collect_plain(scope, name, span, json, desc, defaults),
@@ -280,6 +273,7 @@ impl Collector<'_> {
             scope,
             span: span.clone(),
             desc,
+            kernel: None,
             links,
             parameters,
         });
@@ -304,7 +298,7 @@ impl Collector<'_> {
         );
     }
 
-    fn read_source(
+    pub(super) fn read_source(
         &mut self,
         scope: usize,
         desc: &ParameterDesc,

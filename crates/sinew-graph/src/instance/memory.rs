@@ -33,6 +33,8 @@ impl Buffer {
                 Element::Vec3 => Self::Vec3(vec![[0.0; 3]; len]),
                 Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
                 Element::Line => Self::Line(vec![Line::default(); len]),
+                // On graphics devices only; whoever needs them is refused before.
+                Element::Int | Element::Uint | Element::Vec2 => Self::default(),
             },
             Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
                 Some(InputBinding::Pose(rig)) => rig.rest_pose(),
@@ -108,6 +110,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) frame: &'a [Buffer],
     /// Values of `values` inputs; empty for the others.
     pub(crate) values: &'a [Vec<f32>],
+    /// Rest positions that an instance has of its own, by mesh; empty ones are as they were bound.
+    pub(crate) moved_rest: &'a [Vec<[f32; 3]>],
     /// Brings the poses; there is none in setup.
     pub(crate) given: Option<&'a Frame<'a>>,
 }
@@ -125,7 +129,12 @@ impl<'a> Sources<'a> {
     pub(crate) fn vec3(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 3]]> {
         match (place, attribute) {
             (Place::Rest(mesh), MeshAttribute::Positions) => {
-                Some(self.meshes.get(mesh)?.positions.as_slice())
+                let moved = self.moved_rest.get(mesh).filter(|m| !m.is_empty());
+                Some(
+                    moved
+                        .unwrap_or(&self.meshes.get(mesh)?.positions)
+                        .as_slice(),
+                )
             }
             (Place::Rest(mesh), _) => self.meshes.get(mesh)?.normals.as_deref(),
             _ => self.buffer(place)?.vec3(),

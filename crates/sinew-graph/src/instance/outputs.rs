@@ -3,7 +3,7 @@
 use super::Instance;
 use crate::program::{OutputPlace, Place};
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
-use sinew_geom::{Mesh, Pose};
+use sinew_geom::{Bounds, Mesh, Pose};
 
 /// A mesh output after an update: current attributes and those of the frame before.
 ///
@@ -26,6 +26,13 @@ pub struct OutputMesh<'a> {
     pub previous_normals: Option<&'a [[f32; 3]]>,
     /// Tangents of the frame before.
     pub previous_tangents: Option<&'a [[f32; 4]]>,
+}
+
+impl OutputMesh<'_> {
+    /// Lowest and highest coordinates of the positions; `None` without vertices. Computed at each call.
+    pub fn bounds(&self) -> Option<Bounds> {
+        sinew_geom::bounds(self.positions)
+    }
 }
 
 impl Instance {

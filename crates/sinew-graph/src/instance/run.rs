@@ -45,6 +45,14 @@ pub(crate) fn run_setup(
     inputs: &[InputBinding],
     par: Par,
 ) -> Result<Vec<Buffer>, BindError> {
+    if program.device_only().is_some() {
+        // Whoever has a device runs them there; nothing here can.
+        return Ok(program
+            .setup_buffers
+            .iter()
+            .map(|_| Buffer::default())
+            .collect());
+    }
     let descs = program.setup_buffers.iter();
     let mut buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, inputs)).collect();
     let moment = Moment {
@@ -57,6 +65,7 @@ pub(crate) fn run_setup(
             meshes: &program.meshes,
             setup: None,
             values: &[],
+            moved_rest: &[],
             given: None,
         };
         let mut state = StepState::new(step);
@@ -83,6 +92,8 @@ pub(super) struct Surroundings<'a> {
     /// Results of setup; `None` while they are being made.
     pub(super) setup: Option<&'a [Buffer]>,
     pub(super) values: &'a [Vec<f32>],
+    /// As in [`Sources`].
+    pub(super) moved_rest: &'a [Vec<[f32; 3]>],
     pub(super) given: Option<&'a Frame<'a>>,
 }
 
@@ -100,6 +111,7 @@ impl<'a> Surroundings<'a> {
             setup,
             frame,
             values: self.values,
+            moved_rest: self.moved_rest,
             given: self.given,
         }
     }
@@ -249,7 +261,7 @@ fn input_value<'a>(
         PortPlace::Array(place) => match ty {
             PortType::Lines => InputValue::Lines(sources.lines(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),
-            PortType::Values | PortType::Mesh | PortType::Pose => {
+            PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
                 InputValue::Values(sources.floats(place)?)
             }
         },

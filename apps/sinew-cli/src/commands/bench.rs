@@ -1,0 +1,220 @@
+//! `sinew bench`: how long a graph takes, node by node, on the processor and on a graphics device.
+
+mod crossover;
+#[cfg(feature = "gpu")]
+mod graphics;
+mod motion;
+mod processor;
+mod table;
+
+use super::run::{chosen_clip, parse_settings};
+use crate::args::{BenchArgs, LogFormat};
+use crate::character::{Cast, Character};
+use crate::document::Document;
+use crate::exit::{Failure, Outcome};
+use crate::talk::{Talk, print};
+use crate::values;
+use motion::Motion;
+use processor::ProcessorTimes;
+use serde_json::{Value, json};
+use sinew::deform::Par;
+use sinew::graph::BoundGraph;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One node or launch.
+#[derive(Clone, Debug)]
+struct Part {
+    name: String,
+    /// Median microseconds a frame.
+    us: f64,
+    /// Bytes that must move at least.
+    bytes: Option<u64>,
+    /// Dispatches a frame.
+    dispatches: Option<usize>,
+}
+
+/// What a graphics device took.
+#[derive(Clone, Debug)]
+struct GraphicsTimes {
+    adapter: String,
+    is_software: bool,
+    /// Bytes read or written in a nanosecond by a plain copy.
+    copy_gb_per_s: Option<f64>,
+    /// By the device's clock; `None` where it takes no times.
+    device_us: Option<f64>,
+    /// To send, record and submit.
+    host_us: f64,
+    /// From the begin of that until the result is there.
+    until_done_us: f64,
+    launches: Vec<Part>,
+}
+
+impl GraphicsTimes {
+    /// Time from frame to frame: device and host work at the same time.
+    fn frame_us(&self) -> f64 {
+        self.device_us
+            .map_or(self.until_done_us, |device| device.max(self.host_us))
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+mod graphics {
+    use super::{BoundGraph, GraphicsTimes, Motion, Outcome};
+    use crate::exit::{Code, Failure};
+    use std::sync::Arc;
+
+    /// There is none in this program.
+    #[derive(Debug)]
+    pub(super) enum Graphics {}
+
+    impl Graphics {
+        pub(super) fn new() -> Outcome<Self> {
+            let why = "this program was built without graphics (its feature 'gpu')";
+            Err(Failure::new(Code::Device, why))
+        }
+        pub(super) fn measure(
+            &self,
+            _: &Arc<BoundGraph>,
+            _: &Motion,
+            _: usize,
+        ) -> Outcome<GraphicsTimes> {
+            match *self {}
+        }
+    }
+}
+
+pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome {
+    if args.frames == 0 {
+        return Err(Failure::usage("--frames is 0, expected at least 1"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.threads)
+        .build()
+        .map_err(Failure::output)?;
+    let graphics = graphics::Graphics::new();
+    if let Err(failure) = &graphics {
+        talk.warning("graphics", &failure.message);
+    }
+    let mut text = String::new();
+    let mut report = json!({
+        "sinew": env!("CARGO_PKG_VERSION"),
+        "frames": args.frames,
+        "threads": pool.current_num_threads(),
+    });
+    if let (Some(graph), Some(character)) = (&args.graph, &args.character) {
+        let (bound, motion) = load(args, graph, character, talk)?;
+        let vertices: usize = bound
+            .program()
+            .meshes()
+            .iter()
+            .map(|m| m.vertex_count())
+            .sum();
+        report["graph"] = graph.display().to_string().into();
+        report["character"] = character.display().to_string().into();
+        report["vertices"] = vertices.into();
+        text += &format!(
+            "{} on {}: {vertices} vertices, medians of {} frames\n",
+            graph.display(),
+            character.display(),
+            args.frames
+        );
+        let cpu = match bound.program().device_only() {
+            None => {
+                let measure = || processor::measure(&bound, &motion, args.frames, talk);
+                let cpu = pool.install(measure)?;
+                text += &table::processor(&cpu, pool.current_num_threads());
+                report["processor"] = processor_json(&cpu);
+                Some(cpu)
+            }
+            Some(step) => {
+                let why = format!(
+                    "the processor does not run the custom kernel '{}'",
+                    step.name
+                );
+                talk.info("processor", &why);
+                None
+            }
+        };
+        if let Ok(graphics) = &graphics {
+            match graphics.measure(&bound, &motion, args.frames) {
+                Ok(gpu) => {
+                    text += &table::graphics(&gpu);
+                    report["graphics"] = graphics_json(&gpu);
+                    if let Some(cpu) = &cpu {
+                        text += &table::faster(cpu, &gpu);
+                        let gpu_wins = gpu.frame_us() < cpu.frame_us;
+                        report["faster"] = if gpu_wins { "gpu" } else { "cpu" }.into();
+                    }
+                }
+                Err(failure) => talk.warning("graphics", &failure.message),
+            }
+        }
+    }
+    if let Some(largest) = args.crossover {
+        let graphics = graphics?;
+        let measure = || crossover::measure(&graphics, args.frames, largest, talk);
+        let found = pool.install(measure)?;
+        text += &table::crossover(&found);
+        report["crossover"] = found.json();
+    }
+    match format {
+        LogFormat::Text => print(&text),
+        LogFormat::Json => {
+            print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+        }
+    }
+    Ok(())
+}
+
+/// Binds the graph to the character; the motion is that of the clip.
+fn load(
+    args: &BenchArgs,
+    graph: &Path,
+    character: &Path,
+    talk: &Talk,
+) -> Outcome<(Arc<BoundGraph>, Motion)> {
+    let character = Character::load(character, talk)?;
+    let document = Document::from_file(graph)?;
+    let plan = Arc::new(document.compile(talk)?);
+    let parameters = parse_settings(&plan, &args.set)?;
+    let clip = chosen_clip(&character, args.clip.as_deref())?;
+    let range = character.asset.find_clip(clip.as_deref());
+    let range = range.map_or((0.0, 0.0), |c| c.range());
+    let values = values::read_all(&plan, &args.values, &[0])?;
+    let mut cast = Cast::assemble(character, &plan, &document.folder, talk)?;
+    let bound = BoundGraph::bind(plan, &cast.bindings, &parameters, Par::Rayon);
+    let bound = Arc::new(bound.map_err(Failure::bind)?);
+    let motion = Motion::of_cast(&mut cast, bound.plan(), clip.as_deref(), range, &values);
+    Ok((bound, motion))
+}
+
+fn part_json(kind: &str, part: &Part) -> Value {
+    let mut out = json!({ kind: part.name, "us": part.us, "bytes": part.bytes });
+    if let Some(dispatches) = part.dispatches {
+        out["dispatches"] = dispatches.into();
+    }
+    out
+}
+
+fn processor_json(times: &ProcessorTimes) -> Value {
+    let nodes = times.nodes.iter();
+    json!({
+        "us": times.frame_us,
+        "nodes": nodes.map(|n| part_json("node", n)).collect::<Vec<_>>(),
+    })
+}
+
+fn graphics_json(times: &GraphicsTimes) -> Value {
+    let launches = times.launches.iter();
+    json!({
+        "adapter": times.adapter,
+        "software": times.is_software,
+        "us": times.frame_us(),
+        "device_us": times.device_us,
+        "host_us": times.host_us,
+        "until_done_us": times.until_done_us,
+        "copy_gb_per_s": times.copy_gb_per_s,
+        "launches": launches.map(|n| part_json("launch", n)).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,89 @@
+//! The frames that are timed: poses over a clip, made beforehand, so that posing is not timed.
+
+use crate::character::Cast;
+use crate::values::Values;
+use sinew::geom::Pose;
+use sinew::graph::{Frame, InputType, Plan};
+
+/// Moments of a clip: enough that caches do not hold one pose only.
+const MOMENTS: u8 = 8;
+
+/// Poses and values of a few moments.
+#[derive(Debug)]
+pub(super) struct Motion {
+    moments: Vec<Moment>,
+    values: Vec<(usize, Vec<f32>)>,
+}
+
+#[derive(Debug)]
+struct Moment {
+    time_secs: f64,
+    poses: Vec<(usize, Pose)>,
+}
+
+impl Motion {
+    /// Of a clip of the main character.
+    pub(super) fn of_cast(
+        cast: &mut Cast,
+        plan: &Plan,
+        clip: Option<&str>,
+        (begin, end): (f32, f32),
+        values: &[Values],
+    ) -> Self {
+        let mut moments = Vec::new();
+        for i in 0..MOMENTS {
+            let share = f64::from(i) / f64::from(MOMENTS);
+            let time_secs = f64::from(begin) + f64::from(end - begin) * share;
+            cast.pose(clip, time_secs);
+            let inputs = cast.of_input.iter().enumerate();
+            let inputs = inputs.filter(|(i, _)| plan.inputs()[*i].ty == InputType::Pose);
+            let poses = inputs.map(|(i, &c)| (i, cast.poses[c].clone())).collect();
+            moments.push(Moment { time_secs, poses });
+        }
+        let values = values.iter().map(|v| (v.input, v.of_frame(0).to_vec()));
+        Self {
+            moments,
+            values: values.collect(),
+        }
+    }
+
+    /// One pose for all pose inputs of a plan.
+    pub(super) fn of_poses(plan: &Plan, poses: &[Pose]) -> Self {
+        let inputs = || {
+            let all = plan.inputs().iter().enumerate();
+            all.filter(|(_, input)| input.ty == InputType::Pose)
+        };
+        let moment = |pose: &Pose| Moment {
+            time_secs: 0.0,
+            poses: inputs().map(|(i, _)| (i, pose.clone())).collect(),
+        };
+        Self {
+            moments: poses.iter().map(moment).collect(),
+            values: Vec::new(),
+        }
+    }
+
+    /// Calls `run` with frame after frame until it has enough.
+    pub(super) fn play<E>(
+        &self,
+        mut run: impl FnMut(&Frame<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let values: Vec<(usize, &[f32])> = self.values.iter().map(|(i, v)| (*i, &v[..])).collect();
+        loop {
+            for moment in &self.moments {
+                let poses: Vec<(usize, &Pose)> =
+                    moment.poses.iter().map(|(i, p)| (*i, p)).collect();
+                let frame = Frame {
+                    time_secs: moment.time_secs,
+                    dt_secs: 1.0 / 30.0,
+                    pose: None,
+                    poses: &poses,
+                    values: &values,
+                };
+                if run(&frame)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}

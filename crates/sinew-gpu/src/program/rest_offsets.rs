@@ -1,0 +1,54 @@
+//! Characters whose rest mesh has another shape.
+
+use super::instances::GpuInstances;
+use super::memory::Memory;
+use crate::buffer::{Buffer, BufferUse};
+use crate::error::GpuError;
+use bytemuck::cast_slice;
+use sinew_deform::MeshAttribute;
+
+impl GpuInstances {
+    /// Gives one character a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes
+    /// and outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
+    ///
+    /// Means what [`sinew_graph::Instance::set_rest_offsets`] means: what setup made stays that of the mesh that was bound. The first call for an input
+    /// gives each character rest positions of its own, 12 bytes a vertex, and compiles the launches that read them anew; later ones
+    /// upload 12 bytes a vertex.
+    ///
+    /// # Errors
+    /// [`GpuError::NoInstance`], [`GpuError::RestOffsets`]; limits, memory, lost devices. Nothing has changed then.
+    pub fn set_rest_offsets(
+        &mut self,
+        instance: usize,
+        input: &str,
+        offsets: &[[f32; 3]],
+    ) -> Result<(), GpuError> {
+        if instance >= self.count {
+            return Err(GpuError::NoInstance {
+                found: instance,
+                count: self.count,
+            });
+        }
+        let shared = self.shared.clone();
+        let mesh = shared.graph.offset_rest(input, offsets, &mut self.moved)?;
+        let memory = Memory::Rest {
+            mesh,
+            attribute: MeshAttribute::Positions,
+        };
+        if !self.buffers.contains_key(&memory) {
+            let rest = &shared.graph.program().meshes()[mesh].positions;
+            let all: Vec<u32> = cast_slice(&rest.repeat(self.count)).to_vec();
+            let name = format!("{}, of each character", shared.memory_name(memory));
+            let buffer = Buffer::from_slice(&shared.gpu, &name, &all, BufferUse::Drawn)?;
+            let mut buffers = self.buffers.clone();
+            buffers.insert(memory, buffer);
+            self.launches = self.make_launches(&buffers, &self.bounds)?;
+            self.buffers = buffers;
+        }
+        let Some(buffer) = self.buffers.get(&memory) else {
+            return Ok(());
+        };
+        let words: &[u32] = cast_slice(&self.moved);
+        buffer.write(&shared.gpu, instance * words.len(), words)
+    }
+}

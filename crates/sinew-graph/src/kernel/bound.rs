@@ -1,0 +1,311 @@
+//! A kernel bound to meshes and rigs: the arrays behind its functions, and what comes with each frame.
+
+use super::device::{registers, text, uses_parameters};
+use super::{BufferPer, CustomKernel, KernelDomain, signature};
+use sinew_deform::{
+    BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
+    DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
+    UpdateContext,
+};
+use sinew_geom::{Mesh, OneRings, WeldMap};
+use std::sync::Arc;
+
+/// What a text needs to know of a mesh.
+#[derive(Clone, Debug)]
+pub(super) struct MeshFacts {
+    pub(super) port: &'static str,
+    pub(super) vertices: usize,
+    pub(super) triangles: usize,
+    pub(super) has_uvs: bool,
+}
+
+/// What a text needs to know of a pose.
+#[derive(Clone, Debug)]
+pub(super) struct PoseFacts {
+    pub(super) port: &'static str,
+    pub(super) joints: usize,
+}
+
+impl MeshFacts {
+    pub(super) fn uses_rings(&self, kernel: &CustomKernel) -> bool {
+        ["connected_count", "connected_vertex", "connected_closed"]
+            .iter()
+            .any(|n| kernel.uses(&format!("{}_{n}", self.port)))
+    }
+    pub(super) fn uses_influences(&self, kernel: &CustomKernel) -> bool {
+        ["influence_count", "influence_joint", "influence_weight"]
+            .iter()
+            .any(|n| kernel.uses(&format!("{}_{n}", self.port)))
+    }
+}
+
+impl PoseFacts {
+    pub(super) fn uses_matrices(&self, kernel: &CustomKernel) -> bool {
+        kernel.uses(&format!("read_{}_matrix", self.port))
+    }
+}
+
+/// A kernel with the meshes and rigs that it is linked to.
+#[derive(Debug)]
+struct BoundKernel {
+    kernel: Arc<CustomKernel>,
+    meshes: Vec<MeshFacts>,
+    poses: Vec<PoseFacts>,
+}
+
+/// Setup of a kernel.
+pub(crate) fn bind(
+    kernel: &Arc<CustomKernel>,
+    context: &BindContext<'_>,
+) -> Result<Box<dyn BoundNode>, NodeError> {
+    let (mut meshes, mut poses) = (Vec::new(), Vec::new());
+    for port in kernel.desc().inputs {
+        match port.ty {
+            PortType::Mesh => {
+                let mesh = context.mesh(port.name)?;
+                meshes.push(MeshFacts {
+                    port: port.name,
+                    vertices: mesh.vertex_count(),
+                    triangles: mesh.topology.triangles().len(),
+                    has_uvs: !mesh.uvs.is_empty(),
+                });
+            }
+            PortType::Pose => poses.push(PoseFacts {
+                port: port.name,
+                joints: context.rig(port.name)?.joints().len(),
+            }),
+            _ => {}
+        }
+    }
+    let bound = BoundKernel {
+        kernel: kernel.clone(),
+        meshes,
+        poses,
+    };
+    for buffer in kernel.buffers() {
+        if u32::try_from(bound.length(buffer.name)).is_err() {
+            return Err(NodeError::Bind(
+                format!(
+                    "the buffer '{}' has {} elements, at most {} can be",
+                    buffer.name,
+                    bound.length(buffer.name),
+                    u32::MAX
+                )
+                .into(),
+            ));
+        }
+    }
+    Ok(Box::new(bound))
+}
+
+impl BoundKernel {
+    fn first_mesh(&self) -> (usize, usize) {
+        self.meshes
+            .first()
+            .map_or((0, 0), |m| (m.vertices, m.triangles))
+    }
+
+    /// Elements of the buffer of that name.
+    fn length(&self, name: &str) -> usize {
+        let (vertices, triangles) = self.first_mesh();
+        let buffer = self.kernel.buffers().iter().find(|b| b.name == name);
+        buffer.map_or(0, |b| {
+            let each = match b.per {
+                BufferPer::Vertex => vertices,
+                BufferPer::Triangle => triangles,
+                BufferPer::Mesh => 1,
+            };
+            each.saturating_mul(b.count as usize)
+        })
+    }
+
+    fn mesh_arrays(&self, node: &mut DeviceNode, facts: &MeshFacts, mesh: &Mesh) {
+        let kernel = &self.kernel;
+        let mut add = |name: &str, ty: DeviceType, bytes: &[u8]| {
+            // Names that were kept when the document was checked leave room for these.
+            let name = signature::name(name).unwrap_or("");
+            // No device binds an empty array.
+            let mut bytes = bytes.to_vec();
+            bytes.resize(bytes.len().max(ty.bytes()), 0);
+            node.constants.push(DeviceConstant { name, ty, bytes });
+        };
+        let p = facts.port;
+        if kernel.uses(&format!("read_{p}_uvs")) {
+            let uvs = mesh.uvs.first().map_or(&[][..], Vec::as_slice);
+            let bytes = bytemuck::cast_slice(uvs);
+            add(&format!("{p}_uvs"), DeviceType::Vec2F, bytes);
+        }
+        if kernel.uses(&format!("{p}_triangle_vertex")) {
+            let bytes = bytemuck::cast_slice(mesh.topology.triangles());
+            add(&format!("given_{p}_triangles"), DeviceType::U32, bytes);
+        }
+        if facts.uses_rings(kernel) {
+            let rings = rings(mesh);
+            let bytes = bytemuck::cast_slice(&rings);
+            add(&format!("given_{p}_rings"), DeviceType::U32, bytes);
+        }
+        if facts.uses_influences(kernel) {
+            let influences = influences(mesh);
+            let bytes = bytemuck::cast_slice(&influences);
+            add(&format!("given_{p}_influences"), DeviceType::U32, bytes);
+        }
+    }
+
+    /// Passes and their texts: set buffers to zero, then the kernel.
+    fn passes(&self) -> (Vec<DevicePass>, Vec<String>) {
+        let kernel = &self.kernel;
+        let cleared = kernel.buffers().iter().filter(|b| b.cleared);
+        let clear = cleared.map(|b| {
+            let domain = DeviceDomain::Elements(self.length(b.name));
+            let text = format!(
+                "fn kernel(index: u32) {{ write_{}(index, {}()); }}",
+                b.name,
+                super::wgsl(b.element)
+            );
+            (DevicePass::per_vertex("clear", "").over(domain), text)
+        });
+        let pass = DevicePass {
+            locality: kernel.analysis.locality,
+            ..DevicePass::per_vertex("kernel", "")
+        };
+        let pass = match kernel.domain() {
+            KernelDomain::Vertex => pass,
+            KernelDomain::Triangle => pass.over(DeviceDomain::Elements(self.first_mesh().1)),
+        };
+        let own = (pass, text(kernel, &self.meshes, &self.poses));
+        clear.chain([own]).unzip()
+    }
+}
+
+impl BoundNode for BoundKernel {
+    fn setup_bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn output_len(&self, port: &str) -> usize {
+        self.length(port)
+    }
+
+    fn update(&self, _: UpdateContext<'_>) {}
+
+    fn runs_on_processor(&self) -> bool {
+        false
+    }
+
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        let kernel = &self.kernel;
+        let mut node = DeviceNode {
+            guarded: true,
+            group_size: kernel.group_size(),
+            ..DeviceNode::default()
+        };
+        for facts in &self.meshes {
+            let mesh = context.mesh(facts.port).ok()?;
+            self.mesh_arrays(&mut node, facts, mesh);
+        }
+        for pose in self.poses.iter().filter(|p| p.uses_matrices(kernel)) {
+            node.frame_arrays.push(DeviceArray {
+                name: signature::name(&format!("given_{}_matrices", pose.port))?,
+                ty: DeviceType::Vec4F,
+                len: 3 * pose.joints.max(1),
+                lasting: false,
+            });
+        }
+        if uses_parameters(kernel) {
+            let parameters = kernel.desc().parameters.iter();
+            node.uniform_bytes = 16 * parameters.map(|p| registers(p.ty)).sum::<usize>();
+        }
+        (node.passes, node.written) = self.passes();
+        Some(node)
+    }
+
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let matrices = self.poses.iter().filter(|p| p.uses_matrices(&self.kernel));
+        for (index, facts) in matrices.enumerate() {
+            let rows: &mut [[f32; 4]] = data.array(index);
+            if let Some(pose) = frame.inputs.pose(facts.port) {
+                let from = pose.palette.iter().flat_map(|m| m.rows);
+                rows.iter_mut().zip(from).for_each(|(to, from)| *to = from);
+            }
+        }
+        let mut registers = data.uniforms.chunks_exact_mut(16);
+        let mut put = |words: [u32; 4]| {
+            if let Some(register) = registers.next() {
+                register.copy_from_slice(bytemuck::bytes_of(&words));
+            }
+        };
+        for value in frame.parameters.values {
+            words(value, &mut put);
+        }
+    }
+}
+
+/// A parameter's value, register after register.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels compute in single precision and 32 bits"
+)]
+fn words(value: &ParameterValue, put: &mut dyn FnMut([u32; 4])) {
+    let float = |v: f64| (v as f32).to_bits();
+    let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as u32;
+    match value {
+        ParameterValue::Bool(v) => put([u32::from(*v), 0, 0, 0]),
+        ParameterValue::Int(v) => put([whole(*v), 0, 0, 0]),
+        ParameterValue::Float(v) => put([float(*v), 0, 0, 0]),
+        ParameterValue::Vec3([x, y, z]) => put([float(*x), float(*y), float(*z), 0]),
+        ParameterValue::Vec4(v) => put(v.map(float)),
+        ParameterValue::Int3([x, y, z]) => put([whole(*x), whole(*y), whole(*z), 0]),
+        ParameterValue::Transform(a) => {
+            for r in 0..3 {
+                let l = |c: usize| float(a.linear[(r, c)]);
+                put([l(0), l(1), l(2), float(a.translation[r])]);
+            }
+        }
+        ParameterValue::Text(_)
+        | ParameterValue::Floats(_)
+        | ParameterValue::Points(_)
+        | ParameterValue::Texts(_) => put([0; 4]),
+    }
+}
+
+/// Where each vertex's neighbours begin (and end), and those. Vertices at one place at rest are one point: each has the
+/// neighbours of all of them, and each neighbour is the first vertex at its place. The highest bit of where they begin says
+/// whether they go all the way round.
+fn rings(mesh: &Mesh) -> Vec<u32> {
+    let weld = WeldMap::by_position(&mesh.positions, 0.0);
+    let rings = OneRings::build(&mesh.topology, &weld);
+    let count = mesh.vertex_count();
+    let mut out = vec![0; count + 1];
+    for v in 0..count {
+        let class = weld.class_of_vertex[v] as usize;
+        let closed = rings.is_manifold[class] && !rings.is_border[class];
+        out[v] = whole(out.len()) | u32::from(closed) << 31;
+        let neighbours = rings.row(class).iter();
+        out.extend(neighbours.map(|c| weld.first_vertex[*c as usize]));
+    }
+    out[count] = whole(out.len());
+    out
+}
+
+/// Where each vertex's influences begin (and end), and those, joint and bits of the weight, from strongest to weakest; of equal ones the lower
+/// joint first.
+fn influences(mesh: &Mesh) -> Vec<u32> {
+    let count = mesh.vertex_count();
+    let mut out = vec![0; count + 1];
+    for v in 0..count {
+        out[v] = whole(out.len());
+        let mut row: Vec<(u32, f32)> = match &mesh.influences {
+            Some(influences) => influences.row(v).collect(),
+            None => Vec::new(),
+        };
+        row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        out.extend(row.iter().flat_map(|(joint, w)| [*joint, w.to_bits()]));
+    }
+    out[count] = whole(out.len());
+    out
+}
+
+/// Counts of vertices and their neighbours fit 32 bits.
+fn whole(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

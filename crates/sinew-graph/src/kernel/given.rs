@@ -1,0 +1,220 @@
+//! The functions and constants that a kernel's text may use: made from its pins, parameters and constants.
+
+use super::{BufferWrite, element, wgsl, word, written};
+use sinew_deform::{MeshAttribute, NodeDesc, ParameterType, PortDesc, PortType};
+use std::fmt::Write;
+
+/// Something that a text may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// `fn name(...) -> result`; it reads.
+    Read {
+        parameters: &'static [&'static str],
+        result: &'static str,
+        /// Whether what it reads changes from step to step, so that it must be there before.
+        linked: bool,
+    },
+    /// `fn name(i: u32, v: ty)`.
+    Write { ty: &'static str },
+    /// `const name: ty`.
+    Constant { ty: &'static str },
+    /// `const name = value`.
+    Value { wgsl: String },
+}
+
+const INDEX: &[&str] = &["i"];
+const INDEX_AND_K: &[&str] = &["i", "k"];
+const CORNER: &[&str] = &["t", "corner"];
+const JOINT: &[&str] = &["joint"];
+
+/// A parameter's type in WGSL.
+pub(crate) fn parameter_type(ty: ParameterType) -> Option<&'static str> {
+    Some(match ty {
+        ParameterType::Bool => "bool",
+        ParameterType::Int { .. } => "i32",
+        ParameterType::Float { .. } => "f32",
+        ParameterType::Vec3 => "vec3f",
+        ParameterType::Vec4 => "vec4f",
+        ParameterType::Int3 { .. } => "vec3i",
+        ParameterType::Transform => "mat4x3f",
+        ParameterType::Choice(_)
+        | ParameterType::Text
+        | ParameterType::Floats
+        | ParameterType::Points
+        | ParameterType::Texts => return None,
+    })
+}
+
+fn attribute_type(attribute: MeshAttribute) -> &'static str {
+    wgsl(attribute.element())
+}
+
+struct Table(Vec<Given>);
+
+impl Table {
+    fn push(&mut self, name: String, what: What) {
+        self.0.push(Given { name, what });
+    }
+    fn reads(
+        &mut self,
+        name: String,
+        parameters: &'static [&'static str],
+        result: &'static str,
+        linked: bool,
+    ) {
+        let what = What::Read {
+            parameters,
+            result,
+            linked,
+        };
+        self.push(name, what);
+    }
+    fn constant(&mut self, name: String, ty: &'static str) {
+        self.push(name, What::Constant { ty });
+    }
+
+    fn input(&mut self, port: &PortDesc) {
+        let p = port.name;
+        match port.ty {
+            PortType::Mesh => self.mesh(p),
+            PortType::Pose => {
+                self.reads(format!("read_{p}_matrix"), JOINT, "mat4x3f", false);
+                self.constant(format!("{p}_joint_count"), "u32");
+            }
+            PortType::Mask | PortType::Values | PortType::Buffer(_) => {
+                let ty = element(port.ty).map_or("f32", wgsl);
+                self.reads(format!("read_{p}"), INDEX, ty, true);
+                self.constant(format!("count_{p}"), "u32");
+                self.constant(format!("has_{p}"), "bool");
+            }
+            PortType::Lines => {}
+        }
+    }
+
+    fn mesh(&mut self, p: &str) {
+        for attribute in MeshAttribute::ALL {
+            let (word, ty) = (word(attribute), attribute_type(attribute));
+            self.reads(format!("read_{p}_{word}"), INDEX, ty, true);
+        }
+        self.reads(format!("read_{p}_rest_positions"), INDEX, "vec3f", false);
+        self.reads(format!("read_{p}_uvs"), INDEX, "vec2f", false);
+        self.constant(format!("has_{p}_uvs"), "bool");
+        self.constant(format!("{p}_vertex_count"), "u32");
+        self.constant(format!("{p}_triangle_count"), "u32");
+        self.reads(format!("{p}_triangle_vertex"), CORNER, "u32", false);
+        self.reads(format!("{p}_connected_count"), INDEX, "u32", false);
+        self.reads(format!("{p}_connected_vertex"), INDEX_AND_K, "u32", false);
+        self.reads(format!("{p}_connected_closed"), INDEX, "bool", false);
+        self.reads(format!("{p}_influence_count"), INDEX, "u32", false);
+        self.reads(format!("{p}_influence_joint"), INDEX_AND_K, "u32", false);
+        self.reads(format!("{p}_influence_weight"), INDEX_AND_K, "f32", false);
+    }
+}
+
+/// All of it. What is written comes with how: a buffer is either written or added to.
+pub(crate) fn given(
+    desc: &NodeDesc,
+    writes: &dyn Fn(&str) -> BufferWrite,
+    constants: &[(String, String)],
+) -> Vec<Given> {
+    let mut out = Table(Vec::new());
+    out.constant("vertex_count".into(), "u32");
+    desc.inputs.iter().for_each(|port| out.input(port));
+    for (port, attribute) in written(desc) {
+        let (word, ty) = (word(attribute), attribute_type(attribute));
+        out.push(format!("write_{port}_{word}"), What::Write { ty });
+        out.constant(format!("wants_{port}_{word}"), "bool");
+    }
+    for port in desc.outputs {
+        if let Some(ty) = element(port.ty).map(wgsl) {
+            let verb = match writes(port.name) {
+                BufferWrite::Write => "write",
+                BufferWrite::AtomicAdd => "add",
+            };
+            out.push(format!("{verb}_{}", port.name), What::Write { ty });
+            out.constant(format!("wants_{}", port.name), "bool");
+        }
+    }
+    for p in desc.parameters {
+        let result = parameter_type(p.ty).unwrap_or("f32");
+        out.reads(p.name.to_owned(), &[], result, false);
+    }
+    for (name, wgsl) in constants {
+        out.push(name.clone(), What::Value { wgsl: wgsl.clone() });
+    }
+    out.0
+}
+
+/// Names that the functions get where a text is only checked.
+pub(crate) fn stub_name(index: usize) -> String {
+    format!("sinew_given_{index}")
+}
+
+/// Functions with the right types and nothing behind them, and the entry point: enough to check a text.
+pub(crate) fn stubs(given: &[Given], entry: &str) -> String {
+    let mut out = String::from(
+        "@group(0) @binding(0) var<storage, read> sinew_in: array<f32>;
+@group(0) @binding(1) var<storage, read_write> sinew_out: array<f32>;
+",
+    );
+    for (index, g) in given.iter().enumerate() {
+        let name = stub_name(index);
+        let _ = match &g.what {
+            What::Read {
+                parameters, result, ..
+            } => {
+                let list: Vec<String> = parameters.iter().map(|p| format!("{p}: u32")).collect();
+                let at = match parameters.is_empty() {
+                    true => "0u".to_owned(),
+                    false => parameters.join(" + "),
+                };
+                let value = value(result, &format!("sinew_in[{at}]"));
+                let list = list.join(", ");
+                writeln!(out, "fn {name}({list}) -> {result} {{ return {value}; }}")
+            }
+            What::Write { ty } => writeln!(
+                out,
+                "fn {name}(i: u32, v: {ty}) {{ sinew_out[i] = {}; }}",
+                part(ty)
+            ),
+            What::Constant { ty: "bool" } => writeln!(out, "const {name}: bool = true;"),
+            What::Constant { ty } => writeln!(out, "const {name}: {ty} = 1024;"),
+            What::Value { wgsl } => writeln!(out, "const {name} = {wgsl};"),
+        };
+    }
+    let _ = write!(
+        out,
+        "@compute @workgroup_size(64)
+fn sinew_main(@builtin(global_invocation_id) sinew_id: vec3u) {{
+    if (sinew_id.x >= arrayLength(&sinew_in)) {{ return; }}
+    {entry}(sinew_id.x);
+}}
+"
+    );
+    out
+}
+
+/// A value of a type from a float.
+fn value(ty: &str, float: &str) -> String {
+    match ty {
+        "bool" => format!("{float} > 0.0"),
+        "vec3i" => format!("vec3i(i32({float}))"),
+        "mat4x3f" => format!("mat4x3f(vec3f({float}), vec3f(), vec3f(), vec3f())"),
+        _ => format!("{ty}({float})"),
+    }
+}
+
+/// A float of the value `v`.
+fn part(ty: &str) -> &'static str {
+    match ty {
+        "f32" => "v",
+        "i32" | "u32" => "f32(v)",
+        _ => "v.x",
+    }
+}

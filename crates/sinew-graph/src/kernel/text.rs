@@ -1,0 +1,406 @@
+//! Checks a kernel's text against what its pins give, and finds out what an executor must know of it.
+
+use super::given::{Given, What, stub_name, stubs};
+use super::{BufferWrite, KernelBuffer, word, written};
+use sinew_deform::{Locality, MeshAttribute, NodeDesc};
+use sinew_wgsl::tokens::{Token, TokenKind, tokenize};
+use sinew_wgsl::{KernelError, KernelErrors, ModuleBuilder, ModuleOptions, Snippet, SnippetKind};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Names that generated code has beside those of [`Given`].
+const TAKEN: [&str; 2] = ["Uniforms", "uniforms"];
+/// What other names of generated code begin with.
+pub(crate) const TAKEN_PREFIX: &str = "given_";
+
+/// What is wrong with a text; bytes of the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) bytes: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
+}
+
+impl Problem {
+    fn new(bytes: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            bytes,
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// What an executor must know of a text.
+#[derive(Clone, Debug)]
+pub(crate) struct Analysis {
+    /// All names in it.
+    pub(crate) names: BTreeSet<String>,
+    /// Whether it is the statements of `kernel` alone.
+    pub(crate) is_body: bool,
+    /// Byte behind the opening brace of `kernel`; 0 for a body.
+    pub(crate) body_start: usize,
+    /// What `kernel` calls its index.
+    pub(crate) index: String,
+    pub(crate) locality: Locality,
+    /// Attributes that some vertices may leave unwritten: they keep those of the input.
+    pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
+    /// Buffers whose elements may be left unwritten, or are added to: they start as zero.
+    pub(crate) cleared: BTreeSet<&'static str>,
+}
+
+/// What the declaration around a text says.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) desc: &'static NodeDesc,
+    pub(crate) buffers: &'a [KernelBuffer],
+    pub(crate) given: &'a [Given],
+    /// Whether a buffer has one element for each invocation.
+    pub(crate) one_each: &'a dyn Fn(&KernelBuffer) -> bool,
+}
+
+/// All names in a text, right or wrong.
+pub(crate) fn names(text: &str) -> BTreeSet<String> {
+    let tokens = tokenize(text);
+    let names = tokens.iter().filter(|t| t.kind == TokenKind::Name);
+    names.map(|t| t.text(text).to_owned()).collect()
+}
+
+/// Whether a name may be a name in a kernel; `alone` or as a part of others.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn check_name(name: &str, alone: bool) -> Result<(), String> {
+    if name.starts_with(TAKEN_PREFIX) || TAKEN.contains(&name) {
+        return Err(format!("`{name}` is a name of generated code"));
+    }
+    let usual = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let starts = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
+    if !usual || !starts || name.contains("__") {
+        return Err(
+            "a name that kernels use is made of letters, digits and single underscores, and begins with a letter"
+                .into(),
+        );
+    }
+    if !alone {
+        return Ok(());
+    }
+    let declared = Snippet::parse_library("", &format!("const {name} = 1;"));
+    declared.map(|_| ()).map_err(|e| {
+        let first = e.0.into_iter().next();
+        first.map_or_else(String::new, |e| e.message)
+    })
+}
+
+/// Checks a text.
+///
+/// # Errors
+/// Every problem found.
+pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analysis, Vec<Problem>> {
+    let located = |errors: KernelErrors| -> Vec<Problem> {
+        errors.0.iter().map(|e| problem(file, text, e)).collect()
+    };
+    let snippet = Snippet::parse(file, text).map_err(located)?;
+    let body = Body::of(&snippet);
+    let mut problems = taken_names(&snippet);
+    problems.extend(pin_problems(&snippet, around));
+    problems.extend(foreign_writes(&snippet, &body, around));
+    problems.extend(uncalled_parameters(&snippet, around));
+    if let Err(errors) = finish(&snippet, around.given) {
+        for mut found in located(errors) {
+            let known = |p: &Problem| p.bytes.start == found.bytes.start;
+            if problems.iter().any(known) {
+                continue;
+            }
+            if found.help.is_empty() && found.message.starts_with("unknown function") {
+                found.help = format!("{}; docs/kernels.md lists the functions", pins(around.desc));
+            }
+            if found.help.is_empty() && found.message.contains("is not reached by all threads") {
+                found.help = "threads beyond the last element never run a kernel, so it has no use for barriers".into();
+            }
+            problems.push(found);
+        }
+    }
+    if !problems.is_empty() {
+        problems.sort_by_key(|p| p.bytes.start);
+        return Err(problems);
+    }
+    Ok(analyse(&snippet, body, around))
+}
+
+/// `its pins are ...`.
+fn pins(desc: &NodeDesc) -> String {
+    let names = |ports: &[sinew_deform::PortDesc]| {
+        let names: Vec<String> = ports.iter().map(|p| format!("`{}`", p.name)).collect();
+        names.join(", ")
+    };
+    let (inputs, outputs) = (names(desc.inputs), names(desc.outputs));
+    format!("its inputs are {inputs}, its outputs {outputs}")
+}
+
+fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
+    if error.file != file {
+        // Generated code is at fault, which must not look like the user's doing.
+        let help = format!("in generated code: {}", error.one_line());
+        let first = text.chars().next().map_or(0, char::len_utf8);
+        return Problem::new(0..first, error.message.clone(), help);
+    }
+    let source = super::source::Source::file(0, text);
+    let bytes = source.bytes_of(error.line, error.column, error.length);
+    let help = error.help.clone().unwrap_or_default();
+    Problem::new(bytes, error.message.clone(), help)
+}
+
+/// Puts the text together with functions that have the right types and nothing behind them.
+fn finish(snippet: &Snippet, given: &[Given]) -> Result<(), KernelErrors> {
+    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+    let stubs_of: Vec<String> = (0..given.len()).map(stub_name).collect();
+    let renames = given.iter().zip(&stubs_of);
+    let renames: Vec<(&str, &str)> = renames
+        .map(|(g, stub)| (g.name.as_str(), stub.as_str()))
+        .collect();
+    let entry = builder.add(snippet, "sinew_kernel_", &renames)?;
+    builder.declare("generated", &stubs(given, &entry.unwrap_or_default()));
+    builder.finish().map(|_| ())
+}
+
+fn name_tokens(snippet: &Snippet) -> Vec<Token> {
+    let mut tokens = tokenize(snippet.text());
+    tokens.retain(|t| t.kind == TokenKind::Name);
+    tokens
+}
+
+fn taken_names(snippet: &Snippet) -> Vec<Problem> {
+    let taken = snippet
+        .declared()
+        .filter(|d| TAKEN.contains(&d.name) || d.name.starts_with(TAKEN_PREFIX));
+    taken
+        .map(|d| {
+            let message = format!("`{}` is a name of generated code", d.name);
+            Problem::new(d.span, message, "choose another name")
+        })
+        .collect()
+}
+
+/// What is done to pins that do not take it.
+fn pin_problems(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
+    let declared: BTreeSet<&str> = snippet.declared().map(|d| d.name).collect();
+    let mut seen = BTreeSet::new();
+    let mut out = Vec::new();
+    for token in name_tokens(snippet) {
+        let name = token.text(snippet.text());
+        let given = around.given.iter().any(|g| g.name == name);
+        if !given
+            && !declared.contains(name)
+            && seen.insert(name)
+            && let Some((message, help)) = pin_problem(name, around)
+        {
+            out.push(Problem::new(token.span(), message, help));
+        }
+    }
+    out
+}
+
+fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
+    let (verb, pin) = name.split_once('_')?;
+    let buffer = around.buffers.iter().find(|b| b.name == pin);
+    let is_input = |pin: &str| around.desc.input(pin).is_some();
+    match (verb, buffer) {
+        ("read", Some(_)) if !is_input(pin) => Some((
+            format!("`{pin}` is an output: what a kernel writes, it cannot read"),
+            "link it to an input of another kernel, and read it there".into(),
+        )),
+        ("write", Some(b)) if b.write == BufferWrite::AtomicAdd => Some((
+            format!("the output `{pin}` is added to, not written"),
+            format!("use `add_{pin}(i, v)`, or declare it with \"write\": \"write\""),
+        )),
+        ("add", Some(b)) if b.write == BufferWrite::Write => Some((
+            format!("the output `{pin}` is written, not added to"),
+            format!("use `write_{pin}(i, v)`, or declare it with \"write\": \"atomic_add\""),
+        )),
+        ("write" | "add", None) => mesh_problem(pin, around.desc),
+        _ => None,
+    }
+}
+
+/// `pin` is a buffer's name, or a mesh's with an attribute.
+fn mesh_problem(pin: &str, desc: &NodeDesc) -> Option<(String, String)> {
+    let attribute = MeshAttribute::ALL.into_iter().find_map(|a| {
+        let mesh = pin.strip_suffix(word(a))?.strip_suffix('_')?;
+        Some((mesh, word(a)))
+    });
+    let (name, what) = attribute.unwrap_or((pin, ""));
+    if desc.output(name).is_some() && !what.is_empty() {
+        return Some((
+            format!("the output `{name}` does not declare that it writes {what}"),
+            format!("add \"{what}\" to its \"writes\""),
+        ));
+    }
+    desc.input(name)?;
+    let declare = match what {
+        "" => format!("\"{name}\": {{ \"type\": \"buffer\", ... }}"),
+        what => format!("\"{name}\": {{ \"type\": \"mesh\", \"writes\": [\"{what}\"] }}"),
+    };
+    Some((
+        format!("`{name}` is an input, which a kernel only reads"),
+        format!("declare an output: \"outputs\": {{ {declare} }}"),
+    ))
+}
+
+/// The statements of `kernel`.
+struct Body {
+    tokens: Vec<Token>,
+    /// Tokens between its braces.
+    range: Range<usize>,
+    start: usize,
+    index: String,
+}
+
+impl Body {
+    fn of(snippet: &Snippet) -> Self {
+        let text = snippet.text();
+        let tokens = tokenize(text);
+        let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+        let whole = Self {
+            range: 0..tokens.len(),
+            start: 0,
+            index: "index".into(),
+            tokens: Vec::new(),
+        };
+        if snippet.kind() == SnippetKind::Body {
+            return Self { tokens, ..whole };
+        }
+        let entry = (0..tokens.len()).find(|&i| word(i) == "fn" && word(i + 1) == "kernel");
+        let Some(entry) = entry else {
+            return Self { tokens, ..whole };
+        };
+        let open = (entry..tokens.len()).find(|&i| word(i) == "{");
+        let open = open.unwrap_or(tokens.len());
+        let mut depth = 0_usize;
+        let close = (open..tokens.len()).find(|&i| {
+            match word(i) {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        Self {
+            range: (open + 1).min(tokens.len())..close.unwrap_or(tokens.len()),
+            start: tokens.get(open).map_or(0, |t| t.end),
+            index: word(entry + 3).to_owned(),
+            tokens,
+        }
+    }
+
+    fn word<'t>(&self, text: &'t str, i: usize) -> &'t str {
+        self.tokens.get(i).map_or("", |t| t.text(text))
+    }
+
+    /// Whether token `i` calls `accessor` for the kernel's own element.
+    fn calls_own(&self, text: &str, i: usize, accessor: &str) -> bool {
+        self.word(text, i) == accessor
+            && self.word(text, i + 1) == "("
+            && self.word(text, i + 2) == self.index
+            && matches!(self.word(text, i + 3), "," | ")")
+    }
+
+    /// Whether each invocation calls `accessor` for its own element, whatever the data: outside of branches, and with no
+    /// `return` before.
+    fn surely_calls(&self, text: &str, accessor: &str) -> bool {
+        let mut depth = 0_usize;
+        for i in self.range.clone() {
+            match self.word(text, i) {
+                "return" => return false,
+                "{" | "(" => depth += 1,
+                "}" | ")" => depth = depth.saturating_sub(1),
+                _ if depth == 0 && self.calls_own(text, i, accessor) => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// Attributes of a mesh are written at the kernel's own index: then no two invocations write one element.
+fn foreign_writes(snippet: &Snippet, body: &Body, around: Around<'_>) -> Vec<Problem> {
+    let text = snippet.text();
+    let mut out = Vec::new();
+    for (port, attribute) in written(around.desc) {
+        let accessor = format!("write_{port}_{}", word(attribute));
+        if snippet.touches_only_own(&accessor) {
+            continue;
+        }
+        let mut places = (0..body.tokens.len()).filter(|&i| body.word(text, i) == accessor);
+        let foreign = places
+            .clone()
+            .find(|&i| !body.range.contains(&i) || !body.calls_own(text, i, &accessor));
+        if let Some(token) = foreign.or_else(|| places.next()).map(|i| body.tokens[i]) {
+            let message =
+                "a kernel writes attributes of a mesh only for its own vertex, in `kernel` itself";
+            let help = format!(
+                "call `{accessor}({}, ...)`; a buffer may be written anywhere",
+                body.index
+            );
+            out.push(Problem::new(token.span(), message, help));
+        }
+    }
+    out
+}
+
+/// Parameters are functions: `blend()`.
+fn uncalled_parameters(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
+    let text = snippet.text();
+    let tokens = tokenize(text);
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let mut out = Vec::new();
+    for p in around.desc.parameters {
+        let uses =
+            (0..tokens.len()).filter(|&i| tokens[i].kind == TokenKind::Name && word(i) == p.name);
+        let is_local = uses.clone().any(|i| {
+            i > 0 && tokens[i - 1].kind == TokenKind::Keyword && word(i - 1) != "return"
+                || word(i + 1) == ":"
+        });
+        if let Some(i) = uses.clone().find(|&i| word(i + 1) != "(" && !is_local) {
+            let message = format!("the parameter `{}` is a function", p.name);
+            let help = format!("call it: `{}()`", p.name);
+            out.push(Problem::new(tokens[i].span(), message, help));
+        }
+    }
+    out
+}
+
+fn analyse(snippet: &Snippet, body: Body, around: Around<'_>) -> Analysis {
+    let text = snippet.text();
+    let names: BTreeSet<String> = snippet.names().into_iter().map(str::to_owned).collect();
+    let kept = written(around.desc)
+        .filter(|(port, a)| !body.surely_calls(text, &format!("write_{port}_{}", word(*a))))
+        .collect();
+    let whole = |b: &&KernelBuffer| {
+        let accessor = format!("write_{}", b.name);
+        b.write == BufferWrite::Write
+            && (around.one_each)(b)
+            && snippet.touches_only_own(&accessor)
+            && body.surely_calls(text, &accessor)
+    };
+    let partly = around.buffers.iter().filter(|b| !whole(b));
+    let cleared: BTreeSet<&'static str> = partly.map(|b| b.name).collect();
+    let reads_own = around.given.iter().all(|g| match g.what {
+        What::Read { linked: true, .. } => snippet.touches_only_own(&g.name),
+        _ => true,
+    });
+    let locality = match (cleared.is_empty(), reads_own) {
+        (false, _) => Locality::Scatter,
+        (true, false) => Locality::Gather,
+        (true, true) => Locality::Own,
+    };
+    Analysis {
+        names,
+        is_body: snippet.kind() == SnippetKind::Body,
+        body_start: body.start,
+        index: body.index,
+        locality,
+        kept,
+        cleared,
+    }
+}

@@ -1,0 +1,67 @@
+//! Devices with no more than what WebGPU promises: eight storage buffers a kernel, buffers of 128 MiB bound.
+
+mod common;
+mod devices;
+
+use common::{assets, document};
+use devices::{Worst, graph_files, poses, run};
+use sinew::deform::REGISTRY;
+use sinew_gpu::{Gpu, GpuError, wgpu};
+
+/// An engine's device with the default limits.
+fn modest(gpu: &Gpu) -> Gpu {
+    let instance = wgpu::Instance::default();
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let same = |a: &wgpu::Adapter| a.get_info().name == gpu.info().name;
+    let adapter = adapters.into_iter().find(same).expect("the same adapter");
+    let device = adapter.request_device(&wgpu::DeviceDescriptor {
+        required_limits: wgpu::Limits::default(),
+        ..Default::default()
+    });
+    let (device, queue) = pollster::block_on(device).expect("a device");
+    Gpu::from_parts(device, queue).expect("alive")
+}
+
+/// Nodes that bind more with their default parameters where a mesh brings normals and tangents: up to 13. `docs/engines.md` says so.
+const MORE_THAN_EIGHT: [&str; 3] = ["morph", "skin", "wrap"];
+
+#[test]
+fn nodes_run_within_the_limits_of_webgpu_or_say_what_they_need() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let gpu = modest(&gpu);
+    assert_eq!(gpu.limits().storage_buffers_per_stage, 8);
+    let asset = assets()
+        .into_iter()
+        .find(|a| a.name == "dressed")
+        .expect("dressed");
+    let mut documents: Vec<(String, String)> = REGISTRY
+        .iter()
+        .map(|desc| (desc.name.to_owned(), document(desc)))
+        .collect();
+    documents.extend(graph_files());
+    let poses = poses(&asset, &[0.0]);
+    let (mut problems, mut refused) = (Vec::new(), Vec::new());
+    for (name, text) in documents {
+        let mut worst = Worst::default();
+        match run(&gpu, &asset, &text, &poses, &mut worst) {
+            Ok(()) => assert!(worst.fits(), "{}", worst.line(&name)),
+            Err(GpuError::Limit(error)) if error.allowed == 8 && error.found <= 13 => {
+                assert!(
+                    error.what.starts_with("storage buffers of kernel '"),
+                    "{error}"
+                );
+                refused.push(name);
+            }
+            Err(error) => problems.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let kinds: Vec<&str> = REGISTRY.iter().map(|desc| desc.name).collect();
+    refused.retain(|name| kinds.contains(&name.as_str()));
+    let unknown = refused
+        .iter()
+        .find(|name| !MORE_THAN_EIGHT.contains(&name.as_str()));
+    assert_eq!(unknown, None, "tell engines about it");
+}

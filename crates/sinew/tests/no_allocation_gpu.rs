@@ -1,0 +1,236 @@
+//! Updates on a graphics device allocate nothing of ours, compile nothing and make no buffer.
+//!
+//! wgpu allocates whenever it uploads, records or submits, and its calls are in the midst of ours. So the counting allocator keeps
+//! the stack of each allocation that the updating thread makes: the innermost function of a crate that is not the standard library's tells who
+//! asked for the memory. Ours must have asked for none; what wgpu and the driver ask for is counted and printed.
+
+#![expect(
+    unsafe_code,
+    reason = "a global allocator is an unsafe trait; it forwards to the system's"
+)]
+
+mod common;
+mod devices;
+
+use common::{assets, bindings};
+use devices::{numbers, posed, poses};
+use sinew::deform::{Par, ParameterValue, REGISTRY};
+use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
+use sinew_gpu::GpuGraph;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::backtrace::Backtrace;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+struct Counting;
+
+thread_local! {
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static STACKS: RefCell<Vec<Backtrace>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note() {
+    // Not while a stack is taken, nor in a thread that ends.
+    let watched = WATCHED.try_with(|w| w.replace(false)).unwrap_or_default();
+    if watched {
+        let stack = Backtrace::force_capture();
+        STACKS.with(|stacks| stacks.borrow_mut().push(stack));
+        WATCHED.with(|w| w.set(true));
+    }
+}
+
+// SAFETY: every call is handed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note();
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note();
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The stacks of all allocations that `work` makes in this thread.
+fn allocations<R>(work: impl FnOnce() -> R) -> Vec<Backtrace> {
+    WATCHED.with(|w| w.set(true));
+    let result = work();
+    WATCHED.with(|w| w.set(false));
+    drop(result);
+    STACKS.with(RefCell::take)
+}
+
+/// A function on a stack and its file, where that is known.
+struct Function {
+    name: String,
+    file: Option<String>,
+}
+
+impl Function {
+    /// Code that works for whoever calls it, and the allocator itself.
+    fn is_library(&self) -> bool {
+        const LIBRARIES: [&str; 6] = ["std", "core", "alloc", "hashbrown", "arrayvec", "smallvec"];
+        let name = self.name.trim_start_matches(['<', '&', '*']);
+        // `__rust_alloc` and the like.
+        if name.starts_with("__r") {
+            return true;
+        }
+        let is_from = |library: &&str| match &self.file {
+            None => name.starts_with(&format!("{library}::")),
+            Some(file) => file.contains("/rustc/") || file.contains(&format!("/{library}-")),
+        };
+        LIBRARIES.iter().any(is_from)
+    }
+
+    /// Dependencies are built without their files' names, but for what is inlined into our functions.
+    fn is_ours(&self) -> bool {
+        match &self.file {
+            None => self
+                .name
+                .trim_start_matches(['<', '&', '*'])
+                .starts_with("sinew"),
+            Some(file) => !file.contains("/registry/"),
+        }
+    }
+}
+
+/// The innermost function that is not a library's.
+fn asked_by(stack: &Backtrace) -> Function {
+    let text = stack.to_string();
+    let mut functions: Vec<Function> = Vec::new();
+    for line in text.lines().map(str::trim_start) {
+        if let (Some(file), Some(last)) = (line.strip_prefix("at "), functions.last_mut()) {
+            last.file = Some(file.to_owned());
+        } else if let Some((_, name)) = line.split_once(": ") {
+            let name = name.to_owned();
+            functions.push(Function { name, file: None });
+        }
+    }
+    let begun = |f: &Function| f.name.contains("__rust_alloc") || f.name.contains("__rust_realloc");
+    let mut functions = functions.into_iter().skip_while(|f| !begun(f));
+    let found = functions.find(|f| !f.is_library());
+    found.unwrap_or_else(|| panic!("nobody asked:\n{text}"))
+}
+
+#[test]
+fn who_asked_is_found() {
+    let stacks = allocations(|| drop(std::hint::black_box(vec![1_u8; 100])));
+    assert_eq!(stacks.len(), 1);
+    let who = asked_by(&stacks[0]);
+    assert!(who.is_ours(), "{}\n{}", who.name, stacks[0]);
+    let file = who.file.expect("our code has its files' names");
+    assert!(file.contains("no_allocation_gpu.rs"), "{file}");
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    // wgpu's own.
+    let stacks = allocations(|| drop(gpu.device().create_command_encoder(&Default::default())));
+    assert!(!stacks.is_empty());
+    for stack in stacks {
+        let who = asked_by(&stack);
+        assert!(!who.is_ours(), "{}\n{stack}", who.name);
+    }
+}
+
+/// A smoothing with as many passes as a parameter says, rest shapes and bounds: what batches of characters can have.
+const PASSES: &str = r#"{"sinew": "1.0",
+ "parameters": {"n": {"type": "int", "default": 2, "min": 0, "max": 99}},
+ "nodes": {"soft": {"node": "smooth", "mesh": "body", "iterations": "$n"},
+           "posed": {"node": "skin", "mesh": "soft", "pose": "pose"}},
+ "outputs": {"body": "posed"}}"#;
+
+// One test: counters of the device would see what others make.
+#[test]
+fn frames_allocate_compile_and_make_nothing() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let asset = assets().swap_remove(0);
+    // Behind skinning, so that nothing is done in setup.
+    let documents = REGISTRY.iter().map(|desc| posed(desc, "skin", false));
+    let mut documents: Vec<String> = documents.collect();
+    documents.push(PASSES.to_owned());
+    let count = 5;
+    let poses = poses(&asset, &[0.0, 0.2, 0.4, 0.6, 0.8]);
+    for text in documents {
+        let plan = Arc::new(compile("g.json", &text, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
+        let inputs = bindings(&asset, &plan);
+        let values = numbers(&plan);
+        let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, v.as_slice())).collect();
+        let graph = BoundGraph::bind(plan, &inputs, &[], Par::Seq);
+        let graph = Arc::new(graph.unwrap_or_else(|e| panic!("{e}")));
+        let shared = GpuGraph::new(&gpu, &graph).unwrap_or_else(|e| panic!("{e}"));
+        let mut crowd = shared.instances(count).expect("fits");
+        crowd.make_bounds().expect("fits");
+        if text == PASSES {
+            let rest = asset.merged(&Default::default()).expect("a mesh").positions;
+            let set = crowd.set_rest_offsets(3, "body", &rest);
+            set.unwrap_or_else(|e| panic!("{e}"));
+            for i in 0..count {
+                let n = ParameterValue::Int([2, 5, 2, 0, 9][i]);
+                crowd.set_parameter(i, "n", &n).expect("in range");
+            }
+        }
+        let frame = |i: usize| Frame {
+            time_secs: poses[i].0,
+            dt_secs: 0.1,
+            pose: Some(&poses[i].1),
+            values: &values,
+            ..Frame::default()
+        };
+        let frames: Vec<Frame<'_>> = (0..count).map(frame).collect();
+        // The first frame, and one of the other parity.
+        for _ in 0..2 {
+            crowd.update(&frames).expect("runs");
+        }
+        let made = || (gpu.pipelines_created(), gpu.buffers_created());
+        let before = made();
+        let mut counts = [0; 3];
+        for round in 0..4 {
+            let send = allocations(|| crowd.send(&frames).expect("fits"));
+            let device = gpu.device();
+            let mut encoder = device.create_command_encoder(&Default::default());
+            let record = allocations(|| crowd.record(&mut encoder));
+            let commands = encoder.finish();
+            let submit = allocations(|| gpu.queue().submit([commands]));
+            for (stacks, count) in [send, record, submit].iter().zip(&mut counts) {
+                *count = stacks.len();
+                for stack in stacks {
+                    let who = asked_by(stack);
+                    assert!(
+                        !who.is_ours(),
+                        "frame {round} of {text}: {}\n{stack}",
+                        who.name
+                    );
+                }
+            }
+            // All in one, as most callers do it.
+            for stack in allocations(|| crowd.update(&frames).expect("runs")) {
+                let who = asked_by(&stack);
+                assert!(
+                    !who.is_ours(),
+                    "frame {round} of {text}: {}\n{stack}",
+                    who.name
+                );
+            }
+        }
+        assert_eq!(made(), before, "{text}");
+        let kinds = text.split("\"node\": \"").skip(1);
+        let kind = kinds.last().and_then(|t| t.split('"').next());
+        let dispatches = crowd.dispatches().len();
+        let [send, record, submit] = counts;
+        println!(
+            "{:18} {dispatches:3} dispatches; of wgpu's: {send} to send, {record} to record, {submit} to submit",
+            kind.unwrap_or_default()
+        );
+    }
+}
