@@ -79,7 +79,9 @@ pub use gpu::{Gpu, GpuOptions, Submission};
 pub use pipeline::{
     Access, Binding, KernelSource, Pipeline, RuntimeChecks, ShaderError, ShaderMessage,
 };
-pub use program::{GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding};
+pub use program::{
+    GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding, LaunchStyle,
+};
 pub use samples::{Samples, SpanSamples, Stopwatch};
 pub use timestamps::{Span, Timestamps};
 /// The version of wgpu whose types this crate takes and gives.

@@ -3,7 +3,7 @@
 use sinew::deform::Par;
 use sinew::geom::{Mesh, Topology};
 use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, NoNesting, compile};
-use sinew_gpu::GpuGraph;
+use sinew_gpu::{GpuGraph, LaunchStyle};
 use sinew_testkit::{max_distance, meshes};
 use std::sync::Arc;
 
@@ -42,11 +42,16 @@ fn differences(mut mesh: Mesh) -> Option<(f64, f64)> {
     let frame = Frame::default();
     cpu.update(&frame, Par::Seq)
         .unwrap_or_else(|e| panic!("{e}"));
-    let shared = GpuGraph::new(&gpu, &graph).expect("runs");
-    let mut on_gpu = shared.instances(1).expect("fits");
-    on_gpu.update(&[frame]).expect("runs");
     let (mut positions, mut directions) = (0.0_f64, 0.0_f64);
-    for output in cpu.plan().outputs() {
+    let styles = [LaunchStyle::Compact, LaunchStyle::Plain, LaunchStyle::Tiled];
+    let outputs = cpu.plan().outputs().iter();
+    for (style, output) in styles
+        .iter()
+        .flat_map(|s| outputs.clone().map(move |o| (s, o)))
+    {
+        let shared = GpuGraph::with_style(&gpu, &graph, *style).expect("runs");
+        let mut on_gpu = shared.instances(1).expect("fits");
+        on_gpu.update(&[frame]).expect("runs");
         let (a, b) = (
             cpu.mesh_output(&output.name).expect("a mesh"),
             on_gpu

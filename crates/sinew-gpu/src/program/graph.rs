@@ -2,13 +2,14 @@
 
 use super::batches::Batch;
 use super::frame_data::FrameData;
-use super::group::{self, Group};
+use super::group::{self, Group, PassText};
 use super::instances::GpuInstances;
 use super::launch::{self, Buffers};
 use super::memory::{ArrayShape, Memory};
 use super::nodes::{self, NodeOnDevice};
-use super::planning::Planner;
+use super::planning::{Choices, LaunchStyle, Planner};
 use super::rows;
+use super::schedule::may_tile;
 use super::tiles::TileLimits;
 use crate::adapter::AdapterKind;
 use crate::buffer::{Buffer, BufferUse};
@@ -17,8 +18,8 @@ use crate::gpu::Gpu;
 use bytemuck::cast_slice;
 use sinew_deform::{MeshAttribute, Phase};
 use sinew_graph::{BoundGraph, Frame, ParameterState};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Setup results, rest meshes and texts of a graph on a device. Clones share them.
 #[derive(Clone, Debug)]
@@ -32,8 +33,18 @@ pub(super) struct Shared {
     pub(super) gpu: Gpu,
     pub(super) graph: Arc<BoundGraph>,
     pub(super) nodes: Vec<NodeOnDevice>,
+    passes: Vec<PassText>,
+    style: LaunchStyle,
+    /// Setup buffers and what setup and outputs read.
+    pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
+    /// Launches of a frame, for numbers of characters that want them differently.
+    plans: Mutex<Vec<(Choices, Arc<LaunchPlan>)>>,
+}
+
+/// Launches of a phase with what they read that does not change.
+#[derive(Debug)]
+pub(super) struct LaunchPlan {
     pub(super) groups: Vec<Group>,
-    /// Constants, rest attributes, setup buffers.
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
 }
 
@@ -53,37 +64,34 @@ impl GpuGraph {
     /// # Errors
     /// [`GpuError::NoDeviceSide`] names a node that runs on the processor only; limits, memory and lost devices otherwise.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
-        let simple =
-            gpu.info().kind == AdapterKind::Software && std::env::var_os("SINEW_TILES").is_none();
-        let nodes = nodes::nodes(graph, simple)?;
-        let limits = gpu.limits();
-        let groups = {
-            let shape = |memory| nodes::shape(graph, &nodes, memory);
-            let is_kept = |memory| is_kept(graph, &nodes, memory);
-            let passes = group::texts(&nodes, &shape)?;
-            let planner = Planner {
-                graph,
-                nodes: &nodes,
-                shape: &shape,
-                is_kept: &is_kept,
-                most_bindings: limits.storage_buffers_per_stage as usize,
-                limits: TileLimits {
-                    bytes: limits.workgroup_memory_bytes as usize,
-                    invocations: limits.invocations_per_workgroup,
-                },
-                instances: 1,
-                tiles: !simple && std::env::var_os("SINEW_PLAIN").is_none(),
-            };
-            planner.groups(passes)
+        Self::with_style(gpu, graph, LaunchStyle::Auto)
+    }
+
+    /// The same with launches of a kind that the caller chooses. All kinds give the same numbers but for rounding.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_style(
+        gpu: &Gpu,
+        graph: &Arc<BoundGraph>,
+        style: LaunchStyle,
+    ) -> Result<Self, GpuError> {
+        let software = gpu.info().kind == AdapterKind::Software;
+        let style = match style {
+            LaunchStyle::Auto if software => LaunchStyle::Compact,
+            style => style,
         };
+        let nodes = nodes::nodes(graph, style == LaunchStyle::Compact)?;
+        let passes = group::texts(&nodes, &|memory| nodes::shape(graph, &nodes, memory))?;
         let mut shared = Shared {
             gpu: gpu.clone(),
             graph: graph.clone(),
             nodes,
-            groups,
+            passes,
+            style,
             buffers: BTreeMap::new(),
+            plans: Mutex::new(Vec::new()),
         };
-        shared.upload()?;
         shared.run_setup()?;
         Ok(Self {
             shared: Arc::new(shared),
@@ -108,9 +116,15 @@ impl GpuGraph {
     }
     /// Bytes on the device that all instances share.
     pub fn memory_bytes(&self) -> u64 {
-        let buffers = self.shared.buffers.iter();
-        let once = buffers.filter(|(m, _)| !matches!(m, Memory::TileVectors { .. }));
-        once.map(|(_, b)| b.bytes()).sum()
+        let plans = self.shared.plans();
+        let mut all: Vec<&Buffer<u32>> = Vec::new();
+        let of_plans = plans.iter().flat_map(|(_, p)| p.buffers.values());
+        for buffer in self.shared.buffers.values().chain(of_plans) {
+            if all.iter().all(|b| b.raw() != buffer.raw()) {
+                all.push(buffer);
+            }
+        }
+        all.into_iter().map(Buffer::bytes).sum()
     }
 }
 
@@ -139,17 +153,50 @@ impl Shared {
         nodes::shape(&self.graph, &self.nodes, memory)
     }
 
-    /// Every array that launches of a phase bind.
-    pub(super) fn bound(&self, phase: Phase) -> Vec<Memory> {
-        let mut out: Vec<Memory> = Vec::new();
-        for group in self.groups.iter().filter(|g| g.phase() == phase) {
-            for memory in group.bound(&self.nodes).into_keys() {
-                if !out.contains(&memory) {
-                    out.push(memory);
-                }
-            }
+    fn plans(&self) -> MutexGuard<'_, Vec<(Choices, Arc<LaunchPlan>)>> {
+        // Nothing that holds the lock panics, and a list of plans is whole at any time.
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The launches of a frame of that many characters.
+    pub(super) fn plan(&self, instances: usize) -> Result<Arc<LaunchPlan>, GpuError> {
+        let shape = |memory| self.shape(memory);
+        let kept = |memory| is_kept(&self.graph, &self.nodes, memory);
+        let planner = self.planner(&shape, &kept, instances);
+        let choices = planner.choices(&self.passes);
+        let mut plans = self.plans();
+        if let Some((_, plan)) = plans.iter().find(|(c, _)| *c == choices) {
+            return Ok(plan.clone());
         }
-        out
+        let mut groups = planner.groups(&self.passes, &choices);
+        groups.retain(|g| g.phase() == Phase::Update);
+        let mut buffers = BTreeMap::new();
+        self.upload(&bound(&groups, &self.nodes), &groups, &plans, &mut buffers)?;
+        let plan = Arc::new(LaunchPlan { groups, buffers });
+        plans.push((choices, plan.clone()));
+        Ok(plan)
+    }
+
+    fn planner<'a>(
+        &'a self,
+        shape: &'a dyn Fn(Memory) -> ArrayShape,
+        is_kept: &'a dyn Fn(Memory) -> bool,
+        instances: usize,
+    ) -> Planner<'a> {
+        let limits = self.gpu.limits();
+        Planner {
+            graph: &self.graph,
+            nodes: &self.nodes,
+            shape,
+            is_kept,
+            most_bindings: limits.storage_buffers_per_stage as usize,
+            limits: TileLimits {
+                bytes: limits.workgroup_memory_bytes as usize,
+                invocations: limits.invocations_per_workgroup,
+            },
+            instances,
+            style: self.style,
+        }
     }
 
     /// For people and for engines that bind by name.
@@ -180,13 +227,23 @@ impl Shared {
         }
     }
 
-    /// Makes the buffers that do not change with frames and fills those that hold constants.
-    fn upload(&mut self) -> Result<(), GpuError> {
-        let mut needed = self.bound(Phase::Setup);
-        needed.extend(self.bound(Phase::Update));
-        needed.extend(super::outputs::output_memories(&self.graph));
-        for memory in needed {
-            if self.buffers.contains_key(&memory) {
+    /// Makes the buffers that do not change with frames and fills those that hold constants; those that are there already
+    /// are shared.
+    fn upload(
+        &self,
+        needed: &[Memory],
+        groups: &[Group],
+        plans: &[(Choices, Arc<LaunchPlan>)],
+        out: &mut BTreeMap<Memory, Buffer<u32>>,
+    ) -> Result<(), GpuError> {
+        for &memory in needed {
+            if self.buffers.contains_key(&memory) || out.contains_key(&memory) {
+                continue;
+            }
+            let of_launch = matches!(memory, Memory::Tiles { .. } | Memory::TileVectors { .. });
+            let known = plans.iter().find_map(|(_, p)| p.buffers.get(&memory));
+            if let Some(buffer) = known.filter(|_| !of_launch) {
+                out.insert(memory, buffer.clone());
                 continue;
             }
             let data = match memory {
@@ -203,7 +260,8 @@ impl Shared {
                     })?
                 }
                 Memory::Tiles { launch } => {
-                    let tiling = self.groups.get(launch).and_then(|g| g.tiling.as_ref());
+                    let tilings = groups.iter().filter_map(|g| g.tiling.as_ref());
+                    let tiling = tilings.into_iter().find(|t| t.launch == launch);
                     tiling.map(|t| t.tiles.words.clone()).unwrap_or_default()
                 }
                 Memory::Setup(_) => vec![0; self.shape(memory).bytes(1).div_ceil(4)],
@@ -219,9 +277,9 @@ impl Shared {
             };
             let buffer = Buffer::from_slice(&self.gpu, &name, &data, BufferUse::Drawn)?;
             if let Some(same) = same {
-                self.buffers.insert(same, buffer.clone());
+                out.insert(same, buffer.clone());
             }
-            self.buffers.insert(memory, buffer);
+            out.insert(memory, buffer);
         }
         Ok(())
     }
@@ -237,9 +295,23 @@ impl Shared {
         words(bytes)
     }
 
-    fn run_setup(&self) -> Result<(), GpuError> {
-        let setup = || self.groups.iter().filter(|g| g.phase() == Phase::Setup);
-        if setup().next().is_none() {
+    /// Makes what setup and outputs read, and runs the setup steps.
+    fn run_setup(&mut self) -> Result<(), GpuError> {
+        let groups = {
+            let shape = |memory| self.shape(memory);
+            let kept = |memory| is_kept(&self.graph, &self.nodes, memory);
+            let planner = self.planner(&shape, &kept, 1);
+            let plain = self.passes.chunk_by(|a, b| may_tile(a) == may_tile(b));
+            let mut groups = planner.groups(&self.passes, &vec![Vec::new(); plain.count()]);
+            groups.retain(|g| g.phase() == Phase::Setup);
+            groups
+        };
+        let mut needed = bound(&groups, &self.nodes);
+        needed.extend(super::outputs::output_memories(&self.graph));
+        let mut buffers = BTreeMap::new();
+        self.upload(&needed, &groups, &[], &mut buffers)?;
+        self.buffers = buffers;
+        if groups.is_empty() {
             return Ok(());
         }
         let shape = |memory| self.shape(memory);
@@ -257,7 +329,7 @@ impl Shared {
             block: &block,
         };
         let mut launches = Vec::new();
-        for group in setup() {
+        for group in &groups {
             launches.push(launch::launch(&self.gpu, self, group, &shape, 1, &buffers)?);
         }
         self.gpu.submit("setup", |encoder| {
@@ -269,6 +341,13 @@ impl Shared {
         })?;
         Ok(())
     }
+}
+
+/// Every array that launches bind.
+pub(super) fn bound(groups: &[Group], nodes: &[NodeOnDevice]) -> Vec<Memory> {
+    let all = groups.iter().flat_map(|g| g.bound(nodes).into_keys());
+    let unique: BTreeSet<Memory> = all.collect();
+    unique.into_iter().collect()
 }
 
 /// Calls `run` with each launch of a frame, in order, and the characters that it is for; `None` stands for all.

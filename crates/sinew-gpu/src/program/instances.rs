@@ -3,7 +3,7 @@
 use super::batches::Batch;
 use super::bounds::OutputBounds;
 use super::frame_data::FrameData;
-use super::graph::{Shared, block_binding, each_launch};
+use super::graph::{LaunchPlan, Shared, block_binding, bound, each_launch};
 use super::group::Group;
 use super::launch::{self, Buffers, Launch};
 use super::memory::{ArrayShape, Memory};
@@ -22,6 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct GpuInstances {
     pub(super) shared: Arc<Shared>,
+    plan: Arc<LaunchPlan>,
     pub(super) count: usize,
     parameters: Vec<ParameterState>,
     data: FrameData,
@@ -77,6 +78,7 @@ fn shape(shared: &Shared, own: &BTreeMap<Memory, Buffer<u32>>, memory: Memory) -
 
 struct FrameBuffers<'a> {
     shared: &'a Shared,
+    plan: &'a LaunchPlan,
     data: &'a FrameData,
     block: &'a Buffer<[u32; 4]>,
     buffers: &'a BTreeMap<Memory, Buffer<u32>>,
@@ -88,7 +90,9 @@ impl Buffers for FrameBuffers<'_> {
     fn binding(&self, memory: Memory, odd: bool) -> Option<wgpu::BufferBinding<'_>> {
         let flipped = self.previous.get(&memory).filter(|_| odd);
         let own = flipped.or_else(|| self.buffers.get(&memory));
-        match own.or_else(|| self.shared.buffers.get(&memory)) {
+        let shared = || self.shared.buffers.get(&memory);
+        let planned = || self.plan.buffers.get(&memory);
+        match own.or_else(shared).or_else(planned) {
             Some(buffer) => Some(buffer.binding()),
             None => block_binding(self.block, self.data, memory),
         }
@@ -107,8 +111,8 @@ impl GpuInstances {
         let (nodes, limits) = (&shared.nodes, gpu.limits());
         let data = FrameData::new(graph, nodes, Phase::Update, &shape, count, limits)?;
         let block = Buffer::from_slice(gpu, "frame data", data.block(), BufferUse::Storage)?;
-        let varies = |g: &Group| g.phase() == Phase::Update && g.varies();
-        let batch = (count > 1 && shared.groups.iter().any(varies)).then(|| {
+        let plan = shared.plan(count)?;
+        let batch = (count > 1 && plan.groups.iter().any(Group::varies)).then(|| {
             let vectors = data.batches().most_vectors();
             Buffer::new(
                 gpu,
@@ -118,10 +122,12 @@ impl GpuInstances {
             )
         });
         let (mut buffers, mut previous) = (BTreeMap::new(), BTreeMap::new());
-        let mut needed = shared.bound(Phase::Update);
+        let mut needed = bound(&plan.groups, nodes);
         needed.extend(output_memories(graph));
         for memory in needed {
-            if shared.buffers.contains_key(&memory) || buffers.contains_key(&memory) {
+            let shared_by_all =
+                shared.buffers.contains_key(&memory) || plan.buffers.contains_key(&memory);
+            if shared_by_all || buffers.contains_key(&memory) {
                 continue;
             }
             let words = shape(memory).bytes(count).div_ceil(4);
@@ -144,6 +150,7 @@ impl GpuInstances {
         let mut out = Self {
             parameters: vec![ParameterState::new(graph); count],
             shared: shared.clone(),
+            plan,
             count,
             data,
             block,
@@ -175,6 +182,7 @@ impl GpuInstances {
         let gpu = &shared.gpu;
         let frame_buffers = FrameBuffers {
             shared,
+            plan: &self.plan,
             data: &self.data,
             block: &self.block,
             buffers,
@@ -182,9 +190,11 @@ impl GpuInstances {
             batch: self.batch.as_ref(),
         };
         let shape = |memory| shape(shared, buffers, memory);
-        let of_update = shared.groups.iter().filter(|g| g.phase() == Phase::Update);
-        let launches =
-            of_update.map(|g| launch::launch(gpu, shared, g, &shape, self.count, &frame_buffers));
+        let launches = self
+            .plan
+            .groups
+            .iter()
+            .map(|g| launch::launch(gpu, shared, g, &shape, self.count, &frame_buffers));
         let mut launches: Vec<Launch> = launches.collect::<Result<_, _>>()?;
         for output in bounds.iter().flatten() {
             launches.extend(output.launches(gpu, &shape, self.count, &frame_buffers)?);

@@ -26,3 +26,4 @@ mod unroll;
 pub use graph::GpuGraph;
 pub use instances::{GpuInstances, Kernel, KernelBinding};
 pub use outputs::{GpuMesh, GpuMeshOutput};
+pub use planning::LaunchStyle;

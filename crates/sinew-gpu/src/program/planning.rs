@@ -8,8 +8,22 @@ use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
 use super::schedule::{Schedule, gathers, may_tile};
 use super::tile_text::Tiling;
-use super::tiles::{TileLimits, build};
+use super::tiles::{TileLimits, build, workgroup};
 use sinew_graph::{BoundGraph, Link};
+
+/// How passes become launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaunchStyle {
+    /// As suits the adapter, the size of the mesh and the number of characters.
+    #[default]
+    Auto,
+    /// Short kernels that compile fast, none in tiles: for software adapters.
+    Compact,
+    /// None in tiles.
+    Plain,
+    /// In tiles wherever passes allow it.
+    Tiled,
+}
 
 /// What planning knows of graph and device.
 pub(super) struct Planner<'a> {
@@ -19,35 +33,66 @@ pub(super) struct Planner<'a> {
     pub(super) is_kept: &'a dyn Fn(Memory) -> bool,
     pub(super) most_bindings: usize,
     pub(super) limits: TileLimits,
-    /// Characters that run together, about.
+    /// Characters that run together.
     pub(super) instances: usize,
-    /// Whether launches may go over tiles.
-    pub(super) tiles: bool,
+    pub(super) style: LaunchStyle,
 }
 
+/// A way to take a run of passes through tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// Where a new launch begins.
+    cuts: Vec<usize>,
+    /// Vertices that a tile owns.
+    size: usize,
+}
+
+/// Choices for each run of passes, the best first; none where plain launches are better.
+pub(super) type Choices = Vec<Vec<Choice>>;
+
 /// Launches that a run of passes is cut into, at most.
-const MOST_LAUNCHES: usize = 4;
+const MOST_LAUNCHES: usize = 3;
 /// Vertices that a tile may own.
-const SIZES: [usize; 9] = [64, 96, 128, 192, 256, 384, 576, 1024, 1600];
+const SIZES: [usize; 10] = [48, 64, 96, 128, 192, 256, 400, 576, 784, 1024];
+
+/// Passes that may run in tiles, or that may not, as far as they follow one another.
+fn runs(passes: &[PassText]) -> impl Iterator<Item = (usize, &[PassText])> {
+    let mut start = 0;
+    passes
+        .chunk_by(|a, b| may_tile(a) == may_tile(b))
+        .map(move |run| {
+            start += run.len();
+            (start, run)
+        })
+}
 
 impl Planner<'_> {
-    /// All launches, in order.
-    pub(super) fn groups(&self, passes: Vec<PassText>) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        let mut rest = passes.as_slice();
-        while let Some(first) = rest.first() {
-            let same = may_tile(first);
-            let end = rest.iter().take_while(|p| may_tile(p) == same).count();
-            let (run, after) = rest.split_at(end);
-            let tiled = if same && self.tiles {
-                self.tiled(run, after)
+    /// What to try, without building any of it.
+    pub(super) fn choices(&self, passes: &[PassText]) -> Choices {
+        let choices = |(end, run): (usize, &[PassText])| {
+            let tiled =
+                may_tile(&run[0]) && matches!(self.style, LaunchStyle::Auto | LaunchStyle::Tiled);
+            if tiled {
+                self.of_run(run, &passes[end..])
             } else {
-                None
-            };
-            groups.extend(
-                tiled.unwrap_or_else(|| plain_groups(run.to_vec(), self.nodes, self.most_bindings)),
-            );
-            rest = after;
+                Vec::new()
+            }
+        };
+        runs(passes).map(choices).collect()
+    }
+
+    /// All launches, in order.
+    pub(super) fn groups(&self, passes: &[PassText], choices: &Choices) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for ((end, run), choices) in runs(passes).zip(choices) {
+            let after = &passes[end..];
+            // The estimate knows nothing of how irregular the mesh is.
+            let tiled = choices.iter().find_map(|c| {
+                let points = self.points(&self.schedules(&[run.to_vec()], after)?[0])?;
+                self.build(&split(run, &c.cuts), after, points, c.size)
+            });
+            let plain = || plain_groups(run.to_vec(), self.nodes, self.most_bindings);
+            groups.extend(tiled.unwrap_or_else(plain));
         }
         find_stores(&mut groups, self.is_kept);
         for (launch, group) in groups.iter_mut().enumerate() {
@@ -58,39 +103,44 @@ impl Planner<'_> {
         groups
     }
 
-    /// The cheapest way to take a run of passes through tiles.
-    fn tiled(&self, run: &[PassText], after: &[PassText]) -> Option<Vec<Group>> {
-        let all = self.schedules(&[run.to_vec()], after)?;
+    fn of_run(&self, run: &[PassText], after: &[PassText]) -> Vec<Choice> {
+        let Some(all) = self.schedules(&[run.to_vec()], after) else {
+            return Vec::new();
+        };
+        let Some(points) = self.points(&all[0]).filter(|p| !p.is_empty()) else {
+            return Vec::new();
+        };
         if !all[0].joins_gathers(run, self.nodes) {
-            return None;
+            return Vec::new();
         }
-        let points = self.points(&all[0])?;
         let mut candidates = Vec::new();
         for cuts in self.cuts(run) {
-            let parts = split(run, &cuts);
-            let Some(schedules) = self.schedules(&parts, after) else {
+            let Some(schedules) = self.schedules(&split(run, &cuts), after) else {
                 continue;
             };
             for size in SIZES {
-                let cost: Option<f64> = schedules
+                let estimates = schedules
                     .iter()
-                    .map(|s| self.estimate(s, size, points.len()))
-                    .sum();
-                if let Some(cost) = cost {
-                    candidates.push((cost, cuts.clone(), size));
+                    .map(|s| self.estimate(s, size, points.len()));
+                if let Some(cost) = estimates.sum::<Option<f64>>() {
+                    let cuts = cuts.clone();
+                    candidates.push((cost, Choice { cuts, size }));
                 }
             }
         }
-        if let Some((cuts, size)) = wished(run.len()) {
-            candidates = vec![(0.0, cuts, size)];
+        if self.style == LaunchStyle::Auto {
+            let plain = self.plain_cost(run, points.len());
+            candidates.retain(|c| c.0 < plain);
         }
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // The estimate knows nothing of how irregular the mesh is.
-        let built = candidates
-            .iter()
-            .take(8)
-            .find_map(|(_, cuts, size)| self.build(&split(run, cuts), after, points, *size));
-        built
+        candidates.into_iter().take(8).map(|c| c.1).collect()
+    }
+
+    /// Microseconds that plain launches take on a large device, about.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn plain_cost(&self, run: &[PassText], vertices: usize) -> f64 {
+        let launches = plain_groups(run.to_vec(), self.nodes, self.most_bindings).len();
+        launches as f64 * (2.2 + 14e-6 * (vertices * self.instances) as f64)
     }
 
     fn points(&self, schedule: &Schedule) -> Option<&[[f32; 3]]> {
@@ -166,7 +216,12 @@ impl Planner<'_> {
     }
 
     /// Microseconds of a launch on a large device, about. `None` where tiles do not fit.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate of numbers above zero"
+    )]
     fn estimate(&self, schedule: &Schedule, size: usize, vertices: usize) -> Option<f64> {
         let side = (size.min(vertices) as f64).sqrt();
         let tiles = vertices.div_ceil(size);
@@ -185,35 +240,13 @@ impl Planner<'_> {
         if most * 1.15 * 32.0 > self.limits.bytes as f64 {
             return None;
         }
-        let workgroup = if most > 1024.0 {
-            512.0
-        } else if most > 512.0 {
-            256.0
-        } else {
-            128.0
-        };
+        let workgroup = f64::from(workgroup(most as usize, self.limits));
+        // As many threads as registers and memory allow at once on 132 processors.
         let total = tiles as f64 * self.instances as f64;
-        let at_once = 132.0
-            * (2048.0_f64 / workgroup)
-                .min(228e3 / (most * 32.0))
-                .floor()
-                .max(1.0);
-        let waves = (total / at_once).ceil();
-        let latency: f64 = rows
-            .iter()
-            .map(|r| 0.3 + 0.25 * (r / workgroup).ceil())
-            .sum();
-        let work: f64 = rows.iter().sum::<f64>() * total * 4.5e-6;
-        Some(4.0 + (waves * latency).max(work))
+        let waves = (total * workgroup / (132.0 * 1024.0)).ceil();
+        let turns: f64 = rows.iter().map(|r| (r / workgroup).ceil()).sum();
+        Some(2.5 + waves * turns * (0.55 + 0.5 * workgroup / 1024.0))
     }
-}
-
-/// `SINEW_TILES=size:cut,cut` for experiments.
-fn wished(len: usize) -> Option<(Vec<usize>, usize)> {
-    let text = std::env::var("SINEW_TILES").ok()?;
-    let (size, cuts) = text.split_once(':')?;
-    let cuts = cuts.split(',').filter_map(|c| c.parse().ok());
-    Some((cuts.filter(|&c| c < len).collect(), size.parse().ok()?))
 }
 
 fn split(run: &[PassText], cuts: &[usize]) -> Vec<Vec<PassText>> {

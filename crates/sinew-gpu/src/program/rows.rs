@@ -107,12 +107,7 @@ impl RowShape {
         }
     }
 
-    /// Whether rows may be read beyond their ends, up to the longest.
-    pub(super) fn is_padded(&self) -> bool {
-        self.fixed || self.single || self.identity
-    }
-
-    /// Whether what is read there must not count.
+    /// Whether what rows are filled up with must not count.
     pub(super) fn needs_guard(&self) -> bool {
         self.fixed && self.zero && self.numbers != Numbers::Local
     }

@@ -209,17 +209,14 @@ pub(super) fn build(
     let most_rows = most.of_stage.iter().copied().max().unwrap_or(0);
     tiles.most_of_stage = most.of_stage;
     tiles.most_of_load = most.of_load;
-    tiles.workgroup = match most_rows {
-        0..=192 => 64,
-        193..=512 => 128,
-        513..=1024 => 256,
-        _ => 512,
-    };
-    if let Some(wish) = std::env::var("SINEW_WG").ok().and_then(|w| w.parse().ok()) {
-        tiles.workgroup = wish;
-    }
-    tiles.workgroup = tiles.workgroup.min(limits.invocations);
+    tiles.workgroup = workgroup(most_rows, limits);
     Some(tiles)
+}
+
+/// Invocations for tiles of that many rows: each runs over few, as more at once hide how long memory takes.
+pub(super) fn workgroup(rows: usize, limits: TileLimits) -> u32 {
+    let all = u32::try_from(rows.next_multiple_of(128)).unwrap_or(u32::MAX);
+    all.clamp(64, limits.invocations.clamp(64, 1024))
 }
 
 /// Each domain's elements by tile, as the vertices say.

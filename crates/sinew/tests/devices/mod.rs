@@ -5,7 +5,7 @@ use crate::common::bindings;
 use sinew::deform::{NodeDesc, Par, PortType};
 use sinew::geom::{Asset, Mesh, Pose, Vec3, WeldMap};
 use sinew::graph::{BoundGraph, Frame, InputType, Instance, NoNesting, OutputMesh, Plan, compile};
-use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh};
+use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh, LaunchStyle};
 use std::sync::Arc;
 
 /// No node may differ by more, in bounding boxes and degrees.
@@ -265,6 +265,18 @@ pub(crate) fn run(
     poses: &[(f64, Pose)],
     worst: &mut Worst,
 ) -> Result<(), GpuError> {
+    run_in(gpu, LaunchStyle::Auto, asset, text, poses, worst)
+}
+
+/// The same with launches of a kind.
+pub(crate) fn run_in(
+    gpu: &sinew_gpu::Gpu,
+    style: LaunchStyle,
+    asset: &Asset,
+    text: &str,
+    poses: &[(f64, Pose)],
+    worst: &mut Worst,
+) -> Result<(), GpuError> {
     let plan = Arc::new(compile("test.json", text, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
     let inputs = bindings(asset, &plan);
     let values = numbers(&plan);
@@ -275,7 +287,7 @@ pub(crate) fn run(
         Err(_) if text.starts_with("//") => return Ok(()),
         Err(e) => panic!("{}: {e}", asset.name),
     };
-    let mut on_gpu = GpuGraph::new(gpu, &graph)?.instances(2)?;
+    let mut on_gpu = GpuGraph::with_style(gpu, &graph, style)?.instances(2)?;
     let mut on_cpu = [0, 1].map(|_| graph.instance().expect("nodes of the processor"));
     for i in 0..poses.len() {
         let frames = [i, (i + 1) % poses.len()].map(|i| Frame {

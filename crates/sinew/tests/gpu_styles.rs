@@ -1,0 +1,97 @@
+//! Launches in tiles and launches that are written out: what large devices run, here on any, against the processor.
+
+mod common;
+mod devices;
+
+use common::{assets, bindings};
+use devices::{Worst, graph_files, poses, run_in};
+use sinew::deform::Par;
+use sinew::graph::{BoundGraph, NoNesting, compile};
+use sinew_gpu::{GpuGraph, LaunchStyle};
+use std::sync::Arc;
+
+/// Smoothing in one stack with what is before and behind it; the mask and the blend keep the posed points alive.
+const STACKS: [(&str, &str); 2] = [
+    (
+        "stack",
+        r#"{"sinew": "1.0", "stack": ["skin", {"node": "delta_mush", "iterations": 5}, "tangent_frames"]}"#,
+    ),
+    (
+        "mixed",
+        r#"{"sinew": "1.0", "parameters": {"b": {"type": "float", "default": 0.6}}, "nodes": {
+ "skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+ "near": {"node": "mask", "mesh": "body", "source": "sphere"},
+ "smooth": {"node": "smooth", "mesh": "skin", "mask": "near", "iterations": 3, "blend": "$b"},
+ "mush": {"node": "delta_mush", "mesh": "smooth", "iterations": 2, "frame": "two_edges"},
+ "frames": {"node": "tangent_frames", "mesh": "mush", "normals": "fixed_point"}},
+ "outputs": {"body": "frames", "between": "smooth"}}"#,
+    ),
+];
+/// Of the graphs in `graphs/` those whose kernels read neighbours, and the samples with seams, hard edges and joints.
+const GRAPHS: [&str; 2] = ["delta_mush_uv.json", "tangent_frames.json"];
+const SAMPLES: [&str; 3] = ["dressed", "ball", "degenerate"];
+
+#[test]
+fn every_style_of_launches_gives_the_same_numbers() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let stacks = STACKS.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let graphs = graph_files().into_iter();
+    let graphs = graphs.filter(|(name, _)| GRAPHS.contains(&name.as_str()));
+    let documents: Vec<(String, String)> = stacks.into_iter().chain(graphs).collect();
+    let assets: Vec<_> = assets()
+        .into_iter()
+        .filter(|a| SAMPLES.contains(&a.name.as_str()))
+        .collect();
+    assert_eq!(assets.len(), SAMPLES.len());
+    let mut wrong = Vec::new();
+    for (name, text) in &documents {
+        for style in [LaunchStyle::Plain, LaunchStyle::Tiled] {
+            let mut worst = Worst::default();
+            for asset in assets
+                .iter()
+                .filter(|a| a.name == "dressed" || name.ends_with("json"))
+            {
+                let result = run_in(
+                    &gpu,
+                    style,
+                    asset,
+                    text,
+                    &poses(asset, &[0.0, 0.5]),
+                    &mut worst,
+                );
+                result.unwrap_or_else(|e| panic!("{name}, {style:?}, {}: {e}", asset.name));
+            }
+            let line = worst.line(&format!("{name} {style:?}"));
+            print!("{line}");
+            if !worst.fits() {
+                wrong.push(line);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A whole stack is one launch in tiles; written out it is one for each time that points read their neighbours.
+#[test]
+fn tiles_join_passes_that_read_neighbours() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let asset = assets().into_iter().find(|a| a.name == "dressed");
+    let asset = asset.expect("a sample");
+    let plan = Arc::new(compile("stack.json", STACKS[0].1, &NoNesting).expect("compiles"));
+    let inputs = bindings(&asset, &plan);
+    let graph = Arc::new(BoundGraph::bind(plan, &inputs, &[], Par::Seq).expect("binds"));
+    let labels = |style| -> Vec<String> {
+        let graph = GpuGraph::with_style(&gpu, &graph, style).expect("fits");
+        let instances = graph.instances(1).expect("fits");
+        instances.launch_labels().map(str::to_owned).collect()
+    };
+    let tiled = labels(LaunchStyle::Tiled);
+    let whole = "skin + delta_mush.gather + 5 x delta_mush.smooth + delta_mush.detail + delta_mush.place + ";
+    assert!(tiled.len() == 1 && tiled[0].starts_with(whole), "{tiled:?}");
+    // Skinning, gathering what shares a place, five times smoothing, detail, place, frames.
+    assert_eq!(labels(LaunchStyle::Plain).len(), 10);
+}
