@@ -2,7 +2,7 @@
 //! of growing size; then crowds. Prints medians of the device's own clock, launch by launch.
 //!
 //! ```sh
-//! cargo run --release -p sinew --features gpu --example 03_gpu_stack -- [VERTICES...]
+//! cargo run --release -p sinew --features gpu --example 03_gpu_stack -- [VERTICES... | crowds]
 //! ```
 //!
 //! The adapter is the one that `SINEW_ADAPTER` names, else the fastest. The binary needs a Vulkan loader at run time and
@@ -29,15 +29,14 @@ const STACK: &str = r#"{
     "sinew": "1.0",
     "stack": ["skin", { "node": "delta_mush", "iterations": 8 }, "tangent_frames"]
 }"#;
-const TWO_EDGES: &str = r#"{
-    "sinew": "1.0",
-    "stack": ["skin", { "node": "delta_mush", "iterations": 8, "frame": "two_edges" }, "tangent_frames"]
-}"#;
-const LIKE_CUDA: &str = r#"{
+/// Cheaper frames and normals.
+const LEAN: &str = r#"{
     "sinew": "1.0",
     "stack": ["skin", { "node": "delta_mush", "iterations": 8, "frame": "two_edges" },
         { "node": "tangent_frames", "normals": "area_weighted" }]
 }"#;
+const MUSH: &str =
+    r#"{ "sinew": "1.0", "stack": ["skin", { "node": "delta_mush", "iterations": 8 }] }"#;
 const SKIN: &str = r#"{
     "sinew": "1.0",
     "inputs": { "body": { "type": "mesh" }, "pose": { "type": "pose" } },
@@ -46,39 +45,41 @@ const SKIN: &str = r#"{
 }"#;
 
 fn main() -> Outcome {
-    let given: Vec<u32> = std::env::args()
-        .skip(1)
-        .map(|a| a.parse())
-        .collect::<Result<_, _>>()?;
-    let sizes = match given.as_slice() {
-        [] => &[10_000, 100_000, 1_000_000],
-        given => given,
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let only_crowds = given.iter().any(|a| a == "crowds");
+    let sizes: Vec<u32> = match given.as_slice() {
+        [] => vec![10_000, 100_000, 1_000_000],
+        _ if only_crowds => Vec::new(),
+        given => given.iter().map(|a| a.parse()).collect::<Result<_, _>>()?,
     };
     let gpu = Gpu::new(&GpuOptions::from_env())?;
     println!("{}", gpu.info());
-    for &size in sizes {
+    for size in sizes {
         for (name, document) in [
-            ("two edges, normals by area", LIKE_CUDA),
-            ("two edges", TWO_EDGES),
-            ("all neighbours", STACK),
+            ("frames from two edges, normals by area", LEAN),
+            ("frames from all neighbours, normals by angle", STACK),
         ] {
-            println!("\n{size} vertices, skin + delta mush x8 ({name}) + normals");
-            measure(&gpu, size, document, 1)?;
+            println!("\n{size} vertices, skin + delta mush x8 + normals ({name})");
+            measure(&gpu, sheet(size, true)?, document, 1)?;
         }
     }
-    let crowds: &[(u32, usize)] = match given.as_slice() {
-        [] => &[(10_000, 100), (10_000, 1000)],
-        _ => &[],
-    };
-    for &(vertices, count) in crowds {
-        println!("\ncrowd: {count} characters of {vertices} vertices, linear skinning");
-        measure(&gpu, vertices, SKIN, count)?;
+    if !given.is_empty() && !only_crowds {
+        return Ok(());
+    }
+    for (name, document, normals, count) in [
+        ("linear skinning", SKIN, false, 1000),
+        ("linear skinning with normals", SKIN, true, 1000),
+        ("linear skinning", SKIN, false, 10_000),
+        ("linear skinning, delta mush x8", MUSH, false, 10_000),
+    ] {
+        println!("\ncrowd: {count} characters of 10000 vertices, {name}");
+        measure(&gpu, sheet(10_000, normals)?, document, count)?;
     }
     Ok(())
 }
 
 /// A square sheet with a ripple, its rows following the joints one after another.
-fn sheet(vertices: u32) -> Outcome<Mesh> {
+fn sheet(vertices: u32, normals: bool) -> Outcome<Mesh> {
     let width = f64::from(vertices).sqrt() as u32;
     let height = vertices / width;
     let at = |i: u32| {
@@ -99,7 +100,7 @@ fn sheet(vertices: u32) -> Outcome<Mesh> {
     }
     let positions: Vec<[f32; 3]> = (0..count).map(at).collect();
     let mut mesh = Mesh::new("sheet", Topology::new(count, triangles)?, positions);
-    mesh.normals = Some(vec![[0.0, 0.0, 1.0]; count as usize]);
+    mesh.normals = normals.then(|| vec![[0.0, 0.0, 1.0]; count as usize]);
     let row = |i: u32| {
         let first = u32::from(JOINTS - 4) * (i / width) / height;
         [
@@ -132,9 +133,9 @@ fn rig() -> Outcome<Rig> {
     Ok(Rig::new(nodes.collect(), joints.collect())?)
 }
 
-fn bound(vertices: u32, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
+fn bound(mesh: Mesh, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
     let plan = Arc::new(compile("stack.json", document, &NoNesting)?);
-    let (mesh, rig) = (Arc::new(sheet(vertices)?), Arc::new(rig()?));
+    let (mesh, rig) = (Arc::new(mesh), Arc::new(rig()?));
     let mut pose = rig.rest_pose();
     for (joint, step) in pose.palette.iter_mut().zip(0_u8..) {
         joint.rows[0][3] = 0.1 * f32::from(step);
@@ -152,8 +153,8 @@ fn bound(vertices: u32, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
     Ok((Arc::new(graph), pose))
 }
 
-fn measure(gpu: &Gpu, vertices: u32, document: &str, count: usize) -> Outcome {
-    let (graph, pose) = bound(vertices, document)?;
+fn measure(gpu: &Gpu, mesh: Mesh, document: &str, count: usize) -> Outcome {
+    let (graph, pose) = bound(mesh, document)?;
     let on_gpu = GpuGraph::new(gpu, &graph)?;
     let mut instances = on_gpu.instances(count)?;
     println!(

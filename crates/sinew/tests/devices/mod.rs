@@ -58,6 +58,10 @@ pub(crate) fn distance<const N: usize>(a: [f32; N], b: [f32; N]) -> f64 {
 /// Below this share of the sum of angles, unit normals weighted with angles have cancelled.
 const CANCELLED: f64 = 1e-3;
 
+/// Below this share of its longest edge's square, twice the area of a triangle is made of rounding: it has one or none, as the order
+/// of additions wants it.
+const LINE: f64 = 3e-6;
+
 /// Sum of the unit normals of triangles around a point, weighted with their angles, and sum of the angles.
 #[derive(Clone, Debug)]
 pub(crate) struct VertexNormal {
@@ -65,6 +69,8 @@ pub(crate) struct VertexNormal {
     pub(crate) angles: f64,
     /// Whether one of the triangles is so thin that its own normal is made of rounding.
     pub(crate) has_needle: bool,
+    /// Whether rounding tells if one of the triangles has an area at all.
+    has_line: bool,
 }
 
 /// Normals of triangles weighted by the angle at the corner, over all vertices at one rest position; double precision.
@@ -74,6 +80,7 @@ pub(crate) fn vertex_normals(mesh: &Mesh, points: &[[f32; 3]]) -> Vec<VertexNorm
         sum: Vec3::zeros(),
         angles: 0.0,
         has_needle: false,
+        has_line: false,
     };
     let mut sums = vec![none; weld.class_count()];
     let at = |v: u32| Vec3::from(points[v as usize].map(f64::from));
@@ -84,6 +91,9 @@ pub(crate) fn vertex_normals(mesh: &Mesh, points: &[[f32; 3]]) -> Vec<VertexNorm
             let length = cross.norm();
             let out = &mut sums[weld.class_of_vertex[a as usize] as usize];
             out.has_needle |= length < 1e-4 * u.norm_squared().max(v.norm_squared());
+            let longest = [u, v, u - v].map(|e| e.norm_squared());
+            let longest = longest.into_iter().fold(0.0, f64::max);
+            out.has_line |= length > 0.0 && length < LINE * longest;
             if length > 0.0 {
                 let angle = length.atan2(u.dot(&v));
                 out.sum += cross / length * angle;
@@ -198,7 +208,7 @@ impl Worst {
                 let (n, m) = (&on_cpu[v], &on_gpu[v]);
                 let lever = n.sum.angle(&m.sum).to_degrees();
                 let cancels = n.sum.norm() < CANCELLED * n.angles;
-                if cancels || angle <= NORMALS_DEGREES + lever {
+                if cancels || n.has_line || angle <= NORMALS_DEGREES + lever {
                     self.levered.0 += 1;
                     self.levered.1 = self.levered.1.max(angle);
                     continue;
