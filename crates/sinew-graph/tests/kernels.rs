@@ -424,6 +424,39 @@ fn phases_are_derived() {
     assert!(!keyed.nodes()[0].runs_in_setup);
 }
 
+/// What each invocation writes need not be there before: nothing is made to be overwritten.
+#[test]
+fn surely_written_attributes_are_not_asked_for() {
+    let moved = |text: &str| {
+        let document = format!(
+            r#"{{ "sinew": "1.0", "nodes": {{
+  "moved": {{ "node": "kernel", {MESH}, "text": "write_mesh_positions(index, vec3f(f32(index)));" }},
+  "mine": {{ "node": "kernel", "domain": "vertex", "inputs": {{ "mesh": {{ "type": "mesh", "link": "moved" }} }},
+    "outputs": {{ "mesh": {{ "type": "mesh", "writes": ["normals"] }} }}, "text": "{text}" }} }}, "outputs": {{ "body": "mine" }} }}"#
+        );
+        let plan = Arc::new(plan(&document));
+        let mesh = Arc::new(sinew_testkit::meshes::cube());
+        let bind = |ty: PortType| match ty {
+            PortType::Mesh => InputBinding::Mesh(mesh.clone()),
+            _ => InputBinding::Pose(Arc::default()),
+        };
+        let inputs = plan.inputs().iter().map(|i| bind(i.ty.port_type()));
+        let inputs: Vec<InputBinding> = inputs.collect();
+        let graph =
+            BoundGraph::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
+        let steps = graph.program().steps(Phase::Setup).iter();
+        steps.map(|s| s.desc.name).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        moved("write_mesh_normals(index, vec3f(0.0, 1.0, 0.0));"),
+        ["kernel", "kernel"]
+    );
+    assert_eq!(
+        moved("if (index > 2u) { write_mesh_normals(index, vec3f(0.0, 1.0, 0.0)); }"),
+        ["kernel", "tangent_frames", "kernel"]
+    );
+}
+
 #[test]
 fn constants_fit_where_numbers_fit() {
     let constants = r#""constants": { "A": 1, "B": 0.5, "C": [1, 2, 3], "D": true, "E": -2 }"#;

@@ -51,6 +51,8 @@ struct Reading {
     /// Name of the node, for messages.
     node: String,
     names: BTreeSet<String>,
+    /// What each invocation writes for its own element.
+    sure_writes: BTreeSet<String>,
 }
 
 impl Collector<'_> {
@@ -73,6 +75,7 @@ impl Collector<'_> {
             scope,
             node: name.to_owned(),
             names: text::names(&source.text),
+            sure_writes: text::sure_writes(&source.text),
         };
         let domain = self.kernel_domain(&reading, span, json);
         let group_size = self.kernel_group_size(&reading, json);
@@ -860,7 +863,9 @@ impl Reading {
             return AttributeRead::Always;
         }
         let writes = |name: &String| {
-            name.starts_with("write_") && name.ends_with(&format!("_{attribute_word}"))
+            name.starts_with("write_")
+                && name.ends_with(&format!("_{attribute_word}"))
+                && !self.sure_writes.contains(name)
         };
         match self.names.iter().any(writes) {
             true => AttributeRead::WithOutput,

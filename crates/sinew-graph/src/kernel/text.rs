@@ -66,6 +66,16 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
     names.map(|t| t.text(text).to_owned()).collect()
 }
 
+/// The functions `write_...` that each invocation calls for its own element; none where the text is wrong.
+pub(crate) fn sure_writes(text: &str) -> BTreeSet<String> {
+    let Ok(snippet) = Snippet::parse("", text) else {
+        return BTreeSet::new();
+    };
+    let body = Body::of(&snippet);
+    let writes = names(text).into_iter().filter(|n| n.starts_with("write_"));
+    writes.filter(|n| body.surely_calls(text, n)).collect()
+}
+
 /// Whether a name may be a name in a kernel; `alone` or as a part of others.
 ///
 /// # Errors
