@@ -545,3 +545,66 @@ fn texts_are_limited() {
         &found[..200.min(found.len())]
     );
 }
+
+/// The first kernel of the documents is right as it stands.
+#[test]
+fn the_documents_first_kernel_compiles() {
+    let page = include_str!("../../../docs/kernels.md");
+    let document = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|d| d.split("```").next());
+    let plan = plan(document.expect("a document"));
+    assert!(plan.nodes()[0].kernel.is_some());
+    assert_eq!(plan.parameters()[0].name, "height");
+}
+
+/// In a stack, pins called `mesh` and `pose` follow the chain; a text without a link would be refused elsewhere.
+#[test]
+fn stacks_link_kernels() {
+    let stack = r#"{ "sinew": "1.0", "stack": [
+  "skin",
+  { "node": "kernel", "domain": "vertex", "inputs": { "mesh": { "type": "mesh" }, "pose": { "type": "pose" } },
+    "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } },
+    "text": "write_mesh_positions(index, read_pose_matrix(0u)[3] + read_mesh_positions(index));" },
+  { "node": "smooth" } ] }"#;
+    let plan = plan(stack);
+    let explained = plan.explain();
+    assert!(
+        explained.contains("kernel (kernel, kernel)  mesh <- skin, pose <- pose"),
+        "{explained}"
+    );
+    assert!(explained.contains("mesh <- kernel"), "{explained}");
+    says(
+        r#""domain": "vertex", "inputs": { "mesh": { "type": "mesh" } },
+ "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }"#,
+        r#""write_mesh_positions(index, vec3f(1.0));""#,
+        "g.json:1:90: the input 'mesh' of 'mine' is not linked; add \"link\": \"...\", a mesh",
+    );
+}
+
+/// The schema for editors knows the node as the checks do.
+#[test]
+fn the_schema_knows_kernels() {
+    let schema = sinew_graph::schema();
+    let kernel = &schema["$defs"]["node_kernel"];
+    let keys: Vec<&str> = kernel["properties"]
+        .as_object()
+        .expect("keys")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let example = include_str!("../../../examples/custom_kernels.json");
+    let plain = sinew_graph::to_plain_json("example", example).unwrap_or_else(|e| panic!("{e}"));
+    let example: serde_json::Value = serde_json::from_str(&plain).expect("JSON");
+    let mut seen = 0;
+    for node in example["nodes"].as_object().expect("nodes").values() {
+        if node["node"] == "kernel" {
+            seen += 1;
+            for key in node.as_object().expect("a node").keys() {
+                assert!(keys.contains(&key.as_str()), "{key}");
+            }
+        }
+    }
+    assert_eq!(seen, 6);
+}
