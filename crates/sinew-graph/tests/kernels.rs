@@ -528,6 +528,12 @@ fn texts_are_limited() {
     let text = serde_json::to_string(&[line.as_str(), "write_mesh_positions(index, vec3f(0.0));"]);
     let found = message(&document(MESH, &text.expect("text")));
     assert_eq!(found, "g.json:3:11: 1048620 bytes of text, at most 1048576");
+    let constants: String = (0..257).map(|i| format!("\"C{i}\": {i},")).collect();
+    says(
+        &format!("{MESH},\n\"constants\": {{ {constants} }}"),
+        r#""write_mesh_positions(index, vec3f(0.0));""#,
+        "g.json:3:14: 257 constants, at most 256 can be",
+    );
     let node = |i: usize| {
         format!(
             r#""k{i}": {{ "node": "kernel", {MESH}, "text": "write_mesh_positions(index, vec3f({i}.0));" }}"#

@@ -31,6 +31,8 @@ const KERNEL_KEYS: [&str; 8] = [
 ];
 /// Invocations of a workgroup that some adapter can have.
 const LARGEST_GROUP: u32 = 1024;
+/// Constants of a kernel, at most.
+const MOST_CONSTANTS: usize = 256;
 /// Parameters of a kernel, at most: they travel with each frame.
 const MOST_PARAMETERS: usize = 64;
 const ELEMENTS: [(&str, Element); 6] = [
@@ -51,8 +53,8 @@ struct Reading {
     /// Name of the node, for messages.
     node: String,
     names: BTreeSet<String>,
-    /// What each invocation writes for its own element.
-    sure_writes: BTreeSet<String>,
+    /// Functions that each invocation calls for its own element.
+    sure_calls: BTreeSet<String>,
 }
 
 impl Collector<'_> {
@@ -75,7 +77,7 @@ impl Collector<'_> {
             scope,
             node: name.to_owned(),
             names: text::names(&source.text),
-            sure_writes: text::sure_writes(&source.text),
+            sure_calls: text::sure_calls(&source.text),
         };
         let domain = self.kernel_domain(&reading, span, json);
         let group_size = self.kernel_group_size(&reading, json);
@@ -261,13 +263,17 @@ impl Collector<'_> {
         kept
     }
 
-    fn too_many(&mut self, r: &Reading, json: &Json, what: &str, found: usize, most: usize) {
-        if found > most {
-            let message = format!("{found} {what}, at most {most} can be");
-            let span = json.span.clone();
+    /// Reports and drops what is too much, before anything of it is kept.
+    fn at_most(&mut self, r: &Reading, json: &Json, what: &str, most: usize) -> Vec<Member> {
+        let mut members = self.kernel_members(r, json, what);
+        if members.len() > most {
+            let message = format!("{} {what}, at most {most} can be", members.len());
+            let span = json.get(what).unwrap_or(json).span.clone();
             self.reporter(r.scope)
                 .error("too_many_pins", &span, message, "");
+            members.truncate(most);
         }
+        members
     }
 
     /// Checks the text and reports what is wrong at its places.

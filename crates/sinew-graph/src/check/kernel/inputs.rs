@@ -17,14 +17,12 @@ impl Collector<'_> {
         defaults: &[(&str, String)],
     ) -> (Vec<PortDesc>, Vec<Link>) {
         let (mut ports, mut links) = (Vec::new(), Vec::new());
-        for m in self.kernel_members(r, json, "inputs") {
+        for m in self.at_most(r, json, "inputs", MAX_PORTS) {
             if let Some((port, link)) = self.kernel_input(r, &m, defaults) {
                 ports.push(port);
                 links.push(link);
             }
         }
-        let at = json.get("inputs").unwrap_or(json);
-        self.too_many(r, at, "inputs", ports.len(), MAX_PORTS);
         let named_wrong = json.get("inputs").and_then(Json::members);
         let said = named_wrong.is_some_and(|all| all.len() > ports.len());
         if !said && !ports.iter().any(|p| p.ty == PortType::Mesh && p.required) {
@@ -167,7 +165,7 @@ impl Reading {
         let writes = |name: &String| {
             name.starts_with("write_")
                 && name.ends_with(&format!("_{attribute_word}"))
-                && !self.sure_writes.contains(name)
+                && !self.sure_calls.contains(name)
         };
         match self.names.iter().any(writes) {
             true => AttributeRead::WithOutput,

@@ -20,7 +20,7 @@ impl Collector<'_> {
         inputs: &[PortDesc],
     ) -> (Vec<PortDesc>, Vec<KernelBuffer>) {
         let (mut ports, mut buffers) = (Vec::new(), Vec::new());
-        let members = self.kernel_members(r, json, "outputs");
+        let members = self.at_most(r, json, "outputs", MAX_PORTS);
         for m in &members {
             let Some(name) = self.kept_name(r, m) else {
                 continue;
@@ -40,8 +40,6 @@ impl Collector<'_> {
                 _ => {}
             }
         }
-        let at = json.get("outputs").unwrap_or(json);
-        self.too_many(r, at, "outputs", ports.len(), MAX_PORTS);
         if members.is_empty() && json.get("outputs").is_none_or(|o| o.members().is_some()) {
             let message = format!("the kernel '{}' has no output", r.node);
             let help = "add \"outputs\": { \"mesh\": { \"type\": \"mesh\", \"writes\": [\"positions\"] } }";

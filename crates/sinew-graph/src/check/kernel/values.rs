@@ -1,7 +1,7 @@
 //! Parameters and constants of a kernel.
 
 use super::super::Collector;
-use super::{MOST_PARAMETERS, Reading};
+use super::{MOST_CONSTANTS, MOST_PARAMETERS, Reading};
 use crate::json::{Json, Kind, Member};
 use crate::kernel::given::parameter_type;
 use crate::plan::ParameterSource;
@@ -14,14 +14,12 @@ impl Collector<'_> {
         json: &Json,
     ) -> (Vec<ParameterDesc>, Vec<ParameterSource>) {
         let (mut descs, mut sources) = (Vec::new(), Vec::new());
-        for m in self.kernel_members(r, json, "parameters") {
+        for m in self.at_most(r, json, "parameters", MOST_PARAMETERS) {
             if let Some((desc, source)) = self.kernel_parameter(r, &m) {
                 descs.push(desc);
                 sources.push(source);
             }
         }
-        let at = json.get("parameters").unwrap_or(json);
-        self.too_many(r, at, "parameters", descs.len(), MOST_PARAMETERS);
         (descs, sources)
     }
 
@@ -82,7 +80,7 @@ impl Collector<'_> {
     /// Names and values in WGSL.
     pub(super) fn kernel_constants(&mut self, r: &Reading, json: &Json) -> Vec<(String, String)> {
         let mut out = Vec::new();
-        for m in self.kernel_members(r, json, "constants") {
+        for m in self.at_most(r, json, "constants", MOST_CONSTANTS) {
             match constant(&m.value) {
                 Some(value) => out.push((m.key, value)),
                 None => {
