@@ -80,7 +80,7 @@ pub enum BindError {
     /// The processor cannot run a node.
     #[error(
         "{}node '{node}' is a custom kernel, which runs on graphics devices only: run the graph there \
-         (`--device gpu`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place", if .place.is_empty() { String::new() } else { format!("{place}: ") }
+         (`--device auto`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place", if .place.is_empty() { String::new() } else { format!("{place}: ") }
     )]
     DeviceOnly {
         /// Where it stands in the document, `file:line:column`.

@@ -1,4 +1,4 @@
-//! Node `kernel`: the user's own WGSL with declared pins. `check/kernel.rs` reads the declaration.
+//! Node `kernel`: the user's own WGSL with declared pins. `check/kernel.rs` and its modules read the declaration.
 //!
 //! | module | holds |
 //! |---|---|

@@ -424,6 +424,39 @@ fn phases_are_derived() {
     assert!(!keyed.nodes()[0].runs_in_setup);
 }
 
+/// What each invocation writes need not be there before: nothing is made to be overwritten.
+#[test]
+fn surely_written_attributes_are_not_asked_for() {
+    let moved = |text: &str| {
+        let document = format!(
+            r#"{{ "sinew": "1.0", "nodes": {{
+  "moved": {{ "node": "kernel", {MESH}, "text": "write_mesh_positions(index, vec3f(f32(index)));" }},
+  "mine": {{ "node": "kernel", "domain": "vertex", "inputs": {{ "mesh": {{ "type": "mesh", "link": "moved" }} }},
+    "outputs": {{ "mesh": {{ "type": "mesh", "writes": ["normals"] }} }}, "text": "{text}" }} }}, "outputs": {{ "body": "mine" }} }}"#
+        );
+        let plan = Arc::new(plan(&document));
+        let mesh = Arc::new(sinew_testkit::meshes::cube());
+        let bind = |ty: PortType| match ty {
+            PortType::Mesh => InputBinding::Mesh(mesh.clone()),
+            _ => InputBinding::Pose(Arc::default()),
+        };
+        let inputs = plan.inputs().iter().map(|i| bind(i.ty.port_type()));
+        let inputs: Vec<InputBinding> = inputs.collect();
+        let graph =
+            BoundGraph::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
+        let steps = graph.program().steps(Phase::Setup).iter();
+        steps.map(|s| s.desc.name).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        moved("write_mesh_normals(index, vec3f(0.0, 1.0, 0.0));"),
+        ["kernel", "kernel"]
+    );
+    assert_eq!(
+        moved("if (index > 2u) { write_mesh_normals(index, vec3f(0.0, 1.0, 0.0)); }"),
+        ["kernel", "tangent_frames", "kernel"]
+    );
+}
+
 #[test]
 fn constants_fit_where_numbers_fit() {
     let constants = r#""constants": { "A": 1, "B": 0.5, "C": [1, 2, 3], "D": true, "E": -2 }"#;
@@ -495,6 +528,12 @@ fn texts_are_limited() {
     let text = serde_json::to_string(&[line.as_str(), "write_mesh_positions(index, vec3f(0.0));"]);
     let found = message(&document(MESH, &text.expect("text")));
     assert_eq!(found, "g.json:3:11: 1048620 bytes of text, at most 1048576");
+    let constants: String = (0..257).map(|i| format!("\"C{i}\": {i},")).collect();
+    says(
+        &format!("{MESH},\n\"constants\": {{ {constants} }}"),
+        r#""write_mesh_positions(index, vec3f(0.0));""#,
+        "g.json:3:14: 257 constants, at most 256 can be",
+    );
     let node = |i: usize| {
         format!(
             r#""k{i}": {{ "node": "kernel", {MESH}, "text": "write_mesh_positions(index, vec3f({i}.0));" }}"#
@@ -511,4 +550,67 @@ fn texts_are_limited() {
         "{}",
         &found[..200.min(found.len())]
     );
+}
+
+/// The first kernel of the documents is right as it stands.
+#[test]
+fn the_documents_first_kernel_compiles() {
+    let page = include_str!("../../../docs/kernels.md");
+    let document = page
+        .split("```json\n")
+        .nth(1)
+        .and_then(|d| d.split("```").next());
+    let plan = plan(document.expect("a document"));
+    assert!(plan.nodes()[0].kernel.is_some());
+    assert_eq!(plan.parameters()[0].name, "height");
+}
+
+/// In a stack, pins called `mesh` and `pose` follow the chain; a text without a link would be refused elsewhere.
+#[test]
+fn stacks_link_kernels() {
+    let stack = r#"{ "sinew": "1.0", "stack": [
+  "skin",
+  { "node": "kernel", "domain": "vertex", "inputs": { "mesh": { "type": "mesh" }, "pose": { "type": "pose" } },
+    "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } },
+    "text": "write_mesh_positions(index, read_pose_matrix(0u)[3] + read_mesh_positions(index));" },
+  { "node": "smooth" } ] }"#;
+    let plan = plan(stack);
+    let explained = plan.explain();
+    assert!(
+        explained.contains("kernel (kernel, kernel)  mesh <- skin, pose <- pose"),
+        "{explained}"
+    );
+    assert!(explained.contains("mesh <- kernel"), "{explained}");
+    says(
+        r#""domain": "vertex", "inputs": { "mesh": { "type": "mesh" } },
+ "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }"#,
+        r#""write_mesh_positions(index, vec3f(1.0));""#,
+        "g.json:1:90: the input 'mesh' of 'mine' is not linked; add \"link\": \"...\", a mesh",
+    );
+}
+
+/// The schema for editors knows the node as the checks do.
+#[test]
+fn the_schema_knows_kernels() {
+    let schema = sinew_graph::schema();
+    let kernel = &schema["$defs"]["node_kernel"];
+    let keys: Vec<&str> = kernel["properties"]
+        .as_object()
+        .expect("keys")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let example = include_str!("../../../examples/custom_kernels.json");
+    let plain = sinew_graph::to_plain_json("example", example).unwrap_or_else(|e| panic!("{e}"));
+    let example: serde_json::Value = serde_json::from_str(&plain).expect("JSON");
+    let mut seen = 0;
+    for node in example["nodes"].as_object().expect("nodes").values() {
+        if node["node"] == "kernel" {
+            seen += 1;
+            for key in node.as_object().expect("a node").keys() {
+                assert!(keys.contains(&key.as_str()), "{key}");
+            }
+        }
+    }
+    assert_eq!(seen, 6);
 }

@@ -124,7 +124,7 @@ fn the_processor_says_that_it_cannot() {
     assert_eq!(
         refused.to_string(),
         "test.json:4:5: node 'shift' is a custom kernel, which runs on graphics devices only: run the graph there \
-         (`--device gpu`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place"
+         (`--device auto`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place"
     );
 }
 

@@ -13,6 +13,9 @@ const TAKEN: [&str; 2] = ["Uniforms", "uniforms"];
 /// What other names of generated code begin with.
 pub(crate) const TAKEN_PREFIX: &str = "given_";
 
+/// Longest name of a pin, parameter or constant, in bytes.
+const LONGEST_NAME: usize = 64;
+
 /// What is wrong with a text; bytes of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -66,6 +69,15 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
     names.map(|t| t.text(text).to_owned()).collect()
 }
 
+/// The functions that each invocation calls for its own element; none where the text is wrong.
+pub(crate) fn sure_calls(text: &str) -> BTreeSet<String> {
+    let Ok(snippet) = Snippet::parse("", text) else {
+        return BTreeSet::new();
+    };
+    let calls = Body::of(&snippet).sure_calls(text);
+    calls.into_iter().map(str::to_owned).collect()
+}
+
 /// Whether a name may be a name in a kernel; `alone` or as a part of others.
 ///
 /// # Errors
@@ -73,6 +85,9 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
 pub(crate) fn check_name(name: &str, alone: bool) -> Result<(), String> {
     if name.starts_with(TAKEN_PREFIX) || TAKEN.contains(&name) {
         return Err(format!("`{name}` is a name of generated code"));
+    }
+    if name.len() > LONGEST_NAME {
+        return Err(format!("a name has at most {LONGEST_NAME} letters"));
     }
     let usual = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let starts = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
@@ -305,20 +320,20 @@ impl Body {
             && matches!(self.word(text, i + 3), "," | ")")
     }
 
-    /// Whether each invocation calls `accessor` for its own element, whatever the data: outside of branches, and with no
-    /// `return` before.
-    fn surely_calls(&self, text: &str, accessor: &str) -> bool {
+    /// What each invocation calls for its own element, whatever the data: outside of branches, and with no `return` before.
+    fn sure_calls<'t>(&self, text: &'t str) -> BTreeSet<&'t str> {
         let mut depth = 0_usize;
+        let mut out = BTreeSet::new();
         for i in self.range.clone() {
             match self.word(text, i) {
-                "return" => return false,
+                "return" => break,
                 "{" | "(" => depth += 1,
                 "}" | ")" => depth = depth.saturating_sub(1),
-                _ if depth == 0 && self.calls_own(text, i, accessor) => return true,
+                word if depth == 0 && self.calls_own(text, i, word) => _ = out.insert(word),
                 _ => {}
             }
         }
-        false
+        out
     }
 }
 
@@ -373,15 +388,16 @@ fn uncalled_parameters(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
 fn analyse(snippet: &Snippet, body: Body, around: Around<'_>) -> Analysis {
     let text = snippet.text();
     let names: BTreeSet<String> = snippet.names().into_iter().map(str::to_owned).collect();
+    let sure = body.sure_calls(text);
     let kept = written(around.desc)
-        .filter(|(port, a)| !body.surely_calls(text, &format!("write_{port}_{}", word(*a))))
+        .filter(|(port, a)| !sure.contains(format!("write_{port}_{}", word(*a)).as_str()))
         .collect();
     let whole = |b: &&KernelBuffer| {
         let accessor = format!("write_{}", b.name);
         b.write == BufferWrite::Write
             && (around.one_each)(b)
             && snippet.touches_only_own(&accessor)
-            && body.surely_calls(text, &accessor)
+            && sure.contains(accessor.as_str())
     };
     let partly = around.buffers.iter().filter(|b| !whole(b));
     let cleared: BTreeSet<&'static str> = partly.map(|b| b.name).collect();

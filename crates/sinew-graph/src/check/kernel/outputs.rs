@@ -1,0 +1,236 @@
+//! What a kernel writes.
+
+use super::super::Collector;
+use super::Reading;
+use crate::diagnostic::closest;
+use crate::json::{Json, Member};
+use crate::kernel::{BufferPer, BufferWrite, KernelBuffer, KernelDomain, word};
+use sinew_deform::{
+    AttributeEffect, Element, MAX_PORTS, MeshAttribute, MeshEffect, PortDesc, PortType,
+};
+use std::ops::Range;
+
+impl Collector<'_> {
+    pub(super) fn kernel_outputs(
+        &mut self,
+        r: &Reading,
+        span: &Range<usize>,
+        json: &Json,
+        domain: KernelDomain,
+        inputs: &[PortDesc],
+    ) -> (Vec<PortDesc>, Vec<KernelBuffer>) {
+        let (mut ports, mut buffers) = (Vec::new(), Vec::new());
+        let members = self.at_most(r, json, "outputs", MAX_PORTS);
+        for m in &members {
+            let Some(name) = self.kept_name(r, m) else {
+                continue;
+            };
+            match self.pin_type(r, m, &["mesh", "buffer"]) {
+                Some(PortType::Mesh) => {
+                    let effect = self.mesh_effect(r, m, domain, inputs);
+                    ports.extend(effect.map(|effect| PortDesc {
+                        effect: Some(effect),
+                        ..PortDesc::output(name, PortType::Mesh, "")
+                    }));
+                }
+                Some(ty @ PortType::Buffer(element)) => {
+                    buffers.extend(self.kernel_buffer(r, m, name, element));
+                    ports.push(PortDesc::output(name, ty, ""));
+                }
+                _ => {}
+            }
+        }
+        if members.is_empty() && json.get("outputs").is_none_or(|o| o.members().is_some()) {
+            let message = format!("the kernel '{}' has no output", r.node);
+            let help = "add \"outputs\": { \"mesh\": { \"type\": \"mesh\", \"writes\": [\"positions\"] } }";
+            self.reporter(r.scope)
+                .error("kernel_outputs", span, message, help);
+        }
+        (ports, buffers)
+    }
+
+    pub(super) fn mesh_effect(
+        &mut self,
+        r: &Reading,
+        m: &Member,
+        domain: KernelDomain,
+        inputs: &[PortDesc],
+    ) -> Option<MeshEffect> {
+        let scope = r.scope;
+        self.unknown_keys(
+            scope,
+            &m.value,
+            "a mesh output of a kernel",
+            &["type", "writes", "doc"],
+        );
+        if domain == KernelDomain::Triangle {
+            let message = "a kernel over triangles cannot write a mesh: triangles share vertices";
+            let help = "write a buffer with \"write\": \"atomic_add\", and the mesh in a kernel over vertices";
+            self.reporter(scope)
+                .error("kernel_domain", &m.key_span, message, help);
+            return None;
+        }
+        let from = inputs
+            .iter()
+            .find(|p| p.ty == PortType::Mesh && p.required)?;
+        let listed = m
+            .value
+            .get("writes")
+            .and_then(Json::array)
+            .filter(|l| !l.is_empty());
+        let Some(listed) = listed else {
+            let span = m
+                .value
+                .get("writes")
+                .map_or(&m.key_span, |w| &w.span)
+                .clone();
+            let message = format!("the mesh '{}' does not say what is written", m.key);
+            let help = "add \"writes\": a list of positions, normals, tangents, colors";
+            self.reporter(scope)
+                .error("kernel_writes", &span, message, help);
+            return None;
+        };
+        let mut effects = [AttributeEffect::Keep; 4];
+        for item in listed {
+            let attribute = MeshAttribute::ALL
+                .into_iter()
+                .find(|a| item.text() == Some(word(*a)));
+            let Some(attribute) = attribute else {
+                let message = format!("a mesh has no {} to write", item.describe());
+                let close = item
+                    .text()
+                    .and_then(|t| closest(t, MeshAttribute::ALL.into_iter().map(word)));
+                let help = match close {
+                    Some(word) => format!("did you mean \"{word}\"?"),
+                    None => "it has positions, normals, tangents and colors".into(),
+                };
+                self.reporter(scope)
+                    .error("kernel_writes", &item.span, message, help);
+                return None;
+            };
+            let accessor = format!("write_{}_{}", m.key, word(attribute));
+            self.expect_use(r, &accessor, &item.span);
+            effects[attribute.index()] = AttributeEffect::Recompute;
+        }
+        let [positions, normals, tangents, colors] = effects;
+        // Whoever moves points leaves normals and tangents behind that no longer fit.
+        let follows = |effect| match (positions, effect) {
+            (AttributeEffect::Recompute, AttributeEffect::Keep) => AttributeEffect::Invalidate,
+            (_, effect) => effect,
+        };
+        Some(MeshEffect {
+            from: from.name,
+            positions,
+            normals: follows(normals),
+            tangents: follows(tangents),
+            colors,
+        })
+    }
+
+    /// An output that the text never writes is a mistake in one of the two.
+    pub(super) fn expect_use(&mut self, r: &Reading, accessor: &str, span: &Range<usize>) {
+        if !r.names.contains(accessor) {
+            let message = format!("the kernel '{}' never writes this", r.node);
+            let help = format!("call `{accessor}(index, ...)` in its text, or remove it here");
+            self.reporter(r.scope)
+                .error("kernel_writes", span, message, help);
+        }
+    }
+
+    pub(super) fn kernel_buffer(
+        &mut self,
+        r: &Reading,
+        m: &Member,
+        name: &'static str,
+        element: Element,
+    ) -> Option<KernelBuffer> {
+        let scope = r.scope;
+        let known = ["type", "element", "per", "count", "write", "doc"];
+        self.unknown_keys(scope, &m.value, "a buffer", &known);
+        let text_of = |key: &str| {
+            m.value
+                .get(key)
+                .map(|v| (v.text(), v.span.clone(), v.describe()))
+        };
+        let per = match text_of("per") {
+            None => BufferPer::Vertex,
+            Some((Some("vertex"), ..)) => BufferPer::Vertex,
+            Some((Some("triangle"), ..)) => BufferPer::Triangle,
+            Some((Some("mesh"), ..)) => BufferPer::Mesh,
+            Some((_, span, found)) => {
+                let message = format!("a buffer has no elements per {found}");
+                let help = "expected \"per\": \"vertex\", \"triangle\" or \"mesh\"";
+                self.reporter(scope)
+                    .error("kernel_buffer", &span, message, help);
+                return None;
+            }
+        };
+        let write = match text_of("write") {
+            None => BufferWrite::Write,
+            Some((Some("write"), ..)) => BufferWrite::Write,
+            Some((Some("atomic_add"), ..)) => BufferWrite::AtomicAdd,
+            Some((_, span, found)) => {
+                let message = format!("a buffer cannot be written by {found}");
+                let help = "expected \"write\": \"write\" or \"atomic_add\"";
+                self.reporter(scope)
+                    .error("kernel_buffer", &span, message, help);
+                return None;
+            }
+        };
+        if write == BufferWrite::AtomicAdd && !matches!(element, Element::Int | Element::Uint) {
+            let span = m
+                .value
+                .get("write")
+                .map_or(&m.key_span, |w| &w.span)
+                .clone();
+            let message = format!(
+                "only whole numbers can be added atomically, '{}' is a {}",
+                m.key,
+                PortType::Buffer(element).as_str()
+            );
+            let help = "use \"element\": \"int\" and add scaled numbers: i32(x * 32767.0)";
+            self.reporter(scope)
+                .error("kernel_buffer", &span, message, help);
+            return None;
+        }
+        let count = match m.value.get("count") {
+            None => Some(1),
+            Some(v) => {
+                let range = 1.0..=f64::from(1 << 24);
+                let whole = v.number().filter(|n| n.fract() == 0.0 && range.contains(n));
+                if whole.is_none() {
+                    let message = format!("'count' is {}", v.describe());
+                    let help = "expected a whole number from 1 to 16777216";
+                    self.reporter(scope)
+                        .error("out_of_range", &v.span, message, help);
+                }
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "whole and in range"
+                )]
+                whole.map(|n| n as u32)
+            }
+        }?;
+        let verb = match write {
+            BufferWrite::Write => "write",
+            BufferWrite::AtomicAdd => "add",
+        };
+        let other = match write {
+            BufferWrite::Write => "add",
+            BufferWrite::AtomicAdd => "write",
+        };
+        // The other verb is said in the text, at its place.
+        if !r.names.contains(&format!("{other}_{name}")) {
+            self.expect_use(r, &format!("{verb}_{name}"), &m.key_span);
+        }
+        Some(KernelBuffer {
+            name,
+            element,
+            per,
+            count,
+            write,
+            cleared: false,
+        })
+    }
+}
