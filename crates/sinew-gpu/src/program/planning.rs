@@ -250,7 +250,7 @@ impl Planner<'_> {
         }
         let most = (side + 2.0 * f64::from(ring)).powi(2);
         // Two arrays of points, as smoothing has; irregular meshes need more.
-        if most * 1.15 * 32.0 > self.limits.bytes as f64 {
+        if most * 1.06 * 32.0 > self.limits.bytes as f64 {
             return None;
         }
         let workgroup = f64::from(workgroup(most as usize, self.limits));
@@ -260,8 +260,13 @@ impl Planner<'_> {
         // The first stage and loads read memory.
         let loads = rows.last().map_or(0.0, |r| (r / workgroup).ceil());
         let turns = rows.iter().map(|r| (r / workgroup).ceil()).sum::<f64>() + 0.5 * loads;
-        let crowded = if waves > 1.0 { 1.25 } else { 1.0 };
-        Some(5.0 + waves * turns * crowded * (0.2 + 0.6 * workgroup / 1024.0))
+        // One after another, workgroups wait for memory rather than for themselves.
+        let turn = if waves > 1.0 {
+            1.25
+        } else {
+            0.2 + 0.6 * workgroup / 1024.0
+        };
+        Some(5.0 + waves * turns * turn)
     }
 }
 
