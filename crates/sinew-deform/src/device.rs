@@ -29,7 +29,7 @@
 //! functions: what a kernel needs of one goes into a frame array. Helper functions of a text may have any name; every node has
 //! names of its own.
 
-use crate::{Inputs, Parameters};
+use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
 
@@ -81,6 +81,32 @@ impl DeviceType {
             Self::Vec4F => "vec4f",
             Self::Vec2U => "vec2u",
             Self::Vec4U => "vec4u",
+        }
+    }
+}
+
+impl Element {
+    /// What kernels read one as; of lines, what they are made of.
+    pub fn wgsl(self) -> &'static str {
+        match self {
+            Self::Float | Self::Line => "f32",
+            Self::Int => "i32",
+            Self::Uint => "u32",
+            Self::Vec2 => "vec2f",
+            Self::Vec3 => "vec3f",
+            Self::Vec4 => "vec4f",
+        }
+    }
+}
+
+impl MeshAttribute {
+    /// Its word in names of functions that kernels call.
+    pub fn wgsl_name(self) -> &'static str {
+        match self {
+            Self::Positions => "positions",
+            Self::Normals => "normals",
+            Self::Tangents => "tangents",
+            Self::Colors => "colors",
         }
     }
 }

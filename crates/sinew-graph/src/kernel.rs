@@ -126,28 +126,6 @@ pub(crate) fn written(desc: &NodeDesc) -> impl Iterator<Item = (&'static str, Me
     })
 }
 
-/// An attribute's word in names of functions.
-pub(crate) fn word(attribute: MeshAttribute) -> &'static str {
-    match attribute {
-        MeshAttribute::Positions => "positions",
-        MeshAttribute::Normals => "normals",
-        MeshAttribute::Tangents => "tangents",
-        MeshAttribute::Colors => "colors",
-    }
-}
-
-/// A type in WGSL.
-fn wgsl(element: Element) -> &'static str {
-    match element {
-        Element::Float | Element::Line => "f32",
-        Element::Int => "i32",
-        Element::Uint => "u32",
-        Element::Vec2 => "vec2f",
-        Element::Vec3 => "vec3f",
-        Element::Vec4 => "vec4f",
-    }
-}
-
 /// What an array at a port is made of.
 fn element(ty: PortType) -> Option<Element> {
     match ty {

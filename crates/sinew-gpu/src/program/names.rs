@@ -2,7 +2,7 @@
 
 use super::memory::{ArrayShape, Memory};
 use super::nodes::NodeOnDevice;
-use sinew_deform::{DevicePass, Element, Locality, MeshAttribute, PortDesc, PortType};
+use sinew_deform::{DevicePass, Locality, MeshAttribute, PortDesc, PortType};
 use sinew_graph::Link;
 use sinew_wgsl::Snippet;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
@@ -146,33 +146,6 @@ fn flag(out: &mut Vec<NamedGiven>, name: String, is: bool) {
     out.push((name, Given::Constant { ty: "bool", value }));
 }
 
-fn attribute_type(attribute: MeshAttribute) -> &'static str {
-    match attribute {
-        MeshAttribute::Positions | MeshAttribute::Normals => "vec3f",
-        MeshAttribute::Tangents | MeshAttribute::Colors => "vec4f",
-    }
-}
-
-fn element_type(element: Element) -> &'static str {
-    match element {
-        Element::Float | Element::Line => "f32",
-        Element::Int => "i32",
-        Element::Uint => "u32",
-        Element::Vec2 => "vec2f",
-        Element::Vec3 => "vec3f",
-        Element::Vec4 => "vec4f",
-    }
-}
-
-fn attribute_name(attribute: MeshAttribute) -> &'static str {
-    match attribute {
-        MeshAttribute::Positions => "positions",
-        MeshAttribute::Normals => "normals",
-        MeshAttribute::Tangents => "tangents",
-        MeshAttribute::Colors => "colors",
-    }
-}
-
 fn input(
     out: &mut Vec<NamedGiven>,
     port: &PortDesc,
@@ -189,18 +162,18 @@ fn input(
     match port.ty {
         PortType::Mesh => {
             for (attribute, &memory) in MeshAttribute::ALL.into_iter().zip(place) {
-                let suffix = format!("_{}", attribute_name(attribute));
-                read(&suffix, memory, Part::Whole, attribute_type(attribute));
+                let suffix = format!("_{}", attribute.wgsl_name());
+                read(&suffix, memory, Part::Whole, attribute.element().wgsl());
             }
             for (attribute, memory) in MeshAttribute::ALL.into_iter().zip(place) {
-                let name = format!("has_{name}_{}", attribute_name(attribute));
+                let name = format!("has_{name}_{}", attribute.wgsl_name());
                 flag(out, name, memory.is_some());
             }
             return;
         }
         PortType::Pose => return,
         PortType::Mask | PortType::Values => read("", place[0], Part::Whole, "f32"),
-        PortType::Buffer(element) => read("", place[0], Part::Whole, element_type(element)),
+        PortType::Buffer(element) => read("", place[0], Part::Whole, element.wgsl()),
         PortType::Lines => {
             read("_from", place[0], Part::LineFrom, "vec3f");
             read("_to", place[0], Part::LineTo, "vec3f");
@@ -221,8 +194,8 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
     match port.ty {
         PortType::Mesh => {
             for (attribute, &memory) in MeshAttribute::ALL.into_iter().zip(place) {
-                let word = attribute_name(attribute);
-                let ty = attribute_type(attribute);
+                let word = attribute.wgsl_name();
+                let ty = attribute.element().wgsl();
                 out.push((format!("write_{name}_{word}"), Given::Write { memory, ty }));
                 flag(out, format!("wants_{name}_{word}"), memory.is_some());
             }
@@ -238,7 +211,7 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
             out.push((format!("write_{name}"), Given::WriteLine { memory }));
         }
         PortType::Buffer(element) => {
-            let (memory, ty) = (place[0], element_type(element));
+            let (memory, ty) = (place[0], element.wgsl());
             out.push((format!("write_{name}"), Given::Write { memory, ty }));
             let adds = true;
             out.push((format!("add_{name}"), Given::Scatter { memory, ty, adds }));

@@ -160,7 +160,7 @@ impl BoundKernel {
             let text = format!(
                 "fn kernel(index: u32) {{ write_{}(index, {}()); }}",
                 b.name,
-                super::wgsl(b.element)
+                b.element.wgsl()
             );
             (DevicePass::per_vertex("clear", "").over(domain), text)
         });

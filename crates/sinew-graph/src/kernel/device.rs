@@ -1,8 +1,8 @@
 //! A kernel's text as the device runs it: the user's own, and behind it the functions that its pins give.
 
+use super::CustomKernel;
 use super::bound::{MeshFacts, PoseFacts};
 use super::given::parameter_type;
-use super::{CustomKernel, word};
 use sinew_deform::{NodeDesc, ParameterType};
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ fn with_prologue(kernel: &CustomKernel) -> String {
     let mut prologue = String::new();
     for (port, attribute) in &analysis.kept {
         let effect = kernel.desc().output(port).and_then(|p| p.effect);
-        let (from, word) = (effect.map_or(*port, |e| e.from), word(*attribute));
+        let (from, word) = (effect.map_or(*port, |e| e.from), attribute.wgsl_name());
         let _ = write!(
             prologue,
             " write_{port}_{word}({index}, read_{from}_{word}({index}));"

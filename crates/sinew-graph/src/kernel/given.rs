@@ -1,7 +1,7 @@
 //! The functions and constants that a kernel's text may use: made from its pins, parameters and constants.
 
-use super::{BufferWrite, element, wgsl, word, written};
-use sinew_deform::{MeshAttribute, NodeDesc, ParameterType, PortDesc, PortType};
+use super::{BufferWrite, element, written};
+use sinew_deform::{Element, MeshAttribute, NodeDesc, ParameterType, PortDesc, PortType};
 use std::fmt::Write;
 
 /// Something that a text may use.
@@ -52,7 +52,7 @@ pub(crate) fn parameter_type(ty: ParameterType) -> Option<&'static str> {
 }
 
 fn attribute_type(attribute: MeshAttribute) -> &'static str {
-    wgsl(attribute.element())
+    attribute.element().wgsl()
 }
 
 struct Table(Vec<Given>);
@@ -88,7 +88,7 @@ impl Table {
                 self.constant(format!("{p}_joint_count"), "u32");
             }
             PortType::Mask | PortType::Values | PortType::Buffer(_) => {
-                let ty = element(port.ty).map_or("f32", wgsl);
+                let ty = element(port.ty).map_or("f32", Element::wgsl);
                 self.reads(format!("read_{p}"), INDEX, ty, true);
                 self.constant(format!("count_{p}"), "u32");
                 self.constant(format!("has_{p}"), "bool");
@@ -99,7 +99,7 @@ impl Table {
 
     fn mesh(&mut self, p: &str) {
         for attribute in MeshAttribute::ALL {
-            let (word, ty) = (word(attribute), attribute_type(attribute));
+            let (word, ty) = (attribute.wgsl_name(), attribute_type(attribute));
             self.reads(format!("read_{p}_{word}"), INDEX, ty, true);
         }
         self.reads(format!("read_{p}_rest_positions"), INDEX, "vec3f", false);
@@ -127,12 +127,12 @@ pub(crate) fn given(
     out.constant("vertex_count".into(), "u32");
     desc.inputs.iter().for_each(|port| out.input(port));
     for (port, attribute) in written(desc) {
-        let (word, ty) = (word(attribute), attribute_type(attribute));
+        let (word, ty) = (attribute.wgsl_name(), attribute_type(attribute));
         out.push(format!("write_{port}_{word}"), What::Write { ty });
         out.constant(format!("wants_{port}_{word}"), "bool");
     }
     for port in desc.outputs {
-        if let Some(ty) = element(port.ty).map(wgsl) {
+        if let Some(ty) = element(port.ty).map(Element::wgsl) {
             let verb = match writes(port.name) {
                 BufferWrite::Write => "write",
                 BufferWrite::AtomicAdd => "add",

@@ -1,7 +1,7 @@
 //! Checks a kernel's text against what its pins give, and finds out what an executor must know of it.
 
 use super::given::{Given, What, stub_name, stubs};
-use super::{BufferWrite, KernelBuffer, word, written};
+use super::{BufferWrite, KernelBuffer, written};
 use sinew_deform::{Locality, MeshAttribute, NodeDesc};
 use sinew_wgsl::tokens::{Token, TokenKind, tokenize};
 use sinew_wgsl::{KernelError, KernelErrors, ModuleBuilder, ModuleOptions, Snippet, SnippetKind};
@@ -241,8 +241,8 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
 /// `pin` is a buffer's name, or a mesh's with an attribute.
 fn mesh_problem(pin: &str, desc: &NodeDesc) -> Option<(String, String)> {
     let attribute = MeshAttribute::ALL.into_iter().find_map(|a| {
-        let mesh = pin.strip_suffix(word(a))?.strip_suffix('_')?;
-        Some((mesh, word(a)))
+        let mesh = pin.strip_suffix(a.wgsl_name())?.strip_suffix('_')?;
+        Some((mesh, a.wgsl_name()))
     });
     let (name, what) = attribute.unwrap_or((pin, ""));
     if desc.output(name).is_some() && !what.is_empty() {
@@ -342,7 +342,7 @@ fn foreign_writes(snippet: &Snippet, body: &Body, around: Around<'_>) -> Vec<Pro
     let text = snippet.text();
     let mut out = Vec::new();
     for (port, attribute) in written(around.desc) {
-        let accessor = format!("write_{port}_{}", word(attribute));
+        let accessor = format!("write_{port}_{}", attribute.wgsl_name());
         if snippet.touches_only_own(&accessor) {
             continue;
         }
@@ -390,7 +390,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>) -> Analysis {
     let names: BTreeSet<String> = snippet.names().into_iter().map(str::to_owned).collect();
     let sure = body.sure_calls(text);
     let kept = written(around.desc)
-        .filter(|(port, a)| !sure.contains(format!("write_{port}_{}", word(*a)).as_str()))
+        .filter(|(port, a)| !sure.contains(format!("write_{port}_{}", a.wgsl_name()).as_str()))
         .collect();
     let whole = |b: &&KernelBuffer| {
         let accessor = format!("write_{}", b.name);

@@ -4,7 +4,6 @@ use super::super::Collector;
 use super::{ELEMENTS, INPUT_TYPES, Link, Reading};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
-use crate::kernel::word;
 use sinew_deform::{AttributeRead, MAX_PORTS, MeshAttribute, MeshReads, PortDesc, PortType};
 use std::ops::Range;
 
@@ -155,7 +154,7 @@ impl Collector<'_> {
 impl Reading {
     /// Whether the text reads an attribute of a mesh; what it writes now and then, it takes over otherwise.
     fn reads(&self, port: &str, attribute: MeshAttribute) -> AttributeRead {
-        let attribute_word = word(attribute);
+        let attribute_word = attribute.wgsl_name();
         if self
             .names
             .contains(&format!("read_{port}_{attribute_word}"))

@@ -4,7 +4,7 @@ use super::super::Collector;
 use super::Reading;
 use crate::diagnostic::closest;
 use crate::json::{Json, Member};
-use crate::kernel::{BufferPer, BufferWrite, KernelBuffer, KernelDomain, word};
+use crate::kernel::{BufferPer, BufferWrite, KernelBuffer, KernelDomain};
 use sinew_deform::{
     AttributeEffect, Element, MAX_PORTS, MeshAttribute, MeshEffect, PortDesc, PortType,
 };
@@ -94,12 +94,15 @@ impl Collector<'_> {
         for item in listed {
             let attribute = MeshAttribute::ALL
                 .into_iter()
-                .find(|a| item.text() == Some(word(*a)));
+                .find(|a| item.text() == Some(a.wgsl_name()));
             let Some(attribute) = attribute else {
                 let message = format!("a mesh has no {} to write", item.describe());
-                let close = item
-                    .text()
-                    .and_then(|t| closest(t, MeshAttribute::ALL.into_iter().map(word)));
+                let close = item.text().and_then(|t| {
+                    closest(
+                        t,
+                        MeshAttribute::ALL.into_iter().map(MeshAttribute::wgsl_name),
+                    )
+                });
                 let help = match close {
                     Some(word) => format!("did you mean \"{word}\"?"),
                     None => "it has positions, normals, tangents and colors".into(),
@@ -108,7 +111,7 @@ impl Collector<'_> {
                     .error("kernel_writes", &item.span, message, help);
                 return None;
             };
-            let accessor = format!("write_{}_{}", m.key, word(attribute));
+            let accessor = format!("write_{}_{}", m.key, attribute.wgsl_name());
             self.expect_use(r, &accessor, &item.span);
             effects[attribute.index()] = AttributeEffect::Recompute;
         }
