@@ -7,7 +7,7 @@ use common::{assets, bindings};
 use devices::{Worst, graph_files, poses, run_in};
 use sinew::deform::Par;
 use sinew::graph::{BoundGraph, NoNesting, compile};
-use sinew_gpu::{GpuGraph, LaunchStyle};
+use sinew_gpu::{Access, GpuGraph, GpuInstances, LaunchStyle};
 use std::sync::Arc;
 
 /// Smoothing in one stack with what is before and behind it; the mask and the blend keep the posed points alive.
@@ -86,7 +86,8 @@ fn tiles_join_passes_that_read_neighbours() {
     let graph = Arc::new(BoundGraph::bind(plan, &inputs, &[], Par::Seq).expect("binds"));
     let labels = |style| -> Vec<String> {
         let graph = GpuGraph::with_style(&gpu, &graph, style).expect("fits");
-        let instances = graph.instances(1).expect("fits");
+        let mut instances = graph.instances(1).expect("fits");
+        whole_bindings(&mut instances);
         instances.launch_labels().map(str::to_owned).collect()
     };
     let tiled = labels(LaunchStyle::Tiled);
@@ -95,4 +96,26 @@ fn tiles_join_passes_that_read_neighbours() {
     // Skinning, five times smoothing, detail, frames.
     let plain = labels(LaunchStyle::Plain);
     assert_eq!(plain.len(), 8, "{plain:?}");
+}
+
+/// What kernels bind can be had as bytes, as many as they say.
+fn whole_bindings(instances: &mut GpuInstances) {
+    for (k, kernel) in instances.kernels().iter().enumerate() {
+        for binding in &kernel.bindings {
+            let bytes = instances
+                .read_binding(k, binding.slot)
+                .expect("reads")
+                .expect("bound");
+            assert!(
+                binding.bytes > 0 && bytes.len() as u64 >= binding.bytes,
+                "{binding:?}: {}",
+                bytes.len()
+            );
+            let is_constant = binding.access == Access::Read && binding.holds.contains("ring");
+            assert!(!is_constant || bytes.iter().any(|b| *b != 0), "{binding:?}");
+        }
+        let none = instances.read_binding(k, 99).expect("reads");
+        assert_eq!(none, None);
+    }
+    assert_eq!(instances.read_binding(999, 0).expect("reads"), None);
 }

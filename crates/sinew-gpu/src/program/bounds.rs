@@ -206,6 +206,7 @@ impl OutputBounds {
             grid,
             phase: Phase::Update,
             varying: None,
+            memories: Vec::new(),
             is_batched: false,
             bytes,
             bindings: vec![

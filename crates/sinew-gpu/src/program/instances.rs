@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct GpuInstances {
     pub(super) shared: Arc<Shared>,
-    plan: Arc<LaunchPlan>,
+    pub(super) plan: Arc<LaunchPlan>,
     pub(super) count: usize,
     parameters: Vec<ParameterState>,
     data: FrameData,
@@ -366,6 +366,27 @@ impl GpuInstances {
             bindings: l.bindings.clone(),
         };
         self.launches.iter().map(kernel).collect()
+    }
+
+    /// The bytes of what a kernel of [`Self::kernels`] binds at a slot, after the frame that was recorded last: for engines that fill buffers of
+    /// their own with what does not change. Waits for the device. `None` where there is no such kernel or slot.
+    ///
+    /// # Errors
+    /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    pub fn read_binding(&mut self, kernel: usize, slot: u32) -> Result<Option<Vec<u8>>, GpuError> {
+        let launch = self.launches.get(kernel);
+        let Some(&memory) = launch.and_then(|l| l.memories.get(slot as usize)) else {
+            return Ok(None);
+        };
+        if let Some(buffer) = self.buffer(memory, false).cloned() {
+            let mut words = vec![0_u32; buffer.len()];
+            let gpu = &self.shared.gpu;
+            self.readback.read(gpu, &buffer, 0, &mut words)?;
+            return Ok(Some(bytemuck::cast_slice(&words).to_vec()));
+        }
+        let block: &[u8] = bytemuck::cast_slice(self.data.block());
+        let range = self.data.range(memory);
+        Ok(range.and_then(|r| block.get(r)).map(<[u8]>::to_vec))
     }
 
     /// Forgets the frames so far: after the next one previous equals current. State of nodes becomes zero again.

@@ -30,6 +30,8 @@ pub(super) struct Launch {
     pub(super) bytes: u64,
     pub(super) text: String,
     pub(super) bindings: Vec<KernelBinding>,
+    /// What is bound, by slot; without the list of characters.
+    pub(super) memories: Vec<Memory>,
 }
 
 /// Where an array is bound from, on even (`false`) or odd frames.
@@ -92,7 +94,18 @@ fn describe(
     shared: &Shared,
     shape: &dyn Fn(Memory) -> ArrayShape,
     instances: usize,
+    buffers: &dyn Buffers,
 ) -> Vec<KernelBinding> {
+    let bytes = |memory: Memory| match memory {
+        // How long these are is known only once they are packed.
+        Memory::Relation { .. }
+        | Memory::RelationVectors { .. }
+        | Memory::Tiles { .. }
+        | Memory::TileVectors { .. } => buffers
+            .binding(memory, false)
+            .map_or(0, |b| b.size.map_or(b.buffer.size(), u64::from)),
+        _ => shape(memory).bytes(instances) as u64,
+    };
     let memories = text
         .memories
         .iter()
@@ -107,7 +120,7 @@ fn describe(
                 || "characters of the dispatch".to_owned(),
                 |m| shared.memory_name(*m),
             ),
-            bytes: memory.map_or(4 * instances, |m| shape(*m).bytes(instances)) as u64,
+            bytes: memory.map_or(4 * instances as u64, |m| bytes(*m)),
         })
         .collect()
 }
@@ -169,10 +182,17 @@ pub(super) fn launch(
     let most = gpu.limits().workgroups_per_dimension;
     gpu.limit("instances of one launch", instances as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));
-    let described = describe(&text, shared, shape, instances);
+    let described = describe(&text, shared, shape, instances, buffers);
+    // The words of tiles are bound twice.
+    let twice = |m: &Memory| matches!(m, Memory::TileVectors { .. });
+    let once = described
+        .iter()
+        .zip(text.memories.iter().map(Some).chain([None]));
+    let once = once.filter(|(_, m)| !m.is_some_and(twice));
     Ok(Launch {
-        bytes: described.iter().map(|b| b.bytes).sum(),
+        bytes: once.map(|(b, _)| b.bytes).sum(),
         bindings: described,
+        memories: text.memories,
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,

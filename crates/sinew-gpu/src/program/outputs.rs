@@ -72,13 +72,14 @@ pub(super) fn output_memories(graph: &BoundGraph) -> Vec<Memory> {
 
 impl GpuInstances {
     /// The buffer of the frame that was recorded last, or of the one before.
-    fn buffer(&self, memory: Memory, before: bool) -> Option<&Buffer<u32>> {
+    pub(super) fn buffer(&self, memory: Memory, before: bool) -> Option<&Buffer<u32>> {
         let written_odd = self.frames_done > 0 && !self.is_odd();
         let flipped = self.previous.get(&memory);
         flipped
             .filter(|_| written_odd != before)
             .or_else(|| self.buffers.get(&memory))
             .or_else(|| self.shared.buffers.get(&memory))
+            .or_else(|| self.plan.buffers.get(&memory))
     }
 
     fn output(&self, name: &str) -> Option<&OutputPlace> {

@@ -201,14 +201,16 @@ impl Worst {
             return all;
         }
         let [on_cpu, on_gpu] = [cpu.positions, &gpu.positions].map(|p| vertex_normals(cpu.rest, p));
+        // Normals that are carried along are known as well as those at rest.
+        let at_rest = vertex_normals(cpu.rest, &cpu.rest.positions);
         let mut rest = 0.0_f64;
         for (v, (&a, &b)) in a.iter().zip(b).enumerate() {
             let angle = angle_degrees(a, b);
             if angle > NORMALS_DEGREES {
                 let (n, m) = (&on_cpu[v], &on_gpu[v]);
                 let lever = n.sum.angle(&m.sum).to_degrees();
-                let cancels = n.sum.norm() < CANCELLED * n.angles;
-                if cancels || n.has_line || angle <= NORMALS_DEGREES + lever {
+                let cancel = |n: &VertexNormal| n.sum.norm() < CANCELLED * n.angles || n.has_line;
+                if cancel(n) || cancel(&at_rest[v]) || angle <= NORMALS_DEGREES + lever {
                     self.levered.0 += 1;
                     self.levered.1 = self.levered.1.max(angle);
                     continue;
