@@ -57,13 +57,16 @@ fi
 echo "-- graph documents against the schema"
 if "$SINEW" schema >"$out/schema.json"; then
   "$PYTHON" - "$out/schema.json" examples/*.json <<'PYTHON' || fail "examples fit the schema"
-import json, sys
+import json, re, sys
 import jsonschema
 schema, *documents = sys.argv[1:]
 schema = json.load(open(schema))
 jsonschema.validators.validator_for(schema).check_schema(schema)
 for path in documents:
-    jsonschema.validate(json.load(open(path)), schema)
+    # Documents may have comments in lines of their own and commas behind the last element.
+    text = re.sub(r"^\s*//.*$", "", open(path).read(), flags=re.MULTILINE)
+    text = re.sub(r",(\s*[}\]])", r"\1", text)
+    jsonschema.validate(json.loads(text), schema)
     print(f"{path}: fits the schema")
 PYTHON
 else
