@@ -11,9 +11,7 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use sinew::deform::Par;
-use sinew::geom::{
-    Affine, Influences, Joint, LocalTransform, Mesh, Node, Pose, Rig, Topology, Trs,
-};
+use sinew::geom::{Asset, Pose};
 use sinew::gpu::{
     Gpu, GpuGraph, GpuInstances, GpuOptions, Samples, SpanSamples, Stopwatch, Timestamps,
 };
@@ -23,7 +21,6 @@ use std::sync::Arc;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-const JOINTS: u16 = 64;
 const FRAMES: usize = 60;
 const STACK: &str = r#"{
     "sinew": "1.0",
@@ -78,64 +75,23 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// A square sheet with a ripple, its rows following the joints one after another.
-fn sheet(vertices: u32, normals: bool) -> Outcome<Mesh> {
-    let width = f64::from(vertices).sqrt() as u32;
-    let height = vertices / width;
-    let at = |i: u32| {
-        [
-            (i % width) as f32,
-            (i / width) as f32,
-            (i as f32 * 0.37).sin(),
-        ]
-    };
-    let count = width * height;
-    let mut triangles = Vec::new();
-    for y in 0..height - 1 {
-        for x in 0..width - 1 {
-            let a = y * width + x;
-            triangles.push([a, a + 1, a + width + 1]);
-            triangles.push([a, a + width + 1, a + width]);
-        }
+/// The rippled sheet of the samples, with normals of its own or without.
+fn sheet(vertices: u32, normals: bool) -> Outcome<Asset> {
+    let mut asset = sinew_samples::sheet(vertices)?;
+    for mesh in asset.meshes.iter_mut().filter(|_| !normals) {
+        mesh.normals = None;
     }
-    let positions: Vec<[f32; 3]> = (0..count).map(at).collect();
-    let mut mesh = Mesh::new("sheet", Topology::new(count, triangles)?, positions);
-    mesh.normals = normals.then(|| vec![[0.0, 0.0, 1.0]; count as usize]);
-    let row = |i: u32| {
-        let first = u32::from(JOINTS - 4) * (i / width) / height;
-        [
-            (first, 0.46),
-            (first + 1, 0.3),
-            (first + 2, 0.15),
-            (first + 3, 0.09),
-        ]
-    };
-    let rows: Vec<[(u32, f32); 4]> = (0..count).map(row).collect();
-    let rows = rows.iter().map(<[_; 4]>::as_slice);
-    let (influences, ..) = Influences::from_rows(rows, usize::from(JOINTS), 0)?;
-    mesh.influences = Some(influences);
-    Ok(mesh)
+    Ok(asset)
 }
 
-fn rig() -> Outcome<Rig> {
-    let node = |i: u16| Node {
-        name: format!("joint {i}"),
-        parent: None,
-        local: LocalTransform::Trs(Trs::default()),
-        morph_weights: Vec::new(),
-        morph_offset: 0,
-    };
-    let joint = |node: u16| Joint {
-        node: usize::from(node),
-        joint_from_bind: Affine::identity(),
-    };
-    let (nodes, joints) = ((0..JOINTS).map(node), (0..JOINTS).map(joint));
-    Ok(Rig::new(nodes.collect(), joints.collect())?)
-}
-
-fn bound(mesh: Mesh, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
+fn bound(asset: Asset, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
     let plan = Arc::new(compile("stack.json", document, &NoNesting)?);
-    let (mesh, rig) = (Arc::new(mesh), Arc::new(rig()?));
+    let mesh = asset
+        .meshes
+        .into_iter()
+        .next()
+        .ok_or("a sample without a mesh")?;
+    let (mesh, rig) = (Arc::new(mesh), asset.rig);
     let mut pose = rig.rest_pose();
     for (joint, step) in pose.palette.iter_mut().zip(0_u8..) {
         joint.rows[0][3] = 0.1 * f32::from(step);
@@ -153,8 +109,8 @@ fn bound(mesh: Mesh, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
     Ok((Arc::new(graph), pose))
 }
 
-fn measure(gpu: &Gpu, mesh: Mesh, document: &str, count: usize) -> Outcome {
-    let (graph, pose) = bound(mesh, document)?;
+fn measure(gpu: &Gpu, asset: Asset, document: &str, count: usize) -> Outcome {
+    let (graph, pose) = bound(asset, document)?;
     let on_gpu = GpuGraph::new(gpu, &graph)?;
     let mut instances = on_gpu.instances(count)?;
     println!(

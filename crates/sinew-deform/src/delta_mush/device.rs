@@ -82,12 +82,8 @@ impl DeltaMushBind {
             (0..count).for_each(run);
             return;
         }
-        let keeps_offsets = self.smoother.layout().keeps_offsets();
-        let smoothing = DeviceSmoothing {
-            keeps_gathered: self.needs_gathered() || keeps_offsets,
-            keeps_offsets,
-            whole: false,
-        };
+        let layout = self.smoother.layout();
+        let smoothing = DeviceSmoothing::of_frame(layout, self.needs_gathered());
         smoothing.run(self.iterations, run);
         let detail = smoothing.pass_count();
         run(detail);

@@ -195,12 +195,7 @@ impl BoundNode for Bound {
         SmoothingUniforms::write(step, 0.0, frame, data);
     }
     fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
-        let keeps_offsets = self.0.layout().keeps_offsets();
-        let smoothing = DeviceSmoothing {
-            keeps_gathered: keeps_offsets,
-            keeps_offsets,
-            whole: false,
-        };
+        let smoothing = DeviceSmoothing::of_frame(self.0.layout(), false);
         let iterations = iterations(&frame.parameters);
         smoothing.run(iterations, run);
         let result = smoothing.result(iterations);

@@ -103,15 +103,15 @@ impl Group {
         found.unwrap_or(0)
     }
     /// Where passes of a stage find an array in workgroup memory.
-    pub(super) fn held(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
+    pub(super) fn place_to_read(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
         let tiling = self.tiling.as_ref()?;
-        tiling.schedule.holds(memory, stage)?;
+        tiling.schedule.resident_to_read(memory, stage)?;
         Some(tiling.place(memory))
     }
     /// Where passes of a stage must leave an array in workgroup memory.
-    pub(super) fn taken(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
+    pub(super) fn place_to_write(&self, memory: Memory, stage: usize) -> Option<ArenaPlace> {
         let tiling = self.tiling.as_ref()?;
-        tiling.schedule.takes(memory, stage)?;
+        tiling.schedule.resident_to_write(memory, stage)?;
         Some(tiling.place(memory))
     }
     /// Whether a pass writes an array to memory: it is needed outside, and no later pass of a tile writes it again.
@@ -135,7 +135,7 @@ impl Group {
                 linked.clear();
             }
             for memory in pass.reads() {
-                if !linked.contains(&memory) && self.held(memory, stage).is_none() {
+                if !linked.contains(&memory) && self.place_to_read(memory, stage).is_none() {
                     out.entry(memory).or_insert(false);
                 }
             }

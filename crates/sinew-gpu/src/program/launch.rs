@@ -80,7 +80,10 @@ fn checks(group: &Group, nodes: &[NodeOnDevice]) -> RuntimeChecks {
         return RuntimeChecks::ALL;
     }
     if group.tiling.is_some() {
-        // SAFETY: as below; and what these kernels index workgroup memory with was counted when the tiles were made.
+        // SAFETY: as below for loops, and what `unroll` and `tile_text` write is counted, too. Workgroup memory is indexed with rows of
+        // the tile and entries of its lists only, which `tiles::build` counted: each part has room for the most of all tiles.
+        // Buffers are indexed with elements of the domains that relations and lists name, all of them checked when
+        // the nodes were bound; no kernel of the registry divides whole numbers by anything but constants.
         return unsafe { RuntimeChecks::none() };
     }
     // SAFETY: the texts are those of `sinew_deform::REGISTRY`, in which `the_registrys_loops_are_counted` finds nothing but
@@ -145,8 +148,8 @@ pub(super) fn launch(
     let text = launch_text(group, &shared.nodes, shape, instances > 1, batch_vectors)?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
-        // Every element is written before it is read.
-        zero_workgroup_memory: false,
+        // In tiles every element is written before it is read; what else a text declares is its author's.
+        zero_workgroup_memory: group.tiling.is_none(),
         ..KernelSource::new(
             &label,
             text.module.text(),

@@ -94,7 +94,7 @@ impl Planner<'_> {
             let after = &passes[end..];
             // The estimate knows nothing of how irregular the mesh is.
             let tiled = choices.iter().find_map(|c| {
-                let points = self.points(&self.schedules(&[run.to_vec()], after)?[0])?;
+                let points = self.points(run)?;
                 self.build(&split(run, &c.cuts), after, points, c.size)
             });
             match tiled {
@@ -119,7 +119,7 @@ impl Planner<'_> {
         let Some(all) = self.schedules(&[run.to_vec()], after) else {
             return Vec::new();
         };
-        let Some(points) = self.points(&all[0]).filter(|p| !p.is_empty()) else {
+        let Some(points) = self.points(run).filter(|p| !p.is_empty()) else {
             return Vec::new();
         };
         if !all[0].joins_gathers(run, self.nodes) {
@@ -155,8 +155,9 @@ impl Planner<'_> {
         launches as f64 * (2.2 + 14e-6 * (vertices * self.instances) as f64)
     }
 
-    fn points(&self, schedule: &Schedule) -> Option<&[[f32; 3]]> {
-        let step = &self.nodes[schedule.vertices.1].step;
+    /// Where the vertices are at rest that tiles are made of: those of the first node's first mesh.
+    fn points(&self, run: &[PassText]) -> Option<&[[f32; 3]]> {
+        let step = &self.nodes[run.first()?.node].step;
         let mesh = step.links.iter().flatten().find_map(|link| match link {
             Link::Mesh(mesh) => Some(*mesh),
             _ => None,

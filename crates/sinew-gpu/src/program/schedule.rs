@@ -66,8 +66,8 @@ pub(super) struct Schedule {
     pub(super) residents: BTreeMap<Memory, Resident>,
     /// Elements of each domain.
     pub(super) domains: Vec<usize>,
-    /// The domain of the vertices, and the node whose first mesh they belong to.
-    pub(super) vertices: (usize, usize),
+    /// The domain of the vertices of the first node's first mesh.
+    pub(super) vertices: usize,
     /// Relations between different domains, whether or not they are read through.
     pub(super) known: Vec<Lead>,
 }
@@ -204,7 +204,7 @@ impl Schedule {
         let vertices = domains.of(Key::Vertices(nodes[first].vertex_count));
         let mut this = Self {
             domains: domains.keys.iter().map(|&k| len(k)).collect(),
-            vertices: (vertices, first),
+            vertices,
             known: known(passes, nodes, &mut domains),
             ..Self::default()
         };
@@ -374,14 +374,14 @@ impl Schedule {
     }
 
     /// Whether an array is read from workgroup memory by a pass of that stage at its own element.
-    pub(super) fn holds(&self, memory: Memory, stage: usize) -> Option<&Resident> {
+    pub(super) fn resident_to_read(&self, memory: Memory, stage: usize) -> Option<&Resident> {
         let resident = self.residents.get(&memory)?;
         let now = time(stage);
         (resident.first < now && now <= resident.last).then_some(resident)
     }
 
     /// Whether a pass of that stage must write an array to workgroup memory.
-    pub(super) fn takes(&self, memory: Memory, stage: usize) -> Option<&Resident> {
+    pub(super) fn resident_to_write(&self, memory: Memory, stage: usize) -> Option<&Resident> {
         let resident = self.residents.get(&memory)?;
         let now = time(stage);
         (resident.first <= now && now < resident.last).then_some(resident)

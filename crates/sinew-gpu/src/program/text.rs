@@ -289,7 +289,10 @@ impl Writer<'_> {
             );
             return;
         };
-        let value = match (links.get(&memory), self.group.held(memory, self.stage)) {
+        let value = match (
+            links.get(&memory),
+            self.group.place_to_read(memory, self.stage),
+        ) {
             (Some(link), _) => link.clone(),
             (None, Some(place)) => place.element("sinew_place"),
             (None, None) => {
@@ -317,7 +320,7 @@ impl Writer<'_> {
             return;
         };
         let entry = format!("{rows}_entry(k)");
-        match self.group.held(memory, self.stage) {
+        match self.group.place_to_read(memory, self.stage) {
             Some(place) => {
                 let value = place.element("e");
                 let _ = writeln!(
@@ -399,7 +402,7 @@ impl Writer<'_> {
             let _ = write!(body, "{link} = v; ");
             self.links.insert(memory, link);
         }
-        if let Some(place) = self.group.taken(memory, self.stage) {
+        if let Some(place) = self.group.place_to_write(memory, self.stage) {
             let _ = write!(body, "{} ", place.store("sinew_place", "v"));
         }
         if self.group.stores_in(pass, memory) {

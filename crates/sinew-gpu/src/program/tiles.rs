@@ -227,7 +227,7 @@ fn owned(
     count: usize,
 ) -> Option<Vec<Owned>> {
     let mut found: Vec<Option<Vec<u32>>> = vec![None; schedule.domains.len()];
-    let (vertices, _) = schedule.vertices;
+    let vertices = schedule.vertices;
     if of_vertex.len() != schedule.domains[vertices] {
         return None;
     }
@@ -384,7 +384,8 @@ impl<'a> Tile<'a> {
             let stages = self.schedule.stages.iter().enumerate();
             let written = stages
                 .filter(|(s, stage)| {
-                    stage.domain == resident.domain && self.schedule.takes(*memory, *s).is_some()
+                    stage.domain == resident.domain
+                        && self.schedule.resident_to_write(*memory, *s).is_some()
                 })
                 .map(|(s, _)| self.stage_rows[s]);
             let rows = loaded.chain(written).max().unwrap_or(0);
