@@ -198,6 +198,8 @@ pub struct DeviceRelation {
     pub extras: DeviceExtras,
     /// What loops over `RELATION_count()` and `RELATION_groups()` find behind the end of a row.
     pub padding: DevicePadding,
+    /// The word that they find beside those entries.
+    pub padding_word: u32,
 }
 
 /// What rows of a [`DeviceRelation`] are filled up with.
@@ -206,6 +208,8 @@ pub enum DevicePadding {
     /// The row's first entry: differences to it are zero.
     #[default]
     First,
+    /// The row's last entry: so are differences of each to the one before.
+    Last,
     /// An element that is zero: sums stay what they are.
     Zero,
 }

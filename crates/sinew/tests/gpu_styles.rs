@@ -27,9 +27,10 @@ const STACKS: [(&str, &str); 2] = [
  "outputs": {"body": "frames", "between": "smooth"}}"#,
     ),
 ];
-/// Of the graphs in `graphs/` those whose kernels read neighbours, and the samples with seams, hard edges and joints.
+/// Of the graphs in `graphs/` those whose kernels read neighbours, and the samples with seams, hard edges and joints, and one that is
+/// open and has no seams.
 const GRAPHS: [&str; 2] = ["delta_mush_uv.json", "tangent_frames.json"];
-const SAMPLES: [&str; 3] = ["dressed", "ball", "degenerate"];
+const SAMPLES: [&str; 4] = ["dressed", "ball", "degenerate", "grid"];
 
 #[test]
 fn every_style_of_launches_gives_the_same_numbers() {

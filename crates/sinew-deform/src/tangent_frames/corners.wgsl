@@ -1,7 +1,7 @@
 // Sums over the triangles around a vertex. `surface_own(vertex)` and `surface_point(k)` say where vertices are.
-// Moves, for a vertex with n corners around it: 4 (head) + 4 n near or 8 n far (the other two vertices of each) + 12 (position)
-// + 12 or 16 (written) bytes; other positions come from caches or workgroup memory. Where vertices share their corners, the first
-// vertex of each is listed, too: 4 n more. Tangents take one word of factors a corner: 4 n more.
+// Moves, for a vertex with n corners around it: 4 (head) + 2 n near or 4 n far (where corners follow each other, each adds one vertex)
+// + 12 (position) + 12 or 16 (written) bytes; other positions come from caches or workgroup memory. Where vertices share their corners,
+// all three vertices of each are listed: 6 n near or 12 n far. Tangents take one word of factors an entry or corner: 4 n more.
 // A triangle is looked at from each of its corners: three times the arithmetic, but nothing written in between.
 
 // Squared length of the cross product, edges scaled to one, below which a triangle counts as a line.
@@ -42,20 +42,10 @@ fn u_direction(factors: u32, e01: vec3f, e02: vec3f) -> vec3f {
     return unit_or_zero(e01 * select(other, one, first) + e02 * select(one, other, first));
 }
 
-// Edges from the vertex of corner `c` to the other two of its triangle.
+// Edges from the vertex of a corner to the other two of its triangle.
 struct Edges {
     next: vec3f,
     previous: vec3f,
-}
-
-fn corner_edges(c: u32, own: vec3f) -> Edges {
-    if (lists_own) {
-        let first = surface_point(3u * c);
-        let next = surface_point(3u * c + 1u);
-        return Edges(next - first, surface_point(3u * c + 2u) - first);
-    }
-    let next = surface_point(2u * c);
-    return Edges(next - own, surface_point(2u * c + 1u) - own);
 }
 
 // What the triangle of a corner adds to its vertex.
@@ -96,35 +86,64 @@ fn to_fixed(v: vec3f) -> vec3i {
     return select(steps, -steps, v < vec3f(0.0));
 }
 
-fn vertex_sums(vertex: u32) -> Sums {
-    let own = surface_own(vertex);
-    let per_corner = select(2u, 3u, lists_own);
-    let count = open_around(vertex);
-    var sums = Sums(vec3f(0.0), vec3f(0.0));
-    var normal_steps = vec3i(0);
-    var tangent_steps = vec3i(0);
-    for (var c = 0u; c < around_groups(); c++) {
-        let edges = corner_edges(c, own);
-        let terms = corner_terms(edges, corner_factors(per_corner * c));
-        if (fixed_point) {
-            // Whole numbers, as an atomic addition of each triangle would sum them: exact in any order.
-            normal_steps += to_fixed(terms.normal);
-            tangent_steps += to_fixed(terms.tangent);
-            // Before the sum can leave 32 bits.
-            if ((c & 0x3fffu) == 0x3fffu) {
-                sums.normal += vec3f(normal_steps);
-                sums.tangent += vec3f(tangent_steps);
-                normal_steps = vec3i(0);
-                tangent_steps = vec3i(0);
-            }
-        } else {
-            sums.normal += terms.normal;
-            sums.tangent += terms.tangent;
+struct Gathered {
+    sums: Sums,
+    // Whole numbers, as an atomic addition of each triangle would sum them: exact in any order.
+    normal_steps: vec3i,
+    tangent_steps: vec3i,
+}
+
+fn add_steps(g: ptr<function, Gathered>) {
+    (*g).sums.normal += vec3f((*g).normal_steps);
+    (*g).sums.tangent += vec3f((*g).tangent_steps);
+    (*g).normal_steps = vec3i(0);
+    (*g).tangent_steps = vec3i(0);
+}
+
+fn add_corner(g: ptr<function, Gathered>, edges: Edges, k: u32) {
+    let terms = corner_terms(edges, corner_factors(k));
+    if (fixed_point) {
+        (*g).normal_steps += to_fixed(terms.normal);
+        (*g).tangent_steps += to_fixed(terms.tangent);
+        // Before the sum can leave 32 bits.
+        if ((k & 0x3fffu) == 0x3fffu) {
+            add_steps(g);
         }
+    } else {
+        (*g).sums.normal += terms.normal;
+        (*g).sums.tangent += terms.tangent;
+    }
+}
+
+// Corners with points of their own: three entries each, its own first.
+fn gather_corners(g: ptr<function, Gathered>) {
+    for (var c = 0u; c < around_groups(); c++) {
+        let first = surface_point(3u * c);
+        let next = surface_point(3u * c + 1u);
+        add_corner(g, Edges(next - first, surface_point(3u * c + 2u) - first), 3u * c);
+    }
+}
+
+// Corners one after another around the vertex: each entry but the first ends the corner that begins with the one before.
+fn gather_ring(g: ptr<function, Gathered>, own: vec3f) {
+    var last = surface_point(0u) - own;
+    for (var k = 1u; k < around_count(); k++) {
+        let next = surface_point(k) - own;
+        add_corner(g, Edges(last, next), k);
+        last = next;
+    }
+}
+
+fn vertex_sums(vertex: u32) -> Sums {
+    let count = open_around(vertex);
+    var gathered: Gathered;
+    if (lists_own) {
+        gather_corners(&gathered);
+    } else if (count > 0u) {
+        gather_ring(&gathered, surface_own(vertex));
     }
     if (fixed_point) {
-        sums.normal += vec3f(normal_steps);
-        sums.tangent += vec3f(tangent_steps);
+        add_steps(&gathered);
     }
-    return sums;
+    return gathered.sums;
 }

@@ -3,9 +3,10 @@
 use super::bind::{NO_VERTEX, NormalMode, TangentFramesBind, TangentMode, UvBind};
 use super::groups::index;
 use crate::{
-    DeviceConstant, DeviceDomain, DeviceExtras, DeviceNode, DevicePass, DeviceRelation,
-    DeviceSetting, DeviceType,
+    DeviceConstant, DeviceDomain, DeviceExtras, DeviceNode, DevicePadding, DevicePass,
+    DeviceRelation, DeviceSetting, DeviceType,
 };
+use std::collections::BTreeSet;
 
 /// `unit_or_zero`, `gram_schmidt`, `any_perpendicular`, `is_zero`.
 pub(crate) const UNIT_WGSL: &str = include_str!("unit.wgsl");
@@ -151,37 +152,47 @@ impl TangentFramesBind {
             .any(|&g| std::mem::replace(&mut seen[g as usize], true))
     }
 
-    /// For each vertex the corners of its group: the vertices of their triangles, from the corner on; its own left out unless
-    /// `lists_own`. Beside each corner the factors of the direction of growing u, where its triangle counts for the
-    /// tangent.
+    /// For each vertex the corners of its group, as `corners.wgsl` reads them, and beside each the factors of the direction of growing u,
+    /// where its triangle counts for the tangent.
     fn around(&self, domain: DeviceDomain, lists_own: bool) -> DeviceRelation {
-        let of_vertex = |v: usize| self.normal_rows.row(self.group_of_vertex[v] as usize);
-        let first = usize::from(!lists_own);
-        let rows = (0..self.group_of_vertex.len()).map(|v| {
-            let corners = of_vertex(v).iter();
+        let mut factors = Vec::new();
+        let corners_of = |v: usize| {
+            let uv = self.uv.as_ref();
+            let uv = uv.filter(|_| self.config.tangents == TangentMode::Uv);
+            let counting = uv.map(|uv| (uv, uv.rows.row(uv.row_of_vertex[v] as usize)));
+            let factors = |c: u32| match counting {
+                Some((uv, counting)) if counting.binary_search(&c).is_ok() => factors_at(uv, c),
+                _ => NO_GRADIENT,
+            };
+            let corners = self.normal_rows.row(self.group_of_vertex[v] as usize);
             corners
-                .flat_map(|&c| self.turned(c)[first..].to_vec())
-                .collect::<Vec<u32>>()
+                .iter()
+                .map(|&c| (self.turned(c), factors(c)))
+                .collect::<Vec<_>>()
+        };
+        let rows = (0..self.group_of_vertex.len()).map(|v| {
+            let corners = corners_of(v);
+            if lists_own {
+                factors.extend(corners.iter().map(|c| c.1));
+                corners.iter().flat_map(|c| c.0).collect::<Vec<u32>>()
+            } else {
+                let own = index(v);
+                let row = ring(own, &corners);
+                factors.extend(row.iter().map(|e| e.1));
+                row.iter().map(|e| e.0).collect()
+            }
         });
         let mut around = DeviceRelation::new("around", [domain; 2], rows);
-        around.group = if lists_own { 3 } else { 2 };
-        if let Some(uv) = self
-            .uv
-            .as_ref()
-            .filter(|_| self.config.tangents == TangentMode::Uv)
-        {
-            let words = (0..self.group_of_vertex.len()).flat_map(|v| {
-                let counting = uv.rows.row(uv.row_of_vertex[v] as usize);
-                of_vertex(v).iter().map(move |&c| {
-                    let counts = counting.binary_search(&c).is_ok();
-                    if counts {
-                        factors_at(uv, c)
-                    } else {
-                        NO_GRADIENT
-                    }
-                })
-            });
-            around.extras = DeviceExtras::PerGroup(words.collect());
+        around.padding = DevicePadding::Last;
+        around.padding_word = NO_GRADIENT;
+        if lists_own {
+            around.group = 3;
+        }
+        if self.uv.is_some() && self.config.tangents == TangentMode::Uv {
+            around.extras = match lists_own {
+                true => DeviceExtras::PerGroup(factors),
+                false => DeviceExtras::PerEntry(factors),
+            };
         }
         around
     }
@@ -215,6 +226,39 @@ impl TangentFramesBind {
         group.extras = DeviceExtras::PerGroup(words.map(|&c| factors_at(uv, c)).collect());
         group
     }
+}
+
+/// The vertices around `own`, and for each the factors of the corner that it ends. A corner begins with the entry before its end;
+/// between corners of which none follows the other stands `own`, so that what is between has no area.
+fn ring(own: u32, corners: &[([u32; 3], u32)]) -> Vec<(u32, u32)> {
+    let mut ends: Vec<u32> = corners.iter().map(|c| c.0[2]).collect();
+    ends.sort_unstable();
+    let is_first = |i: &usize| ends.binary_search(&corners[*i].0[1]).is_err();
+    // Those that follow no other come first, then what is closed.
+    let (firsts, closed): (Vec<usize>, Vec<usize>) = (0..corners.len()).partition(is_first);
+    let mut left: BTreeSet<(u32, usize)> =
+        (0..corners.len()).map(|i| (corners[i].0[1], i)).collect();
+    let mut out: Vec<(u32, u32)> = Vec::with_capacity(corners.len() + 1);
+    for start in firsts.into_iter().chain(closed) {
+        let mut follower = Some((corners[start].0[1], start)).filter(|c| left.contains(c));
+        if let Some((begin, _)) = follower {
+            if !out.is_empty() {
+                out.push((own, NO_GRADIENT));
+            }
+            out.push((begin, NO_GRADIENT));
+        }
+        while let Some(corner) = follower {
+            left.remove(&corner);
+            let ([_, _, end], factors) = corners[corner.1];
+            out.push((end, factors));
+            follower = left
+                .range((end, 0)..)
+                .next()
+                .copied()
+                .filter(|c| c.0 == end);
+        }
+    }
+    out
 }
 
 /// Factors of the edges from a corner, packed.
@@ -257,6 +301,44 @@ fn pack_factors([a, b]: [f32; 2]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a kernel makes of a ring: the corners that have an area, sorted.
+    fn corners_of(ring: &[(u32, u32)], own: u32) -> Vec<[u32; 3]> {
+        let pairs = ring.windows(2).map(|w| [w[0].0, w[1].0, w[1].1]);
+        let mut out: Vec<[u32; 3]> = pairs.filter(|p| p[0] != own && p[1] != own).collect();
+        out.sort_unstable();
+        out
+    }
+
+    #[test]
+    fn rings_hold_every_corner_once() {
+        let closed = [[1, 2], [3, 4], [2, 3], [4, 1]];
+        let open = [[2, 3], [1, 2]];
+        let apart = [[1, 2], [5, 6], [6, 7]];
+        let fin = [[1, 2], [2, 3], [2, 4], [1, 2]];
+        for (corners, entries) in [
+            (&closed[..], 5),
+            (&open, 3),
+            (&apart, 6),
+            (&fin, 7),
+            (&[], 0),
+        ] {
+            let corners: Vec<([u32; 3], u32)> = corners
+                .iter()
+                .zip(10..)
+                .map(|(&[a, b], f)| ([0, a, b], f))
+                .collect();
+            let ring = ring(0, &corners);
+            assert_eq!(ring.len(), entries, "{ring:?}");
+            let mut expected: Vec<[u32; 3]> =
+                corners.iter().map(|&([_, a, b], f)| [a, b, f]).collect();
+            expected.sort_unstable();
+            assert_eq!(corners_of(&ring, 0), expected);
+            let silent = ring.windows(2).filter(|w| w[0].0 == 0 || w[1].0 == 0);
+            // Not counted are the entries at which nothing ends.
+            assert!(silent.into_iter().all(|w| w[1].1 == NO_GRADIENT));
+        }
+    }
 
     #[test]
     fn factors_survive_packing() {

@@ -9,8 +9,8 @@
 //! two share a word. Rows of one entry each, all of them, are words without heads.
 //!
 //! Where no row is too long for that, all have the same room instead: vectors of four words. The first number is the length, the entries
-//! follow, filled up so that a kernel may read as many entries of every row without asking; then the words beside entries, filled up with
-//! zeros. Within a tile the vectors of a row lie together; else first come the first vectors of all rows, then the second, so that
+//! follow, filled up so that a kernel may read as many entries of every row without asking; then the words beside entries, filled up as
+//! well. Within a tile the vectors of a row lie together; else first come the first vectors of all rows, then the second, so that
 //! what few rows need is not read for all.
 
 use sinew_deform::{DeviceExtras, DevicePadding, DeviceRelation};
@@ -49,8 +49,9 @@ pub(super) struct RowShape {
     pub(super) most: usize,
     /// All rows have the same room.
     fixed: bool,
-    /// They are filled up with the element that is zero, where there is one.
-    zero: bool,
+    /// What they are filled up with.
+    padding: DevicePadding,
+    padding_word: u32,
     /// How many there are.
     rows: usize,
 }
@@ -83,7 +84,8 @@ impl RowShape {
             identity: relation.is_identity(),
             most: lengths().max().unwrap_or(0) as usize,
             fixed: false,
-            zero: relation.padding == DevicePadding::Zero,
+            padding: relation.padding,
+            padding_word: relation.padding_word,
             rows: relation.len(),
         };
         // Room for the longest row must not cost much where most are short.
@@ -109,7 +111,7 @@ impl RowShape {
 
     /// Whether what rows are filled up with must not count.
     pub(super) fn needs_guard(&self) -> bool {
-        self.fixed && self.zero && self.numbers != Numbers::Local
+        self.fixed && self.padding == DevicePadding::Zero && self.numbers != Numbers::Local
     }
 
     /// Numbers of a vector.
@@ -153,10 +155,11 @@ impl RowShape {
 
     /// One row's vectors.
     fn fill(&self, index: usize, (entries, extras): Row<'_>, numbers: usize, place: &mut [u32]) {
-        let filler = match (self.zero, self.numbers) {
-            (true, Numbers::Local) => Some(0),
-            (true, _) => Some(number(index)),
-            (false, _) => entries.first().copied(),
+        let filler = match (self.padding, self.numbers) {
+            (DevicePadding::Zero, Numbers::Local) => Some(0),
+            (DevicePadding::Zero, _) => Some(number(index)),
+            (DevicePadding::First, _) => entries.first().copied(),
+            (DevicePadding::Last, _) => entries.last().copied(),
         };
         let filled = entries
             .iter()
@@ -174,7 +177,9 @@ impl RowShape {
             }
         }
         place[0] |= number(entries.len());
-        for (to, &extra) in place[4 * numbers..].iter_mut().zip(extras) {
+        let words = extras.iter().copied();
+        let words = words.chain(std::iter::repeat(self.padding_word));
+        for (to, extra) in place[4 * numbers..].iter_mut().zip(words) {
             *to = extra;
         }
     }

@@ -19,7 +19,8 @@ pub(crate) struct Worst {
     pub(crate) normals_degrees: f64,
     tangents_degrees: f64,
     others: f64,
-    on: [String; 2],
+    /// Where positions, normals and tangents differ most.
+    on: [String; 3],
     /// Normals that turn by more than they may because the triangles around them do: how many, and the largest angle.
     levered: (usize, f64),
 }
@@ -119,15 +120,14 @@ impl Worst {
     /// A line of the table.
     pub(crate) fn line(&self, name: &str) -> String {
         format!(
-            "{name:24} positions {:8.1e}  normals {:8.1e} deg  tangents {:8.1e} deg  others {:8.1e}  levered {:4} {:8.1e} deg   {} | {}\n",
+            "{name:24} positions {:8.1e}  normals {:8.1e} deg  tangents {:8.1e} deg  others {:8.1e}  levered {:4} {:8.1e} deg   {}\n",
             self.positions,
             self.normals_degrees,
             self.tangents_degrees,
             self.others,
             self.levered.0,
             self.levered.1,
-            self.on[0],
-            self.on[1]
+            self.on.join(" | ")
         )
     }
 
@@ -174,7 +174,9 @@ impl Worst {
                 let sign = if a[3] == b[3] { 0.0 } else { 180.0 };
                 angle_degrees(direction(a), direction(b)).max(sign)
             });
-            self.tangents_degrees = self.tangents_degrees.max(tangents);
+            if tangents >= self.tangents_degrees {
+                (self.tangents_degrees, self.on[2]) = (tangents, what.to_owned());
+            }
         }
         assert_eq!(
             cpu.colors.is_some(),
