@@ -27,9 +27,14 @@ const STACKS: [(&str, &str); 2] = [
  "outputs": {"body": "frames", "between": "smooth"}}"#,
     ),
 ];
-/// Of the graphs in `graphs/` those whose kernels read neighbours, and the samples with seams, hard edges and joints, and one that is
+/// Of the graphs in `graphs/` those whose kernels read neighbours or arrays that come with each frame, and the samples with seams, hard edges and joints, and one that is
 /// open and has no seams.
-const GRAPHS: [&str; 2] = ["delta_mush_uv.json", "tangent_frames.json"];
+const GRAPHS: [&str; 4] = [
+    "delta_mush_uv.json",
+    "lattice_many.json",
+    "skin_methods.json",
+    "tangent_frames.json",
+];
 const SAMPLES: [&str; 4] = ["dressed", "ball", "degenerate", "grid"];
 
 #[test]

@@ -149,6 +149,10 @@ fn is_kept(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) -> bool {
 }
 
 impl Shared {
+    pub(super) fn style(&self) -> LaunchStyle {
+        self.style
+    }
+
     pub(super) fn shape(&self, memory: Memory) -> ArrayShape {
         nodes::shape(&self.graph, &self.nodes, memory)
     }

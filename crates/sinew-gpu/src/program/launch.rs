@@ -1,6 +1,7 @@
 //! Launches ready to be recorded: pipelines and what they bind.
 
 use super::batches::Batch;
+use super::crowd::Crowd;
 use super::graph::Shared;
 use super::group::{Group, PassText};
 use super::instances::KernelBinding;
@@ -142,14 +143,23 @@ pub(super) fn launch(
         Phase::Setup => 1,
         Phase::Update => instances,
     };
-    let workgroup = group.workgroup();
+    let crowd = Crowd::of(group, shape, instances, shared.style(), gpu.limits());
+    let crowd = crowd.as_ref();
+    let workgroup = crowd.map_or(group.workgroup(), |c| c.workgroup);
     let batch = buffers.batch().filter(|_| group.varies() && instances > 1);
     let batch_vectors = batch.map(|(_, vectors)| vectors);
-    let text = launch_text(group, &shared.nodes, shape, instances > 1, batch_vectors)?;
+    let text = launch_text(
+        group,
+        &shared.nodes,
+        shape,
+        instances > 1,
+        crowd,
+        batch_vectors,
+    )?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
-        // In tiles every element is written before it is read; what else a text declares is its author's.
-        zero_workgroup_memory: group.tiling.is_none(),
+        // In tiles and crowds every element is written before it is read; what else a text declares is its author's.
+        zero_workgroup_memory: group.tiling.is_none() && crowd.is_none(),
         ..KernelSource::new(
             &label,
             text.module.text(),
@@ -181,9 +191,11 @@ pub(super) fn launch(
         pipeline.bind(gpu, &bound)
     };
     let bind_groups = [bind_group(false)?, bind_group(true)?];
-    let [x, y, _] = gpu.grid(group.invocations(), workgroup)?;
+    let (turns, characters) = crowd.map_or((1, 1), |c| (c.turns, c.characters as usize));
+    let [x, y, _] = gpu.grid(group.invocations(), workgroup * turns)?;
+    let z = instances.div_ceil(characters);
     let most = gpu.limits().workgroups_per_dimension;
-    gpu.limit("instances of one launch", instances as u64, most.into())?;
+    gpu.limit("instances of one launch", z as u64, most.into())?;
     let first = group.passes.first().map(|p| (p.node, p.pass));
     let described = describe(&text, shared, shape, instances, buffers);
     // The words of tiles are bound twice.
@@ -199,7 +211,7 @@ pub(super) fn launch(
         text: text.module.text().to_owned(),
         pipeline,
         bind_groups,
-        grid: [x, y, u32::try_from(instances).unwrap_or(u32::MAX)],
+        grid: [x, y, u32::try_from(z).unwrap_or(u32::MAX)],
         phase: group.phase(),
         is_batched: batch.is_some(),
         varying: first.filter(|_| group.varies()),

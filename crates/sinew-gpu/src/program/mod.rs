@@ -5,6 +5,7 @@
 
 mod batches;
 mod bounds;
+mod crowd;
 mod frame_data;
 mod graph;
 mod group;

@@ -19,7 +19,7 @@ pub enum LaunchStyle {
     Auto,
     /// Short kernels that compile fast, none in tiles: for software adapters.
     Compact,
-    /// None in tiles.
+    /// None in tiles; wherever there are several characters, an invocation takes two.
     Plain,
     /// In tiles wherever passes allow it.
     Tiled,

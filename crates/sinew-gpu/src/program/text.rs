@@ -1,5 +1,6 @@
 //! The WGSL of one launch: bindings, the functions that its passes call, the passes, the entry point.
 
+use super::crowd::Crowd;
 use super::group::{Group, PassText, relation_memory};
 use super::memory::{ArrayShape, Kind, Memory};
 use super::names::{Given, Part, RelationId};
@@ -42,6 +43,8 @@ struct Writer<'a> {
     links: BTreeMap<Memory, String>,
     /// Arrays that are added to.
     atomic: BTreeSet<Memory>,
+    /// Where invocations take several characters.
+    crowd: Option<&'a Crowd>,
     /// Stage whose passes are written, in tiles.
     stage: usize,
     /// Variables that hold uniforms.
@@ -57,6 +60,7 @@ pub(super) fn launch_text(
     nodes: &[NodeOnDevice],
     shape: &dyn Fn(Memory) -> ArrayShape,
     many: bool,
+    crowd: Option<&Crowd>,
     batch: Option<usize>,
 ) -> Result<LaunchText, GpuError> {
     let bound = group.bound(nodes);
@@ -80,6 +84,7 @@ pub(super) fn launch_text(
         shape,
         many,
         batched: batch.is_some(),
+        crowd,
         slots,
         links: BTreeMap::new(),
         atomic: BTreeSet::new(),
@@ -119,6 +124,8 @@ pub(super) fn launch_text(
     }
     if let Some(tiling) = &group.tiling {
         writer.tile_entry(tiling, &calls);
+    } else if let Some(crowd) = crowd {
+        writer.crowd_entry(crowd, group.count(), &calls.concat());
     } else {
         writer.entry(group.count(), group.workgroup(), &calls.concat());
     }
@@ -348,6 +355,11 @@ impl Writer<'_> {
     }
 
     fn element(&self, memory: Memory, i: &str) -> String {
+        if self.crowd.is_some_and(|c| c.arrays.contains(&memory)) {
+            let len = (self.shape)(memory).len;
+            let shared = self.crowd_name(memory);
+            return format!("{shared}[sinew_member * {len}u + {i}]");
+        }
         format!("{}[{}]", self.slot_name(memory), self.index(memory, i))
     }
 
@@ -528,6 +540,51 @@ fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) s
     let sinew_index = (sinew_group.x + sinew_group.y * sinew_groups.x) * {workgroup_size}u + sinew_local;
     if (sinew_index >= {count}u) {{ return; }}
 {instance}{calls}}}
+"
+        );
+    }
+
+    /// Workgroup memory that holds an array of several characters.
+    fn crowd_name(&self, memory: Memory) -> String {
+        format!("{}_shared", self.slot_name(memory))
+    }
+
+    /// The entry point where each invocation takes several elements of several characters.
+    fn crowd_entry(&mut self, crowd: &Crowd, count: usize, calls: &str) {
+        let (size, turns, characters) = (crowd.workgroup, crowd.turns, crowd.characters);
+        let instances = crowd.instances;
+        self.out
+            .push_str("var<private> sinew_instance: u32;\nvar<private> sinew_member: u32;\n");
+        let mut loads = String::new();
+        for &memory in &crowd.arrays {
+            let (shape, slot) = ((self.shape)(memory), self.slot_name(memory));
+            let Kind::Plain(ty) = shape.kind else {
+                continue;
+            };
+            let (shared, ty, len) = (self.crowd_name(memory), ty.wgsl(), shape.len);
+            let room = len * characters as usize;
+            let _ = writeln!(self.out, "var<workgroup> {shared}: array<{ty}, {room}>;");
+            let _ = writeln!(
+                loads,
+                "    for (var i = sinew_local; i < sinew_members * {len}u; i += {size}u) {{ {shared}[i] = {slot}[sinew_first * {len}u + i]; }}"
+            );
+        }
+        let _ = write!(
+            self.out,
+            "@compute @workgroup_size({size})
+fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) sinew_groups: vec3u, @builtin(local_invocation_index) sinew_local: u32) {{
+    let sinew_first = sinew_group.z * {characters}u;
+    let sinew_members = min({characters}u, {instances}u - sinew_first);
+{loads}    workgroupBarrier();
+    let sinew_begin = (sinew_group.x + sinew_group.y * sinew_groups.x) * {turns}u * {size}u + sinew_local;
+    for (var turn = 0u; turn < {turns}u; turn++) {{
+    let sinew_index = sinew_begin + turn * {size}u;
+    if (sinew_index < {count}u) {{
+    for (var member = 0u; member < sinew_members; member++) {{
+    sinew_member = member;
+    sinew_instance = sinew_first + member;
+{calls}    }} }} }}
+}}
 "
         );
     }

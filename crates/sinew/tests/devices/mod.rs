@@ -282,7 +282,7 @@ pub(crate) fn run(
     run_in(gpu, LaunchStyle::Auto, asset, text, poses, worst)
 }
 
-/// The same with launches of a kind.
+/// The same with launches of a kind, and with a third character unless the device chooses: not all invocations take as many.
 pub(crate) fn run_in(
     gpu: &sinew_gpu::Gpu,
     style: LaunchStyle,
@@ -301,16 +301,23 @@ pub(crate) fn run_in(
         Err(_) if text.starts_with("//") => return Ok(()),
         Err(e) => panic!("{}: {e}", asset.name),
     };
-    let mut on_gpu = GpuGraph::with_style(gpu, &graph, style)?.instances(2)?;
-    let mut on_cpu = [0, 1].map(|_| graph.instance().expect("nodes of the processor"));
+    let count = if style == LaunchStyle::Auto { 2 } else { 3 };
+    let mut on_gpu = GpuGraph::with_style(gpu, &graph, style)?.instances(count)?;
+    let mut on_cpu: Vec<Instance> = (0..count)
+        .map(|_| graph.instance().expect("nodes of the processor"))
+        .collect();
     for i in 0..poses.len() {
-        let frames = [i, (i + 1) % poses.len()].map(|i| Frame {
-            time_secs: poses[i].0,
-            dt_secs: 0.1,
-            pose: Some(&poses[i].1),
-            values: &values,
-            ..Frame::default()
-        });
+        let frame = |character: usize| {
+            let (time_secs, pose) = &poses[(i + character) % poses.len()];
+            Frame {
+                time_secs: *time_secs,
+                dt_secs: 0.1,
+                pose: Some(pose),
+                values: &values,
+                ..Frame::default()
+            }
+        };
+        let frames: Vec<Frame<'_>> = (0..count).map(frame).collect();
         on_gpu.update(&frames)?;
         for (instance, (cpu, frame)) in on_cpu.iter_mut().zip(&frames).enumerate() {
             cpu.update(frame, Par::Seq)
