@@ -22,6 +22,8 @@ use std::sync::Arc;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 const FRAMES: usize = 60;
+/// Frames of one submission.
+const TOGETHER: u32 = 20;
 const STACK: &str = r#"{
     "sinew": "1.0",
     "stack": ["skin", { "node": "delta_mush", "iterations": 8 }, "tangent_frames"]
@@ -135,35 +137,46 @@ fn measure(gpu: &Gpu, asset: Asset, document: &str, count: usize) -> Outcome {
 /// Frames for a while, so that device and host run at the speed of work.
 fn warm_up(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outcome {
     let watch = Stopwatch::start();
+    instances.send(frames)?;
     while watch.elapsed_ns() < 1e9 {
-        let submission = instances.update(frames)?;
+        let submission = gpu.submit("frames", |encoder| {
+            (0..TOGETHER).for_each(|_| instances.record(encoder));
+            Ok(())
+        })?;
         gpu.wait(&submission)?;
     }
     Ok(())
 }
 
-/// The whole frame, as an engine runs it.
+/// Whole frames: one by one, each sent and waited for, and one behind another. Alone, a short frame leaves the device at rest for most of
+/// the time, and its clocks fall.
 fn whole(gpu: &Gpu, instances: &mut GpuInstances, frames: &[Frame<'_>]) -> Outcome {
     let mut times = Timestamps::new(gpu, 1)?;
-    let (mut device, mut host) = (Samples::new(FRAMES), Samples::new(FRAMES));
-    for _ in 0..FRAMES + 10 {
-        let watch = Stopwatch::start();
-        instances.send(frames)?;
-        let submission = gpu.submit("frame", |encoder| {
-            times.begin(gpu, encoder, 0)?;
-            instances.record(encoder);
-            times.end(gpu, encoder, 0)?;
-            times.resolve(gpu, encoder)
-        })?;
-        host.push(watch.elapsed_ns());
-        if let Some(Some(span)) = times.read(gpu, &submission)?.first() {
-            device.push(span.duration_ns());
+    let mut host = Samples::new(FRAMES);
+    let [mut alone, mut busy] = [Samples::new(FRAMES), Samples::new(FRAMES)];
+    for (together, device) in [(TOGETHER, &mut busy), (1, &mut alone)] {
+        for _ in 0..FRAMES + 10 {
+            let watch = Stopwatch::start();
+            instances.send(frames)?;
+            let submission = gpu.submit("frames", |encoder| {
+                times.begin(gpu, encoder, 0)?;
+                (0..together).for_each(|_| instances.record(encoder));
+                times.end(gpu, encoder, 0)?;
+                times.resolve(gpu, encoder)
+            })?;
+            if together == 1 {
+                host.push(watch.elapsed_ns());
+            }
+            if let Some(Some(span)) = times.read(gpu, &submission)?.first() {
+                device.push(span.duration_ns() / f64::from(together));
+            }
         }
     }
     let us = |samples: &mut Samples| samples.median().unwrap_or(f64::NAN) / 1e3;
     println!(
-        "  {:>10.1} us a frame on the device, {:.1} us on the host to send, record and submit",
-        us(&mut device),
+        "  {:>10.1} us a frame on the device, {TOGETHER} one behind another; {:.1} us alone; {:.1} us on the host to send, record and submit",
+        us(&mut busy),
+        us(&mut alone),
         us(&mut host)
     );
     Ok(())
