@@ -109,9 +109,14 @@ impl RowShape {
         }
     }
 
-    /// Whether what rows are filled up with must not count.
-    pub(super) fn needs_guard(&self) -> bool {
-        self.fixed && self.padding == DevicePadding::Zero && self.numbers != Numbers::Local
+    /// Turns of a loop over that many entries at a time which every row may take, however short it is. Behind them what rows are filled
+    /// up with counts, or was not read: vectors behind the first are for rows that need them.
+    pub(super) fn free_turns(&self, entries: usize) -> usize {
+        match (self.numbers, self.padding) {
+            (Numbers::Local, _) => usize::MAX,
+            (_, DevicePadding::Zero) => 0,
+            _ => (self.per_vector() - 1) / entries,
+        }
     }
 
     /// Numbers of a vector.

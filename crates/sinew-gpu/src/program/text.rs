@@ -668,14 +668,12 @@ fn unrolled(snippet: &Snippet, node: &NodeOnDevice, tiled: bool) -> Result<Snipp
     let bounds: Vec<Bound> = relations
         .filter(|(_, rows)| shape(rows).fixed_vectors().is_some())
         .flat_map(|(r, rows)| {
-            let guarded = shape(rows).needs_guard();
-            let bound = |word: &str, turns: usize| Bound {
+            let bound = |word: &str, entries: usize| Bound {
                 function: format!("{}_{word}", r.name),
-                turns,
-                guarded,
+                turns: rows.most.div_ceil(entries),
+                guarded_from: shape(rows).free_turns(entries),
             };
-            let groups = rows.most.div_ceil(r.group.max(1) as usize);
-            [bound("count", rows.most), bound("groups", groups)]
+            [bound("count", 1), bound("groups", r.group.max(1) as usize)]
         })
         .collect();
     if bounds.is_empty() {

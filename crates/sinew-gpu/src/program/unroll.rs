@@ -7,8 +7,8 @@ use sinew_wgsl::tokens::{Token, tokenize};
 pub(super) struct Bound {
     pub(super) function: String,
     pub(super) turns: usize,
-    /// Whether turns beyond the function's value must do nothing.
-    pub(super) guarded: bool,
+    /// The first turn that must do nothing where it is beyond the function's value.
+    pub(super) guarded_from: usize,
 }
 
 /// Writes out every `for (var k = Nu; k < BOUND(); k++) { ... }` whose bound is listed with its number of turns. Loops in loops are
@@ -28,7 +28,7 @@ pub(super) fn unroll(text: &str, bounds: &[Bound]) -> String {
         let body = &text[tokens[i + HEADER - 1].end..tokens[body_end].start];
         for k in found.first..found.bound.turns {
             let (variable, bound) = (found.variable, &found.bound.function);
-            if found.bound.guarded {
+            if k >= found.bound.guarded_from {
                 out.push_str(&format!(
                     "if ({k}u < {bound}()) {{ const {variable} = {k}u; {body} }}"
                 ));
@@ -111,15 +111,15 @@ mod tests {
         let mut bounds = [Bound {
             function: "ring_count".into(),
             turns: 3,
-            guarded: false,
+            guarded_from: usize::MAX,
         }];
         let text = "a(); for (var k = 1u; k < ring_count(); k++) { if (x) { b(k); } } c();";
         let expected =
             "a(); { const k = 1u;  if (x) { b(k); }  }{ const k = 2u;  if (x) { b(k); }  } c();";
         assert_eq!(unroll(text, &bounds), expected);
-        bounds[0].guarded = true;
-        let guarded = "for (var k = 2u; k < ring_count(); k++) { b(k); }";
-        let expected = "if (2u < ring_count()) { const k = 2u;  b(k);  }";
+        bounds[0].guarded_from = 2;
+        let guarded = "for (var k = 1u; k < ring_count(); k++) { b(k); }";
+        let expected = "{ const k = 1u;  b(k);  }if (2u < ring_count()) { const k = 2u;  b(k);  }";
         assert_eq!(unroll(guarded, &bounds), expected);
         let other = "for (var k = 1u; k < count; k++) { b(k); }";
         assert_eq!(unroll(other, &bounds), other);

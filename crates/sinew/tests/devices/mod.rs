@@ -279,7 +279,18 @@ pub(crate) fn run(
     poses: &[(f64, Pose)],
     worst: &mut Worst,
 ) -> Result<(), GpuError> {
-    run_in(gpu, LaunchStyle::Auto, asset, text, poses, worst)
+    run_in(gpu, style(), asset, text, poses, worst)
+}
+
+/// What `SINEW_STYLE` names, else what suits the device.
+pub(crate) fn style() -> LaunchStyle {
+    match std::env::var("SINEW_STYLE").unwrap_or_default().as_str() {
+        "" => LaunchStyle::Auto,
+        "compact" => LaunchStyle::Compact,
+        "plain" => LaunchStyle::Plain,
+        "tiled" => LaunchStyle::Tiled,
+        other => panic!("SINEW_STYLE={other}: compact, plain or tiled"),
+    }
 }
 
 /// The same with launches of a kind, and with a third character unless the device chooses: not all invocations take as many.
