@@ -88,7 +88,7 @@ fn neighbours_far_away_in_memory() {
     let n = mesh.positions.len();
     // Neighbours in a row come to lie half of all vertices apart, which sixteen bits with a sign do not hold.
     let step = n / 2 + 1;
-    assert!(n - step > 1 << 15 && n % 2 == 0 && step % 2 == 1);
+    assert!(n - step > 1 << 15 && n.is_multiple_of(2));
     let place = |v: usize| v * step % n;
     let old = mesh.positions.clone();
     for (v, [x, y, _]) in old.into_iter().enumerate() {

@@ -152,7 +152,7 @@ impl Planner<'_> {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn plain_cost(&self, run: &[PassText], vertices: usize) -> f64 {
         let launches = plain_groups(run.to_vec(), self.nodes, self.most_bindings).len();
-        launches as f64 * (2.2 + 14e-6 * (vertices * self.instances) as f64)
+        launches as f64 * (4.0 + 12e-6 * (vertices * self.instances) as f64)
     }
 
     /// Where the vertices are at rest that tiles are made of: those of the first node's first mesh.

@@ -131,7 +131,14 @@ impl Worst {
         )
     }
 
-    fn mesh(&mut self, cpu: &OutputMesh<'_>, gpu: &GpuMesh, what: &str) {
+    /// `driver` is the mesh that carries normals along, of the same vertices.
+    fn mesh(
+        &mut self,
+        cpu: &OutputMesh<'_>,
+        gpu: &GpuMesh,
+        driver: Option<&(OutputMesh<'_>, GpuMesh)>,
+        what: &str,
+    ) {
         let size = f64::from(cpu.rest.diagonal()).max(1e-30);
         let positions = largest(cpu.positions, &gpu.positions, what, distance) / size;
         let before = largest(
@@ -155,7 +162,7 @@ impl Worst {
             "{what}: tangents"
         );
         if let (Some(a), Some(b)) = (cpu.normals, &gpu.normals) {
-            let angle = self.unlevered(cpu, gpu, a, b, what);
+            let angle = self.unlevered(cpu, gpu, driver, [a, b], what);
             if angle >= self.normals_degrees {
                 (self.normals_degrees, self.on[1]) = (angle, what.to_owned());
             }
@@ -194,8 +201,8 @@ impl Worst {
         &mut self,
         cpu: &OutputMesh<'_>,
         gpu: &GpuMesh,
-        a: &[[f32; 3]],
-        b: &[[f32; 3]],
+        driver: Option<&(OutputMesh<'_>, GpuMesh)>,
+        [a, b]: [&[[f32; 3]]; 2],
         what: &str,
     ) -> f64 {
         let all = largest(a, b, what, angle_degrees);
@@ -203,6 +210,9 @@ impl Worst {
             return all;
         }
         let [on_cpu, on_gpu] = [cpu.positions, &gpu.positions].map(|p| vertex_normals(cpu.rest, p));
+        // Normals that a driver carries along turn with its triangles.
+        let of_driver = driver
+            .map(|(cpu, gpu)| [cpu.positions, &gpu.positions].map(|p| vertex_normals(cpu.rest, p)));
         // Normals that are carried along are known as well as those at rest.
         let at_rest = vertex_normals(cpu.rest, &cpu.rest.positions);
         let mut rest = 0.0_f64;
@@ -210,7 +220,9 @@ impl Worst {
             let angle = angle_degrees(a, b);
             if angle > NORMALS_DEGREES {
                 let (n, m) = (&on_cpu[v], &on_gpu[v]);
-                let lever = n.sum.angle(&m.sum).to_degrees();
+                let turned = |a: &VertexNormal, b: &VertexNormal| a.sum.angle(&b.sum).to_degrees();
+                let carried = of_driver.as_ref().map(|[a, b]| turned(&a[v], &b[v]));
+                let lever = turned(n, m) + carried.unwrap_or(0.0);
                 let cancel = |n: &VertexNormal| n.sum.norm() < CANCELLED * n.angles || n.has_line;
                 if cancel(n) || cancel(&at_rest[v]) || angle <= NORMALS_DEGREES + lever {
                     self.levered.0 += 1;
@@ -236,7 +248,11 @@ impl Worst {
             let name = &output.name;
             if let Some(mesh) = cpu.mesh_output(name) {
                 let read = gpu.read_mesh(name, instance).expect("reads");
-                self.mesh(&mesh, &read.expect("a mesh"), &what);
+                let driver = cpu.mesh_output("driver").map(|on_cpu| {
+                    let read = gpu.read_mesh("driver", instance).expect("reads");
+                    (on_cpu, read.expect("a mesh"))
+                });
+                self.mesh(&mesh, &read.expect("a mesh"), driver.as_ref(), &what);
             }
             if let Some(floats) = cpu.float_output(name) {
                 let read = gpu.read_floats(name, instance).expect("reads");
@@ -370,9 +386,12 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
         links += &format!(", \"{}\": \"{link}\"", port.name);
     }
     let outputs = desc.outputs.iter();
-    let outputs: Vec<String> = outputs
+    let mut outputs: Vec<String> = outputs
         .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
         .collect();
+    if turned {
+        outputs.push("\"driver\": \"posed\"".to_owned());
+    }
     format!(
         r#"{{"sinew": "1.0", "nodes": {{
  "posed": {{"node": "{pose_node}", "mesh": "body", "pose": "pose"}},
