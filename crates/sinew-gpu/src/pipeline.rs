@@ -303,8 +303,7 @@ impl Pipeline {
         if !immediates.is_empty() {
             pass.set_immediates(0, immediates);
         }
-        pass.set_bind_group(0, bindings, &[]);
-        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+        self.dispatch_bound(pass, bindings, &[], groups);
     }
 
     /// Records one dispatch whose bindings of [`Access::UniformAt`] begin at `offsets`, in the order of their slots: bytes, each
@@ -317,8 +316,18 @@ impl Pipeline {
         groups: [u32; 3],
     ) {
         pass.set_pipeline(&self.raw);
+        self.dispatch_bound(pass, bindings, offsets, groups);
+    }
+
+    fn dispatch_bound(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bindings: &wgpu::BindGroup,
+        offsets: &[u32],
+        [x, y, z]: [u32; 3],
+    ) {
         pass.set_bind_group(0, bindings, offsets);
-        pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+        pass.dispatch_workgroups(x, y, z);
     }
 }
 
