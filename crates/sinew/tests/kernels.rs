@@ -9,7 +9,7 @@ mod common;
 
 use common::bindings;
 use sinew::deform::{Par, ParameterValue};
-use sinew::geom::{Asset, Mesh, Pose};
+use sinew::geom::{Asset, Mesh, Pose, Vec3};
 use sinew::graph::{
     BindError, BoundGraph, Frame, GraphSource, GraphText, Instance, NoNesting, compile,
 };
@@ -141,12 +141,12 @@ const BUILT_IN: &str = r#"{ "sinew": "1.0",
   "outputs": { "body": "color" }
 }"#;
 
-/// Rest, and the first clip at some times.
+/// Rest, and the first clip at some times: clips that come back to rest do so at quarters.
 fn poses(asset: &Asset) -> Vec<(f64, Pose)> {
     let range = asset.clips.first().map_or((0.0, 1.0), |c| c.range());
     let mut out = vec![(0.0, asset.rig.rest_pose())];
-    for i in 0..4 {
-        let time = f64::from(range.0) + f64::from(range.1 - range.0) * f64::from(i) / 4.0;
+    for i in [0, 1, 3, 4] {
+        let time = f64::from(range.0) + f64::from(range.1 - range.0) * f64::from(i) / 6.0;
         let mut pose = asset.rig.rest_pose();
         asset.rig.evaluate(asset.clips.first(), time, &mut pose);
         out.push((time, pose));
@@ -162,6 +162,8 @@ struct Differences {
     colors: f64,
     normals: f64,
     tangents: f64,
+    /// How far the character moves from rest, over the bounding box.
+    moved: f64,
 }
 
 impl Differences {
@@ -169,10 +171,8 @@ impl Differences {
         println!("{name}: {self:?}");
         assert!(self.positions < 1e-5, "{name}: {self:?}");
         assert!(self.colors < 1e-5, "{name}: {self:?}");
-        // Sums of whole numbers: where a product lies next to a step of 1 / 32767, rounding decides. Around vertices with small angles
-        // a step is much: 0.16 degrees on an H200, whose compiler joins products and sums.
-        assert!(self.normals < 0.25, "{name}: {self:?}");
-        assert!(self.tangents < 0.25, "{name}: {self:?}");
+        assert!(self.normals < 0.1, "{name}: {self:?}");
+        assert!(self.tangents < 0.1, "{name}: {self:?}");
     }
 }
 
@@ -199,6 +199,30 @@ fn textured(mesh: &Mesh) -> Vec<bool> {
         }
     }
     out
+}
+
+/// By how many degrees rounding may turn the normal of each vertex: what its triangles add to the sum changes with positions, and sums of
+/// whole numbers fall to either side of steps of 1 / 32767. Where triangles cancel, little is left that this could be small beside.
+fn unsure(rest: &Mesh, a: &[[f32; 3]], b: &[[f32; 3]]) -> Vec<f64> {
+    let mut sums = vec![Vec3::zeros(); rest.vertex_count()];
+    let mut changes = vec![0.0_f64; rest.vertex_count()];
+    for t in rest.topology.triangles() {
+        // Unit normal times the angle at each corner.
+        let terms = |points: &[[f32; 3]]| -> [Vec3<f64>; 3] {
+            let at = |k: usize| Vec3::from(points[t[k % 3] as usize].map(f64::from));
+            [0, 1, 2].map(|k| {
+                let (next, last) = (at(k + 1) - at(k), at(k + 2) - at(k));
+                let across = next.cross(&last);
+                across / across.norm().max(1e-30) * next.angle(&last)
+            })
+        };
+        for ((&v, a), b) in t.iter().zip(terms(a)).zip(terms(b)) {
+            sums[v as usize] += a;
+            changes[v as usize] += (a - b).norm() + 2.0 / 32767.0;
+        }
+    }
+    let degrees = |(sum, change): (Vec3<f64>, f64)| (change / sum.norm().max(1e-9)).to_degrees();
+    sums.into_iter().zip(changes).map(degrees).collect()
 }
 
 fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
@@ -234,6 +258,8 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
         let size = f64::from(expected.rest.diagonal());
         let apart = max_distance(expected.positions, &got.positions) / size;
         out.positions = out.positions.max(apart);
+        let moved = max_distance(expected.positions, &expected.rest.positions) / size;
+        out.moved = out.moved.max(moved);
         let colors = expected
             .colors
             .expect("colours")
@@ -245,21 +271,24 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
                 .fold(0.0, f64::max);
             out.colors = out.colors.max(apart);
         }
-        let normals = expected
-            .normals
-            .expect("normals")
-            .iter()
-            .zip(got.normals.as_ref().expect("normals"));
-        for (a, b) in normals {
-            out.normals = out.normals.max(degrees(a, b));
+        let normals = expected.normals.expect("normals");
+        let normals = normals.iter().zip(got.normals.as_ref().expect("normals"));
+        let unsure = unsure(expected.rest, expected.positions, &got.positions);
+        for ((a, b), unsure) in normals.zip(&unsure) {
+            out.normals = out.normals.max(degrees(a, b) - unsure);
         }
         if let Some(tangents) = expected.tangents {
             let pairs = tangents
                 .iter()
                 .zip(got.tangents.as_ref().expect("tangents"));
-            for (_, (a, b)) in pairs.enumerate().filter(|(v, _)| textured[*v]) {
-                out.tangents = out.tangents.max(degrees(a, b));
-            }
+            let pairs = pairs.zip(&unsure).zip(&textured);
+            let pairs = pairs.filter(|(_, textured)| **textured);
+            // They lie in the planes of the normals.
+            let mut apart: Vec<f64> = pairs.map(|(((a, b), u), _)| degrees(a, b) - u).collect();
+            apart.sort_by(f64::total_cmp);
+            // Of a thousand vertices one may be where directions of the texture cancel.
+            let most = apart.len().saturating_sub(1 + apart.len() / 1000);
+            out.tangents = out.tangents.max(apart.get(most).copied().unwrap_or(0.0));
         }
     }
     out
@@ -286,7 +315,9 @@ fn the_example_equals_the_built_in_nodes_on_a_character() {
     };
     let path = data.join("characters/mh_male_ge53.glb");
     let asset = sinew::io::read_gltf(&path).expect("a character").asset;
-    compare(&gpu, &asset).check(&asset.name);
+    let differences = compare(&gpu, &asset);
+    differences.check(&asset.name);
+    assert!(differences.moved > 0.1, "{differences:?}");
 }
 
 /// A kernel that writes buffers, and what comes out; `pins` and `text` as in a document.
