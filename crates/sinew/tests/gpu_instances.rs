@@ -102,6 +102,39 @@ fn characters_move_on_their_own_in_the_same_launches() {
     assert_eq!(crowd.read_mesh("nobody", 0).expect("reads"), None);
 }
 
+/// A graph may hand on what it was given.
+#[test]
+fn values_that_no_node_reads_are_there() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let document = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "numbers": {"type": "values", "count": 3}},
+        "nodes": {"moved": {"node": "transform", "mesh": "body", "transform": {"translation": [1, 2, 3]}}},
+        "outputs": {"body": "moved", "numbers": "numbers"}}"#;
+    let mut two = instances(&gpu, document, 2);
+    let numbers = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let input = two
+        .graph()
+        .plan()
+        .inputs()
+        .iter()
+        .position(|i| i.name == "numbers");
+    let given = numbers.map(|n| [(input.expect("declared"), n)]);
+    let links: Vec<[(usize, &[f32]); 1]> =
+        given.iter().map(|[(i, n)]| [(*i, n.as_slice())]).collect();
+    let frame = |values| Frame {
+        values,
+        ..Frame::default()
+    };
+    two.update(&[frame(&links[0]), frame(&links[1])])
+        .expect("runs");
+    for (i, expected) in numbers.iter().enumerate() {
+        let read = two.read_floats("numbers", i).expect("reads");
+        assert_eq!(read.as_deref(), Some(expected.as_slice()));
+    }
+    assert_eq!(two.read_floats("numbers", 2).expect("reads"), None);
+}
+
 #[test]
 fn previous_is_the_frame_before() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {

@@ -130,6 +130,13 @@ impl FrameData {
         Some(region.start..region.start + region.room)
     }
 
+    /// What was written of an array for one instance.
+    pub(super) fn written(&self, memory: Memory, instance: usize) -> Option<&[u8]> {
+        let region = self.regions.iter().find(|r| r.memory == memory)?;
+        let first = region.start + instance * region.stride;
+        bytemuck::cast_slice(&self.block).get(first..first + region.stride)
+    }
+
     /// Before the instances of a frame are written, one after another.
     pub(super) fn begin_frame(&mut self) {
         self.batches.clear();

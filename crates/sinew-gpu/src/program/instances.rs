@@ -25,7 +25,7 @@ pub struct GpuInstances {
     pub(super) plan: Arc<LaunchPlan>,
     pub(super) count: usize,
     parameters: Vec<ParameterState>,
-    data: FrameData,
+    pub(super) data: FrameData,
     block: Buffer<[u32; 4]>,
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.

@@ -5,7 +5,7 @@ use super::names::PortMemory;
 use super::rows::RowShape;
 use crate::error::GpuError;
 use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
-use sinew_graph::{BoundGraph, Content, PortPlace, Step};
+use sinew_graph::{BoundGraph, Content, Place, PortPlace, Step};
 
 /// A step with its device side.
 #[derive(Debug)]
@@ -48,13 +48,19 @@ pub(super) fn nodes(graph: &BoundGraph, simple: bool) -> Result<Vec<NodeOnDevice
     let mut out = Vec::new();
     for phase in [Phase::Setup, Phase::Update] {
         for step in program.steps(phase) {
-            let device = graph
-                .device_node(step)
-                .ok_or_else(|| GpuError::NoDeviceSide {
-                    node: step.name.clone(),
-                    kind: step.desc.name,
-                    place: step.place.clone(),
-                })?;
+            let no_device_side = || GpuError::NoDeviceSide {
+                node: step.name.clone(),
+                kind: step.desc.name,
+                place: step.place.clone(),
+            };
+            // Poses live on the host: a step that makes one, or takes one that a step made, does not run here.
+            let mut ports = step.inputs.iter().chain(&step.outputs).flatten();
+            if ports
+                .any(|p| matches!(p, PortPlace::Pose(place) if !matches!(place, Place::Input(_))))
+            {
+                return Err(no_device_side());
+            }
+            let device = graph.device_node(step).ok_or_else(no_device_side)?;
             out.push(NodeOnDevice {
                 index: out.len(),
                 phase,

@@ -127,6 +127,10 @@ impl GpuInstances {
         before: bool,
         instance: usize,
     ) -> Result<Vec<T>, GpuError> {
+        // What the caller brought need not come back from the device.
+        if let Some(bytes) = self.data.written(memory, instance) {
+            return Ok(bytemuck::cast_slice(bytes).to_vec());
+        }
         let shape = self.shape(memory);
         let words = shape.kind.bytes() * shape.len / 4;
         let mut out = vec![0_u32; words];
@@ -197,7 +201,7 @@ impl GpuInstances {
         Ok(Some((lowest, highest)))
     }
 
-    /// Reads a mask or values output of one character back; waits for the device.
+    /// Reads a mask or values output of one character back; waits for the device. `None` where there is no such output or character.
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -209,11 +213,14 @@ impl GpuInstances {
         let Some(OutputPlace::Floats(place)) = self.output(name).copied() else {
             return Ok(None);
         };
+        if instance >= self.count {
+            return Ok(None);
+        }
         let memory = Memory::at(place, MeshAttribute::Positions);
         self.read(memory, false, instance).map(Some)
     }
 
-    /// Reads a lines output of one character back; waits for the device.
+    /// Reads a lines output of one character back; waits for the device. `None` where there is no such output or character.
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -225,6 +232,9 @@ impl GpuInstances {
         let Some(OutputPlace::Lines(place)) = self.output(name).copied() else {
             return Ok(None);
         };
+        if instance >= self.count {
+            return Ok(None);
+        }
         let memory = Memory::at(place, MeshAttribute::Positions);
         self.read(memory, false, instance).map(Some)
     }
