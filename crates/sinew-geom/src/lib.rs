@@ -2,7 +2,7 @@
 //!
 //! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
 //! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
-//! * [`Asset`]: everything one file holds.
+//! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
 //!
@@ -10,6 +10,7 @@
 //! winding counter-clockwise; glTF's joint and morph semantics.
 
 mod adjacency;
+mod appearance;
 mod asset;
 mod clip;
 mod mesh;
@@ -19,6 +20,10 @@ mod transform;
 mod weld;
 
 pub use adjacency::{CornerFans, OneRings};
+pub use appearance::{
+    AlphaMode, Appearance, EncodedImage, ImageFormat, Material, Projection, SceneCamera, Texture,
+    Wrap,
+};
 pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
 pub use mesh::{

@@ -25,7 +25,9 @@ pub use any::{AnyFile, make_folder, read_any, read_bytes, read_text, write_bytes
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
-pub use gltf::read::{GltfBuffer, GltfFile, GltfSource, read_gltf, read_gltf_bytes};
+pub use gltf::read::{
+    GltfBuffer, GltfFile, GltfSource, read_appearance, read_gltf, read_gltf_bytes,
+};
 pub use npz::write_npz;
 pub use point_cache::PointTiming;
 pub use sequence::{

@@ -4,8 +4,8 @@ use crate::args::InspectArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use serde_json::{Value, json};
-use sinew::geom::{Asset, Mesh, WeldMap};
-use sinew::io::{PointTiming, read_any};
+use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
+use sinew::io::{PointTiming, read_any, read_appearance};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,7 +23,11 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
             let plan = crate::document::Document::from_file(&args.file)?.compile(talk)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }
-        _ => asset_report(&read_any(&args.file).map_err(Failure::input)?.asset),
+        _ => {
+            let file = read_any(&args.file).map_err(Failure::input)?;
+            let looks = file.gltf.as_ref().map(read_appearance).transpose();
+            asset_report(&file.asset, looks.map_err(Failure::input)?.as_ref())
+        }
     };
     if args.json {
         print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
@@ -55,15 +59,15 @@ fn point_cache(path: &Path) -> Outcome<Value> {
     )
 }
 
-fn asset_report(asset: &Asset) -> Value {
+fn asset_report(asset: &Asset, looks: Option<&(Appearance, Vec<Warning>)>) -> Value {
     let clips: Vec<Value> = asset
         .clips
         .iter()
         .map(|c| json!({ "name": c.name, "start_secs": c.range().0, "end_secs": c.range().1, "channels": c.channels().len() }))
         .collect();
-    let warnings: Vec<Value> = asset
-        .warnings
-        .iter()
+    let of_looks = looks.map_or(&[][..], |l| l.1.as_slice());
+    let warnings = asset.warnings.iter().chain(of_looks);
+    let warnings: Vec<Value> = warnings
         .map(|w| json!({ "code": w.code, "message": w.message }))
         .collect();
     let mut out = json!({
@@ -73,6 +77,8 @@ fn asset_report(asset: &Asset) -> Value {
         "nodes": asset.rig.nodes().len(),
         "joints": asset.rig.joints().len(),
         "clips": clips,
+        "materials": looks.map_or_else(Vec::new, |l| l.0.materials.iter().map(|m| material_report(m, &l.0)).collect()),
+        "cameras": looks.map_or_else(Vec::new, |l| l.0.cameras.iter().map(|c| c.name.as_str()).collect()),
         "graph": asset.graph.is_some(),
         "warnings": warnings,
     });
@@ -81,6 +87,17 @@ fn asset_report(asset: &Asset) -> Value {
         map.insert("sequence".into(), json!({ "frames": s.frames.len(), "first": s.numbers.first(), "last": s.numbers.last(), "constant_topology": same }));
     }
     out
+}
+
+fn material_report(material: &Material, looks: &Appearance) -> Value {
+    let image = material
+        .base_color_texture
+        .map(|t| match &looks.images[t.image] {
+            Some(image) if image.name.is_empty() => format!("images[{}]", t.image),
+            Some(image) => image.name.clone(),
+            None => "cannot be shown".to_owned(),
+        });
+    json!({ "name": material.name, "base_color": material.base_color, "base_color_image": image })
 }
 
 fn mesh_report(m: &Mesh) -> Value {

@@ -15,6 +15,7 @@
 //! range are ignored where their weight is zero.
 
 mod accessor;
+mod appearance;
 mod buffers;
 mod clips;
 mod compressed;
@@ -28,13 +29,16 @@ mod skins;
 mod space;
 #[cfg(test)]
 mod tests;
+mod uri;
 
 use crate::IoError;
+pub use appearance::read_appearance;
+
 use document::{Document, Warnings};
 use serde_json::Value;
 use sinew_geom::{Asset, Rig};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Most vertices over all meshes of a file. Nodes may share a mesh, so a small file could ask for any number.
@@ -87,6 +91,10 @@ impl GltfBuffer {
 /// The document that an asset came from: what a writer needs to carry materials, textures and images over.
 #[derive(Clone, Debug, Default)]
 pub struct GltfSource {
+    /// The file, for messages.
+    pub path: PathBuf,
+    /// The folder in which external files are looked for, if any.
+    pub base_dir: Option<PathBuf>,
     /// The JSON document as it was.
     pub json: Value,
     /// Bytes of each buffer; `None` for one that only reserves room for compressed data.
@@ -142,7 +150,7 @@ pub fn read_gltf_bytes(
     let stem = Path::new(name)
         .file_stem()
         .map_or_else(|| name.to_owned(), |s| s.to_string_lossy().into_owned());
-    read_document(doc, stem)
+    read_document(doc, stem, base_dir)
 }
 
 fn check_extensions(root: &gltf_json::Root, path: &Path) -> Result<(), IoError> {
@@ -167,7 +175,11 @@ fn check_extensions(root: &gltf_json::Root, path: &Path) -> Result<(), IoError> 
     Ok(())
 }
 
-fn read_document(doc: Document, name: String) -> Result<GltfFile, IoError> {
+fn read_document(
+    doc: Document,
+    name: String,
+    base_dir: Option<&Path>,
+) -> Result<GltfFile, IoError> {
     let mut warnings = Warnings::default();
     let mut tree = nodes::read(&doc)?;
     let mut palette = Vec::new();
@@ -192,6 +204,8 @@ fn read_document(doc: Document, name: String) -> Result<GltfFile, IoError> {
             warnings: warnings.0,
         },
         document: GltfSource {
+            path: doc.path,
+            base_dir: base_dir.map(Path::to_owned),
             json: doc.json,
             buffers: doc.buffers,
             decompressed: doc.decompressed,

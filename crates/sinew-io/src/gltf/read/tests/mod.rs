@@ -1,5 +1,6 @@
 //! Reading: files made here, real files, broken files.
 
+mod appearance;
 mod built;
 mod compressed;
 mod hostile;
