@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assets, bindings, document, instance, middle};
+use common::{assets, bindings, instance, middle, running};
 use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY};
 use sinew::graph::{BoundGraph, Frame, Instance};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn outputs_are_finite_and_normals_are_unit() {
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
         for desc in REGISTRY {
-            let mut i = instance(&asset, &document(desc));
+            let mut i = running(&asset, desc);
             i.update(
                 &Frame {
                     time_secs: 0.5,
@@ -118,7 +118,7 @@ fn threads_do_not_change_a_bit() {
             ..Frame::default()
         };
         for desc in REGISTRY {
-            let mut i = instance(&asset, &document(desc));
+            let mut i = running(&asset, desc);
             i.update(&frame, Par::Seq).expect("fits");
             let expected = results(&i);
             for pool in &pools {
@@ -148,7 +148,7 @@ fn saved_setup_gives_the_same_bits() {
             ..Frame::default()
         };
         for desc in REGISTRY {
-            let mut i = instance(&asset, &document(desc));
+            let mut i = running(&asset, desc);
             let inputs = bindings(&asset, i.plan());
             let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
             let cached =

@@ -5,7 +5,7 @@ mod common;
 mod devices;
 
 use common::{assets, document};
-use devices::{Worst, graph_files, poses, run};
+use devices::{Worst, angle_degrees, distance, graph_files, poses, run};
 use sinew::deform::REGISTRY;
 use sinew_gpu::GpuError;
 
@@ -20,6 +20,23 @@ fn documents() -> Vec<(String, String)> {
         .collect();
     out.extend(graph_files());
     out
+}
+
+/// What is no direction is never the same as one.
+#[test]
+fn wrong_directions_are_noticed() {
+    let up = [0.0, 1.0, 0.0];
+    for wrong in [
+        [0.0; 3],
+        [0.0, 2.0, 0.0],
+        [f32::NAN, 1.0, 0.0],
+        [0.0, f32::INFINITY, 0.0],
+    ] {
+        assert!(angle_degrees(up, wrong).is_infinite(), "{wrong:?}");
+        assert!(angle_degrees(wrong, up).is_infinite(), "{wrong:?}");
+    }
+    assert!(distance(up, [f32::NAN; 3]).is_infinite());
+    assert!((angle_degrees(up, [1.0, 0.0, 0.0]) - 90.0).abs() < 1e-9);
 }
 
 #[test]

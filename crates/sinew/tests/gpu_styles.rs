@@ -35,7 +35,7 @@ const GRAPHS: [&str; 4] = [
     "skin_methods.json",
     "tangent_frames.json",
 ];
-const SAMPLES: [&str; 4] = ["dressed", "ball", "degenerate", "grid"];
+const SAMPLES: [&str; 5] = ["dressed", "ball", "degenerate", "grid", "arm_with_hand"];
 
 #[test]
 fn every_style_of_launches_gives_the_same_numbers() {
@@ -55,16 +55,15 @@ fn every_style_of_launches_gives_the_same_numbers() {
     for (name, text) in &documents {
         for style in [LaunchStyle::Plain, LaunchStyle::Tiled] {
             let mut worst = Worst::default();
-            for asset in assets
-                .iter()
-                .filter(|a| a.name == "dressed" || name.ends_with("json"))
-            {
+            for asset in assets.iter().filter(|a| {
+                ["dressed", "arm_with_hand"].contains(&a.name.as_str()) || name.ends_with("json")
+            }) {
                 let result = run_in(
                     &gpu,
                     style,
                     asset,
                     text,
-                    &poses(asset, &[0.0, 0.5]),
+                    &poses(asset, &[0.3, 0.45, 0.6]),
                     &mut worst,
                 );
                 result.unwrap_or_else(|e| panic!("{name}, {style:?}, {}: {e}", asset.name));
@@ -102,6 +101,30 @@ fn tiles_join_passes_that_read_neighbours() {
     // Skinning, five times smoothing, detail, frames.
     let plain = labels(LaunchStyle::Plain);
     assert_eq!(plain.len(), 8, "{plain:?}");
+}
+
+/// Several characters share workgroups where their matrices have room in workgroup memory.
+#[test]
+fn characters_share_workgroups() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    for (name, characters, shares) in [
+        ("arm_with_hand", 5, true),
+        ("arm_with_hand", 1, false),
+        ("dressed", 5, false),
+    ] {
+        let asset = assets().into_iter().find(|a| a.name == name);
+        let asset = asset.expect("a sample");
+        let skin = r#"{"sinew": "1.0", "stack": ["skin"]}"#;
+        let plan = Arc::new(compile("skin.json", skin, &NoNesting).expect("compiles"));
+        let graph = BoundGraph::bind(plan.clone(), &bindings(&asset, &plan), &[], Par::Seq);
+        let graph = Arc::new(graph.expect("binds"));
+        let graph = GpuGraph::with_style(&gpu, &graph, LaunchStyle::Plain).expect("fits");
+        let kernels = graph.instances(characters).expect("fits").kernels();
+        let found = kernels.iter().any(|k| k.wgsl.contains("sinew_member"));
+        assert_eq!(found, shares, "{name}, {characters}");
+    }
 }
 
 /// What kernels bind can be had as bytes, as many as they say.

@@ -268,7 +268,10 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
         for (a, b) in colors {
             let apart = (0..4)
                 .map(|c| f64::from((a[c] - b[c]).abs()))
-                .fold(0.0, f64::max);
+                .fold(
+                    0.0,
+                    |m: f64, d| if d.is_nan() { f64::INFINITY } else { m.max(d) },
+                );
             out.colors = out.colors.max(apart);
         }
         let normals = expected.normals.expect("normals");

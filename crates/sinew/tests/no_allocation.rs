@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{assets, document, instance, middle};
+use common::{assets, middle, running};
 use sinew::deform::{Par, REGISTRY};
 use sinew::graph::Frame;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -48,7 +48,7 @@ fn update_allocates_nothing() {
     for asset in assets() {
         let mut pose = asset.rig.rest_pose();
         for desc in REGISTRY {
-            let mut i = instance(&asset, &document(desc));
+            let mut i = running(&asset, desc);
             let mut frame = |par: Par| {
                 asset
                     .rig

@@ -16,7 +16,7 @@ use common::{assets, bindings};
 use devices::{numbers, posed, poses};
 use sinew::deform::{Par, ParameterValue, REGISTRY};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
-use sinew_gpu::GpuGraph;
+use sinew_gpu::{GpuGraph, GpuInstances};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -201,11 +201,17 @@ fn frames_allocate_compile_and_make_nothing() {
             let rest = asset.merged(&Default::default()).expect("a mesh").positions;
             let set = crowd.set_rest_offsets(3, "body", &rest);
             set.unwrap_or_else(|e| panic!("{e}"));
-            for i in 0..count {
-                let n = ParameterValue::Int([2, 5, 2, 0, 9][i]);
-                crowd.set_parameter(i, "n", &n).expect("in range");
-            }
         }
+        // Other passes for other characters in each round.
+        let set_passes = |crowd: &mut GpuInstances, round: usize| {
+            if text == PASSES {
+                for i in 0..count {
+                    let n = ParameterValue::Int([2, 5, 2, 0, 9, 7, 1][(i + round * round) % 7]);
+                    crowd.set_parameter(i, "n", &n).expect("in range");
+                }
+            }
+        };
+        set_passes(&mut crowd, 0);
         let frame = |i: usize| Frame {
             time_secs: poses[i].0,
             dt_secs: 0.1,
@@ -222,6 +228,7 @@ fn frames_allocate_compile_and_make_nothing() {
         let before = made();
         let mut counts = [0; 3];
         for round in 0..4 {
+            set_passes(&mut crowd, round);
             let send = allocations(|| crowd.send(&frames).expect("fits"));
             let device = gpu.device();
             let mut encoder = device.create_command_encoder(&Default::default());

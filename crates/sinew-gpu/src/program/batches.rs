@@ -21,7 +21,20 @@ pub(super) struct NodeBatches {
     batches: Vec<(usize, Batch)>,
 }
 
+/// Lists of passes, and passes of each, that there is room for from the beginning; beyond, the first frame that needs more makes
+/// more.
+const ROOM_FOR_LISTS: usize = 64;
+
 impl NodeBatches {
+    /// With room, so that frames make nothing.
+    fn reserve(&mut self, instances: usize) {
+        let lists = (instances + 1).min(ROOM_FOR_LISTS);
+        let list = || Vec::with_capacity(ROOM_FOR_LISTS);
+        self.lists = std::iter::repeat_with(list).take(lists).collect();
+        self.of_instance.reserve(instances);
+        self.batches.reserve(instances);
+    }
+
     /// Begins a frame.
     pub(super) fn clear(&mut self) {
         self.used = 0;
@@ -129,8 +142,9 @@ impl Batches {
         let most = out.most_vectors();
         out.numbers.reserve(most);
         out.sent.reserve(most);
-        for node in &mut out.of_node {
-            node.of_instance.reserve(instances);
+        let vary = out.vary.iter();
+        for (node, _) in out.of_node.iter_mut().zip(vary).filter(|(_, v)| **v) {
+            node.reserve(instances);
         }
         out
     }

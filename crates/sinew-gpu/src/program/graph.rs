@@ -373,8 +373,14 @@ pub(super) fn each_launch(
                 let first = i;
                 let of_node = |l: &launch::Launch| l.varying.is_some_and(|v| v.0 == node);
                 let count = launches[first..].iter().take_while(|l| of_node(l)).count();
-                let runs = data.batches().runs(node).filter(|(pass, _)| *pass < count);
-                runs.for_each(|(pass, batch)| run(first + pass, Some(batch)));
+                // Passes that make nothing anybody wants have no launch.
+                let launch = |pass: usize| {
+                    let mut of_node = launches[first..first + count].iter();
+                    of_node.position(|l| l.varying == Some((node, pass)))
+                };
+                let runs = data.batches().runs(node);
+                let runs = runs.filter_map(|(pass, batch)| Some((launch(pass)?, batch)));
+                runs.for_each(|(offset, batch)| run(first + offset, Some(batch)));
                 i += count.max(1);
             }
         }

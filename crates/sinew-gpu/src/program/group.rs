@@ -2,7 +2,7 @@
 //! element behind a first pass that may read anything.
 
 use super::memory::{ArrayShape, Memory};
-use super::names::{self, Given, NamedGiven, RelationId};
+use super::names::{self, Given, NamedGiven, Part, RelationId};
 use super::nodes::NodeOnDevice;
 use super::schedule::{gathers, is_identity};
 use super::tile_text::{ArenaPlace, Tiling};
@@ -180,6 +180,10 @@ impl Group {
             }
             gathered.extend(gathers(pass, nodes).into_iter().map(|g| g.1));
         }
+        // A variable carries a line's parts no further.
+        let reads_lines = next.used.iter().any(|(_, given)| {
+            matches!(given, Given::Read { memory: Some(m), part, .. } if *part != Part::Whole && written.contains(m))
+        });
         let overwrites = next.writes().any(|m| gathered.contains(&m));
         let used = self.passes.iter().chain([next]);
         let bound: BTreeSet<Memory> = used.flat_map(|p| p.reads().chain(p.writes())).collect();
@@ -192,7 +196,10 @@ impl Group {
         let scatters = self.passes.iter().any(|p| p.locality == Locality::Scatter);
         let sizes = self.group_size().zip(next.group_size);
         let fits = fits && !scatters && sizes.is_none_or(|(a, b)| a == b);
-        fits && !too_early && !overwrites && bound.len() + relations.len() <= most_bindings
+        fits && !too_early
+            && !reads_lines
+            && !overwrites
+            && bound.len() + relations.len() <= most_bindings
     }
 }
 

@@ -1,23 +1,23 @@
 //! What the registry's tests share: one small graph for each node, and meshes to run it on.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use sinew::deform::{NodeDesc, Par, PortType};
+use sinew::deform::{NodeDesc, Par, ParameterType, Phase, PortDesc, PortType};
 use sinew::geom::{
     Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Quat, Rig, Trs, Vec3,
 };
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
 use std::sync::Arc;
 
-/// A document that holds the node with its defaults, every required input linked, every output of the node an output
-/// of the graph. A second mesh input gets the same mesh.
+/// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
+/// of the graph. Its mesh (the last one, where it takes several) moves with each frame: what nothing moves would be done in setup.
 pub(crate) fn document(desc: &NodeDesc) -> String {
     let mut links = String::new();
-    for port in desc
-        .inputs
-        .iter()
-        .filter(|p| p.required || (p.ty == PortType::Pose))
-    {
+    let linked = |p: &&PortDesc| p.required || p.ty == PortType::Pose;
+    let mut meshes = desc.inputs.iter().filter(linked);
+    let last_mesh = meshes.rfind(|p| p.ty == PortType::Mesh);
+    for port in desc.inputs.iter().filter(linked) {
         let link = match port.ty {
+            PortType::Mesh if last_mesh.is_some_and(|p| p.name == port.name) => "moving",
             PortType::Mesh => "body",
             PortType::Pose => "pose",
             other => panic!(
@@ -27,16 +27,35 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
         };
         links += &format!(", \"{}\": \"{link}\"", port.name);
     }
+    if links.is_empty() {
+        // Nothing that moves is linked: a number of its own may.
+        let mut parameters = desc.parameters.iter();
+        let number = parameters
+            .find(|p| p.phase == Phase::Update && matches!(p.ty, ParameterType::Float { .. }));
+        let number = number.expect("a number that may change with each frame");
+        links += &format!(", \"{}\": \"$weight\"", number.name);
+    }
     let outputs: Vec<String> = desc
         .outputs
         .iter()
         .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
         .collect();
     format!(
-        "{{\"sinew\": \"1.0\", \"nodes\": {{\"it\": {{\"node\": \"{}\"{links}}}}}, \"outputs\": {{{}}}}}",
+        r#"{{"sinew": "1.0", "parameters": {{"weight": {{"type": "float", "default": 0.5}}}}, "nodes": {{
+ "moving": {{"node": "transform", "mesh": "body", "weight": "$weight",
+   "transform": {{"translation": [0.1, 0.2, 0.3], "rotation_degrees": [10, 20, 30]}}}},
+ "it": {{"node": "{}"{links}}}}}, "outputs": {{{}}}}}"#,
         desc.name,
         outputs.join(", ")
     )
+}
+
+/// The node's instance, which runs each frame.
+pub(crate) fn running(asset: &Asset, desc: &NodeDesc) -> Instance {
+    let out = instance(asset, &document(desc));
+    let mut steps = out.graph().program().steps(Phase::Update).iter();
+    assert!(steps.any(|s| s.name == "it"), "{} runs in setup", desc.name);
+    out
 }
 
 /// Meshes that every node must survive.

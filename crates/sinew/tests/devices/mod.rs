@@ -12,6 +12,9 @@ use std::sync::Arc;
 pub(crate) const POSITIONS: f64 = 1e-4;
 pub(crate) const NORMALS_DEGREES: f64 = 0.1;
 
+/// Share of a mesh's normals that may be counted apart.
+const MOST_LEVERED: f64 = 0.1;
+
 /// Largest differences of a graph so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worst {
@@ -22,11 +25,19 @@ pub(crate) struct Worst {
     /// Where positions, normals and tangents differ most.
     on: [String; 3],
     /// Normals that turn by more than they may because the triangles around them do: how many, and the largest angle.
-    levered: (usize, f64),
+    levered: (u32, f64),
 }
 
+/// The angle between two unit vectors; infinite where exactly one of them is none, or anything is no number.
 pub(crate) fn angle_degrees(a: [f32; 3], b: [f32; 3]) -> f64 {
     let [a, b] = [a, b].map(|v| v.map(f64::from));
+    let is_unit = |v: [f64; 3]| (v.iter().map(|c| c * c).sum::<f64>() - 1.0).abs() < 1e-3;
+    if a == b {
+        return 0.0;
+    }
+    if !is_unit(a) || !is_unit(b) {
+        return f64::INFINITY;
+    }
     let cross = [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -53,7 +64,13 @@ pub(crate) fn largest<T: Copy>(
 
 pub(crate) fn distance<const N: usize>(a: [f32; N], b: [f32; N]) -> f64 {
     let squares = (0..N).map(|c| (f64::from(a[c]) - f64::from(b[c])).powi(2));
-    squares.sum::<f64>().sqrt()
+    let distance = squares.sum::<f64>().sqrt();
+    // Else the maximum with anything would be that.
+    if distance.is_nan() {
+        f64::INFINITY
+    } else {
+        distance
+    }
 }
 
 /// Below this share of the sum of angles, unit normals weighted with angles have cancelled.
@@ -216,6 +233,7 @@ impl Worst {
         // Normals that are carried along are known as well as those at rest.
         let at_rest = vertex_normals(cpu.rest, &cpu.rest.positions);
         let mut rest = 0.0_f64;
+        let mut levered = 0;
         for (v, (&a, &b)) in a.iter().zip(b).enumerate() {
             let angle = angle_degrees(a, b);
             if angle > NORMALS_DEGREES {
@@ -224,14 +242,21 @@ impl Worst {
                 let carried = of_driver.as_ref().map(|[a, b]| turned(&a[v], &b[v]));
                 let lever = turned(n, m) + carried.unwrap_or(0.0);
                 let cancel = |n: &VertexNormal| n.sum.norm() < CANCELLED * n.angles || n.has_line;
-                if cancel(n) || cancel(&at_rest[v]) || angle <= NORMALS_DEGREES + lever {
-                    self.levered.0 += 1;
+                let excused = cancel(n) || cancel(&at_rest[v]) || angle <= NORMALS_DEGREES + lever;
+                if angle.is_finite() && excused {
+                    levered += 1;
                     self.levered.1 = self.levered.1.max(angle);
                     continue;
                 }
             }
             rest = rest.max(angle);
         }
+        let share = f64::from(levered) / a.len() as f64;
+        assert!(
+            share <= MOST_LEVERED,
+            "{what}: {share} of all normals counted apart"
+        );
+        self.levered.0 += levered;
         rest
     }
 
@@ -309,7 +334,7 @@ pub(crate) fn style() -> LaunchStyle {
     }
 }
 
-/// The same with launches of a kind, and with a third character unless the device chooses: not all invocations take as many.
+/// The same with launches of a kind, and with five characters unless the device chooses: not all invocations take as many.
 pub(crate) fn run_in(
     gpu: &sinew_gpu::Gpu,
     style: LaunchStyle,
@@ -328,7 +353,7 @@ pub(crate) fn run_in(
         Err(_) if text.starts_with("//") => return Ok(()),
         Err(e) => panic!("{}: {e}", asset.name),
     };
-    let count = if style == LaunchStyle::Auto { 2 } else { 3 };
+    let count = if style == LaunchStyle::Auto { 2 } else { 5 };
     let mut on_gpu = GpuGraph::with_style(gpu, &graph, style)?.instances(count)?;
     let mut on_cpu: Vec<Instance> = (0..count)
         .map(|_| graph.instance().expect("nodes of the processor"))
