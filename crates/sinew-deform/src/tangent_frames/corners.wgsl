@@ -105,7 +105,7 @@ fn add_corner(g: ptr<function, Gathered>, edges: Edges, k: u32) {
     if (fixed_point) {
         (*g).normal_steps += to_fixed(terms.normal);
         (*g).tangent_steps += to_fixed(terms.tangent);
-        // Before the sum can leave 32 bits.
+        // Before the sum can leave 32 bits: every 16384 entries, or, counting by threes, every 16384 corners.
         if ((k & 0x3fffu) == 0x3fffu) {
             add_steps(g);
         }

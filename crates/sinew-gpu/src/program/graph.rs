@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub(super) graph: Arc<BoundGraph>,
     pub(super) nodes: Vec<NodeOnDevice>,
     passes: Vec<PassText>,
-    style: LaunchStyle,
+    pub(super) style: LaunchStyle,
     /// Setup buffers and what setup and outputs read.
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// Launches of a frame, for numbers of characters that want them differently.
@@ -149,10 +149,6 @@ fn is_kept(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) -> bool {
 }
 
 impl Shared {
-    pub(super) fn style(&self) -> LaunchStyle {
-        self.style
-    }
-
     pub(super) fn shape(&self, memory: Memory) -> ArrayShape {
         nodes::shape(&self.graph, &self.nodes, memory)
     }

@@ -88,7 +88,7 @@ fn checks(group: &Group, nodes: &[NodeOnDevice]) -> RuntimeChecks {
         return unsafe { RuntimeChecks::none() };
     }
     // SAFETY: the texts are those of `sinew_deform::REGISTRY`, in which `the_registrys_loops_are_counted` finds nothing but
-    // counted loops.
+    // counted loops; the loops of `crowd_entry` over characters and elements are counted, too.
     unsafe { RuntimeChecks::loops_end() }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn launch(
         Phase::Setup => 1,
         Phase::Update => instances,
     };
-    let crowd = Crowd::of(group, shape, instances, shared.style(), gpu.limits());
+    let crowd = Crowd::of(group, shape, instances, shared.style, gpu.limits());
     let crowd = crowd.as_ref();
     let workgroup = crowd.map_or(group.workgroup(), |c| c.workgroup);
     let batch = buffers.batch().filter(|_| group.varies() && instances > 1);
