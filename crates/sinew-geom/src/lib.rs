@@ -3,6 +3,7 @@
 //! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
 //! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
 //! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
+//! * [`Image`]: finished pixels, which other crates draw, read and write.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
 //!
@@ -13,6 +14,7 @@ mod adjacency;
 mod appearance;
 mod asset;
 mod clip;
+mod image;
 mod mesh;
 mod rig;
 mod topology;
@@ -26,6 +28,7 @@ pub use appearance::{
 };
 pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
+pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
 };
