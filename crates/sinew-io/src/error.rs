@@ -46,4 +46,16 @@ pub enum IoError {
         /// What to do instead.
         help: String,
     },
+    /// The pictures of an animation differ in size.
+    #[error("{path}: picture {frame} has {}x{} pixels, the first {}x{}", .found[0], .found[1], .expected[0], .expected[1])]
+    FrameSize {
+        /// File that was to be written.
+        path: PathBuf,
+        /// Which picture, from 0.
+        frame: usize,
+        /// Its width and height.
+        found: [usize; 2],
+        /// Width and height of the first picture.
+        expected: [usize; 2],
+    },
 }

@@ -15,6 +15,7 @@ pub mod gltf;
 pub mod gltf_write;
 mod npz;
 pub mod obj;
+pub mod picture;
 pub mod ply;
 pub mod point_cache;
 mod sequence;
@@ -29,6 +30,7 @@ pub use gltf::read::{
     GltfBuffer, GltfFile, GltfSource, read_appearance, read_gltf, read_gltf_bytes,
 };
 pub use npz::write_npz;
+pub use picture::{FrameRate, decode_image, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
