@@ -103,9 +103,7 @@ fn decode(bytes: &[u8], format: ImageFormat, place: &str, path: &Path) -> Result
     let bytes = Cursor::new(bytes);
     let limits = limits();
     let decoded = match format {
-        ImageFormat::Png => {
-            PngDecoder::with_limits(bytes, limits).and_then(|decoder| pixels(decoder))
-        }
+        ImageFormat::Png => PngDecoder::with_limits(bytes, limits).and_then(pixels),
         ImageFormat::Jpeg => JpegDecoder::new(bytes).and_then(|mut decoder| {
             decoder.set_limits(limits)?;
             pixels(decoder)
@@ -130,7 +128,7 @@ fn pixels(decoder: impl ImageDecoder) -> ImageResult<Image> {
     limits.reserve(u64::from(width) * u64::from(height) * 4)?;
     let pixels = DynamicImage::from_decoder(decoder)?.into_rgba8();
     let image = Image::from_bytes(width as usize, height as usize, pixels.into_raw());
-    // Not met: the decoder has just said this size. An image without pixels is refused nowhere else, though.
+    // The decoder has just said this size, so that the bytes are as many as it needs.
     Ok(image.unwrap_or_default())
 }
 

@@ -2,10 +2,9 @@
 
 use crate::PictureError;
 use crate::camera::{Camera, dot, sub};
-use crate::image::Image;
 use crate::normals::{smooth_normals, unit};
 use crate::shade::Lights;
-use std::path::Path;
+use sinew_geom::Image;
 
 /// Samples a pixel along each axis.
 const SAMPLES: usize = 3;
@@ -97,7 +96,7 @@ pub struct LinePicture {
     pub color: [f32; 3],
 }
 
-/// A picture in the making: draw into it, then [`Self::resolve`] or [`Self::save_png`].
+/// A picture in the making: draw into it, then [`Self::resolve`].
 #[derive(Clone, Debug)]
 pub struct Picture {
     width: usize,
@@ -322,14 +321,6 @@ impl Picture {
             }
         }
         Image::from_pixels(self.width, self.height, pixels)
-    }
-
-    /// Resolves and writes a PNG; the file appears complete or not at all.
-    ///
-    /// # Errors
-    /// Where the file cannot be written.
-    pub fn save_png(&self, path: &Path) -> Result<(), PictureError> {
-        self.resolve().save_png(path)
     }
 }
 

@@ -1,7 +1,10 @@
-//! Pictures of meshes, without a GPU: a z-buffer, supersampling, three lights, lines, labels, PNG.
+//! Pictures, without a GPU and without files.
 //!
-//! It exists for before/after pictures in demos, documents and tests, and stays small on purpose: no textures,
-//! no shadows, no clipping (a triangle that reaches behind the camera is left out).
+//! * [`Picture`], [`Camera`]: a small rasteriser of meshes (a z-buffer, supersampling, three lights, lines). It exists for
+//!   before/after pictures in demos, documents and tests: no textures, no shadows, no clipping (a triangle that reaches behind
+//!   the camera is left out).
+//! * [`ColorMap`]: numbers as colours.
+//! * [`draw_text`]: antialiased text. [`sheet`]: several pictures with labels and a legend.
 //!
 //! ```
 //! use sinew_picture::{Camera, MeshPicture, Picture};
@@ -17,19 +20,25 @@
 
 mod camera;
 mod canvas;
-mod image;
+mod color_map;
 mod normals;
 mod shade;
+mod sheet;
+mod text;
 
 #[cfg(test)]
 mod tests;
 
 pub use camera::Camera;
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
-pub use image::{Image, side_by_side};
+pub use color_map::ColorMap;
 pub use normals::smooth_normals;
+pub use sheet::{Panel, sheet, side_by_side};
+/// Finished pixels.
+pub use sinew_geom::Image;
+pub use text::{Font, TextStyle, draw_text, text_width};
 
-/// Why a picture could not be drawn or written.
+/// Why a picture could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PictureError {
@@ -53,15 +62,4 @@ pub enum PictureError {
         /// Vertices of the mesh.
         vertices: usize,
     },
-    /// The file could not be written.
-    #[error("cannot write the picture {}: {source}", .path.display())]
-    Write {
-        /// What the system said.
-        source: std::io::Error,
-        /// Where.
-        path: std::path::PathBuf,
-    },
-    /// The encoder refused.
-    #[error("cannot encode the picture: {0}")]
-    Encode(#[from] png::EncodingError),
 }

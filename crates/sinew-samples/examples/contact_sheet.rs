@@ -1,7 +1,7 @@
 //! Draws every sample at rest and in motion (plain linear skinning) into the folder given as the argument.
 
 use sinew_geom::{Affine, Asset, Vec3};
-use sinew_picture::{Background, Camera, Image, MeshPicture, Picture, side_by_side};
+use sinew_picture::{Background, Camera, Image, MeshPicture, Panel, Picture, sheet};
 
 type Posed = (Vec<[f32; 3]>, Vec<[f32; 3]>);
 
@@ -76,16 +76,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let wires = panel(&asset, &rest, yaw + 0.5, pitch, true)?;
         let early = panel(&asset, &posed(&asset, end * 0.2), yaw, pitch, false)?;
         let late = panel(&asset, &posed(&asset, end * 0.54), yaw, pitch, false)?;
-        let top = side_by_side(&[("rest", &rest_panel), ("triangles", &wires)]);
-        let bottom = side_by_side(&[("20 % of the clip", &early), ("54 % of the clip", &late)]);
-        let mut sheet = Image::filled(
-            top.width(),
-            top.height() + bottom.height(),
-            [250, 250, 250, 255],
-        );
-        sheet.paste(&top, 0, 0);
-        sheet.paste(&bottom, 0, top.height());
-        sheet.save_png(&folder.join(format!("{}.png", asset.name)))?;
+        let panels = [
+            Panel::new("rest", &rest_panel),
+            Panel::new("triangles", &wires),
+            Panel::new("20 % of the clip", &early),
+            Panel::new("54 % of the clip", &late),
+        ];
+        let sheet = sheet(&panels, Some(2), None, [250, 250, 250, 255]);
+        sinew_io::write_png(&folder.join(format!("{}.png", asset.name)), &sheet)?;
     }
     Ok(())
 }

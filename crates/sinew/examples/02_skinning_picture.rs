@@ -52,7 +52,7 @@ struct Shot {
 fn main() -> Result<(), Box<dyn Error>> {
     let (character, output, shot) = arguments(std::env::args().skip(1))?;
     let image = comparison(&sinew::io::read_any(&character)?.asset, &shot)?;
-    image.save_png(&output)?;
+    sinew::io::write_png(&output, &image)?;
     println!("wrote {}", output.display());
     Ok(())
 }

@@ -10,10 +10,9 @@
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
 use sinew::deform::Par;
-use sinew::geom::Asset;
+use sinew::geom::{Asset, Image};
 use sinew::gpu::{Gpu, GpuGraph, GpuInstances, GpuMeshOutput, wgpu};
 use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, NoNesting, compile};
-use sinew_picture::Image;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +61,7 @@ fn main() -> Outcome {
 
     let path = std::env::args().nth(1);
     let path = path.unwrap_or_else(|| "engine.png".to_owned());
-    engine.picture()?.save_png(Path::new(&path))?;
+    sinew::io::write_png(Path::new(&path), &engine.picture()?)?;
     println!("{}: {path}", gpu.info().name);
     Ok(())
 }

@@ -250,8 +250,7 @@ fn picture(demo: &Demo, asset: &Asset, folder: &Path) -> Outcome {
         draw(&after, triangles, &camera)?,
     ];
     let image = side_by_side(&[(label, &panels[0]), (demo.name, &panels[1])]);
-    image
-        .save_png(&folder.join(format!("{}.png", demo.name)))
+    sinew::io::write_png(&folder.join(format!("{}.png", demo.name)), &image)
         .map_err(Failure::output)
 }
 
@@ -277,7 +276,5 @@ fn elbow_comparison(asset: &Asset, folder: &Path) -> Outcome {
         .map(|l| draw(l, mesh.topology.triangles(), &camera))
         .collect::<Outcome<Vec<Image>>>()?;
     let panels: Vec<(&str, &Image)> = graphs.iter().zip(&images).map(|(g, i)| (g.0, i)).collect();
-    side_by_side(&panels)
-        .save_png(&folder.join("elbow.png"))
-        .map_err(Failure::output)
+    sinew::io::write_png(&folder.join("elbow.png"), &side_by_side(&panels)).map_err(Failure::output)
 }
