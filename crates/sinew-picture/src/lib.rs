@@ -3,7 +3,7 @@
 //! * [`Picture`], [`Camera`]: a small rasteriser of meshes (a z-buffer, supersampling, three lights, lines). It exists for
 //!   before/after pictures in demos, documents and tests: no textures, no shadows, no clipping (a triangle that reaches behind
 //!   the camera is left out).
-//! * [`ColorMap`]: numbers as colours.
+//! * [`ColorMap`], [`Scale`], [`draw_scale_bar`]: numbers as colours, and the legend for them.
 //! * [`draw_text`]: antialiased text. [`sheet`]: several pictures with labels and a legend.
 //!
 //! ```
@@ -22,6 +22,7 @@ mod camera;
 mod canvas;
 mod color_map;
 mod normals;
+mod scale_bar;
 mod shade;
 mod sheet;
 mod text;
@@ -33,6 +34,7 @@ pub use camera::Camera;
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
 pub use color_map::ColorMap;
 pub use normals::smooth_normals;
+pub use scale_bar::{Scale, ScaleBarStyle, draw_scale_bar, ticks};
 pub use sheet::{Panel, sheet, side_by_side};
 /// Finished pixels.
 pub use sinew_geom::Image;

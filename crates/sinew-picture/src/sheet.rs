@@ -174,7 +174,8 @@ fn label(out: &mut Image, text: &str, corner: [usize; 2], layout: &Layout, style
         // Rounded down, so that it fits.
         false => style.sized((style.size * room / wide * 2.0).floor() / 2.0),
     };
-    let style = style.sized(style.size.max(LETTERS[0]));
+    // Much smaller ones than those of the neighbours look like a mistake.
+    let style = style.sized(style.size.max(LETTERS[0]).max(layout.letters * 0.7));
     let text = shortened(text, room, &style);
     let x = corner[0] as f32 + (room - text_width(&text, &style)) * 0.5;
     // Capital letters are in the middle of the strip, a little up: some letters reach below the line.

@@ -74,17 +74,21 @@ impl TextStyle {
         self.line().and_then(height).unwrap_or(0.0)
     }
 
+    /// The size within its bounds.
+    pub(crate) fn em(&self) -> f32 {
+        // The bound comes last: it stands for what is no number, too.
+        self.size.min(1000.0).max(1.0)
+    }
+
     fn line(&self) -> Option<Line<'static>> {
         let bytes = match self.font {
             Font::Sans => epaint_default_fonts::UBUNTU_LIGHT,
             Font::Mono => epaint_default_fonts::HACK_REGULAR,
         };
         let font = FontRef::try_from_slice(bytes).ok()?;
-        let size = if self.size.is_nan() { 1.0 } else { self.size };
-        let em = size.clamp(1.0, 1000.0) / font.units_per_em()?;
-        let scale = PxScale::from(em * font.height_unscaled());
+        let scale = self.em() / font.units_per_em()? * font.height_unscaled();
         Some(Line {
-            font: font.into_scaled(scale),
+            font: font.into_scaled(PxScale::from(scale)),
         })
     }
 }
@@ -102,7 +106,7 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, style: &TextStyl
     let Some(line) = style.line().filter(|_| x.is_finite() && y.is_finite()) else {
         return;
     };
-    let rim = style.halo.map_or(0.0, |_| rim(style.size));
+    let rim = style.halo.map_or(0.0, |_| rim(style.em()));
     let Some(mut cover) = Cover::of_line(&line, [x, y], text, image, rim) else {
         return;
     };
@@ -117,7 +121,13 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, style: &TextStyl
 
 /// Width of a halo, pixels.
 fn rim(size: f32) -> f32 {
-    (size * 0.11).clamp(1.2, 8.0)
+    (size * 0.15).clamp(2.0, 12.0)
+}
+
+/// Coverage of the edge of a letter, raised: the strokes of light letters are thinner than a pixel at the sizes of labels and
+/// would be pale.
+fn stronger(coverage: f32) -> f32 {
+    coverage.clamp(0.0, 1.0).powf(0.72)
 }
 
 /// A font at a size.
@@ -211,7 +221,7 @@ impl Cover {
             let row = place(top + i64::from(y), self.y, self.height);
             if let (Some(column), Some(row)) = (column, row) {
                 let value = &mut self.values[row * self.width + column];
-                *value = value.max(coverage.min(1.0));
+                *value = value.max(stronger(coverage));
             }
         });
     }
