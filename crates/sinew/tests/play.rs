@@ -18,6 +18,11 @@ const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
 const SHIFT: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
  "parameters": {"w": {"type": "float", "default": 1, "min": 0, "max": 1}},
  "stack": [{"node": "transform", "transform": {"translation": [0, 0, 1]}, "weight": "$w"}]}"#;
+/// Moves the mesh twice as far as single precision nearly reaches.
+const FAR: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
+ "parameters": {"w": {"type": "float", "default": 1, "min": 0, "max": 1}},
+ "stack": [{"node": "transform", "transform": {"translation": [0, 0, 3e38]}, "weight": "$w"},
+  {"node": "transform", "transform": {"translation": [0, 0, 3e38]}, "weight": "$w"}]}"#;
 /// Weights of morph targets from the caller.
 const MORPH: &str = r#"{"sinew": "1.0",
  "inputs": {"body": {"type": "mesh"}, "w": {"type": "values", "count": 1}},
@@ -459,11 +464,7 @@ fn values_come_from_files() {
 fn positions_that_are_not_finite_are_errors() {
     let folder = folder();
     let square = square(&folder);
-    let text = SHIFT.replace("[0, 0, 1]", "[0, 0, 3e38]").replace(
-        r#""stack": ["#,
-        r#""stack": [{"node": "transform", "transform": {"translation": [0, 0, 3e38]}, "weight": "$w"}, "#,
-    );
-    let mut player = player(&square, &Document::from_text("far.json", text, ""));
+    let mut player = player(&square, &Document::from_text("far.json", FAR, ""));
     let error = player.advance(4).expect_err("beyond single precision");
     let PlayError::NotFinite {
         frame,
@@ -476,4 +477,89 @@ fn positions_that_are_not_finite_are_errors() {
     assert_eq!((*frame, output.as_str(), *vertex), (4, "body", 0));
     let again = player.read_outputs().expect_err("still");
     assert_eq!(again.to_string(), error.to_string());
+}
+
+#[cfg(feature = "gpu")]
+mod graphics {
+    use super::*;
+
+    /// Metres; arm and hand are about one metre long, and the devices round differently.
+    const TOLERANCE: f32 = 1e-5;
+
+    #[test]
+    fn players_share_the_callers_device() {
+        let Some(gpu) = sinew_gpu::test_support::gpu() else {
+            return;
+        };
+        let arm = arm();
+        let document = Document::of_character(&arm);
+        let (cast, graph) = bound(&arm, &document);
+        let new = || {
+            let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+            Player::new(runner, cast.clone(), Vec::new(), None, 30.0).expect("plays")
+        };
+        let mut on_processor = player(&arm, &document);
+        for (mut on_device, number) in [(new(), 12), (new(), 54)] {
+            on_device.advance(0).expect("a frame");
+            on_device.advance(number).expect("a frame");
+            on_processor.advance(number).expect("a frame");
+            let expected = positions(&on_processor);
+            check(&mut on_device, &expected);
+            on_device.restart().expect("the device is there");
+            on_device.advance(number).expect("a frame");
+            check(&mut on_device, &expected);
+        }
+    }
+
+    fn check(player: &mut Player, expected: &[[f32; 3]]) {
+        let outputs = player.read_outputs().expect("outputs");
+        let [(_, Output::Mesh(mesh))] = &outputs[..] else {
+            panic!("one mesh, found {} outputs", outputs.len());
+        };
+        let found = mesh.positions.as_flattened().iter();
+        let pairs = found.zip(expected.as_flattened());
+        let most = pairs.fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+        assert_eq!(mesh.positions.len(), expected.len());
+        assert!(most < TOLERANCE, "frame {:?}: {most}", player.frame());
+    }
+
+    #[test]
+    fn frames_that_do_not_fit_are_the_same_error() {
+        let Some(gpu) = sinew_gpu::test_support::gpu() else {
+            return;
+        };
+        let arm = arm();
+        let (cast, graph) = bound(&arm, &Document::from_text("morph.json", MORPH, ""));
+        let rows = Values::of_table(graph.plan(), "w", table(&[0.0, 1.0], 2), "list", 1);
+        let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+        let values = vec![rows.expect("fits")];
+        let mut player = Player::new(runner, cast, values, None, 30.0).expect("plays");
+        player.advance(1).expect("the last row");
+        let error = player.advance(2).expect_err("there is no row");
+        assert!(matches!(
+            error,
+            PlayError::Update {
+                frame: 2,
+                source: RunError::Frame(UpdateError::ValueCount { .. })
+            }
+        ));
+    }
+
+    #[test]
+    fn positions_that_are_not_finite_are_found_when_they_are_read() {
+        let Some(gpu) = sinew_gpu::test_support::gpu() else {
+            return;
+        };
+        let folder = folder();
+        let square = square(&folder);
+        let (cast, graph) = bound(&square, &Document::from_text("far.json", FAR, ""));
+        let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+        let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
+        player.advance(4).expect("nothing is read back");
+        let error = player.read_outputs().expect_err("beyond single precision");
+        assert!(
+            matches!(error, PlayError::NotFinite { frame: 4, .. }),
+            "{error}"
+        );
+    }
 }

@@ -102,7 +102,7 @@ impl Player {
     /// set stay.
     ///
     /// # Errors
-    /// [`PlayError::Device`].
+    /// `PlayError::Device` where a graphics device failed.
     pub fn restart(&mut self) -> Result<(), PlayError> {
         self.runner.reset()?;
         self.last = None;
@@ -112,7 +112,7 @@ impl Player {
     /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
     ///
     /// # Errors
-    /// [`PlayError::Device`]; [`PlayError::NotFinite`] as [`Self::advance`].
+    /// [`PlayError::NotFinite`] as [`Self::advance`]; `PlayError::Device` where a graphics device failed.
     pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
         let outputs = self.runner.read_outputs()?;
         for (name, output) in &outputs {

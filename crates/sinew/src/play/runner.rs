@@ -44,7 +44,7 @@ impl Runner {
     /// A character on the caller's graphics device: a renderer draws from its buffers without a copy.
     ///
     /// # Errors
-    /// [`PlayError::Device`].
+    /// `PlayError::Device` where a graphics device failed.
     #[cfg(feature = "gpu")]
     pub fn graphics(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
         let instances = GpuGraph::new(gpu, graph)?.instances(1)?;
@@ -79,7 +79,7 @@ impl Runner {
     /// Forgets the frames so far: solvers start anew, and after the next frame the one before equals it. Parameters stay.
     ///
     /// # Errors
-    /// [`PlayError::Device`].
+    /// `PlayError::Device` where a graphics device failed.
     pub fn reset(&mut self) -> Result<(), PlayError> {
         match self {
             Self::Processor(instance) => instance.reset(),
@@ -92,7 +92,7 @@ impl Runner {
     /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
     ///
     /// # Errors
-    /// [`PlayError::Device`].
+    /// `PlayError::Device` where a graphics device failed.
     pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
         let plan = self.graph().plan().clone();
         let mut out = Vec::new();
