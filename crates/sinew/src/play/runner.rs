@@ -44,7 +44,7 @@ impl Runner {
     /// A character on the caller's graphics device: a renderer draws from its buffers without a copy.
     ///
     /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
+    /// [`PlayError::Device`] where the device cannot run the graph, or failed.
     #[cfg(feature = "gpu")]
     pub fn graphics(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
         let instances = GpuGraph::new(gpu, graph)?.instances(1)?;
