@@ -9,8 +9,8 @@ mod nodes;
 mod run;
 
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
-use crate::document::Document;
 use crate::exit::{Failure, Outcome};
+use crate::load;
 use crate::talk::{Talk, print};
 use clap::CommandFactory;
 
@@ -74,8 +74,8 @@ fn init(args: &InitArgs, talk: &Talk) -> Outcome {
 }
 
 fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
-    let document = Document::from_file(&args.graph)?;
-    document.compile(talk)?;
+    let document = load::document(&args.graph)?;
+    load::compile(&document, talk)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
     sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output)

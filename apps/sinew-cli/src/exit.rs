@@ -1,5 +1,7 @@
 //! Exit codes, and failures that carry one.
 
+use sinew::graph::BindError;
+use sinew::play::{PlayError, ValuesError};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -61,3 +63,49 @@ impl Failure {
 }
 
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+
+impl From<PlayError> for Failure {
+    /// In the words of the command line: with the flag that a setting or values came by.
+    fn from(error: PlayError) -> Self {
+        let code = code_of(&error);
+        match error {
+            PlayError::Setting { .. } => Self::new(code, format!("--set {error}")),
+            PlayError::Values(error) => Self::new(code, values_message(&error)),
+            error => Self::new(code, error),
+        }
+    }
+}
+
+fn code_of(error: &PlayError) -> Code {
+    match error {
+        PlayError::Io(_) => Code::Input,
+        PlayError::NoClip { .. } | PlayError::Setting { .. } | PlayError::Fps { .. } => Code::Usage,
+        PlayError::Values(ValuesError::Columns { .. } | ValuesError::Rows { .. }) => Code::Bind,
+        PlayError::Values(_) => Code::Usage,
+        // The graph fits, the processor does not.
+        PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
+        #[cfg(feature = "gpu")]
+        PlayError::Device(error) => device_code(error),
+        _ => Code::Bind,
+    }
+}
+
+/// A graph that no device could run is not the device's failure.
+#[cfg(feature = "gpu")]
+fn device_code(error: &sinew::gpu::GpuError) -> Code {
+    use sinew::gpu::GpuError;
+    match error {
+        GpuError::Kernel(_) | GpuError::NoDeviceSide { .. } => Code::Bind,
+        _ => Code::Device,
+    }
+}
+
+fn values_message(error: &ValuesError) -> String {
+    match error {
+        ValuesError::NoInput { .. } | ValuesError::Twice { .. } => format!("--values {error}"),
+        ValuesError::Missing { name, .. } => {
+            format!("{error}; add --values {name}=FILE (.json or .npy)")
+        }
+        _ => error.to_string(),
+    }
+}

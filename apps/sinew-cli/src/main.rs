@@ -1,15 +1,13 @@
 //! The command line of Sinew: parse, call, print.
 
 mod args;
-mod character;
 mod commands;
-mod document;
+mod device;
 mod exit;
 mod frames;
+mod load;
 mod output;
-mod runner;
 mod talk;
-mod values;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -2,7 +2,6 @@
 
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
-use crate::runner::Output;
 use crate::talk::Talk;
 use sinew::deform::Line;
 use sinew::geom::Mesh;
@@ -10,6 +9,7 @@ use sinew::graph::{BoundGraph, OutputPlace};
 use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
 use sinew::io::point_cache::{write_mdd, write_pc2};
 use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz};
+use sinew::play::Output;
 use std::path::{Path, PathBuf};
 
 /// Formats by file ending.

@@ -29,15 +29,6 @@ impl Talk {
         }
     }
 
-    /// Says nothing and hears nothing.
-    pub(crate) fn silent() -> Self {
-        Self {
-            format: LogFormat::Text,
-            quiet: true,
-            interrupted: Arc::default(),
-        }
-    }
-
     /// Fails once Ctrl-C was pressed.
     pub(crate) fn check_interrupt(&self) -> Outcome {
         if self.interrupted.load(Ordering::Relaxed) {

@@ -26,6 +26,10 @@
 //! assert_eq!(body.positions[1], [1.0, 0.0, 2.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! That is the way of an engine, which has meshes and poses of its own. For characters in files, `play` (feature `io`) goes
+//! the whole way: it loads them, compiles their graph or one made for them, binds it and plays clips frame by frame, on the
+//! processor or (feature `gpu`) on a graphics device.
 
 /// The deformers and their registry.
 pub use sinew_deform as deform;
@@ -39,3 +43,5 @@ pub use sinew_graph as graph;
 /// Files.
 #[cfg(feature = "io")]
 pub use sinew_io as io;
+#[cfg(feature = "io")]
+pub mod play;

@@ -7,17 +7,13 @@ mod motion;
 mod processor;
 mod table;
 
-use super::run::{chosen_clip, parse_settings};
 use crate::args::{BenchArgs, LogFormat};
-use crate::character::{Cast, Character};
-use crate::document::Document;
 use crate::exit::{Failure, Outcome};
+use crate::load;
 use crate::talk::{Talk, print};
-use crate::values;
 use motion::Motion;
 use processor::ProcessorTimes;
 use serde_json::{Value, json};
-use sinew::deform::Par;
 use sinew::graph::BoundGraph;
 use std::path::Path;
 use std::sync::Arc;
@@ -174,18 +170,17 @@ fn load(
     character: &Path,
     talk: &Talk,
 ) -> Outcome<(Arc<BoundGraph>, Motion)> {
-    let character = Character::load(character, talk)?;
-    let document = Document::from_file(graph)?;
-    let plan = Arc::new(document.compile(talk)?);
-    let parameters = parse_settings(&plan, &args.set)?;
-    let clip = chosen_clip(&character, args.clip.as_deref())?;
+    let character = load::character(character, talk)?;
+    let document = load::document(graph)?;
+    let plan = Arc::new(load::compile(&document, talk)?);
+    let parameters = load::settings(&plan, &args.set)?;
+    let clip = character.find_clip_name(args.clip.as_deref())?;
     let range = character.asset.find_clip(clip.as_deref());
     let range = range.map_or((0.0, 0.0), |c| c.range());
-    let values = values::read_all(&plan, &args.values, &[0])?;
-    let mut cast = Cast::assemble(character, &plan, &document.folder, talk)?;
-    let bound = BoundGraph::bind(plan, &cast.bindings, &parameters, Par::Rayon);
-    let bound = Arc::new(bound.map_err(Failure::bind)?);
-    let motion = Motion::of_cast(&mut cast, bound.plan(), clip.as_deref(), range, &values);
+    let values = load::values(&plan, &args.values, &[0])?;
+    let mut cast = load::cast(character, &plan, &document.folder, talk)?;
+    let bound = cast.bind(&plan, &parameters)?;
+    let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
     Ok((bound, motion))
 }
 

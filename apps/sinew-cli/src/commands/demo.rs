@@ -1,15 +1,14 @@
 //! `sinew demo`: every deformer on the built-in samples, as GLB files and before/after pictures.
 
 use crate::args::{DemoArgs, Interpolation};
-use crate::character::{Cast, Character};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
-use crate::runner::Runner;
 use crate::talk::Talk;
 use sinew::deform::Par;
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
+use sinew::play::{Cast, Character, Player, Runner};
 use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
 use std::path::Path;
 use std::sync::Arc;
@@ -106,31 +105,18 @@ pub(super) fn demo(args: &DemoArgs, talk: &Talk) -> Outcome {
     Ok(())
 }
 
-fn character(asset: &Asset) -> Character {
-    Character {
-        path: asset.name.clone().into(),
-        asset: asset.clone(),
-        source: None,
-    }
+fn character(asset: &Asset) -> Arc<Character> {
+    Arc::new(Character::from_asset(asset.clone()))
 }
 
 /// The whole clip through the graph, as a GLB.
 fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
-    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""), talk)?;
-    let instance = Instance::bind(plan, &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
-    let mut runner = Runner::Processor(Box::new(instance));
+    let cast = Cast::assemble(character(asset), &plan, Path::new(""))?;
+    let runner = Runner::processor(&cast.bind(&plan, &[])?)?;
+    let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
-    let clip = asset.clips.first().map(|c| c.name.clone());
-    let collected = run_frames(
-        &mut runner,
-        &mut cast,
-        &[],
-        clip.as_deref(),
-        &numbers,
-        30.0,
-        talk,
-    )?;
+    let collected = run_frames(&mut player, &numbers, talk)?;
     let path = folder.join(format!("{}.glb", demo.name));
     sinew::io::make_folder(folder).map_err(Failure::output)?;
     write_all(
@@ -154,16 +140,15 @@ struct Look {
 
 fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
     let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
-    let talk = Talk::silent();
-    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""), &talk)?;
+    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""))?;
     let mut instance =
-        Instance::bind(plan.clone(), &cast.bindings, &[], Par::Rayon).map_err(Failure::bind)?;
+        Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
     instance
         .update(
             &Frame {
                 time_secs: at_secs,
-                pose: cast.poses.first(),
+                pose: cast.poses().first(),
                 ..Frame::default()
             },
             Par::Rayon,

@@ -2,6 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::exit::{Failure, Outcome};
+use crate::load;
 use crate::talk::{Talk, print};
 use serde_json::{Value, json};
 use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
@@ -20,7 +21,7 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
     {
         "pc2" | "mdd" => point_cache(&args.file)?,
         "json" => {
-            let plan = crate::document::Document::from_file(&args.file)?.compile(talk)?;
+            let plan = load::compile(&load::document(&args.file)?, talk)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }
         _ => {

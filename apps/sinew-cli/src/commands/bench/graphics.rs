@@ -2,12 +2,13 @@
 
 use super::motion::Motion;
 use super::{GraphicsTimes, Part};
-use crate::exit::{Code, Failure, Outcome};
+use crate::exit::{Failure, Outcome};
 use sinew::gpu::{
     AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, GpuOptions, Samples, Stopwatch, Timestamps,
     copy_bandwidth, largest_copy,
 };
 use sinew::graph::BoundGraph;
+use sinew::play::PlayError;
 use std::sync::Arc;
 
 /// Frames that do not count.
@@ -26,10 +27,7 @@ pub(super) struct Graphics {
 }
 
 pub(super) fn failure(error: GpuError) -> Failure {
-    match error {
-        GpuError::Kernel(_) | GpuError::NoDeviceSide { .. } => Failure::bind(error),
-        _ => Failure::new(Code::Device, error),
-    }
+    PlayError::Device(error).into()
 }
 
 impl Graphics {

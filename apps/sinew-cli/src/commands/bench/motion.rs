@@ -1,9 +1,8 @@
 //! The frames that are timed: poses over a clip, made beforehand, so that posing is not timed.
 
-use crate::character::Cast;
-use crate::values::Values;
 use sinew::geom::Pose;
 use sinew::graph::{Frame, InputType, Plan};
+use sinew::play::{Cast, Values};
 
 /// Moments of a clip: enough that caches do not hold one pose only.
 const MOMENTS: u8 = 8;
@@ -25,7 +24,6 @@ impl Motion {
     /// Of a clip of the main character.
     pub(super) fn of_cast(
         cast: &mut Cast,
-        plan: &Plan,
         clip: Option<&str>,
         (begin, end): (f32, f32),
         values: &[Values],
@@ -35,12 +33,11 @@ impl Motion {
             let share = f64::from(i) / f64::from(MOMENTS);
             let time_secs = f64::from(begin) + f64::from(end - begin) * share;
             cast.pose(clip, time_secs);
-            let inputs = cast.of_input.iter().enumerate();
-            let inputs = inputs.filter(|(i, _)| plan.inputs()[*i].ty == InputType::Pose);
-            let poses = inputs.map(|(i, &c)| (i, cast.poses[c].clone())).collect();
+            let poses = cast.posed_inputs().map(|(i, pose)| (i, pose.clone()));
+            let poses = poses.collect();
             moments.push(Moment { time_secs, poses });
         }
-        let values = values.iter().map(|v| (v.input, v.of_frame(0).to_vec()));
+        let values = values.iter().map(|v| (v.input(), v.of_frame(0).to_vec()));
         Self {
             moments,
             values: values.collect(),

@@ -43,7 +43,7 @@ pub(super) fn measure(
     let us = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1e6;
     let begun = Instant::now();
     let mut done = 0;
-    let played = motion.play(|frame| {
+    let played: Outcome = motion.play(|frame| {
         talk.check_interrupt()?;
         let counts = done >= WARM_UP;
         let (start, mut step) = (Instant::now(), 0);

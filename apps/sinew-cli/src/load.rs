@@ -1,0 +1,79 @@
+//! Characters, documents and settings as the command line names them; tells what was repaired or is wrong.
+
+use crate::exit::{Code, Failure, Outcome};
+use crate::talk::Talk;
+use sinew::deform::ParameterValue;
+use sinew::graph::Plan;
+use sinew::play::{self, Cast, Character, Document, Values};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) fn character(path: &Path, talk: &Talk) -> Outcome<Arc<Character>> {
+    let character = Character::load(path)?;
+    show_warnings(&character, talk);
+    Ok(Arc::new(character))
+}
+
+fn show_warnings(character: &Character, talk: &Talk) {
+    for w in &character.asset.warnings {
+        let path = character.path.display();
+        talk.warning(w.code, &format!("{path}: {}", w.message));
+    }
+}
+
+/// The characters of a plan's inputs; its document is in `folder`.
+pub(crate) fn cast(main: Arc<Character>, plan: &Plan, folder: &Path, talk: &Talk) -> Outcome<Cast> {
+    let cast = Cast::assemble(main, plan, folder)?;
+    for character in cast.loaded() {
+        show_warnings(character, talk);
+    }
+    Ok(cast)
+}
+
+pub(crate) fn document(path: &Path) -> Outcome<Document> {
+    Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))
+}
+
+/// Compiles; shows every problem.
+pub(crate) fn compile(document: &Document, talk: &Talk) -> Outcome<Plan> {
+    match document.compile() {
+        Ok(plan) => {
+            plan.warnings().iter().for_each(|d| talk.diagnostic(d));
+            Ok(plan)
+        }
+        Err(problems) => {
+            problems.0.iter().for_each(|d| talk.diagnostic(d));
+            let message = format!("{} problems in {}", problems.0.len(), document.name);
+            Err(Failure {
+                shown: true,
+                ..Failure::new(Code::Graph, message)
+            })
+        }
+    }
+}
+
+/// What `--set NAME=VALUE` sets.
+pub(crate) fn settings<'a>(
+    plan: &Plan,
+    set: &'a [String],
+) -> Outcome<Vec<(&'a str, ParameterValue)>> {
+    let given = set.iter().map(|s| {
+        s.split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--set {s}: expected NAME=VALUE")))
+    });
+    let given = given.collect::<Outcome<Vec<_>>>()?;
+    Ok(play::parse_settings(plan, &given)?)
+}
+
+/// Reads what `--values NAME=FILE` names, for all frames; each values input needs one.
+pub(crate) fn values(plan: &Plan, given: &[String], frames: &[i64]) -> Outcome<Vec<Values>> {
+    let given = given.iter().map(|argument| {
+        let (name, file) = argument
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--values {argument}: expected NAME=FILE")))?;
+        Ok((name, Path::new(file)))
+    });
+    let given = given.collect::<Outcome<Vec<_>>>()?;
+    let last = frames.iter().copied().max().unwrap_or(0);
+    Ok(Values::read_all(plan, &given, last)?)
+}

@@ -1,0 +1,54 @@
+//! Characters from files, played frame by frame: what the command line, renderers, viewers and bindings share.
+//!
+//! ```text
+//! file -> Character ┬-> Document -> Plan ┐
+//!                   └-> Cast ------------┴-> BoundGraph -> Runner -> Player -> advance(frame) -> outputs
+//! ```
+//!
+//! Nothing here prints or asks: what a file was repaired for is in `asset.warnings` of its [`Character`], what a document is
+//! warned of in [`Plan::warnings`](crate::graph::Plan::warnings), and failures are a [`PlayError`] or the
+//! [`Diagnostics`](crate::graph::Diagnostics) of a document.
+//!
+//! ```
+//! use sinew::play::{Cast, Character, Document, Player, Runner};
+//! use std::sync::Arc;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // From a file: Character::load("arm.glb".as_ref())?
+//! let arm = Arc::new(Character::from_asset(sinew_samples::arm_with_hand()?));
+//! // The graph in the file, or one for what the character has. Your own: Document::from_file
+//! let document = Document::of_character(&arm);
+//! let plan = Arc::new(document.compile()?);
+//! let cast = Cast::assemble(arm, &plan, &document.folder)?;
+//! let graph = cast.bind(&plan, &[])?;
+//! let mut player = Player::new(Runner::processor(&graph)?, cast, Vec::new(), Some("bend"), 30.0)?;
+//! for frame in 0..3 {
+//!     player.advance(frame)?;
+//!     let Runner::Processor(instance) = player.runner() else { continue };
+//!     let body = instance.mesh_output("body").ok_or("no output 'body'")?;
+//!     assert_eq!(body.positions.len(), body.rest.positions.len());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Several players of one character share it: [`Character`]s are in an [`Arc`](std::sync::Arc), and players whose cast and graph are the
+//! same character's take clones of the one [`Cast`] and runners of the one [`BoundGraph`](crate::graph::BoundGraph).
+
+mod cast;
+mod character;
+mod document;
+mod error;
+mod player;
+mod runner;
+mod settings;
+mod values;
+
+pub use cast::Cast;
+pub use character::Character;
+pub use document::Document;
+pub use error::{PlayError, RunError};
+pub use player::Player;
+pub use runner::{Output, Runner};
+pub use settings::parse_settings;
+pub use values::{Values, ValuesError};

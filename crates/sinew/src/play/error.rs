@@ -1,0 +1,108 @@
+//! What can go wrong on the way from files to frames.
+
+use super::values::ValuesError;
+use crate::geom::SelectionError;
+use crate::graph::{BindError, ParameterError, UpdateError};
+use crate::io::IoError;
+use std::path::PathBuf;
+
+/// Why a character could not be loaded, bound or played.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Io(#[from] IoError),
+    /// A mesh input selects no mesh of its character.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// The character has no clip of that name.
+    #[error("{} has no clip '{name}'; it has {}", .character.display(), listed(.known))]
+    NoClip {
+        /// File of the character.
+        character: PathBuf,
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A parameter cannot be set so.
+    #[error("{name}={text}: {source}")]
+    Setting {
+        /// Name of the parameter.
+        name: String,
+        /// The value as given.
+        text: String,
+        /// What was found and expected.
+        source: ParameterError,
+    },
+    /// Numbers for a values input are missing or do not fit.
+    #[error(transparent)]
+    Values(#[from] ValuesError),
+    /// Graph and characters do not fit each other, or the processor cannot run the graph ([`BindError::DeviceOnly`]).
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// Frames cannot come that fast.
+    #[error("{found} frames a second, expected a number above 0")]
+    Fps {
+        /// What was asked for.
+        found: f64,
+    },
+    /// A frame was not evaluated.
+    #[error("frame {frame}: {source}")]
+    Update {
+        /// Number of the frame.
+        frame: i64,
+        /// Why.
+        source: RunError,
+    },
+    /// A frame was evaluated, but a position in it is infinite or not a number.
+    #[error(
+        "frame {frame}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"
+    )]
+    NotFinite {
+        /// Number of the frame.
+        frame: i64,
+        /// Name of the mesh output.
+        output: String,
+        /// The first such vertex.
+        vertex: usize,
+    },
+    /// The graphics device cannot run the graph, or failed.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Device(#[from] crate::gpu::GpuError),
+}
+
+/// Why a runner did not evaluate a frame.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// What came with the frame does not fit what was bound, or a node failed.
+    #[error(transparent)]
+    Frame(#[from] UpdateError),
+    /// The graphics device failed.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Device(crate::gpu::GpuError),
+}
+
+/// One error for a frame that does not fit, whichever device refused it.
+#[cfg(feature = "gpu")]
+impl From<crate::gpu::GpuError> for RunError {
+    fn from(error: crate::gpu::GpuError) -> Self {
+        match error {
+            crate::gpu::GpuError::Frame(why) => Self::Frame(why),
+            other => Self::Device(other),
+        }
+    }
+}
+
+/// Names for a message.
+pub(super) fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}

@@ -1,0 +1,176 @@
+//! A character that plays: frame number in, outputs out.
+
+use super::runner::not_finite;
+use super::{Cast, Output, PlayError, RunError, Runner, Values};
+use crate::geom::Pose;
+use crate::graph::{BoundGraph, Frame};
+use std::sync::Arc;
+
+/// A runner with all that its frames need: the cast, numbers for values inputs, a clip and its speed.
+#[derive(Debug)]
+pub struct Player {
+    runner: Runner,
+    cast: Cast,
+    values: Vec<Values>,
+    clip: Option<String>,
+    fps: f64,
+    last: Option<Moment>,
+    /// Empty between frames; their memory is used again.
+    poses: Vec<(usize, &'static Pose)>,
+    rows: Vec<(usize, &'static [f32])>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    number: i64,
+    time_secs: f64,
+}
+
+impl Player {
+    /// Plays `clip` of the main character, without a name its first. Frame n is at `n / fps` seconds. `cast` is the one that the
+    /// runner's graph was bound with, or a clone of it.
+    ///
+    /// # Errors
+    /// [`PlayError::NoClip`], [`PlayError::Values`] where a values input has no numbers, [`PlayError::Fps`].
+    pub fn new(
+        runner: Runner,
+        cast: Cast,
+        values: Vec<Values>,
+        clip: Option<&str>,
+        fps: f64,
+    ) -> Result<Self, PlayError> {
+        if !(fps.is_finite() && fps > 0.0) {
+            return Err(PlayError::Fps { found: fps });
+        }
+        Values::check_complete(runner.graph().plan(), &values)?;
+        Ok(Self {
+            clip: cast.main().find_clip_name(clip)?,
+            runner,
+            cast,
+            values,
+            fps,
+            last: None,
+            poses: Vec::new(),
+            rows: Vec::new(),
+        })
+    }
+
+    /// Poses the cast and evaluates frame `number`, any one. The time since the frame before is that between their
+    /// numbers (less than zero where it goes back), zero for the first.
+    ///
+    /// On the processor positions are checked; on a graphics device nothing is waited for or brought back, so that
+    /// [`Self::read_outputs`] does that. Copies no mesh; from the second frame on it allocates nothing of its own.
+    ///
+    /// # Errors
+    /// [`PlayError::Update`], after which the frame before is still the last; [`PlayError::NotFinite`].
+    pub fn advance(&mut self, number: i64) -> Result<(), PlayError> {
+        let time_secs = self.time_secs(number);
+        self.cast.pose(self.clip.as_deref(), time_secs);
+        let moment = Moment { number, time_secs };
+        let frame = number;
+        let evaluated = self.evaluate(moment);
+        evaluated.map_err(|source| PlayError::Update { frame, source })?;
+        self.last = Some(moment);
+        match self.runner.not_finite() {
+            None => Ok(()),
+            Some((output, vertex)) => Err(PlayError::NotFinite {
+                frame,
+                output: output.to_owned(),
+                vertex,
+            }),
+        }
+    }
+
+    fn evaluate(&mut self, moment: Moment) -> Result<(), RunError> {
+        let mut poses = emptied(std::mem::take(&mut self.poses));
+        let mut rows = emptied(std::mem::take(&mut self.rows));
+        poses.extend(self.cast.other_posed_inputs());
+        let values = self.values.iter();
+        rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
+        let updated = self.runner.update(&Frame {
+            time_secs: moment.time_secs,
+            dt_secs: self.last.map_or(0.0, |l| moment.time_secs - l.time_secs),
+            pose: self.cast.poses().first(),
+            poses: &poses,
+            values: &rows,
+        });
+        (self.poses, self.rows) = (emptied(poses), emptied(rows));
+        updated
+    }
+
+    /// Makes the next frame a first one: no time has passed, solvers start anew, and the frame before equals it. Parameters that were
+    /// set stay.
+    ///
+    /// # Errors
+    /// `PlayError::Device` where a graphics device failed.
+    pub fn restart(&mut self) -> Result<(), PlayError> {
+        self.runner.reset()?;
+        self.last = None;
+        Ok(())
+    }
+
+    /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
+    ///
+    /// # Errors
+    /// [`PlayError::NotFinite`] as [`Self::advance`]; `PlayError::Device` where a graphics device failed.
+    pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
+        let outputs = self.runner.read_outputs()?;
+        for (name, output) in &outputs {
+            let Output::Mesh(mesh) = output else { continue };
+            if let (Some(last), Some(vertex)) = (self.last, not_finite(&mesh.positions)) {
+                return Err(PlayError::NotFinite {
+                    frame: last.number,
+                    output: name.clone(),
+                    vertex,
+                });
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Where frames are evaluated; match on it to look at results without a copy.
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// The same, to set parameters and to read back from a device.
+    pub fn runner_mut(&mut self) -> &mut Runner {
+        &mut self.runner
+    }
+
+    /// The graph that is played.
+    pub fn graph(&self) -> &Arc<BoundGraph> {
+        self.runner.graph()
+    }
+
+    /// Characters, posed as in the last frame.
+    pub fn cast(&self) -> &Cast {
+        &self.cast
+    }
+
+    /// Name of the main character's clip that is played; `None` where it has none.
+    pub fn clip(&self) -> Option<&str> {
+        self.clip.as_deref()
+    }
+
+    /// Number of the last frame; `None` before the first.
+    pub fn frame(&self) -> Option<i64> {
+        self.last.map(|l| l.number)
+    }
+
+    /// When a frame is, in seconds.
+    pub fn time_secs(&self, number: i64) -> f64 {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "frame numbers are far below 2^53"
+        )]
+        let number = number as f64;
+        number / self.fps
+    }
+}
+
+/// An empty list in the memory of another one, whose elements were borrowed from elsewhere: collecting works in place.
+fn emptied<'a, T: ?Sized>(mut list: Vec<(usize, &T)>) -> Vec<(usize, &'a T)> {
+    list.clear();
+    list.into_iter().map_while(|_| None).collect()
+}

@@ -1,0 +1,183 @@
+//! Where frames are evaluated: on the processor or on a graphics device, with the same results up to rounding.
+
+use super::{PlayError, RunError};
+use crate::deform::{Line, Par};
+use crate::graph::{BoundGraph, Frame, Instance, OutputMesh};
+use crate::io::FrameData;
+use std::sync::Arc;
+
+#[cfg(feature = "gpu")]
+use crate::gpu::{Gpu, GpuError, GpuGraph, GpuInstances};
+
+/// One character at work, somewhere. Match on it to look at results where they are: borrowed slices of an [`Instance`], buffers of
+/// `GpuInstances`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Runner {
+    /// On the processor.
+    Processor(Box<Instance>),
+    /// On a graphics device; a crowd of one.
+    #[cfg(feature = "gpu")]
+    Graphics(Box<GpuInstances>),
+}
+
+/// An output of one frame, copied.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// A mesh: metres, scene space, one element a vertex.
+    Mesh(FrameData),
+    /// A mask or values.
+    Floats(Vec<f32>),
+    /// Line segments, metres, scene space.
+    Lines(Vec<Line>),
+}
+
+impl Runner {
+    /// A character on the processor.
+    ///
+    /// # Errors
+    /// [`PlayError::Bind`] where the graph holds a custom kernel.
+    pub fn processor(graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
+        Ok(Self::Processor(Box::new(graph.instance()?)))
+    }
+
+    /// A character on the caller's graphics device: a renderer draws from its buffers without a copy.
+    ///
+    /// # Errors
+    /// [`PlayError::Device`] where the device cannot run the graph, or failed.
+    #[cfg(feature = "gpu")]
+    pub fn graphics(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
+        let instances = GpuGraph::new(gpu, graph)?.instances(1)?;
+        Ok(Self::Graphics(Box::new(instances)))
+    }
+
+    /// The graph that it runs.
+    pub fn graph(&self) -> &Arc<BoundGraph> {
+        match self {
+            Self::Processor(instance) => instance.graph(),
+            #[cfg(feature = "gpu")]
+            Self::Graphics(instances) => instances.graph(),
+        }
+    }
+
+    /// One frame. On the processor it is done then, on the threads of the pool that this is called from; a graphics device may
+    /// still be at work.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    pub fn update(&mut self, frame: &Frame<'_>) -> Result<(), RunError> {
+        match self {
+            Self::Processor(instance) => Ok(instance.update(frame, Par::Rayon)?),
+            #[cfg(feature = "gpu")]
+            Self::Graphics(instances) => {
+                instances.update(std::slice::from_ref(frame))?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Forgets the frames so far: solvers start anew, and after the next frame the one before equals it. Parameters stay.
+    ///
+    /// # Errors
+    /// `PlayError::Device` where a graphics device failed.
+    pub fn reset(&mut self) -> Result<(), PlayError> {
+        match self {
+            Self::Processor(instance) => instance.reset(),
+            #[cfg(feature = "gpu")]
+            Self::Graphics(instances) => instances.reset()?,
+        }
+        Ok(())
+    }
+
+    /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
+    ///
+    /// # Errors
+    /// `PlayError::Device` where a graphics device failed.
+    pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
+        let plan = self.graph().plan().clone();
+        let mut out = Vec::new();
+        for output in plan.outputs() {
+            let name = &output.name;
+            let found = match self {
+                Self::Processor(instance) => processor_output(instance, name),
+                #[cfg(feature = "gpu")]
+                Self::Graphics(instances) => device_output(instances, name)?,
+            };
+            out.extend(found.map(|found| (name.clone(), found)));
+        }
+        Ok(out)
+    }
+
+    /// The first vertex whose position is not finite, and the output that it belongs to. Nothing is brought back from a graphics device
+    /// for this.
+    pub(super) fn not_finite(&self) -> Option<(&str, usize)> {
+        match self {
+            Self::Processor(instance) => {
+                let mut outputs = instance.plan().outputs().iter();
+                outputs.find_map(|output| {
+                    let mesh = instance.mesh_output(&output.name)?;
+                    Some((output.name.as_str(), not_finite(mesh.positions)?))
+                })
+            }
+            #[cfg(feature = "gpu")]
+            Self::Graphics(_) => None,
+        }
+    }
+}
+
+/// The first position with a coordinate that is infinite or not a number.
+pub(super) fn not_finite(positions: &[[f32; 3]]) -> Option<usize> {
+    // The largest bits without sign: a loop without exits, which compilers vectorise. Looking for the vertex is for the rare case.
+    let coordinates = positions.as_flattened().iter();
+    let largest = coordinates.fold(0, |most, c| most.max(c.abs().to_bits()));
+    if largest < f32::INFINITY.to_bits() {
+        return None;
+    }
+    let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+    positions.iter().position(bad)
+}
+
+fn processor_output(instance: &Instance, name: &str) -> Option<Output> {
+    let mesh = |m: OutputMesh<'_>| FrameData {
+        positions: m.positions.to_vec(),
+        normals: m.normals.map(<[_]>::to_vec),
+        tangents: m.tangents.map(<[_]>::to_vec),
+        colors: m.colors.map(<[_]>::to_vec),
+    };
+    let meshes = instance.mesh_output(name).map(|m| Output::Mesh(mesh(m)));
+    meshes
+        .or_else(|| Some(Output::Floats(instance.float_output(name)?.to_vec())))
+        .or_else(|| Some(Output::Lines(instance.line_output(name)?.to_vec())))
+}
+
+#[cfg(feature = "gpu")]
+fn device_output(instances: &mut GpuInstances, name: &str) -> Result<Option<Output>, GpuError> {
+    if let Some(m) = instances.read_mesh(name, 0)? {
+        return Ok(Some(Output::Mesh(FrameData {
+            positions: m.positions,
+            normals: m.normals,
+            tangents: m.tangents,
+            colors: m.colors,
+        })));
+    }
+    if let Some(floats) = instances.read_floats(name, 0)? {
+        return Ok(Some(Output::Floats(floats)));
+    }
+    Ok(instances.read_lines(name, 0)?.map(Output::Lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_finite;
+
+    #[test]
+    fn what_is_not_finite_is_found() {
+        let mut positions = vec![[0.0, -f32::MAX, f32::MIN_POSITIVE]; 40];
+        assert_eq!(not_finite(&positions), None);
+        assert_eq!(not_finite(&[]), None);
+        for bad in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            positions[33][1] = bad;
+            assert_eq!(not_finite(&positions), Some(33), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Numbers for `values` inputs, from files or tables.
+
+use super::PlayError;
+use super::error::listed;
+use crate::graph::{InputDecl, InputType, Plan};
+use crate::io::{ValueTable, read_values};
+use std::path::Path;
+
+/// What one values input gets, for all frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// Index into the plan's inputs.
+    input: usize,
+    table: ValueTable,
+    /// One row for all frames.
+    constant: bool,
+}
+
+/// Why numbers do not fit a plan.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ValuesError {
+    /// The plan has no values input of that name.
+    #[error("{name}={origin}: the graph has no values input '{name}'; it has {}", listed(.known))]
+    NoInput {
+        /// What was asked for.
+        name: String,
+        /// Where the numbers come from.
+        origin: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// Two tables for one input.
+    #[error("{name}={origin}: '{name}' is given twice")]
+    Twice {
+        /// Name of the input.
+        name: String,
+        /// Where the later numbers come from.
+        origin: String,
+    },
+    /// Too many or too few numbers in a row.
+    #[error("input '{name}': {origin}: found {found} values a frame, expected {expected}")]
+    Columns {
+        /// Name of the input.
+        name: String,
+        /// Where the numbers come from.
+        origin: String,
+        /// Numbers in a row.
+        found: usize,
+        /// As declared.
+        expected: usize,
+    },
+    /// Too few rows.
+    #[error(
+        "input '{name}': {origin}: found {found} rows, expected one for each frame from 0 to {last_frame}"
+    )]
+    Rows {
+        /// Name of the input.
+        name: String,
+        /// Where the numbers come from.
+        origin: String,
+        /// Rows there are.
+        found: usize,
+        /// Number of the last frame.
+        last_frame: i64,
+    },
+    /// An input got nothing.
+    #[error("input '{name}' (values, count {count}) is not given")]
+    Missing {
+        /// Name of the input.
+        name: String,
+        /// Numbers that it takes a frame.
+        count: usize,
+    },
+}
+
+impl Values {
+    /// Reads one `.json` or `.npy` file for each values input of the plan; `given` holds names and files. Frames
+    /// up to number `last_frame` will be asked for. As [`Self::of_table`] else.
+    ///
+    /// # Errors
+    /// [`PlayError::Io`], [`PlayError::Values`].
+    pub fn read_all(
+        plan: &Plan,
+        given: &[(&str, &Path)],
+        last_frame: i64,
+    ) -> Result<Vec<Self>, PlayError> {
+        let mut out: Vec<Self> = Vec::new();
+        for &(name, path) in given {
+            let origin = path.display().to_string();
+            let (input, decl) = find_input(plan, name, &origin)?;
+            if out.iter().any(|v| v.input == input) {
+                let name = name.to_owned();
+                return Err(ValuesError::Twice { name, origin }.into());
+            }
+            let table = read_values(path)?;
+            out.push(Self::fitted((input, decl), table, &origin, last_frame)?);
+        }
+        Self::check_complete(plan, &out)?;
+        Ok(out)
+    }
+
+    /// Numbers that are at hand for the values input `name`, up to frame `last_frame`; `origin` says in messages where they come from.
+    ///
+    /// A list of as many numbers as the input takes holds for all frames; otherwise row n is for frame n. Where one number is
+    /// wanted, a plain list of several is one a frame.
+    ///
+    /// # Errors
+    /// [`ValuesError`], but for those of several inputs.
+    pub fn of_table(
+        plan: &Plan,
+        name: &str,
+        table: ValueTable,
+        origin: &str,
+        last_frame: i64,
+    ) -> Result<Self, ValuesError> {
+        Self::fitted(find_input(plan, name, origin)?, table, origin, last_frame)
+    }
+
+    fn fitted(
+        (input, decl): (usize, &InputDecl),
+        mut table: ValueTable,
+        origin: &str,
+        last_frame: i64,
+    ) -> Result<Self, ValuesError> {
+        let constant = table.is_list && table.columns == decl.count;
+        if table.is_list && decl.count == 1 {
+            table.columns = 1;
+        }
+        let (name, origin) = (decl.name.clone(), origin.to_owned());
+        if table.columns != decl.count {
+            return Err(ValuesError::Columns {
+                name,
+                origin,
+                found: table.columns,
+                expected: decl.count,
+            });
+        }
+        let found = table.rows();
+        if !constant && i64::try_from(found).unwrap_or(i64::MAX) <= last_frame {
+            return Err(ValuesError::Rows {
+                name,
+                origin,
+                found,
+                last_frame,
+            });
+        }
+        Ok(Self {
+            input,
+            table,
+            constant,
+        })
+    }
+
+    /// Whether every values input of the plan has its numbers.
+    ///
+    /// # Errors
+    /// [`ValuesError::Missing`] names the first without.
+    pub fn check_complete(plan: &Plan, given: &[Self]) -> Result<(), ValuesError> {
+        let lacks = |(input, _): &(usize, &InputDecl)| given.iter().all(|v| v.input != *input);
+        match values_inputs(plan).find(lacks) {
+            None => Ok(()),
+            Some((_, decl)) => Err(ValuesError::Missing {
+                name: decl.name.clone(),
+                count: decl.count,
+            }),
+        }
+    }
+
+    /// Index into the plan's inputs.
+    pub fn input(&self) -> usize {
+        self.input
+    }
+
+    /// The numbers of a frame; none where the table has no row for it.
+    pub fn of_frame(&self, number: i64) -> &[f32] {
+        let row = if self.constant { 0 } else { number };
+        let row = usize::try_from(row).ok().and_then(|r| self.table.row(r));
+        row.unwrap_or_default()
+    }
+}
+
+fn values_inputs(plan: &Plan) -> impl Iterator<Item = (usize, &InputDecl)> {
+    let all = plan.inputs().iter().enumerate();
+    all.filter(|(_, input)| input.ty == InputType::Values)
+}
+
+fn find_input<'a>(
+    plan: &'a Plan,
+    name: &str,
+    origin: &str,
+) -> Result<(usize, &'a InputDecl), ValuesError> {
+    let found = values_inputs(plan).find(|(_, input)| input.name == name);
+    found.ok_or_else(|| ValuesError::NoInput {
+        name: name.to_owned(),
+        origin: origin.to_owned(),
+        known: values_inputs(plan).map(|(_, i)| i.name.clone()).collect(),
+    })
+}

@@ -1,0 +1,77 @@
+//! A player's frames allocate nothing: poses, values and lists of them keep their memory.
+
+#![expect(
+    unsafe_code,
+    reason = "a global allocator is an unsafe trait; it forwards to the system's"
+)]
+
+use sinew::io::ValueTable;
+use sinew::play::{Cast, Character, Document, Player, Runner, Values};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Skinning, and weights of the one morph target from the caller.
+const DOCUMENT: &str = r#"{
+    "sinew": "1.0",
+    "inputs": {
+        "body": { "type": "mesh" },
+        "pose": { "type": "pose" },
+        "bulge": { "type": "values", "count": 1 }
+    },
+    "stack": [{ "node": "morph", "weights": "bulge" }, "skin"]
+}"#;
+
+// One test only: allocations of a neighbour would be counted too.
+#[test]
+fn advancing_allocates_nothing() {
+    let arm = sinew_samples::arm_with_hand().expect("a sample");
+    let arm = Arc::new(Character::from_asset(arm));
+    let document = Document::from_text("bulge.json", DOCUMENT, "");
+    let plan = Arc::new(document.compile().expect("a correct document"));
+    let cast = Cast::assemble(arm, &plan, &document.folder).expect("no file");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let table = ValueTable {
+        values: (0..10_u8).map(|i| f32::from(i) / 10.0).collect(),
+        columns: 10,
+        is_list: true,
+    };
+    let values = Values::of_table(&plan, "bulge", table, "ten", 9).expect("fits");
+    let runner = Runner::processor(&graph).expect("runs on the processor");
+    let mut player = Player::new(runner, cast, vec![values], None, 30.0).expect("plays");
+    // Inside a pool: from outside, its queue allocates now and then.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a pool").install(|| {
+        player.advance(0).expect("frame 0");
+        let before = COUNT.load(Ordering::Relaxed);
+        for number in 1..10 {
+            player.advance(number).expect("a frame");
+        }
+        assert_eq!(COUNT.load(Ordering::Relaxed) - before, 0, "allocations");
+    });
+}
