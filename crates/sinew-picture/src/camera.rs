@@ -1,9 +1,34 @@
-//! A perspective camera that looks at a set of points.
+//! Cameras: around a set of points, from a place, or as a file has them.
 
-/// Half the vertical opening angle, as a tangent (about 13 degrees: a portrait lens).
+use sinew_geom::{Affine, Projection};
+
+/// Half the vertical opening angle of a camera that frames, as a tangent (about 13 degrees: a portrait lens).
 const TAN_HALF: f32 = 0.23;
 /// Part of the picture the framed points may fill.
 const FILL: f32 = 0.92;
+
+/// How a camera draws what is far away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lens {
+    /// Far things are small.
+    Perspective {
+        /// Tangent of half the vertical angle of view.
+        tan_half_height: f32,
+    },
+    /// All things have the same scale.
+    Orthographic {
+        /// Half the height of the picture, metres.
+        half_height: f32,
+    },
+}
+
+impl Default for Lens {
+    fn default() -> Self {
+        Self::Perspective {
+            tan_half_height: TAN_HALF,
+        }
+    }
+}
 
 /// Where the picture is taken from. Right-handed, Y up; the camera looks along `-backward`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +39,7 @@ pub struct Camera {
     pub(crate) backward: [f32; 3],
     pub(crate) distance: f32,
     aspect: f32,
+    lens: Lens,
 }
 
 pub(crate) fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
@@ -24,40 +50,71 @@ pub(crate) fn sub(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     std::array::from_fn(|c| a[c] - b[c])
 }
 
+/// Right, up and backward of a camera turned by `yaw` around +Y and lifted by `pitch`.
+fn axes(yaw: f32, pitch: f32) -> [[f32; 3]; 3] {
+    let (sy, cy) = yaw.sin_cos();
+    let (sp, cp) = pitch.sin_cos();
+    let right = [cy, 0.0, -sy];
+    let backward = [sy * cp, sp, cy * cp];
+    let up = [-sy * sp, cp, -cy * sp];
+    [right, up, backward]
+}
+
+fn finite(points: &[[f32; 3]]) -> impl Iterator<Item = [f32; 3]> {
+    let all = points.iter().copied();
+    all.filter(|p| p.iter().all(|c| c.is_finite()))
+}
+
+/// The middle of the box around `points` along these axes, in scene space; the origin without points.
+fn middle(points: &[[f32; 3]], axes: [[f32; 3]; 3]) -> [f32; 3] {
+    let (mut lo, mut hi) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for p in finite(points) {
+        for c in 0..3 {
+            lo[c] = lo[c].min(dot(p, axes[c]));
+            hi[c] = hi[c].max(dot(p, axes[c]));
+        }
+    }
+    if lo[0] > hi[0] {
+        return [0.0; 3];
+    }
+    let middle: [f32; 3] = std::array::from_fn(|c| 0.5 * (lo[c] + hi[c]));
+    std::array::from_fn(|c| (0..3).map(|a| middle[a] * axes[a][c]).sum())
+}
+
+/// How far from `target` a camera must be to see all `points`; a metre or so for no points, never zero.
+fn distance(points: &[[f32; 3]], target: [f32; 3], axes: [[f32; 3]; 3], aspect: f32) -> f32 {
+    let [right, up, backward] = axes;
+    let mut distance = if finite(points).next().is_some() {
+        1e-3
+    } else {
+        1.0 / TAN_HALF
+    };
+    for p in finite(points) {
+        let d = sub(p, target);
+        let z = dot(d, backward);
+        distance = distance
+            .max(dot(d, right).abs() / (TAN_HALF * aspect * FILL) + z)
+            .max(dot(d, up).abs() / (TAN_HALF * FILL) + z);
+    }
+    distance
+}
+
+fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
+    let length = dot(v, v).sqrt();
+    (length > 0.0 && length.is_finite()).then(|| v.map(|c| c / length))
+}
+
+fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
 impl Camera {
-    /// A camera around the middle of `points` (in metres) that shows all of them in a picture of that `aspect`
-    /// (width / height). `yaw` turns it to the right around +Y, `pitch` lifts it, both in radians; at zero it
-    /// looks along -Z. Points that are not finite are ignored; without any, it looks at the origin.
-    pub fn framing(points: &[[f32; 3]], yaw: f32, pitch: f32, aspect: f32) -> Self {
-        let (sy, cy) = yaw.sin_cos();
-        let (sp, cp) = pitch.sin_cos();
-        let right = [cy, 0.0, -sy];
-        let backward = [sy * cp, sp, cy * cp];
-        let up = [-sy * sp, cp, -cy * sp];
-        let axes = [right, up, backward];
-        // The middle of the box in view axes, so that a slanted view is centred too.
-        let (mut lo, mut hi) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-        let finite = || points.iter().filter(|p| p.iter().all(|c| c.is_finite()));
-        for p in finite() {
-            for c in 0..3 {
-                lo[c] = lo[c].min(dot(*p, axes[c]));
-                hi[c] = hi[c].max(dot(*p, axes[c]));
-            }
-        }
-        if lo[0] > hi[0] {
-            (lo, hi) = ([-1.0; 3], [1.0; 3]);
-        }
-        let middle: [f32; 3] = std::array::from_fn(|c| 0.5 * (lo[c] + hi[c]));
-        let target: [f32; 3] =
-            std::array::from_fn(|c| (0..3).map(|a| middle[a] * axes[a][c]).sum());
-        let mut distance = 1e-3_f32;
-        for p in finite() {
-            let d = sub(*p, target);
-            let z = dot(d, backward);
-            distance = distance
-                .max(dot(d, right).abs() / (TAN_HALF * aspect * FILL) + z)
-                .max(dot(d, up).abs() / (TAN_HALF * FILL) + z);
-        }
+    fn around(target: [f32; 3], distance: f32, axes: [[f32; 3]; 3], aspect: f32) -> Self {
+        let [right, up, backward] = axes;
         Self {
             eye: std::array::from_fn(|c| target[c] + backward[c] * distance),
             right,
@@ -65,7 +122,148 @@ impl Camera {
             backward,
             distance,
             aspect,
+            lens: Lens::default(),
         }
+    }
+
+    /// A camera around the middle of `points` (in metres) that shows all of them in a picture of that `aspect`
+    /// (width / height). `yaw` turns it to the right around +Y, `pitch` lifts it, both in radians; at zero it
+    /// looks along -Z. Points that are not finite are ignored; without any, it looks at the origin.
+    pub fn framing(points: &[[f32; 3]], yaw: f32, pitch: f32, aspect: f32) -> Self {
+        let axes = axes(yaw, pitch);
+        let target = middle(points, axes);
+        let distance = distance(points, target, axes, aspect);
+        Self::around(target, distance, axes, aspect)
+    }
+
+    /// `count` cameras on a circle around the middle of `points`, the first at `yaw`, each further to the right. All look at the same
+    /// place from the same distance, so that what they show turns and does not grow.
+    pub fn turntable(
+        points: &[[f32; 3]],
+        yaw: f32,
+        pitch: f32,
+        aspect: f32,
+        count: usize,
+    ) -> Vec<Self> {
+        let target = middle(points, axes(0.0, 0.0));
+        let turns = (0..count).map(|i| yaw + std::f32::consts::TAU * i as f32 / count as f32);
+        let all: Vec<_> = turns.map(|yaw| axes(yaw, pitch)).collect();
+        let farthest = all
+            .iter()
+            .map(|&axes| distance(points, target, axes, aspect))
+            .fold(0.0, f32::max);
+        all.into_iter()
+            .map(|axes| Self::around(target, farthest, axes, aspect))
+            .collect()
+    }
+
+    /// A camera at `eye` that looks at `target` (both in metres) with +Y upwards and that lens; `None` where the two are the same place or not
+    /// finite. Straight up and down, -Z is upwards in the picture.
+    pub fn look_at(eye: [f32; 3], target: [f32; 3], lens: Lens, aspect: f32) -> Option<Self> {
+        let offset = sub(eye, target);
+        let backward = unit(offset)?;
+        let right = unit(cross([0.0, 1.0, 0.0], backward))
+            .filter(|_| backward[1].abs() < 0.99999)
+            .unwrap_or([1.0, 0.0, 0.0]);
+        let up = unit(cross(backward, right))?;
+        Some(Self {
+            eye,
+            right: unit(cross(up, backward))?,
+            up,
+            backward,
+            distance: dot(offset, offset).sqrt(),
+            aspect,
+            lens,
+        })
+    }
+
+    /// The camera of a file that stands at `scene_from_camera`, for a picture of that aspect: its vertical angle of view is kept. Scales of the
+    /// node do not count. `None` where its axes vanish or are not finite.
+    pub fn from_projection(
+        scene_from_camera: &Affine<f64>,
+        projection: Projection,
+        aspect: f32,
+    ) -> Option<Self> {
+        let to_f32 = |v: [f64; 3]| v.map(|c| c as f32);
+        let column = |c: usize| to_f32(std::array::from_fn(|r| scene_from_camera.linear[(r, c)]));
+        let backward = unit(column(2))?;
+        let right = unit(cross(column(1), backward))?;
+        let t = scene_from_camera.translation;
+        let lens = match projection {
+            Projection::Perspective { fov_y, .. } => Lens::Perspective {
+                tan_half_height: (0.5 * fov_y).tan(),
+            },
+            Projection::Orthographic { half_size, .. } => Lens::Orthographic {
+                half_height: half_size[1].abs().max(f32::MIN_POSITIVE),
+            },
+        };
+        let eye = to_f32([t[0], t[1], t[2]]);
+        eye.iter().all(|c| c.is_finite()).then_some(Self {
+            eye,
+            right,
+            up: cross(backward, right),
+            backward,
+            distance: 1.0,
+            aspect,
+            lens,
+        })
+    }
+
+    /// Where the camera stands, metres.
+    pub fn eye(&self) -> [f32; 3] {
+        self.eye
+    }
+    /// To the right of the picture, unit length.
+    pub fn right(&self) -> [f32; 3] {
+        self.right
+    }
+    /// Upwards in the picture, unit length.
+    pub fn up(&self) -> [f32; 3] {
+        self.up
+    }
+    /// From the scene to the camera, unit length.
+    pub fn backward(&self) -> [f32; 3] {
+        self.backward
+    }
+    /// Its lens.
+    pub fn lens(&self) -> Lens {
+        self.lens
+    }
+    /// Width / height of the pictures that it takes.
+    pub fn aspect(&self) -> f32 {
+        self.aspect
+    }
+
+    /// How far before the camera a point is, metres.
+    pub fn depth(&self, point: [f32; 3]) -> f32 {
+        -dot(sub(point, self.eye), self.backward)
+    }
+
+    /// Rows of the matrix that maps scene space to clip space: x right and y up from -w to w, z from 0 at `near` to w at `far` (metres before the
+    /// camera).
+    pub fn clip_from_scene(&self, near: f32, far: f32) -> [[f32; 4]; 4] {
+        let row = |axis: [f32; 3], scale: f32| -> [f32; 4] {
+            let [x, y, z] = axis.map(|c| c * scale);
+            [x, y, z, -dot(axis, self.eye) * scale]
+        };
+        let forward = self.backward.map(|c| -c);
+        let span = (far - near).max(f32::MIN_POSITIVE);
+        let (scale, depth, w) = match self.lens {
+            Lens::Perspective { tan_half_height } => {
+                (1.0 / tan_half_height, far / span, row(forward, 1.0))
+            }
+            Lens::Orthographic { half_height } => {
+                (1.0 / half_height, 1.0 / span, [0.0, 0.0, 0.0, 1.0])
+            }
+        };
+        let mut z = row(forward, depth);
+        z[3] -= near * depth;
+        [
+            row(self.right, scale / self.aspect),
+            row(self.up, scale),
+            z,
+            w,
+        ]
     }
 
     /// Pixel coordinates (x right, y down) and depth (metres before the camera) of a point in a picture of
@@ -77,7 +275,10 @@ impl Camera {
         if !(depth > near && depth.is_finite()) {
             return None;
         }
-        let scale = 0.5 / (TAN_HALF * depth);
+        let scale = match self.lens {
+            Lens::Perspective { tan_half_height } => 0.5 / (tan_half_height * depth),
+            Lens::Orthographic { half_height } => 0.5 / half_height,
+        };
         let x = (0.5 + dot(d, self.right) * scale / self.aspect) * width;
         let y = (0.5 - dot(d, self.up) * scale) * height;
         (x.is_finite() && y.is_finite()).then_some([x, y, depth])

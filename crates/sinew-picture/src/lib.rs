@@ -30,7 +30,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-pub use camera::Camera;
+pub use camera::{Camera, Lens};
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
 pub use color_map::ColorMap;
 pub use normals::smooth_normals;

@@ -1,0 +1,65 @@
+//! Pictures of deformed meshes, without a window: on any graphics device, in software or hardware.
+//!
+//! A [`Scene`] lists [`Surface`]s and [`Lines`] with how they look; a [`Shot`] says from where and how large; a [`Renderer`] draws it
+//! and gives an [`Image`](sinew_geom::Image). Surfaces draw from a graph's device buffers as they are ([`Surface::bind`]), or from
+//! arrays ([`Surface::upload`]).
+//!
+//! ```
+//! use sinew_geom::{Mesh, Topology};
+//! use sinew_gpu::{Gpu, GpuError, GpuOptions};
+//! use sinew_picture::Camera;
+//! use sinew_render::{Renderer, Scene, Shot, Surface, SurfaceLook};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gpu = match Gpu::new(&GpuOptions::from_env()) {
+//!     Ok(gpu) => gpu,
+//!     // Says what to install.
+//!     Err(GpuError::Adapter(why)) => {
+//!         eprintln!("{why}");
+//!         return Ok(());
+//!     }
+//!     Err(error) => return Err(error.into()),
+//! };
+//! let corners = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+//! let mesh = Mesh::new("triangle", Topology::new(3, vec![[0, 1, 2]])?, corners);
+//! let surface = Surface::new(&gpu, &mesh)?;
+//! let scene = Scene {
+//!     surfaces: vec![SurfaceLook::clay(&surface)],
+//!     bounds: mesh.bounds(),
+//!     ..Scene::default()
+//! };
+//! let camera = Camera::framing(&mesh.positions, 0.3, 0.2, 1.0);
+//! let image = Renderer::new(&gpu)?.render(&scene, &Shot::studio(64, 64, camera))?;
+//! assert_eq!(image.width(), 64);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How a picture is made
+//!
+//! Vertices are fetched from storage buffers by their index, so that any layout that kernels write can be drawn and each triangle knows
+//! its edges. Passes: depths from the key light (a shadow map of 1024 texels, read with 32 taps); depths and normals from the
+//! camera; ambient occlusion from them (alchemy estimator, 14 taps a pixel, turned from pixel to pixel, then blurred); then the
+//! picture itself with four samples a pixel, lit by three lights that travel with the camera. Colours are linear until they
+//! are stored. Nothing depends on time or chance.
+
+mod draws;
+mod error;
+mod lines;
+mod materials;
+mod pipelines;
+mod renderer;
+mod scene;
+mod smooth;
+mod surface;
+mod targets;
+mod view;
+
+pub use error::RenderError;
+pub use lines::Lines;
+pub use materials::Materials;
+pub use renderer::Renderer;
+pub use scene::{
+    Background, Layer, Lighting, LinesLook, Paint, Scene, Shot, SurfaceLook, ValueScale, Wireframe,
+};
+pub use surface::Surface;

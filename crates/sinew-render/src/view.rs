@@ -1,0 +1,189 @@
+//! The uniforms that every pass reads: camera, lights, shadow, picture.
+
+use crate::scene::{Background, Scene, Shot};
+use sinew_geom::Bounds;
+use sinew_picture::{Camera, Lens};
+
+/// Texels of the shadow map along each side.
+pub(crate) const SHADOW_TEXELS: u32 = 1024;
+/// Radius of the neighbourhood that occlusion looks at, as a part of the scene's radius.
+const OCCLUSION_PART: f32 = 0.16;
+/// How far the ground reaches, in radii of the scene (ground.wgsl).
+const GROUND_REACH: f32 = 4.0;
+/// The nearest distance is at least this part of the farthest: 24 bits of depth then tell a ten-thousandth apart.
+const NEAREST_PART: f32 = 1e-4;
+
+/// Direction to the light in camera axes (right, up, towards the camera) and linear colour: key, fill, rim.
+const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
+    ([-0.55, 0.80, 0.60], [0.92, 0.89, 0.84]),
+    ([0.85, 0.10, 0.45], [0.16, 0.19, 0.24]),
+    ([0.35, 0.55, -0.80], [0.36, 0.40, 0.46]),
+];
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct LightUniforms {
+    direction: [f32; 3],
+    unused0: f32,
+    color: [f32; 3],
+    unused1: f32,
+}
+
+/// `View` of view.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct ViewUniforms {
+    /// By columns.
+    clip_from_scene: [[f32; 4]; 4],
+    shadow_from_scene: [[f32; 4]; 4],
+    eye: [f32; 3],
+    is_orthographic: u32,
+    right: [f32; 3],
+    near: f32,
+    up: [f32; 3],
+    far: f32,
+    backward: [f32; 3],
+    half_height: f32,
+    size: [f32; 2],
+    aspect: f32,
+    ground: f32,
+    center: [f32; 3],
+    radius: f32,
+    lights: [LightUniforms; 3],
+    background_top: [f32; 4],
+    background_bottom: [f32; 4],
+    has_shadows: u32,
+    has_occlusion: u32,
+    occlusion_radius: f32,
+    shadow_texel: f32,
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+fn unit(v: [f32; 3]) -> [f32; 3] {
+    let length = dot(v, v).sqrt();
+    if length > 0.0 {
+        v.map(|c| c / length)
+    } else {
+        [0.0, 1.0, 0.0]
+    }
+}
+
+fn columns(rows: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
+    std::array::from_fn(|c| std::array::from_fn(|r| rows[r][c]))
+}
+
+/// A ball around the scene: its middle and radius, metres. Never of no size.
+pub(crate) fn ball(bounds: Option<Bounds>) -> ([f32; 3], f32) {
+    let (lo, hi) = bounds.unwrap_or(([-0.5; 3], [0.5; 3]));
+    let center = std::array::from_fn(|c| 0.5 * (lo[c] + hi[c]));
+    let half: [f32; 3] = std::array::from_fn(|c| 0.5 * (hi[c] - lo[c]));
+    (center, dot(half, half).sqrt().max(1e-4))
+}
+
+/// Whether the ground is in the picture: asked for, and seen from above.
+pub(crate) fn shows_ground(scene: &Scene<'_>, shot: &Shot) -> bool {
+    let ground = scene.bounds.map_or(0.0, |b| b.0[1]);
+    shot.ground && shot.camera.eye()[1] > ground
+}
+
+fn lights(camera: &Camera) -> [LightUniforms; 3] {
+    LIGHTS.map(|(d, color)| LightUniforms {
+        direction: unit(std::array::from_fn(|c| {
+            d[0] * camera.right()[c] + d[1] * camera.up()[c] + d[2] * camera.backward()[c]
+        })),
+        unused0: 0.0,
+        color,
+        unused1: 0.0,
+    })
+}
+
+/// Nearest and farthest depth of what is drawn.
+fn depth_range(camera: &Camera, center: [f32; 3], radius: f32, ground: bool) -> (f32, f32) {
+    let middle = camera.depth(center);
+    let far_reach = if ground { 1.5 * GROUND_REACH } else { 1.05 };
+    let far = (middle + far_reach * radius).max(radius * 1e-2);
+    let near = middle - 1.05 * radius;
+    match camera.lens() {
+        Lens::Perspective { .. } => (near.max(far * NEAREST_PART), far),
+        // Nothing is behind an orthographic camera but for its near plane.
+        Lens::Orthographic { .. } => (near.max(0.0), far),
+    }
+}
+
+/// Rows of the map from the scene to the shadow map of a light in that direction.
+fn shadow_rows(direction: [f32; 3], center: [f32; 3], radius: f32) -> [[f32; 4]; 4] {
+    let aside = if direction[1].abs() < 0.99 {
+        [0.0, 1.0, 0.0]
+    } else {
+        [1.0, 0.0, 0.0]
+    };
+    let right = unit(cross(aside, direction));
+    let up = cross(direction, right);
+    let row = |axis: [f32; 3], scale: f32, offset: f32| {
+        let [x, y, z] = axis.map(|c| c * scale);
+        [x, y, z, offset - scale * dot(axis, center)]
+    };
+    [
+        row(right, 1.0 / radius, 0.0),
+        row(up, 1.0 / radius, 0.0),
+        // From the light's side at 0 to the far side at 1.
+        row(direction, -0.5 / radius, 0.5),
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+}
+
+impl ViewUniforms {
+    pub(crate) fn new(scene: &Scene<'_>, shot: &Shot) -> Self {
+        let camera = &shot.camera;
+        let (center, radius) = ball(scene.bounds);
+        let lights = lights(camera);
+        let ground = shows_ground(scene, shot);
+        let (near, far) = depth_range(camera, center, radius, ground);
+        // Room for the soft edge.
+        let shadow_radius = radius * 1.03;
+        let [top, bottom] = match shot.background {
+            Background::Transparent => [[0.0; 4]; 2],
+            Background::Plain([r, g, b]) => [[r, g, b, 1.0]; 2],
+            Background::Gradient(top, bottom) => [top, bottom].map(|[r, g, b]| [r, g, b, 1.0]),
+        };
+        let (is_orthographic, half_height) = match camera.lens() {
+            Lens::Perspective { tan_half_height } => (0, tan_half_height),
+            Lens::Orthographic { half_height } => (1, half_height),
+        };
+        Self {
+            clip_from_scene: columns(camera.clip_from_scene(near, far)),
+            shadow_from_scene: columns(shadow_rows(lights[0].direction, center, shadow_radius)),
+            eye: camera.eye(),
+            is_orthographic,
+            right: camera.right(),
+            near,
+            up: camera.up(),
+            far,
+            backward: camera.backward(),
+            half_height,
+            size: [shot.width as f32, shot.height as f32],
+            aspect: camera.aspect(),
+            ground: scene.bounds.map_or(0.0, |b| b.0[1]),
+            center,
+            radius,
+            lights,
+            background_top: top,
+            background_bottom: bottom,
+            has_shadows: u32::from(shot.shadows),
+            has_occlusion: u32::from(shot.occlusion),
+            occlusion_radius: radius * OCCLUSION_PART,
+            shadow_texel: 2.0 * shadow_radius / SHADOW_TEXELS as f32,
+        }
+    }
+}
