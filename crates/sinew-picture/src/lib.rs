@@ -21,6 +21,7 @@
 mod camera;
 mod canvas;
 mod color_map;
+mod extent;
 mod normals;
 mod scale_bar;
 mod shade;
@@ -33,6 +34,7 @@ mod tests;
 pub use camera::{Camera, Lens};
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
 pub use color_map::ColorMap;
+pub use extent::Extent;
 pub use normals::smooth_normals;
 pub use scale_bar::{Scale, ScaleBarStyle, draw_scale_bar, ticks};
 pub use sheet::{Panel, sheet, side_by_side};
