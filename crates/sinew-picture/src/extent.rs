@@ -71,7 +71,11 @@ mod tests {
             let a = i as f32 * 0.618;
             let b = i as f32 * 0.211;
             let r = 1.0 + 0.4 * (3.0 * a).sin() * (2.0 * b).cos();
-            [r * a.cos() * b.sin(), 2.0 * r * b.cos(), r * a.sin() * b.sin()]
+            [
+                r * a.cos() * b.sin(),
+                2.0 * r * b.cos(),
+                r * a.sin() * b.sin(),
+            ]
         };
         (0..5000).map(lump).collect()
     }
@@ -88,7 +92,10 @@ mod tests {
             let exact = Camera::framing(&points, yaw, 0.3, 1.5);
             for p in &points {
                 let [x, y, _] = camera.project(*p, 1.5, 1.0).expect("before the camera");
-                assert!((0.0..=1.5).contains(&x) && (0.0..=1.0).contains(&y), "{p:?}");
+                assert!(
+                    (0.0..=1.5).contains(&x) && (0.0..=1.0).contains(&y),
+                    "{p:?}"
+                );
             }
             assert!((camera.distance / exact.distance - 1.0).abs() < 0.02);
         }
@@ -98,8 +105,18 @@ mod tests {
     fn bounds_are_exact_and_nonsense_does_not_count() {
         let mut extent = Extent::default();
         assert_eq!(extent.bounds(), None);
-        extent.add([[f32::NAN, 0.0, 0.0], [1.0, 2.0, 3.0], [f32::INFINITY; 3], [-1.0, 5.0, 0.0]]);
+        extent.add([
+            [f32::NAN, 0.0, 0.0],
+            [1.0, 2.0, 3.0],
+            [f32::INFINITY; 3],
+            [-1.0, 5.0, 0.0],
+        ]);
         assert_eq!(extent.bounds(), Some(([-1.0, 2.0, 0.0], [1.0, 5.0, 3.0])));
-        assert!(extent.points().iter().all(|p| p.iter().all(|c| c.is_finite())));
+        assert!(
+            extent
+                .points()
+                .iter()
+                .all(|p| p.iter().all(|c| c.is_finite()))
+        );
     }
 }

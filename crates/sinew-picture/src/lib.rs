@@ -26,6 +26,7 @@ mod normals;
 mod scale_bar;
 mod shade;
 mod sheet;
+mod srgb;
 mod text;
 
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use scale_bar::{Scale, ScaleBarStyle, draw_scale_bar, ticks};
 pub use sheet::{Panel, sheet, side_by_side};
 /// Finished pixels.
 pub use sinew_geom::Image;
+pub use srgb::{linear_from_srgb, srgb_from_linear};
 pub use text::{Font, TextStyle, draw_text, text_width};
 
 /// Why a picture could not be drawn.

@@ -156,7 +156,10 @@ fn checker(uv: vec2f) -> vec3f {
 }
 
 fn mapped(value: f32) -> vec3f {
-    let t = (value - surface.value_min) / max(surface.value_max - surface.value_min, 1e-30);
+    var t = (value - surface.value_min) / (surface.value_max - surface.value_min);
+    if surface.value_max == surface.value_min {
+        t = 0.5;
+    }
     // Not a number is no colour of the map.
     if !(t >= 0.0 || t <= 1.0) {
         return vec3f(0.2158605);
