@@ -71,7 +71,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// GLB, glTF, OBJ or PLY file.
+    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
     /// Graph document; without it the one in the character file.
     #[arg(short, long)]

@@ -151,6 +151,29 @@ impl Actor {
         Ok(())
     }
 
+    /// Ends of all lines that the graph puts out, two each. Brings them back where they are on a device.
+    pub(super) fn line_ends(&mut self) -> Outcome<Vec<[f32; 3]>> {
+        let Source::Graph(player) = &mut self.source else {
+            return Ok(Vec::new());
+        };
+        let names: Vec<String> = outputs(player.graph())
+            .filter(|o| matches!(o.1, OutputPlace::Lines(_)))
+            .map(|o| o.0.to_owned())
+            .collect();
+        let mut out = Vec::new();
+        for name in names {
+            let lines = match player.runner_mut() {
+                Runner::Processor(instance) => instance.line_output(&name).map(<[_]>::to_vec),
+                Runner::Graphics(instances) => {
+                    instances.read_lines(&name, 0).map_err(PlayError::Device)?
+                }
+                _ => None,
+            };
+            out.extend(lines.into_iter().flatten().flat_map(|l| [l.from, l.to]));
+        }
+        Ok(out)
+    }
+
     /// A mask or values that the graph puts out.
     pub(super) fn read_floats(&mut self, name: &str) -> Outcome<Vec<f32>> {
         let missing = |known: Vec<String>| {

@@ -74,10 +74,12 @@ struct Studio<'a> {
 /// What the steps taken together fill and show.
 #[derive(Default)]
 struct Measured {
-    /// Everything, for light and ground.
+    /// All surfaces and lines, for light and depth.
     whole: Extent,
-    /// What the camera looks at.
+    /// What the camera looks at: all of it, or what the joints in focus move.
     framed: Extent,
+    /// Lowest place of a surface.
+    ground: Option<f32>,
     range: Range,
 }
 
@@ -320,12 +322,30 @@ impl Studio<'_> {
 
     fn add_extent(&self, actor: &mut Actor, out: &mut Measured) -> Outcome {
         let rests: Vec<_> = actor.parts.iter().map(|p| p.rest.clone()).collect();
-        let Measured { whole, framed, .. } = out;
+        let Measured {
+            whole,
+            framed,
+            ground,
+            ..
+        } = out;
         actor.each_positions(|i, positions| {
             whole.add(positions.iter().copied());
-            let focused = view::focused(&rests[i], &self.focus).unwrap_or_default();
-            framed.add(focused.iter().map(|&v| positions[v as usize]));
-        })
+            let heights = positions.iter().map(|p| p[1]).filter(|h| h.is_finite());
+            *ground = heights.chain(*ground).reduce(f32::min);
+            match view::focused(&rests[i], &self.focus) {
+                Some(vertices) => framed.add(vertices.iter().map(|&v| positions[v as usize])),
+                None if self.focus.is_empty() => framed.add(positions.iter().copied()),
+                None => {}
+            }
+        })?;
+        if !self.args.look.no_lines {
+            let ends = actor.line_ends()?;
+            whole.add(ends.iter().copied());
+            if self.focus.is_empty() {
+                framed.add(ends);
+            }
+        }
+        Ok(())
     }
 
     /// Brings an actor to a frame, with what the look needs.
@@ -369,13 +389,10 @@ impl Studio<'_> {
     ) -> Outcome<Camera> {
         let [width, height] = self.paper.size;
         let aspect = width as f32 / height as f32;
-        let framed = if self.focus.is_empty() {
-            &measured.whole
-        } else {
-            &measured.framed
-        };
         let turns = self.args.kind.turntable.map(|_| steps);
-        let cameras = self.view.cameras(framed, actor.pose(), aspect, turns)?;
+        let cameras = self
+            .view
+            .cameras(&measured.framed, actor.pose(), aspect, turns)?;
         let last = cameras.len().saturating_sub(1);
         cameras
             .get(step.turn.min(last))
@@ -411,6 +428,7 @@ impl Studio<'_> {
         let ends = self.ends(measured);
         let mut scene = Scene {
             bounds: measured.whole.bounds(),
+            ground: measured.ground,
             ..Scene::default()
         };
         for part in &actor.parts {
