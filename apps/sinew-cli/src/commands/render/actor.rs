@@ -110,6 +110,11 @@ impl Actor {
         Ok(())
     }
 
+    /// Whether the frame that is shown has no triangle.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|p| p.surface.triangle_count() == 0)
+    }
+
     /// Whether its graph has a parameter of that name.
     pub(super) fn has_parameter(&self, name: &str) -> bool {
         match &self.source {

@@ -230,10 +230,7 @@ impl Studio<'_> {
 
     /// One for each thing to compare, in order.
     fn actors(&self, numbers: &[i64]) -> Outcome<Vec<Actor>> {
-        let document = match &self.args.play.graph {
-            Some(path) => load::document(path)?,
-            None => Document::of_character(&self.character),
-        };
+        let document = self.document()?;
         let compared = &self.args.kind.compare;
         let variants = if compared.is_empty() {
             vec![Variant::of(document)]
@@ -252,6 +249,14 @@ impl Studio<'_> {
             .collect::<Outcome<_>>()?;
         self.check_settings(&actors)?;
         Ok(actors)
+    }
+
+    /// The graph of `--graph`, else the character's own or the default.
+    fn document(&self) -> Outcome<Document> {
+        match &self.args.play.graph {
+            Some(path) => load::document(path),
+            None => Ok(Document::of_character(&self.character)),
+        }
     }
 
     fn actor(&self, variant: &Variant, numbers: &[i64]) -> Outcome<Actor> {
@@ -284,7 +289,7 @@ impl Studio<'_> {
         if self.look != Look::Numbers(look::Source::Difference) {
             return Ok(None);
         }
-        let document = Document::of_character(&self.character);
+        let document = self.document()?;
         let entry = &self.args.look.against;
         let variant = Variant::parse(entry, &document, &self.character)?;
         self.actor(&variant, numbers).map(Some)
@@ -310,6 +315,11 @@ impl Studio<'_> {
                 self.add_extent(actor, &mut out)?;
             }
             progress.step(i + 1);
+        }
+        if actors.iter().all(Actor::is_empty) {
+            let path = self.args.input.display();
+            let message = format!("{path}: there is nothing to see, the meshes have no triangles");
+            self.talk.warning("nothing_to_see", &message);
         }
         if !self.focus.is_empty() && out.framed.bounds().is_none() {
             return Err(Failure::usage(format!(
