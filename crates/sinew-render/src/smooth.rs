@@ -6,7 +6,17 @@ use sinew_geom::{CornerFans, Mesh, WeldMap};
 use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, KernelSource, wgpu};
 
 /// Invocations of a workgroup (smooth_normals.wgsl).
-const GROUP: u32 = 64;
+pub(crate) const GROUP: u32 = 64;
+
+/// `Sizes` of smooth_normals.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+struct Sizes {
+    vertices: u32,
+    first_position: u32,
+    row: u32,
+    unused: u32,
+}
 
 /// The triangles around each vertex, and room for the normals.
 #[derive(Clone, Debug)]
@@ -53,7 +63,12 @@ impl Smooth {
             &bindings,
         ))?;
         let groups = gpu.grid(self.vertices as usize, GROUP)?;
-        let sizes = [self.vertices, positions.first, groups[0] * GROUP, 0];
+        let sizes = Sizes {
+            vertices: self.vertices,
+            first_position: positions.first,
+            row: groups[0] * GROUP,
+            unused: 0,
+        };
         let sizes = Buffer::from_slice(gpu, "sizes", &[sizes], BufferUse::Uniform)?;
         let bound = kernel.bind(
             gpu,
@@ -91,4 +106,17 @@ fn around(rest: &Mesh) -> Vec<u32> {
         .collect();
     out.extend(triangles);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{assert_layout, checked, fields};
+
+    #[test]
+    fn sizes_lie_as_the_kernel_says() {
+        let module = checked(include_str!("wgsl/smooth_normals.wgsl"));
+        let fields = fields!(Sizes, vertices: u32, first_position: u32, row: u32);
+        assert_layout(&module, "Sizes", size_of::<Sizes>(), fields);
+    }
 }
