@@ -70,6 +70,7 @@ pub(crate) struct Variant {
     pub(crate) is_textured: bool,
     pub(crate) is_cut: bool,
     pub(crate) is_wired: bool,
+    pub(crate) is_translucent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -360,6 +361,7 @@ fn variant_of(look: &SurfaceLook<'_>, part: &Part, is_textured: bool) -> Variant
         is_textured,
         is_cut: alpha != AlphaMode::Opaque,
         is_wired: look.wireframe.is_some(),
+        is_translucent: kind_of(look, part) == DrawKind::Translucent,
     }
 }
 

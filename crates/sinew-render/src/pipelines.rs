@@ -371,13 +371,17 @@ fn depth_state(d: &Description) -> Option<wgpu::DepthStencilState> {
     })
 }
 
-fn constants(variant: Variant) -> [(&'static str, f64); 5] {
+fn constants(variant: Variant) -> [(&'static str, f64); 6] {
     [
         ("paint", f64::from(variant.paint)),
         ("lighting", f64::from(variant.lighting)),
         ("is_textured", f64::from(u8::from(variant.is_textured))),
         ("is_cut", f64::from(u8::from(variant.is_cut))),
         ("is_wired", f64::from(u8::from(variant.is_wired))),
+        (
+            "is_translucent",
+            f64::from(u8::from(variant.is_translucent)),
+        ),
     ]
 }
 

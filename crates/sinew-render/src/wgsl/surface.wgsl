@@ -32,6 +32,8 @@ override is_textured: bool = false;
 // Whether alpha cuts holes.
 override is_cut: bool = false;
 override is_wired: bool = false;
+// Whether what is behind shines through.
+override is_translucent: bool = false;
 
 const PAINT_PLAIN = 0u;
 const PAINT_MATERIAL = 1u;
@@ -239,7 +241,9 @@ fn color(c: Corner, @builtin(front_facing) is_front: bool) -> @location(0) vec4f
     if is_wired {
         rgb = mix(rgb, surface.wire.rgb, wire_coverage(c) * 0.85);
     }
-    return vec4f(clamp(rgb, vec3f(), vec3f(1.0)) * base.a, base.a);
+    // What does not let through has no alpha, whatever its texture holds.
+    let alpha = select(1.0, clamp(base.a, 0.0, 1.0), is_translucent);
+    return vec4f(clamp(rgb, vec3f(), vec3f(1.0)) * alpha, alpha);
 }
 
 // For occlusion: the normal along the camera's axes.
