@@ -85,18 +85,25 @@ fn middle(points: &[[f32; 3]], axes: [[f32; 3]; 3]) -> [f32; 3] {
 fn distance(points: &[[f32; 3]], target: [f32; 3], axes: [[f32; 3]; 3], aspect: f32) -> f32 {
     let [right, up, backward] = axes;
     let mut distance = if finite(points).next().is_some() {
-        1e-3
+        0.0
     } else {
         1.0 / TAN_HALF
     };
+    let mut reach = 0.0_f32;
     for p in finite(points) {
+        reach = p.iter().fold(reach, |most, c| most.max(c.abs()));
         let d = sub(p, target);
         let z = dot(d, backward);
         distance = distance
             .max(dot(d, right).abs() / (TAN_HALF * aspect * FILL) + z)
             .max(dot(d, up).abs() / (TAN_HALF * FILL) + z);
     }
-    distance
+    // Points at one place, up to rounding.
+    if distance > 1e-5 * reach {
+        distance
+    } else {
+        (1e-5 * reach).max(1e-3)
+    }
 }
 
 fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
