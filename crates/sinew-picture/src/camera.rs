@@ -165,7 +165,7 @@ impl Camera {
     }
 
     /// A camera at `eye` that looks at `target` (both in metres) with +Y upwards and that lens; `None` where the two are the same place or not
-    /// finite. Straight up and down, -Z is upwards in the picture.
+    /// finite. Straight down, -Z is upwards in the picture; straight up, +Z is.
     pub fn look_at(eye: [f32; 3], target: [f32; 3], lens: Lens, aspect: f32) -> Option<Self> {
         let offset = sub(eye, target);
         let backward = unit(offset)?;
@@ -298,3 +298,6 @@ impl Camera {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
