@@ -467,7 +467,12 @@ mod tests {
             first_color: u32,
             first_value: u32,
         );
-        assert_layout(&surface_module(), "Surface", size_of::<SurfaceUniforms>(), surface);
+        assert_layout(
+            &surface_module(),
+            "Surface",
+            size_of::<SurfaceUniforms>(),
+            surface,
+        );
         let text = crate::pipelines::whole_text(include_str!("wgsl/line.wgsl"));
         let line = fields!(LineUniforms, width: f32, alpha: f32, first_line: u32, nearer: f32);
         assert_layout(&checked(&text), "Style", size_of::<LineUniforms>(), line);
@@ -492,7 +497,11 @@ mod tests {
         ] {
             assert_eq!(constant(&module, name), paint_number(&paint), "{name}");
         }
-        assert_eq!(constant(&module, "PAINT_MATERIAL"), 1, "materials need a device");
+        assert_eq!(
+            constant(&module, "PAINT_MATERIAL"),
+            1,
+            "materials need a device"
+        );
         for (name, lighting) in [
             ("LIGHTING_STUDIO", Lighting::Studio),
             ("LIGHTING_SOFT", Lighting::Soft),

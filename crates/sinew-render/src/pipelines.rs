@@ -474,7 +474,10 @@ mod tests {
             let module = crate::tests::checked(&whole_text(d.text));
             let names: Vec<_> = module.entry_points().into_iter().map(|e| e.name).collect();
             for entry in [d.vertex, d.fragment] {
-                assert!(names.iter().any(|n| n == entry), "{pass:?}: {entry} in {names:?}");
+                assert!(
+                    names.iter().any(|n| n == entry),
+                    "{pass:?}: {entry} in {names:?}"
+                );
             }
         }
     }

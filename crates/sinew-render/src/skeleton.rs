@@ -45,7 +45,8 @@ pub fn skeletal_nodes(rig: &Rig, meshes: &[Mesh]) -> Vec<usize> {
 fn sole_joint(mesh: &Mesh) -> Option<usize> {
     let influences = mesh.influences.as_ref()?;
     let first = *influences.joints().first()?;
-    let is_rigid = influences.max_per_vertex() == 1 && influences.joints().iter().all(|&j| j == first);
+    let is_rigid =
+        influences.max_per_vertex() == 1 && influences.joints().iter().all(|&j| j == first);
     is_rigid.then_some(first as usize)
 }
 
@@ -89,7 +90,10 @@ impl Rest {
     fn new(rig: &Rig, nodes: &[usize]) -> Self {
         let pose = rig.rest_pose();
         let scene_from_node: Vec<_> = nodes.iter().map(|&n| pose.scene_from_node[n]).collect();
-        let (mut lo, mut hi) = (Point::repeat(f64::INFINITY), Point::repeat(f64::NEG_INFINITY));
+        let (mut lo, mut hi) = (
+            Point::repeat(f64::INFINITY),
+            Point::repeat(f64::NEG_INFINITY),
+        );
         for node in scene_from_node.iter().filter(|n| n.is_finite()) {
             (lo, hi) = (lo.inf(&node.translation), hi.sup(&node.translation));
         }
@@ -131,7 +135,9 @@ impl Rest {
             None => Point::y() * (LONE_STUB * self.size),
         };
         let target = here + along;
-        let local = self.scene_from_node[joint].inverse().map(|i| i.point(target));
+        let local = self.scene_from_node[joint]
+            .inverse()
+            .map(|i| i.point(target));
         // A node that is flat at rest cannot say where: no stub.
         self.bone(joint, target, End::Stub(local.unwrap_or_default()))
     }

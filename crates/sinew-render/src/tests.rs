@@ -17,9 +17,19 @@ pub(crate) fn surface_module() -> Module {
 
 /// Compares a structure with `(name, offset, size)` of the fields that stand for it, in order.
 #[track_caller]
-pub(crate) fn assert_layout(module: &Module, name: &str, size: usize, fields: &[(&str, usize, usize)]) {
-    let layout = module.struct_layout(name).unwrap_or_else(|| panic!("no structure {name}"));
-    let found = layout.fields.iter().map(|f| (f.name.as_str(), f.offset as usize, f.size as usize));
+pub(crate) fn assert_layout(
+    module: &Module,
+    name: &str,
+    size: usize,
+    fields: &[(&str, usize, usize)],
+) {
+    let layout = module
+        .struct_layout(name)
+        .unwrap_or_else(|| panic!("no structure {name}"));
+    let found = layout
+        .fields
+        .iter()
+        .map(|f| (f.name.as_str(), f.offset as usize, f.size as usize));
     let found: Vec<_> = found.filter(|f| !f.0.starts_with("unused")).collect();
     assert_eq!(found, fields, "{name}");
     assert_eq!(layout.size as usize, size, "size of {name}");
@@ -37,7 +47,10 @@ pub(crate) use fields;
 #[track_caller]
 pub(crate) fn constant(module: &Module, name: &str) -> u32 {
     let naga = module.naga();
-    let found = naga.constants.iter().find(|(_, c)| c.name.as_deref() == Some(name));
+    let found = naga
+        .constants
+        .iter()
+        .find(|(_, c)| c.name.as_deref() == Some(name));
     let (_, found) = found.unwrap_or_else(|| panic!("no constant {name}"));
     match naga.global_expressions[found.init] {
         naga::Expression::Literal(naga::Literal::U32(value)) => value,

@@ -238,10 +238,12 @@ mod tests {
             let rows = shadow_rows(light, center, radius);
             for corner in Camera::corners([-1.0, 0.0, -2.0], [3.0, 2.0, 2.0]) {
                 let depth = camera.depth(corner);
-                assert!(depth < far && (depth > near || near <= far * NEAREST_PART), "{depth}");
-                let [x, y, z, _] = rows.map(|r| {
-                    (0..3).map(|c| r[c] * corner[c]).sum::<f32>() + r[3]
-                });
+                assert!(
+                    depth < far && (depth > near || near <= far * NEAREST_PART),
+                    "{depth}"
+                );
+                let [x, y, z, _] =
+                    rows.map(|r| (0..3).map(|c| r[c] * corner[c]).sum::<f32>() + r[3]);
                 assert!(x.abs() <= 1.0 && y.abs() <= 1.0 && (0.0..=1.0).contains(&z));
             }
         }

@@ -50,9 +50,17 @@ fn joints_of_skins_are_skeletal_and_those_of_lone_meshes_are_not() {
     let rigid = bound(&[&[(3, 1.0)], &[(3, 1.0)]], 4);
     let rig = rig();
     let both = [skinned.clone(), rigid.clone()];
-    assert_eq!(skeletal_nodes(&rig, &both), [0, 1, 3], "node 4 carries a mesh");
+    assert_eq!(
+        skeletal_nodes(&rig, &both),
+        [0, 1, 3],
+        "node 4 carries a mesh"
+    );
     assert_eq!(skeletal_nodes(&rig, &[rigid.clone(), skinned]), [0, 1, 3]);
-    assert_eq!(skeletal_nodes(&rig, &[]), [0, 1, 3, 4], "no mesh says otherwise");
+    assert_eq!(
+        skeletal_nodes(&rig, &[]),
+        [0, 1, 3, 4],
+        "no mesh says otherwise"
+    );
     // A skinned mesh that follows one joint in the midst of its skin.
     let hat = bound(&[&[(1, 1.0)]], 4);
     assert_eq!(skeletal_nodes(&rig, &[hat, rigid]), [0, 1, 3]);
@@ -106,11 +114,22 @@ fn bones_lead_from_joint_to_joint_and_on_from_the_last() {
     ];
     for (bone, (from, to)) in ends.into_iter().enumerate() {
         let corners = corners(&mesh, bone);
-        assert!(has(&corners, from) && has(&corners, to), "bone {bone}: {corners:?}");
+        assert!(
+            has(&corners, from) && has(&corners, to),
+            "bone {bone}: {corners:?}"
+        );
     }
     let colors = &mesh.colors[0];
-    assert!(colors[..4 * OCTAHEDRON].iter().all(|c| *c == Skeleton::BONE_COLOR));
-    assert!(colors[4 * OCTAHEDRON..].iter().all(|c| *c == Skeleton::JOINT_COLOR));
+    assert!(
+        colors[..4 * OCTAHEDRON]
+            .iter()
+            .all(|c| *c == Skeleton::BONE_COLOR)
+    );
+    assert!(
+        colors[4 * OCTAHEDRON..]
+            .iter()
+            .all(|c| *c == Skeleton::JOINT_COLOR)
+    );
 }
 
 /// Volume of a closed surface, positive where its triangles look outwards.
@@ -142,8 +161,14 @@ fn shapes_are_closed_look_outwards_and_are_thick_near_the_parent() {
         }
     }
     // The first bone: one metre upwards from height 1.
-    let aside: Vec<[f32; 3]> = corners(&mesh, 0).into_iter().filter(|p| p[0].hypot(p[2]) > 1e-4).collect();
-    assert!(aside.iter().all(|p| (p[1] - 1.12).abs() < 1e-4), "{aside:?}");
+    let aside: Vec<[f32; 3]> = corners(&mesh, 0)
+        .into_iter()
+        .filter(|p| p[0].hypot(p[2]) > 1e-4)
+        .collect();
+    assert!(
+        aside.iter().all(|p| (p[1] - 1.12).abs() < 1e-4),
+        "{aside:?}"
+    );
     let size = 2.0_f64.sqrt();
     let width = aside[0][0].hypot(aside[0][2]);
     assert!((f64::from(width) - MOST * size).abs() < 1e-4, "{width}");
@@ -161,13 +186,18 @@ fn short_bones_have_a_least_width_and_no_length_shrinks_to_a_point() {
     let skeleton = Skeleton::new(&rig, (0..4).collect());
     let mesh = skeleton.mesh(&rig.rest_pose());
     let width = |shape: usize| {
-        let wide = corners(&mesh, shape).into_iter().map(|p| p[0].abs().max(p[2].abs()));
+        let wide = corners(&mesh, shape)
+            .into_iter()
+            .map(|p| p[0].abs().max(p[2].abs()));
         f64::from(wide.fold(0.0, f32::max))
     };
     assert!((width(1) - LEAST * 1.02).abs() < 1e-6, "{}", width(1));
     for empty in [2, 3] {
         let corners = corners(&mesh, empty);
-        assert!(corners.iter().all(|p| *p == corners[0]), "shape {empty}: {corners:?}");
+        assert!(
+            corners.iter().all(|p| *p == corners[0]),
+            "shape {empty}: {corners:?}"
+        );
     }
     assert!(mesh.positions.iter().flatten().all(|c| c.is_finite()));
     let unit = |n: &[f32; 3]| (n.iter().map(|c| c * c).sum::<f32>() - 1.0).abs() < 1e-5;
@@ -198,8 +228,15 @@ fn shapes_follow_the_pose_and_turn_with_it() {
         }
     }
     let again = skeleton.mesh(&pose);
-    assert_eq!((&again.positions, again.normals.as_ref()), (&positions, Some(&normals)));
-    assert_eq!(Skeleton::new(&rig, vec![0, 1, 3]), skeleton, "the same each time");
+    assert_eq!(
+        (&again.positions, again.normals.as_ref()),
+        (&positions, Some(&normals))
+    );
+    assert_eq!(
+        Skeleton::new(&rig, vec![0, 1, 3]),
+        skeleton,
+        "the same each time"
+    );
 }
 
 #[test]
@@ -210,7 +247,10 @@ fn odd_poses_do_not_panic() {
     pose.scene_from_node[1].translation.x = f64::NAN;
     pose.scene_from_node[3].linear.fill(0.0);
     assert_eq!(skeleton.mesh(&pose).vertex_count(), skeleton.vertex_count());
-    assert_eq!(skeleton.mesh(&Pose::default()).vertex_count(), skeleton.vertex_count());
+    assert_eq!(
+        skeleton.mesh(&Pose::default()).vertex_count(),
+        skeleton.vertex_count()
+    );
     let flat = Node {
         local: LocalTransform::Matrix(Affine {
             linear: sinew_geom::Mat3::zeros(),
