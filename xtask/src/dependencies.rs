@@ -12,7 +12,7 @@ const INNER: [&str; 5] = [
     "sinew-wgsl",
 ];
 /// Crates that read, write, decode or draw, as the whole name or up to a `-`.
-const READ_OR_DRAW: [&str; 11] = [
+const READ_OR_DRAW: [&str; 18] = [
     "sinew-io",
     "sinew-cli",
     "sinew-picture",
@@ -21,10 +21,19 @@ const READ_OR_DRAW: [&str; 11] = [
     "npyz",
     "zip",
     "png",
+    "image",
+    "gif",
+    "color_quant",
+    "zune",
+    "ab_glyph",
+    "epaint_default_fonts",
+    "colorous",
     "tempfile",
     "winit",
     "clap",
 ];
+/// What those that draw leave to `sinew-io`.
+const FILES: [&str; 6] = ["sinew-io", "png", "image", "gif", "zune", "tempfile"];
 /// Crates that reach graphics devices.
 const GRAPHICS: [&str; 2] = ["sinew-gpu", "wgpu"];
 /// Folders whose `Cargo.toml` may name wgpu. The others take the types that they need from `sinew_gpu::wgpu`.
@@ -49,7 +58,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     });
     let outer = [
         ("sinew-io", GRAPHICS.to_vec()),
-        ("sinew-picture", GRAPHICS.to_vec()),
+        ("sinew-picture", [&GRAPHICS[..], &FILES].concat()),
         ("sinew-gpu", READ_OR_DRAW.to_vec()),
     ];
     inner

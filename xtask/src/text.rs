@@ -7,9 +7,8 @@ const SOURCES: [&str; 9] = [
     ".rs", ".wgsl", ".py", ".cjs", ".js", ".sh", ".toml", ".md", "/run",
 ];
 /// Folders whose code may open files; all tests, examples and benchmarks may, too.
-const MAY_OPEN_FILES: [&str; 6] = [
+const MAY_OPEN_FILES: [&str; 5] = [
     "crates/sinew-io/",
-    "crates/sinew-picture/",
     "crates/sinew-testkit/",
     "apps/",
     "xtask/",

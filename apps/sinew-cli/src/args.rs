@@ -3,6 +3,9 @@
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use std::str::FromStr;
+
+pub(crate) use crate::render_args::RenderArgs;
 
 /// How messages on standard error look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -37,6 +40,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Deform a character and write the frames.
     Run(RunArgs),
+    /// Draw a character, with or without a graph, or a mesh sequence.
+    Render(Box<RenderArgs>),
     /// Check a graph document.
     Check(CheckArgs),
     /// Say what is in a file.
@@ -66,7 +71,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// GLB, glTF, OBJ or PLY file.
+    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
     /// Graph document; without it the one in the character file.
     #[arg(short, long)]
@@ -130,6 +135,24 @@ pub(crate) struct BenchArgs {
     /// graphics device is faster.
     #[arg(long, value_name = "VERTICES", num_args = 0..=1, require_equals = true, default_missing_value = "1000000")]
     pub(crate) crossover: Option<u32>,
+}
+
+/// `N` finite numbers with commas between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Numbers<const N: usize>(pub(crate) [f32; N]);
+
+impl<const N: usize> FromStr for Numbers<N> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || format!("expected {N} numbers with commas between them");
+        let numbers = text.split(',').map(|n| n.trim().parse::<f32>());
+        let numbers: Vec<f32> = numbers.collect::<Result<_, _>>().map_err(|_| expected())?;
+        if numbers.iter().any(|n| !n.is_finite()) {
+            return Err(expected());
+        }
+        numbers.try_into().map(Self).map_err(|_| expected())
+    }
 }
 
 /// Where frames are evaluated.

@@ -6,6 +6,8 @@ mod demo;
 mod doctor;
 mod inspect;
 mod nodes;
+#[cfg(feature = "gpu")]
+mod render;
 mod run;
 
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
@@ -19,6 +21,10 @@ pub(crate) use run::run_frames;
 pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
     match &args.command {
         Command::Run(a) => run::run(a, talk),
+        #[cfg(feature = "gpu")]
+        Command::Render(a) => render::render(a, talk),
+        #[cfg(not(feature = "gpu"))]
+        Command::Render(_) => Err(crate::device::without_graphics()),
         Command::Check(a) => check::check(a, talk),
         Command::Inspect(a) => inspect::inspect(a, talk),
         Command::Nodes(a) => nodes::nodes(a, talk),

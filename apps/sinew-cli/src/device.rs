@@ -7,6 +7,30 @@ use sinew::graph::{BoundGraph, Step};
 use sinew::play::Runner;
 use std::sync::Arc;
 
+/// Brings a bound graph to the device that was asked for; `gpu` is the graphics device where one is at hand.
+#[cfg(feature = "gpu")]
+pub(crate) fn runner_on(
+    gpu: &sinew::gpu::Gpu,
+    graph: &Arc<BoundGraph>,
+    device: Device,
+    talk: &Talk,
+) -> Outcome<Runner> {
+    let on_gpu = match device {
+        Device::Cpu => false,
+        Device::Gpu => true,
+        Device::Auto if graph.program().device_only().is_some() => true,
+        Device::Auto => match graphics::if_fast(gpu, graph, talk) {
+            Some(runner) => return Ok(runner),
+            None => false,
+        },
+    };
+    Ok(if on_gpu {
+        Runner::graphics(gpu, graph)?
+    } else {
+        Runner::processor(graph)?
+    })
+}
+
 /// Brings a bound graph to the device that was asked for.
 pub(crate) fn runner(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Outcome<Runner> {
     let processor = || Ok(Runner::processor(graph)?);
@@ -44,11 +68,15 @@ mod graphics {
 
     /// A hardware adapter that runs all of the graph; what keeps it from that is told.
     pub(super) fn runner_if_fast(graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
-        let gpu = Gpu::new(&GpuOptions::from_env()).ok()?;
+        if_fast(&Gpu::new(&GpuOptions::from_env()).ok()?, graph, talk)
+    }
+
+    /// The same on this device.
+    pub(super) fn if_fast(gpu: &Gpu, graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
         if gpu.info().kind == AdapterKind::Software {
             return None;
         }
-        match Runner::graphics(&gpu, graph) {
+        match Runner::graphics(gpu, graph) {
             Ok(runner) => {
                 talk.info("device", &format!("runs on {}", gpu.info().name));
                 Some(runner)
@@ -61,14 +89,19 @@ mod graphics {
     }
 }
 
+/// What this program cannot do.
+#[cfg(not(feature = "gpu"))]
+pub(crate) fn without_graphics() -> Failure {
+    let why = "this program was built without graphics (its feature 'gpu')";
+    Failure::new(crate::exit::Code::Device, why)
+}
+
 #[cfg(not(feature = "gpu"))]
 mod graphics {
-    use super::{Arc, BoundGraph, Failure, Outcome, Runner, Talk};
-    use crate::exit::Code;
+    use super::{Arc, BoundGraph, Outcome, Runner, Talk, without_graphics};
 
     pub(super) fn runner(_: &Arc<BoundGraph>, _: &Talk) -> Outcome<Runner> {
-        let why = "this program was built without graphics (its feature 'gpu')";
-        Err(Failure::new(Code::Device, why))
+        Err(without_graphics())
     }
 
     pub(super) fn runner_if_fast(_: &Arc<BoundGraph>, _: &Talk) -> Option<Runner> {

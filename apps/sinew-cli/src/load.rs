@@ -8,10 +8,28 @@ use sinew::play::{self, Cast, Character, Document, Values};
 use std::path::Path;
 use std::sync::Arc;
 
+/// A file, or a built-in sample: `sample:NAME`.
 pub(crate) fn character(path: &Path, talk: &Talk) -> Outcome<Arc<Character>> {
+    if let Some(name) = path.to_str().and_then(|p| p.strip_prefix("sample:")) {
+        return sample(name).map(Arc::new);
+    }
     let character = Character::load(path)?;
     show_warnings(&character, talk);
     Ok(Arc::new(character))
+}
+
+fn sample(name: &str) -> Outcome<Character> {
+    let made = match name {
+        "arm" => sinew_samples::arm_with_hand(),
+        "creature" => sinew_samples::creature(),
+        "ball" => sinew_samples::ball(),
+        _ => {
+            return Err(Failure::usage(format!(
+                "there is no sample '{name}'; known are sample:arm, sample:creature, sample:ball"
+            )));
+        }
+    };
+    made.map(Character::from_asset).map_err(Failure::input)
 }
 
 fn show_warnings(character: &Character, talk: &Talk) {

@@ -7,6 +7,7 @@ mod exit;
 mod frames;
 mod load;
 mod output;
+mod render_args;
 mod talk;
 
 use clap::Parser;

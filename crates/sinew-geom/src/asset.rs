@@ -142,23 +142,9 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         .map(|m| m.tangents.as_ref())
         .collect::<Option<Vec<_>>>()
         .map(|v| v.into_iter().flatten().copied().collect());
-    let sets = |count: fn(&Mesh) -> usize| meshes.iter().map(|m| count(m)).min().unwrap_or(0);
-    out.uvs = (0..sets(|m| m.uvs.len()))
-        .map(|s| {
-            meshes
-                .iter()
-                .flat_map(|m| m.uvs[s].iter().copied())
-                .collect()
-        })
-        .collect();
-    out.colors = (0..sets(|m| m.colors.len()))
-        .map(|s| {
-            meshes
-                .iter()
-                .flat_map(|m| m.colors[s].iter().copied())
-                .collect()
-        })
-        .collect();
+    // Meshes without a set that others have get one that says nothing: the whole must not lose what a part has.
+    out.uvs = joined_sets(meshes, |m| &m.uvs, [0.0; 2]);
+    out.colors = joined_sets(meshes, |m| &m.colors, [1.0; 4]);
     let all_bound = meshes.iter().all(|m| m.influences.is_some());
     for m in meshes {
         let base = out.positions.len();
@@ -215,6 +201,22 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
     }
     out.topology = Arc::new(Topology::new(vertex_count, triangles).map_err(|_| too_many())?);
     Ok(out)
+}
+
+/// Sets of texture coordinates or colours of all meshes, one after another; as many as any mesh has, the rest filled with `blank`.
+fn joined_sets<T: Copy>(
+    meshes: &[&Mesh],
+    sets_of: fn(&Mesh) -> &Vec<Vec<T>>,
+    blank: T,
+) -> Vec<Vec<T>> {
+    let most = meshes.iter().map(|m| sets_of(m).len()).max().unwrap_or(0);
+    let of_mesh = |m: &Mesh, set: usize| match sets_of(m).get(set) {
+        Some(values) => values.clone(),
+        None => vec![blank; m.vertex_count()],
+    };
+    (0..most)
+        .map(|set| meshes.iter().flat_map(|m| of_mesh(m, set)).collect())
+        .collect()
 }
 
 fn join_attributes(all: &[&crate::Attribute]) -> Option<crate::Attribute> {
@@ -312,6 +314,27 @@ mod tests {
             [0, 1].map(|t| &m.morph_targets[t].vertices[..]),
             [&[4][..], &[1][..]]
         );
+    }
+
+    #[test]
+    fn merging_keeps_the_sets_that_only_some_have() {
+        let one = |uvs: Vec<Vec<[f32; 2]>>| Mesh {
+            uvs,
+            ..Mesh::new(
+                "m",
+                Topology::new(3, vec![[0, 1, 2]]).expect("valid"),
+                vec![[0.0; 3]; 3],
+            )
+        };
+        let asset = Asset {
+            meshes: vec![one(Vec::new()), one(vec![vec![[0.25, 0.5]; 3]])],
+            ..Asset::default()
+        };
+        let m = asset.merged(&Selection::All).expect("two meshes");
+        assert_eq!(m.uvs.len(), 1);
+        assert_eq!(m.uvs[0][..3], [[0.0; 2]; 3]);
+        assert_eq!(m.uvs[0][3..], [[0.25, 0.5]; 3]);
+        m.check().expect("one of each a vertex");
     }
 
     #[test]

@@ -134,12 +134,12 @@ fn pixel_count(width: usize, height: usize) -> Option<usize> {
 
 /// `color` over `below`, straight alpha.
 fn over(color: [u8; 4], coverage: f32, below: [u8; 4]) -> [u8; 4] {
-    // A coverage that is no number counts as none.
-    let alpha = f32::from(color[3]) / 255.0 * coverage.max(0.0).min(1.0);
+    let alpha = f32::from(color[3]) / 255.0 * coverage.clamp(0.0, 1.0);
     if alpha >= 1.0 {
         return color;
     }
-    if alpha <= 0.0 {
+    // A coverage that is no number counts as none.
+    if alpha.is_nan() || alpha <= 0.0 {
         return below;
     }
     let rest = f32::from(below[3]) / 255.0 * (1.0 - alpha);

@@ -80,7 +80,8 @@ pub use pipeline::{
     Access, Binding, KernelSource, Pipeline, RuntimeChecks, ShaderError, ShaderMessage,
 };
 pub use program::{
-    GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding, LaunchStyle,
+    GpuArrayOutput, GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding,
+    LaunchStyle,
 };
 pub use samples::{Samples, SpanSamples, Stopwatch};
 pub use timestamps::{Span, Timestamps};

@@ -21,10 +21,12 @@
 mod camera;
 mod canvas;
 mod color_map;
+mod extent;
 mod normals;
 mod scale_bar;
 mod shade;
 mod sheet;
+mod srgb;
 mod text;
 
 #[cfg(test)]
@@ -33,11 +35,13 @@ mod tests;
 pub use camera::{Camera, Lens};
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
 pub use color_map::ColorMap;
+pub use extent::Extent;
 pub use normals::smooth_normals;
 pub use scale_bar::{Scale, ScaleBarStyle, draw_scale_bar, ticks};
 pub use sheet::{Panel, sheet, side_by_side};
 /// Finished pixels.
 pub use sinew_geom::Image;
+pub use srgb::{linear_from_srgb, srgb_from_linear};
 pub use text::{Font, TextStyle, draw_text, text_width};
 
 /// Why a picture could not be drawn.

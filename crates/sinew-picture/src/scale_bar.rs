@@ -98,10 +98,9 @@ pub fn ticks(min: f32, max: f32, about: usize) -> Vec<(f64, String)> {
         return vec![(from, shortest(from))];
     }
     let about = about.clamp(2, 50) as f64;
-    let places = Steps::down_from((to - from) / about * 1.5)
+    Steps::down_from((to - from) / about * 1.5)
         .find_map(|step| step.between(from, to, about))
-        .unwrap_or_default();
-    places
+        .unwrap_or_default()
 }
 
 /// The number that is written with the fewest digits among those that are `value` in single precision.
@@ -492,6 +491,37 @@ mod tests {
                     let precise = step * 1e-6 + 1e-15 * pair[1].0.abs();
                     assert!(off <= precise && pair[0].1 != pair[1].1, "{all:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn any_two_floats_have_ticks_between_them() {
+        let mut state = 7_u32;
+        let mut random = move || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f32::from_bits(state.rotate_left(9))
+        };
+        for round in 0..20_000 {
+            let min = random();
+            // Now and then the very next number.
+            let max = if round % 4 == 0 {
+                min.next_up()
+            } else {
+                random()
+            };
+            if !min.is_finite() || !max.is_finite() {
+                continue;
+            }
+            let all = ticks(min, max, 6);
+            assert!((2..=16).contains(&all.len()), "{min:e} {max:e} {all:?}");
+            for (value, label) in &all {
+                assert_eq!(label.parse::<f64>().as_ref(), Ok(value), "{label}");
+                let inside = min.min(max)..=min.max(max);
+                assert!(
+                    inside.contains(&(*value as f32)),
+                    "{value:e} {min:e} {max:e}"
+                );
             }
         }
     }

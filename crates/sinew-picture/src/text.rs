@@ -54,7 +54,7 @@ impl TextStyle {
             255 if brightness < 140_000 => Self::LIGHT,
             255 => Self::DARK,
             _ => Self {
-                halo: Some([255, 255, 255, 215]),
+                halo: Some([255, 255, 255, 230]),
                 ..Self::DARK
             },
         }
@@ -76,8 +76,10 @@ impl TextStyle {
 
     /// The size within its bounds.
     pub(crate) fn em(&self) -> f32 {
-        // The bound comes last: it stands for what is no number, too.
-        self.size.min(1000.0).max(1.0)
+        match self.size.is_nan() {
+            true => 1.0,
+            false => self.size.clamp(1.0, 1000.0),
+        }
     }
 
     fn line(&self) -> Option<Line<'static>> {
@@ -121,7 +123,7 @@ pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, style: &TextStyl
 
 /// Width of a halo, pixels.
 fn rim(size: f32) -> f32 {
-    (size * 0.15).clamp(2.0, 12.0)
+    (size * 0.18).clamp(2.0, 14.0)
 }
 
 /// Coverage of the edge of a letter, raised: the strokes of light letters are thinner than a pixel at the sizes of labels and
@@ -242,6 +244,8 @@ impl Cover {
         let covered = self.values.iter().enumerate().filter(|(_, v)| **v > 0.0);
         for (i, value) in covered {
             let (x, y) = (i % self.width, i / self.width);
+            // A stroke that lies across two pixels has as much of a rim as one that fills a pixel.
+            let whole = (value * 2.5).min(1.0);
             for &(dx, dy, part) in &disk {
                 let to = (x.checked_add_signed(dx), y.checked_add_signed(dy));
                 if let (Some(x), Some(y)) = to
@@ -249,7 +253,7 @@ impl Cover {
                     && y < self.height
                 {
                     let grown = &mut values[y * self.width + x];
-                    *grown = grown.max(value * part);
+                    *grown = grown.max(whole * part);
                 }
             }
         }
@@ -269,8 +273,12 @@ pub(crate) fn shortened(text: &str, width: f32, style: &TextStyle) -> String {
     if text_width(text, style) <= width {
         return text.to_owned();
     }
+    let kept = |text: &str| {
+        text.trim_end_matches(|c: char| !c.is_alphanumeric())
+            .to_owned()
+    };
     let ends = text.char_indices().map(|(end, _)| end).rev();
-    let mut shorter = ends.map(|end| format!("{}\u{2026}", text[..end].trim_end()));
+    let mut shorter = ends.map(|end| format!("{}\u{2026}", kept(&text[..end])));
     shorter
         .find(|short| text_width(short, style) <= width)
         .unwrap_or_default()

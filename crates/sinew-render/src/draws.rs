@@ -184,7 +184,8 @@ impl Builder<'_> {
         }
         // Without normals smooth ones are there, from float 0 on.
         out.has |= HAS_NORMALS;
-        if let Some(colors) = &surface.colors {
+        let colors = surface.shown_colors(matches!(look.paint, Paint::Colors));
+        if let Some(colors) = colors {
             (out.has, out.first_color) = (out.has | HAS_COLORS, colors.first);
         }
         let texture = apply_paint(&mut out, look, part)?;
@@ -226,7 +227,7 @@ impl Builder<'_> {
             surface.positions.buffer.binding(),
             normals,
             uvs,
-            self.or_nothing(surface.colors.as_ref()),
+            self.or_nothing(surface.shown_colors(matches!(look.paint, Paint::Colors))),
             values,
         ];
         let mut entries = vec![uniform_entry::<SurfaceUniforms>(uniforms)];
@@ -392,7 +393,7 @@ fn apply_paint<'a>(
         }
         Paint::Normals => return Ok(None),
         Paint::Material(_) => return Ok(apply_material(out, look, part)),
-        Paint::Colors => ("colors", surface.colors.as_ref().map(|_| 0)),
+        Paint::Colors => ("colors", surface.shown_colors(true).map(|_| 0)),
         Paint::Checker => {
             out.image_from_uv = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]];
             out.has |= HAS_UVS;

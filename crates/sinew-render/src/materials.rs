@@ -3,6 +3,7 @@
 use crate::error::RenderError;
 use sinew_geom::{Appearance, Image, Material, Texture, Wrap};
 use sinew_gpu::{Gpu, wgpu};
+use sinew_picture::{linear_from_srgb, srgb_from_linear};
 
 /// Longest side of a texture; greater images are made smaller when they are uploaded, as no picture shows more.
 const LONGEST_SIDE: usize = 4096;
@@ -86,25 +87,6 @@ impl Materials {
     }
 }
 
-/// Linear value of an sRGB one.
-pub(crate) fn linear(v: u8) -> f32 {
-    let v = f32::from(v) / 255.0;
-    if v <= 0.04045 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
-}
-
-pub(crate) fn encoded(v: f32) -> u8 {
-    let v = if v <= 0.003_130_8 {
-        v * 12.92
-    } else {
-        1.055 * v.powf(1.0 / 2.4) - 0.055
-    };
-    (v * 255.0 + 0.5).clamp(0.0, 255.0) as u8
-}
-
 /// Half as wide and high: means of four, taken where light adds up.
 fn halved(image: &Image, linear_of: &[f32; 256]) -> Image {
     let (width, height) = ((image.width() / 2).max(1), (image.height() / 2).max(1));
@@ -125,9 +107,9 @@ fn halved(image: &Image, linear_of: &[f32; 256]) -> Image {
             let mean = |c: usize| four.iter().map(|p| linear_of[p[c] as usize]).sum::<f32>() / 4.0;
             let alpha = four.iter().map(|p| u32::from(p[3])).sum::<u32>();
             pixels.push([
-                encoded(mean(0)),
-                encoded(mean(1)),
-                encoded(mean(2)),
+                srgb_from_linear(mean(0)),
+                srgb_from_linear(mean(1)),
+                srgb_from_linear(mean(2)),
                 ((alpha + 2) / 4) as u8,
             ]);
         }
@@ -137,7 +119,7 @@ fn halved(image: &Image, linear_of: &[f32; 256]) -> Image {
 
 /// The image and its ever smaller copies.
 fn pyramid(image: &Image, longest: usize) -> Vec<Image> {
-    let linear_of: [f32; 256] = std::array::from_fn(|i| linear(i as u8));
+    let linear_of: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as u8));
     let mut top = image.clone();
     while top.width().max(top.height()) > longest {
         top = halved(&top, &linear_of);

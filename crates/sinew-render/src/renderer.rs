@@ -8,7 +8,7 @@ use crate::targets::{Fixed, Targets};
 use crate::view::{ViewUniforms, shows_ground};
 use sinew_geom::Image;
 use sinew_gpu::{Buffer, BufferUse, Gpu, Readback, wgpu};
-use sinew_picture::ColorMap;
+use sinew_picture::{ColorMap, linear_from_srgb, srgb_from_linear};
 
 /// Draws scenes on one device. Textures, pipelines and memory are kept from picture to picture.
 #[derive(Debug)]
@@ -461,8 +461,7 @@ fn straight([r, g, b, alpha]: [u8; 4]) -> [u8; 4] {
         0 => [0; 4],
         _ => {
             let part = f32::from(alpha) / 255.0;
-            let [r, g, b] =
-                [r, g, b].map(|v| crate::materials::encoded(crate::materials::linear(v) / part));
+            let [r, g, b] = [r, g, b].map(|v| srgb_from_linear(linear_from_srgb(v) / part));
             [r, g, b, alpha]
         }
     }

@@ -15,6 +15,16 @@ pub struct Scene<'a> {
     pub lines: Vec<LinesLook<'a>>,
     /// What the scene fills, over the whole animation: shadow, ground and depth are fitted to it, so that frames agree. Metres.
     pub bounds: Option<Bounds>,
+    /// Height of the ground, metres; `None` for the lowest of the bounds.
+    pub ground: Option<f32>,
+}
+
+impl Scene<'_> {
+    /// Height of the ground.
+    pub(crate) fn ground_height(&self) -> f32 {
+        let lowest = self.bounds.map_or(0.0, |b| b.0[1]);
+        self.ground.unwrap_or(lowest)
+    }
 }
 
 /// Whether things are part of the scene or shine through it.

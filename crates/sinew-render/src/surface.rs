@@ -48,6 +48,8 @@ pub struct Surface {
     pub(crate) positions: Floats,
     pub(crate) normals: Option<Floats>,
     pub(crate) colors: Option<Floats>,
+    /// Colours that [`crate::Paint::Colors`] shows instead of the mesh's own.
+    pub(crate) painted: Option<Floats>,
     pub(crate) values: Option<Floats>,
     pub(crate) other_positions: Option<Floats>,
     pub(crate) smooth: Option<Smooth>,
@@ -102,6 +104,7 @@ impl Surface {
             positions: Floats::upload(gpu, "positions", &mesh.positions)?,
             normals: None,
             colors: None,
+            painted: None,
             values: None,
             other_positions: None,
             smooth: None,
@@ -135,7 +138,13 @@ impl Surface {
     }
     /// Whether it has colours.
     pub fn has_colors(&self) -> bool {
-        self.colors.is_some()
+        self.shown_colors(true).is_some()
+    }
+
+    /// Colours for a paint: those painted over where that is wanted, else the mesh's own.
+    pub(crate) fn shown_colors(&self, painted: bool) -> Option<&Floats> {
+        let painted = self.painted.as_ref().filter(|_| painted);
+        painted.or(self.colors.as_ref())
     }
 
     fn check(&self, what: &'static str, found: usize) -> Result<(), RenderError> {
@@ -206,6 +215,16 @@ impl Surface {
         self.normals = output.normals.map(|b| floats(b, MeshAttribute::Normals, 3));
         self.colors = output.colors.map(|b| floats(b, MeshAttribute::Colors, 4));
         self.prepare_smooth(gpu, rest)
+    }
+
+    /// Colours that [`crate::Paint::Colors`] shows from now on instead of those of frames; linear RGBA.
+    ///
+    /// # Errors
+    /// [`RenderError::Length`], memory, lost devices.
+    pub fn paint_over(&mut self, gpu: &Gpu, colors: &[[f32; 4]]) -> Result<(), RenderError> {
+        self.check("colors", colors.len())?;
+        self.painted = Some(Floats::upload(gpu, "painted colors", colors)?);
+        Ok(())
     }
 
     /// One number a vertex, for [`crate::Paint::Values`].

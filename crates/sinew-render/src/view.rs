@@ -15,9 +15,9 @@ const NEAREST_PART: f32 = 1e-4;
 
 /// Direction to the light in camera axes (right, up, towards the camera) and linear colour: key, fill, rim.
 const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
-    ([-0.55, 0.80, 0.60], [0.92, 0.89, 0.84]),
-    ([0.85, 0.10, 0.45], [0.16, 0.19, 0.24]),
-    ([0.35, 0.55, -0.80], [0.36, 0.40, 0.46]),
+    ([-0.55, 0.80, 0.60], [0.84, 0.81, 0.76]),
+    ([0.85, 0.10, 0.45], [0.13, 0.155, 0.20]),
+    ([0.35, 0.55, -0.80], [0.34, 0.38, 0.44]),
 ];
 
 #[repr(C)]
@@ -93,8 +93,7 @@ pub(crate) fn ball(bounds: Option<Bounds>) -> ([f32; 3], f32) {
 
 /// Whether the ground is in the picture: asked for, and seen from above.
 pub(crate) fn shows_ground(scene: &Scene<'_>, shot: &Shot) -> bool {
-    let ground = scene.bounds.map_or(0.0, |b| b.0[1]);
-    shot.ground && shot.camera.eye()[1] > ground
+    shot.ground && shot.camera.eye()[1] > scene.ground_height()
 }
 
 fn lights(camera: &Camera) -> [LightUniforms; 3] {
@@ -174,7 +173,7 @@ impl ViewUniforms {
             half_height,
             size: [shot.width as f32, shot.height as f32],
             aspect: camera.aspect(),
-            ground: scene.bounds.map_or(0.0, |b| b.0[1]),
+            ground: scene.ground_height(),
             center,
             radius,
             lights,

@@ -45,3 +45,9 @@ pub use sinew_graph as graph;
 pub use sinew_io as io;
 #[cfg(feature = "io")]
 pub mod play;
+/// Cameras, colour maps, sheets, text: what pictures are made of beside the scene.
+#[cfg(feature = "render")]
+pub use sinew_picture as picture;
+/// Drawing results.
+#[cfg(feature = "render")]
+pub use sinew_render as render;

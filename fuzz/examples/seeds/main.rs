@@ -29,6 +29,7 @@ fn main() -> Outcome {
     obj(&folder(&corpus, "obj")?, &sheet)?;
     ply(&folder(&corpus, "ply")?, &sheet)?;
     point_cache(&folder(&corpus, "point_cache")?, &sheet)?;
+    picture(&folder(&corpus, "picture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
     for entry in std::fs::read_dir(&corpus)? {
@@ -143,6 +144,27 @@ fn ply(to: &Path, sheet: &Asset) -> Outcome {
     }
     big.extend([3, 0, 0, 0, 1, 0, 2]);
     std::fs::write(to.join("big.ply"), big)?;
+    Ok(())
+}
+
+/// Each kind of pixels as PNG, and the kinds of JPEG that the encoder writes.
+fn picture(to: &Path) -> Outcome {
+    let pixel = |x: u32, y: u32| image::Rgba([(x * 9) as u8, (y * 17) as u8, 60, (250 - x) as u8]);
+    let rgba = image::DynamicImage::ImageRgba8(image::RgbaImage::from_fn(24, 14, pixel));
+    for (name, image) in [
+        ("rgba8", rgba.clone()),
+        ("rgb16", rgba.to_rgb16().into()),
+        ("grey8", rgba.to_luma8().into()),
+        ("grey_alpha16", rgba.to_luma_alpha16().into()),
+    ] {
+        image.save(to.join(format!("{name}.png")))?;
+    }
+    for (name, image) in [
+        ("rgb", rgba.to_rgb8().into()),
+        ("grey", image::DynamicImage::from(rgba.to_luma8())),
+    ] {
+        image.save(to.join(format!("{name}.jpg")))?;
+    }
     Ok(())
 }
 

@@ -26,5 +26,5 @@ mod unroll;
 
 pub use graph::GpuGraph;
 pub use instances::{GpuInstances, Kernel, KernelBinding};
-pub use outputs::{GpuMesh, GpuMeshOutput};
+pub use outputs::{GpuArrayOutput, GpuMesh, GpuMeshOutput};
 pub use planning::LaunchStyle;

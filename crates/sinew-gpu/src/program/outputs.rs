@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::error::GpuError;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
-use sinew_graph::{BoundGraph, Bounds, OutputPlace};
+use sinew_graph::{BoundGraph, Bounds, OutputPlace, Place};
 
 /// A mesh output in device memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,17 @@ pub struct GpuMeshOutput<'a> {
     pub bounds: Option<&'a Buffer<[f32; 4]>>,
     /// Whether every instance has its own; a mesh that nothing moves is there once.
     pub per_instance: [bool; MESH_ATTRIBUTES],
+}
+
+/// A mask, values or lines output in device memory: tightly packed, all instances one after another.
+#[derive(Clone, Copy, Debug)]
+pub struct GpuArrayOutput<'a> {
+    /// One float an element of a mask or of values; ten floats a line: from, to, linear RGBA.
+    pub buffer: &'a Buffer<u32>,
+    /// Elements of one instance.
+    pub len: usize,
+    /// Whether every instance has its own.
+    pub per_instance: bool,
 }
 
 /// A mesh output of one instance, read back.
@@ -118,6 +129,33 @@ impl GpuInstances {
             previous_tangents: before(MeshAttribute::Tangents),
             bounds: self.bounds_of(name).map(OutputBounds::buffer),
             per_instance,
+        })
+    }
+
+    /// The buffer of a mask or values output, as the frame recorded last leaves it. `None` where there is no such output, and for values that the
+    /// caller brought with the frame, which no kernel writes: [`Self::read_floats`] gives those back.
+    pub fn floats_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
+        match self.output(name)? {
+            OutputPlace::Floats(place) => self.array_output(*place),
+            _ => None,
+        }
+    }
+
+    /// The buffer of a lines output, as the frame recorded last leaves it. `None` where there is no such output.
+    pub fn lines_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
+        match self.output(name)? {
+            OutputPlace::Lines(place) => self.array_output(*place),
+            _ => None,
+        }
+    }
+
+    fn array_output(&self, place: Place) -> Option<GpuArrayOutput<'_>> {
+        let memory = Memory::at(place, MeshAttribute::Positions);
+        let shape = self.shape(memory);
+        Some(GpuArrayOutput {
+            buffer: self.buffer(memory, false)?,
+            len: shape.len,
+            per_instance: shape.per_instance,
         })
     }
 

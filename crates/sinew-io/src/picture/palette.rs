@@ -1,6 +1,7 @@
 //! 256 colours for a picture.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Alpha from which a pixel is there.
 const OPAQUE_FROM: u8 = 128;
@@ -50,11 +51,9 @@ fn is_there(pixel: [u8; 4]) -> bool {
 fn exact(pixels: &[[u8; 4]], most: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut places = BTreeMap::new();
     for [red, green, blue, _] in pixels.iter().copied().filter(|pixel| is_there(*pixel)) {
-        let next = u8::try_from(places.len())
-            .ok()
-            .filter(|_| places.len() < most);
-        if !places.contains_key(&[red, green, blue]) {
-            places.insert([red, green, blue], next?);
+        let count = places.len();
+        if let Entry::Vacant(place) = places.entry([red, green, blue]) {
+            place.insert(u8::try_from(count).ok().filter(|_| count < most)?);
         }
     }
     let mut palette = vec![0; places.len() * 3];

@@ -104,10 +104,13 @@ fn images_without_pixels_are_refused_and_leave_the_old_file() {
     }
 }
 
+/// Colours, bits of each, bytes, the two pixels that they are.
+type Case = (png::ColorType, png::BitDepth, &'static [u8], [[u8; 4]; 2]);
+
 #[test]
 fn every_kind_of_png_becomes_rgba() {
     use png::{BitDepth, ColorType};
-    let cases: [(ColorType, BitDepth, &[u8], [[u8; 4]; 2]); 6] = [
+    let cases: [Case; 6] = [
         (
             ColorType::Grayscale,
             BitDepth::Eight,

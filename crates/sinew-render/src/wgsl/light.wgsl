@@ -6,8 +6,8 @@
 @group(0) @binding(3) var occlusion_map: texture_2d<f32>;
 @group(0) @binding(4) var occlusion_sampler: sampler;
 
-const SKY = vec3f(0.30, 0.32, 0.35);
-const FLOOR = vec3f(0.15, 0.14, 0.13);
+const SKY = vec3f(0.25, 0.27, 0.30);
+const FLOOR = vec3f(0.125, 0.115, 0.105);
 const PROBES = 5;
 const SHADOW_TAPS = 24;
 // Radius of a shadow's soft edge, texels.

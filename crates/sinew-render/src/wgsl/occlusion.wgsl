@@ -63,6 +63,6 @@ fn occlusion(@builtin(position) position: vec4f) -> @location(0) vec4f {
         let near = max(r2 - squared, 0.0) / r2;
         sum += near * max(above, 0.0) / (sqrt(squared) + 0.02 * view.occlusion_radius);
     }
-    let open = max(0.0, 1.0 - 1.55 * sum / f32(TAPS));
+    let open = max(0.0, 1.0 - 2.1 * sum / f32(TAPS));
     return vec4f(open);
 }

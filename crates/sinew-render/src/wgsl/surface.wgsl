@@ -159,15 +159,15 @@ fn material_color(c: Corner) -> vec4f {
     return color;
 }
 
-// Squares of a tenth of the texture, brighter to the right and warmer upwards, so that directions and flips show.
+// Squares of a sixteenth of the texture, redder to the right and bluer upwards, so that directions and flips show.
 fn checker(uv: vec2f) -> vec3f {
-    let cell = floor(uv * 10.0);
+    let cell = floor(uv * 16.0);
     let odd = (i32(cell.x) + i32(cell.y)) & 1;
     let at = fract(uv);
     let tint = vec3f(0.25 + 0.6 * at.x, 0.35 + 0.25 * at.y, 0.85 - 0.6 * at.y);
-    let line = min(fract(uv * 10.0), 1.0 - fract(uv * 10.0));
-    let shade = select(0.32, 1.0, odd == 1);
-    return mix(tint, vec3f(1.0), 0.35) * shade * select(0.7, 1.0, min(line.x, line.y) > 0.03);
+    let line = min(fract(uv * 16.0), 1.0 - fract(uv * 16.0));
+    let shade = select(0.38, 1.0, odd == 1);
+    return mix(tint, vec3f(1.0), 0.12) * shade * select(0.7, 1.0, min(line.x, line.y) > 0.03);
 }
 
 // At the rim of a triangle the middle of a pixel is outside of it: no number beyond those of the corners. What is no number stays so.
@@ -182,7 +182,10 @@ fn value_within(c: Corner) -> f32 {
 }
 
 fn mapped(value: f32) -> vec3f {
-    let t = (value - surface.value_min) / max(surface.value_max - surface.value_min, 1e-30);
+    var t = (value - surface.value_min) / (surface.value_max - surface.value_min);
+    if surface.value_max == surface.value_min {
+        t = 0.5;
+    }
     // Not a number is no colour of the map.
     if !(t >= 0.0 || t <= 1.0) {
         return vec3f(0.2158605);
@@ -227,7 +230,9 @@ fn lit(base: vec3f, c: Corner, normal: vec3f) -> vec3f {
         case LIGHTING_SOFT: {
             // Nearly full brightness everywhere: colours stay readable, shape shows at the edges.
             let facing = clamp(dot(normal, to_camera(c.place)), 0.0, 1.0);
-            return base * (0.62 + 0.38 * facing) * mix(1.0, surroundings_at(c.clip.xy), 0.6);
+            let open = mix(1.0, surroundings_at(c.clip.xy), 0.6);
+            // A little light of its own, so that dark colours have a shape, too.
+            return base * (0.60 + 0.40 * facing) * open + vec3f(0.030 * facing * facing * open);
         }
         case LIGHTING_MATCAP: { return matcap(normal); }
         case LIGHTING_FLAT: { return base; }

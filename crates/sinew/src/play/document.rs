@@ -82,16 +82,19 @@ impl Document {
     /// Skinning needs joint weights on every mesh, since all meshes are one input. Morph targets need weights in the
     /// rig; those that a pose has no weight for stay out.
     pub fn of_character(character: &Character) -> Self {
-        Self::embedded(character).unwrap_or_else(|| {
-            let text = match (is_morphed(&character.asset), is_skinned(&character.asset)) {
-                (true, true) => MORPHED_AND_SKINNED,
-                (true, false) => MORPHED,
-                (false, true) => SKINNED,
-                (false, false) => PLAIN,
-            };
-            let name = format!("{} (default graph)", character.path.display());
-            Self::from_text(name, text, folder_of(&character.path))
-        })
+        Self::embedded(character).unwrap_or_else(|| Self::default_of(character))
+    }
+
+    /// The graph that [`Self::of_character`] makes where the file carries none.
+    pub fn default_of(character: &Character) -> Self {
+        let text = match (is_morphed(&character.asset), is_skinned(&character.asset)) {
+            (true, true) => MORPHED_AND_SKINNED,
+            (true, false) => MORPHED,
+            (false, true) => SKINNED,
+            (false, false) => PLAIN,
+        };
+        let name = format!("{} (default graph)", character.path.display());
+        Self::from_text(name, text, folder_of(&character.path))
     }
 
     /// Checks and compiles it, with the graphs and kernels in files that it names.

@@ -1,0 +1,370 @@
+//! One of the things that stand side by side: it plays, and its results are on the renderer's device.
+
+use super::variants::Variant;
+use crate::exit::{Failure, Outcome};
+use crate::render_args::PlayArgs;
+use crate::talk::Talk;
+use crate::{device, load};
+use sinew::deform::MeshAttribute;
+use sinew::geom::{Mesh, MeshSequence, Pose};
+use sinew::gpu::{Gpu, GpuInstances};
+use sinew::graph::{BoundGraph, Instance, OutputPlace, Place};
+use sinew::play::{Character, PlayError, Player, Runner};
+use sinew::render::{Lines, RenderError, Surface};
+use std::sync::Arc;
+
+/// Failures of the renderer, with their exit codes.
+pub(super) fn drawn<T>(result: Result<T, RenderError>) -> Outcome<T> {
+    result.map_err(|error| match error {
+        RenderError::Gpu(error) => PlayError::Device(error).into(),
+        RenderError::NoPixels { .. } | RenderError::Missing { .. } => Failure::usage(error),
+        error => Failure::bind(error),
+    })
+}
+
+/// A mesh output of an actor.
+pub(super) struct Part {
+    pub(super) rest: Arc<Mesh>,
+    pub(super) surface: Surface,
+    /// Whether the graph made its colours, which then mean something.
+    pub(super) made_colors: bool,
+    /// Name of the output; empty for a mesh of a sequence.
+    name: String,
+}
+
+/// Where results come from.
+enum Source {
+    Graph(Box<Player>),
+    Sequence(Arc<Character>),
+}
+
+pub(super) struct Actor {
+    pub(super) label: String,
+    pub(super) parts: Vec<Part>,
+    pub(super) lines: Vec<Lines>,
+    source: Source,
+    gpu: Gpu,
+    shows: Option<i64>,
+}
+
+impl Actor {
+    /// Compiles, binds and brings to the device.
+    pub(super) fn new(
+        gpu: &Gpu,
+        character: &Arc<Character>,
+        variant: &Variant,
+        args: &PlayArgs,
+        numbers: &[i64],
+        talk: &Talk,
+    ) -> Outcome<Self> {
+        let source = match character.asset.sequence {
+            Some(_) => Source::Sequence(character.clone()),
+            None => {
+                let player = player(gpu, character, variant, args, numbers, talk)?;
+                Source::Graph(Box::new(player))
+            }
+        };
+        let mut actor = Self {
+            label: variant.label.clone(),
+            parts: Vec::new(),
+            lines: Vec::new(),
+            source,
+            gpu: gpu.clone(),
+            shows: None,
+        };
+        if let Source::Graph(player) = &actor.source {
+            actor.parts = parts(gpu, player.graph())?;
+        }
+        Ok(actor)
+    }
+
+    /// Frame `number`, unless it is what is shown.
+    pub(super) fn advance(&mut self, number: i64) -> Outcome {
+        if self.shows == Some(number) {
+            return Ok(());
+        }
+        match &mut self.source {
+            Source::Sequence(character) => {
+                let mesh = frame_of(character.asset.sequence.as_ref(), number)?;
+                self.parts = vec![sequence_part(&self.gpu, mesh)?];
+            }
+            Source::Graph(player) => {
+                // Solvers play forwards only.
+                if self.shows.is_some_and(|shown| number < shown) {
+                    player.restart()?;
+                }
+                player.advance(number)?;
+                self.lines.clear();
+                match player.runner() {
+                    Runner::Processor(instance) => {
+                        from_processor(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
+                    }
+                    Runner::Graphics(instances) => {
+                        from_device(&self.gpu, instances, &mut self.parts, &mut self.lines)?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.shows = Some(number);
+        Ok(())
+    }
+
+    /// Whether the frame that is shown has no triangle.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|p| p.surface.triangle_count() == 0)
+    }
+
+    /// Whether its graph has a parameter of that name.
+    pub(super) fn has_parameter(&self, name: &str) -> bool {
+        match &self.source {
+            Source::Graph(player) => {
+                let parameters = player.graph().plan().parameters();
+                parameters.iter().any(|p| p.name == name)
+            }
+            Source::Sequence(_) => false,
+        }
+    }
+
+    /// Pose of the main character in the frame that is shown.
+    pub(super) fn pose(&self) -> Option<&Pose> {
+        match &self.source {
+            Source::Graph(player) => player.cast().poses().first(),
+            Source::Sequence(_) => None,
+        }
+    }
+
+    /// Calls `take` with the positions of each part. Brings them back where they are on a device.
+    pub(super) fn each_positions(&mut self, mut take: impl FnMut(usize, &[[f32; 3]])) -> Outcome {
+        for (i, part) in self.parts.iter().enumerate() {
+            match &mut self.source {
+                Source::Sequence(_) => take(i, &part.rest.positions),
+                Source::Graph(player) => match player.runner_mut() {
+                    Runner::Processor(instance) => {
+                        let mesh = instance.mesh_output(&part.name);
+                        take(i, mesh.map_or(&[], |m| m.positions));
+                    }
+                    Runner::Graphics(instances) => {
+                        let mesh = instances.read_mesh(&part.name, 0);
+                        let mesh = mesh.map_err(PlayError::Device)?.unwrap_or_default();
+                        take(i, &mesh.positions);
+                    }
+                    _ => {}
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends of all lines that the graph puts out, two each. Brings them back where they are on a device.
+    pub(super) fn line_ends(&mut self) -> Outcome<Vec<[f32; 3]>> {
+        let Source::Graph(player) = &mut self.source else {
+            return Ok(Vec::new());
+        };
+        let names: Vec<String> = outputs(player.graph())
+            .filter(|o| matches!(o.1, OutputPlace::Lines(_)))
+            .map(|o| o.0.to_owned())
+            .collect();
+        let mut out = Vec::new();
+        for name in names {
+            let lines = match player.runner_mut() {
+                Runner::Processor(instance) => instance.line_output(&name).map(<[_]>::to_vec),
+                Runner::Graphics(instances) => {
+                    instances.read_lines(&name, 0).map_err(PlayError::Device)?
+                }
+                _ => None,
+            };
+            out.extend(lines.into_iter().flatten().flat_map(|l| [l.from, l.to]));
+        }
+        Ok(out)
+    }
+
+    /// A mask or values that the graph puts out.
+    pub(super) fn read_floats(&mut self, name: &str) -> Outcome<Vec<f32>> {
+        let missing = |known: Vec<String>| {
+            let known = if known.is_empty() {
+                "none".into()
+            } else {
+                known.join(", ")
+            };
+            Failure::usage(format!(
+                "the graph puts out no mask or values '{name}'; it has {known}"
+            ))
+        };
+        let Source::Graph(player) = &mut self.source else {
+            return Err(missing(Vec::new()));
+        };
+        let known = floats_outputs(player.graph());
+        let found = match player.runner_mut() {
+            Runner::Processor(instance) => instance.float_output(name).map(<[f32]>::to_vec),
+            Runner::Graphics(instances) => {
+                instances.read_floats(name, 0).map_err(PlayError::Device)?
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| missing(known))
+    }
+
+    /// Measures distances of its surfaces to those of `other`, vertex by vertex.
+    pub(super) fn compare_with(&mut self, other: &mut Self) -> Outcome {
+        let counts = |a: &Self| {
+            a.parts
+                .iter()
+                .map(|p| p.rest.vertex_count())
+                .collect::<Vec<_>>()
+        };
+        let (own, others) = (counts(self), counts(other));
+        if own != others {
+            return Err(Failure::bind(format!(
+                "cannot measure the difference to '{}': it puts out meshes of {others:?} vertices, expected {own:?}",
+                other.label
+            )));
+        }
+        let gpu = self.gpu.clone();
+        let parts = &mut self.parts;
+        let mut result = Ok(());
+        other.each_positions(|i, positions| {
+            if result.is_ok() {
+                result = drawn(parts[i].surface.upload_other_positions(&gpu, positions));
+            }
+        })?;
+        result
+    }
+}
+
+fn player(
+    gpu: &Gpu,
+    character: &Arc<Character>,
+    variant: &Variant,
+    args: &PlayArgs,
+    numbers: &[i64],
+    talk: &Talk,
+) -> Outcome<Player> {
+    let plan = Arc::new(load::compile(&variant.document, talk)?);
+    let own = variant.set.iter().map(String::as_str);
+    // Those that this graph does not have may be for what it is compared with.
+    let given = args.set.iter().filter(|s| {
+        let name = s.split('=').next().unwrap_or_default();
+        variant.label.is_empty() || plan.parameters().iter().any(|p| p.name == name)
+    });
+    let set: Vec<String> = given
+        .map(String::as_str)
+        .chain(own)
+        .map(str::to_owned)
+        .collect();
+    let parameters = load::settings(&plan, &set)?;
+    let values = load::values(&plan, &args.values, numbers)?;
+    let cast = load::cast(character.clone(), &plan, &variant.document.folder, talk)?;
+    let graph = cast.bind(&plan, &parameters)?;
+    let runner = device::runner_on(gpu, &graph, args.device, talk)?;
+    Ok(Player::new(
+        runner,
+        cast,
+        values,
+        args.clip.as_deref(),
+        args.fps,
+    )?)
+}
+
+fn outputs(graph: &BoundGraph) -> impl Iterator<Item = (&str, &OutputPlace)> {
+    let names = graph.plan().outputs().iter().map(|o| o.name.as_str());
+    names.zip(graph.program().outputs())
+}
+
+fn floats_outputs(graph: &BoundGraph) -> Vec<String> {
+    let floats = outputs(graph).filter(|o| matches!(o.1, OutputPlace::Floats(_)));
+    floats.map(|o| o.0.to_owned()).collect()
+}
+
+fn parts(gpu: &Gpu, graph: &BoundGraph) -> Outcome<Vec<Part>> {
+    let mut out = Vec::new();
+    for (name, place) in outputs(graph) {
+        let OutputPlace::Mesh { rest, attributes } = place else {
+            continue;
+        };
+        let Some(rest) = graph.program().meshes().get(*rest) else {
+            continue;
+        };
+        let colors = attributes[MeshAttribute::Colors.index()];
+        out.push(Part {
+            surface: drawn(Surface::new(gpu, rest))?,
+            rest: rest.clone(),
+            made_colors: colors.is_some_and(|c| !matches!(c, Place::Rest(_))),
+            name: name.to_owned(),
+        });
+    }
+    if out.is_empty() {
+        return Err(Failure::bind(
+            "the graph has no mesh output, nothing to draw",
+        ));
+    }
+    Ok(out)
+}
+
+fn frame_of(sequence: Option<&MeshSequence>, number: i64) -> Outcome<&Mesh> {
+    let found = sequence.and_then(|s| {
+        let index = s.numbers.iter().position(|&n| n == number)?;
+        s.frames.get(index)
+    });
+    found.ok_or_else(|| {
+        let numbers = sequence.map(|s| s.numbers.as_slice()).unwrap_or_default();
+        let (first, last) = (numbers.first(), numbers.last());
+        Failure::usage(format!(
+            "the sequence has no frame {number}; it has {} from {} to {}",
+            numbers.len(),
+            first.copied().unwrap_or(0),
+            last.copied().unwrap_or(0)
+        ))
+    })
+}
+
+fn sequence_part(gpu: &Gpu, mesh: &Mesh) -> Outcome<Part> {
+    Ok(Part {
+        surface: drawn(Surface::new(gpu, mesh))?,
+        rest: Arc::new(mesh.clone()),
+        made_colors: false,
+        name: String::new(),
+    })
+}
+
+fn from_processor(
+    gpu: &Gpu,
+    instance: &Instance,
+    parts: &mut [Part],
+    lines: &mut Vec<Lines>,
+) -> Outcome {
+    for part in parts {
+        if let Some(m) = instance.mesh_output(&part.name) {
+            drawn(
+                part.surface
+                    .upload(gpu, &part.rest, m.positions, m.normals, m.colors),
+            )?;
+        }
+    }
+    for output in instance.graph().plan().outputs() {
+        if let Some(found) = instance.line_output(&output.name) {
+            lines.push(drawn(Lines::new(gpu, found))?);
+        }
+    }
+    Ok(())
+}
+
+/// Buffers are bound as kernels left them; nothing comes back.
+fn from_device(
+    gpu: &Gpu,
+    instances: &GpuInstances,
+    parts: &mut [Part],
+    lines: &mut Vec<Lines>,
+) -> Outcome {
+    for part in parts {
+        if let Some(output) = instances.mesh_output(&part.name) {
+            drawn(part.surface.bind(gpu, &part.rest, &output, 0))?;
+        }
+    }
+    for output in instances.graph().plan().outputs() {
+        if let Some(found) = instances.lines_output(&output.name) {
+            lines.push(Lines::from_device(found.buffer, 0, found.len as u32));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! What is compared: stacks by name, graph documents, settings.
+
+use crate::exit::{Failure, Outcome};
+use crate::load;
+use sinew::play::{Character, Document};
+use std::path::Path;
+
+/// Stacks that need no file, by name.
+const BUILT_IN: [(&str, &str); 5] = [
+    (
+        "rest",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "outputs": {"body": "body"}}"#,
+    ),
+    (
+        "linear",
+        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "linear"}]}"#,
+    ),
+    (
+        "dual_quaternion",
+        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "dual_quaternion"}]}"#,
+    ),
+    (
+        "rigid",
+        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "rigid"}]}"#,
+    ),
+    (
+        "delta_mush",
+        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "linear"}, {"node": "delta_mush", "iterations": 10}]}"#,
+    ),
+];
+
+/// One of the things that stand side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    /// Empty where there is nothing to compare with.
+    pub(super) label: String,
+    pub(super) document: Document,
+    /// `NAME=VALUE`, beside those of `--set`.
+    pub(super) set: Vec<String>,
+}
+
+impl Variant {
+    /// The graph itself, under no name.
+    pub(super) fn of(document: Document) -> Self {
+        Self {
+            label: String::new(),
+            document,
+            set: Vec::new(),
+        }
+    }
+
+    /// An entry of `--compare`; `graph` is the document without it.
+    pub(super) fn parse(entry: &str, graph: &Document, character: &Character) -> Outcome<Self> {
+        let entry = entry.trim();
+        let (document, set) = if Path::new(entry).extension().is_some_and(|e| e == "json") {
+            (load::document(Path::new(entry))?, Vec::new())
+        } else if entry == "graph" {
+            (graph.clone(), Vec::new())
+        } else if entry == "default" {
+            (Document::default_of(character), Vec::new())
+        } else if let Some(document) = built_in(entry, character) {
+            (document, Vec::new())
+        } else if entry.contains('=') {
+            (graph.clone(), vec![entry.to_owned()])
+        } else {
+            return Err(unknown(entry));
+        };
+        Ok(Self {
+            label: label(entry),
+            document,
+            set,
+        })
+    }
+}
+
+fn label(entry: &str) -> String {
+    let stem = Path::new(entry)
+        .file_stem()
+        .filter(|_| entry.ends_with(".json"));
+    let plain = stem.map_or_else(|| entry.to_owned(), |s| s.to_string_lossy().into_owned());
+    plain.replace('_', " ").replace('=', " = ")
+}
+
+fn built_in(name: &str, character: &Character) -> Option<Document> {
+    let (_, text) = BUILT_IN.iter().find(|b| b.0 == name)?;
+    let meshes = &character.asset.meshes;
+    let has_morphs = meshes.iter().any(|m| !m.morph_targets.is_empty());
+    let morph = if has_morphs { "\"morph\", " } else { "" };
+    Some(Document::from_text(
+        format!("(built-in stack '{name}')"),
+        text.replace("MORPH", morph),
+        "",
+    ))
+}
+
+fn unknown(entry: &str) -> Failure {
+    let known: Vec<&str> = BUILT_IN.iter().map(|b| b.0).collect();
+    Failure::usage(format!(
+        "'{entry}' is no stack: expected {}, default, graph, a graph document (FILE.json) or a setting of the graph (NAME=VALUE)",
+        known.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_stacks_compile() {
+        let asset = sinew_samples::arm_with_hand().expect("a sample");
+        let character = Character::from_asset(asset);
+        let graph = Document::of_character(&character);
+        for (name, _) in BUILT_IN {
+            let variant = Variant::parse(name, &graph, &character).expect(name);
+            variant.document.compile().expect(name);
+        }
+        for good in ["default", "graph", "blend=0.5"] {
+            Variant::parse(good, &graph, &character).expect(good);
+        }
+        assert!(Variant::parse("mush", &graph, &character).is_err());
+        assert_eq!(label("a/b_c.json"), "b c");
+    }
+}
