@@ -85,18 +85,25 @@ fn middle(points: &[[f32; 3]], axes: [[f32; 3]; 3]) -> [f32; 3] {
 fn distance(points: &[[f32; 3]], target: [f32; 3], axes: [[f32; 3]; 3], aspect: f32) -> f32 {
     let [right, up, backward] = axes;
     let mut distance = if finite(points).next().is_some() {
-        1e-3
+        0.0
     } else {
         1.0 / TAN_HALF
     };
+    let mut reach = 0.0_f32;
     for p in finite(points) {
+        reach = p.iter().fold(reach, |most, c| most.max(c.abs()));
         let d = sub(p, target);
         let z = dot(d, backward);
         distance = distance
             .max(dot(d, right).abs() / (TAN_HALF * aspect * FILL) + z)
             .max(dot(d, up).abs() / (TAN_HALF * FILL) + z);
     }
-    distance
+    // Points at one place, up to rounding.
+    if distance > 1e-5 * reach {
+        distance
+    } else {
+        (1e-5 * reach).max(1e-3)
+    }
 }
 
 fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
@@ -158,7 +165,7 @@ impl Camera {
     }
 
     /// A camera at `eye` that looks at `target` (both in metres) with +Y upwards and that lens; `None` where the two are the same place or not
-    /// finite. Straight up and down, -Z is upwards in the picture.
+    /// finite. Straight down, -Z is upwards in the picture; straight up, +Z is.
     pub fn look_at(eye: [f32; 3], target: [f32; 3], lens: Lens, aspect: f32) -> Option<Self> {
         let offset = sub(eye, target);
         let backward = unit(offset)?;
@@ -291,3 +298,6 @@ impl Camera {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

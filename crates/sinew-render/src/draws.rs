@@ -70,6 +70,7 @@ pub(crate) struct Variant {
     pub(crate) is_textured: bool,
     pub(crate) is_cut: bool,
     pub(crate) is_wired: bool,
+    pub(crate) is_translucent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,6 +362,7 @@ fn variant_of(look: &SurfaceLook<'_>, part: &Part, is_textured: bool) -> Variant
         is_textured,
         is_cut: alpha != AlphaMode::Opaque,
         is_wired: look.wireframe.is_some(),
+        is_translucent: kind_of(look, part) == DrawKind::Translucent,
     }
 }
 
@@ -442,4 +444,79 @@ fn apply_material<'a>(
         sampler,
         uv_set: texture.uv_set,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{assert_layout, checked, constant, fields, surface_module};
+
+    #[test]
+    fn uniforms_lie_as_the_shaders_say() {
+        let surface = fields!(
+            SurfaceUniforms,
+            base_color: [f32; 4],
+            image_from_uv: [[f32; 4]; 2],
+            wire: [f32; 4],
+            value_min: f32,
+            value_max: f32,
+            value_scale: f32,
+            alpha_cutoff: f32,
+            has: u32,
+            first_position: u32,
+            first_normal: u32,
+            first_color: u32,
+            first_value: u32,
+        );
+        assert_layout(
+            &surface_module(),
+            "Surface",
+            size_of::<SurfaceUniforms>(),
+            surface,
+        );
+        let text = crate::pipelines::whole_text(include_str!("wgsl/line.wgsl"));
+        let line = fields!(LineUniforms, width: f32, alpha: f32, first_line: u32, nearer: f32);
+        assert_layout(&checked(&text), "Style", size_of::<LineUniforms>(), line);
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_shader() {
+        let module = surface_module();
+        let scale = ValueScale {
+            min: 0.0,
+            max: 1.0,
+            map: ColorMap::Viridis,
+        };
+        let distance = Paint::Distance { scale, factor: 1.0 };
+        for (name, paint) in [
+            ("PAINT_PLAIN", Paint::CLAY),
+            ("PAINT_COLORS", Paint::Colors),
+            ("PAINT_CHECKER", Paint::Checker),
+            ("PAINT_VALUES", Paint::Values(scale)),
+            ("PAINT_DISTANCE", distance),
+            ("PAINT_NORMALS", Paint::Normals),
+        ] {
+            assert_eq!(constant(&module, name), paint_number(&paint), "{name}");
+        }
+        assert_eq!(
+            constant(&module, "PAINT_MATERIAL"),
+            1,
+            "materials need a device"
+        );
+        for (name, lighting) in [
+            ("LIGHTING_STUDIO", Lighting::Studio),
+            ("LIGHTING_SOFT", Lighting::Soft),
+            ("LIGHTING_MATCAP", Lighting::Matcap),
+            ("LIGHTING_FLAT", Lighting::Flat),
+        ] {
+            assert_eq!(constant(&module, name), lighting_number(lighting), "{name}");
+        }
+        for (name, bit) in [
+            ("HAS_NORMALS", HAS_NORMALS),
+            ("HAS_UVS", HAS_UVS),
+            ("HAS_COLORS", HAS_COLORS),
+        ] {
+            assert_eq!(constant(&module, name), bit, "{name}");
+        }
+    }
 }

@@ -45,21 +45,29 @@
 
 mod draws;
 mod error;
+mod facets;
 mod lines;
+mod markers;
 mod materials;
 mod pipelines;
 mod renderer;
 mod scene;
+mod skeleton;
 mod smooth;
 mod surface;
 mod targets;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::RenderError;
 pub use lines::Lines;
+pub use markers::{points_into, points_mesh};
 pub use materials::Materials;
 pub use renderer::Renderer;
 pub use scene::{
     Background, Layer, Lighting, LinesLook, Paint, Scene, Shot, SurfaceLook, ValueScale, Wireframe,
 };
+pub use skeleton::{Skeleton, skeletal_nodes};
 pub use surface::Surface;

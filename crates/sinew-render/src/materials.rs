@@ -52,7 +52,8 @@ fn samplers(device: &wgpu::Device) -> Vec<wgpu::Sampler> {
 }
 
 impl Materials {
-    /// Uploads the images of an appearance, decoded: `images[i]` is `appearance.images[i]`; materials whose image is `None` show their factor alone.
+    /// Uploads the images of an appearance, decoded: `images[i]` is `appearance.images[i]`; materials whose image is `None` or has no
+    /// pixels show their factor alone.
     ///
     /// # Errors
     /// Limits, memory, lost devices.
@@ -63,7 +64,10 @@ impl Materials {
     ) -> Result<Self, RenderError> {
         let textures = images
             .iter()
-            .map(|image| image.as_ref().map(|i| upload(gpu, i)).transpose())
+            .map(|image| {
+                let image = image.as_ref().filter(|i| !i.pixels().is_empty());
+                image.map(|i| upload(gpu, i)).transpose()
+            })
             .collect::<Result<_, RenderError>>()?;
         Ok(Self {
             materials: appearance.materials.clone(),

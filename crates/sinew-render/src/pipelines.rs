@@ -61,6 +61,10 @@ const LINE: &str = include_str!("wgsl/line.wgsl");
 const OCCLUSION_TEXT: &str = include_str!("wgsl/occlusion.wgsl");
 const BLUR: &str = include_str!("wgsl/blur.wgsl");
 
+/// The texts of all passes.
+#[cfg(test)]
+pub(crate) const TEXTS: [&str; 6] = [SURFACE, GROUND, BACKGROUND, LINE, OCCLUSION_TEXT, BLUR];
+
 impl Pass {
     /// What of a variant this pass tells apart.
     pub(crate) fn variant(self, of_draw: Variant) -> Variant {
@@ -367,13 +371,17 @@ fn depth_state(d: &Description) -> Option<wgpu::DepthStencilState> {
     })
 }
 
-fn constants(variant: Variant) -> [(&'static str, f64); 5] {
+fn constants(variant: Variant) -> [(&'static str, f64); 6] {
     [
         ("paint", f64::from(variant.paint)),
         ("lighting", f64::from(variant.lighting)),
         ("is_textured", f64::from(u8::from(variant.is_textured))),
         ("is_cut", f64::from(u8::from(variant.is_cut))),
         ("is_wired", f64::from(u8::from(variant.is_wired))),
+        (
+            "is_translucent",
+            f64::from(u8::from(variant.is_translucent)),
+        ),
     ]
 }
 
@@ -432,4 +440,45 @@ fn pipeline(
         multiview_mask: None,
         cache: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_the_overrides_of_the_surfaces_shader() {
+        let module = crate::tests::surface_module();
+        let overrides = module.naga().overrides.iter();
+        let declared: Vec<_> = overrides.filter_map(|(_, o)| o.name.clone()).collect();
+        let given = constants(Variant::default()).map(|c| c.0);
+        assert_eq!(declared, given);
+    }
+
+    #[test]
+    fn entry_points_of_passes_are_in_their_texts() {
+        for pass in [
+            Pass::Shadow,
+            Pass::SurfaceNormals,
+            Pass::GroundNormals,
+            Pass::Occlusion,
+            Pass::Blur,
+            Pass::Background,
+            Pass::Ground,
+            Pass::Surface,
+            Pass::Translucent,
+            Pass::Lines,
+            Pass::LinesBehind,
+        ] {
+            let d = pass.description();
+            let module = crate::tests::checked(&whole_text(d.text));
+            let names: Vec<_> = module.entry_points().into_iter().map(|e| e.name).collect();
+            for entry in [d.vertex, d.fragment] {
+                assert!(
+                    names.iter().any(|n| n == entry),
+                    "{pass:?}: {entry} in {names:?}"
+                );
+            }
+        }
+    }
 }

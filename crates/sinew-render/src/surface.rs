@@ -285,6 +285,7 @@ impl Surface {
 
     /// Makes what smooth normals need, once, where there are no normals.
     fn prepare_smooth(&mut self, gpu: &Gpu, rest: &Mesh) -> Result<(), RenderError> {
+        self.check("vertices of the mesh at rest", rest.vertex_count())?;
         if self.normals.is_none() && self.smooth.is_none() {
             self.smooth = Some(Smooth::new(gpu, rest)?);
         }

@@ -186,3 +186,65 @@ impl ViewUniforms {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{assert_layout, fields, surface_module};
+
+    #[test]
+    fn views_lie_as_the_shaders_say() {
+        let module = surface_module();
+        let light = fields!(LightUniforms, direction: [f32; 3], color: [f32; 3]);
+        assert_layout(&module, "Light", size_of::<LightUniforms>(), light);
+        let view = fields!(
+            ViewUniforms,
+            clip_from_scene: [[f32; 4]; 4],
+            shadow_from_scene: [[f32; 4]; 4],
+            eye: [f32; 3],
+            is_orthographic: u32,
+            right: [f32; 3],
+            near: f32,
+            up: [f32; 3],
+            far: f32,
+            backward: [f32; 3],
+            half_height: f32,
+            size: [f32; 2],
+            aspect: f32,
+            ground: f32,
+            center: [f32; 3],
+            radius: f32,
+            lights: [LightUniforms; 3],
+            background_top: [f32; 4],
+            background_bottom: [f32; 4],
+            has_shadows: u32,
+            has_occlusion: u32,
+            occlusion_radius: f32,
+            shadow_texel: f32,
+        );
+        assert_layout(&module, "View", size_of::<ViewUniforms>(), view);
+    }
+
+    #[test]
+    fn the_scene_lies_between_near_and_far_and_in_the_shadow_map() {
+        let (center, radius) = ball(Some(([-1.0, 0.0, -2.0], [3.0, 2.0, 2.0])));
+        for eye in [[9.0, 2.0, 3.0], [1.5, 1.0, 0.5], [1.0, -40.0, 0.0]] {
+            let lens = Lens::default();
+            let camera = Camera::look_at(eye, [1.0, 1.0, 0.0], lens, 1.5).expect("two places");
+            let (near, far) = depth_range(&camera, center, radius, false);
+            assert!(near > 0.0 && far > near, "{near} {far}");
+            let light = lights(&camera)[0].direction;
+            let rows = shadow_rows(light, center, radius);
+            for corner in Camera::corners([-1.0, 0.0, -2.0], [3.0, 2.0, 2.0]) {
+                let depth = camera.depth(corner);
+                assert!(
+                    depth < far && (depth > near || near <= far * NEAREST_PART),
+                    "{depth}"
+                );
+                let [x, y, z, _] =
+                    rows.map(|r| (0..3).map(|c| r[c] * corner[c]).sum::<f32>() + r[3]);
+                assert!(x.abs() <= 1.0 && y.abs() <= 1.0 && (0.0..=1.0).contains(&z));
+            }
+        }
+    }
+}

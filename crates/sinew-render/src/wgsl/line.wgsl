@@ -24,7 +24,7 @@ fn point(i: u32) -> vec3f {
 
 // The end of a line that lies before the camera: `b`, or where the line comes from behind it.
 fn before_camera(a: vec4f, b: vec4f) -> vec4f {
-    if b.w >= view.near || a.w <= view.near {
+    if view.is_orthographic == 1u || b.w >= view.near || a.w <= view.near {
         return b;
     }
     return mix(a, b, (a.w - view.near) / (a.w - b.w));
@@ -50,7 +50,8 @@ fn corner(@builtin(vertex_index) index: u32) -> Corner {
     var out: Corner;
     out.clip = select(a, b, at_end);
     out.clip = vec4f(out.clip.xy + (side + end) * style.width / half_size * out.clip.w, out.clip.zw);
-    if a.w < view.near * 0.5 || b.w < view.near * 0.5 {
+    // Without perspective w says nothing of the depth, and nothing is behind the camera but for its near plane.
+    if view.is_orthographic == 0u && (a.w < view.near * 0.5 || b.w < view.near * 0.5) {
         out.clip = vec4f(2.0, 2.0, 2.0, 1.0);
     }
     let alpha = lines[i + 9u] * style.alpha;

@@ -32,6 +32,8 @@ override is_textured: bool = false;
 // Whether alpha cuts holes.
 override is_cut: bool = false;
 override is_wired: bool = false;
+// Whether what is behind shines through.
+override is_translucent: bool = false;
 
 const PAINT_PLAIN = 0u;
 const PAINT_MATERIAL = 1u;
@@ -66,6 +68,8 @@ struct Corner {
     @location(3) color: vec4f,
     @location(4) value: f32,
     @location(5) corner: vec3f,
+    // Least and greatest value of the triangle's corners.
+    @location(6) @interpolate(flat) range: vec2f,
 }
 
 fn position_of(vertex: u32) -> vec3f {
@@ -109,6 +113,16 @@ fn value_of(vertex: u32) -> f32 {
     return 0.0;
 }
 
+fn range_of(triangle: u32) -> vec2f {
+    if paint != PAINT_VALUES && paint != PAINT_DISTANCE {
+        return vec2f();
+    }
+    let a = value_of(indices[3u * triangle]);
+    let b = value_of(indices[3u * triangle + 1u]);
+    let c = value_of(indices[3u * triangle + 2u]);
+    return vec2f(min(a, min(b, c)), max(a, max(b, c)));
+}
+
 fn fetched(index: u32) -> Corner {
     let vertex = indices[index];
     var out: Corner;
@@ -118,6 +132,7 @@ fn fetched(index: u32) -> Corner {
     out.uv = uv_of(vertex);
     out.color = color_of(vertex);
     out.value = value_of(vertex);
+    out.range = range_of(index / 3u);
     let k = index % 3u;
     out.corner = vec3f(f32(k == 0u), f32(k == 1u), f32(k == 2u));
     return out;
@@ -155,6 +170,17 @@ fn checker(uv: vec2f) -> vec3f {
     return mix(tint, vec3f(1.0), 0.12) * shade * select(0.7, 1.0, min(line.x, line.y) > 0.03);
 }
 
+// At the rim of a triangle the middle of a pixel is outside of it: no number beyond those of the corners. What is no number stays so.
+fn value_within(c: Corner) -> f32 {
+    if c.value < c.range.x {
+        return c.range.x;
+    }
+    if c.value > c.range.y {
+        return c.range.y;
+    }
+    return c.value;
+}
+
 fn mapped(value: f32) -> vec3f {
     var t = (value - surface.value_min) / (surface.value_max - surface.value_min);
     if surface.value_max == surface.value_min {
@@ -173,7 +199,7 @@ fn painted(c: Corner, normal: vec3f) -> vec4f {
         case PAINT_MATERIAL: { return material_color(c); }
         case PAINT_COLORS: { return vec4f(c.color.rgb, 1.0); }
         case PAINT_CHECKER: { return vec4f(checker(c.uv), 1.0); }
-        case PAINT_VALUES, PAINT_DISTANCE: { return vec4f(mapped(c.value), 1.0); }
+        case PAINT_VALUES, PAINT_DISTANCE: { return vec4f(mapped(value_within(c)), 1.0); }
         case PAINT_NORMALS: { return vec4f(encoded(normal), 1.0); }
         default: { return surface.base_color; }
     }
@@ -244,7 +270,9 @@ fn color(c: Corner, @builtin(front_facing) is_front: bool) -> @location(0) vec4f
     if is_wired {
         rgb = mix(rgb, surface.wire.rgb, wire_coverage(c) * 0.85);
     }
-    return vec4f(clamp(rgb, vec3f(), vec3f(1.0)) * base.a, base.a);
+    // What does not let through has no alpha, whatever its texture holds.
+    let alpha = select(1.0, clamp(base.a, 0.0, 1.0), is_translucent);
+    return vec4f(clamp(rgb, vec3f(), vec3f(1.0)) * alpha, alpha);
 }
 
 // For occlusion: the normal along the camera's axes.

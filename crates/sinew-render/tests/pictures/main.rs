@@ -1,0 +1,10 @@
+//! Pictures against what they should show, computed apart from the renderer in double precision.
+
+mod alpha;
+mod common;
+mod device;
+mod lines;
+mod odd;
+mod paints;
+mod silhouette;
+mod textures;
