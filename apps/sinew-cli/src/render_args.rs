@@ -122,6 +122,9 @@ pub(crate) struct LookArgs {
     /// Leave out the lines that the graph puts out.
     #[arg(long)]
     pub(crate) no_lines: bool,
+    /// A dot at each end of those lines: the control points of a lattice.
+    #[arg(long, conflicts_with = "no_lines")]
+    pub(crate) dots: bool,
 }
 
 /// How surfaces are lit.

@@ -5,6 +5,7 @@
 //! which numbers there are, where somebody wants to know; then each is drawn. Nothing is loaded or bound twice.
 
 mod actor;
+mod extras;
 mod look;
 mod overlay;
 mod paint;
@@ -18,6 +19,7 @@ use crate::load;
 use crate::render_args::RenderArgs;
 use crate::talk::Talk;
 use actor::{Actor, drawn};
+use extras::Extras;
 use look::Look;
 use paint::{Numbers, Range, Worst};
 use paper::{Format, Paper, Row};
@@ -27,7 +29,7 @@ use sinew::io::{decode_image, read_appearance};
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
 use sinew::play::{Character, Document, PlayError};
 use sinew::render::{
-    Layer, Lighting, LinesLook, Materials, Renderer, Scene, Shot, SurfaceLook, Wireframe,
+    Layer, Lighting, Materials, Renderer, Scene, Shot, SurfaceLook, Wireframe,
 };
 use std::sync::Arc;
 use variants::Variant;
@@ -42,11 +44,6 @@ const WIRE: Wireframe = Wireframe {
 };
 /// Pictures a second of a turntable.
 const TURNS_A_SECOND: f64 = 12.0;
-/// Pixels of a graph's lines.
-const LINE_WIDTH: f32 = 2.0;
-/// How much is seen of lines behind a surface.
-const LINES_BEHIND: f32 = 0.25;
-
 /// What is drawn of one step.
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -201,6 +198,7 @@ impl Studio<'_> {
         let mut against = self.against(&numbers)?;
         let measured = self.measure(steps, &mut actors, against.as_mut())?;
         let mut renderer = drawn(Renderer::new(&self.gpu))?;
+        let mut extras = Extras::new(&self.args.look, &self.character);
         let progress = self.talk.progress(steps.len() * actors.len(), "pictures");
         let (mut rows, mut finished) = (Vec::new(), 0);
         for step in steps {
@@ -210,7 +208,9 @@ impl Studio<'_> {
                 let mut range = Range::default();
                 let worst = self.prepare(actor, against.as_mut(), step.frame, &mut range)?;
                 let camera = self.camera(&measured, actor, step, steps.len())?;
-                let image = self.picture(&mut renderer, actor, &measured, &camera, worst)?;
+                extras.prepare(&self.gpu, actor)?;
+                let scene = self.scene(actor, &extras, &measured)?;
+                let image = self.picture(&mut renderer, &scene, &camera, worst)?;
                 images.push((actor.label.clone(), image));
                 finished += 1;
                 progress.step(finished);
@@ -413,8 +413,7 @@ impl Studio<'_> {
     fn picture(
         &self,
         renderer: &mut Renderer,
-        actor: &Actor,
-        measured: &Measured,
+        scene: &Scene<'_>,
         camera: &Camera,
         worst: Option<Worst>,
     ) -> Outcome<Image> {
@@ -426,15 +425,19 @@ impl Studio<'_> {
             occlusion: !kind.no_occlusion,
             ..Shot::studio(self.paper.size[0], self.paper.size[1], *camera)
         };
-        let scene = self.scene(actor, measured)?;
-        let mut image = drawn(renderer.render(&scene, &shot))?;
+        let mut image = drawn(renderer.render(scene, &shot))?;
         if let Some(worst) = worst {
             overlay::mark(&mut image, camera, &worst);
         }
         Ok(image)
     }
 
-    fn scene<'a>(&'a self, actor: &'a Actor, measured: &Measured) -> Outcome<Scene<'a>> {
+    fn scene<'a>(
+        &'a self,
+        actor: &'a Actor,
+        extras: &'a Extras,
+        measured: &Measured,
+    ) -> Outcome<Scene<'a>> {
         let ends = self.ends(measured);
         let mut scene = Scene {
             bounds: measured.whole.bounds(),
@@ -451,16 +454,7 @@ impl Studio<'_> {
                 layer: Layer::Scene,
             });
         }
-        if !self.args.look.no_lines {
-            scene
-                .lines
-                .extend(actor.lines.iter().map(|lines| LinesLook {
-                    lines,
-                    width: LINE_WIDTH,
-                    behind: LINES_BEHIND,
-                    layer: Layer::Scene,
-                }));
-        }
+        extras.add_to(&mut scene, actor);
         Ok(scene)
     }
 

@@ -1,0 +1,98 @@
+//! What is drawn beside the graph's meshes: its lines, dots at their ends, the skeleton.
+
+use super::actor::{Actor, drawn};
+use crate::exit::Outcome;
+use crate::render_args::LookArgs;
+use sinew::gpu::Gpu;
+use sinew::picture::Extent;
+use sinew::play::Character;
+use sinew::render::{
+    Layer, Lighting, LinesLook, Paint, Scene, Skeleton, Surface, SurfaceLook, points_mesh,
+    skeletal_nodes,
+};
+use std::collections::BTreeSet;
+
+/// Pixels of a graph's lines.
+const LINE_WIDTH: f32 = 2.0;
+/// How much is seen of lines behind a surface.
+const LINES_BEHIND: f32 = 0.25;
+/// Radius of a dot, as a part of the diagonal of the box around all.
+const DOT: f32 = 0.007;
+/// Linear RGBA: the orange of a lattice's cage, darker.
+const DOT_COLOR: [f32; 4] = [0.80, 0.20, 0.02, 1.0];
+
+/// Extras of one actor; dots and bones are of the frame that was prepared last.
+pub(super) struct Extras {
+    lines: bool,
+    dots: bool,
+    /// Where a skeleton is asked for and there is one.
+    skeleton: Option<Skeleton>,
+    made: Vec<Surface>,
+}
+
+impl Extras {
+    pub(super) fn new(args: &LookArgs, character: &Character) -> Self {
+        let asset = &character.asset;
+        let bones = || Skeleton::new(&asset.rig, skeletal_nodes(&asset.rig, &asset.meshes));
+        Self {
+            lines: !args.no_lines,
+            dots: args.dots,
+            skeleton: args.skeleton.then(bones),
+            made: Vec::new(),
+        }
+    }
+
+    /// Makes those of the frame that the actor shows.
+    pub(super) fn prepare(&mut self, gpu: &Gpu, actor: &mut Actor) -> Outcome {
+        self.made.clear();
+        if let (Some(skeleton), Some(pose)) = (&self.skeleton, actor.pose()) {
+            self.made
+                .push(drawn(Surface::new(gpu, &skeleton.mesh(pose)))?);
+        }
+        if self.dots {
+            let ends = distinct(&actor.line_ends()?);
+            let radius = DOT * diagonal(&ends);
+            let mesh = points_mesh(&ends, radius, DOT_COLOR);
+            self.made.push(drawn(Surface::new(gpu, &mesh))?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn add_to<'a>(&'a self, scene: &mut Scene<'a>, actor: &'a Actor) {
+        if self.lines {
+            scene
+                .lines
+                .extend(actor.lines.iter().map(|lines| LinesLook {
+                    lines,
+                    width: LINE_WIDTH,
+                    behind: LINES_BEHIND,
+                    layer: Layer::Scene,
+                }));
+        }
+        scene
+            .surfaces
+            .extend(self.made.iter().map(|surface| SurfaceLook {
+                surface,
+                paint: Paint::Colors,
+                lighting: Lighting::Soft,
+                wireframe: None,
+                layer: Layer::Overlay,
+            }));
+    }
+}
+
+/// Each point once, in a fixed order.
+fn distinct(points: &[[f32; 3]]) -> Vec<[f32; 3]> {
+    let bits: BTreeSet<[u32; 3]> = points
+        .iter()
+        .map(|p| p.map(|c| (c + 0.0).to_bits()))
+        .collect();
+    bits.into_iter().map(|p| p.map(f32::from_bits)).collect()
+}
+
+fn diagonal(points: &[[f32; 3]]) -> f32 {
+    let mut extent = Extent::default();
+    extent.add(points.iter().copied());
+    let (lo, hi) = extent.bounds().unwrap_or_default();
+    (0..3).map(|c| (hi[c] - lo[c]).powi(2)).sum::<f32>().sqrt()
+}
