@@ -183,7 +183,7 @@ fn value_within(c: Corner) -> f32 {
 
 fn mapped(value: f32) -> vec3f {
     var t = (value - surface.value_min) / (surface.value_max - surface.value_min);
-    if surface.value_max == surface.value_min {
+    if surface.value_max == surface.value_min && value == value {
         t = 0.5;
     }
     // Not a number is no colour of the map.

@@ -257,7 +257,6 @@ fn positions_that_are_not_finite_take_their_triangles_along_and_no_more() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "tests say what they skip")]
 fn joints_of_files_are_skeletal_and_nodes_of_their_lone_meshes_are_not() {
     let Some(data) = sinew_testkit::shared_data() else {
         println!("skipped: no shared data");

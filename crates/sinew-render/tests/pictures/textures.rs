@@ -173,7 +173,13 @@ fn factors_and_vertex_colours_multiply() {
 
 /// White, with four by four squares of alpha 0 and 200.
 fn holes() -> Image {
-    let square = |i: usize| if (i / 4 + i % 4) % 2 == 0 { 0 } else { 200 };
+    let square = |i: usize| {
+        if (i / 4 + i % 4).is_multiple_of(2) {
+            0
+        } else {
+            200
+        }
+    };
     Image::from_pixels(4, 4, (0..16).map(|i| [255, 255, 255, square(i)]).collect())
 }
 
