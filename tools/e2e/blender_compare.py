@@ -121,4 +121,5 @@ def main():
     sys.exit(0 if worst <= options.tolerance else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -121,6 +121,30 @@ else
   echo "skipped: $characters is not there"
 fi
 
+# A picture's silhouette against Blender's camera, and against one that is 2 percent off, which must be noticed.
+silhouette() {
+  local name=$1 frame=$2 eye=$3 target=$4 fov=$5 wrong
+  local picture=$out/$name-silhouette.png
+  quietly "$SINEW" render "$characters/$name.glb" -o "$picture" --frames "$frame" --eye="$eye" --target="$target" \
+    --fov "$fov" --size 700x600 --background transparent --no-ground || { fail "sinew render $name"; return; }
+  judge_silhouette() {
+    "$PYTHON" tools/e2e/blender_silhouette.py "$characters/$name.glb" "$picture" --frame "$frame" \
+      --eye="$eye" --target="$target" --fov "$1" 2>&1 | grep -E ' vertices, |Error'
+  }
+  wrong=$("$PYTHON" -c "print($fov * 1.02)")
+  judge_silhouette "$fov" || fail "silhouette: $name"
+  if judge_silhouette "$wrong" >/dev/null; then fail "a silhouette notices a wrong camera: $name"; fi
+}
+
+echo "-- pictures"
+if [ -d "$characters" ]; then
+  silhouette mh_male_ge53 51 0,1.0,4.5 0,0.85,0 30
+  silhouette kaykit_knight 10 2,2,5 0,1.2,0 40
+  silhouette fox 12 180,100,220 0,40,-10 35
+else
+  echo "skipped: $characters is not there"
+fi
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then
