@@ -25,6 +25,7 @@ pub(crate) fn runner_on(
         },
     };
     Ok(if on_gpu {
+        talk.info("device", &format!("runs on {}", gpu.info().name));
         Runner::graphics(gpu, graph)?
     } else {
         Runner::processor(graph)?

@@ -45,6 +45,8 @@ pub(super) struct Actor {
     source: Source,
     gpu: Gpu,
     shows: Option<i64>,
+    /// Whether what does not change with frames (weights, attributes) is on the device already.
+    pub(super) is_painted: bool,
 }
 
 impl Actor {
@@ -71,6 +73,7 @@ impl Actor {
             source,
             gpu: gpu.clone(),
             shows: None,
+            is_painted: false,
         };
         if let Source::Graph(player) = &actor.source {
             actor.parts = parts(gpu, player.graph())?;
@@ -87,6 +90,7 @@ impl Actor {
             Source::Sequence(character) => {
                 let mesh = frame_of(character.asset.sequence.as_ref(), number)?;
                 self.parts = vec![sequence_part(&self.gpu, mesh)?];
+                self.is_painted = false;
             }
             Source::Graph(player) => {
                 // Solvers play forwards only.

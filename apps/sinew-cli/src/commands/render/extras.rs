@@ -3,6 +3,7 @@
 use super::actor::{Actor, drawn};
 use crate::exit::Outcome;
 use crate::render_args::LookArgs;
+use crate::talk::Talk;
 use sinew::gpu::Gpu;
 use sinew::picture::Extent;
 use sinew::play::Character;
@@ -31,13 +32,20 @@ pub(super) struct Extras {
 }
 
 impl Extras {
-    pub(super) fn new(args: &LookArgs, character: &Character) -> Self {
+    pub(super) fn new(args: &LookArgs, character: &Character, talk: &Talk) -> Self {
         let asset = &character.asset;
-        let bones = || Skeleton::new(&asset.rig, skeletal_nodes(&asset.rig, &asset.meshes));
+        let nodes = skeletal_nodes(&asset.rig, &asset.meshes);
+        if args.skeleton && nodes.is_empty() {
+            let path = character.path.display();
+            talk.warning(
+                "no_skeleton",
+                &format!("{path}: no mesh is bound to joints, there is no skeleton to draw"),
+            );
+        }
         Self {
             lines: !args.no_lines,
             dots: args.dots,
-            skeleton: args.skeleton.then(bones),
+            skeleton: args.skeleton.then(|| Skeleton::new(&asset.rig, nodes)),
             made: Vec::new(),
         }
     }

@@ -28,9 +28,7 @@ use sinew::gpu::{Gpu, GpuOptions};
 use sinew::io::{decode_image, read_appearance};
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
 use sinew::play::{Character, Document, PlayError};
-use sinew::render::{
-    Layer, Lighting, Materials, Renderer, Scene, Shot, SurfaceLook, Wireframe,
-};
+use sinew::render::{Layer, Lighting, Materials, Renderer, Scene, Shot, SurfaceLook, Wireframe};
 use std::sync::Arc;
 use variants::Variant;
 use view::View;
@@ -198,7 +196,7 @@ impl Studio<'_> {
         let mut against = self.against(&numbers)?;
         let measured = self.measure(steps, &mut actors, against.as_mut())?;
         let mut renderer = drawn(Renderer::new(&self.gpu))?;
-        let mut extras = Extras::new(&self.args.look, &self.character);
+        let mut extras = Extras::new(&self.args.look, &self.character, self.talk);
         let progress = self.talk.progress(steps.len() * actors.len(), "pictures");
         let (mut rows, mut finished) = (Vec::new(), 0);
         for step in steps {
@@ -371,7 +369,9 @@ impl Studio<'_> {
             against.advance(frame)?;
         }
         match &self.look {
+            Look::Weights if actor.is_painted => Ok(None),
             Look::Weights => {
+                actor.is_painted = true;
                 for part in &mut actor.parts {
                     let colors = look::weight_colors(&part.rest);
                     drawn(part.surface.paint_over(&self.gpu, &colors))?;

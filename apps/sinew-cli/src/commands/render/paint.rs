@@ -94,7 +94,9 @@ impl Numbers<'_> {
                 range.add(&values);
                 drawn(part.surface.upload_values(self.gpu, &values))?;
             }
+            Source::Weight(_) | Source::Attribute(..) if actor.is_painted => {}
             Source::Weight(_) | Source::Attribute(..) => {
+                actor.is_painted = true;
                 for part in &mut actor.parts {
                     let values = self.fixed_values(&part.rest)?;
                     range.add(&values);
