@@ -40,7 +40,7 @@ pub(crate) struct PlayArgs {
     /// Clip to play; without it the first one.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frames: 21, 0-120 or 0-120/2; without it the first, or all of them on a sheet or in an animation.
+    /// Frames: 21, 0-120 or 0-120/2; without it the first, or 24 of the clip on a sheet, or all of it in an animation.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
     /// Frames a second of the clip.
@@ -61,7 +61,7 @@ pub(crate) struct PlayArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Kind of picture")]
 pub(crate) struct KindArgs {
-    /// All frames on one sheet.
+    /// Frames on one sheet: those of --frames, else 24 of the clip.
     #[arg(long)]
     pub(crate) sheet: bool,
     /// COUNT views around, on a sheet or in an animation.
@@ -69,8 +69,8 @@ pub(crate) struct KindArgs {
     pub(crate) turntable: Option<usize>,
     /// Side by side, each with its label: names of built-in stacks (rest, linear, dual_quaternion, rigid, delta_mush, default, graph), graph documents (FILE.json)
     /// or settings of the graph (NAME=VALUE).
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
-    pub(crate) compare: Vec<String>,
+    #[arg(long, value_name = "A,B,...")]
+    pub(crate) compare: Option<String>,
     /// Pixels of a picture, or of each on a sheet; 1280x720, or 480x480 on sheets.
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
@@ -101,9 +101,9 @@ pub(crate) struct LookArgs {
     /// shaded, clay, matcap, normals, uv, colors, weights, weights:JOINT, attribute:NAME[.x], output:NAME (a mask or values of the graph), difference.
     #[arg(long, default_value = "shaded")]
     pub(crate) look: String,
-    /// What the difference is measured to: as an entry of --compare.
-    #[arg(long, value_name = "STACK", default_value = "linear")]
-    pub(crate) against: String,
+    /// What the difference is measured to: as an entry of --compare; without it the default stack (morph targets, linear skinning).
+    #[arg(long, value_name = "STACK")]
+    pub(crate) against: Option<String>,
     /// Numbers of the first and last colour; without it those of what is drawn.
     #[arg(long, value_name = "MIN,MAX", allow_hyphen_values = true)]
     pub(crate) range: Option<Numbers<2>>,
@@ -158,6 +158,7 @@ pub(crate) struct CameraArgs {
         long,
         value_name = "X,Y,Z",
         requires = "target",
+        conflicts_with = "focus",
         allow_hyphen_values = true
     )]
     pub(crate) eye: Option<Numbers<3>>,
@@ -170,9 +171,9 @@ pub(crate) struct CameraArgs {
     )]
     pub(crate) target: Option<Numbers<3>>,
     /// Vertical angle of view of --eye, degrees.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, requires = "eye")]
     pub(crate) fov: f32,
     /// A camera of the file, by name or number.
-    #[arg(long, conflicts_with_all = ["eye", "focus"])]
+    #[arg(long, conflicts_with_all = ["eye", "focus", "turntable"])]
     pub(crate) camera: Option<String>,
 }

@@ -34,7 +34,9 @@ fn meshes() -> Vec<(String, Mesh)> {
 fn pictures(c: &mut Criterion) {
     let gpu = Gpu::new(&GpuOptions::from_env()).expect("a graphics adapter");
     let mut group = c.benchmark_group(format!("picture on {}", gpu.info().name));
-    group.measurement_time(Duration::from_secs(3)).sample_size(10);
+    group
+        .measurement_time(Duration::from_secs(3))
+        .sample_size(10);
     let mut renderer = Renderer::new(&gpu).expect("a renderer");
     for (name, mesh) in meshes() {
         let mut surface = Surface::new(&gpu, &mesh).expect("a surface");

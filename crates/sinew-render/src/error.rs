@@ -31,6 +31,18 @@ pub enum RenderError {
         /// Vertices of the surface.
         expected: usize,
     },
+    /// The device output has fewer characters.
+    #[error(
+        "surface '{surface}': character {instance} was asked for, the output has {found}, counted from 0"
+    )]
+    NoInstance {
+        /// Name of the surface.
+        surface: String,
+        /// Which one.
+        instance: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// The surface has nothing to paint with.
     #[error("surface '{surface}' has no {what}")]
     Missing {

@@ -48,6 +48,14 @@ impl Renderer {
         &self.gpu
     }
 
+    /// Whether a picture of that size can be drawn on a device.
+    ///
+    /// # Errors
+    /// [`RenderError::NoPixels`], sizes that the device does not allow.
+    pub fn check_size(gpu: &Gpu, width: u32, height: u32) -> Result<(), RenderError> {
+        crate::targets::check_size(gpu, [width, height])
+    }
+
     /// Draws a picture and brings its pixels back: sRGB with straight alpha. The same scene gives the same pixels on one device.
     ///
     /// # Errors

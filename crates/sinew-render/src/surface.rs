@@ -200,6 +200,7 @@ impl Surface {
         instance: usize,
     ) -> Result<(), RenderError> {
         self.check("positions", output.vertex_count)?;
+        self.check_instance(output, instance)?;
         let instance_of = |a: MeshAttribute| {
             if output.per_instance[a.index()] {
                 instance
@@ -276,10 +277,31 @@ impl Surface {
         instance: usize,
     ) -> Result<(), RenderError> {
         self.check("other positions", output.vertex_count)?;
+        self.check_instance(output, instance)?;
         let own = output.per_instance[MeshAttribute::Positions.index()];
         let instance = if own { instance } else { 0 };
         let floats = 3 * self.vertex_count;
         self.other_positions = Some(Floats::of_instance(output.positions, floats, instance));
+        Ok(())
+    }
+
+    /// Whether the crowd has such a character.
+    fn check_instance(
+        &self,
+        output: &GpuMeshOutput<'_>,
+        instance: usize,
+    ) -> Result<(), RenderError> {
+        let floats = 3 * self.vertex_count;
+        let own = output.per_instance[MeshAttribute::Positions.index()];
+        let last = if own { instance.saturating_add(1) } else { 1 };
+        let found = output.positions.len() / floats.max(1);
+        if last > found && floats > 0 {
+            return Err(RenderError::NoInstance {
+                surface: self.name.clone(),
+                instance,
+                found,
+            });
+        }
         Ok(())
     }
 

@@ -213,6 +213,28 @@ impl GpuInstances {
         Ok(Some(out))
     }
 
+    /// Reads the positions of a mesh output of one character back, and nothing else; waits for the device. `None` as [`Self::read_mesh`].
+    ///
+    /// # Errors
+    /// As [`Self::read_mesh`].
+    pub fn read_positions(
+        &mut self,
+        name: &str,
+        instance: usize,
+    ) -> Result<Option<Vec<[f32; 3]>>, GpuError> {
+        let Some(OutputPlace::Mesh { attributes, .. }) = self.output(name).copied() else {
+            return Ok(None);
+        };
+        let place = attributes[MeshAttribute::Positions.index()];
+        match place.filter(|_| instance < self.count) {
+            Some(place) => {
+                let memory = Memory::at(place, MeshAttribute::Positions);
+                self.read(memory, false, instance).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
     fn bounds_of(&self, name: &str) -> Option<&OutputBounds> {
         let outputs = self.shared.graph.plan().outputs();
         let index = outputs.iter().position(|o| o.name == name)?;

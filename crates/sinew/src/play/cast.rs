@@ -2,7 +2,7 @@
 
 use super::{Character, PlayError};
 use crate::deform::{Par, ParameterValue};
-use crate::geom::Pose;
+use crate::geom::{Mesh, Pose};
 use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,6 +93,22 @@ impl Cast {
     /// Characters that the plan's inputs named and that were loaded for them.
     pub fn loaded(&self) -> &[Arc<Character>] {
         self.characters.get(1..).unwrap_or_default()
+    }
+
+    /// The character that an input of the plan takes, by index; `None` where there is no such input.
+    pub fn character_of_input(&self, input: usize) -> Option<&Arc<Character>> {
+        self.characters.get(*self.of_input.get(input)?)
+    }
+
+    /// The character that a mesh came from: the one of the first mesh input with the same topology, the main one where none has.
+    pub fn character_of_mesh(&self, mesh: &Mesh) -> &Arc<Character> {
+        let is_it = |binding: &InputBinding| match binding {
+            InputBinding::Mesh(bound) => Arc::ptr_eq(&bound.topology, &mesh.topology),
+            InputBinding::Pose(_) | InputBinding::Values => false,
+        };
+        let input = self.bindings.iter().position(is_it);
+        let found = input.and_then(|i| self.character_of_input(i));
+        found.unwrap_or_else(|| self.main())
     }
 
     /// What each input of the plan is bound to, in document order.

@@ -1,6 +1,7 @@
 //! One of the things that stand side by side: it plays, and its results are on the renderer's device.
 
 use super::variants::Variant;
+use super::view;
 use crate::exit::{Failure, Outcome};
 use crate::render_args::PlayArgs;
 use crate::talk::Talk;
@@ -8,7 +9,7 @@ use crate::{device, load};
 use sinew::deform::MeshAttribute;
 use sinew::geom::{Mesh, MeshSequence, Pose};
 use sinew::gpu::{Gpu, GpuInstances};
-use sinew::graph::{BoundGraph, Instance, OutputPlace, Place};
+use sinew::graph::{BoundGraph, Instance, OutputPlace, Place, Plan};
 use sinew::play::{Character, PlayError, Player, Runner};
 use sinew::render::{Lines, RenderError, Surface};
 use std::sync::Arc;
@@ -23,13 +24,19 @@ pub(super) fn drawn<T>(result: Result<T, RenderError>) -> Outcome<T> {
 }
 
 /// A mesh output of an actor.
-pub(super) struct Part {
+pub(super) struct Shown {
+    /// The character that the mesh came from: its materials and joints are meant.
+    pub(super) character: Arc<Character>,
+    /// Whether there are numbers for the look that is wanted.
+    pub(super) has_numbers: bool,
+    /// Vertices that follow the joints in focus; `None` where nothing is in focus.
+    pub(super) focused: Option<Vec<u32>>,
     pub(super) rest: Arc<Mesh>,
     pub(super) surface: Surface,
     /// Whether the graph made its colours, which then mean something.
     pub(super) made_colors: bool,
-    /// Name of the output; empty for a mesh of a sequence.
-    name: String,
+    /// Name of the output; that of the mesh for a sequence.
+    pub(super) name: String,
 }
 
 /// Where results come from.
@@ -40,7 +47,7 @@ enum Source {
 
 pub(super) struct Actor {
     pub(super) label: String,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Shown>,
     pub(super) lines: Vec<Lines>,
     source: Source,
     gpu: Gpu,
@@ -56,6 +63,7 @@ impl Actor {
         character: &Arc<Character>,
         variant: &Variant,
         args: &PlayArgs,
+        focus: &[String],
         numbers: &[i64],
         talk: &Talk,
     ) -> Outcome<Self> {
@@ -76,7 +84,7 @@ impl Actor {
             is_painted: false,
         };
         if let Source::Graph(player) = &actor.source {
-            actor.parts = parts(gpu, player.graph())?;
+            actor.parts = parts(gpu, player, focus)?;
         }
         Ok(actor)
     }
@@ -89,7 +97,7 @@ impl Actor {
         match &mut self.source {
             Source::Sequence(character) => {
                 let mesh = frame_of(character.asset.sequence.as_ref(), number)?;
-                self.parts = vec![sequence_part(&self.gpu, mesh)?];
+                self.parts = vec![sequence_part(&self.gpu, character, mesh)?];
                 self.is_painted = false;
             }
             Source::Graph(player) => {
@@ -121,13 +129,26 @@ impl Actor {
 
     /// Whether its graph has a parameter of that name.
     pub(super) fn has_parameter(&self, name: &str) -> bool {
+        let parameters = self.plan().map_or(&[][..], |p| p.parameters());
+        parameters.iter().any(|p| p.name == name)
+    }
+
+    /// Whether its graph has an input of that name.
+    pub(super) fn has_input(&self, name: &str) -> bool {
+        let inputs = self.plan().map_or(&[][..], |p| p.inputs());
+        inputs.iter().any(|i| i.name == name)
+    }
+
+    fn plan(&self) -> Option<&Plan> {
         match &self.source {
-            Source::Graph(player) => {
-                let parameters = player.graph().plan().parameters();
-                parameters.iter().any(|p| p.name == name)
-            }
-            Source::Sequence(_) => false,
+            Source::Graph(player) => Some(player.graph().plan()),
+            Source::Sequence(_) => None,
         }
+    }
+
+    /// The frame that is shown.
+    pub(super) fn frame(&self) -> Option<i64> {
+        self.shows
     }
 
     /// Pose of the main character in the frame that is shown.
@@ -138,23 +159,33 @@ impl Actor {
         }
     }
 
-    /// Calls `take` with the positions of each part. Brings them back where they are on a device.
+    /// Calls `take` with the positions of each part. Brings them back where they are on a device; those that are not finite are an error there,
+    /// as they are on the processor.
     pub(super) fn each_positions(&mut self, mut take: impl FnMut(usize, &[[f32; 3]])) -> Outcome {
         for (i, part) in self.parts.iter().enumerate() {
-            match &mut self.source {
-                Source::Sequence(_) => take(i, &part.rest.positions),
-                Source::Graph(player) => match player.runner_mut() {
-                    Runner::Processor(instance) => {
-                        let mesh = instance.mesh_output(&part.name);
-                        take(i, mesh.map_or(&[], |m| m.positions));
+            let Source::Graph(player) = &mut self.source else {
+                take(i, &part.rest.positions);
+                continue;
+            };
+            match player.runner_mut() {
+                Runner::Processor(instance) => {
+                    let mesh = instance.mesh_output(&part.name);
+                    take(i, mesh.map_or(&[], |m| m.positions));
+                }
+                Runner::Graphics(instances) => {
+                    let positions = instances.read_positions(&part.name, 0);
+                    let positions = positions.map_err(PlayError::Device)?.unwrap_or_default();
+                    let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+                    if let Some(vertex) = positions.iter().position(bad) {
+                        return Err(Failure::from(PlayError::NotFinite {
+                            frame: self.shows.unwrap_or_default(),
+                            output: part.name.clone(),
+                            vertex,
+                        }));
                     }
-                    Runner::Graphics(instances) => {
-                        let mesh = instances.read_mesh(&part.name, 0);
-                        let mesh = mesh.map_err(PlayError::Device)?.unwrap_or_default();
-                        take(i, &mesh.positions);
-                    }
-                    _ => {}
-                },
+                    take(i, &positions);
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -209,30 +240,57 @@ impl Actor {
         found.ok_or_else(|| missing(known))
     }
 
-    /// Measures distances of its surfaces to those of `other`, vertex by vertex.
-    pub(super) fn compare_with(&mut self, other: &mut Self) -> Outcome {
-        let counts = |a: &Self| {
-            a.parts
-                .iter()
-                .map(|p| p.rest.vertex_count())
-                .collect::<Vec<_>>()
+    /// For each mesh output of this actor that of `other` to measure the difference to: the one of the same name, else the one at the same place.
+    pub(super) fn matched(&self, other: &Self) -> Outcome<Vec<usize>> {
+        let of = |(i, part): (usize, &Shown)| {
+            let named = other.parts.iter().position(|p| p.name == part.name);
+            let found = named.or((i < other.parts.len()).then_some(i));
+            let count = found.map(|f| other.parts[f].rest.vertex_count());
+            let expected = part.rest.vertex_count();
+            found.filter(|_| count == Some(expected)).ok_or_else(|| {
+                Failure::bind(format!(
+                    "cannot measure the difference of output '{}' to '{}': that has {} vertices there, expected {expected}",
+                    part.name,
+                    other.label,
+                    count.unwrap_or(0)
+                ))
+            })
         };
-        let (own, others) = (counts(self), counts(other));
-        if own != others {
-            return Err(Failure::bind(format!(
-                "cannot measure the difference to '{}': it puts out meshes of {others:?} vertices, expected {own:?}",
-                other.label
-            )));
-        }
+        self.parts.iter().enumerate().map(of).collect()
+    }
+
+    /// Measures distances of its surfaces to those of `other`, vertex by vertex; on a device without bringing anything back.
+    pub(super) fn compare_with(&mut self, other: &mut Self) -> Outcome {
+        let matched = self.matched(other)?;
         let gpu = self.gpu.clone();
-        let parts = &mut self.parts;
+        if let Some(instances) = other.instances() {
+            for (part, &theirs) in self.parts.iter_mut().zip(&matched) {
+                if let Some(output) = instances.mesh_output(&other.parts[theirs].name) {
+                    drawn(part.surface.bind_other_positions(&output, 0))?;
+                }
+            }
+            return Ok(());
+        }
         let mut result = Ok(());
-        other.each_positions(|i, positions| {
-            if result.is_ok() {
-                result = drawn(parts[i].surface.upload_other_positions(&gpu, positions));
+        let parts = &mut self.parts;
+        other.each_positions(|theirs, positions| {
+            for (part, _) in parts.iter_mut().zip(&matched).filter(|m| *m.1 == theirs) {
+                if result.is_ok() {
+                    result = drawn(part.surface.upload_other_positions(&gpu, positions));
+                }
             }
         })?;
         result
+    }
+
+    fn instances(&self) -> Option<&GpuInstances> {
+        match &self.source {
+            Source::Graph(player) => match player.runner() {
+                Runner::Graphics(instances) => Some(instances),
+                _ => None,
+            },
+            Source::Sequence(_) => None,
+        }
     }
 }
 
@@ -246,18 +304,19 @@ fn player(
 ) -> Outcome<Player> {
     let plan = Arc::new(load::compile(&variant.document, talk)?);
     let own = variant.set.iter().map(String::as_str);
-    // Those that this graph does not have may be for what it is compared with.
-    let given = args.set.iter().filter(|s| {
-        let name = s.split('=').next().unwrap_or_default();
-        variant.label.is_empty() || plan.parameters().iter().any(|p| p.name == name)
-    });
+    // Settings and values that this graph has no use for may be for what it is compared with; see `Studio::check_names`.
+    let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
+    let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
+    let has_values = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
+    let given = args.set.iter().filter(has_parameter);
+    let values: Vec<String> = args.values.iter().filter(has_values).cloned().collect();
     let set: Vec<String> = given
         .map(String::as_str)
         .chain(own)
         .map(str::to_owned)
         .collect();
     let parameters = load::settings(&plan, &set)?;
-    let values = load::values(&plan, &args.values, numbers)?;
+    let values = load::values(&plan, &values, numbers)?;
     let cast = load::cast(character.clone(), &plan, &variant.document.folder, talk)?;
     let graph = cast.bind(&plan, &parameters)?;
     let runner = device::runner_on(gpu, &graph, args.device, talk)?;
@@ -280,7 +339,8 @@ fn floats_outputs(graph: &BoundGraph) -> Vec<String> {
     floats.map(|o| o.0.to_owned()).collect()
 }
 
-fn parts(gpu: &Gpu, graph: &BoundGraph) -> Outcome<Vec<Part>> {
+fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
+    let graph = player.graph();
     let mut out = Vec::new();
     for (name, place) in outputs(graph) {
         let OutputPlace::Mesh { rest, attributes } = place else {
@@ -290,9 +350,13 @@ fn parts(gpu: &Gpu, graph: &BoundGraph) -> Outcome<Vec<Part>> {
             continue;
         };
         let colors = attributes[MeshAttribute::Colors.index()];
-        out.push(Part {
+        let character = player.cast().character_of_mesh(rest);
+        out.push(Shown {
             surface: drawn(Surface::new(gpu, rest))?,
             rest: rest.clone(),
+            has_numbers: false,
+            focused: view::focused(rest, &character.asset.rig, focus),
+            character: character.clone(),
             made_colors: colors.is_some_and(|c| !matches!(c, Place::Rest(_))),
             name: name.to_owned(),
         });
@@ -322,19 +386,22 @@ fn frame_of(sequence: Option<&MeshSequence>, number: i64) -> Outcome<&Mesh> {
     })
 }
 
-fn sequence_part(gpu: &Gpu, mesh: &Mesh) -> Outcome<Part> {
-    Ok(Part {
+fn sequence_part(gpu: &Gpu, character: &Arc<Character>, mesh: &Mesh) -> Outcome<Shown> {
+    Ok(Shown {
         surface: drawn(Surface::new(gpu, mesh))?,
         rest: Arc::new(mesh.clone()),
         made_colors: false,
-        name: String::new(),
+        name: mesh.name.clone(),
+        character: character.clone(),
+        has_numbers: false,
+        focused: None,
     })
 }
 
 fn from_processor(
     gpu: &Gpu,
     instance: &Instance,
-    parts: &mut [Part],
+    parts: &mut [Shown],
     lines: &mut Vec<Lines>,
 ) -> Outcome {
     for part in parts {
@@ -357,7 +424,7 @@ fn from_processor(
 fn from_device(
     gpu: &Gpu,
     instances: &GpuInstances,
-    parts: &mut [Part],
+    parts: &mut [Shown],
     lines: &mut Vec<Lines>,
 ) -> Outcome {
     for part in parts {

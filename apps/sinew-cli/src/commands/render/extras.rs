@@ -66,6 +66,18 @@ impl Extras {
         Ok(())
     }
 
+    /// Places of the skeleton's joints in the frame that the actor shows.
+    pub(super) fn joint_places(&self, actor: &Actor) -> Vec<[f32; 3]> {
+        let (Some(skeleton), Some(pose)) = (&self.skeleton, actor.pose()) else {
+            return Vec::new();
+        };
+        let place = |&node: &usize| {
+            let place = pose.scene_from_node.get(node)?.translation;
+            Some([place[0] as f32, place[1] as f32, place[2] as f32])
+        };
+        skeleton.nodes().iter().filter_map(place).collect()
+    }
+
     pub(super) fn add_to<'a>(&'a self, scene: &mut Scene<'a>, actor: &'a Actor) {
         if self.lines {
             scene

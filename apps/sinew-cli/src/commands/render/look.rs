@@ -177,8 +177,8 @@ fn shortened(names: &[&str]) -> String {
 }
 
 /// Weight of a joint at each vertex.
-pub(super) fn weights_of(mesh: &Mesh, joint: u32) -> Vec<f32> {
-    let Some(influences) = &mesh.influences else {
+pub(super) fn weights_of(mesh: &Mesh, joint: Option<u32>) -> Vec<f32> {
+    let (Some(influences), Some(joint)) = (&mesh.influences, joint) else {
         return vec![0.0; mesh.vertex_count()];
     };
     let weight = |v: usize| {

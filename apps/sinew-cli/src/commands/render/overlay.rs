@@ -16,6 +16,9 @@ pub(super) fn mark(image: &mut Image, camera: &Camera, worst: &Worst) {
     let Some([x, y, _]) = camera.project(worst.place, width, height) else {
         return;
     };
+    if !(0.0..width).contains(&x) || !(0.0..height).contains(&y) {
+        return;
+    }
     let radius = (0.018 * width.min(height)).max(5.0);
     ring(image, [x, y], radius, 4.0, HALO);
     ring(image, [x, y], radius, 1.8, INK);

@@ -1,6 +1,6 @@
 //! From looks to paints: uploads what a look needs, and measures the numbers that a map shows.
 
-use super::actor::{Actor, drawn};
+use super::actor::{Actor, Shown, drawn};
 use super::look::{self, Look, Source};
 use crate::exit::{Failure, Outcome};
 use sinew::geom::{Mesh, Rig};
@@ -37,8 +37,13 @@ impl Range {
 
     /// What a scale shows: never nothing.
     pub(super) fn ends(self, diverging: bool) -> [f32; 2] {
-        if self.min > self.max {
+        // Nothing to tell apart, or nothing at all: zero is still the first colour.
+        if self.min > self.max || (self.min == 0.0 && self.max == 0.0) {
             return [0.0, 1.0];
+        }
+        if self.min == self.max {
+            let half = 0.5 * self.min.abs();
+            return [self.min - half, self.max + half];
         }
         if diverging {
             let most = self.min.abs().max(self.max.abs());
@@ -52,6 +57,8 @@ impl Range {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worst {
     pub(super) place: [f32; 3],
+    /// The output it belongs to.
+    pub(super) part: usize,
     pub(super) vertex: usize,
     pub(super) millimetres: f32,
 }
@@ -77,29 +84,22 @@ impl Numbers<'_> {
                     return Ok(None);
                 };
                 actor.compare_with(against)?;
-                return difference(actor, against, range).map(Some);
+                return difference(actor, against, range);
             }
             Source::Output(name) => {
                 let values = actor.read_floats(name)?;
-                let part = actor
-                    .parts
-                    .iter_mut()
-                    .find(|p| p.rest.vertex_count() == values.len());
-                let Some(part) = part else {
-                    let found = values.len();
-                    return Err(Failure::bind(format!(
-                        "output '{name}' has {found} numbers, no mesh output has as many vertices"
-                    )));
-                };
                 range.add(&values);
+                let part = mesh_of(actor, name, values.len())?;
+                part.has_numbers = true;
                 drawn(part.surface.upload_values(self.gpu, &values))?;
             }
             Source::Weight(_) | Source::Attribute(..) if actor.is_painted => {}
             Source::Weight(_) | Source::Attribute(..) => {
                 actor.is_painted = true;
                 for part in &mut actor.parts {
-                    let values = self.fixed_values(&part.rest)?;
+                    let values = self.fixed_values(&part.rest, &part.character.asset.rig)?;
                     range.add(&values);
+                    part.has_numbers = true;
                     drawn(part.surface.upload_values(self.gpu, &values))?;
                 }
                 if matches!(self.source, Source::Weight(_)) {
@@ -110,10 +110,12 @@ impl Numbers<'_> {
         Ok(None)
     }
 
-    fn fixed_values(&self, mesh: &Mesh) -> Outcome<Vec<f32>> {
+    fn fixed_values(&self, mesh: &Mesh, rig: &Rig) -> Outcome<Vec<f32>> {
         match self.source {
             Source::Weight(name) => {
-                let joint = look::joint(self.rig, name)?;
+                look::joint(self.rig, name)?;
+                // A mesh of another file follows the joint of that name in its own rig.
+                let joint = rig.find_joint(name).map(|j| j as u32);
                 Ok(look::weights_of(mesh, joint))
             }
             Source::Attribute(name, component) => look::attribute_values(mesh, name, *component),
@@ -122,37 +124,57 @@ impl Numbers<'_> {
     }
 }
 
-/// Distances of all vertices to those of another stack.
-fn difference(actor: &mut Actor, against: &mut Actor, range: &mut Range) -> Outcome<Worst> {
+/// The mesh that a mask or values of `count` numbers belong to: the only one with as many vertices.
+fn mesh_of<'a>(actor: &'a mut Actor, name: &str, count: usize) -> Outcome<&'a mut Shown> {
+    let fits = |p: &Shown| p.rest.vertex_count() == count;
+    let found = actor.parts.iter().filter(|p| fits(p)).count();
+    if found > 1 {
+        return Err(Failure::bind(format!(
+            "output '{name}' has {count} numbers, and {found} mesh outputs have as many vertices: it could be for any of them"
+        )));
+    }
+    actor.parts.iter_mut().find(|p| fits(p)).ok_or_else(|| {
+        Failure::bind(format!(
+            "output '{name}' has {count} numbers, no mesh output has as many vertices"
+        ))
+    })
+}
+
+/// Distances of all vertices to those of another stack: where something is in focus, of those that are.
+fn difference(actor: &mut Actor, against: &mut Actor, range: &mut Range) -> Outcome<Option<Worst>> {
+    let matched = actor.matched(against)?;
     let mut others: Vec<Vec<[f32; 3]>> = Vec::new();
     against.each_positions(|_, positions| others.push(positions.to_vec()))?;
-    let mut worst = Worst {
-        place: [0.0; 3],
-        vertex: 0,
-        millimetres: -1.0,
-    };
+    let focused: Vec<Option<Vec<u32>>> = actor.parts.iter().map(|p| p.focused.clone()).collect();
+    let mut worst: Option<Worst> = None;
     range.add(&[0.0]);
-    actor.each_positions(|i, positions| {
-        for (vertex, (a, b)) in positions.iter().zip(&others[i]).enumerate() {
+    actor.each_positions(|part, positions| {
+        let mut take = |vertex: usize| {
+            let (a, b) = (positions[vertex], others[matched[part]][vertex]);
             let squared: f32 = (0..3).map(|c| (a[c] - b[c]) * (a[c] - b[c])).sum();
             let millimetres = squared.sqrt() * MILLIMETRES;
-            if millimetres > worst.millimetres {
-                worst = Worst {
-                    place: *a,
+            if worst.is_none_or(|w| millimetres > w.millimetres) {
+                worst = Some(Worst {
+                    place: a,
+                    part,
                     vertex,
                     millimetres,
-                };
+                });
             }
+        };
+        match &focused[part] {
+            Some(vertices) => vertices.iter().for_each(|&v| take(v as usize)),
+            None => (0..positions.len()).for_each(take),
         }
     })?;
-    range.add(&[worst.millimetres]);
+    range.add(&worst.map_or([0.0], |w| [w.millimetres]));
     Ok(worst)
 }
 
 /// The paint of a part; what it needs has been prepared.
 pub(super) fn paint<'a>(
     look: &Look,
-    part: &super::actor::Part,
+    part: &Shown,
     materials: Option<&'a Materials>,
     ends: [f32; 2],
     map: ColorMap,
@@ -190,6 +212,8 @@ pub(super) fn paint<'a>(
             scale,
             factor: MILLIMETRES,
         },
-        Look::Numbers(_) => Paint::Values(scale),
+        Look::Numbers(_) if part.has_numbers => Paint::Values(scale),
+        // Numbers of another mesh.
+        Look::Numbers(_) => Paint::CLAY,
     })
 }

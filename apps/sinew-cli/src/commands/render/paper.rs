@@ -56,15 +56,22 @@ pub(super) struct Paper {
 }
 
 impl Paper {
-    pub(super) fn parse(args: &KindArgs, format: Format, steps: usize) -> Outcome<Self> {
-        let alone = args.compare.len() < 2 && (steps == 1 || format == Format::Animation);
+    /// For `steps` steps of `compared` things (0 for one that is not compared).
+    pub(super) fn parse(
+        args: &KindArgs,
+        format: Format,
+        steps: usize,
+        compared: usize,
+    ) -> Outcome<Self> {
+        let alone = compared < 2 && (steps == 1 || format == Format::Animation);
         let size = match &args.size {
             Some(text) => parse_size(text)?,
             None if alone && format == Format::Picture => SINGLE,
             None => PANEL,
         };
-        let pictures = (steps * args.compare.len().max(1)) as u64;
-        let pixels = u64::from(size[0]) * u64::from(size[1]) * pictures;
+        let pictures = steps.saturating_mul(compared.max(1)) as u64;
+        let pixels = u64::from(size[0]) * u64::from(size[1]);
+        let pixels = pixels.saturating_mul(pictures);
         if pictures > 1 && pixels > MOST_PIXELS {
             return Err(Failure::usage(format!(
                 "{pictures} pictures of {} x {} pixels are {pixels} pixels, at most {MOST_PIXELS} are drawn; ask for fewer frames or a smaller --size",
@@ -73,6 +80,9 @@ impl Paper {
         }
         if args.columns == Some(0) {
             return Err(Failure::usage("--columns is 0, expected 1 or more"));
+        }
+        if args.rate == Some(0) {
+            return Err(Failure::usage("--rate is 0, expected 1 or more"));
         }
         let (background, color) = parse_background(&args.background)?;
         Ok(Self {
@@ -88,7 +98,7 @@ impl Paper {
     pub(super) fn write(
         &self,
         path: &Path,
-        rows: &[Row],
+        mut rows: Vec<Row>,
         scale: Option<&Scale>,
         rate: u16,
     ) -> Outcome {
@@ -102,22 +112,22 @@ impl Paper {
         });
         let legend = legend.as_ref();
         if self.format == Format::Picture {
-            return write_png(path, &self.assemble(rows, legend)).map_err(Failure::output);
+            return write_png(path, &self.assemble(&mut rows, legend)).map_err(Failure::output);
         }
-        let one = |row| self.assemble(std::slice::from_ref(row), legend);
-        let images: Vec<Image> = rows.iter().map(one).collect();
+        let one = |row| self.assemble(&mut [row], legend);
+        let images: Vec<Image> = rows.into_iter().map(one).collect();
         let rate = FrameRate::new(rate, 1)
             .ok_or_else(|| Failure::usage("--rate is 0, expected 1 or more"))?;
         write_animation(path, &images, rate).map_err(Failure::output)
     }
 
     /// A sheet; a single picture without a legend stays as it is.
-    fn assemble(&self, rows: &[Row], legend: Option<&Image>) -> Image {
-        if let ([row], None) = (rows, legend)
-            && let [(label, image)] = row.images.as_slice()
+    fn assemble(&self, rows: &mut [Row], legend: Option<&Image>) -> Image {
+        if let ([row], None) = (&mut *rows, legend)
+            && let [(label, image)] = row.images.as_mut_slice()
             && label.is_empty()
         {
-            return image.clone();
+            return std::mem::take(image);
         }
         let variants = rows.first().map_or(1, |r| r.images.len());
         let columns = self.columns.or((variants > 1).then_some(variants));

@@ -73,6 +73,20 @@ impl Variant {
     }
 }
 
+/// Entries of `--compare`, between commas that no bracket encloses: values may be lists.
+pub(super) fn split(text: &str) -> Vec<String> {
+    let (mut out, mut depth) = (vec![String::new()], 0_i32);
+    for letter in text.chars() {
+        depth += i32::from(matches!(letter, '[' | '{')) - i32::from(matches!(letter, ']' | '}'));
+        match (letter, out.last_mut()) {
+            (',', _) if depth <= 0 => out.push(String::new()),
+            (_, Some(last)) => last.push(letter),
+            _ => {}
+        }
+    }
+    out
+}
+
 fn label(entry: &str) -> String {
     let stem = Path::new(entry)
         .file_stem()
@@ -119,5 +133,7 @@ mod tests {
         }
         assert!(Variant::parse("mush", &graph, &character).is_err());
         assert_eq!(label("a/b_c.json"), "b c");
+        assert_eq!(split("a,b=[1,2],c"), ["a", "b=[1,2]", "c"]);
+        assert_eq!(split("a"), ["a"]);
     }
 }

@@ -1,9 +1,8 @@
 //! Where pictures are taken from.
 
-use super::look;
 use crate::exit::{Failure, Outcome};
 use crate::render_args::CameraArgs;
-use sinew::geom::{Mesh, Pose, Projection, SceneCamera};
+use sinew::geom::{Mesh, Pose, Projection, Rig, SceneCamera};
 use sinew::picture::{Camera, Extent, Lens};
 
 /// The camera that was asked for.
@@ -44,6 +43,11 @@ impl View {
                 lens,
             });
         }
+        if !(args.yaw.is_finite() && args.pitch.is_finite()) {
+            return Err(Failure::usage(
+                "--yaw and --pitch are expected to be finite numbers",
+            ));
+        }
         Ok(Self::Orbit {
             yaw: args.yaw.to_radians(),
             pitch: args.pitch.to_radians(),
@@ -66,7 +70,14 @@ impl View {
                 }
                 Some(Camera::framing(&points, yaw, pitch, aspect))
             }
-            Self::Standing { eye, target, lens } => Camera::look_at(eye, target, lens, aspect),
+            Self::Standing { eye, target, lens } => {
+                if let Some(count) = turns {
+                    let turned = (0..count).map(|i| around(eye, target, i, count));
+                    let cameras = turned.map(|eye| Camera::look_at(eye, target, lens, aspect));
+                    return cameras.collect::<Option<_>>().ok_or_else(looks_nowhere);
+                }
+                Camera::look_at(eye, target, lens, aspect)
+            }
             Self::OfFile { node, projection } => {
                 let places = pose
                     .map(|p| p.scene_from_node.as_slice())
@@ -75,10 +86,28 @@ impl View {
                 place.and_then(|p| Camera::from_projection(p, projection, aspect))
             }
         };
-        camera.map(|c| vec![c]).ok_or_else(|| {
-            Failure::input("the camera looks nowhere: its axes vanish or are not finite")
-        })
+        camera.map(|c| vec![c]).ok_or_else(looks_nowhere)
     }
+
+    /// Whether the camera moves with the frames.
+    pub(super) fn moves(&self) -> bool {
+        matches!(self, Self::OfFile { .. })
+    }
+}
+
+fn looks_nowhere() -> Failure {
+    Failure::input("the camera looks nowhere: its axes vanish or are not finite")
+}
+
+/// `eye` after turn `i` of `count` around the upright axis through `target`, to the right.
+fn around(eye: [f32; 3], target: [f32; 3], i: usize, count: usize) -> [f32; 3] {
+    let (sin, cos) = (std::f32::consts::TAU * i as f32 / count as f32).sin_cos();
+    let (x, z) = (eye[0] - target[0], eye[2] - target[2]);
+    [
+        target[0] + cos * x + sin * z,
+        eye[1],
+        target[2] + cos * z - sin * x,
+    ]
 }
 
 fn of_file(name: &str, cameras: &[SceneCamera]) -> Outcome<View> {
@@ -98,18 +127,23 @@ fn of_file(name: &str, cameras: &[SceneCamera]) -> Outcome<View> {
         })
 }
 
-/// Vertices that follow these joints more than others; all of them for no joints.
-pub(super) fn focused(mesh: &Mesh, joints: &[u32]) -> Option<Vec<u32>> {
-    let influences = mesh.influences.as_ref().filter(|_| !joints.is_empty())?;
+/// Vertices that follow these joints of the rig more than others; `None` for no names. Joints that this rig does not have move nothing of it.
+pub(super) fn focused(mesh: &Mesh, rig: &Rig, names: &[String]) -> Option<Vec<u32>> {
+    if names.is_empty() {
+        return None;
+    }
+    let joints: Vec<u32> = names
+        .iter()
+        .filter_map(|n| rig.find_joint(n.trim()))
+        .map(|j| j as u32)
+        .collect();
+    let Some(influences) = &mesh.influences else {
+        return Some(Vec::new());
+    };
     let follows = |v: &usize| {
         let of_joints = influences.row(*v).filter(|i| joints.contains(&i.0));
         of_joints.map(|i| i.1).sum::<f32>() > 0.5
     };
     let vertices = (0..influences.vertex_count()).filter(follows);
     Some(vertices.map(|v| v as u32).collect())
-}
-
-/// Joints by name.
-pub(super) fn joints(rig: &sinew::geom::Rig, names: &[String]) -> Outcome<Vec<u32>> {
-    names.iter().map(|n| look::joint(rig, n.trim())).collect()
 }

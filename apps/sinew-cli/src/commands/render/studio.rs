@@ -1,0 +1,395 @@
+//! Goes through the steps twice: to measure, then to draw.
+
+use super::actor::{Actor, drawn};
+use super::extras::Extras;
+use super::files::Files;
+use super::look::{self, Look, Source};
+use super::overlay;
+use super::paint::{self, Numbers, Range, Worst};
+use super::paper::{Paper, Row};
+use super::steps::Step;
+use super::variants::Variant;
+use super::view::View;
+use crate::exit::{Failure, Outcome};
+use crate::load;
+use crate::render_args::RenderArgs;
+use crate::talk::Talk;
+use sinew::geom::Image;
+use sinew::gpu::Gpu;
+use sinew::picture::{Camera, ColorMap, Extent, Scale};
+use sinew::play::{Character, Document};
+use sinew::render::{Layer, Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
+use std::sync::Arc;
+
+/// Edges of triangles: dark, a little blue; linear.
+const WIRE: Wireframe = Wireframe {
+    color: [0.02, 0.03, 0.05],
+    width: 1.0,
+};
+/// Pictures a second of a turntable.
+const TURNS_A_SECOND: f64 = 12.0;
+/// What differences are measured to where nobody says.
+const AGAINST: &str = "default";
+
+/// Everything that stays the same from step to step.
+pub(super) struct Studio<'a> {
+    pub(super) args: &'a RenderArgs,
+    pub(super) talk: &'a Talk,
+    pub(super) gpu: Gpu,
+    pub(super) character: Arc<Character>,
+    /// Entries of `--compare`.
+    pub(super) compared: Vec<String>,
+    pub(super) look: Look,
+    pub(super) map: ColorMap,
+    pub(super) lighting: Lighting,
+    pub(super) view: View,
+    pub(super) paper: Paper,
+}
+
+/// What the steps taken together fill and show.
+#[derive(Default)]
+struct Measured {
+    /// All surfaces, lines and bones, for light and depth.
+    whole: Extent,
+    /// What the camera looks at: all of it, or what the joints in focus move.
+    framed: Extent,
+    /// Lowest place of a surface.
+    ground: Option<f32>,
+    range: Range,
+    /// Whether there ever was a triangle.
+    has_triangles: bool,
+}
+
+/// Everything that plays.
+struct Stage {
+    actors: Vec<Actor>,
+    /// What differences are measured to.
+    against: Option<Actor>,
+    extras: Extras,
+    files: Files,
+}
+
+impl Studio<'_> {
+    pub(super) fn draw(&self, steps: &[Step], files: Files) -> Outcome {
+        let mut stage = self.stage(steps, files)?;
+        let measured = self.measure(steps, &mut stage)?;
+        let mut cameras = Vec::new();
+        if !self.view.moves() {
+            cameras = self.cameras(&measured, &stage.actors[0])?;
+        }
+        let mut renderer = drawn(Renderer::new(&self.gpu))?;
+        let total = steps.len() * stage.actors.len();
+        let progress = self.talk.progress(total, "pictures");
+        let mut rows: Vec<Row> = Vec::new();
+        for (done, step) in steps.iter().enumerate() {
+            let mut images = Vec::new();
+            for i in 0..stage.actors.len() {
+                self.talk.check_interrupt()?;
+                let worst = self.prepare(&mut stage, i, step.frame, &mut Range::default())?;
+                if self.view.moves() {
+                    cameras = self.cameras(&measured, &stage.actors[i])?;
+                }
+                let camera = &cameras[step.turn.min(cameras.len() - 1)];
+                let image = self.picture(&mut renderer, &stage, i, &measured, camera, worst)?;
+                images.push((stage.actors[i].label.clone(), image));
+                progress.step(done * stage.actors.len() + i + 1);
+            }
+            let label = self.step_label(step, steps.len());
+            rows.push(Row { label, images });
+        }
+        drop(progress);
+        let scale = self.scale(&measured);
+        let path = &self.args.output;
+        self.paper
+            .write(path, rows, scale.as_ref(), self.rate(steps))?;
+        let message = format!("wrote {}", path.display());
+        self.talk.info("written", &message);
+        Ok(())
+    }
+
+    fn stage(&self, steps: &[Step], mut files: Files) -> Outcome<Stage> {
+        let numbers: Vec<i64> = steps.iter().map(|s| s.frame).collect();
+        let document = match &self.args.play.graph {
+            Some(path) => load::document(path)?,
+            None => Document::of_character(&self.character),
+        };
+        let parse = |entry: &str| Variant::parse(entry, &document, &self.character);
+        let variants = if self.compared.is_empty() {
+            vec![Variant::of(document.clone())]
+        } else {
+            let parsed = self.compared.iter().map(|entry| parse(entry));
+            parsed.collect::<Outcome<_>>()?
+        };
+        let actors = variants.iter().map(|v| self.actor(v, &numbers));
+        let actors: Vec<Actor> = actors.collect::<Outcome<_>>()?;
+        let against = match &self.look {
+            Look::Numbers(Source::Difference) => {
+                let entry = self.args.look.against.as_deref().unwrap_or(AGAINST);
+                Some(self.actor(&parse(entry)?, &numbers)?)
+            }
+            _ => None,
+        };
+        self.check_names(actors.iter().chain(&against))?;
+        if self.look == Look::Shaded {
+            files.load(&self.gpu, &self.character, self.talk)?;
+            for part in actors.iter().flat_map(|a| &a.parts) {
+                files.load(&self.gpu, &part.character, self.talk)?;
+            }
+        }
+        Ok(Stage {
+            actors,
+            against,
+            extras: Extras::new(&self.args.look, &self.character, self.talk),
+            files,
+        })
+    }
+
+    fn actor(&self, variant: &Variant, numbers: &[i64]) -> Outcome<Actor> {
+        let (play, focus) = (&self.args.play, &self.args.camera.focus);
+        let character = &self.character;
+        Actor::new(
+            &self.gpu, character, variant, play, focus, numbers, self.talk,
+        )
+    }
+
+    /// A setting or values that no actor knows is a slip.
+    fn check_names<'b>(&self, actors: impl Iterator<Item = &'b Actor> + Clone) -> Outcome {
+        let play = &self.args.play;
+        let name = |argument: &str| argument.split('=').next().unwrap_or_default().to_owned();
+        for argument in &play.set {
+            let name = name(argument);
+            if !actors.clone().any(|a| a.has_parameter(&name)) {
+                return Err(Failure::usage(format!(
+                    "--set {argument}: no graph here has a parameter '{name}'"
+                )));
+            }
+        }
+        for argument in &play.values {
+            let name = name(argument);
+            if !actors.clone().any(|a| a.has_input(&name)) {
+                return Err(Failure::usage(format!(
+                    "--values {argument}: no graph here has an input '{name}'"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes through all steps, so that cameras, light and colours fit every one of them.
+    fn measure(&self, steps: &[Step], stage: &mut Stage) -> Outcome<Measured> {
+        let mut out = Measured::default();
+        let mut last = None;
+        let progress = self.talk.progress(steps.len(), "frames");
+        for (i, step) in steps.iter().enumerate() {
+            if last.replace(step.frame) == Some(step.frame) {
+                continue;
+            }
+            for actor in 0..stage.actors.len() {
+                self.talk.check_interrupt()?;
+                self.prepare(stage, actor, step.frame, &mut out.range)?;
+                self.add_extent(stage, actor, &mut out)?;
+            }
+            progress.step(i + 1);
+        }
+        if !out.has_triangles {
+            let path = self.args.input.display();
+            let message = format!("{path}: there is nothing to see, the meshes have no triangles");
+            self.talk.warning("nothing_to_see", &message);
+        }
+        if !self.args.camera.focus.is_empty() && out.framed.bounds().is_none() {
+            return Err(Failure::usage(format!(
+                "--focus {}: no vertex follows these joints more than others",
+                self.args.camera.focus.join(",")
+            )));
+        }
+        Ok(out)
+    }
+
+    fn add_extent(&self, stage: &mut Stage, actor: usize, out: &mut Measured) -> Outcome {
+        let actor = &mut stage.actors[actor];
+        out.has_triangles |= !actor.is_empty();
+        let focused: Vec<_> = actor.parts.iter().map(|p| p.focused.clone()).collect();
+        actor.each_positions(|i, positions| {
+            let bounds = sinew::geom::bounds(positions);
+            out.whole.add(bounds.into_iter().flat_map(|b| [b.0, b.1]));
+            let lowest = bounds.map(|b| b.0[1]);
+            out.ground = lowest.into_iter().chain(out.ground).reduce(f32::min);
+            match &focused[i] {
+                Some(vertices) => {
+                    let all = vertices.iter().map(|&v| positions[v as usize]);
+                    out.framed.add(all);
+                }
+                None => out.framed.add(positions.iter().copied()),
+            }
+        })?;
+        let mut more = stage.extras.joint_places(actor);
+        if !self.args.look.no_lines {
+            more.extend(actor.line_ends()?);
+        }
+        out.whole.add(more.iter().copied());
+        if self.args.camera.focus.is_empty() {
+            out.framed.add(more);
+        }
+        Ok(())
+    }
+
+    /// Brings an actor to a frame, with what the look needs; for differences gives the worst vertex.
+    fn prepare(
+        &self,
+        stage: &mut Stage,
+        actor: usize,
+        frame: i64,
+        range: &mut Range,
+    ) -> Outcome<Option<Worst>> {
+        let actor = &mut stage.actors[actor];
+        actor.advance(frame)?;
+        if let Some(against) = &mut stage.against {
+            against.advance(frame)?;
+        }
+        stage.extras.prepare(&self.gpu, actor)?;
+        match &self.look {
+            Look::Weights if !actor.is_painted => {
+                actor.is_painted = true;
+                for part in &mut actor.parts {
+                    let colors = look::weight_colors(&part.rest);
+                    drawn(part.surface.paint_over(&self.gpu, &colors))?;
+                }
+                Ok(None)
+            }
+            Look::Numbers(source) => {
+                let numbers = Numbers {
+                    gpu: &self.gpu,
+                    source,
+                    rig: &self.character.asset.rig,
+                };
+                numbers.prepare(actor, stage.against.as_mut(), range)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// One for each turn, or one.
+    fn cameras(&self, measured: &Measured, actor: &Actor) -> Outcome<Vec<Camera>> {
+        let [width, height] = self.paper.size;
+        let aspect = width as f32 / height as f32;
+        let turns = self.args.kind.turntable;
+        let cameras = self
+            .view
+            .cameras(&measured.framed, actor.pose(), aspect, turns)?;
+        if cameras.is_empty() {
+            return Err(Failure::usage("there is nothing to look at"));
+        }
+        Ok(cameras)
+    }
+
+    fn picture(
+        &self,
+        renderer: &mut Renderer,
+        stage: &Stage,
+        actor: usize,
+        measured: &Measured,
+        camera: &Camera,
+        worst: Option<Worst>,
+    ) -> Outcome<Image> {
+        let kind = &self.args.kind;
+        let shot = Shot {
+            background: self.paper.background,
+            ground: !kind.no_ground,
+            shadows: !kind.no_shadows,
+            occlusion: !kind.no_occlusion,
+            ..Shot::studio(self.paper.size[0], self.paper.size[1], *camera)
+        };
+        let actor = &stage.actors[actor];
+        let scene = self.scene(stage, actor, measured)?;
+        let mut image = drawn(renderer.render(&scene, &shot))?;
+        if let Some(worst) = worst {
+            overlay::mark(&mut image, camera, &worst);
+            self.tell(actor, &worst);
+        }
+        Ok(image)
+    }
+
+    /// The worst vertex as words, for reports.
+    fn tell(&self, actor: &Actor, worst: &Worst) {
+        let output = &actor.parts[worst.part].name;
+        let label = match actor.label.as_str() {
+            "" => String::new(),
+            label => format!("{label}, "),
+        };
+        let message = format!(
+            "{label}frame {}: {} mm at vertex {} of '{output}'",
+            actor.frame().unwrap_or(0),
+            worst.millimetres,
+            worst.vertex
+        );
+        self.talk.info("worst_vertex", &message);
+    }
+
+    fn scene<'b>(
+        &self,
+        stage: &'b Stage,
+        actor: &'b Actor,
+        measured: &Measured,
+    ) -> Outcome<Scene<'b>> {
+        let ends = self.ends(measured);
+        let mut scene = Scene {
+            bounds: measured.whole.bounds(),
+            ground: measured.ground,
+            ..Scene::default()
+        };
+        for part in &actor.parts {
+            let materials = stage.files.materials(&part.character);
+            scene.surfaces.push(SurfaceLook {
+                surface: &part.surface,
+                paint: paint::paint(&self.look, part, materials, ends, self.map)?,
+                lighting: self.lighting,
+                wireframe: self.args.look.wireframe.then_some(WIRE),
+                layer: Layer::Scene,
+            });
+        }
+        stage.extras.add_to(&mut scene, actor);
+        Ok(scene)
+    }
+
+    /// The numbers of the first and last colour.
+    fn ends(&self, measured: &Measured) -> [f32; 2] {
+        match self.args.look.range {
+            Some(given) => given.0,
+            None => measured.range.ends(self.map.is_diverging()),
+        }
+    }
+
+    fn scale(&self, measured: &Measured) -> Option<Scale> {
+        let Look::Numbers(_) = self.look else {
+            return None;
+        };
+        let [min, max] = self.ends(measured);
+        let against = self.args.look.against.as_deref();
+        Some(Scale {
+            min,
+            max,
+            map: self.map,
+            title: self.look.title(against.unwrap_or(AGAINST)),
+        })
+    }
+
+    fn step_label(&self, step: &Step, steps: usize) -> String {
+        match self.args.kind.turntable {
+            _ if steps == 1 => String::new(),
+            Some(turns) => format!("{:.0}°", 360.0 * step.turn as f32 / turns as f32),
+            None => format!("frame {}", step.frame),
+        }
+    }
+
+    /// Pictures a second: as many as the clip has of these steps.
+    fn rate(&self, steps: &[Step]) -> u16 {
+        let strides = steps.windows(2).map(|w| (w[1].frame - w[0].frame).abs());
+        let stride = strides.max().unwrap_or(1).max(1);
+        let of_clip = match self.args.kind.turntable {
+            Some(_) => TURNS_A_SECOND,
+            None => self.args.play.fps / stride as f64,
+        };
+        let of_clip = of_clip.round().clamp(1.0, 1000.0) as u16;
+        self.args.kind.rate.unwrap_or(of_clip)
+    }
+}
