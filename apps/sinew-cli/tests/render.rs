@@ -291,6 +291,7 @@ fn a_sequence_with_changing_topology_is_drawn() {
 fn wrong_input_is_told_and_leaves_nothing() {
     let p = Place::new();
     p.put("scene.gltf", SCENE);
+    p.put("grow_0001.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     if picture(&p, &["square.obj", "--size", "8x8"]).is_none() {
         return;
     }
@@ -419,6 +420,94 @@ fn wrong_input_is_told_and_leaves_nothing() {
             5,
             "",
         ),
+        (
+            &[
+                "square.obj",
+                "-o",
+                "a.png",
+                "--look",
+                "difference",
+                "--range",
+                "5,1",
+            ],
+            2,
+            "lower number",
+        ),
+        (
+            &["square.obj", "-o", "a.png", "--map", "magma"],
+            2,
+            "--map is for looks",
+        ),
+        (
+            &["square.obj", "-o", "a.png", "--against", "rest"],
+            2,
+            "--look difference",
+        ),
+        (
+            &["square.obj", "-o", "a.gif", "--sheet"],
+            2,
+            "--sheet is for .png",
+        ),
+        (
+            &["square.obj", "-o", "a.gif", "--rate", "0"],
+            2,
+            "--rate is 0",
+        ),
+        (
+            &[
+                "square.obj",
+                "-o",
+                "a.png",
+                "-g",
+                "shift.json",
+                "--compare",
+                "rest,linear",
+            ],
+            2,
+            "--graph is given",
+        ),
+        (
+            &["square.obj", "-o", "a.png", "--look", "weights"],
+            2,
+            "joint weights",
+        ),
+        (
+            &[
+                "square.obj",
+                "-o",
+                "a.png",
+                "--size",
+                "4294967295x4294967295",
+                "--compare",
+                "rest,default",
+            ],
+            2,
+            "at most",
+        ),
+        (&["square.obj", "-o", "a.png", "--yaw", "nan"], 2, "finite"),
+        (
+            &[
+                "scene.gltf",
+                "-o",
+                "a.png",
+                "--camera",
+                "front",
+                "--turntable",
+                "3",
+            ],
+            2,
+            "--turntable",
+        ),
+        (
+            &["grow_####.obj", "-o", "a.png", "-g", "shift.json"],
+            2,
+            "mesh sequence",
+        ),
+        (
+            &["grow_####.obj", "-o", "a.png", "--look", "difference"],
+            2,
+            "mesh sequence",
+        ),
     ];
     for (arguments, code, text) in cases {
         let o = p.sinew(&[&["render"], *arguments].concat());
@@ -480,4 +569,137 @@ fn without_an_adapter_it_says_what_to_install() {
     let o = command.output().expect("the program starts");
     assert_eq!(o.status.code(), Some(7), "{}", said(&o));
     assert!(!p.path("a.png").exists(), "nothing is written");
+}
+
+/// A graph with a second mesh from another file, beside the first.
+fn with_second(file: &str) -> String {
+    format!(
+        r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "more": {{"type": "mesh", "file": "{file}"}}}},
+ "nodes": {{"aside": {{"node": "transform", "mesh": "more", "transform": {{"translation": [1.5, 0, 0]}}}}}},
+ "outputs": {{"body": "body", "more": "aside"}}}}"#
+    )
+}
+
+#[test]
+fn a_mesh_of_another_file_has_the_materials_of_that_file() {
+    let p = Place::new();
+    p.put("scene.gltf", SCENE);
+    p.put("red_second.json", &with_second("scene.gltf"));
+    p.put("red_first.json", &with_second("square.obj"));
+    let view = [
+        "--yaw",
+        "0",
+        "--pitch",
+        "0",
+        "--size",
+        "100x40",
+        "--lighting",
+        "flat",
+    ];
+    let draw = |input: &str, graph: &str| {
+        picture(
+            &p,
+            &[
+                &[input, "-g", graph][..],
+                &view,
+                &["--background", "black", "--no-ground"],
+            ]
+            .concat(),
+        )
+    };
+    let (Some(red_second), Some(red_first)) = (
+        draw("square.obj", "red_second.json"),
+        draw("scene.gltf", "red_first.json"),
+    ) else {
+        return;
+    };
+    let (red, clay) = ([255, 0, 0, 255], [195, 190, 183, 255]);
+    for (image, left, right) in [(red_second, clay, red), (red_first, red, clay)] {
+        let near = |x: usize, expected: [u8; 4]| {
+            let found = image.pixel(x, 20).expect("inside");
+            assert!(
+                found.iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1),
+                "pixel {x}: {found:?}, expected {expected:?}"
+            );
+        };
+        near(25, left);
+        near(75, right);
+    }
+}
+
+#[test]
+fn values_go_to_the_graphs_that_want_them() {
+    let p = Place::new();
+    p.put(
+        "pushed.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "w": {"type": "values", "count": 1}},
+ "nodes": {"t": {"node": "transform", "mesh": "body", "transform": {"translation": [0, 0, 1]}}}, "outputs": {"body": "t", "w": "w"}}"#,
+    );
+    p.put("w.json", "[0.5]");
+    let arguments = [
+        "square.obj",
+        "-g",
+        "pushed.json",
+        "--values",
+        "w=w.json",
+        "--size",
+        "32x32",
+    ];
+    let compared = [&arguments[..], &["--compare", "graph,rest"]].concat();
+    if picture(&p, &compared).is_none() {
+        return;
+    }
+    let difference = [
+        &arguments[..],
+        &["--look", "difference", "--against", "rest"],
+    ]
+    .concat();
+    let o = render(&p, &[&difference[..], &["-o", "out.png"]].concat()).expect("drawn before");
+    assert_eq!(o.status.code(), Some(0), "{}", said(&o));
+    assert!(said(&o).contains("1000 mm at vertex"), "{}", said(&o));
+    let wrong = [&arguments[..], &["--values", "v=w.json", "-o", "out.png"]].concat();
+    let o = p.sinew(&[&["render"], &wrong[..]].concat());
+    assert_eq!(o.status.code(), Some(2), "{}", said(&o));
+    assert!(
+        said(&o).contains("no graph here has an input 'v'"),
+        "{}",
+        said(&o)
+    );
+}
+
+#[test]
+fn a_standing_camera_turns_around_its_target() {
+    let p = Place::new();
+    p.put("scene.gltf", SCENE);
+    // From the side the square is a line.
+    let arguments = [
+        "scene.gltf",
+        "--eye",
+        "0.5,0.5,4",
+        "--target",
+        "0.5,0.5,0",
+        "--turntable",
+        "4",
+        "--columns",
+        "4",
+        "--size",
+        "40x40",
+        "--lighting",
+        "flat",
+        "--background",
+        "transparent",
+        "--no-ground",
+    ];
+    let Some(sheet) = picture(&p, &arguments) else {
+        return;
+    };
+    let quarter = sheet.width() / 4;
+    let red = |turn: usize| {
+        let columns = turn * quarter..(turn + 1) * quarter;
+        let rows = (0..sheet.height()).flat_map(|y| columns.clone().map(move |x| (x, y)));
+        rows.filter(|&(x, y)| sheet.pixel(x, y) == Some([255, 0, 0, 255]))
+            .count()
+    };
+    assert!(red(0) > 200 && red(2) > 200, "{} and {}", red(0), red(2));
+    assert!(red(1) < 20 && red(3) < 20, "{} and {}", red(1), red(3));
 }
