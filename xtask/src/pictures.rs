@@ -76,7 +76,7 @@ pub(crate) fn make(root: &Path, names: &[String]) -> Result<(), String> {
         }
         let needs = entry.arguments.iter().find(|a| a.starts_with(OPTIONAL));
         if let Some(missing) = needs.filter(|file| !root.join(file).is_file()) {
-            println!("skipped: {}, there is no {missing}", entry.file);
+            eprintln!("skipped: {}, there is no {missing}", entry.file);
             continue;
         }
         run(root, &program, entry)?;
@@ -113,7 +113,7 @@ fn run(root: &Path, program: &Path, entry: &Entry) -> Result<(), String> {
         return Err(format!("{}: {}", entry.file, said.trim()));
     }
     let bytes = std::fs::metadata(root.join(&path)).map_or(0, |m| m.len());
-    println!("{path}: {} KB", bytes.div_ceil(1000));
+    eprintln!("{path}: {} KB", bytes.div_ceil(1000));
     Ok(())
 }
 
