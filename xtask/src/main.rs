@@ -1,7 +1,8 @@
-//! Chores of the workspace: `cargo xtask tidy`.
+//! Chores of the workspace: `cargo xtask tidy`, `cargo xtask pictures`.
 
 mod dependencies;
 mod nodes;
+mod pictures;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -9,15 +10,26 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask pictures [NAME...]
 
-tidy   checks what the compiler does not: files of each deformer, leftovers, file lengths,
-       who may open files, who may depend on what
+tidy      checks what the compiler does not: files of each deformer, leftovers, file lengths,
+          who may open files, who may depend on what, pictures of the docs
+pictures  makes the pictures of README and docs anew, all of them or those named, as
+          docs/pictures/commands.txt says
 ";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
-        (Some("tidy"), None) => tidy(),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    match arguments.split_first() {
+        Some((word, [])) if word == "tidy" => tidy(&root),
+        Some((word, names)) if word == "pictures" => match pictures::make(&root, names) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("pictures: {error}");
+                ExitCode::FAILURE
+            }
+        },
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -25,24 +37,28 @@ fn main() -> ExitCode {
     }
 }
 
-fn tidy() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut problems = Vec::new();
-    match files(&root) {
+fn tidy(root: &Path) -> ExitCode {
+    let (mut problems, mut pages) = (Vec::new(), Vec::new());
+    match files(root) {
         Ok(files) => {
             for file in &files {
-                let shown = relative(&root, file);
+                let shown = relative(root, file);
                 // Pictures and the like are not text.
                 if let Ok(content) = std::fs::read_to_string(file) {
                     problems.extend(text::check(&shown, &content));
                     problems.extend(dependencies::check_manifest(&shown, &content));
+                    if shown.ends_with(".md") {
+                        pages.push((shown, content));
+                    }
                 }
             }
         }
         Err(error) => problems.push(format!("cannot list the workspace: {error}")),
     }
     problems.extend(nodes::check(&root.join("crates/sinew-deform/src")));
-    problems.extend(dependencies::check(&root));
+    problems.extend(dependencies::check(root));
+    problems.extend(pictures::check(root, &pages));
+    problems.extend(pictures::missing(root));
     for problem in &problems {
         eprintln!("tidy: {problem}");
     }

@@ -80,36 +80,60 @@ fn index() -> String {
     out
 }
 
-/// The picture of the demo that shows a node.
-fn picture(node: &str) -> Option<&'static str> {
-    Some(match node {
-        "mask" | "transform" => "masked_transform",
-        "skin" => "skin_dual_quaternion",
-        "delta_mush" => "skin_delta_mush",
-        "difference_color" => "difference",
-        "tangent_frames" => "rigid_delta_mush",
-        "morph" => "morph",
-        "smooth" => "smooth",
-        "lattice" => "lattice",
-        "squash_stretch" => "squash_stretch",
-        "bend" => "bend",
-        "twist" => "twist",
-        "taper" => "taper",
-        "sine" => "sine",
-        "wrap" => "wrap",
-        "blend" => "blend",
-        "debug_lines" => "debug_lines",
-        _ => return None,
-    })
+/// Pictures of the docs, with the commands that make them.
+const PICTURES: &str = include_str!("../../../../docs/pictures/commands.txt");
+
+/// A picture on the page of a node.
+struct Picture<'a> {
+    file: &'a str,
+    nodes: Vec<&'a str>,
+    /// What is to be seen.
+    text: &'a str,
+    /// Of `sinew render`; files without their folders, but for those of the examples.
+    arguments: Vec<&'a str>,
+}
+
+/// The list, as its head describes it.
+fn pictures(list: &str) -> Vec<Picture<'_>> {
+    let mut out: Vec<Picture<'_>> = Vec::new();
+    for line in list.lines().filter(|l| !l.starts_with('#')) {
+        if line.starts_with(' ') {
+            let Some(picture) = out.last_mut() else {
+                continue;
+            };
+            let optional = |word: &'_ str| word.starts_with("../");
+            picture.arguments.extend(line.split_whitespace().map(
+                |word| match word.rsplit_once('/') {
+                    Some((_, name)) if optional(word) => name,
+                    _ => word,
+                },
+            ));
+        } else if let Some((head, text)) = line.split_once(": ") {
+            let mut words = head.split_whitespace();
+            out.push(Picture {
+                file: words.next().unwrap_or_default(),
+                nodes: words.collect(),
+                text,
+                arguments: Vec::new(),
+            });
+        }
+    }
+    out
 }
 
 /// The page of one node: ports, parameters, then the folder's own text.
 fn page(d: &NodeDesc) -> String {
     let mut out = format!("# {}\n\n{} ({})\n\n", d.name, d.summary, d.kind.as_str());
-    if let Some(picture) = picture(d.name) {
+    for p in pictures(PICTURES)
+        .iter()
+        .filter(|p| p.nodes.contains(&d.name))
+    {
         let _ = writeln!(
             out,
-            "![before and after](../pictures/{picture}.png)\n\nMade by `sinew demo` from `examples/{picture}.json`.\n"
+            "![{text}](../pictures/{file})\n\n{text}. Made by `sinew render {} -o {file}`.\n",
+            p.arguments.join(" "),
+            file = p.file,
+            text = capitalised(p.text),
         );
     }
     let _ = writeln!(out, "| input | type | |\n|---|---|---|");
@@ -156,6 +180,12 @@ fn page(d: &NodeDesc) -> String {
     }
     let _ = write!(out, "\n{}", d.page);
     out
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn values(ty: ParameterType) -> String {
@@ -206,5 +236,25 @@ fn default(d: DefaultValue) -> String {
         DefaultValue::Int3(v) => format!("{v:?}"),
         DefaultValue::Identity => "identity".into(),
         DefaultValue::Empty => "empty".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_node_has_a_picture() {
+        let pictures = pictures(PICTURES);
+        for node in REGISTRY {
+            let shown = pictures.iter().any(|p| p.nodes.contains(&node.name));
+            assert!(shown, "docs/pictures/commands.txt shows no {}", node.name);
+        }
+        for picture in &pictures {
+            assert!(!picture.arguments.is_empty(), "{}", picture.file);
+            for node in &picture.nodes {
+                assert!(find_node(node).is_some(), "{}: {node}", picture.file);
+            }
+        }
     }
 }

@@ -1,0 +1,232 @@
+//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render` that make it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where pictures and their list are.
+const FOLDER: &str = "docs/pictures";
+const LIST: &str = "commands.txt";
+/// What arguments begin with that name a file of the optional data.
+const OPTIONAL: &str = "../shared/";
+
+/// One picture of the list.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    file: String,
+    /// It is on the pages of some nodes.
+    on_pages: bool,
+    arguments: Vec<String>,
+}
+
+/// A line for each picture, its arguments indented below it.
+fn parse(list: &str) -> Result<Vec<Entry>, String> {
+    let mut out: Vec<Entry> = Vec::new();
+    for (number, line) in (1..).zip(list.lines()) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if line.starts_with(' ') {
+            let entry = out
+                .last_mut()
+                .ok_or_else(|| format!("{FOLDER}/{LIST}:{number} has arguments of no picture"))?;
+            entry
+                .arguments
+                .extend(line.split_whitespace().map(str::to_owned));
+            continue;
+        }
+        let (head, text) = line.split_once(": ").unwrap_or((line, ""));
+        if text.trim().is_empty() {
+            return Err(format!(
+                "{FOLDER}/{LIST}:{number} does not say what is to be seen, expected FILE NODES: TEXT"
+            ));
+        }
+        let mut words = head.split_whitespace();
+        let file = words.next().unwrap_or_default().to_owned();
+        if out.iter().any(|e| e.file == file) {
+            return Err(format!("{FOLDER}/{LIST}:{number} has {file} again"));
+        }
+        let on_pages = words.next().is_some();
+        out.push(Entry {
+            file,
+            on_pages,
+            arguments: Vec::new(),
+        });
+    }
+    Ok(out)
+}
+
+fn read(root: &Path) -> Result<Vec<Entry>, String> {
+    let path = root.join(FOLDER).join(LIST);
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    parse(&text)
+}
+
+/// Makes the pictures of these names (without ending), or all of them.
+pub(crate) fn make(root: &Path, names: &[String]) -> Result<(), String> {
+    let entries = read(root)?;
+    let stem = |e: &Entry| e.file.split('.').next().unwrap_or_default().to_owned();
+    let is = |e: &Entry, name: &String| *name == e.file || *name == stem(e);
+    if let Some(name) = names.iter().find(|n| !entries.iter().any(|e| is(e, n))) {
+        return Err(format!("{FOLDER}/{LIST} has no picture '{name}'"));
+    }
+    let program = build(root)?;
+    for entry in &entries {
+        if !names.is_empty() && !names.iter().any(|n| is(entry, n)) {
+            continue;
+        }
+        let needs = entry.arguments.iter().find(|a| a.starts_with(OPTIONAL));
+        if let Some(missing) = needs.filter(|file| !root.join(file).is_file()) {
+            eprintln!("skipped: {}, there is no {missing}", entry.file);
+            continue;
+        }
+        run(root, &program, entry)?;
+    }
+    Ok(())
+}
+
+/// The release program, built.
+fn build(root: &Path) -> Result<PathBuf, String> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--release", "-p", "sinew-cli"]);
+    let built = cargo.current_dir(root).status();
+    if !built.is_ok_and(|s| s.success()) {
+        return Err("the program was not built".into());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or("target".into(), PathBuf::from);
+    let name = format!("sinew{}", std::env::consts::EXE_SUFFIX);
+    std::path::absolute(root.join(target).join("release").join(name)).map_err(|e| e.to_string())
+}
+
+fn run(root: &Path, program: &Path, entry: &Entry) -> Result<(), String> {
+    let path = format!("{FOLDER}/{}", entry.file);
+    let mut command = Command::new(program);
+    command.arg("render").args(&entry.arguments);
+    command.args(["--quiet", "--device", "cpu", "-o", &path]);
+    // The same driver for everybody, as far as can be.
+    if std::env::var_os("SINEW_ADAPTER").is_none() {
+        command.env("SINEW_ADAPTER", "software");
+    }
+    let output = command.current_dir(root).output();
+    let output = output.map_err(|e| format!("{}: {e}", program.display()))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {}", entry.file, said.trim()));
+    }
+    let bytes = std::fs::metadata(root.join(&path)).map_or(0, |m| m.len());
+    eprintln!("{path}: {} KB", bytes.div_ceil(1000));
+    Ok(())
+}
+
+/// Pictures that the list lacks, that are not there or that nothing shows. `texts` are path and content of README and docs.
+pub(crate) fn check(root: &Path, texts: &[(String, String)]) -> Vec<String> {
+    let entries = match read(root) {
+        Ok(entries) => entries,
+        Err(error) => return vec![error],
+    };
+    let there: Vec<String> = std::fs::read_dir(root.join(FOLDER))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|f| f.file_name().to_string_lossy().into_owned())
+        .filter(|f| f != LIST)
+        .collect();
+    problems(&entries, &there, texts)
+}
+
+fn problems(entries: &[Entry], there: &[String], texts: &[(String, String)]) -> Vec<String> {
+    let listed = |file: &str| entries.iter().any(|e| e.file == file);
+    let mut out = Vec::new();
+    let mut there: Vec<&String> = there.iter().filter(|f| !listed(f)).collect();
+    there.sort();
+    for file in there {
+        out.push(format!("{FOLDER}/{file} is not in {LIST}"));
+    }
+    let mut shown = Vec::new();
+    for (path, content) in texts {
+        for file in references(content) {
+            if !listed(file) {
+                out.push(format!(
+                    "{path} shows pictures/{file}, which is not in {FOLDER}/{LIST}"
+                ));
+            }
+            shown.push(file);
+        }
+    }
+    for entry in entries {
+        if !entry.on_pages && !shown.contains(&entry.file.as_str()) {
+            out.push(format!("{FOLDER}/{}: no page shows it", entry.file));
+        }
+    }
+    out
+}
+
+/// Listed pictures that were never made.
+pub(crate) fn missing(root: &Path) -> Vec<String> {
+    let entries = read(root).unwrap_or_default();
+    let gone = entries
+        .iter()
+        .filter(|e| !root.join(FOLDER).join(&e.file).is_file());
+    gone.map(|e| {
+        format!(
+            "{FOLDER}/{} is not there; cargo xtask pictures makes it",
+            e.file
+        )
+    })
+    .collect()
+}
+
+/// Files that links of a text lead to in the folder of pictures.
+fn references(text: &str) -> Vec<&str> {
+    let after = text.split("](").skip(1);
+    let targets = after.filter_map(|t| t.split_once(')').map(|t| t.0));
+    targets
+        .filter_map(|t| t.rsplit_once("pictures/").map(|t| t.1))
+        .filter(|f| *f != LIST)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# a comment\n\na.png bend twist: two\n    sample:arm --yaw 3\n    --pitch 4\nb.gif: turns\n    ../shared/x.glb\n";
+
+    #[test]
+    fn lists_are_read() {
+        let entries = parse(TEXT).expect("a list");
+        assert_eq!(
+            entries[0].arguments,
+            ["sample:arm", "--yaw", "3", "--pitch", "4"]
+        );
+        assert!(entries[0].on_pages && !entries[1].on_pages);
+        assert_eq!(entries[1].file, "b.gif");
+        for bad in ["  x\n", "a.png\n", "a.png bend:\n", "a.png: x\na.png: y\n"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn unknown_and_unused_pictures_are_problems() {
+        let entries = parse(TEXT).expect("a list");
+        let page = |text: &str| vec![("README.md".to_owned(), text.to_owned())];
+        let there = ["a.png".to_owned(), "b.gif".to_owned()];
+        let good = "![x](docs/pictures/b.gif) [y](docs/pictures/commands.txt)";
+        assert_eq!(problems(&entries, &there, &page(good)), [""; 0]);
+        assert_eq!(
+            problems(&entries, &["c.png".to_owned()], &page(good)),
+            ["docs/pictures/c.png is not in commands.txt"]
+        );
+        assert_eq!(
+            problems(
+                &entries,
+                &there,
+                &page("![x](docs/pictures/b.gif) ![y](../pictures/d.png)")
+            ),
+            ["README.md shows pictures/d.png, which is not in docs/pictures/commands.txt"]
+        );
+        assert_eq!(
+            problems(&entries, &there, &page("no picture")),
+            ["docs/pictures/b.gif: no page shows it"]
+        );
+    }
+}
