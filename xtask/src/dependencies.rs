@@ -59,6 +59,7 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     let outer = [
         ("sinew-io", GRAPHICS.to_vec()),
         ("sinew-picture", [&GRAPHICS[..], &FILES].concat()),
+        ("sinew-render", FILES.to_vec()),
         ("sinew-gpu", READ_OR_DRAW.to_vec()),
     ];
     inner

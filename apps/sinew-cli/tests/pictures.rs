@@ -18,7 +18,7 @@ const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 31] = [
+const PICTURES: [(&str, &[&str]); 33] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -103,6 +103,18 @@ const PICTURES: [(&str, &[&str]); 31] = [
             "sample:arm --graph examples/blend.json --look difference --lighting flat --range 0,15",
             ARM,
             BENT,
+        ],
+    ),
+    (
+        "skeleton",
+        &["sample:creature --skeleton --frames 9", CREATURE],
+    ),
+    (
+        "dots",
+        &[
+            "sample:ball --graph examples/lattice.json --dots",
+            TALL,
+            DONE,
         ],
     ),
     (

@@ -28,7 +28,7 @@ pub(super) fn mark(image: &mut Image, camera: &Camera, worst: &Worst) {
         ..TextStyle::DARK
     };
     let style = style.sized((0.03 * height).clamp(11.0, 30.0));
-    let text = format!("{} mm at vertex {}", shown(worst.millimetres), worst.vertex);
+    let text = format!("{} mm, vertex {}", shown(worst.millimetres), worst.vertex);
     let wide = text_width(&text, &style);
     // To the right of the ring where there is room, else to its left, and never beyond the rim.
     let right = x + 1.6 * radius;
