@@ -1,6 +1,8 @@
 //! Exit codes, and failures that carry one.
 
 use sinew::graph::BindError;
+#[cfg(feature = "gpu")]
+use sinew::play::RunError;
 use sinew::play::{PlayError, ValuesError};
 use std::fmt;
 use std::process::ExitCode;
@@ -85,7 +87,11 @@ fn code_of(error: &PlayError) -> Code {
         // The graph fits, the processor does not.
         PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
         #[cfg(feature = "gpu")]
-        PlayError::Device(error) => device_code(error),
+        PlayError::Device(error)
+        | PlayError::Update {
+            source: RunError::Device(error),
+            ..
+        } => device_code(error),
         _ => Code::Bind,
     }
 }
@@ -107,5 +113,23 @@ fn values_message(error: &ValuesError) -> String {
             format!("{error}; add --values {name}=FILE (.json or .npy)")
         }
         _ => error.to_string(),
+    }
+}
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests {
+    use super::*;
+    use sinew::gpu::GpuError;
+
+    #[test]
+    fn a_device_that_is_lost_in_a_frame_is_the_devices_failure() {
+        let lost = GpuError::DeviceLost {
+            reason: "unplugged".into(),
+        };
+        let error = PlayError::Update {
+            frame: 3,
+            source: RunError::Device(lost),
+        };
+        assert_eq!(code_of(&error), Code::Device);
     }
 }

@@ -703,3 +703,69 @@ fn a_standing_camera_turns_around_its_target() {
     assert!(red(0) > 200 && red(2) > 200, "{} and {}", red(0), red(2));
     assert!(red(1) < 20 && red(3) < 20, "{} and {}", red(1), red(3));
 }
+
+#[test]
+fn differences_are_measured_between_outputs_of_one_name() {
+    let p = Place::new();
+    let graph = |outputs: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}},
+ "nodes": {{"up": {{"node": "transform", "mesh": "body", "transform": {{"translation": [0, 0, 1]}}}}}}, "outputs": {{{outputs}}}}}"#
+        )
+    };
+    p.put("two.json", &graph(r#""a": "body", "b": "up""#));
+    p.put("turned.json", &graph(r#""b": "up", "a": "body""#));
+    p.put("other.json", &graph(r#""a": "up", "b": "body""#));
+    let draw = |against: &str| {
+        let difference = [
+            "--look",
+            "difference",
+            "--against",
+            against,
+            "--size",
+            "16x16",
+        ];
+        render(
+            &p,
+            &[
+                &["square.obj", "-g", "two.json", "-o", "out.png"][..],
+                &difference,
+            ]
+            .concat(),
+        )
+    };
+    let Some(o) = draw("turned.json") else {
+        return;
+    };
+    assert!(said(&o).contains(": 0 mm at vertex"), "{}", said(&o));
+    let o = draw("other.json").expect("drawn before");
+    assert!(said(&o).contains(": 1000 mm at vertex"), "{}", said(&o));
+}
+
+#[test]
+fn positions_that_are_not_finite_are_told_on_every_device() {
+    let p = Place::new();
+    p.put(
+        "burst.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "stack": [
+ {"node": "transform", "transform": {"scale": [1e30, 1e30, 1e30]}},
+ {"node": "transform", "transform": {"scale": [1e30, 1e30, 1e30]}}]}"#,
+    );
+    for device in ["cpu", "gpu"] {
+        let arguments = [
+            "square.obj",
+            "-g",
+            "burst.json",
+            "--device",
+            device,
+            "-o",
+            "out.png",
+        ];
+        let Some(o) = render(&p, &arguments) else {
+            return;
+        };
+        assert_eq!(o.status.code(), Some(5), "{device}: {}", said(&o));
+        assert!(said(&o).contains("not finite"), "{device}: {}", said(&o));
+        assert!(!p.path("out.png").exists(), "{device}: nothing is written");
+    }
+}

@@ -58,8 +58,14 @@ const SURFACE: &str = include_str!("wgsl/surface.wgsl");
 const GROUND: &str = include_str!("wgsl/ground.wgsl");
 const BACKGROUND: &str = include_str!("wgsl/background.wgsl");
 const LINE: &str = include_str!("wgsl/line.wgsl");
-const OCCLUSION_TEXT: &str = include_str!("wgsl/occlusion.wgsl");
-const BLUR: &str = include_str!("wgsl/blur.wgsl");
+const OCCLUSION_TEXT: &str = concat!(
+    include_str!("wgsl/screen.wgsl"),
+    include_str!("wgsl/occlusion.wgsl")
+);
+const BLUR: &str = concat!(
+    include_str!("wgsl/screen.wgsl"),
+    include_str!("wgsl/blur.wgsl")
+);
 
 /// The texts of all passes.
 #[cfg(test)]

@@ -1,22 +1,6 @@
 // The mean of four by four pixels of the occlusion at about the same depth, at half the size of the picture.
 
-@group(1) @binding(0) var depths: texture_depth_2d;
 @group(1) @binding(1) var occlusion: texture_2d<f32>;
-
-@vertex
-fn corner(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let x = select(-1.0, 3.0, index == 1u);
-    let y = select(-1.0, 3.0, index == 2u);
-    return vec4f(x, y, 0.0, 1.0);
-}
-
-fn depth_at(pixel: vec2i) -> f32 {
-    let z = textureLoad(depths, pixel, 0);
-    if view.is_orthographic == 1u {
-        return view.near + z * (view.far - view.near);
-    }
-    return view.near * view.far / (view.far - z * (view.far - view.near));
-}
 
 @fragment
 fn blurred(@builtin(position) position: vec4f) -> @location(0) vec4f {

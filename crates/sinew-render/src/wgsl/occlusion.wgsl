@@ -1,28 +1,11 @@
 // Ambient occlusion from what the camera sees: for each pixel, how much of the half space above its surface is filled nearby
 // (after McGuire, Osman, Bukowski, Hennessy: The Alchemy Screen-Space Ambient Obscurance Algorithm, 2011).
 
-@group(1) @binding(0) var depths: texture_depth_2d;
 @group(1) @binding(1) var normals: texture_2d<f32>;
 
 const TAPS = 14;
 // Five turns in all, radians.
 const STEP_ANGLE = 2.2439948;
-
-@vertex
-fn corner(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let x = select(-1.0, 3.0, index == 1u);
-    let y = select(-1.0, 3.0, index == 2u);
-    return vec4f(x, y, 0.0, 1.0);
-}
-
-// Metres before the camera.
-fn depth_at(pixel: vec2i) -> f32 {
-    let z = textureLoad(depths, pixel, 0);
-    if view.is_orthographic == 1u {
-        return view.near + z * (view.far - view.near);
-    }
-    return view.near * view.far / (view.far - z * (view.far - view.near));
-}
 
 // Along the camera's axes: right, up, backward.
 fn place_at(pixel: vec2i, depth: f32) -> vec3f {
