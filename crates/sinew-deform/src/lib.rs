@@ -27,6 +27,7 @@ pub mod lattice;
 pub mod local_frame;
 pub mod mask;
 pub mod morph;
+pub mod pose_driver;
 pub mod sine;
 pub mod skin;
 pub mod smooth;

@@ -1,0 +1,97 @@
+//! One query of a bound driver.
+
+use super::bind::PoseDriverBind;
+use super::metric::{Coordinates, DriverValue};
+use super::{reference, simd};
+use crate::simd_level;
+use fearless_simd::dispatch;
+
+/// Memory for queries of one driver; made once, used again.
+#[derive(Clone, Debug)]
+pub struct PoseDriverScratch {
+    queries: Vec<Coordinates>,
+    influences: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl PoseDriverScratch {
+    /// For queries of `bind`, or of any driver with no more poses and as many joints.
+    pub fn new(bind: &PoseDriverBind) -> Self {
+        let padded = bind.pose_count.next_multiple_of(simd::LANES);
+        Self {
+            queries: vec![[0.0; 4]; bind.joint_count],
+            influences: vec![0.0; padded],
+            weights: vec![0.0; padded],
+        }
+    }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.queries.as_slice()) + 2 * size_of_val(self.weights.as_slice())
+    }
+}
+
+/// One query: `O(n²)` for n poses of an interpolating driver, `O(n)` for an additive one. Allocates nothing.
+#[derive(Debug)]
+pub struct PoseDriverJob<'a> {
+    /// From setup.
+    pub bind: &'a PoseDriverBind,
+    /// One a driver joint, in the space of the poses.
+    pub values: &'a [DriverValue],
+    /// Made for `bind`.
+    pub scratch: &'a mut PoseDriverScratch,
+    /// One a pose.
+    pub weights: &'a mut [f32],
+}
+
+impl PoseDriverJob<'_> {
+    /// Runs the job. Where lengths do not fit what was bound nothing is written; values that are not finite give no weights.
+    pub fn run(self) {
+        let Self {
+            bind,
+            values,
+            scratch,
+            weights,
+        } = self;
+        let padded = bind.pose_count.next_multiple_of(simd::LANES);
+        let PoseDriverScratch {
+            queries,
+            influences,
+            weights: solved,
+        } = scratch;
+        let fits = values.len() == bind.joint_count
+            && queries.len() == bind.joint_count
+            && weights.len() == bind.pose_count
+            && solved.len() == padded
+            && influences.len() == padded;
+        if !fits {
+            return;
+        }
+        if !values.iter().all(DriverValue::is_finite) {
+            weights.fill(0.0);
+            return;
+        }
+        if let (Some(packed), [channel]) = (&bind.packed, bind.channels.as_slice()) {
+            for (query, value) in queries.iter_mut().zip(values) {
+                *query = channel.metric.coordinates(value, &bind.axis);
+            }
+            let level = simd_level();
+            dispatch!(level, simd => simd::solved(simd, packed, queries, influences, solved));
+            if packed.plain_finish {
+                dispatch!(level, simd => simd::finish(simd, bind, solved));
+            } else {
+                reference::finish(bind, values, &mut solved[..bind.pose_count]);
+            }
+        } else {
+            let count = bind.pose_count;
+            let influences = &mut influences[..count];
+            reference::weights(bind, values, influences, &mut solved[..count]);
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "weights go to single-precision kernels"
+        )]
+        for (out, w) in weights.iter_mut().zip(solved) {
+            *out = *w as f32;
+        }
+    }
+}

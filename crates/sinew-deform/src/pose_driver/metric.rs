@@ -1,0 +1,308 @@
+//! How far two driver values are from each other.
+
+use sinew_geom::{Quat, Vec3};
+use std::f64::consts::PI;
+
+/// What a driver joint gives: where it is relative to the space that the driver reads it in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DriverValue {
+    /// Unit quaternion; `q` and `-q` mean the same.
+    pub rotation: Quat<f64>,
+    /// Metres.
+    pub translation: Vec3<f64>,
+}
+
+impl DriverValue {
+    /// A rotation about the origin.
+    pub fn rotation(rotation: Quat<f64>) -> Self {
+        Self {
+            rotation,
+            translation: Vec3::zeros(),
+        }
+    }
+    /// A place without rotation.
+    pub fn translation(translation: Vec3<f64>) -> Self {
+        Self {
+            rotation: Quat::identity(),
+            translation,
+        }
+    }
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        let rotation = self.rotation.coords.iter();
+        rotation
+            .chain(self.translation.iter())
+            .all(|c| c.is_finite())
+    }
+}
+
+/// What two driver values are compared by. Angles in radians, places in metres; chords are `2 sin(angle / 2)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Angle of the rotation between them, 0 to π.
+    Arc,
+    /// Chord of [`Self::Arc`]: smooth and positive definite with a Gaussian.
+    Chord,
+    /// Angle between their swings (the rotation without its twist about the axis).
+    Swing,
+    /// Chord of [`Self::Swing`].
+    SwingChord,
+    /// Angle between where they point the axis to.
+    Direction,
+    /// Chord of [`Self::Direction`].
+    DirectionChord,
+    /// Difference of their twist angles about the axis, each in (−π, π]: 0 to 2π, so that +120° and −120° are far apart.
+    Twist,
+    /// Chord of the twist between them: +170° and −170° are close.
+    TwistChord,
+    /// Euclidean distance of Euler angles in this order of rotations; does not wrap.
+    Euler(RotationOrder),
+    /// Euclidean distance of the quaternions' four numbers, as `RigLogic` has it; the nearer sign is not looked for.
+    Components,
+    /// Distance of places.
+    Position,
+    /// [`Self::Swing`] as document 004 computes it: by a twist that keeps its length.
+    DocumentedSwing,
+}
+
+/// The order of three rotations about the axes, the first of which happens first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RotationOrder {
+    /// `Rz Ry Rx`: Maya's default.
+    Xyz,
+    /// `Rx Rz Ry`.
+    Yzx,
+    /// `Ry Rx Rz`.
+    Zxy,
+    /// `Ry Rz Rx`.
+    Xzy,
+    /// `Rz Rx Ry`.
+    Yxz,
+    /// `Rx Ry Rz`.
+    Zyx,
+}
+
+impl RotationOrder {
+    /// The axes in the order of their rotations, and whether they are an even permutation.
+    fn axes(self) -> ([usize; 3], bool) {
+        match self {
+            Self::Xyz => ([0, 1, 2], true),
+            Self::Yzx => ([1, 2, 0], true),
+            Self::Zxy => ([2, 0, 1], true),
+            Self::Xzy => ([0, 2, 1], false),
+            Self::Yxz => ([1, 0, 2], false),
+            Self::Zyx => ([2, 1, 0], false),
+        }
+    }
+
+    /// Angles about x, y, z (in this place, whatever the order) whose rotations make up `rotation`. Where the middle one
+    /// is a right angle the third is 0.
+    pub fn angles(self, rotation: &Quat<f64>) -> [f64; 3] {
+        let m = rotation.to_rotation_matrix().into_inner();
+        let ([i, j, k], even) = self.axes();
+        let sign = if even { 1.0 } else { -1.0 };
+        let middle = (-sign * m[(k, i)]).clamp(-1.0, 1.0);
+        let cosine = m[(i, i)].hypot(m[(j, i)]);
+        let mut out = [0.0; 3];
+        out[j] = middle.atan2(cosine);
+        if cosine > 1e-9 {
+            out[i] = (sign * m[(k, j)]).atan2(m[(k, k)]);
+            out[k] = (sign * m[(j, i)]).atan2(m[(i, i)]);
+        } else {
+            out[i] = (-sign * m[(j, k)]).atan2(m[(j, j)]);
+        }
+        out
+    }
+
+    /// The rotation of angles about x, y, z.
+    pub fn rotation(self, angles: [f64; 3]) -> Quat<f64> {
+        let about = |axis: usize| {
+            let mut v = Vec3::zeros();
+            v[axis] = angles[axis];
+            Quat::from_scaled_axis(v)
+        };
+        let ([i, j, k], _) = self.axes();
+        about(k) * about(j) * about(i)
+    }
+}
+
+/// A rotation as `swing * twist`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwingTwist {
+    /// Turns about an axis across the twist axis.
+    pub swing: Quat<f64>,
+    /// Turns about the twist axis.
+    pub twist: Quat<f64>,
+    /// Angle of the twist, in (−π, π].
+    pub twist_angle: f64,
+}
+
+/// Below this length the part of a quaternion that turns about the axis says nothing: the swing is half a turn.
+const NO_TWIST: f64 = 1e-9;
+
+/// Of the two quaternions of a rotation the one with `w > 0`; half turns: the one whose first number that is not zero is positive.
+fn canonical(rotation: &Quat<f64>) -> [f64; 4] {
+    let [x, y, z, w]: [f64; 4] = rotation.coords.into();
+    let squared = x * x + y * y + z * z + w * w;
+    let mut scale = if (squared - 1.0).abs() < 1e-15 {
+        1.0
+    } else {
+        1.0 / squared.sqrt()
+    };
+    if !scale.is_finite() {
+        return [0.0, 0.0, 0.0, 1.0];
+    }
+    let half_turn = || [x, y, z].into_iter().find(|c| *c != 0.0);
+    if w < 0.0 || w == 0.0 && half_turn().is_some_and(|c| c < 0.0) {
+        scale = -scale;
+    }
+    [x * scale, y * scale, z * scale, w * scale]
+}
+
+impl SwingTwist {
+    /// Takes `rotation` apart about a unit `axis`; the same for `q` and `-q`. Where the swing is half a turn any twist would do:
+    /// there is none then.
+    pub fn of(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Self {
+        let q = canonical(rotation);
+        let twist = twist(q, axis);
+        Self {
+            swing: quaternion(q) * twist.conjugate(),
+            twist,
+            twist_angle: twist_angle(q, axis),
+        }
+    }
+}
+
+fn along([x, y, z, _]: [f64; 4], axis: &Vec3<f64>) -> f64 {
+    x * axis.x + y * axis.y + z * axis.z
+}
+
+/// Of a canonical quaternion.
+fn twist(q: [f64; 4], axis: &Vec3<f64>) -> Quat<f64> {
+    let (along, w) = (along(q, axis), q[3]);
+    let length = (along * along + w * w).sqrt();
+    if length < NO_TWIST {
+        return Quat::identity();
+    }
+    let [part, w] = [along / length, w / length];
+    quaternion([axis.x * part, axis.y * part, axis.z * part, w])
+}
+
+/// Of a canonical quaternion, in (−π, π].
+fn twist_angle(q: [f64; 4], axis: &Vec3<f64>) -> f64 {
+    let (along, w) = (along(q, axis), q[3]);
+    if along.hypot(w) < NO_TWIST {
+        return 0.0;
+    }
+    // w is not negative, so this is in the range but for -π itself.
+    let angle = 2.0 * along.atan2(w);
+    if angle <= -PI {
+        angle + 2.0 * PI
+    } else {
+        angle
+    }
+}
+
+fn quaternion([x, y, z, w]: [f64; 4]) -> Quat<f64> {
+    Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::new(w, x, y, z))
+}
+
+/// What a metric keeps of a driver value: up to four numbers.
+pub(crate) type Coordinates = [f64; 4];
+
+/// How a distance follows from coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Of points.
+    Euclidean,
+    /// Angle between the rotations of two unit quaternions, of either sign.
+    QuaternionArc,
+    /// `2 sin(angle / 2)` of that.
+    QuaternionChord,
+    /// Angle between unit vectors.
+    DirectionArc,
+    /// `acos(2 dot² − 1)` of quaternions of any length.
+    DocumentedArc,
+}
+
+impl Metric {
+    pub(crate) fn form(self) -> Form {
+        match self {
+            Self::Arc | Self::Swing => Form::QuaternionArc,
+            Self::Chord | Self::SwingChord | Self::TwistChord => Form::QuaternionChord,
+            Self::Direction => Form::DirectionArc,
+            Self::DirectionChord
+            | Self::Twist
+            | Self::Euler(_)
+            | Self::Components
+            | Self::Position => Form::Euclidean,
+            Self::DocumentedSwing => Form::DocumentedArc,
+        }
+    }
+
+    /// Whether it looks at twist alone.
+    pub(crate) fn is_twist(self) -> bool {
+        matches!(self, Self::Twist | Self::TwistChord)
+    }
+
+    /// What it keeps of a value. `axis` is a unit vector.
+    pub(crate) fn coordinates(self, value: &DriverValue, axis: &Vec3<f64>) -> Coordinates {
+        let q = &value.rotation;
+        let unit = |q: Quat<f64>| q.coords.into();
+        let point = |v: Vec3<f64>| [v.x, v.y, v.z, 0.0];
+        match self {
+            Self::Arc | Self::Chord => canonical(q),
+            Self::Swing | Self::SwingChord => {
+                let q = canonical(q);
+                unit(quaternion(q) * twist(q, axis).conjugate())
+            }
+            Self::Direction | Self::DirectionChord => point(quaternion(canonical(q)) * axis),
+            Self::Twist => [twist_angle(canonical(q), axis), 0.0, 0.0, 0.0],
+            Self::TwistChord => unit(twist(canonical(q), axis)),
+            Self::Euler(order) => {
+                let [x, y, z] = order.angles(&quaternion(canonical(q)));
+                [x, y, z, 0.0]
+            }
+            Self::Components => q.coords.into(),
+            Self::Position => point(value.translation),
+            Self::DocumentedSwing => documented_swing(q, axis),
+        }
+    }
+}
+
+/// `q` times the conjugate of its twist, which document 004 means to normalise but does not: as long as the twist is.
+fn documented_swing(q: &Quat<f64>, axis: &Vec3<f64>) -> Coordinates {
+    let q = q.into_inner();
+    let v = axis * q.imag().dot(axis);
+    let mut twist = sinew_geom::nalgebra::Quaternion::new(q.w, v.x, v.y, v.z);
+    if twist.norm() == 0.0 {
+        twist = sinew_geom::nalgebra::Quaternion::identity();
+    }
+    (q * twist.conjugate()).coords.into()
+}
+
+impl Form {
+    /// The distance.
+    pub(crate) fn distance(self, a: &Coordinates, b: &Coordinates) -> f64 {
+        let dot = || (0..4).map(|c| a[c] * b[c]).sum::<f64>();
+        let length = |sign: f64| {
+            let squares = (0..4).map(|c| (a[c] - sign * b[c]).powi(2));
+            squares.sum::<f64>().sqrt()
+        };
+        match self {
+            Self::Euclidean => length(1.0),
+            // By the chord of the half angle, which is exact where acos of the dot product loses half its digits.
+            Self::QuaternionArc => 4.0 * half(length(1.0).min(length(-1.0))).asin(),
+            Self::QuaternionChord => {
+                let h = half(length(1.0).min(length(-1.0)));
+                4.0 * h * (1.0 - h * h).sqrt()
+            }
+            Self::DirectionArc => 2.0 * length(1.0).atan2(length(-1.0)),
+            Self::DocumentedArc => (2.0 * dot().powi(2) - 1.0).clamp(-1.0, 1.0).acos(),
+        }
+    }
+}
+
+fn half(chord: f64) -> f64 {
+    (chord * 0.5).min(std::f64::consts::FRAC_1_SQRT_2)
+}

@@ -1,0 +1,165 @@
+//! Distances and angles against closed forms.
+
+use super::published::about;
+use crate::pose_driver::metric::Form;
+use crate::pose_driver::*;
+use sinew_geom::nalgebra::Unit;
+use sinew_geom::{Quat, Vec3};
+use std::f64::consts::PI;
+
+fn between(metric: Metric, a: Quat<f64>, b: Quat<f64>) -> f64 {
+    let x = Vec3::x();
+    let of = |q| metric.coordinates(&DriverValue::rotation(q), &x);
+    metric.form().distance(&of(a), &of(b))
+}
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() < 1e-12,
+        "{found}, expected {expected}"
+    );
+}
+
+#[test]
+fn arcs_at_all_angles() {
+    let start = about([0.3, -0.5, 0.8], 77.0);
+    for degrees in [
+        0.0_f64,
+        1e-9,
+        1e-5,
+        0.1,
+        30.0,
+        90.0,
+        179.0,
+        179.999_999,
+        180.0,
+    ] {
+        let q = start * about([0.6, 0.0, -0.8], degrees);
+        let angle = degrees.to_radians();
+        for q in [q, Unit::new_unchecked(-q.into_inner())] {
+            assert_close(between(Metric::Arc, start, q), angle);
+            assert_close(between(Metric::Chord, start, q), 2.0 * (angle / 2.0).sin());
+        }
+    }
+}
+
+#[test]
+fn identical_poses_are_zero_apart() {
+    // Rounding makes the squared dot product of this one with itself greater than 1: acos of that is no number.
+    let q = about(
+        [
+            0.267_261_241_912_424_4,
+            0.534_522_483_824_848_8,
+            0.801_783_725_737_273_2,
+        ],
+        100.0,
+    );
+    for metric in [
+        Metric::Arc,
+        Metric::Swing,
+        Metric::Direction,
+        Metric::Twist,
+        Metric::Chord,
+    ] {
+        assert_close(between(metric, q, q), 0.0);
+    }
+    assert_eq!(
+        Form::DocumentedArc.distance(&[0.0, 0.0, 0.0, 1.1], &[0.0, 0.0, 0.0, 1.0]),
+        0.0
+    );
+}
+
+#[test]
+fn swing_and_twist_are_taken_apart() {
+    let axis = Vec3::new(1.0, 2.0, -2.0) / 3.0;
+    let across = axis.cross(&Vec3::z()).normalize();
+    for (swing, twist) in [
+        (0.0, 0.0),
+        (50.0, 120.0),
+        (-100.0, 170.0),
+        (179.0, -60.0),
+        (30.0, 180.0),
+    ] {
+        let s = Quat::from_scaled_axis(across * f64::to_radians(swing));
+        let t = Quat::from_scaled_axis(axis * f64::to_radians(twist));
+        for q in [s * t, Unit::new_unchecked(-(s * t).into_inner())] {
+            let parts = SwingTwist::of(&q, &axis);
+            assert!(
+                parts.swing.angle_to(&s) < 1e-12,
+                "swing of {swing}, {twist}"
+            );
+            assert!(
+                parts.twist.angle_to(&t) < 1e-12,
+                "twist of {swing}, {twist}"
+            );
+            assert_close(parts.twist_angle, f64::to_radians(twist));
+            assert_close(parts.swing.norm(), 1.0);
+        }
+    }
+}
+
+#[test]
+fn half_turn_swings_have_no_twist() {
+    let q = about([0.0, 1.0, 0.0], 180.0);
+    let parts = SwingTwist::of(&q, &Vec3::x());
+    assert_close(parts.twist_angle, 0.0);
+    assert!(parts.swing.angle_to(&q) < 1e-12);
+}
+
+#[test]
+fn directions_and_swings_differ() {
+    // Swings of 60 degrees about y and about z: the axis points to places that are acos(cos² 60°) apart.
+    let a = about([0.0, 1.0, 0.0], 60.0);
+    let b = about([0.0, 0.0, 1.0], 60.0);
+    assert_close(between(Metric::Direction, a, b), 0.25_f64.acos());
+    let half = (PI / 6.0).cos();
+    assert_close(between(Metric::Swing, a, b), 2.0 * (half * half).acos());
+    // On one great circle they agree, whatever the twist.
+    let c = about([0.0, 1.0, 0.0], 150.0) * about([1.0, 0.0, 0.0], 70.0);
+    assert_close(between(Metric::Direction, a, c), PI / 2.0);
+    assert_close(between(Metric::Swing, a, c), PI / 2.0);
+}
+
+#[test]
+fn twists_do_not_wrap_but_their_chords_do() {
+    let [a, b] = [170.0, -170.0].map(|d| about([1.0, 0.0, 0.0], d));
+    assert_close(between(Metric::Twist, a, b), f64::to_radians(340.0));
+    assert_close(
+        between(Metric::TwistChord, a, b),
+        2.0 * f64::to_radians(10.0).sin(),
+    );
+}
+
+#[test]
+fn euler_angles_of_all_orders() {
+    let orders = [
+        (RotationOrder::Xyz, [0, 1, 2]),
+        (RotationOrder::Yzx, [1, 2, 0]),
+        (RotationOrder::Zxy, [2, 0, 1]),
+        (RotationOrder::Xzy, [0, 2, 1]),
+        (RotationOrder::Yxz, [1, 0, 2]),
+        (RotationOrder::Zyx, [2, 1, 0]),
+    ];
+    let units = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    for (order, [i, j, k]) in orders {
+        // The middle angle stays within a right angle, so that the angles are the only ones.
+        let mut degrees = [0.0; 3];
+        (degrees[i], degrees[j], degrees[k]) = (120.0, -55.0, -160.0);
+        let [first, second, third] = [i, j, k].map(|a| about(units[a], degrees[a]));
+        let q = third * second * first;
+        let angles = order.angles(&q);
+        for a in 0..3 {
+            assert_close(angles[a], f64::to_radians(degrees[a]));
+        }
+        assert!(order.rotation(angles).angle_to(&q) < 1e-12, "{order:?}");
+        // With the middle one at a right angle the rotation is still right.
+        (degrees[j], degrees[i]) = (90.0, 20.0);
+        let q = about(units[k], degrees[k]) * about(units[j], 90.0) * about(units[i], 20.0);
+        let angles = order.angles(&q);
+        assert!(
+            order.rotation(angles).angle_to(&q) < 1e-7,
+            "{order:?} at the pole"
+        );
+    }
+}

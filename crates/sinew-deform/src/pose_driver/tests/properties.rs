@@ -1,0 +1,230 @@
+//! One-hot at the poses, calm everywhere.
+
+use super::published::{about, ask_bound, assert_near};
+use crate::pose_driver::reference;
+use crate::pose_driver::*;
+use proptest::prelude::*;
+use sinew_geom::nalgebra::{Quaternion, Unit};
+use sinew_geom::{Quat, Vec3};
+
+const METRICS: [Metric; 10] = [
+    Metric::Arc,
+    Metric::Chord,
+    Metric::Swing,
+    Metric::SwingChord,
+    Metric::Direction,
+    Metric::DirectionChord,
+    Metric::Twist,
+    Metric::TwistChord,
+    Metric::Euler(RotationOrder::Zxy),
+    Metric::Position,
+];
+
+fn kernels() -> Vec<RadialKernel> {
+    let curve = Curve::new(&[0.0, 1.0, 0.5, 0.4, 2.0, 0.0]).expect("a curve");
+    vec![
+        RadialKernel::Gaussian,
+        RadialKernel::GaussianOfDistance,
+        RadialKernel::Exponential,
+        RadialKernel::ExponentialPlain,
+        RadialKernel::Linear,
+        RadialKernel::Cubic,
+        RadialKernel::Quintic,
+        RadialKernel::Curve(curve),
+    ]
+}
+
+fn rotation() -> impl Strategy<Value = Quat<f64>> {
+    let number = || -1.0..1.0_f64;
+    (number(), number(), number(), number()).prop_filter_map("no direction", |(x, y, z, w)| {
+        Unit::try_new(Quaternion::new(w, x, y, z), 0.1)
+    })
+}
+
+fn value() -> impl Strategy<Value = DriverValue> {
+    let place = (-1.0..1.0_f64, -1.0..1.0_f64, -1.0..1.0_f64);
+    (rotation(), place).prop_map(|(rotation, (x, y, z))| DriverValue {
+        rotation,
+        translation: Vec3::new(x, y, z),
+    })
+}
+
+fn random_driver() -> impl Strategy<Value = PoseDriver> {
+    let poses = prop::collection::vec(prop::collection::vec(value(), 2), 1..9);
+    let settings = (0..METRICS.len(), 0..8_usize, any::<bool>(), 1..3_usize);
+    (poses, settings).prop_map(|(poses, (metric, kernel, one_width, joints))| PoseDriver {
+        poses: poses
+            .into_iter()
+            .enumerate()
+            .map(|(i, values)| DriverPose::new(format!("p{i}"), values[..joints].to_vec()))
+            .collect(),
+        metric: METRICS[metric],
+        kernel: kernels().swap_remove(kernel),
+        width: if one_width {
+            Width::Automatic
+        } else {
+            Width::Nearest
+        },
+        swing_tolerance: 10.0,
+        ..PoseDriver::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn one_hot_at_the_poses(driver in random_driver()) {
+        // Kernels that are no kernel for this set are refused, which is what the condition is for.
+        let Ok(bind) = PoseDriverBind::new(&driver) else { return Ok(()) };
+        prop_assume!(bind.condition().is_some_and(|c| c < 1e6));
+        for (i, pose) in driver.poses.iter().enumerate() {
+            let expected: Vec<f64> = (0..driver.poses.len()).map(|j| f64::from(u8::from(i == j))).collect();
+            assert_near(&ask_bound(&bind, &pose.values), &expected, 1e-4);
+        }
+    }
+
+    #[test]
+    fn signs_of_quaternions_mean_nothing(driver in random_driver(), queries in prop::collection::vec(value(), 2)) {
+        let Ok(bind) = PoseDriverBind::new(&driver) else { return Ok(()) };
+        let queries = &queries[..bind.joint_count()];
+        let negated: Vec<DriverValue> = queries.iter().map(|v| DriverValue {
+            rotation: Unit::new_unchecked(-v.rotation.into_inner()), ..*v
+        }).collect();
+        let condition = bind.condition().unwrap_or(1.0);
+        assert_near(&ask_bound(&bind, queries), &ask_bound(&bind, &negated), 1e-6 + 1e-14 * condition);
+    }
+
+    #[test]
+    fn fast_and_reference_agree(driver in random_driver(), queries in prop::collection::vec(value(), 2)) {
+        let Ok(bind) = PoseDriverBind::new(&driver) else { return Ok(()) };
+        let queries = &queries[..bind.joint_count()];
+        let mut influences = vec![0.0; bind.pose_count()];
+        let mut expected = influences.clone();
+        reference::weights(&bind, queries, &mut influences, &mut expected);
+        let largest = expected.iter().fold(1.0_f64, |m, w| m.max(w.abs()));
+        // The exponential is good to 3e-9, times what the system makes of it.
+        let system = bind.condition().unwrap_or(1.0);
+        assert_near(&ask_bound(&bind, queries), &expected, largest * (1e-6 + 1e-8 * system));
+    }
+
+    #[test]
+    fn weights_are_finite_and_sum_to_one(driver in random_driver(), queries in prop::collection::vec(value(), 2)) {
+        let Ok(bind) = PoseDriverBind::new(&PoseDriver { normalize: Normalize::Always, ..driver }) else { return Ok(()) };
+        let weights = ask_bound(&bind, &queries[..bind.joint_count()]);
+        prop_assert!(weights.iter().all(|w| w.is_finite() && *w >= 0.0), "{weights:?}");
+        let sum: f64 = weights.iter().sum();
+        // Below the least sum weights fade instead.
+        prop_assert!(sum < 1.0 + 1e-5);
+        let mut influences = vec![0.0; bind.pose_count()];
+        let mut raw = influences.clone();
+        reference::influences(&bind, &queries[..bind.joint_count()], &mut influences);
+        reference::solved(&bind, &influences, &mut raw);
+        let before: f64 = raw.iter().map(|w| w.max(0.0)).sum();
+        prop_assert!(before < 1e-3 || (sum - 1.0).abs() < 1e-5, "sum {sum} of {before}");
+    }
+}
+
+fn two(metric: Metric, degrees: f64) -> PoseDriver {
+    let pose = |name: &str, d: f64| {
+        DriverPose::new(name, vec![DriverValue::rotation(about([0.0, 1.0, 0.0], d))])
+    };
+    PoseDriver {
+        poses: vec![pose("rest", 0.0), pose("bent", degrees)],
+        metric,
+        ..PoseDriver::default()
+    }
+}
+
+#[test]
+fn identical_poses_are_refused_by_name() {
+    let e = PoseDriverBind::new(&two(Metric::Arc, 0.0)).expect_err("two of one");
+    let text = e.to_string();
+    assert!(text.contains("'rest'") && text.contains("'bent'"), "{text}");
+    // Half a turn is as far as poses get.
+    let bind = PoseDriverBind::new(&two(Metric::Chord, 180.0)).expect("far apart");
+    assert_near(
+        &ask_bound(&bind, &two(Metric::Chord, 180.0).poses[1].values),
+        &[0.0, 1.0],
+        1e-6,
+    );
+}
+
+#[test]
+fn regularisation_takes_identical_poses() {
+    let d = PoseDriver {
+        regularization: 0.1,
+        ..two(Metric::Arc, 0.0)
+    };
+    let bind = PoseDriverBind::new(&PoseDriver {
+        width: Width::Given(1.0),
+        ..d
+    })
+    .expect("regular");
+    // (1 + l) w0 + w1 = 1 and the other way round: both 1 / (2 + l).
+    let rest = DriverValue::rotation(Quat::identity());
+    assert_near(&ask_bound(&bind, &[rest]), &[1.0 / 2.1; 2], 1e-6);
+}
+
+#[test]
+fn a_swing_in_a_twist_driver_is_an_error() {
+    let e =
+        PoseDriverBind::new(&two(Metric::Twist, 30.0)).expect_err("swings about y, twists about x");
+    assert!(
+        matches!(e, PoseDriverError::SwingInTwist { degrees, .. } if (degrees - 30.0).abs() < 1e-6),
+        "{e}"
+    );
+}
+
+#[test]
+fn values_that_are_no_numbers_give_no_weights() {
+    let bind = PoseDriverBind::new(&two(Metric::Chord, 90.0)).expect("two poses");
+    let bad = DriverValue::rotation(Unit::new_unchecked(Quaternion::new(
+        f64::NAN,
+        0.0,
+        0.0,
+        1.0,
+    )));
+    assert_eq!(ask_bound(&bind, &[bad]), [0.0, 0.0]);
+    let none = DriverValue::rotation(Unit::new_unchecked(Quaternion::new(0.0, 0.0, 0.0, 0.0)));
+    assert!(ask_bound(&bind, &[none]).iter().all(|w| w.is_finite()));
+}
+
+#[test]
+fn wrong_settings_are_refused() {
+    let good = two(Metric::Chord, 90.0);
+    let wrong = |change: &dyn Fn(&mut PoseDriver)| {
+        let mut d = good.clone();
+        change(&mut d);
+        PoseDriverBind::new(&d).expect_err("wrong").to_string()
+    };
+    for (text, words) in [
+        (wrong(&|d| d.poses.clear()), "no poses"),
+        (
+            wrong(&|d| d.poses[1].values.clear()),
+            "pose 'bent' has 0 driver values, the driver has 1",
+        ),
+        (wrong(&|d| d.width = Width::Given(-1.2)), "width is -1.2"),
+        (wrong(&|d| d.width = Width::Given(f64::NAN)), "width is NaN"),
+        (
+            wrong(&|d| d.poses[1].scale = 0.0),
+            "width of pose 'bent' is 0",
+        ),
+        (wrong(&|d| d.axis = Vec3::zeros()), "twist axis is 0"),
+        (wrong(&|d| d.threshold = -1.0), "threshold is -1"),
+        (
+            wrong(&|d| d.regularization = f64::INFINITY),
+            "regularisation is inf",
+        ),
+        (
+            wrong(&|d| d.poses[0].values[0].translation.x = f64::NAN),
+            "pose 'rest': a driver value is not finite",
+        ),
+        (
+            wrong(&|d| (d.normalize, d.clamp) = (Normalize::Always, Clamp::None)),
+            "not negative",
+        ),
+    ] {
+        assert!(text.contains(words), "'{text}' lacks '{words}'");
+    }
+}
