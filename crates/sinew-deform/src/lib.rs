@@ -15,6 +15,7 @@ mod node;
 mod par;
 mod parameter;
 mod read_log;
+mod record;
 mod simd_level;
 
 pub mod bend;
@@ -55,6 +56,7 @@ pub use parameter::{
     Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
 };
 pub use read_log::{Misread, ReadLog};
+pub use record::Record;
 pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.

@@ -1,6 +1,6 @@
 //! Node parameters: their description, their values, and how a node reads them.
 
-use crate::ReadLog;
+use crate::{ReadLog, Record};
 use sinew_geom::Affine;
 
 /// When a parameter may change.
@@ -64,6 +64,37 @@ pub enum ParameterType {
     Points,
     /// Any number of texts.
     Texts,
+    /// Any number of transforms, each as [`ParameterType::Transform`]. In setup only.
+    Transforms,
+    /// Any number of objects with these fields: in documents `[{"name": "bent", "at": 0.5}, ...]`. In setup only, and no
+    /// field is a list of objects itself. The phases of the fields say nothing.
+    Records(&'static [ParameterDesc]),
+}
+
+impl ParameterType {
+    /// `false`, 0, an empty text or list, the identity.
+    pub fn zero(self) -> ParameterValue {
+        match self {
+            Self::Bool => ParameterValue::Bool(false),
+            Self::Int { .. } => ParameterValue::Int(0),
+            Self::Float { .. } => ParameterValue::Float(0.0),
+            Self::Choice(_) | Self::Text => ParameterValue::Text(String::new()),
+            Self::Vec3 => ParameterValue::Vec3([0.0; 3]),
+            Self::Vec4 => ParameterValue::Vec4([0.0; 4]),
+            Self::Int3 { .. } => ParameterValue::Int3([0; 3]),
+            Self::Transform => ParameterValue::Transform(Affine::identity()),
+            Self::Floats => ParameterValue::Floats(Vec::new()),
+            Self::Points => ParameterValue::Points(Vec::new()),
+            Self::Texts => ParameterValue::Texts(Vec::new()),
+            Self::Transforms => ParameterValue::Transforms(Vec::new()),
+            Self::Records(_) => ParameterValue::Records(Vec::new()),
+        }
+    }
+
+    /// Whether it has a place in setup only: values that neither keys nor parameters of a graph can give.
+    pub fn is_setup_only(self) -> bool {
+        matches!(self, Self::Transforms | Self::Records(_))
+    }
 }
 
 /// What a parameter is when the document does not say.
@@ -85,12 +116,14 @@ pub enum DefaultValue {
     Int3([i64; 3]),
     /// The identity transform.
     Identity,
-    /// An empty list (of floats, points or texts).
+    /// An empty list.
     Empty,
+    /// None: the document must say. For fields of records only.
+    Required,
 }
 
-/// Description of one parameter.
-#[derive(Clone, Copy, Debug)]
+/// Description of one parameter, or of one field of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParameterDesc {
     /// Key in the document.
     pub name: &'static str,
@@ -179,6 +212,42 @@ impl ParameterDesc {
             doc,
         }
     }
+    /// Any number of objects with these fields, read in setup; none where the document is silent.
+    pub const fn records(name: &'static str, fields: &'static [Self], doc: &'static str) -> Self {
+        Self::list(name, ParameterType::Records(fields), doc)
+    }
+    /// Any number of transforms, read in setup; none where the document is silent.
+    pub const fn transforms(name: &'static str, doc: &'static str) -> Self {
+        Self::list(name, ParameterType::Transforms, doc)
+    }
+    /// Any number of texts, read in setup; none where the document is silent.
+    pub const fn texts(name: &'static str, doc: &'static str) -> Self {
+        Self::list(name, ParameterType::Texts, doc)
+    }
+    /// A text read in setup, empty where the document is silent.
+    pub const fn text(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            default: DefaultValue::Text(""),
+            ..Self::list(name, ParameterType::Text, doc)
+        }
+    }
+    const fn list(name: &'static str, ty: ParameterType, doc: &'static str) -> Self {
+        Self {
+            name,
+            ty,
+            default: DefaultValue::Empty,
+            unit: "",
+            phase: Phase::Setup,
+            doc,
+        }
+    }
+    /// The same field, which the document must give.
+    pub const fn required(self) -> Self {
+        Self {
+            default: DefaultValue::Required,
+            ..self
+        }
+    }
     /// The same, with a unit.
     pub const fn with_unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
@@ -224,10 +293,14 @@ pub enum ParameterValue {
     Points(Vec<[f64; 3]>),
     /// Texts.
     Texts(Vec<String>),
+    /// Transforms.
+    Transforms(Vec<Affine<f64>>),
+    /// Objects.
+    Records(Vec<Record>),
 }
 
 impl ParameterDesc {
-    /// The default as a value.
+    /// The default as a value; the type's zero where there is none.
     pub fn default_value(&self) -> ParameterValue {
         match (self.default, self.ty) {
             (DefaultValue::Bool(v), _) => ParameterValue::Bool(v),
@@ -238,8 +311,14 @@ impl ParameterDesc {
             (DefaultValue::Vec4(v), _) => ParameterValue::Vec4(v),
             (DefaultValue::Int3(v), _) => ParameterValue::Int3(v),
             (DefaultValue::Identity, _) => ParameterValue::Transform(Affine::identity()),
-            (DefaultValue::Empty, ParameterType::Points) => ParameterValue::Points(Vec::new()),
-            (DefaultValue::Empty, ParameterType::Texts) => ParameterValue::Texts(Vec::new()),
+            (DefaultValue::Required, ty)
+            | (
+                DefaultValue::Empty,
+                ty @ (ParameterType::Points
+                | ParameterType::Texts
+                | ParameterType::Transforms
+                | ParameterType::Records(_)),
+            ) => ty.zero(),
             (DefaultValue::Empty, _) => ParameterValue::Floats(Vec::new()),
         }
     }
@@ -312,4 +391,7 @@ impl<'a> Parameters<'a> {
     getter!(
         /// Texts.
         texts -> &'a [String], ParameterValue::Texts(v) => v.as_slice(), &[]);
+    getter!(
+        /// Transforms.
+        transforms -> &'a [Affine<f64>], ParameterValue::Transforms(v) => v.as_slice(), &[]);
 }

@@ -74,18 +74,42 @@ fn node_schema(desc: &NodeDesc) -> Value {
 
 fn parameter_schema(p: &ParameterDesc) -> Value {
     let value = type_schema(p.ty);
-    let mut forms = vec![value.clone(), json!({ "$ref": "#/$defs/reference" })];
+    let mut forms = vec![value.clone()];
+    if !p.ty.is_setup_only() {
+        forms.push(json!({ "$ref": "#/$defs/reference" }));
+    }
     if p.phase == Phase::Update {
         forms.push(keyed_schema(&value));
     }
+    described(p, json!({ "anyOf": forms }))
+}
+
+/// The fields of one object; they follow no parameter and no keys.
+fn record_schema(fields: &[ParameterDesc]) -> Value {
+    let is_required = |f: &&ParameterDesc| f.default == DefaultValue::Required;
+    let required: Vec<&str> = fields.iter().filter(is_required).map(|f| f.name).collect();
+    let field = |f: &ParameterDesc| (f.name.to_owned(), described(f, type_schema(f.ty)));
+    let properties: Map<String, Value> = fields.iter().map(field).collect();
+    json!({
+        "type": "object",
+        "required": required,
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// With what the description says.
+fn described(p: &ParameterDesc, mut out: Value) -> Value {
     let unit = if p.unit.is_empty() {
         String::new()
     } else {
         format!(" [{}]", p.unit)
     };
-    let mut out = json!({ "anyOf": forms, "description": format!("{}{unit}", p.doc) });
-    if let (Some(default), Some(map)) = (default_json(p.default), out.as_object_mut()) {
-        map.insert("default".into(), default);
+    if let Some(map) = out.as_object_mut() {
+        map.insert("description".into(), json!(format!("{}{unit}", p.doc)));
+        if let Some(default) = default_json(p.default) {
+            map.insert("default".into(), default);
+        }
     }
     out
 }
@@ -145,6 +169,12 @@ fn type_schema(ty: ParameterType) -> Value {
         ParameterType::Floats => json!({ "type": "array", "items": { "type": "number" } }),
         ParameterType::Points => json!({ "type": "array", "items": vector(3, "number") }),
         ParameterType::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        ParameterType::Transforms => {
+            json!({ "type": "array", "items": { "$ref": "#/$defs/transform" } })
+        }
+        ParameterType::Records(fields) => {
+            json!({ "type": "array", "items": record_schema(fields) })
+        }
     }
 }
 
@@ -159,6 +189,7 @@ fn default_json(d: DefaultValue) -> Option<Value> {
         DefaultValue::Int3(v) => json!(v),
         DefaultValue::Empty => json!([]),
         DefaultValue::Identity => json!({}),
+        DefaultValue::Required => return None,
     })
 }
 
@@ -291,4 +322,36 @@ fn kernel_schema() -> Value {
             "text": lines,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_objects_follow_no_parameter() {
+        const FIELDS: &[ParameterDesc] = &[
+            ParameterDesc::text("name", "Its name.").required(),
+            ParameterDesc::float("at", 0.5, 0.0, f64::MAX, "How far.").with_unit("m"),
+            ParameterDesc::transforms("joints", "Where."),
+        ];
+        let item = json!({
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": false,
+            "properties": {
+                "name": { "type": "string", "description": "Its name." },
+                "at": { "type": "number", "minimum": 0.0, "description": "How far. [m]", "default": 0.5 },
+                "joints": { "type": "array", "items": { "$ref": "#/$defs/transform" }, "description": "Where.", "default": [] },
+            },
+        });
+        assert_eq!(
+            parameter_schema(&ParameterDesc::records("poses", FIELDS, "Poses.")),
+            json!({
+                "anyOf": [{ "type": "array", "items": item }],
+                "description": "Poses.",
+                "default": [],
+            })
+        );
+    }
 }

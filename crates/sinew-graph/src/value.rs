@@ -1,11 +1,13 @@
 //! From JSON to checked parameter values.
 
+mod records;
+mod transform;
+
 use crate::diagnostic::closest;
 use crate::json::{Json, Kind, Reporter};
 use crate::keyed::{KeyInterpolation, Keyed};
 use sinew_deform::{ParameterType, ParameterValue};
-use sinew_geom::nalgebra::UnitQuaternion;
-use sinew_geom::{Affine, Quat, Vec3};
+use sinew_geom::Affine;
 
 /// What values of the type look like, for messages.
 pub(crate) fn expectation(ty: ParameterType) -> String {
@@ -28,6 +30,10 @@ pub(crate) fn expectation(ty: ParameterType) -> String {
         ParameterType::Floats => "a list of numbers".into(),
         ParameterType::Points => "a list of points, [[x, y, z], ...]".into(),
         ParameterType::Texts => "a list of texts".into(),
+        ParameterType::Transforms => {
+            "a list of transforms such as [{\"translation\": [x, y, z], \"rotation_degrees\": [x, y, z]}, ...]".into()
+        }
+        ParameterType::Records(fields) => format!("a list of objects, {}", records::form(fields)),
     }
 }
 
@@ -46,7 +52,7 @@ pub(crate) fn read_value(
     json: &Json,
     reporter: &mut Reporter,
 ) -> Option<ParameterValue> {
-    let value = convert(ty, json, reporter);
+    let value = convert(name, ty, json, reporter);
     match value {
         Ok(v) => Some(v),
         Err(Problem::Reported) => None,
@@ -104,6 +110,8 @@ pub(crate) fn check_value(ty: ParameterType, value: &ParameterValue) -> Result<(
         (T::Transform, V::Transform(a)) => a.is_finite(),
         (T::Floats, V::Floats(v)) => finite(v),
         (T::Points, V::Points(v)) => v.iter().all(|p| finite(p)),
+        (T::Transforms, V::Transforms(v)) => v.iter().all(Affine::is_finite),
+        (T::Records(fields), V::Records(v)) => v.iter().all(|r| records::fits(fields, r)),
         _ => false,
     };
     if ok {
@@ -121,6 +129,7 @@ enum Problem {
 }
 
 fn convert(
+    name: &str,
     ty: ParameterType,
     json: &Json,
     reporter: &mut Reporter,
@@ -155,7 +164,7 @@ fn convert(
             }
             V::Int3(out)
         }
-        T::Transform => V::Transform(transform(json, reporter)?),
+        T::Transform => V::Transform(transform::read(name, json, reporter)?),
         T::Floats => {
             let list = json.array().ok_or(Problem::Type)?;
             V::Floats(
@@ -176,6 +185,8 @@ fn convert(
                     .collect::<Result<_, _>>()?,
             )
         }
+        T::Transforms => V::Transforms(transform::read_list(name, json, reporter)?),
+        T::Records(fields) => V::Records(records::read(name, fields, json, reporter)?),
     })
 }
 
@@ -203,47 +214,6 @@ fn numbers<const N: usize>(json: &Json) -> Result<[f64; N], Problem> {
         *o = v.number().ok_or(Problem::Type)?;
     }
     Ok(out)
-}
-
-const TRANSFORM_KEYS: [&str; 5] = [
-    "translation",
-    "rotation",
-    "rotation_degrees",
-    "scale",
-    "matrix",
-];
-
-fn transform(json: &Json, reporter: &mut Reporter) -> Result<Affine<f64>, Problem> {
-    let members = json.members().ok_or(Problem::Type)?;
-    for m in members {
-        if !TRANSFORM_KEYS.contains(&m.key.as_str()) {
-            reporter.error(
-                "unknown_key",
-                &m.key_span,
-                format!("a transform has no '{}'", m.key),
-                format!("expected {}", TRANSFORM_KEYS.join(", ")),
-            );
-            return Err(Problem::Reported);
-        }
-    }
-    if let Some(m) = json.get("matrix") {
-        return Ok(Affine::from_columns(&numbers::<16>(m)?));
-    }
-    let part = |key: &str, default: f64| json.get(key).map_or(Ok([default; 3]), numbers::<3>);
-    let translation = Vec3::from(part("translation", 0.0)?);
-    let scale = Vec3::from(part("scale", 1.0)?);
-    let rotation = match json.get("rotation") {
-        Some(q) => {
-            let [x, y, z, w] = numbers::<4>(q)?;
-            let q = sinew_geom::nalgebra::Quaternion::new(w, x, y, z);
-            UnitQuaternion::try_new(q, 1e-12).ok_or(Problem::Range)?
-        }
-        None => {
-            let d = part("rotation_degrees", 0.0)?.map(f64::to_radians);
-            Quat::from_euler_angles(d[0], d[1], d[2])
-        }
-    };
-    Ok(Affine::from_trs(translation, rotation, scale))
 }
 
 /// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` where the value is no such object.

@@ -3,7 +3,9 @@
 use crate::args::NodesArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
-use sinew::deform::{DefaultValue, NodeDesc, ParameterType, Phase, REGISTRY, find_node};
+use sinew::deform::{
+    DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
+};
 use sinew::graph::KERNEL_SUMMARY;
 use std::fmt::Write;
 
@@ -163,23 +165,38 @@ fn page(d: &NodeDesc) -> String {
         } else {
             "each frame"
         };
-        let unit = if p.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", p.unit)
-        };
-        let _ = writeln!(
-            out,
-            "| `{}` | {}{unit} | {} | {read} | {}{} |",
-            p.name,
-            values(p.ty),
-            default(p.default),
-            p.doc,
-            words(p.ty)
-        );
+        parameter_row(&mut out, p, Some(read));
+    }
+    for p in d.parameters {
+        if let ParameterType::Records(fields) = p.ty {
+            let _ = writeln!(
+                out,
+                "\nEach object of `{}`:\n\n| field | values | default | |\n|---|---|---|---|",
+                p.name
+            );
+            fields.iter().for_each(|f| parameter_row(&mut out, f, None));
+        }
     }
     let _ = write!(out, "\n{}", d.page);
     out
+}
+
+/// A row of the table of parameters, or of fields, which all have one phase.
+fn parameter_row(out: &mut String, p: &ParameterDesc, read: Option<&str>) {
+    let unit = match p.unit {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    let read = read.map_or(String::new(), |read| format!(" {read} |"));
+    let _ = writeln!(
+        out,
+        "| `{}` | {}{unit} | {} |{read} {}{} |",
+        p.name,
+        values(p.ty),
+        default(p.default),
+        p.doc,
+        words(p.ty)
+    );
 }
 
 fn capitalised(text: &str) -> String {
@@ -212,6 +229,8 @@ fn values(ty: ParameterType) -> String {
         ParameterType::Floats => "list of numbers".into(),
         ParameterType::Points => "list of points".into(),
         ParameterType::Texts => "list of texts".into(),
+        ParameterType::Transforms => "list of transforms".into(),
+        ParameterType::Records(_) => "list of objects, see below".into(),
     }
 }
 
@@ -236,6 +255,7 @@ fn default(d: DefaultValue) -> String {
         DefaultValue::Int3(v) => format!("{v:?}"),
         DefaultValue::Identity => "identity".into(),
         DefaultValue::Empty => "empty".into(),
+        DefaultValue::Required => "must be given".into(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::json::{Json, Member};
 use crate::plan::{InputDecl, InputType, ParameterDecl};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
-use sinew_geom::{Affine, Selection};
+use sinew_geom::Selection;
 
 impl Collector<'_> {
     /// Declares the inputs of the outermost graph; without any, `body` and `pose`.
@@ -209,6 +209,14 @@ impl Collector<'_> {
             Some("floats") => ParameterType::Floats,
             Some("points") => ParameterType::Points,
             Some("texts") => ParameterType::Texts,
+            Some(word @ ("transforms" | "records")) => {
+                let span = m.value.get("type").map_or(&m.key_span, |t| &t.span).clone();
+                let message = format!("parameter '{}' cannot be of type '{word}'", m.key);
+                let help = "lists of transforms and of objects are written out in the node that reads them";
+                self.reporter(scope)
+                    .error("wrong_type", &span, message, help);
+                return None;
+            }
             _ => {
                 let span = m
                     .value
@@ -279,7 +287,7 @@ impl Collector<'_> {
         let default = match (m.value.get("default"), &keyed) {
             (Some(json), _) => read_value(&m.key, ty, json, self.reporter(scope))?,
             (None, Some(keyed)) => keyed.values[0].clone(),
-            (None, None) => zero_of(ty),
+            (None, None) => ty.zero(),
         };
         if check_value(ty, &default).is_err() {
             self.reporter(scope).error(
@@ -305,21 +313,5 @@ impl Collector<'_> {
             keyed,
             doc,
         })
-    }
-}
-
-fn zero_of(ty: ParameterType) -> ParameterValue {
-    match ty {
-        ParameterType::Bool => ParameterValue::Bool(false),
-        ParameterType::Int { .. } => ParameterValue::Int(0),
-        ParameterType::Float { .. } => ParameterValue::Float(0.0),
-        ParameterType::Choice(_) | ParameterType::Text => ParameterValue::Text(String::new()),
-        ParameterType::Vec3 => ParameterValue::Vec3([0.0; 3]),
-        ParameterType::Vec4 => ParameterValue::Vec4([0.0; 4]),
-        ParameterType::Int3 { .. } => ParameterValue::Int3([0; 3]),
-        ParameterType::Transform => ParameterValue::Transform(Affine::identity()),
-        ParameterType::Floats => ParameterValue::Floats(Vec::new()),
-        ParameterType::Points => ParameterValue::Points(Vec::new()),
-        ParameterType::Texts => ParameterValue::Texts(Vec::new()),
     }
 }

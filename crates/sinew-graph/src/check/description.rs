@@ -1,6 +1,8 @@
 //! Whether a node's description holds together: what the binder and the executors take for granted.
 
-use sinew_deform::{MAX_PORTS, NodeDesc, PortDesc, PortType};
+use sinew_deform::{
+    DefaultValue, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc, PortType,
+};
 
 /// What is wrong with it, if anything: a bug in the node, not in a document.
 pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
@@ -26,15 +28,53 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
     if let Some(port) = desc.inputs.iter().find(|p| p.effect.is_some()) {
         return Some(format!("its input '{}' has an effect", port.name));
     }
-    if let Some(p) = desc.parameters.iter().find(|p| {
-        let default = p.default_value();
-        crate::value::check_value(p.ty, &default).is_err()
-    }) {
-        return Some(format!("the default of '{}' is none of its values", p.name));
+    if let Some(fault) = desc.parameters.iter().find_map(parameter_fault) {
+        return Some(fault);
     }
     desc.outputs
         .iter()
         .find_map(|port| output_fault(desc, port))
+}
+
+fn parameter_fault(p: &ParameterDesc) -> Option<String> {
+    let name = p.name;
+    if p.default == DefaultValue::Required {
+        return Some(format!("'{name}' has no default, but is no field"));
+    }
+    if p.ty.is_setup_only() && p.phase != Phase::Setup {
+        return Some(format!(
+            "'{name}' is a list that is read in setup, but is declared to change"
+        ));
+    }
+    if let ParameterType::Records(fields) = p.ty
+        && let Some(fault) = fields_fault(name, fields)
+    {
+        return Some(fault);
+    }
+    default_fault(p)
+}
+
+fn fields_fault(list: &str, fields: &[ParameterDesc]) -> Option<String> {
+    let names: Vec<&str> = fields.iter().map(|f| f.name).collect();
+    if let Some(twice) = repeated(&names) {
+        return Some(format!("two fields of '{list}' are called '{twice}'"));
+    }
+    let in_list = |f: &&ParameterDesc| matches!(f.ty, ParameterType::Records(_));
+    if let Some(field) = fields.iter().find(in_list) {
+        let name = field.name;
+        return Some(format!(
+            "the field '{name}' of '{list}' is a list of objects itself"
+        ));
+    }
+    let optional = |f: &&ParameterDesc| f.default != DefaultValue::Required;
+    let mut optional = fields.iter().filter(optional);
+    let fault = optional.find_map(default_fault)?;
+    Some(format!("in '{list}', {fault}"))
+}
+
+fn default_fault(p: &ParameterDesc) -> Option<String> {
+    let fault = crate::value::check_value(p.ty, &p.default_value()).err();
+    fault.map(|_| format!("the default of '{}' is none of its values", p.name))
 }
 
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {

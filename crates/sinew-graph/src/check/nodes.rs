@@ -307,6 +307,9 @@ impl Collector<'_> {
         if let Some(reference) = m.value.text().and_then(|t| t.strip_prefix('$')) {
             return self.parameter_reference(scope, desc, reference, &m.value.span);
         }
+        if desc.ty.is_setup_only() {
+            return self.read_setup_only(scope, desc, m);
+        }
         if let Some(keyed) = read_keyed(&m.key, desc.ty, &m.value, self.reporter(scope)) {
             let keyed = keyed?;
             if desc.phase == Phase::Setup {
@@ -323,6 +326,25 @@ impl Collector<'_> {
         read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
     }
 
+    /// A list that only the node itself can hold.
+    fn read_setup_only(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        m: &Member,
+    ) -> Option<ParameterSource> {
+        if m.value.get("keys").is_some() {
+            self.reporter(scope).error(
+                "keyed_setup",
+                &m.value.span,
+                format!("'{}' is read in setup only and cannot be keyed", m.key),
+                format!("expected {}", expectation(desc.ty)),
+            );
+            return None;
+        }
+        read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
+    }
+
     fn parameter_reference(
         &mut self,
         scope: usize,
@@ -330,6 +352,15 @@ impl Collector<'_> {
         reference: &str,
         span: &Range<usize>,
     ) -> Option<ParameterSource> {
+        if desc.ty.is_setup_only() {
+            self.reporter(scope).error(
+                "wrong_type",
+                span,
+                format!("'{}' cannot be a parameter of the graph", desc.name),
+                format!("write it out here: {}", expectation(desc.ty)),
+            );
+            return None;
+        }
         let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
             let parameters = &self.scopes[scope].parameters;
             // Sorted, so that of equally close names the same one is meant each time; only where it is asked for.

@@ -264,7 +264,9 @@ fn words(value: &ParameterValue, put: &mut dyn FnMut([u32; 4])) {
         ParameterValue::Text(_)
         | ParameterValue::Floats(_)
         | ParameterValue::Points(_)
-        | ParameterValue::Texts(_) => put([0; 4]),
+        | ParameterValue::Texts(_)
+        | ParameterValue::Transforms(_)
+        | ParameterValue::Records(_) => put([0; 4]),
     }
 }
 

@@ -47,7 +47,9 @@ pub(crate) fn parameter_type(ty: ParameterType) -> Option<&'static str> {
         | ParameterType::Text
         | ParameterType::Floats
         | ParameterType::Points
-        | ParameterType::Texts => return None,
+        | ParameterType::Texts
+        | ParameterType::Transforms
+        | ParameterType::Records(_) => return None,
     })
 }
 

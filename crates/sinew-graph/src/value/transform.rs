@@ -1,0 +1,100 @@
+//! Transforms in documents.
+
+use super::{Problem, numbers, read_value};
+use crate::json::{Json, Reporter};
+use sinew_deform::{ParameterType, ParameterValue};
+use sinew_geom::nalgebra::{Quaternion, UnitQuaternion};
+use sinew_geom::{Affine, Quat, Vec3};
+
+const KEYS: [&str; 5] = [
+    "translation",
+    "rotation",
+    "rotation_degrees",
+    "scale",
+    "matrix",
+];
+
+/// One transform; what is wrong is reported at its place inside.
+pub(super) fn read(
+    name: &str,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Result<Affine<f64>, Problem> {
+    for m in json.members().ok_or(Problem::Type)? {
+        if !KEYS.contains(&m.key.as_str()) {
+            reporter.error(
+                "unknown_key",
+                &m.key_span,
+                format!("a transform has no '{}'", m.key),
+                format!("expected {}", KEYS.join(", ")),
+            );
+            return Err(Problem::Reported);
+        }
+    }
+    if let Some(m) = json.get("matrix") {
+        return Ok(Affine::from_columns(&part::<16>(
+            name, "matrix", m, reporter,
+        )?));
+    }
+    let mut three = |key: &str, default: f64| match json.get(key) {
+        Some(json) => part::<3>(name, key, json, reporter),
+        None => Ok([default; 3]),
+    };
+    let translation = Vec3::from(three("translation", 0.0)?);
+    let scale = Vec3::from(three("scale", 1.0)?);
+    let [x, y, z] = three("rotation_degrees", 0.0)?.map(f64::to_radians);
+    let rotation = match json.get("rotation") {
+        Some(json) => quaternion(name, json, reporter)?,
+        None => Quat::from_euler_angles(x, y, z),
+    };
+    Ok(Affine::from_trs(translation, rotation, scale))
+}
+
+fn quaternion(name: &str, json: &Json, reporter: &mut Reporter) -> Result<Quat<f64>, Problem> {
+    let [x, y, z, w] = part::<4>(name, "rotation", json, reporter)?;
+    UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-12).ok_or_else(|| {
+        reporter.error(
+            "out_of_range",
+            &json.span,
+            format!("'{name}.rotation' is a quaternion without length"),
+            "expected [x, y, z, w]",
+        );
+        Problem::Reported
+    })
+}
+
+fn part<const N: usize>(
+    name: &str,
+    key: &str,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Result<[f64; N], Problem> {
+    numbers::<N>(json).map_err(|_| {
+        reporter.error(
+            "wrong_type",
+            &json.span,
+            format!("'{name}.{key}' is {}", json.describe()),
+            format!("expected a list of {N} numbers"),
+        );
+        Problem::Reported
+    })
+}
+
+/// A list of transforms; all that is wrong with it is reported.
+pub(super) fn read_list(
+    name: &str,
+    json: &Json,
+    reporter: &mut Reporter,
+) -> Result<Vec<Affine<f64>>, Problem> {
+    let list = json.array().ok_or(Problem::Type)?;
+    let mut read = |(i, json): (usize, &Json)| {
+        let name = format!("{name}[{i}]");
+        match read_value(&name, ParameterType::Transform, json, reporter) {
+            Some(ParameterValue::Transform(t)) => Some(t),
+            _ => None,
+        }
+    };
+    let transforms: Vec<Option<Affine<f64>>> = list.iter().enumerate().map(&mut read).collect();
+    let all: Option<Vec<Affine<f64>>> = transforms.into_iter().collect();
+    all.ok_or(Problem::Reported)
+}
