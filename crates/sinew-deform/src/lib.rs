@@ -61,6 +61,7 @@ pub use simd_level::simd_level;
 
 /// Every node there is, in the order of the docs.
 pub static REGISTRY: &[&NodeDesc] = &[
+    &pose_driver::DESC,
     &mask::DESC,
     &morph::DESC,
     &skin::DESC,

@@ -2,11 +2,15 @@
 
 mod bind;
 mod definition;
+mod desc;
 mod job;
+mod joints;
 mod metric;
+mod node;
 mod radial;
 mod recipe;
 mod reference;
+mod settings;
 mod simd;
 mod solve;
 #[cfg(test)]
@@ -14,6 +18,7 @@ mod tests;
 
 pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};
+pub use desc::DESC;
 pub use job::{PoseDriverJob, PoseDriverScratch};
 pub use metric::{DriverValue, Metric, RotationOrder, SwingTwist};
 pub use radial::{Curve, CurveError, RadialKernel};

@@ -205,7 +205,7 @@ fn total<S: Simd>(simd: S, packed: &Packed, queries: &[Coordinates], block: usiz
     let mut sum = f64x4::splat(simd, 0.0);
     for (joint, query) in queries.iter().enumerate() {
         let poses = &packed.coordinates[joint * packed.blocks + block];
-        sum = sum + squared_distance(packed.form, squares(simd, query, poses));
+        sum += squared_distance(packed.form, squares(simd, query, poses));
     }
     sum
 }
@@ -316,7 +316,7 @@ pub(super) fn finish<S: Simd>(simd: S, bind: &PoseDriverBind, weights: &mut [f64
     let mut sum = f64x4::splat(simd, 0.0);
     for block in blocks.iter_mut() {
         let w = f64x4::load_array(simd, *block).max(low).min(high);
-        sum = sum + w;
+        sum += w;
         w.store_array(block);
     }
     let [a, b, c, d]: [f64; LANES] = sum.into();

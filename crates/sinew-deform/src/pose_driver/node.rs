@@ -1,0 +1,118 @@
+//! The node: joints in, weights out.
+
+use super::joints::{Joints, Space, rest_of};
+use super::settings::{Places, definition};
+use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch};
+use crate::{BindContext, BoundNode, NodeError, UpdateContext};
+use sinew_geom::{Quat, Rig};
+use std::any::Any;
+
+pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let parameters = &context.parameters;
+    let rig = context.rig("pose")?;
+    let nodes = parameters.texts("joints").iter();
+    let nodes: Vec<usize> = nodes
+        .map(|name| find(rig, "joints", name))
+        .collect::<Result<_, _>>()?;
+    if nodes.is_empty() {
+        return Err(NodeError::Parameter {
+            name: "joints",
+            found: "none".into(),
+            expected: "the names of the driver joints, one or more".into(),
+        });
+    }
+    let space = match parameters.text("space") {
+        "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
+        "joint" => Space::Node(find(rig, "reference", parameters.text("reference"))?),
+        _ => Space::Parent,
+    };
+    let (driver, places) = definition(parameters)?;
+    let bind = PoseDriverBind::new(&driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
+    Ok(Box::new(BoundPoseDriver {
+        bind,
+        joints: Joints { nodes, space },
+        places,
+        pose_count: parameters.records("poses").len(),
+    }))
+}
+
+fn find(rig: &Rig, parameter: &'static str, name: &str) -> Result<usize, NodeError> {
+    rig.find_node(name).ok_or_else(|| NodeError::Parameter {
+        name: parameter,
+        found: format!("'{name}'"),
+        expected: format!("a joint of the rig: {}", some_names(rig)),
+    })
+}
+
+/// The first names of a rig, for messages.
+fn some_names(rig: &Rig) -> String {
+    const MOST: usize = 8;
+    let names = rig.nodes().iter().map(|n| n.name.as_str());
+    let mut list: Vec<&str> = names.take(MOST).collect();
+    if rig.nodes().len() > MOST {
+        list.push("...");
+    }
+    list.join(", ")
+}
+
+#[derive(Debug)]
+struct BoundPoseDriver {
+    bind: PoseDriverBind,
+    joints: Joints,
+    places: Places,
+    /// Those that do not take part, too.
+    pose_count: usize,
+}
+
+#[derive(Debug)]
+struct Scratch {
+    values: Vec<DriverValue>,
+    driver: PoseDriverScratch,
+    weights: Vec<f32>,
+}
+
+impl BoundNode for BoundPoseDriver {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        self.pose_count
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch {
+            values: vec![DriverValue::rotation(Quat::identity()); self.bind.joint_count()],
+            driver: PoseDriverScratch::new(&self.bind),
+            weights: vec![0.0; self.bind.pose_count()],
+        })
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.bind.joint_count() * size_of::<DriverValue>()
+            + PoseDriverScratch::new(&self.bind).bytes()
+            + self.bind.pose_count() * size_of::<f32>()
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let (Some(scratch), Some(pose), Some(out)) = (
+            context.scratch.downcast_mut::<Scratch>(),
+            context.inputs.pose("pose"),
+            context.outputs.floats("weights"),
+        ) else {
+            return;
+        };
+        for (joint, value) in scratch.values.iter_mut().enumerate() {
+            *value = self.joints.value(pose, joint);
+        }
+        PoseDriverJob {
+            bind: &self.bind,
+            values: &scratch.values,
+            scratch: &mut scratch.driver,
+            weights: &mut scratch.weights,
+        }
+        .run();
+        out.fill(0.0);
+        for (&place, weight) in self.places.iter().zip(&scratch.weights) {
+            if let Some(out) = out.get_mut(place) {
+                *out = *weight;
+            }
+        }
+    }
+}
