@@ -5,6 +5,7 @@
 //! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
 //! * [`Image`]: finished pixels, which other crates draw, read and write.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
+//!   [`Decomposition`], [`EulerOrder`]: their parts.
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
 //!
 //! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; triangle
@@ -14,6 +15,8 @@ mod adjacency;
 mod appearance;
 mod asset;
 mod clip;
+mod decompose;
+mod euler;
 mod image;
 mod mesh;
 mod rig;
@@ -28,6 +31,8 @@ pub use appearance::{
 };
 pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
+pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE};
+pub use euler::EulerOrder;
 pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
