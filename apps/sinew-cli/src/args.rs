@@ -52,6 +52,9 @@ pub(crate) enum Command {
     Schema,
     /// Write a commented starter graph.
     Init(InitArgs),
+    /// Pose space deformation: look at drivers, make correctives from posed sculpts.
+    #[command(subcommand)]
+    Psd(crate::psd_args::PsdCommand),
     /// Write a graph into a GLB, so that character and deformation are one file.
     Embed(EmbedArgs),
     /// Run every deformer on the built-in samples: GLB files and pictures.

@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod inspect;
 mod nodes;
+mod psd;
 #[cfg(feature = "gpu")]
 mod render;
 mod run;
@@ -28,6 +29,7 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Check(a) => check::check(a, talk),
         Command::Inspect(a) => inspect::inspect(a, talk),
         Command::Nodes(a) => nodes::nodes(a, talk),
+        Command::Psd(a) => psd::psd(a, talk),
         Command::Schema => schema(),
         Command::Init(a) => init(a, talk),
         Command::Embed(a) => embed(a, talk),

@@ -7,6 +7,7 @@ mod exit;
 mod frames;
 mod load;
 mod output;
+mod psd_args;
 mod render_args;
 mod talk;
 

@@ -45,6 +45,7 @@ pub use sinew_graph as graph;
 pub use sinew_io as io;
 #[cfg(feature = "io")]
 pub mod play;
+pub mod psd;
 /// Cameras, colour maps, sheets, text: what pictures are made of beside the scene.
 #[cfg(feature = "render")]
 pub use sinew_picture as picture;

@@ -1,11 +1,12 @@
 //! Registry entry of the pose driver, and its words.
 
 use super::node::bind_node;
-use super::{Clamp, Metric, RadialKernel, RotationOrder, Rules, Solver};
+use super::{Clamp, Metric, RadialKernel, Rules, Solver};
 use crate::{
     Choice, DefaultValue, NodeDesc, NodeKind, ParameterDesc, ParameterType, Phase, PortDesc,
     PortType,
 };
+use sinew_geom::EulerOrder;
 
 const fn choice(name: &'static str, doc: &'static str) -> Choice {
     Choice { name, doc }
@@ -278,19 +279,19 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-pub(super) fn order(word: &str) -> RotationOrder {
+pub(super) fn order(word: &str) -> EulerOrder {
     match word {
-        "yzx" => RotationOrder::Yzx,
-        "zxy" => RotationOrder::Zxy,
-        "xzy" => RotationOrder::Xzy,
-        "yxz" => RotationOrder::Yxz,
-        "zyx" => RotationOrder::Zyx,
-        _ => RotationOrder::Xyz,
+        "yzx" => EulerOrder::Yzx,
+        "zxy" => EulerOrder::Zxy,
+        "xzy" => EulerOrder::Xzy,
+        "yxz" => EulerOrder::Yxz,
+        "zyx" => EulerOrder::Zyx,
+        _ => EulerOrder::Xyz,
     }
 }
 
 /// `None` for `driver`.
-pub(super) fn metric(word: &str, order: RotationOrder) -> Option<Metric> {
+pub(super) fn metric(word: &str, order: EulerOrder) -> Option<Metric> {
     Some(match word {
         "arc" => Metric::Arc,
         "chord" => Metric::Chord,

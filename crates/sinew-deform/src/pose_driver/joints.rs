@@ -1,8 +1,7 @@
 //! What driver joints show in a pose.
 
 use super::DriverValue;
-use sinew_geom::nalgebra::Rotation3;
-use sinew_geom::{Affine, LocalTransform, Mat3, Pose, Quat, Rig, Trs};
+use sinew_geom::{Affine, LocalTransform, ORTHOGONAL_TOLERANCE, Pose, Quat, Rig, Trs};
 
 /// What a joint's rotation and place are relative to.
 #[derive(Clone, Debug)]
@@ -76,27 +75,11 @@ pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
     }
 }
 
-/// Place and rotation of a transform; the rotation is that of its first axis and of the plane of the first two, so that scale does not
-/// matter.
+/// Place and rotation of a transform: its scale does not matter; one that shears has the nearest rotation.
 pub(super) fn value_of(a: &Affine<f64>) -> DriverValue {
+    let parts = a.decompose(ORTHOGONAL_TOLERANCE);
     DriverValue {
-        rotation: rotation_of(&a.linear),
+        rotation: parts.map_or(Quat::identity(), |d| d.rotation),
         translation: a.translation,
     }
-}
-
-fn rotation_of(m: &Mat3<f64>) -> Quat<f64> {
-    const FLAT: f64 = 1e-12;
-    // A mirrored transform has its rotation after the mirror of all axes.
-    let m = if m.determinant() < 0.0 { -m } else { *m };
-    let x = m.column(0).into_owned().try_normalize(FLAT);
-    let y = x.and_then(|x| {
-        let y = m.column(1).into_owned();
-        (y - x * x.dot(&y)).try_normalize(FLAT)
-    });
-    let (Some(x), Some(y)) = (x, y) else {
-        return Quat::identity();
-    };
-    let axes = Mat3::from_columns(&[x, y, x.cross(&y)]);
-    Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(axes))
 }

@@ -1,6 +1,6 @@
 //! How far two driver values are from each other.
 
-use sinew_geom::{Quat, Vec3};
+use sinew_geom::{EulerOrder, Quat, Vec3};
 use std::f64::consts::PI;
 
 /// What a driver joint gives: where it is relative to the space that the driver reads it in.
@@ -56,74 +56,13 @@ pub enum Metric {
     /// Chord of the twist between them: +170° and −170° are close.
     TwistChord,
     /// Euclidean distance of Euler angles in this order of rotations; does not wrap.
-    Euler(RotationOrder),
+    Euler(EulerOrder),
     /// Euclidean distance of the quaternions' four numbers, as `RigLogic` has it; the nearer sign is not looked for.
     Components,
     /// Distance of places.
     Position,
     /// [`Self::Swing`] as document 004 computes it: by a twist that keeps its length.
     DocumentedSwing,
-}
-
-/// The order of three rotations about the axes, the first of which happens first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RotationOrder {
-    /// `Rz Ry Rx`: Maya's default.
-    Xyz,
-    /// `Rx Rz Ry`.
-    Yzx,
-    /// `Ry Rx Rz`.
-    Zxy,
-    /// `Ry Rz Rx`.
-    Xzy,
-    /// `Rz Rx Ry`.
-    Yxz,
-    /// `Rx Ry Rz`.
-    Zyx,
-}
-
-impl RotationOrder {
-    /// The axes in the order of their rotations, and whether they are an even permutation.
-    fn axes(self) -> ([usize; 3], bool) {
-        match self {
-            Self::Xyz => ([0, 1, 2], true),
-            Self::Yzx => ([1, 2, 0], true),
-            Self::Zxy => ([2, 0, 1], true),
-            Self::Xzy => ([0, 2, 1], false),
-            Self::Yxz => ([1, 0, 2], false),
-            Self::Zyx => ([2, 1, 0], false),
-        }
-    }
-
-    /// Angles about x, y, z (in this place, whatever the order) whose rotations make up `rotation`. Where the middle one
-    /// is a right angle the third is 0.
-    pub fn angles(self, rotation: &Quat<f64>) -> [f64; 3] {
-        let m = rotation.to_rotation_matrix().into_inner();
-        let ([i, j, k], even) = self.axes();
-        let sign = if even { 1.0 } else { -1.0 };
-        let middle = (-sign * m[(k, i)]).clamp(-1.0, 1.0);
-        let cosine = m[(i, i)].hypot(m[(j, i)]);
-        let mut out = [0.0; 3];
-        out[j] = middle.atan2(cosine);
-        if cosine > 1e-9 {
-            out[i] = (sign * m[(k, j)]).atan2(m[(k, k)]);
-            out[k] = (sign * m[(j, i)]).atan2(m[(i, i)]);
-        } else {
-            out[i] = (-sign * m[(j, k)]).atan2(m[(j, j)]);
-        }
-        out
-    }
-
-    /// The rotation of angles about x, y, z.
-    pub fn rotation(self, angles: [f64; 3]) -> Quat<f64> {
-        let about = |axis: usize| {
-            let mut v = Vec3::zeros();
-            v[axis] = angles[axis];
-            Quat::from_scaled_axis(v)
-        };
-        let ([i, j, k], _) = self.axes();
-        about(k) * about(j) * about(i)
-    }
 }
 
 /// A rotation as `swing * twist`.

@@ -20,5 +20,6 @@ pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};
 pub use desc::DESC;
 pub use job::{PoseDriverJob, PoseDriverScratch};
-pub use metric::{DriverValue, Metric, RotationOrder, SwingTwist};
+pub use metric::{DriverValue, Metric, SwingTwist};
 pub use radial::{Curve, CurveError, RadialKernel};
+pub use settings::PoseDriverSettings;

@@ -1,16 +1,15 @@
 //! The node: joints in, weights out.
 
 use super::joints::{Joints, Space, rest_of};
-use super::settings::{Places, definition};
-use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch};
+use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings};
 use crate::{BindContext, BoundNode, NodeError, UpdateContext};
 use sinew_geom::{Quat, Rig};
 use std::any::Any;
 
 pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
-    let parameters = &context.parameters;
     let rig = context.rig("pose")?;
-    let nodes = parameters.texts("joints").iter();
+    let settings = PoseDriverSettings::read(&context.parameters)?;
+    let nodes = settings.joints.iter();
     let nodes: Vec<usize> = nodes
         .map(|name| find(rig, "joints", name))
         .collect::<Result<_, _>>()?;
@@ -21,18 +20,17 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
             expected: "the names of the driver joints, one or more".into(),
         });
     }
-    let space = match parameters.text("space") {
+    let space = match settings.space.as_str() {
         "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
-        "joint" => Space::Node(find(rig, "reference", parameters.text("reference"))?),
+        "joint" => Space::Node(find(rig, "reference", &settings.reference)?),
         _ => Space::Parent,
     };
-    let (driver, places) = definition(parameters)?;
-    let bind = PoseDriverBind::new(&driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
+    let bind = PoseDriverBind::new(&settings.driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
     Ok(Box::new(BoundPoseDriver {
         bind,
         joints: Joints { nodes, space },
-        places,
-        pose_count: parameters.records("poses").len(),
+        places: settings.places,
+        pose_count: settings.pose_count,
     }))
 }
 
@@ -59,7 +57,7 @@ fn some_names(rig: &Rig) -> String {
 struct BoundPoseDriver {
     bind: PoseDriverBind,
     joints: Joints,
-    places: Places,
+    places: Vec<usize>,
     /// Those that do not take part, too.
     pose_count: usize,
 }

@@ -4,17 +4,49 @@ use super::desc;
 use super::joints::value_of;
 use super::{Curve, DriverPose, Normalize, PoseDriver, PoseDriverError, RadialKernel, Width};
 use crate::{NodeError, Parameters};
-use sinew_geom::Vec3;
+use sinew_geom::{EulerOrder, Vec3};
 
-/// Which poses take part: the solver's weight of each goes to that place of the output.
-pub(super) type Places = Vec<usize>;
+/// What the parameters of a node say: the definition, and which joints it reads how.
+#[derive(Clone, Debug)]
+pub struct PoseDriverSettings {
+    /// Names of the driver joints.
+    pub joints: Vec<String>,
+    /// `parent`, `rest` or `joint`.
+    pub space: String,
+    /// The joint of space `joint`.
+    pub reference: String,
+    /// Poses that take part, and how they are solved.
+    pub driver: PoseDriver,
+    /// Index of each of those poses among all of the node, which is the place of its weight.
+    pub places: Vec<usize>,
+    /// Number of all poses: length of the node's output.
+    pub pose_count: usize,
+}
+
+impl PoseDriverSettings {
+    /// Reads the parameters of the node.
+    ///
+    /// # Errors
+    /// Where they do not fit each other. Whether the poses can be solved is for [`super::PoseDriverBind::new`] to say.
+    pub fn read(parameters: &Parameters<'_>) -> Result<Self, NodeError> {
+        let (driver, places) = definition(parameters)?;
+        Ok(Self {
+            joints: parameters.texts("joints").to_vec(),
+            space: parameters.text("space").to_owned(),
+            reference: parameters.text("reference").to_owned(),
+            driver,
+            places,
+            pose_count: parameters.records("poses").len(),
+        })
+    }
+}
 
 /// The definition of the poses that take part, and their places among all.
-pub(super) fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Places), NodeError> {
+fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError> {
     let order = desc::order(p.text("rotation_order"));
     let default = PoseDriver::default();
     let joints = p.texts("joints").len();
-    let mut places = Places::new();
+    let mut places = Vec::new();
     let mut poses = Vec::new();
     for (place, pose) in p.records("poses").enumerate() {
         if pose.bool("enabled") {
@@ -54,7 +86,7 @@ pub(super) fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Places), Nod
 
 fn read_pose(
     p: &Parameters<'_>,
-    order: super::RotationOrder,
+    order: EulerOrder,
     joints: usize,
 ) -> Result<DriverPose, NodeError> {
     let name = p.text("name");

@@ -1,5 +1,6 @@
 //! Published vectors, closed forms, properties, the named defects.
 
 mod metrics;
+mod node;
 mod properties;
 mod published;

@@ -5,7 +5,7 @@ use crate::pose_driver::reference;
 use crate::pose_driver::*;
 use proptest::prelude::*;
 use sinew_geom::nalgebra::{Quaternion, Unit};
-use sinew_geom::{Quat, Vec3};
+use sinew_geom::{EulerOrder, Quat, Vec3};
 
 const METRICS: [Metric; 10] = [
     Metric::Arc,
@@ -16,7 +16,7 @@ const METRICS: [Metric; 10] = [
     Metric::DirectionChord,
     Metric::Twist,
     Metric::TwistChord,
-    Metric::Euler(RotationOrder::Zxy),
+    Metric::Euler(EulerOrder::Zxy),
     Metric::Position,
 ];
 

@@ -1,0 +1,7 @@
+//! Pose space deformation as authors work on it: drivers of a graph looked at, posed sculpts turned into correctives.
+//!
+//! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
+
+mod drivers;
+
+pub use drivers::{GraphDriver, drivers_of};

@@ -1,0 +1,51 @@
+//! The pose drivers of a graph.
+
+use crate::deform::pose_driver::{self, PoseDriverSettings};
+use crate::deform::{NodeError, ParameterValue, Parameters, ReadLog};
+use crate::graph::{ParameterSource, Plan, PlanNode};
+
+/// A pose driver that stands in a graph.
+#[derive(Clone, Debug)]
+pub struct GraphDriver {
+    /// Name of its node.
+    pub name: String,
+    /// Where it stands, `file:line:column`.
+    pub place: String,
+    /// What it says.
+    pub settings: PoseDriverSettings,
+}
+
+/// The pose drivers of a plan, those of nested graphs, too, in the order in which they run.
+///
+/// # Errors
+/// [`NodeError`] where a driver's parameters do not fit each other, with the node's name.
+pub fn drivers_of(plan: &Plan) -> Result<Vec<GraphDriver>, (String, NodeError)> {
+    let nodes = plan.nodes().iter();
+    nodes
+        .filter(|n| n.desc.name == pose_driver::DESC.name)
+        .map(|n| driver_of(plan, n).map_err(|e| (n.name.clone(), e)))
+        .collect()
+}
+
+fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
+    let value = |source: &ParameterSource| -> ParameterValue {
+        match source {
+            ParameterSource::Constant(v) => v.clone(),
+            ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
+            ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
+        }
+    };
+    let values: Vec<ParameterValue> = node.parameters.iter().map(value).collect();
+    let log = ReadLog::new();
+    let settings = PoseDriverSettings::read(&Parameters {
+        descs: node.desc.parameters,
+        values: &values,
+        log: &log,
+    })?;
+    log.check()?;
+    Ok(GraphDriver {
+        name: node.name.clone(),
+        place: node.place.clone(),
+        settings,
+    })
+}
