@@ -24,7 +24,8 @@ fn drivers(path: &Path, talk: &Talk) -> Outcome<Vec<GraphDriver>> {
     let document = if is_document {
         load::document(path)?
     } else {
-        Document::of_character(&load::character(path, talk)?)
+        let character = load::character(path, talk)?;
+        Document::of_character(&character)
     };
     let plan = load::compile(&document, talk)?;
     let found = drivers_of(&plan).map_err(|(node, e)| {
