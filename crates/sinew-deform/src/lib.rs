@@ -11,6 +11,7 @@
 mod device;
 mod lanes;
 mod mask_weight;
+mod names;
 mod node;
 mod par;
 mod parameter;
@@ -23,6 +24,8 @@ pub mod blend;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
+pub mod drive_joints;
+pub mod drive_morphs;
 pub mod laplacian;
 pub mod lattice;
 pub mod local_frame;
@@ -45,6 +48,7 @@ pub use device::{
     DeviceType, Locality, MAX_FRAME_ARRAYS, PACKED_WGSL,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
+pub use names::{closest, listed};
 pub use node::{
     AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, Element, InputValue,
     Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads, MeshView,
@@ -63,6 +67,8 @@ pub use simd_level::simd_level;
 pub static REGISTRY: &[&NodeDesc] = &[
     &pose_driver::DESC,
     &mask::DESC,
+    &drive_morphs::DESC,
+    &drive_joints::DESC,
     &morph::DESC,
     &skin::DESC,
     &smooth::DESC,

@@ -186,6 +186,13 @@ pub struct MeshReads {
 }
 
 impl MeshReads {
+    /// Nothing: setup alone looks at the mesh.
+    pub const NOTHING: Self = Self {
+        positions: AttributeRead::Never,
+        normals: AttributeRead::Never,
+        tangents: AttributeRead::Never,
+        colors: AttributeRead::Never,
+    };
     /// Positions each frame: what an input reads if nothing else is said.
     pub const POSITIONS: Self = Self {
         positions: AttributeRead::Always,

@@ -1,6 +1,6 @@
 //! Setup: the targets as one list of deltas for each vertex.
 
-use sinew_geom::{Mesh, MorphTarget};
+use sinew_geom::{Mesh, MorphTarget, Rig};
 
 /// Why morphing could not be set up.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -116,6 +116,19 @@ fn delta(t: &MorphTarget, target: u32, i: usize) -> Delta {
         normal: or_zero(&t.normals),
         tangent: or_zero(&t.tangents),
     }
+}
+
+/// Index of each target's weight in a pose of the rig.
+pub(crate) fn pose_weights(mesh: &Mesh, rig: &Rig) -> Result<Vec<usize>, MorphBindError> {
+    let found = rig.morph_weight_count();
+    let indices: Vec<usize> = (0..mesh.morph_targets.len())
+        .map(|t| mesh.morph_weight_index(t))
+        .collect();
+    let expected = indices.iter().max().map_or(0, |&last| last + 1);
+    if found < expected {
+        return Err(MorphBindError::PoseWeights { found, expected });
+    }
+    Ok(indices)
 }
 
 impl MorphBind {

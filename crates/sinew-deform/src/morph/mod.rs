@@ -14,6 +14,7 @@ use crate::{
 use reference::{add_deltas, add_directions};
 use std::any::Any;
 
+pub(crate) use bind::pose_weights;
 pub use bind::{MorphBind, MorphBindError};
 
 /// Registry entry.
@@ -115,15 +116,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
             WeightSource::Values
         }
         None if context.is_linked("pose") => {
-            let found = context.rig("pose")?.morph_weight_count();
-            let indices: Vec<usize> = (0..bind.target_count)
-                .map(|t| mesh.morph_weight_index(t))
-                .collect();
-            let expected = indices.iter().max().map_or(0, |&last| last + 1);
-            if found < expected {
-                return Err(wrap(MorphBindError::PoseWeights { found, expected }));
-            }
-            WeightSource::Pose(indices)
+            WeightSource::Pose(pose_weights(mesh, context.rig("pose")?).map_err(wrap)?)
         }
         None => return Err(wrap(MorphBindError::NoWeights)),
     };

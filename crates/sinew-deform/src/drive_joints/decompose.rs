@@ -1,0 +1,138 @@
+//! Matrices as translation, rotation and scale.
+
+use sinew_geom::nalgebra::{Rotation3, SVD};
+use sinew_geom::{Affine, Mat3, Quat, Trs, Vec3};
+
+/// The parts of a transform.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Decomposed {
+    pub(super) translation: Vec3<f64>,
+    /// The rotation nearest to the matrix.
+    pub(super) rotation: Quat<f64>,
+    /// Along the axes of the rotated frame; the first is negative where the matrix mirrors.
+    pub(super) scale: Vec3<f64>,
+    /// The largest shear, as a share of the largest scale; 0 where the matrix is rotation times scale.
+    pub(super) shear: f64,
+}
+
+/// Polar decomposition `M = R P`: `P` is diagonal where nothing shears, and its diagonal is the scale.
+pub(super) fn decompose(a: &Affine<f64>) -> Decomposed {
+    let mut m = a.linear;
+    let mirrors = m.determinant() < 0.0;
+    if mirrors {
+        m.column_mut(0).neg_mut();
+    }
+    let rotation = nearest_rotation(&m);
+    let stretch = rotation.transpose() * m;
+    let mut scale = stretch.diagonal();
+    let largest = scale.amax().max(f64::MIN_POSITIVE);
+    let shear = [(0, 1), (0, 2), (1, 2)].map(|(r, c)| stretch[(r, c)].abs() / largest);
+    if mirrors {
+        scale.x = -scale.x;
+    }
+    Decomposed {
+        translation: a.translation,
+        rotation: Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation)),
+        scale,
+        shear: shear.into_iter().fold(0.0, f64::max),
+    }
+}
+
+/// Of a matrix that does not mirror; one without rank gives some rotation.
+fn nearest_rotation(m: &Mat3<f64>) -> Mat3<f64> {
+    // A bound, so that no matrix whatever keeps it going.
+    const MAX_STEPS: usize = 200;
+    let svd = SVD::try_new(*m, true, true, f64::EPSILON, MAX_STEPS);
+    let Some((Some(mut u), Some(v_t))) = svd.map(|svd| (svd.u, svd.v_t)) else {
+        return Mat3::identity();
+    };
+    // The last column belongs to the least singular value, here zero.
+    if (u * v_t).determinant() < 0.0 {
+        u.column_mut(2).neg_mut();
+    }
+    u * v_t
+}
+
+impl Decomposed {
+    /// With the signs of `like`, where mirroring and half turns allow it: then blending between both turns nothing over.
+    pub(super) fn with_signs_of(mut self, like: Vec3<f64>) -> Trs {
+        let flips = self.scale.zip_map(&like, |a, b| (a < 0.0) != (b < 0.0));
+        if flips.iter().filter(|&&f| f).count() == 2 {
+            let turn = flips.map(|f| if f { -1.0 } else { 1.0 });
+            let turn = Rotation3::from_matrix_unchecked(Mat3::from_diagonal(&turn));
+            self.rotation *= Quat::from_rotation_matrix(&turn);
+            self.scale.component_mul_assign(&turn.matrix().diagonal());
+        }
+        Trs {
+            translation: self.translation,
+            rotation: self.rotation,
+            scale: self.scale,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn() -> Quat<f64> {
+        Quat::from_euler_angles(0.3, -1.1, 2.0)
+    }
+
+    #[test]
+    fn rotation_and_scale_come_back() {
+        for scale in [[1.0, 1.0, 1.0], [2.0, 0.5, 3.0], [-1.0, 1.0, 1.0]] {
+            let scale = Vec3::from(scale);
+            let a = Affine::from_trs(Vec3::new(1.0, 2.0, 3.0), turn(), scale);
+            let d = decompose(&a);
+            assert_eq!(d.translation, a.translation);
+            assert!((d.scale - scale).norm() < 1e-12, "{:?}", d.scale);
+            assert!(d.rotation.angle_to(&turn()) < 1e-12, "{:?}", d.rotation);
+            assert!(d.shear < 1e-12, "{}", d.shear);
+        }
+    }
+
+    /// A mirror along another axis is one along the first, and a half turn.
+    #[test]
+    fn signs_follow_a_neighbour() {
+        let scale = Vec3::new(2.0, 3.0, -4.0);
+        let d = decompose(&Affine::from_trs(Vec3::zeros(), turn(), scale));
+        assert!(d.shear < 1e-12, "{}", d.shear);
+        let trs = d.with_signs_of(Vec3::new(1.0, 1.0, -1.0));
+        assert!((trs.scale - scale).norm() < 1e-12, "{:?}", trs.scale);
+        assert!(trs.rotation.angle_to(&turn()) < 1e-12, "{:?}", trs.rotation);
+        // A mirror is no rotation: nothing to follow.
+        let plain = d.with_signs_of(Vec3::repeat(1.0));
+        assert_eq!((plain.rotation, plain.scale), (d.rotation, d.scale));
+    }
+
+    /// The symmetric shear [[1, k], [k, 1]] is a stretch along its diagonals: its nearest rotation is none.
+    #[test]
+    fn shear_is_measured_and_the_nearest_rotation_taken() {
+        let k = 0.25;
+        let mut a = Affine::from_trs(Vec3::zeros(), turn(), Vec3::repeat(1.0));
+        a.linear *= Mat3::new(1.0, k, 0.0, k, 1.0, 0.0, 0.0, 0.0, 1.0);
+        let d = decompose(&a);
+        assert!((d.shear - k).abs() < 1e-12, "{}", d.shear);
+        assert!(d.rotation.angle_to(&turn()) < 1e-12, "{:?}", d.rotation);
+        assert!(
+            (d.scale - Vec3::repeat(1.0)).norm() < 1e-12,
+            "{:?}",
+            d.scale
+        );
+    }
+
+    #[test]
+    fn flat_matrices_stay_finite() {
+        for diagonal in [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]] {
+            let scale = Vec3::from(diagonal);
+            let d = decompose(&Affine::from_trs(Vec3::zeros(), turn(), scale));
+            assert!(
+                d.rotation.coords.iter().all(|c| c.is_finite())
+                    && d.scale.iter().all(|c| c.is_finite()),
+                "{d:?}"
+            );
+            assert!((d.rotation.norm() - 1.0).abs() < 1e-12, "{d:?}");
+        }
+    }
+}

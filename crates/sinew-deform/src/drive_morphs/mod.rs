@@ -1,0 +1,185 @@
+//! Node `drive_morphs`: weights of poses become weights of morph targets.
+
+mod bind;
+mod desc;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::morph::pose_weights;
+use crate::{BindContext, BoundNode, NodeError, UpdateContext};
+use reference::{in_between, rest_of_parent};
+use sinew_geom::Mesh;
+
+pub use bind::{
+    Combination, CombinationRule, DriveMorphsBind, DriveMorphsConfig, DriveMorphsError, InBetween,
+};
+pub use desc::DESC;
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct DriveMorphsJob<'a> {
+    /// From setup.
+    pub bind: &'a DriveMorphsBind,
+    /// One a name in [`DriveMorphsConfig::targets`].
+    pub weights: &'a [f32],
+    /// One a target, to start from.
+    pub base: Option<&'a [f32]>,
+    /// Weights of a whole pose, to start from too, and where in it those of the targets are.
+    pub pose: Option<(&'a [f32], &'a [usize])>,
+    /// Multiplies the weights, not what they are added to.
+    pub gain: f32,
+    /// One a target.
+    pub output: &'a mut [f32],
+}
+
+impl DriveMorphsJob<'_> {
+    /// Runs the job, in time linear in weights, targets and what was bound; allocates nothing. Nothing is written where
+    /// counts do not fit what was bound.
+    pub fn run(self) {
+        let (bind, out) = (self.bind, self.output);
+        let is_short = |list: Option<&[f32]>| list.is_some_and(|l| l.len() != bind.target_count);
+        if self.weights.len() != bind.weight_count
+            || out.len() != bind.target_count
+            || is_short(self.base)
+        {
+            return;
+        }
+        match self.base {
+            Some(base) => out.copy_from_slice(base),
+            None => out.fill(0.0),
+        }
+        if let Some((pose, indices)) = self.pose {
+            for (out, &i) in out.iter_mut().zip(indices) {
+                *out += pose.get(i).copied().unwrap_or(0.0);
+            }
+        }
+        for &(weight, target) in &bind.driven {
+            out[target] += self.gain * self.weights[weight];
+        }
+        let limit = |w: f32| if bind.clamp { w.clamp(0.0, 1.0) } else { w };
+        out.iter_mut().for_each(|w| *w = limit(*w));
+        for c in &bind.combinations {
+            let parents = c.of.iter().map(|&p| out[p].max(0.0));
+            let combined = match c.rule {
+                CombinationRule::Product => parents.product(),
+                CombinationRule::Minimum => parents.fold(f32::INFINITY, f32::min),
+            };
+            out[c.target] = limit(out[c.target] + combined);
+        }
+        // No parent is an in-between itself, so that all still have their weights here.
+        for b in &bind.in_betweens {
+            out[b.target] = limit(out[b.target] + in_between(out[b.parent], b.knots));
+        }
+        for &(parent, last) in &bind.parents {
+            out[parent] = rest_of_parent(out[parent], last);
+        }
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    fn wrap(e: impl std::error::Error + Send + Sync + 'static) -> NodeError {
+        NodeError::Bind(Box::new(e))
+    }
+    let mesh = context.mesh("mesh")?;
+    let config = config(context);
+    let bind = DriveMorphsBind::new(mesh, &config).map_err(wrap)?;
+    check_counts(context, mesh, &bind)?;
+    let pose = match context.is_linked("pose") {
+        true => Some(pose_weights(mesh, context.rig("pose")?).map_err(wrap)?),
+        false => None,
+    };
+    Ok(Box::new(BoundDriveMorphs { bind, pose }))
+}
+
+fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {
+    let p = context.parameters;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are single precision"
+    )]
+    let in_between = |r: crate::Parameters<'a>| InBetween {
+        target: r.text("target"),
+        of: r.text("of"),
+        at: r.float("at") as f32,
+    };
+    let combination = |r: crate::Parameters<'a>| Combination {
+        target: r.text("target"),
+        of: r.texts("of"),
+        rule: match r.text("rule") {
+            "minimum" => CombinationRule::Minimum,
+            _ => CombinationRule::Product,
+        },
+    };
+    DriveMorphsConfig {
+        targets: p.texts("targets"),
+        in_betweens: p.records("in_betweens").map(in_between).collect(),
+        combinations: p.records("combinations").map(combination).collect(),
+        clamp: p.bool("clamp"),
+    }
+}
+
+/// What is linked has as many values as it must.
+fn check_counts(
+    context: &BindContext<'_>,
+    mesh: &Mesh,
+    bind: &DriveMorphsBind,
+) -> Result<(), NodeError> {
+    let found = context.value_count("weights").unwrap_or(0);
+    if found != bind.weight_count {
+        return Err(NodeError::Parameter {
+            name: "targets",
+            found: format!("{} names", bind.weight_count),
+            expected: format!(
+                "{found}, one for each of the linked weights (\"\" for one that drives nothing)"
+            ),
+        });
+    }
+    match context.value_count("base") {
+        Some(found) if found != bind.target_count => Err(NodeError::Input {
+            port: "base",
+            message: format!(
+                "{found} values are linked, the mesh '{}' has {} morph targets",
+                mesh.name, bind.target_count
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+struct BoundDriveMorphs {
+    bind: DriveMorphsBind,
+    /// Index of each target's weight in the pose.
+    pose: Option<Vec<usize>>,
+}
+
+impl BoundNode for BoundDriveMorphs {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes() + self.pose.as_deref().map_or(0, size_of_val)
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        self.bind.target_count
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let Some(output) = context.outputs.floats("weights") else {
+            return;
+        };
+        let pose = context.inputs.pose("pose");
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "weights are single precision"
+        )]
+        DriveMorphsJob {
+            bind: &self.bind,
+            weights: context.inputs.floats("weights").unwrap_or_default(),
+            base: context.inputs.floats("base"),
+            pose: pose
+                .zip(self.pose.as_deref())
+                .map(|(pose, indices)| (pose.morph_weights.as_slice(), indices)),
+            gain: context.parameters.float("gain") as f32,
+            output,
+        }
+        .run();
+    }
+}
