@@ -46,6 +46,9 @@ pub enum IoError {
         /// What to do instead.
         help: String,
     },
+    /// A pose-driver file is wrong, or a document for one.
+    #[error(transparent)]
+    PoseDriver(#[from] crate::pose_driver::PoseDriverFileError),
     /// The pictures of an animation differ in size.
     #[error("{path}: picture {frame} has {}x{} pixels, the first {}x{}", .found[0], .found[1], .expected[0], .expected[1])]
     FrameSize {

@@ -18,6 +18,7 @@ pub mod obj;
 pub mod picture;
 pub mod ply;
 pub mod point_cache;
+pub mod pose_driver;
 mod sequence;
 mod surface;
 mod values;

@@ -1,0 +1,450 @@
+//! JSON with comments and trailing commas, read so that every refusal names line, column and path of keys.
+//!
+//! The parser's tree keeps byte ranges; the path of a value is found from its range only when something is wrong with
+//! it.
+
+use super::{ExtraFields, JsonPlace, PoseDriverFileError};
+use crate::fault::{quoted, warning};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::{Map, Number, Value as Plain};
+use sinew_geom::Warning;
+use std::collections::HashSet;
+use std::path::Path;
+
+type Outcome<T> = Result<T, PoseDriverFileError>;
+
+/// Larger files are refused: such documents have kilobytes, and a tree takes several times the text.
+pub(super) const MAX_BYTES: u64 = 64 << 20;
+
+/// A parsed text.
+#[derive(Debug)]
+pub(super) struct Located<'a> {
+    path: &'a Path,
+    text: &'a str,
+    root: Value<'a>,
+}
+
+impl<'a> Located<'a> {
+    /// Parses and checks what holds for every format: keys are there once, numbers are finite. The parser refuses
+    /// more than 512 levels.
+    pub(super) fn parse(text: &'a str, path: &'a Path) -> Outcome<Self> {
+        let bytes = text.len() as u64;
+        if bytes > MAX_BYTES {
+            return Err(too_large(path, bytes));
+        }
+        let fault = |at: usize, found: String, expected: &str| {
+            Err(PoseDriverFileError::Malformed {
+                path: path.to_owned(),
+                place: line_and_column(text, at),
+                found,
+                expected: expected.to_owned(),
+            })
+        };
+        match parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map(|parsed| parsed.value) {
+            Ok(Some(root)) => {
+                let document = Self { path, text, root };
+                document.check(&document.root)?;
+                Ok(document)
+            }
+            Ok(None) => fault(0, "nothing".into(), "a JSON object"),
+            Err(e) => {
+                let found = format!("a fault in the JSON ({})", e.kind());
+                fault(
+                    e.range().start,
+                    found,
+                    "JSON, comments and trailing commas allowed",
+                )
+            }
+        }
+    }
+
+    pub(super) fn root(&self) -> Outcome<Fields<'_>> {
+        self.fields(&self.root)
+    }
+
+    fn check(&self, value: &Value<'_>) -> Outcome<()> {
+        match value {
+            Value::NumberLit(_) => self.number(value).map(|_| ()),
+            Value::Array(list) => list.elements.iter().try_for_each(|v| self.check(v)),
+            Value::Object(object) => {
+                let mut seen = HashSet::new();
+                for property in &object.properties {
+                    let key = property.name.as_str();
+                    if !seen.insert(key) {
+                        let found = format!("the key {} again", quoted(key.as_bytes()));
+                        return Err(self.fault(property.name.range(), found, "each key once"));
+                    }
+                    self.check(&property.value)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The object `value` as fields.
+    pub(super) fn fields<'d>(&'d self, value: &'d Value<'d>) -> Outcome<Fields<'d>> {
+        Ok(Fields {
+            document: self,
+            object: self.object(value)?,
+            asked: Vec::new(),
+        })
+    }
+
+    /// An error at a place.
+    pub(super) fn fault(
+        &self,
+        at: Range,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> PoseDriverFileError {
+        PoseDriverFileError::Malformed {
+            path: self.path.to_owned(),
+            place: self.place(at),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    fn wrong<T>(&self, value: &Value<'_>, expected: &str) -> Outcome<T> {
+        Err(self.fault(value.range(), self.describe(value), expected))
+    }
+
+    /// Line, column and path of keys. Linear in the size of the file.
+    pub(super) fn place(&self, at: Range) -> JsonPlace {
+        let mut place = line_and_column(self.text, at.start);
+        let mut value = Some(&self.root);
+        while let Some(inside) = value {
+            value = step(inside, at, &mut place.json_path);
+        }
+        place
+    }
+
+    fn describe(&self, value: &Value<'_>) -> String {
+        match value {
+            Value::NullKeyword(_) => "null".into(),
+            Value::BooleanLit(b) => b.value.to_string(),
+            Value::NumberLit(n) => quoted(n.value.as_bytes()),
+            Value::StringLit(s) => format!("the text {}", quoted(s.value.as_bytes())),
+            Value::Array(a) => format!("a list of {}", a.elements.len()),
+            Value::Object(_) => "an object".into(),
+        }
+    }
+
+    pub(super) fn object<'d>(&self, value: &'d Value<'d>) -> Outcome<&'d Object<'d>> {
+        match value {
+            Value::Object(object) => Ok(object),
+            _ => self.wrong(value, "an object"),
+        }
+    }
+
+    pub(super) fn array<'d>(&self, value: &'d Value<'d>, of: &str) -> Outcome<&'d Array<'d>> {
+        match value {
+            Value::Array(array) => Ok(array),
+            _ => self.wrong(value, &format!("a list of {of}")),
+        }
+    }
+
+    pub(super) fn text(&self, value: &Value<'_>) -> Outcome<String> {
+        match value {
+            Value::StringLit(s) => Ok(s.value.to_string()),
+            _ => self.wrong(value, "a text"),
+        }
+    }
+
+    pub(super) fn boolean(&self, value: &Value<'_>) -> Outcome<bool> {
+        match value {
+            Value::BooleanLit(b) => Ok(b.value),
+            _ => self.wrong(value, "true or false"),
+        }
+    }
+
+    /// Finite, rounded to the nearest double.
+    pub(super) fn number(&self, value: &Value<'_>) -> Outcome<f64> {
+        let number = match value {
+            Value::NumberLit(n) => n.value.parse::<f64>().ok(),
+            _ => return self.wrong(value, "a number"),
+        };
+        match number.filter(|n| n.is_finite()) {
+            Some(n) => Ok(n),
+            None => self.wrong(value, "a finite number"),
+        }
+    }
+
+    pub(super) fn integer(&self, value: &Value<'_>) -> Outcome<i64> {
+        let number = match value {
+            Value::NumberLit(n) => n.value.parse::<i64>().ok(),
+            _ => None,
+        };
+        match number {
+            Some(n) => Ok(n),
+            None => self.wrong(value, "a whole number"),
+        }
+    }
+
+    pub(super) fn texts(&self, value: &Value<'_>) -> Outcome<Vec<String>> {
+        let list = self.array(value, "texts")?;
+        list.elements.iter().map(|v| self.text(v)).collect()
+    }
+
+    /// A list of exactly `N` numbers.
+    pub(super) fn numbers<const N: usize>(&self, value: &Value<'_>) -> Outcome<[f64; N]> {
+        let list = self.array(value, &format!("{N} numbers"))?;
+        if list.elements.len() != N {
+            let found = format!("a list of {}", list.elements.len());
+            return Err(self.fault(list.range(), found, format!("a list of {N} numbers")));
+        }
+        let mut out = [0.0; N];
+        for (number, element) in out.iter_mut().zip(&list.elements) {
+            *number = self.number(element)?;
+        }
+        Ok(out)
+    }
+
+    /// The value without comments and places.
+    pub(super) fn plain(&self, value: &Value<'_>) -> Outcome<Plain> {
+        Ok(match value {
+            Value::NullKeyword(_) => Plain::Null,
+            Value::BooleanLit(b) => Plain::Bool(b.value),
+            Value::StringLit(s) => Plain::String(s.value.to_string()),
+            Value::NumberLit(n) => plain_number(n.value, self.number(value)?),
+            Value::Array(a) => {
+                let list: Outcome<_> = a.elements.iter().map(|v| self.plain(v)).collect();
+                Plain::Array(list?)
+            }
+            Value::Object(o) => {
+                let mut map = Map::with_capacity(o.properties.len());
+                for property in &o.properties {
+                    map.insert(
+                        property.name.as_str().to_owned(),
+                        self.plain(&property.value)?,
+                    );
+                }
+                Plain::Object(map)
+            }
+        })
+    }
+}
+
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+pub(super) fn too_large(path: &Path, bytes: u64) -> PoseDriverFileError {
+    PoseDriverFileError::TooLarge {
+        path: path.to_owned(),
+        bytes,
+        allowed: MAX_BYTES,
+    }
+}
+
+/// Whole numbers stay whole; those beyond 64 bits become the nearest double.
+fn plain_number(text: &str, double: f64) -> Plain {
+    let whole = || {
+        let negative = text
+            .parse::<i64>()
+            .ok()
+            .filter(|_| text != "-0")
+            .map(Number::from);
+        negative.or_else(|| text.parse::<u64>().ok().map(Number::from))
+    };
+    whole()
+        .or_else(|| Number::from_f64(double))
+        .map_or(Plain::Null, Plain::Number)
+}
+
+fn line_and_column(text: &str, at: usize) -> JsonPlace {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    JsonPlace {
+        line: before.bytes().filter(|&b| b == b'\n').count() + 1,
+        column: before.get(line_start..).unwrap_or("").chars().count() + 1,
+        json_path: String::new(),
+    }
+}
+
+/// The part of `value` that holds `at`; its key or index goes to the path.
+fn step<'d>(value: &'d Value<'d>, at: Range, path: &mut String) -> Option<&'d Value<'d>> {
+    let holds = |r: Range| r.start <= at.start && at.end <= r.end;
+    match value {
+        Value::Object(object) => {
+            let property = object.properties.iter().find(|p| holds(p.range()))?;
+            push_key(path, property.name.as_str());
+            Some(&property.value).filter(|v| holds(v.range()))
+        }
+        Value::Array(array) => {
+            let index = array.elements.iter().position(|v| holds(v.range()))?;
+            path.push_str(&format!("[{index}]"));
+            array.elements.get(index)
+        }
+        _ => None,
+    }
+}
+
+/// `.key`, or `["key"]` where the key has a dot or is no word otherwise.
+fn push_key(path: &mut String, key: &str) {
+    let is_word = |c: char| c.is_alphanumeric() || "_-:|".contains(c);
+    if key.is_empty() || !key.chars().all(is_word) {
+        let short: String = key.chars().take(60).collect();
+        path.push_str(&format!("[{}]", Plain::String(short)));
+        return;
+    }
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(key);
+}
+
+/// The keys of one object: asked for by name, the rest kept.
+#[derive(Debug)]
+pub(super) struct Fields<'d> {
+    pub(super) document: &'d Located<'d>,
+    pub(super) object: &'d Object<'d>,
+    asked: Vec<&'static str>,
+}
+
+impl<'d> Fields<'d> {
+    /// The value of a key, if it is there and not null.
+    pub(super) fn optional(&mut self, key: &'static str) -> Option<&'d Value<'d>> {
+        let value = &self.object.get(key)?.value;
+        if matches!(value, Value::NullKeyword(_)) {
+            return None;
+        }
+        self.asked.push(key);
+        Some(value)
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn required(&mut self, key: &'static str) -> Outcome<&'d Value<'d>> {
+        self.optional(key).ok_or_else(|| {
+            let found = match self.object.get(key) {
+                Some(_) => format!("null for '{key}'"),
+                None => format!("no '{key}'"),
+            };
+            self.fault(found, format!("'{key}' to be given"))
+        })
+    }
+
+    /// What `read` makes of a key's value, where it is given.
+    pub(super) fn read<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&'d Located<'d>, &'d Value<'d>) -> Outcome<T>,
+    ) -> Outcome<Option<T>> {
+        let document = self.document;
+        self.optional(key).map(|v| read(document, v)).transpose()
+    }
+
+    /// As `read`; where it is not given, `default` is taken and that is noted.
+    pub(super) fn or_default<T: std::fmt::Debug>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        notes: &mut Notes,
+        read: impl Fn(&'d Located<'d>, &'d Value<'d>) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let given = self.read(key, read)?;
+        Ok(given.unwrap_or_else(|| {
+            let message = || format!("'{key}' is not given, {default:?} is taken");
+            notes.note("field_missing", key, message, || self.place());
+            default
+        }))
+    }
+
+    pub(super) fn properties(&self) -> &'d [ObjectProp<'d>] {
+        &self.object.properties
+    }
+
+    pub(super) fn place(&self) -> JsonPlace {
+        self.document.place(self.object.range())
+    }
+
+    pub(super) fn fault(
+        &self,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> PoseDriverFileError {
+        self.document.fault(self.object.range(), found, expected)
+    }
+
+    /// Everything that was not asked for (nulls among what was, too), and the order of all keys.
+    pub(super) fn extra(self) -> Outcome<ExtraFields> {
+        let asked = &self.asked;
+        self.kept(|key, _| !asked.contains(&key))
+    }
+
+    /// Values that are no objects, and the order of all keys.
+    pub(super) fn beside_objects(self) -> Outcome<ExtraFields> {
+        self.kept(|_, value| !matches!(value, Value::Object(_)))
+    }
+
+    fn kept(&self, is_kept: impl Fn(&str, &Value<'_>) -> bool) -> Outcome<ExtraFields> {
+        let mut kept = ExtraFields::default();
+        for property in &self.object.properties {
+            let key = property.name.as_str();
+            kept.order.push(key.into());
+            if is_kept(key, &property.value) {
+                let value = self.document.plain(&property.value)?;
+                kept.values.insert(key.to_owned(), value);
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// What readers accept but mention: one warning for each kind and key, with a count and the first place.
+#[derive(Debug, Default)]
+pub(super) struct Notes(Vec<Note>);
+
+#[derive(Debug)]
+struct Note {
+    code: &'static str,
+    key: &'static str,
+    message: String,
+    count: usize,
+    place: JsonPlace,
+}
+
+impl Notes {
+    /// Notes something about the value of `key`; message and place count for the first of its kind only.
+    pub(super) fn note(
+        &mut self,
+        code: &'static str,
+        key: &'static str,
+        message: impl FnOnce() -> String,
+        place: impl FnOnce() -> JsonPlace,
+    ) {
+        match self.0.iter_mut().find(|n| (n.code, n.key) == (code, key)) {
+            Some(known) => known.count += 1,
+            None => self.0.push(Note {
+                code,
+                key,
+                message: message(),
+                count: 1,
+                place: place(),
+            }),
+        }
+    }
+
+    pub(super) fn into_warnings(self) -> Vec<Warning> {
+        let told = |n: Note| {
+            let times = match n.count {
+                1 => String::new(),
+                more => format!(" ({more} times, this is the first)"),
+            };
+            warning(n.code, format!("{}: {}{times}", n.place, n.message))
+        };
+        self.0.into_iter().map(told).collect()
+    }
+}

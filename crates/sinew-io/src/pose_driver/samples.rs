@@ -1,0 +1,240 @@
+//! Plain samples: for each solver a joint, its rotation at rest and the rotations at which something is to happen.
+//!
+//! ```json
+//! {"solvers": [{"name": "elbow", "joint": "lowerarm_l", "rest_rotation_xyzw": [0, 0, 0, 1], "radius": 1.2,
+//!   "samples": [{"name": "bent", "rotation_xyzw": [0, 0, 0.70710678, 0.70710678], "time_in_clip": 0.5}]}]}
+//! ```
+//!
+//! Rotations are those of the joint in the space of its parent, as quaternions x, y, z, w, in glTF's axes. Other fields
+//! are skipped.
+
+use super::PoseDriverFileError;
+use super::located::{Fields, Located};
+use crate::IoError;
+use crate::fault::quoted;
+use jsonc_parser::ast::Value as Ast;
+use jsonc_parser::common::Ranged;
+use sinew_geom::Quat;
+use sinew_geom::nalgebra::Quaternion;
+use std::collections::HashMap;
+use std::path::Path;
+
+type Outcome<T> = Result<T, PoseDriverFileError>;
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SamplesDocument {
+    /// In the order of the file; names differ.
+    pub solvers: Vec<SamplesSolver>,
+}
+
+/// A joint and its samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplesSolver {
+    /// Name.
+    pub name: String,
+    /// The joint that is watched.
+    pub joint: String,
+    /// Its rotation at rest.
+    pub rest_rotation: Quat<f64>,
+    /// Width of the kernels in radians, above 0.
+    pub radius: Option<f64>,
+    /// In the order of the file; names differ, and so do rotations, by more than 1e-6 radians.
+    pub samples: Vec<RotationSample>,
+}
+
+/// A rotation of the joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RotationSample {
+    /// Name, of a morph target say.
+    pub name: String,
+    /// The rotation.
+    pub rotation: Quat<f64>,
+    /// Seconds at which a clip shows it.
+    pub time_in_clip_secs: Option<f64>,
+}
+
+/// Rotations that are closer are one: a solver could not tell them apart.
+const SAME_RADIANS: f64 = 1e-6;
+/// Quaternions may be off unit length by this; they are normalised.
+const LENGTH_TOLERANCE: f64 = 1e-3;
+
+/// Reads a file.
+///
+/// # Errors
+/// [`IoError::Read`], and [`IoError::PoseDriver`] with the place in the file.
+pub fn read_samples(path: &Path) -> Result<SamplesDocument, IoError> {
+    Ok(parse_samples(&super::read_json(path)?, path)?)
+}
+
+/// Reads a text; `path` is for messages.
+///
+/// # Errors
+/// [`PoseDriverFileError`] with the place in the text: besides what is missing or of the wrong kind, a radius that is not above 0, a
+/// quaternion more than 1e-3 off unit length, and two samples of one name or rotation.
+pub fn parse_samples(text: &str, path: &Path) -> Result<SamplesDocument, PoseDriverFileError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let json = Located::parse(text, path)?;
+    let mut root = json.root()?;
+    let list = json.array(root.required("solvers")?, "solvers")?;
+    let mut names = HashMap::new();
+    let mut solvers = Vec::new();
+    for (index, value) in list.elements.iter().enumerate() {
+        let solver = read_solver(json.fields(value)?)?;
+        different_name(&json, value, (&solver.name, index), &mut names)?;
+        solvers.push(solver);
+    }
+    Ok(SamplesDocument { solvers })
+}
+
+fn read_solver(mut fields: Fields<'_>) -> Outcome<SamplesSolver> {
+    let json = fields.document;
+    let name = json.text(fields.required("name")?)?;
+    let joint = json.text(fields.required("joint")?)?;
+    let rest_rotation = read_rotation(json, fields.required("rest_rotation_xyzw")?)?;
+    let radius = fields.read("radius", |json, v| match json.number(v)? {
+        radius if radius > 0.0 => Ok(radius),
+        radius => Err(json.fault(v.range(), radius.to_string(), "a radius above 0")),
+    })?;
+    let list = json.array(fields.required("samples")?, "samples")?;
+    let mut samples: Vec<RotationSample> = Vec::new();
+    let (mut names, mut rotations) = (HashMap::new(), Rotations::default());
+    for (index, value) in list.elements.iter().enumerate() {
+        let sample = read_sample(json.fields(value)?)?;
+        different_name(json, value, (&sample.name, index), &mut names)?;
+        if let Some(other) = rotations.insert(sample.rotation) {
+            let called = |name: &str| quoted(name.as_bytes());
+            let other = samples.get(other).map_or("", |s| &s.name);
+            let found = format!(
+                "samples {} and {} at one rotation",
+                called(other),
+                called(&sample.name)
+            );
+            let expected = format!("rotations more than {SAME_RADIANS} radians apart");
+            return Err(json.fault(value.range(), found, expected));
+        }
+        samples.push(sample);
+    }
+    Ok(SamplesSolver {
+        name,
+        joint,
+        rest_rotation,
+        radius,
+        samples,
+    })
+}
+
+fn read_sample(mut fields: Fields<'_>) -> Outcome<RotationSample> {
+    let json = fields.document;
+    let name = json.text(fields.required("name")?)?;
+    let Some(rotation) = fields.optional("rotation_xyzw") else {
+        let found = format!(
+            "no 'rotation_xyzw' in the sample {}",
+            quoted(name.as_bytes())
+        );
+        return Err(fields.fault(found, "'rotation_xyzw' to be given"));
+    };
+    Ok(RotationSample {
+        rotation: read_rotation(json, rotation)?,
+        time_in_clip_secs: fields.read("time_in_clip", Located::number)?,
+        name,
+    })
+}
+
+fn read_rotation(json: &Located<'_>, value: &Ast<'_>) -> Outcome<Quat<f64>> {
+    let [x, y, z, w] = json.numbers::<4>(value)?;
+    let quaternion = Quaternion::new(w, x, y, z);
+    let length = quaternion.norm();
+    if (length - 1.0).abs() > LENGTH_TOLERANCE {
+        let found = format!("a quaternion of length {length}");
+        let expected = format!("length 1, off by at most {LENGTH_TOLERANCE}");
+        return Err(json.fault(value.range(), found, expected));
+    }
+    Ok(Quat::new_normalize(quaternion))
+}
+
+fn different_name(
+    json: &Located<'_>,
+    value: &Ast<'_>,
+    (name, index): (&str, usize),
+    names: &mut HashMap<String, usize>,
+) -> Outcome<()> {
+    let Some(before) = names.insert(name.to_owned(), index) else {
+        return Ok(());
+    };
+    let of_name = value.as_object().and_then(|o| o.get("name"));
+    let at = of_name.map_or(value.range(), |p| p.value.range());
+    let found = format!(
+        "the name {} again, as of number {before}",
+        quoted(name.as_bytes())
+    );
+    Err(json.fault(at, found, "names that differ"))
+}
+
+/// Rotations in a grid of cells, so that neighbours are found without comparing all pairs.
+#[derive(Default)]
+struct Rotations {
+    all: Vec<[f64; 4]>,
+    cells: HashMap<(usize, [i64; 3]), Vec<usize>>,
+}
+
+impl Rotations {
+    /// Adds a rotation, or gives the number of one that is the same up to `SAME_RADIANS`.
+    ///
+    /// A quaternion and its negative are one rotation. One component is at least 1/2 in size; it is made positive and left out, and the other three
+    /// name a cell. Two rotations that are the same agree in the largest component of either, so that it is enough to
+    /// file each under all its components of nearly 1/2 and to look under the largest.
+    fn insert(&mut self, rotation: Quat<f64>) -> Option<usize> {
+        let q: [f64; 4] = rotation.into_inner().coords.into();
+        let mut largest = 0;
+        for c in 1..4 {
+            if q[c].abs() > q[largest].abs() {
+                largest = c;
+            }
+        }
+        let same = self.near(cell(&q, largest), &q);
+        if same.is_some() {
+            return same;
+        }
+        let index = self.all.len();
+        self.all.push(q);
+        for c in (0..4).filter(|&c| q[c].abs() > 0.49) {
+            self.cells
+                .entry((c, cell(&q, c).1))
+                .or_default()
+                .push(index);
+        }
+        None
+    }
+
+    fn near(&self, (component, cell): (usize, [i64; 3]), q: &[f64; 4]) -> Option<usize> {
+        (0..27).find_map(|n| {
+            let around = [
+                cell[0] + n % 3 - 1,
+                cell[1] + n / 3 % 3 - 1,
+                cell[2] + n / 9 - 1,
+            ];
+            let inside = self.cells.get(&(component, around))?;
+            let is_same =
+                |&&i: &&usize| self.all.get(i).is_some_and(|p| angle(p, q) <= SAME_RADIANS);
+            inside.iter().find(is_same).copied()
+        })
+    }
+}
+
+/// Cells are as wide as the difference of quaternions that counts as none.
+#[expect(clippy::cast_possible_truncation, reason = "components are at most 1")]
+fn cell(q: &[f64; 4], component: usize) -> (usize, [i64; 3]) {
+    let sign = 1.0_f64.copysign(q[component]);
+    let at = |step: usize| (sign * q[(component + step) % 4] / SAME_RADIANS).floor() as i64;
+    (component, [at(1), at(2), at(3)])
+}
+
+/// Angle between rotations, exact for small ones: the chord of the quaternions spans half of half the angle.
+fn angle(a: &[f64; 4], b: &[f64; 4]) -> f64 {
+    let length = |sign: f64| {
+        let square: f64 = a.iter().zip(b).map(|(a, b)| (a - sign * b).powi(2)).sum();
+        square.sqrt()
+    };
+    4.0 * (length(1.0).min(length(-1.0)) / 2.0).min(1.0).asin()
+}
