@@ -2,6 +2,8 @@
 //!
 //! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
 
+#[cfg(feature = "io")]
+pub mod convert;
 mod drivers;
 
 pub use drivers::{GraphDriver, drivers_of};

@@ -1,12 +1,10 @@
 //! Registry entry of the pose driver, and its words.
 
 use super::node::bind_node;
-use super::{Clamp, Metric, RadialKernel, Rules, Solver};
 use crate::{
     Choice, DefaultValue, NodeDesc, NodeKind, ParameterDesc, ParameterType, Phase, PortDesc,
     PortType,
 };
-use sinew_geom::EulerOrder;
 
 const fn choice(name: &'static str, doc: &'static str) -> Choice {
     Choice { name, doc }
@@ -278,70 +276,3 @@ pub static DESC: NodeDesc = NodeDesc {
     bind: bind_node,
     restore: None,
 };
-
-pub(super) fn order(word: &str) -> EulerOrder {
-    match word {
-        "yzx" => EulerOrder::Yzx,
-        "zxy" => EulerOrder::Zxy,
-        "xzy" => EulerOrder::Xzy,
-        "yxz" => EulerOrder::Yxz,
-        "zyx" => EulerOrder::Zyx,
-        _ => EulerOrder::Xyz,
-    }
-}
-
-/// `None` for `driver`.
-pub(super) fn metric(word: &str, order: EulerOrder) -> Option<Metric> {
-    Some(match word {
-        "arc" => Metric::Arc,
-        "chord" => Metric::Chord,
-        "swing" => Metric::Swing,
-        "swing_chord" => Metric::SwingChord,
-        "direction" => Metric::Direction,
-        "direction_chord" => Metric::DirectionChord,
-        "twist" => Metric::Twist,
-        "twist_chord" => Metric::TwistChord,
-        "euler" => Metric::Euler(order),
-        "components" => Metric::Components,
-        "position" => Metric::Position,
-        _ => return None,
-    })
-}
-
-/// `None` for `driver` and for `curve`, which needs one.
-pub(super) fn kernel(word: &str) -> Option<RadialKernel> {
-    Some(match word {
-        "gaussian" => RadialKernel::Gaussian,
-        "gaussian_of_distance" => RadialKernel::GaussianOfDistance,
-        "exponential" => RadialKernel::Exponential,
-        "exponential_plain" => RadialKernel::ExponentialPlain,
-        "linear" => RadialKernel::Linear,
-        "cubic" => RadialKernel::Cubic,
-        "quintic" => RadialKernel::Quintic,
-        _ => return None,
-    })
-}
-
-pub(super) fn solver(word: &str) -> Solver {
-    match word {
-        "additive" => Solver::Additive,
-        _ => Solver::Interpolative,
-    }
-}
-
-pub(super) fn clamp(word: &str) -> Clamp {
-    match word {
-        "none" => Clamp::None,
-        "unit" => Clamp::Unit,
-        _ => Clamp::Negative,
-    }
-}
-
-pub(super) fn rules(word: &str) -> Rules {
-    match word {
-        "document_004" => Rules::Document004,
-        "unreal" => Rules::Unreal,
-        "riglogic" => Rules::RigLogic,
-        _ => Rules::Sinew,
-    }
-}

@@ -39,7 +39,7 @@ impl Joints {
                 let from = pose.scene_from_node.get(*reference).copied();
                 let to = pose.scene_from_node.get(node).copied();
                 let back = from.unwrap_or_default().inverse();
-                value_of(&(back.unwrap_or_default() * to.unwrap_or_default()))
+                DriverValue::from(&(back.unwrap_or_default() * to.unwrap_or_default()))
             }
         }
     }
@@ -51,7 +51,7 @@ fn local_value(pose: &Pose, node: usize) -> DriverValue {
             rotation: t.rotation,
             translation: t.translation,
         },
-        Some(LocalTransform::Matrix(m)) => value_of(m),
+        Some(LocalTransform::Matrix(m)) => DriverValue::from(m),
         None => DriverValue::rotation(Quat::identity()),
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
             let DriverValue {
                 rotation,
                 translation,
-            } = value_of(&m);
+            } = DriverValue::from(&m);
             Trs {
                 rotation,
                 translation,
@@ -75,11 +75,13 @@ pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
     }
 }
 
-/// Place and rotation of a transform: its scale does not matter; one that shears has the nearest rotation.
-pub(super) fn value_of(a: &Affine<f64>) -> DriverValue {
-    let parts = a.decompose(ORTHOGONAL_TOLERANCE);
-    DriverValue {
-        rotation: parts.map_or(Quat::identity(), |d| d.rotation),
-        translation: a.translation,
+/// Place and rotation of a transform: its scale does not matter; one that shears has the nearest rotation, one that is not finite none.
+impl From<&Affine<f64>> for DriverValue {
+    fn from(a: &Affine<f64>) -> Self {
+        let parts = a.decompose(ORTHOGONAL_TOLERANCE);
+        Self {
+            rotation: parts.map_or(Quat::identity(), |d| d.rotation),
+            translation: a.translation,
+        }
     }
 }

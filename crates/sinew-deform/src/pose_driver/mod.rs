@@ -15,6 +15,7 @@ mod simd;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};

@@ -88,6 +88,11 @@ impl Curve {
         })
     }
 
+    /// Its points, x rising.
+    pub fn points(&self) -> &[[f64; 2]] {
+        &self.points
+    }
+
     /// Its height at `x`.
     pub fn at(&self, x: f64) -> f64 {
         let next = self.points.partition_point(|p| p[0] <= x);

@@ -1,8 +1,11 @@
 //! Parameters of the node as a definition.
 
-use super::desc;
-use super::joints::value_of;
-use super::{Curve, DriverPose, Normalize, PoseDriver, PoseDriverError, RadialKernel, Width};
+use super::DriverValue;
+use super::words;
+use super::{
+    Clamp, Curve, DriverPose, Metric, Normalize, PoseDriver, PoseDriverError, RadialKernel, Rules,
+    Solver, Width,
+};
 use crate::{NodeError, Parameters};
 use sinew_geom::{EulerOrder, Vec3};
 
@@ -43,7 +46,7 @@ impl PoseDriverSettings {
 
 /// The definition of the poses that take part, and their places among all.
 fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError> {
-    let order = desc::order(p.text("rotation_order"));
+    let order = words::order(p.text("rotation_order"));
     let default = PoseDriver::default();
     let joints = p.texts("joints").len();
     let mut places = Vec::new();
@@ -56,8 +59,8 @@ fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError>
     }
     let driver = PoseDriver {
         poses,
-        solver: desc::solver(p.text("solver")),
-        metric: desc::metric(p.text("metric"), order).unwrap_or(default.metric),
+        solver: Solver::from_word(p.text("solver")),
+        metric: Metric::from_word(p.text("metric"), order).unwrap_or(default.metric),
         axis: Vec3::from(p.vec3("axis")),
         kernel: read_kernel(p, "kernel")?.unwrap_or(default.kernel),
         width: match p.float("width") {
@@ -66,19 +69,19 @@ fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError>
             _ => Width::Automatic,
         },
         regularization: p.float("regularization"),
-        clamp: desc::clamp(p.text("clamp")),
+        clamp: Clamp::from_word(p.text("clamp")),
         normalize: match p.text("normalize") {
             "none" => Normalize::None,
             "always" => Normalize::Always,
             "within_median" => Normalize::WithinMedian {
-                reference: value_of(&p.transform("median")),
+                reference: DriverValue::from(&p.transform("median")),
                 min: p.float("median_min"),
                 max: p.float("median_max"),
             },
             _ => Normalize::AboveOne,
         },
         threshold: p.float("threshold"),
-        rules: desc::rules(p.text("rules")),
+        rules: Rules::from_word(p.text("rules")),
         swing_tolerance: p.float("swing_tolerance"),
     };
     Ok((driver, places))
@@ -90,7 +93,11 @@ fn read_pose(
     joints: usize,
 ) -> Result<DriverPose, NodeError> {
     let name = p.text("name");
-    let values: Vec<_> = p.transforms("joints").iter().map(value_of).collect();
+    let values: Vec<_> = p
+        .transforms("joints")
+        .iter()
+        .map(DriverValue::from)
+        .collect();
     if values.len() != joints {
         return Err(NodeError::Bind(Box::new(PoseDriverError::ValueCount {
             pose: name.to_owned(),
@@ -103,8 +110,8 @@ fn read_pose(
         name: name.to_owned(),
         values,
         scale: p.float("scale"),
-        metric: desc::metric(p.text("metric"), order),
-        kernel: desc::kernel(p.text("kernel")),
+        metric: Metric::from_word(p.text("metric"), order),
+        kernel: RadialKernel::from_word(p.text("kernel")),
         curve: (!curve.is_empty()).then(|| read_curve(curve)).transpose()?,
     })
 }
@@ -112,7 +119,7 @@ fn read_pose(
 fn read_kernel(p: &Parameters<'_>, name: &str) -> Result<Option<RadialKernel>, NodeError> {
     match p.text(name) {
         "curve" => Ok(Some(RadialKernel::Curve(read_curve(p.floats("curve"))?))),
-        word => Ok(desc::kernel(word)),
+        word => Ok(RadialKernel::from_word(word)),
     }
 }
 

@@ -27,15 +27,18 @@ pub fn drivers_of(plan: &Plan) -> Result<Vec<GraphDriver>, (String, NodeError)> 
         .collect()
 }
 
-fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
-    let value = |source: &ParameterSource| -> ParameterValue {
-        match source {
-            ParameterSource::Constant(v) => v.clone(),
-            ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
-            ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
-        }
+/// Values of a node's parameters before anything is animated or set.
+pub(super) fn first_values(plan: &Plan, node: &PlanNode) -> Vec<ParameterValue> {
+    let value = |source: &ParameterSource| match source {
+        ParameterSource::Constant(v) => v.clone(),
+        ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
+        ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
     };
-    let values: Vec<ParameterValue> = node.parameters.iter().map(value).collect();
+    node.parameters.iter().map(value).collect()
+}
+
+pub(super) fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
+    let values = first_values(plan, node);
     let log = ReadLog::new();
     let settings = PoseDriverSettings::read(&Parameters {
         descs: node.desc.parameters,

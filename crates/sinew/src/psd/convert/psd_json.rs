@@ -1,0 +1,291 @@
+//! Document 004's JSON.
+
+use super::{Losses, Solver as Whole};
+use crate::deform::pose_driver::{
+    Clamp, DriverPose, DriverValue, Metric, Normalize, PoseDriver, RadialKernel, Rules, Solver,
+    Width,
+};
+use crate::geom::{Affine, EulerOrder, Quat, Vec3};
+use crate::io::pose_driver::psd::{
+    PsdDistance, PsdKernel, PsdMatrix, PsdNormalization, PsdPose, PsdSolver,
+};
+use crate::io::pose_driver::{MayaMatrix, MayaScene, PsdDocument};
+
+/// Rotations in `RawPoseRotation` and in the matrix that differ by more are mentioned, in radians.
+const SAME_ROTATION: f64 = 2e-3;
+
+/// The solvers of a file. `scene` says what its matrices mean.
+pub fn from_psd(document: &PsdDocument, scene: &MayaScene) -> (Vec<Whole>, Losses) {
+    let mut losses = Losses::default();
+    let solvers = document.solvers.iter();
+    let solvers = solvers.map(|s| read(s, scene, &mut losses)).collect();
+    (solvers, losses)
+}
+
+fn read(s: &PsdSolver, scene: &MayaScene, losses: &mut Losses) -> Whole {
+    let mut lost = losses.of(&s.name);
+    if s.driven_joint_orients_degrees.is_some() {
+        lost("DrivenJointOrientList: the driven joints are blended relative to neutral, which does not depend on their orients".into());
+    }
+    let mut unknown = |field: &str, number: i64, instead: &str| {
+        lost(format!(
+            "{field} {number} is not documented; {instead} instead"
+        ));
+    };
+    let kernel = s.kernel().unwrap_or_else(|| {
+        unknown("BasisFunction", s.basis_function, "exponential");
+        PsdKernel::Exponential
+    });
+    let distance = s.distance().unwrap_or_else(|| {
+        unknown("DistanceMethod", s.distance_method, "quaternion");
+        PsdDistance::Quaternion
+    });
+    let normalization = s.normalization().unwrap_or_else(|| {
+        unknown("NormalizeMethod", s.normalize_method, "above one");
+        PsdNormalization::OnlyAboveOne
+    });
+    let axis = s.axis().unwrap_or_else(|| {
+        unknown("TwistAxis", s.twist_axis, "x");
+        0
+    });
+    let transforms: Vec<Affine<f64>> = s
+        .poses
+        .iter()
+        .map(|p| {
+            let (transform, differs) = driver_transform(p, scene);
+            if let Some(degrees) = differs {
+                lost(format!("pose '{}': RawPoseRotation is {degrees:.3} degrees from the rotation of outDriverLocalMatrix (joint orient or rotate axis), which is taken", p.name));
+            }
+            transform
+        })
+        .collect();
+    let poses = s.poses.iter().zip(&transforms);
+    let poses = poses.map(|(p, t)| DriverPose::new(&p.name, vec![DriverValue::from(t)]));
+    let driven = |p: &PsdPose| -> Vec<Affine<f64>> {
+        let matrices = p.driven_matrices.iter().flatten();
+        matrices.map(|m| m.matrix.to_affine(scene)).collect()
+    };
+    Whole {
+        name: s.name.clone(),
+        joints: vec![s.driver.clone()],
+        relative_to_rest: false,
+        driver: PoseDriver {
+            poses: poses.collect(),
+            solver: Solver::Interpolative,
+            metric: match distance {
+                PsdDistance::Euclidean => Metric::Euler(EulerOrder::Xyz),
+                PsdDistance::Quaternion => Metric::Arc,
+                PsdDistance::Swing => Metric::Swing,
+                PsdDistance::Twist => Metric::Twist,
+            },
+            axis: Vec3::ith(axis, 1.0),
+            kernel: match kernel {
+                PsdKernel::Linear => RadialKernel::Linear,
+                PsdKernel::Exponential => RadialKernel::Exponential,
+                PsdKernel::Cubic => RadialKernel::Cubic,
+                PsdKernel::Gaussian => RadialKernel::GaussianOfDistance,
+            },
+            width: if s.is_automatic_radius {
+                Width::Automatic
+            } else {
+                Width::Given(s.global_width_degrees.to_radians())
+            },
+            clamp: if s.clamp_negative_weight {
+                Clamp::Negative
+            } else {
+                Clamp::None
+            },
+            normalize: match normalization {
+                PsdNormalization::OnlyAboveOne => Normalize::AboveOne,
+                PsdNormalization::Always => Normalize::Always,
+            },
+            rules: Rules::Document004,
+            ..PoseDriver::default()
+        },
+        enabled: vec![true; s.poses.len()],
+        driver_transforms: transforms.into_iter().map(|t| vec![t]).collect(),
+        driven_joints: s.driven.clone(),
+        driven_transforms: if s.driven.is_empty() {
+            Vec::new()
+        } else {
+            s.poses.iter().map(driven).collect()
+        },
+        morph_targets: Vec::new(),
+    }
+}
+
+/// Where the driver is, and by how many degrees the two rotations of the file differ where they do.
+fn driver_transform(p: &PsdPose, scene: &MayaScene) -> (Affine<f64>, Option<f64>) {
+    let raw = p.raw_pose_rotation_degrees;
+    let raw = raw.map(|d| EulerOrder::Xyz.rotation(d.map(f64::to_radians)));
+    match (&p.driver_matrix, raw) {
+        (Some(m), raw) => {
+            let affine = m.matrix.to_affine(scene);
+            let angle = raw.map_or(0.0, |r| r.angle_to(&DriverValue::from(&affine).rotation));
+            let differs = (angle > SAME_ROTATION).then(|| angle.to_degrees());
+            (affine, differs)
+        }
+        (None, Some(raw)) => (rotation(raw), None),
+        (None, None) => (Affine::identity(), None),
+    }
+}
+
+fn rotation(q: Quat<f64>) -> Affine<f64> {
+    Affine::from_trs(Vec3::zeros(), q, Vec3::repeat(1.0))
+}
+
+/// A file of these solvers.
+pub fn to_psd(solvers: &[Whole], scene: &MayaScene) -> (PsdDocument, Losses) {
+    let mut losses = Losses::default();
+    let solvers = solvers.iter().filter_map(|s| write(s, scene, &mut losses));
+    let document = PsdDocument {
+        solvers: solvers.collect(),
+        ..PsdDocument::default()
+    };
+    (document, losses)
+}
+
+fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> Option<PsdSolver> {
+    let mut lost = losses.of(&s.name);
+    let [driver] = s.joints.as_slice() else {
+        lost(format!(
+            "{} driver joints, the format has one: the solver is left out",
+            s.joints.len()
+        ));
+        return None;
+    };
+    common_losses(s, &mut lost);
+    let d = &s.driver;
+    let default = PsdSolver::default();
+    Some(PsdSolver {
+        name: s.name.clone(),
+        driver: driver.clone(),
+        driven: s.driven_joints.clone(),
+        driven_joint_orients_degrees: Some(vec![[0.0; 3]; s.driven_joints.len()]),
+        psd_type: default.psd_type,
+        basis_function: basis_function(d, &mut lost),
+        normalize_method: match d.normalize {
+            Normalize::AboveOne => 0,
+            Normalize::Always => 1,
+            Normalize::None | Normalize::WithinMedian { .. } => {
+                lost("normalisation: above one instead".into());
+                0
+            }
+        },
+        distance_method: distance_method(d, &mut lost),
+        global_width_degrees: match d.width {
+            Width::Given(w) => w.to_degrees(),
+            Width::Automatic | Width::Nearest => default.global_width_degrees,
+        },
+        clamp_negative_weight: d.clamp != Clamp::None,
+        is_automatic_radius: !matches!(d.width, Width::Given(_)),
+        twist_axis: twist_axis(d, &mut lost),
+        poses: s
+            .poses()
+            .filter(|(_, enabled)| *enabled)
+            .map(|(i, _)| write_pose(s, i, scene))
+            .collect(),
+        extra: default.extra,
+    })
+}
+
+fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
+    let d = &s.driver;
+    for (is_there, what) in [
+        (
+            d.solver == Solver::Additive,
+            "additive solving: interpolative instead",
+        ),
+        (
+            d.rules != Rules::Document004,
+            "rules of another system: weights are computed as the document has it",
+        ),
+        (d.threshold > 0.0, "the threshold"),
+        (d.regularization > 0.0, "the regularisation"),
+        (
+            d.width == Width::Nearest,
+            "widths of the nearest pose: the mean of all pairs instead",
+        ),
+        (
+            s.relative_to_rest,
+            "poses are relative to rest: the format has them relative to the parent, so the joint must rest unrotated",
+        ),
+        (d.poses.iter().any(|p| p.scale != 1.0), "scales of poses"),
+        (
+            d.poses
+                .iter()
+                .any(|p| p.metric.is_some() || p.kernel.is_some() || p.curve.is_some()),
+            "metrics, kernels and curves of single poses",
+        ),
+        (s.enabled.iter().any(|e| !e), "poses that do not take part"),
+        (
+            s.morph_targets.iter().any(|t| !t.is_empty()),
+            "names of morph targets",
+        ),
+    ] {
+        if is_there {
+            lost(what.into());
+        }
+    }
+}
+
+fn basis_function(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
+    match d.kernel {
+        RadialKernel::Linear => 0,
+        RadialKernel::Exponential => 1,
+        RadialKernel::Cubic => 2,
+        RadialKernel::GaussianOfDistance => 3,
+        RadialKernel::Gaussian
+        | RadialKernel::ExponentialPlain
+        | RadialKernel::Quintic
+        | RadialKernel::Curve(_) => {
+            lost("the kernel: exponential instead".into());
+            1
+        }
+    }
+}
+
+fn distance_method(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
+    let (method, is_other) = match d.metric {
+        Metric::Euler(order) => (0, order != EulerOrder::Xyz),
+        Metric::Components | Metric::Position => (0, true),
+        Metric::Arc => (1, false),
+        Metric::Chord => (1, true),
+        Metric::Swing | Metric::DocumentedSwing => (2, false),
+        Metric::SwingChord | Metric::Direction | Metric::DirectionChord => (2, true),
+        Metric::Twist => (3, false),
+        Metric::TwistChord => (3, true),
+    };
+    if is_other {
+        let names = ["Euclidean", "quaternion", "swing", "twist"];
+        lost(format!("the metric: {} instead", names[method]));
+    }
+    i64::try_from(method).unwrap_or_default()
+}
+
+/// 0, 1 or 2; others have no word.
+pub(super) fn twist_axis(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
+    let axis = d.axis.normalize();
+    let index = axis.iamax();
+    if (axis[index] - 1.0).abs() > 1e-9 {
+        lost(format!(
+            "the twist axis: {} instead",
+            ["x", "y", "z"][index]
+        ));
+    }
+    i64::try_from(index).unwrap_or_default()
+}
+
+fn write_pose(s: &Whole, pose: usize, scene: &MayaScene) -> PsdPose {
+    let matrix = |a: &Affine<f64>| PsdMatrix::from(MayaMatrix::from_affine(a, scene));
+    let transform = s.driver_transforms[pose][0];
+    let angles = EulerOrder::Xyz.angles(&s.driver.poses[pose].values[0].rotation);
+    PsdPose {
+        name: s.driver.poses[pose].name.clone(),
+        driver_matrix: Some(matrix(&transform)),
+        driven_matrices: (!s.driven_joints.is_empty())
+            .then(|| s.driven_transforms[pose].iter().map(matrix).collect()),
+        raw_pose_rotation_degrees: Some(angles.map(f64::to_degrees)),
+        ..PsdPose::default()
+    }
+}
