@@ -39,6 +39,14 @@ pub enum DecomposeError {
         /// The number.
         found: f64,
     },
+    /// Scale or shear leaves double precision.
+    #[error(
+        "columns of the transform: found numbers up to {largest}, whose lengths are not finite"
+    )]
+    TooLarge {
+        /// The largest number, as an absolute value.
+        largest: f64,
+    },
 }
 
 impl Affine<f64> {
@@ -54,16 +62,14 @@ impl Affine<f64> {
     /// is one of several possible; it is finite and takes part in an exact `rotation * stretch`.
     ///
     /// # Errors
-    /// [`DecomposeError::NotFinite`].
+    /// [`DecomposeError::NotFinite`]; [`DecomposeError::TooLarge`] from about 1e308 on.
     pub fn decompose(&self, tolerance: f64) -> Result<Decomposition, DecomposeError> {
         self.check_finite()?;
         // Lengths are squared below; without this they could overflow.
         let size = self.linear.amax();
-        let mut linear = if size > 0.0 {
-            self.linear.map(|v| v / size)
-        } else {
-            self.linear
-        };
+        let divisor = if size > 0.0 { size } else { 1.0 };
+        let scaled = self.linear.map(|v| v / divisor);
+        let mut linear = scaled;
         let mut directions = Mat3::from_columns(&[0, 1, 2].map(|c| direction(&linear, c)));
         if directions.determinant() < 0.0 {
             linear.column_mut(0).neg_mut();
@@ -76,7 +82,10 @@ impl Affine<f64> {
             .min(1.0);
         let sheared = shear > tolerance;
         let rotation = nearest_rotation(if sheared { linear } else { directions });
-        let stretch = rotation.transpose() * self.linear;
+        let stretch = (rotation.transpose() * scaled).map(|v| v * divisor);
+        if !stretch.iter().all(|v| v.is_finite()) {
+            return Err(DecomposeError::TooLarge { largest: size });
+        }
         let rotation = Rotation3::from_matrix_unchecked(rotation);
         Ok(Decomposition {
             translation: self.translation,

@@ -196,6 +196,15 @@ fn numbers(range: std::ops::Range<f64>) -> impl Strategy<Value = Vec3<f64>> {
     [range.clone(), range.clone(), range].prop_map(Vec3::from)
 }
 
+#[test]
+fn what_overflows_is_refused() {
+    let largest = f64::MAX;
+    let error = affine(Mat3::repeat(largest)).decompose(ORTHOGONAL_TOLERANCE);
+    assert_eq!(error, Err(DecomposeError::TooLarge { largest }));
+    let d = taken_apart(Mat3::from_diagonal(&Vec3::repeat(largest)));
+    assert_eq!(d.scale, Vec3::repeat(largest));
+}
+
 proptest! {
     #[test]
     fn trs_comes_back(turn in numbers(-3.1..3.1), scale in numbers(0.01..20.0), mirrored: bool) {

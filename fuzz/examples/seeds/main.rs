@@ -29,6 +29,7 @@ fn main() -> Outcome {
     obj(&folder(&corpus, "obj")?, &sheet)?;
     ply(&folder(&corpus, "ply")?, &sheet)?;
     point_cache(&folder(&corpus, "point_cache")?, &sheet)?;
+    pose_driver(&folder(&corpus, "pose_driver")?)?;
     picture(&folder(&corpus, "picture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
@@ -144,6 +145,25 @@ fn ply(to: &Path, sheet: &Asset) -> Outcome {
     }
     big.extend([3, 0, 0, 0, 1, 0, 2]);
     std::fs::write(to.join("big.ply"), big)?;
+    Ok(())
+}
+
+/// Each format with every field, and with few.
+fn pose_driver(to: &Path) -> Outcome {
+    let m = "[1,0,0,0, 0,1,0,0, 0,0,1,0, 1,2,3,1]";
+    let rows = "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[1,2,3,1]]";
+    let psd = format!(
+        r#"{{"version":1,"arm":{{"DriverObject":"a","DrivenObjects":["b"],"DrivenJointOrientList":[[0,0,90]],"PSDType":1,"BasisFunction":1,"GlobalWidth":90.0,"ClampNegativeWeight":true,"NormalizeMethod":1,"TwistAxis":0,"IsAutomaticRadius":true,"DistanceMethod":0,"Poses":{{"p":{{"outDriverLocalMatrix":{rows},"outDrivenLocalMatrixList":[{m}],"RawPoseRotation":[0,0,-120]}},"q":{{"outDriverLocalMatrix":[{m}]}},"r":{{"RawPoseRotation":[1,2,3]}}}}}}}}"#
+    );
+    let solver = format!(
+        r#""solver_name":"s","drivers":["a"],"driven_transforms":["b"],"controllers":["c"],"poses":{{"p":{{"drivers":[{m}],"controllers":[{m}],"driven":{{"b":{m}}},"function_type":"DefaultFunctionType","scale_factor":1.0,"distance_method":"DefaultMethod","target_enable":true,"blendshape_data":[{{"blendshape_mesh":"x","mesh_index":0}}]}}}},"driven_attrs":[["b.s"]],"mode":0,"radius":45.0,"automaticRadius":false,"weightThreshold":0.001,"distanceMethod":1,"normalizeMethod":0,"functionType":0,"twistAxis":0,"inputMode":"Rotation""#
+    );
+    let samples = r#"{"solvers":[{"name":"a","joint":"b","rest_rotation_xyzw":[0,0,0,1],"radius":1.2,"samples":[{"name":"p","rotation_xyzw":[0,0,0.70710678,0.70710678],"time_in_clip":0.5},{"name":"q","rotation_xyzw":[0.6,0,0,0.8]}]}]}"#;
+    std::fs::write(to.join("psd.json"), psd)?;
+    std::fs::write(to.join("wrangler.json"), format!("{{\"s\":{{{solver}}}}}"))?;
+    let sidecar = format!("{{{solver},\"export_fbx\":\"s.fbx\",\"asset_name\":\"n\"}}");
+    std::fs::write(to.join("sidecar.json"), sidecar)?;
+    std::fs::write(to.join("samples.json"), samples)?;
     Ok(())
 }
 

@@ -3,13 +3,13 @@
 //! The parser's tree keeps byte ranges; the path of a value is found from its range only when something is wrong with
 //! it.
 
-use super::{ExtraFields, JsonPlace, PoseDriverFileError};
-use crate::fault::{quoted, warning};
-use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use super::fields::Fields;
+use super::{JsonPlace, PoseDriverFileError};
+use crate::fault::quoted;
+use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::{Map, Number, Value as Plain};
-use sinew_geom::Warning;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -86,11 +86,7 @@ impl<'a> Located<'a> {
 
     /// The object `value` as fields.
     pub(super) fn fields<'d>(&'d self, value: &'d Value<'d>) -> Outcome<Fields<'d>> {
-        Ok(Fields {
-            document: self,
-            object: self.object(value)?,
-            asked: Vec::new(),
-        })
+        Ok(Fields::new(self, self.object(value)?))
     }
 
     /// An error at a place.
@@ -304,147 +300,4 @@ fn push_key(path: &mut String, key: &str) {
         path.push('.');
     }
     path.push_str(key);
-}
-
-/// The keys of one object: asked for by name, the rest kept.
-#[derive(Debug)]
-pub(super) struct Fields<'d> {
-    pub(super) document: &'d Located<'d>,
-    pub(super) object: &'d Object<'d>,
-    asked: Vec<&'static str>,
-}
-
-impl<'d> Fields<'d> {
-    /// The value of a key, if it is there and not null.
-    pub(super) fn optional(&mut self, key: &'static str) -> Option<&'d Value<'d>> {
-        let value = &self.object.get(key)?.value;
-        if matches!(value, Value::NullKeyword(_)) {
-            return None;
-        }
-        self.asked.push(key);
-        Some(value)
-    }
-
-    /// The value of a key that must be there.
-    pub(super) fn required(&mut self, key: &'static str) -> Outcome<&'d Value<'d>> {
-        self.optional(key).ok_or_else(|| {
-            let found = match self.object.get(key) {
-                Some(_) => format!("null for '{key}'"),
-                None => format!("no '{key}'"),
-            };
-            self.fault(found, format!("'{key}' to be given"))
-        })
-    }
-
-    /// What `read` makes of a key's value, where it is given.
-    pub(super) fn read<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(&'d Located<'d>, &'d Value<'d>) -> Outcome<T>,
-    ) -> Outcome<Option<T>> {
-        let document = self.document;
-        self.optional(key).map(|v| read(document, v)).transpose()
-    }
-
-    /// As `read`; where it is not given, `default` is taken and that is noted.
-    pub(super) fn or_default<T: std::fmt::Debug>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        notes: &mut Notes,
-        read: impl Fn(&'d Located<'d>, &'d Value<'d>) -> Outcome<T>,
-    ) -> Outcome<T> {
-        let given = self.read(key, read)?;
-        Ok(given.unwrap_or_else(|| {
-            let message = || format!("'{key}' is not given, {default:?} is taken");
-            notes.note("field_missing", key, message, || self.place());
-            default
-        }))
-    }
-
-    pub(super) fn properties(&self) -> &'d [ObjectProp<'d>] {
-        &self.object.properties
-    }
-
-    pub(super) fn place(&self) -> JsonPlace {
-        self.document.place(self.object.range())
-    }
-
-    pub(super) fn fault(
-        &self,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> PoseDriverFileError {
-        self.document.fault(self.object.range(), found, expected)
-    }
-
-    /// Everything that was not asked for (nulls among what was, too), and the order of all keys.
-    pub(super) fn extra(self) -> Outcome<ExtraFields> {
-        let asked = &self.asked;
-        self.kept(|key, _| !asked.contains(&key))
-    }
-
-    /// Values that are no objects, and the order of all keys.
-    pub(super) fn beside_objects(self) -> Outcome<ExtraFields> {
-        self.kept(|_, value| !matches!(value, Value::Object(_)))
-    }
-
-    fn kept(&self, is_kept: impl Fn(&str, &Value<'_>) -> bool) -> Outcome<ExtraFields> {
-        let mut kept = ExtraFields::default();
-        for property in &self.object.properties {
-            let key = property.name.as_str();
-            kept.order.push(key.into());
-            if is_kept(key, &property.value) {
-                let value = self.document.plain(&property.value)?;
-                kept.values.insert(key.to_owned(), value);
-            }
-        }
-        Ok(kept)
-    }
-}
-
-/// What readers accept but mention: one warning for each kind and key, with a count and the first place.
-#[derive(Debug, Default)]
-pub(super) struct Notes(Vec<Note>);
-
-#[derive(Debug)]
-struct Note {
-    code: &'static str,
-    key: &'static str,
-    message: String,
-    count: usize,
-    place: JsonPlace,
-}
-
-impl Notes {
-    /// Notes something about the value of `key`; message and place count for the first of its kind only.
-    pub(super) fn note(
-        &mut self,
-        code: &'static str,
-        key: &'static str,
-        message: impl FnOnce() -> String,
-        place: impl FnOnce() -> JsonPlace,
-    ) {
-        match self.0.iter_mut().find(|n| (n.code, n.key) == (code, key)) {
-            Some(known) => known.count += 1,
-            None => self.0.push(Note {
-                code,
-                key,
-                message: message(),
-                count: 1,
-                place: place(),
-            }),
-        }
-    }
-
-    pub(super) fn into_warnings(self) -> Vec<Warning> {
-        let told = |n: Note| {
-            let times = match n.count {
-                1 => String::new(),
-                more => format!(" ({more} times, this is the first)"),
-            };
-            warning(n.code, format!("{}: {}{times}", n.place, n.message))
-        };
-        self.0.into_iter().map(told).collect()
-    }
 }

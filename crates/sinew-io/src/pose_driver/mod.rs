@@ -14,6 +14,7 @@
 //! What is written is read back before a file appears, so that nobody gets a file that would be refused.
 
 mod error;
+mod fields;
 mod located;
 mod matrix;
 pub mod pose_wrangler;
@@ -33,7 +34,8 @@ pub use samples::{SamplesDocument, parse_samples, read_samples};
 
 use crate::fault::cannot_read;
 use crate::{IoError, read_text, write_text};
-use located::{Located, MAX_BYTES, Notes, too_large};
+use fields::Notes;
+use located::{Located, MAX_BYTES, too_large};
 use serde_json::{Map, Value};
 use std::path::Path;
 use written::TwoOfOneName;

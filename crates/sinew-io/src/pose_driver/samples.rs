@@ -9,7 +9,8 @@
 //! are skipped.
 
 use super::PoseDriverFileError;
-use super::located::{Fields, Located};
+use super::fields::Fields;
+use super::located::Located;
 use crate::IoError;
 use crate::fault::quoted;
 use jsonc_parser::ast::Value as Ast;

@@ -38,8 +38,8 @@ pub(super) fn named(
 
 /// `parts` and what else stood beside them: at its place, as long as the parts are those that were read, in their order.
 pub(super) fn beside(parts: Map<String, Value>, extra: &ExtraFields) -> Value {
-    let is_part = |key: &&Box<str>| !extra.values.contains_key(&***key);
-    let read = extra.order.iter().filter(is_part).map(|key| &**key);
+    let keys = extra.order.iter().map(|key| &**key);
+    let read = keys.filter(|key| !extra.values.contains_key(*key));
     if read.eq(parts.keys().map(String::as_str)) {
         return merged(parts, extra);
     }
