@@ -42,8 +42,8 @@ pub use program::{
     BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,
 };
 pub use schema::schema;
-/// Of outputs and meshes.
-pub use sinew_geom::Bounds;
+/// Of outputs and meshes, and what drivers make.
+pub use sinew_geom::{Bounds, Pose};
 pub use value::to_plain_json;
 
 /// Checks a document and compiles it.

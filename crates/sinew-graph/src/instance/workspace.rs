@@ -46,7 +46,7 @@ pub(super) struct Given<'a> {
 impl Workspace {
     pub(super) fn new(graph: &BoundGraph, steps: Steps) -> Self {
         let program = &graph.program;
-        if !program.update_steps.iter().any(|s| steps.take(s)) && steps == Steps::OnHost {
+        if steps == Steps::OnHost && !program.update_steps.iter().any(Step::runs_on_host) {
             return Self {
                 buffers: Vec::new(),
                 states: Vec::new(),
