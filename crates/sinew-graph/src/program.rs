@@ -88,7 +88,8 @@ pub enum Link {
 
 /// Why the host does not run a step where a graphics device runs the graph.
 ///
-/// It runs drivers that have no device side and read nothing that a device makes.
+/// It runs drivers that have no device side and read nothing that a device makes. In setup such a driver may read anything, unless the graph
+/// holds a custom kernel: binding has run setup on the processor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOnHost {

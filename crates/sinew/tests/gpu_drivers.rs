@@ -321,8 +321,10 @@ fn constant_values_are_there() {
     let text = document(
         r#""c": {"node": "constant", "gain": 0.25}, "d": {"node": "mix", "values": "c"},
            "once": {"node": "morph", "mesh": "body", "weights": "d"},
-           "each": {"node": "morph", "mesh": "once", "weights": "c", "scale": "$w"}"#,
-        r#""body": "each", "once": "once", "c": "c""#,
+           "each": {"node": "morph", "mesh": "once", "weights": "c", "scale": "$w"},
+           "p": {"node": "push", "pose": "pose", "values": "c"},
+           "soft": {"node": "smooth", "mesh": "once"}, "low": {"node": "lowest", "mesh": "soft"}"#,
+        r#""body": "each", "once": "once", "c": "c", "p": "p", "low": "low""#,
     );
     let Some(mut both) = Both::new(&text, 2) else {
         return;

@@ -6,16 +6,19 @@ use super::layout::{PendingOutput, PendingStep};
 use super::value::Value;
 use crate::program::NotOnHost;
 use sinew_deform::{
-    BindContext, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, PortDesc, PortType, ReadLog,
+    BindContext, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, Phase, PortDesc, PortType,
+    ReadLog,
 };
 
 impl Binder<'_> {
     /// Decides it for each step, and tells the layout what those of the host make. `runs` says which steps run at all.
     pub(super) fn find_host_steps(&mut self, runs: &[bool]) -> Vec<Result<(), NotOnHost>> {
         let mut out = Vec::with_capacity(runs.len());
+        let mut running = self.bound.iter().zip(runs).filter(|(_, runs)| **runs);
+        let processor_runs_setup = running.all(|(b, _)| b.1.runs_on_processor());
         // Each step behind those whose results it reads.
         for (index, &runs) in runs.iter().enumerate() {
-            let host = self.on_host(index);
+            let host = self.on_host(index, processor_runs_setup);
             if runs && host.is_ok() {
                 self.layout.mark_host(&self.pending[index]);
             }
@@ -24,7 +27,7 @@ impl Binder<'_> {
         out
     }
 
-    fn on_host(&self, index: usize) -> Result<(), NotOnHost> {
+    fn on_host(&self, index: usize, processor_runs_setup: bool) -> Result<(), NotOnHost> {
         let (step, desc) = (&self.pending[index], self.bound[index].0.desc);
         if desc.kind != NodeKind::Driver {
             let kind = desc.kind.as_str();
@@ -37,7 +40,10 @@ impl Binder<'_> {
                 what: port.ty.as_str(),
             });
         }
-        for ((value, port), reads) in step.inputs.iter().zip(step.ports).zip(&step.reads) {
+        // Binding runs setup on the processor where it can, whatever a device makes of it once more.
+        let has_all = processor_runs_setup && step.phase == Phase::Setup;
+        let inputs = step.inputs.iter().zip(step.ports).zip(&step.reads);
+        for ((value, port), reads) in inputs.filter(|_| !has_all) {
             if let Some((what, id)) = self.read_from_device(value.as_ref(), port, reads) {
                 return Err(NotOnHost::Reads {
                     port: port.name,
