@@ -10,7 +10,7 @@ use sinew::graph::{
     BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, OutputPlace,
     compile_with_nodes,
 };
-use sinew_gpu::{Gpu, GpuError, GpuGraph, GpuInstances};
+use sinew_gpu::{Gpu, GpuError, GpuGraph, GpuInstances, LaunchStyle};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -90,9 +90,14 @@ struct Both {
 impl Both {
     /// `None` without an adapter.
     fn new(text: &str, count: usize) -> Option<Self> {
+        Self::with_style(text, count, LaunchStyle::Auto)
+    }
+
+    fn with_style(text: &str, count: usize, style: LaunchStyle) -> Option<Self> {
         let device = sinew_gpu::test_support::gpu()?;
         let graph = bound(text);
-        let shared = GpuGraph::new(&device, &graph).unwrap_or_else(|e| panic!("{e}"));
+        let shared = GpuGraph::with_style(&device, &graph, style);
+        let shared = shared.unwrap_or_else(|e| panic!("{e}"));
         let instance = || graph.instance().expect("nodes of the processor");
         Some(Self {
             cpu: std::iter::repeat_with(instance).take(count).collect(),
@@ -217,12 +222,18 @@ fn values_drive_morph_targets() {
     let text = document(
         r#""raw": {"node": "measure", "pose": "pose", "gain": {"keys": [[0, 1], [0.4, 3]]}},
            "mixed": {"node": "mix", "values": "raw", "gain": "$g"},
-           "it": {"node": "morph", "mesh": "body", "weights": "mixed"}"#,
-        r#""body": "it", "mixed": "mixed""#,
+           "it": {"node": "morph", "mesh": "body", "weights": "mixed"},
+           "soft": {"node": "smooth", "mesh": "it", "iterations": 3}"#,
+        r#""body": "it", "mixed": "mixed", "soft": "soft""#,
     );
-    let Some(mut both) = Both::new(&text, 3) else {
-        return;
-    };
+    for style in [LaunchStyle::Auto, LaunchStyle::Plain, LaunchStyle::Tiled] {
+        if let Some(both) = Both::with_style(&text, 3, style) {
+            run_morphs(both);
+        }
+    }
+}
+
+fn run_morphs(mut both: Both) {
     let two = ParameterValue::Float(2.0);
     both.gpu.set_parameter(1, "g", &two).expect("fits");
     both.cpu[1].set_parameter("g", &two).expect("fits");
