@@ -761,7 +761,7 @@ pub trait BoundNode: Send + Sync + Debug {
         true
     }
     /// What the node runs on a graphics device, from the same inputs as setup; `None` where it runs on the
-    /// processor only.
+    /// processor only. Drivers of that sort run on the host beside a device, unless they read what the device makes.
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         None
     }

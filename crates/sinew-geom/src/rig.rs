@@ -202,7 +202,7 @@ impl Rig {
 }
 
 /// One moment of a [`Rig`]: local transforms, scene transforms, skinning palette, morph weights.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Pose {
     /// Parent-relative transform of each node.
     pub locals: Vec<LocalTransform>,
@@ -212,4 +212,23 @@ pub struct Pose {
     pub palette: Vec<PackedAffine>,
     /// Weights of all morph targets, nodes one after another.
     pub morph_weights: Vec<f32>,
+}
+
+impl Clone for Pose {
+    fn clone(&self) -> Self {
+        Self {
+            locals: self.locals.clone(),
+            scene_from_node: self.scene_from_node.clone(),
+            palette: self.palette.clone(),
+            morph_weights: self.morph_weights.clone(),
+        }
+    }
+
+    /// Allocates nothing where both are of one rig, so that nodes may use it in each frame.
+    fn clone_from(&mut self, source: &Self) {
+        self.locals.clone_from(&source.locals);
+        self.scene_from_node.clone_from(&source.scene_from_node);
+        self.palette.clone_from(&source.palette);
+        self.morph_weights.clone_from(&source.morph_weights);
+    }
 }

@@ -93,8 +93,8 @@ pub enum GpuError {
         /// wgpu's message.
         message: String,
     },
-    /// A node of the graph runs on the processor only.
-    #[error("{}node '{node}' ({kind}) runs on the processor only", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    /// A node of the graph has no kernels, and is no driver that the host could run beside the device.
+    #[error("{}node '{node}' ({kind}) runs on the processor only: {why}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     NoDeviceSide {
         /// Name of the node.
         node: String,
@@ -102,6 +102,8 @@ pub enum GpuError {
         kind: &'static str,
         /// Where it stands in the document, `file:line:column`; empty where the binder added it.
         place: String,
+        /// Why neither the device nor the host beside it can run it.
+        why: String,
     },
     /// A kernel is wrong; the errors point into its author's text.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 //! changes.
 
 mod binder;
+mod host;
 mod layout;
 mod refresh;
 mod value;
@@ -9,7 +10,7 @@ mod value;
 use crate::cache::CacheError;
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::{ParameterSource, Plan};
-use crate::program::{Link, Program, Step};
+use crate::program::{Link, Place, Program, Step};
 use sinew_deform::{
     BindContext, BindInput, DeviceNode, NodeError, Par, ParameterValue, Parameters, ReadLog,
 };
@@ -223,6 +224,13 @@ impl BoundGraph {
             })
         };
         step.links.iter().map(input).collect()
+    }
+
+    /// What a step of the host left in a setup buffer, tightly packed; `None` for buffers that no such step wrote. For executors on other
+    /// devices, which bring it there.
+    pub fn host_setup_bytes(&self, buffer: usize) -> Option<&[u8]> {
+        let is_there = self.program.is_on_host(Place::Setup(buffer));
+        self.setup.get(buffer).filter(|_| is_there)?.array_bytes()
     }
 
     /// Whether a frame brings what was bound. Allocates only to tell what is wrong.

@@ -2,40 +2,38 @@
 //! processor.
 
 mod frame;
+mod host;
 pub(crate) mod memory;
 mod outputs;
 mod parameters;
 mod rest_offsets;
 pub(crate) mod run;
+mod workspace;
 
 use crate::bind::{BindError, BoundGraph, InputBinding};
 use crate::plan::Plan;
 use crate::program::Step;
 pub use frame::{Frame, UpdateError};
 pub(crate) use frame::{Wanted, check as check_frame, wanted};
+pub use host::HostSteps;
 use memory::{Buffer, Sources};
 pub use outputs::OutputMesh;
 pub(crate) use parameters::find_parameter;
 pub use parameters::{ParameterError, ParameterState};
 pub use rest_offsets::RestOffsetError;
-use run::{Moment, StepState, Surroundings, run_step};
 use sinew_deform::{Par, ParameterValue};
 use std::sync::Arc;
+use workspace::{Given, Steps, Workspace};
 
 /// A bound graph at work: frame buffers, state and parameter values of one character.
 #[derive(Debug)]
 pub struct Instance {
     graph: Arc<BoundGraph>,
-    /// As [`crate::Program::buffers`] of the update says.
-    pub(crate) buffers: Vec<Buffer>,
+    work: Workspace,
     /// The frame before, of those buffers that keep it.
-    pub(crate) previous: Vec<Option<Buffer>>,
-    /// One for each update step.
-    states: Vec<StepState>,
+    previous: Vec<Option<Buffer>>,
     parameters: ParameterState,
     value_inputs: Vec<Vec<f32>>,
-    /// Rest positions of its own, by mesh of the program; empty for those that are as they were bound.
-    moved_rest: Vec<Vec<[f32; 3]>>,
     frames_done: u64,
 }
 
@@ -54,20 +52,16 @@ impl Instance {
     }
 
     pub(crate) fn new(graph: Arc<BoundGraph>) -> Self {
-        let program = &graph.program;
-        let descs = program.frame_buffers.iter();
-        let buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, &graph.inputs)).collect();
-        let kept = buffers.iter().zip(&program.frame_buffers);
+        let work = Workspace::new(&graph, Steps::All);
+        let kept = work.buffers.iter().zip(&graph.program.frame_buffers);
         let previous = kept.map(|(b, d)| d.previous.then(|| b.clone())).collect();
         let inputs = graph.plan.inputs().iter();
         Self {
-            buffers,
             previous,
-            states: program.update_steps.iter().map(StepState::new).collect(),
             parameters: ParameterState::new(&graph),
             value_inputs: inputs.map(|i| vec![0.0; i.count]).collect(),
-            moved_rest: vec![Vec::new(); program.meshes.len()],
             frames_done: 0,
+            work,
             graph,
         }
     }
@@ -109,7 +103,7 @@ impl Instance {
     ) -> Result<(), RestOffsetError> {
         let mut moved = Vec::new();
         let mesh = self.graph.offset_rest(input, offsets, &mut moved)?;
-        self.moved_rest[mesh] = moved;
+        self.work.moved_rest[mesh] = moved;
         Ok(())
     }
 
@@ -141,30 +135,13 @@ impl Instance {
                 values.copy_from_slice(given);
             }
         }
-        let surroundings = Surroundings {
-            meshes: &self.graph.program.meshes,
-            setup: Some(&self.graph.setup),
+        let given = Given {
+            frame,
             values: &self.value_inputs,
-            moved_rest: &self.moved_rest,
-            given: Some(frame),
-        };
-        let moment = Moment {
-            time_secs: frame.time_secs,
-            dt_secs: frame.dt_secs,
+            parameters: &self.parameters,
             par,
         };
-        let steps = self.graph.program.update_steps.iter();
-        for (step, state) in steps.zip(&mut self.states) {
-            let values = &mut state.values;
-            self.parameters.write_step(step, frame.time_secs, values);
-            let ran = run_step(step, state, moment, &surroundings, &mut self.buffers);
-            ran.map_err(|source| UpdateError::Node {
-                node: step.name.clone(),
-                kind: step.desc.name,
-                source,
-            })?;
-            done(step);
-        }
+        self.work.run(&self.graph, given, done)?;
         if self.frames_done == 0 {
             self.copy_to_previous();
         }
@@ -175,15 +152,12 @@ impl Instance {
     /// Forgets the frames so far: solvers start anew, and after the next frame previous equals current.
     /// Parameters stay. Allocates.
     pub fn reset(&mut self) {
-        let steps = self.graph.program.update_steps.iter();
-        for (step, state) in steps.zip(&mut self.states) {
-            state.scratch = step.bound.new_scratch();
-        }
+        self.work.reset(&self.graph);
         self.frames_done = 0;
     }
 
     fn swap_previous(&mut self) {
-        for (now, before) in self.buffers.iter_mut().zip(&mut self.previous) {
+        for (now, before) in self.work.buffers.iter_mut().zip(&mut self.previous) {
             if let Some(before) = before {
                 std::mem::swap(now, before);
             }
@@ -191,7 +165,7 @@ impl Instance {
     }
 
     fn copy_to_previous(&mut self) {
-        for (now, before) in self.buffers.iter().zip(&mut self.previous) {
+        for (now, before) in self.work.buffers.iter().zip(&mut self.previous) {
             if let Some(before) = before {
                 before.copy_from(now);
             }
@@ -200,25 +174,24 @@ impl Instance {
 
     /// Bytes of its own: frame buffers and scratch. What it shares counts in [`BoundGraph::memory_bytes`].
     pub fn memory_bytes(&self) -> usize {
-        let steps = self.graph.program.update_steps.iter();
-        let scratch: usize = steps.map(|s| s.bound.scratch_bytes()).sum();
-        let moved = self.moved_rest.iter();
-        let moved: usize = moved.map(|m| size_of_val(m.as_slice())).sum();
-        scratch + moved + self.buffer_bytes()
+        self.work.bytes(&self.graph) + self.previous_bytes()
     }
 
     pub(crate) fn buffer_bytes(&self) -> usize {
-        let previous = self.previous.iter().flatten();
-        self.buffers.iter().chain(previous).map(Buffer::bytes).sum()
+        self.work.buffer_bytes() + self.previous_bytes()
+    }
+
+    fn previous_bytes(&self) -> usize {
+        self.previous.iter().flatten().map(Buffer::bytes).sum()
     }
 
     fn sources(&self) -> Sources<'_> {
         Sources {
             meshes: &self.graph.program.meshes,
             setup: &self.graph.setup,
-            frame: &self.buffers,
+            frame: &self.work.buffers,
             values: &self.value_inputs,
-            moved_rest: &self.moved_rest,
+            moved_rest: &self.work.moved_rest,
             given: None,
         }
     }

@@ -28,7 +28,8 @@ pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use instance::{
-    Frame, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError, UpdateError,
+    Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError,
+    UpdateError,
 };
 pub use kernel::{
     BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, SUMMARY as KERNEL_SUMMARY,
@@ -37,10 +38,12 @@ pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
 };
-pub use program::{BufferDesc, Content, Link, OutputPlace, Place, PortPlace, Program, Step};
+pub use program::{
+    BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,
+};
 pub use schema::schema;
-/// Of outputs and meshes.
-pub use sinew_geom::Bounds;
+/// Of outputs and meshes, and what drivers make.
+pub use sinew_geom::{Bounds, Pose};
 pub use value::to_plain_json;
 
 /// Checks a document and compiles it.

@@ -1,12 +1,8 @@
 //! What a plan becomes when it is bound: steps over buffers, as data. Executors (the processor here, a graphics
 //! device elsewhere) read it; none of them decides anything that this does not say.
 
-use crate::instance::Frame;
 use crate::plan::ParameterSource;
-use arrayvec::ArrayVec;
-use sinew_deform::{
-    BoundNode, Element, InputValue, MAX_PORTS, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase,
-};
+use sinew_deform::{BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase};
 use sinew_geom::Mesh;
 use std::sync::Arc;
 
@@ -46,6 +42,9 @@ pub struct BufferDesc {
     pub kept: bool,
     /// Whether the content of the frame before is kept beside it, so that outputs have both.
     pub previous: bool,
+    /// Whether a step writes it that the host runs beside a graphics device ([`Step::host`]). It then holds the same thing throughout
+    /// a frame, as the host is done before the device begins.
+    pub host: bool,
 }
 
 /// Where something is that a step reads or writes.
@@ -87,6 +86,44 @@ pub enum Link {
     Lines(usize),
 }
 
+/// Why the host does not run a step where a graphics device runs the graph.
+///
+/// It runs drivers that have no device side and read nothing that a device makes. In setup such a driver may read anything, unless the graph
+/// holds a custom kernel: binding has run setup on the processor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotOnHost {
+    /// The device runs it.
+    #[error("it is made for graphics devices")]
+    DeviceSide,
+    /// It does work of another kind.
+    #[error(
+        "of nodes without kernels, only drivers run beside a graphics device; this is a {kind}"
+    )]
+    NotADriver {
+        /// What it is.
+        kind: &'static str,
+    },
+    /// It makes something that is on devices only.
+    #[error("its output '{port}' is a {what}, which has to be made on the device")]
+    Makes {
+        /// Name of the output.
+        port: &'static str,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It reads something that is on the device.
+    #[error("its input '{port}' reads {what} that node '{node}' makes on the device")]
+    Reads {
+        /// Name of the input.
+        port: &'static str,
+        /// "positions", "values" and so on.
+        what: &'static str,
+        /// Name of the node that makes it.
+        node: String,
+    },
+}
+
 /// One node at work.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -108,6 +145,9 @@ pub struct Step {
     pub values: Vec<ParameterValue>,
     /// Whether the binder added it.
     pub implicit: bool,
+    /// Whether the host runs it where a graphics device runs the graph ([`crate::HostSteps`]), before the device begins; else why not.
+    /// Without a device the processor runs every step.
+    pub host: Result<(), NotOnHost>,
     /// Where it stands in the document, `file:line:column`; empty where the binder added it.
     pub place: String,
 }
@@ -122,17 +162,9 @@ impl Step {
         first.map_or(0, |mesh| mesh.vertex_count())
     }
 
-    /// What the host has of the step's inputs in a frame: poses and values that the caller brought.
-    pub fn host_inputs<'a>(
-        &self,
-        frame: &Frame<'a>,
-    ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
-        let input = |port: &Option<PortPlace>| match port.as_ref()? {
-            PortPlace::Pose(Place::Input(i)) => frame.pose_of(*i).map(InputValue::Pose),
-            PortPlace::Array(Place::Input(i)) => frame.values_of(*i).map(InputValue::Values),
-            _ => None,
-        };
-        self.inputs.iter().map(input).collect()
+    /// Whether the host runs it where a graphics device runs the graph.
+    pub fn runs_on_host(&self) -> bool {
+        self.host.is_ok()
     }
 }
 
@@ -193,6 +225,17 @@ impl Program {
     /// Names of nodes that do not run because no output needs them.
     pub fn dropped(&self) -> &[String] {
         &self.dropped
+    }
+
+    /// Whether the host has what is at a place where a graphics device runs the graph: what came with the frame, and what steps made that
+    /// run on the host.
+    pub fn is_on_host(&self, place: Place) -> bool {
+        let of_host = |phase, i: usize| self.buffers(phase).get(i).is_some_and(|b| b.host);
+        match place {
+            Place::Rest(_) | Place::Input(_) => true,
+            Place::Setup(i) => of_host(Phase::Setup, i),
+            Place::Frame(i) => of_host(Phase::Update, i),
+        }
     }
 
     /// The first step that only a graphics device can run.

@@ -1,11 +1,14 @@
 //! Nodes that are not in the registry.
 
 use sinew_deform::{
-    AttributeRead, BindContext, BoundNode, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
-    Par, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
+    AttributeRead, BindContext, BoundNode, InputValue, MeshEffect, MeshReads, NodeDesc, NodeError,
+    NodeKind, Par, ParameterDesc, Phase, PortDesc, PortType, REGISTRY, UpdateContext,
 };
 use sinew_geom::{Affine, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
-use sinew_graph::{BindError, Frame, InputBinding, Instance, NoNesting, compile_with_nodes};
+use sinew_graph::{
+    BindError, BoundGraph, Frame, HostSteps, InputBinding, Instance, NoNesting, OutputPlace,
+    ParameterState, Place, compile_with_nodes,
+};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -413,6 +416,24 @@ impl BoundNode for Half {
     }
 }
 
+fn one_joint() -> Rig {
+    let joint = Joint {
+        node: 0,
+        joint_from_bind: Affine::identity(),
+    };
+    Rig::new(
+        vec![Node {
+            name: "root".into(),
+            parent: None,
+            local: LocalTransform::Trs(Trs::default()),
+            morph_weights: Vec::new(),
+            morph_offset: 0,
+        }],
+        vec![joint],
+    )
+    .expect("valid")
+}
+
 #[test]
 fn a_node_can_give_a_pose() {
     let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
@@ -424,21 +445,7 @@ fn a_node_can_give_a_pose() {
         .chain(REGISTRY.iter().copied())
         .collect();
     let plan = compile_with_nodes("g.json", text, &NoNesting, &nodes).expect("valid");
-    let joint = Joint {
-        node: 0,
-        joint_from_bind: Affine::identity(),
-    };
-    let rig = Rig::new(
-        vec![Node {
-            name: "root".into(),
-            parent: None,
-            local: LocalTransform::Trs(Trs::default()),
-            morph_weights: Vec::new(),
-            morph_offset: 0,
-        }],
-        vec![joint],
-    )
-    .expect("valid");
+    let rig = one_joint();
     let mut mesh = meshes::cube();
     mesh.influences = Some(Influences::rigid(mesh.vertex_count(), 0));
     let rest = mesh.positions.clone();
@@ -460,6 +467,72 @@ fn a_node_can_give_a_pose() {
     assert_eq!(quarter.palette[0].rows[0][3], 1.0);
     assert!(i.pose_output("pose").is_none(), "the caller has it");
     assert!(i.pose_output("body").is_none(), "a mesh");
+}
+
+/// Beside a graphics device the host runs drivers without kernels, and those alone.
+#[test]
+fn the_host_runs_drivers_for_a_device() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+     "nodes": {"half": {"node": "half", "pose": "pose"}, "three": {"node": "three"},
+               "skin": {"node": "skin", "mesh": "body", "pose": "half"},
+               "slip": {"node": "slip", "mesh": "skin"}},
+     "outputs": {"body": "slip", "half": "half", "three": "three"}}"#;
+    let nodes: Vec<&'static NodeDesc> = [&HALF, &THREE, &SLIP]
+        .into_iter()
+        .chain(REGISTRY.iter().copied())
+        .collect();
+    let plan = compile_with_nodes("g.json", text, &NoNesting, &nodes).expect("valid");
+    let rig = one_joint();
+    let mut mesh = meshes::cube();
+    mesh.influences = Some(Influences::rigid(mesh.vertex_count(), 0));
+    let mut pose = rig.rest_pose();
+    let inputs = [
+        InputBinding::Mesh(Arc::new(mesh)),
+        InputBinding::Pose(Arc::new(rig)),
+    ];
+    let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq).expect("binds");
+    let graph = Arc::new(graph);
+    let program = graph.program();
+    let steps = |phase| program.steps(phase).iter();
+    let all: Vec<(&str, bool)> = steps(Phase::Setup)
+        .chain(steps(Phase::Update))
+        .map(|s| (s.name.as_str(), s.runs_on_host()))
+        .filter(|(name, _)| !name.starts_with("frames"))
+        .collect();
+    let expected = [
+        ("three", true),
+        ("half", true),
+        ("skin", false),
+        ("slip", false),
+    ];
+    assert_eq!(all, expected);
+    let skin = steps(Phase::Update).find(|s| s.name == "skin");
+    let skin = skin.expect("it runs");
+
+    pose.palette[0].rows[0][3] = 4.0;
+    let frame = Frame {
+        pose: Some(&pose),
+        ..Frame::default()
+    };
+    let mut host = HostSteps::new(&graph);
+    host.update(&frame, &ParameterState::new(&graph))
+        .expect("fits");
+    let ports = skin.desc.inputs.iter().map(|p| p.name);
+    for (port, value) in ports.zip(host.inputs(skin, &frame)) {
+        match (port, value) {
+            ("pose", Some(InputValue::Pose(pose))) => assert_eq!(pose.palette[0].rows[0][3], 2.0),
+            (port, value) => assert!(port != "pose" && value.is_none(), "{port}: {value:?}"),
+        }
+    }
+    let OutputPlace::Floats(Place::Setup(three)) = program.outputs()[2] else {
+        panic!("made in setup: {:?}", program.outputs()[2]);
+    };
+    let bytes = [1.0_f32, 2.0, 3.0].map(f32::to_ne_bytes).concat();
+    assert_eq!(graph.host_setup_bytes(three), Some(bytes.as_slice()));
+    let OutputPlace::Pose(half) = program.outputs()[1] else {
+        panic!("a pose: {:?}", program.outputs()[1]);
+    };
+    assert!(program.is_on_host(half) && host.pose(half).is_some());
 }
 
 const NUMBER: &[ParameterDesc] = &[ParameterDesc::float("w", 0.5, 0.0, 1.0, "A number.")];

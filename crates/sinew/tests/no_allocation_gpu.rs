@@ -11,11 +11,12 @@
 
 mod common;
 mod devices;
+mod drivers;
 
 use common::{assets, bindings};
 use devices::{numbers, posed, poses};
 use sinew::deform::{Par, ParameterValue, REGISTRY};
-use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
+use sinew::graph::{BoundGraph, Frame, NoNesting, compile_with_nodes};
 use sinew_gpu::{GpuGraph, GpuInstances};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
@@ -171,6 +172,18 @@ const PASSES: &str = r#"{"sinew": "1.0",
            "posed": {"node": "skin", "mesh": "soft", "pose": "pose"}},
  "outputs": {"body": "posed"}}"#;
 
+/// Drivers on the host: from a pose to values and back, into a kernel and to outputs.
+const DRIVEN: &str = r#"{"sinew": "1.0",
+ "nodes": {"m": {"node": "measure", "pose": "pose", "gain": {"keys": [[0, 1], [1, 2]]}},
+           "n": {"node": "mix", "values": "m"}, "sum": {"node": "total", "values": "n"},
+           "p": {"node": "push", "pose": "pose", "values": "sum"},
+           "soft": {"node": "kernel", "domain": "vertex",
+                    "inputs": {"mesh": {"type": "mesh", "link": "body"}, "n": {"type": "values", "link": "n"}},
+                    "outputs": {"mesh": {"type": "mesh", "writes": ["positions"]}},
+                    "text": "write_mesh_positions(index, read_mesh_positions(index) * read_n(0u));"},
+           "posed": {"node": "skin", "mesh": "soft", "pose": "p"}},
+ "outputs": {"body": "posed", "sum": "sum", "p": "p"}}"#;
+
 // One test: counters of the device would see what others make.
 #[test]
 fn frames_allocate_compile_and_make_nothing() {
@@ -184,11 +197,13 @@ fn frames_allocate_compile_and_make_nothing() {
     // Behind skinning, so that nothing is done in setup.
     let documents = REGISTRY.iter().map(|desc| posed(desc, "skin", false));
     let mut documents: Vec<String> = documents.collect();
-    documents.push(PASSES.to_owned());
+    documents.extend([PASSES, DRIVEN].map(str::to_owned));
+    let nodes = drivers::nodes();
     let count = 5;
     let poses = poses(&asset, &[0.0, 0.2, 0.4, 0.6, 0.8]);
     for text in documents {
-        let plan = Arc::new(compile("g.json", &text, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
+        let plan = compile_with_nodes("g.json", &text, &NoNesting, &nodes);
+        let plan = Arc::new(plan.unwrap_or_else(|e| panic!("{e}")));
         let inputs = bindings(&asset, &plan);
         let values = numbers(&plan);
         let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, v.as_slice())).collect();

@@ -1,5 +1,5 @@
 //! What the host sends with each frame: one block of memory that holds, node after node, the uniforms and arrays of all
-//! instances.
+//! instances; behind those the values that callers bring and that steps of the host make.
 
 use super::batches::Batches;
 use super::memory::{ArrayShape, Memory};
@@ -11,7 +11,7 @@ use sinew_deform::{
     DeviceFrame, DeviceFrameData, InputValue, Inputs, MAX_FRAME_ARRAYS, ParameterValue, Parameters,
     Phase, ReadLog,
 };
-use sinew_graph::{BoundGraph, Frame, InputType, ParameterState};
+use sinew_graph::{BoundGraph, Frame, HostSteps, InputType, ParameterState};
 use std::ops::Range;
 
 /// Part of the block: one array of all instances, one after another.
@@ -33,6 +33,8 @@ pub(super) struct FrameData {
     of_node: Vec<Range<usize>>,
     /// Regions of each values input.
     of_input: Vec<Option<usize>>,
+    /// Frame buffers that steps of the host write, and their regions.
+    of_host: Vec<(usize, usize)>,
     /// Sixteen bytes each, so that any element is aligned.
     block: Vec<[u32; 4]>,
     /// Values of the node parameters, node after node; those of the instance that was written last.
@@ -100,6 +102,14 @@ impl FrameData {
                 is_values.then(|| add(Memory::Values { input }) - 1)
             })
             .collect();
+        let of_host = match phase {
+            Phase::Setup => Vec::new(),
+            Phase::Update => super::host::arrays(graph, nodes),
+        };
+        let of_host = of_host
+            .into_iter()
+            .map(|i| (i, add(Memory::Frame(i)) - 1))
+            .collect();
         let vary = nodes
             .iter()
             .map(|n| n.phase == phase && n.device.passes_vary);
@@ -108,6 +118,7 @@ impl FrameData {
             regions,
             of_node,
             of_input,
+            of_host,
             values: nodes.iter().map(|n| n.step.values.clone()).collect(),
             batches: Batches::new(
                 vary.collect(),
@@ -147,7 +158,7 @@ impl FrameData {
         self.batches.arrange()
     }
 
-    /// Writes what one instance needs of a frame.
+    /// Writes what one instance needs of a frame; `host` has run its steps.
     pub(super) fn write(
         &mut self,
         nodes: &[NodeOnDevice],
@@ -155,6 +166,7 @@ impl FrameData {
         instance: usize,
         frame: &Frame<'_>,
         parameters: &ParameterState,
+        host: &HostSteps,
     ) -> Result<(), GpuError> {
         for node in nodes.iter().filter(|n| n.phase == phase) {
             let values = &mut self.values[node.index];
@@ -164,7 +176,7 @@ impl FrameData {
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
             let regions = &self.regions[self.of_node[node.index].clone()];
             let mut data = slices(bytes, regions, instance);
-            let inputs = node.step.host_inputs(frame);
+            let inputs = host.inputs(&node.step, frame);
             let frame = device_frame(node, frame, values, &inputs, &self.log);
             node.step.bound.write_device_frame(&frame, &mut data);
             if let Some(batches) = self.batches.node(node.index) {
@@ -180,21 +192,27 @@ impl FrameData {
                 source,
             })?;
         }
-        self.write_values(instance, frame);
+        self.write_arrays(instance, frame, host);
         Ok(())
     }
 
-    fn write_values(&mut self, instance: usize, frame: &Frame<'_>) {
-        for (input, region) in self.of_input.iter().enumerate() {
-            let Some(region) = region.and_then(|r| self.regions.get(r)) else {
+    /// What the caller brought, and what steps of the host made.
+    fn write_arrays(&mut self, instance: usize, frame: &Frame<'_>, host: &HostSteps) {
+        let given = self.of_input.iter().enumerate().filter_map(|(i, region)| {
+            let bytes: &[u8] = bytemuck::cast_slice(frame.values_of(i)?);
+            Some(((*region)?, bytes))
+        });
+        let made = self.of_host.iter();
+        let made = made.filter_map(|&(buffer, region)| Some((region, host.array_bytes(buffer)?)));
+        let block: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
+        for (region, from) in given.chain(made) {
+            let Some(region) = self.regions.get(region) else {
                 continue;
             };
-            let given = frame.values.iter().find(|v| v.0 == input).map(|v| v.1);
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
             let start = region.start + instance * region.stride;
-            if let (Some(values), Some(out)) = (given, bytes.get_mut(start..start + region.stride))
-            {
-                out.copy_from_slice(bytemuck::cast_slice(values));
+            let out = block.get_mut(start..start + region.stride);
+            if let Some(out) = out.filter(|out| out.len() == from.len()) {
+                out.copy_from_slice(from);
             }
         }
     }

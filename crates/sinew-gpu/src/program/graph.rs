@@ -17,7 +17,7 @@ use crate::error::GpuError;
 use crate::gpu::Gpu;
 use bytemuck::cast_slice;
 use sinew_deform::{MeshAttribute, Phase};
-use sinew_graph::{BoundGraph, Frame, ParameterState};
+use sinew_graph::{BoundGraph, Frame, HostSteps, ParameterState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -59,10 +59,11 @@ pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 impl GpuGraph {
-    /// Brings a bound graph to a device: uploads what setup bound, compiles the launches of setup and runs them.
+    /// Brings a bound graph to a device: uploads what setup bound, compiles the launches of setup and runs them. Drivers without kernels
+    /// whose inputs the host has stay there ([`sinew_graph::Step::host`]).
     ///
     /// # Errors
-    /// [`GpuError::NoDeviceSide`] names a node that runs on the processor only; limits, memory and lost devices otherwise.
+    /// [`GpuError::NoDeviceSide`] names a node that neither the device nor the host beside it can run; limits, memory and lost devices otherwise.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
         Self::with_style(gpu, graph, LaunchStyle::Auto)
     }
@@ -264,7 +265,10 @@ impl Shared {
                     let tiling = tilings.into_iter().find(|t| t.launch == launch);
                     tiling.map(|t| t.tiles.words.clone()).unwrap_or_default()
                 }
-                Memory::Setup(_) => vec![0; self.shape(memory).bytes(1).div_ceil(4)],
+                Memory::Setup(i) => match self.graph.host_setup_bytes(i) {
+                    Some(bytes) => words(bytes),
+                    None => vec![0; self.shape(memory).bytes(1).div_ceil(4)],
+                },
                 Memory::Scratch { node, .. } if self.nodes[node].phase == Phase::Setup => {
                     vec![0; self.shape(memory).bytes(1).div_ceil(4)]
                 }
@@ -320,7 +324,8 @@ impl Shared {
         let parameters = ParameterState::new(&self.graph);
         let frame = Frame::default();
         data.begin_frame();
-        data.write(&self.nodes, Phase::Setup, 0, &frame, &parameters)?;
+        let host = HostSteps::new(&self.graph);
+        data.write(&self.nodes, Phase::Setup, 0, &frame, &parameters, &host)?;
         data.end_frame();
         let block = Buffer::from_slice(&self.gpu, "setup data", data.block(), BufferUse::Storage)?;
         let buffers = SetupBuffers {

@@ -5,6 +5,7 @@ use super::bounds::OutputBounds;
 use super::frame_data::FrameData;
 use super::graph::{LaunchPlan, Shared, block_binding, bound, each_launch};
 use super::group::Group;
+use super::host::HostSide;
 use super::launch::{self, Buffers, Launch};
 use super::memory::{ArrayShape, Memory};
 use super::outputs::output_memories;
@@ -38,6 +39,7 @@ pub struct GpuInstances {
     pub(super) frames_done: u64,
     pub(super) readback: Readback,
     pub(super) moved: Vec<[f32; 3]>,
+    pub(super) host: HostSide,
 }
 
 /// A kernel as data, for engines that do not use wgpu.
@@ -122,12 +124,15 @@ impl GpuInstances {
             )
         });
         let (mut buffers, mut previous) = (BTreeMap::new(), BTreeMap::new());
+        let outputs = output_memories(graph);
         let mut needed = bound(&plan.groups, nodes);
-        needed.extend(output_memories(graph));
+        needed.extend(&outputs);
         for memory in needed {
             let shared_by_all =
                 shared.buffers.contains_key(&memory) || plan.buffers.contains_key(&memory);
-            if shared_by_all || buffers.contains_key(&memory) {
+            // What the host makes is read from the block, unless others bind it.
+            let in_block = data.range(memory).is_some() && !outputs.contains(&memory);
+            if shared_by_all || in_block || buffers.contains_key(&memory) {
                 continue;
             }
             let words = shape(memory).bytes(count).div_ceil(4);
@@ -149,6 +154,7 @@ impl GpuInstances {
         }
         let mut out = Self {
             parameters: vec![ParameterState::new(graph); count],
+            host: HostSide::new(graph, count, &data, &buffers),
             shared: shared.clone(),
             plan,
             count,
@@ -231,10 +237,12 @@ impl GpuInstances {
         Ok(state.set(&self.shared.graph, name, value)?)
     }
 
-    /// Sends what the frames of all characters need: the first half of an update. Nothing changes where it fails.
+    /// Runs the drivers of the host and sends what the frames of all characters need: the first half of an update. Nothing changes where
+    /// frames do not fit. For drivers with state each call is a frame.
     ///
     /// # Errors
-    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit, [`GpuError::DeviceLost`].
+    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit or a driver does not do what it declares,
+    /// [`GpuError::DeviceLost`].
     pub fn send(&mut self, frames: &[Frame<'_>]) -> Result<(), GpuError> {
         if frames.len() != self.count {
             return Err(GpuError::FrameCount {
@@ -249,9 +257,11 @@ impl GpuInstances {
         for (instance, frame) in frames.iter().enumerate() {
             let parameters = &mut self.parameters[instance];
             parameters.sample(&self.shared.graph, frame.time_secs);
+            let host = &mut self.host.characters[instance];
+            host.update(frame, parameters)?;
             let nodes = &self.shared.nodes;
             self.data
-                .write(nodes, Phase::Update, instance, frame, parameters)?;
+                .write(nodes, Phase::Update, instance, frame, parameters, host)?;
         }
         let gpu = &self.shared.gpu;
         if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch)
@@ -270,6 +280,7 @@ impl GpuInstances {
 
     /// The same; with `times`, span `i` is dispatch `i` of [`Self::dispatches`].
     fn record_timed(&mut self, encoder: &mut wgpu::CommandEncoder, times: Option<&Timestamps>) {
+        self.host.record(encoder, self.block.raw());
         let odd = self.is_odd();
         let mut span = 0_u32;
         match times {
@@ -389,12 +400,14 @@ impl GpuInstances {
         Ok(range.and_then(|r| block.get(r)).map(<[u8]>::to_vec))
     }
 
-    /// Forgets the frames so far: after the next one previous equals current. State of nodes becomes zero again.
+    /// Forgets the frames so far: after the next one previous equals current. State of nodes on the device becomes zero again, that of
+    /// drivers on the host what it was at first.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`].
     pub fn reset(&mut self) -> Result<(), GpuError> {
         self.frames_done = 0;
+        self.host.reset();
         let scratch = self.buffers.iter();
         let scratch = scratch.filter(|(m, _)| matches!(m, Memory::Scratch { .. }));
         self.shared.gpu.submit("reset", |encoder| {

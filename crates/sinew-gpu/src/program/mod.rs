@@ -9,6 +9,7 @@ mod crowd;
 mod frame_data;
 mod graph;
 mod group;
+mod host;
 mod instances;
 mod launch;
 mod memory;

@@ -5,7 +5,7 @@ use super::names::PortMemory;
 use super::rows::RowShape;
 use crate::error::GpuError;
 use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
-use sinew_graph::{BoundGraph, Content, Place, PortPlace, Step};
+use sinew_graph::{BoundGraph, Content, NotOnHost, PortPlace, Step};
 
 /// A step with its device side.
 #[derive(Debug)]
@@ -39,28 +39,17 @@ fn port_memory(port: &Option<PortPlace>) -> PortMemory {
     }
 }
 
-/// All steps of a graph, setup first; `simple` for devices that are slow to compile long kernels.
+/// All steps of a graph that the device runs, setup first; `simple` for devices that are slow to compile long kernels.
 ///
 /// # Errors
-/// [`GpuError::NoDeviceSide`] names the first node that runs on the processor only.
+/// [`GpuError::NoDeviceSide`] names the first node that neither the device nor the host beside it can run.
 pub(super) fn nodes(graph: &BoundGraph, simple: bool) -> Result<Vec<NodeOnDevice>, GpuError> {
     let program = graph.program();
     let mut out = Vec::new();
     for phase in [Phase::Setup, Phase::Update] {
-        for step in program.steps(phase) {
-            let no_device_side = || GpuError::NoDeviceSide {
-                node: step.name.clone(),
-                kind: step.desc.name,
-                place: step.place.clone(),
-            };
-            // Poses live on the host: a step that makes one, or takes one that a step made, does not run here.
-            let mut ports = step.inputs.iter().chain(&step.outputs).flatten();
-            if ports
-                .any(|p| matches!(p, PortPlace::Pose(place) if !matches!(place, Place::Input(_))))
-            {
-                return Err(no_device_side());
-            }
-            let device = graph.device_node(step).ok_or_else(no_device_side)?;
+        let steps = program.steps(phase).iter();
+        for step in steps.filter(|s| !s.runs_on_host()) {
+            let device = device_node(graph, step)?;
             out.push(NodeOnDevice {
                 index: out.len(),
                 phase,
@@ -78,6 +67,27 @@ pub(super) fn nodes(graph: &BoundGraph, simple: bool) -> Result<Vec<NodeOnDevice
         }
     }
     Ok(out)
+}
+
+fn device_node(graph: &BoundGraph, step: &Step) -> Result<DeviceNode, GpuError> {
+    let refused = |why: String| GpuError::NoDeviceSide {
+        node: step.name.clone(),
+        kind: step.desc.name,
+        place: step.place.clone(),
+        why,
+    };
+    let why = || step.host.as_ref().err().map(NotOnHost::to_string);
+    let device = graph
+        .device_node(step)
+        .ok_or_else(|| refused(why().unwrap_or_default()))?;
+    let mut outputs = step.outputs.iter().zip(step.desc.outputs);
+    match outputs.find(|(place, _)| matches!(place, Some(PortPlace::Pose(_)))) {
+        None => Ok(device),
+        Some((_, port)) => Err(refused(format!(
+            "its output '{}' is a pose, which kernels cannot make",
+            port.name
+        ))),
+    }
 }
 
 /// The shape of any array of the program.

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::error::GpuError;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
-use sinew_graph::{BoundGraph, Bounds, OutputPlace, Place};
+use sinew_graph::{BoundGraph, Bounds, OutputPlace, Place, Pose};
 
 /// A mesh output in device memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +149,15 @@ impl GpuInstances {
         }
     }
 
+    /// The pose output of that name of one character, where a driver on the host made it, as the frame sent last left it. `None` where there is no
+    /// such output or character; a pose input that is an output, too, is the caller's own. Nothing waits for the device.
+    pub fn pose_output(&self, name: &str, instance: usize) -> Option<&Pose> {
+        match self.output(name)? {
+            OutputPlace::Pose(place) => self.host.characters.get(instance)?.pose(*place),
+            _ => None,
+        }
+    }
+
     fn array_output(&self, place: Place) -> Option<GpuArrayOutput<'_>> {
         let memory = Memory::at(place, MeshAttribute::Positions);
         let shape = self.shape(memory);
@@ -165,7 +174,7 @@ impl GpuInstances {
         before: bool,
         instance: usize,
     ) -> Result<Vec<T>, GpuError> {
-        // What the caller brought need not come back from the device.
+        // What the host has need not come back from the device.
         if let Some(bytes) = self.data.written(memory, instance) {
             return Ok(bytemuck::cast_slice(bytes).to_vec());
         }

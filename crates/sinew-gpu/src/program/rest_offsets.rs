@@ -45,10 +45,11 @@ impl GpuInstances {
             self.launches = self.make_launches(&buffers, &self.bounds)?;
             self.buffers = buffers;
         }
-        let Some(buffer) = self.buffers.get(&memory) else {
-            return Ok(());
-        };
-        let words: &[u32] = cast_slice(&self.moved);
-        buffer.write(&shared.gpu, instance * words.len(), words)
+        if let Some(buffer) = self.buffers.get(&memory) {
+            let words: &[u32] = cast_slice(&self.moved);
+            buffer.write(&shared.gpu, instance * words.len(), words)?;
+        }
+        self.host.characters[instance].set_rest_positions(mesh, &self.moved);
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use super::{BindError, BoundGraph, InputBinding, fixed};
 use crate::cache::Saved;
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
-use crate::program::{Content, Link, Program, Step};
+use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BoundNode, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
@@ -15,6 +15,9 @@ use sinew_deform::{
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
+
+/// A node after setup, and its parameters.
+pub(super) type Bound = (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>);
 
 pub(super) struct Binder<'a> {
     plan: &'a Plan,
@@ -27,7 +30,7 @@ pub(super) struct Binder<'a> {
     values: Vec<Vec<Value>>,
     pub(super) pending: Vec<PendingStep>,
     /// One for each pending step.
-    bound: Vec<(PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>)>,
+    pub(super) bound: Vec<Bound>,
     parameters: Vec<ParameterValue>,
     /// Normals and tangents made for positions before.
     pub(super) frames: Vec<Frames>,
@@ -260,20 +263,7 @@ impl Binder<'_> {
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
     ) -> Result<Box<dyn BoundNode>, BindError> {
-        let bind_input = |(value, port): (&Option<Value>, &PortDesc)| {
-            Some(match link(value.as_ref()?, port) {
-                Link::Mesh(mesh) => BindInput::Mesh(&self.meshes[mesh]),
-                Link::Pose(input) => BindInput::Pose(self.rigs[input].as_deref()?),
-                Link::Mask => BindInput::Mask,
-                Link::Values(n) => BindInput::Values(n),
-                Link::Lines(n) => BindInput::Lines(n),
-            })
-        };
-        let bind_inputs: Vec<Option<BindInput<'_>>> = inputs
-            .iter()
-            .zip(node.desc.inputs)
-            .map(bind_input)
-            .collect();
+        let bind_inputs = self.link_inputs(node, inputs);
         let log = ReadLog::new();
         let fixed = fixed(&node.parameters);
         let context = BindContext {
@@ -297,6 +287,28 @@ impl Binder<'_> {
             .map_err(NodeError::from)
             .and(result)
             .map_err(|source| refused(node, source))
+    }
+
+    /// What is linked to a node, as setup sees it.
+    pub(super) fn link_inputs(
+        &self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+    ) -> Vec<Option<BindInput<'_>>> {
+        let bind_input = |(value, port): (&Option<Value>, &PortDesc)| {
+            Some(match link(value.as_ref()?, port) {
+                Link::Mesh(mesh) => BindInput::Mesh(&self.meshes[mesh]),
+                Link::Pose(input) => BindInput::Pose(self.rigs[input].as_deref()?),
+                Link::Mask => BindInput::Mask,
+                Link::Values(n) => BindInput::Values(n),
+                Link::Lines(n) => BindInput::Lines(n),
+            })
+        };
+        inputs
+            .iter()
+            .zip(node.desc.inputs)
+            .map(bind_input)
+            .collect()
     }
 
     /// Whether the values that animation will bring fit what was bound.
@@ -420,15 +432,17 @@ impl Binder<'_> {
             self.layout.read_output(value);
         }
         let runs = self.layout.mark_live(&mut self.pending);
+        let hosts = self.find_host_steps(&runs);
         let layout = &mut self.layout;
         let mut program = Program {
             setup_buffers: layout.assign(&self.pending, &runs, Phase::Setup),
             frame_buffers: layout.assign(&self.pending, &runs, Phase::Update),
             ..Program::default()
         };
-        for ((pending, bound), runs) in self.pending.iter().zip(self.bound).zip(runs) {
+        let bound = self.bound.into_iter().zip(hosts);
+        for ((pending, (bound, host)), runs) in self.pending.iter().zip(bound).zip(runs) {
             if runs {
-                let step = step(&self.layout, pending, bound);
+                let step = step(&self.layout, pending, bound, host);
                 match pending.phase {
                     Phase::Setup => program.setup_steps.push(step),
                     Phase::Update => program.update_steps.push(step),
@@ -452,7 +466,8 @@ impl Binder<'_> {
 fn step(
     layout: &Layout,
     pending: &PendingStep,
-    (node, bound, values): (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>),
+    (node, bound, values): Bound,
+    host: Result<(), NotOnHost>,
 ) -> Step {
     let inputs = pending.inputs.iter().zip(&pending.reads);
     Step {
@@ -477,6 +492,7 @@ fn step(
         sources: node.parameters,
         bound,
         values,
+        host,
     }
 }
 

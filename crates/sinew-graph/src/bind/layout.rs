@@ -18,6 +18,8 @@ struct Virtual {
     /// Read after its phase.
     kept: bool,
     output: bool,
+    /// Made by a step that the host runs beside a graphics device.
+    host: bool,
     buffer: Option<usize>,
 }
 
@@ -46,7 +48,7 @@ pub(super) enum PendingOutput {
 }
 
 impl PendingOutput {
-    fn written(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn written(&self) -> impl Iterator<Item = usize> {
         match *self {
             Self::Mesh { written, .. } => written,
             Self::Pose(id) | Self::Array(id) => [Some(id), None, None, None],
@@ -91,6 +93,7 @@ impl Layout {
             last_use: 0,
             kept: false,
             output: false,
+            host: false,
             buffer: None,
         });
         self.virtuals.len() - 1
@@ -184,6 +187,21 @@ impl Layout {
         }
     }
 
+    /// Marks what a step of the host makes.
+    pub(super) fn mark_host(&mut self, step: &PendingStep) {
+        for id in step.outputs.iter().flat_map(PendingOutput::written) {
+            self.virtuals[id].host = true;
+        }
+    }
+
+    /// The virtual buffer at a location, where the host does not have it beside a graphics device.
+    pub(super) fn on_device(&self, location: Location) -> Option<usize> {
+        match location {
+            Location::Virtual(id) if !self.virtuals[id].host => Some(id),
+            Location::Virtual(_) | Location::Rest(_) | Location::Input(_) => None,
+        }
+    }
+
     /// Gives every live virtual buffer of a phase a buffer, which is free again after the last read of what it
     /// held.
     pub(super) fn assign(
@@ -204,7 +222,9 @@ impl Layout {
                 }
                 let fits = |b: usize| {
                     !v.kept
+                        && !v.host
                         && !buffers[b].kept
+                        && !buffers[b].host
                         && buffers[b].content == v.content
                         && busy_until[b] < index
                 };
@@ -214,6 +234,7 @@ impl Layout {
                         content: v.content,
                         kept: v.kept,
                         previous: v.output && phase == Phase::Update && is_attribute(v.content),
+                        host: v.host,
                     });
                     busy_until.push(0);
                     buffers.len() - 1

@@ -26,7 +26,8 @@ impl<'a> Frame<'a> {
         let own = self.poses.iter().find(|p| p.0 == input).map(|p| p.1);
         own.or(self.pose)
     }
-    pub(crate) fn values_of(&self, input: usize) -> Option<&'a [f32]> {
+    /// The floats of a values input, by index into [`Plan::inputs`].
+    pub fn values_of(&self, input: usize) -> Option<&'a [f32]> {
         self.values.iter().find(|v| v.0 == input).map(|v| v.1)
     }
 }

@@ -3,6 +3,7 @@
 use super::Frame;
 use crate::bind::InputBinding;
 use crate::program::{BufferDesc, Content, Place};
+use bytemuck::cast_slice;
 use sinew_deform::{Element, Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
 use sinew_geom::{Mesh, Pose};
 use std::sync::Arc;
@@ -70,6 +71,17 @@ impl Buffer {
         }
     }
 
+    /// The elements of an array, tightly packed.
+    pub(crate) fn array_bytes(&self) -> Option<&[u8]> {
+        Some(match self {
+            Self::Float(v) => cast_slice(v),
+            Self::Vec3(v) => cast_slice(v),
+            Self::Vec4(v) => cast_slice(v),
+            Self::Line(v) => cast_slice(v),
+            Self::Pose(_) => return None,
+        })
+    }
+
     pub(crate) fn floats(&self) -> Option<&[f32]> {
         match self {
             Self::Float(v) => Some(v),
@@ -112,7 +124,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) values: &'a [Vec<f32>],
     /// Rest positions that an instance has of its own, by mesh; empty ones are as they were bound.
     pub(crate) moved_rest: &'a [Vec<[f32; 3]>],
-    /// Brings the poses; there is none in setup.
+    /// Brings poses, and values before those of `values`; there is none in setup.
     pub(crate) given: Option<&'a Frame<'a>>,
 }
 
@@ -166,7 +178,10 @@ impl<'a> Sources<'a> {
 
     pub(crate) fn floats(&self, place: Place) -> Option<&'a [f32]> {
         match place {
-            Place::Input(i) => self.values.get(i).map(Vec::as_slice),
+            Place::Input(i) => {
+                let given = self.given.and_then(|frame| frame.values_of(i));
+                given.or_else(|| self.values.get(i).map(Vec::as_slice))
+            }
             _ => self.buffer(place)?.floats(),
         }
     }

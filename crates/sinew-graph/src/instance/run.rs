@@ -3,7 +3,7 @@
 use super::Frame;
 use super::memory::{Buffer, Sources};
 use crate::bind::{BindError, InputBinding};
-use crate::program::{Place, PortPlace, Program, Step};
+use crate::program::{BufferDesc, Place, PortPlace, Program, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
     InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshViewMut, Misread, OutputValue, Outputs,
@@ -39,28 +39,27 @@ pub(super) struct Moment {
     pub(super) par: Par,
 }
 
-/// Runs the setup steps. What only they read is given back.
+/// Runs the setup steps: all of them, or those of the host where only a graphics device can run the graph. What only they read is given
+/// back.
 pub(crate) fn run_setup(
     program: &Program,
     inputs: &[InputBinding],
     par: Par,
 ) -> Result<Vec<Buffer>, BindError> {
-    if program.device_only().is_some() {
-        // Whoever has a device runs them there; nothing here can.
-        return Ok(program
-            .setup_buffers
-            .iter()
-            .map(|_| Buffer::default())
-            .collect());
-    }
-    let descs = program.setup_buffers.iter();
-    let mut buffers: Vec<Buffer> = descs.map(|d| Buffer::new(d, inputs)).collect();
+    // Whoever has a device runs the others there.
+    let host_only = program.device_only().is_some();
+    let buffer = |desc: &BufferDesc| match host_only && !desc.host {
+        true => Buffer::default(),
+        false => Buffer::new(desc, inputs),
+    };
+    let mut buffers: Vec<Buffer> = program.setup_buffers.iter().map(buffer).collect();
     let moment = Moment {
         time_secs: 0.0,
         dt_secs: 0.0,
         par,
     };
-    for step in &program.setup_steps {
+    let steps = program.setup_steps.iter();
+    for step in steps.filter(|s| !host_only || s.runs_on_host()) {
         let surroundings = Surroundings {
             meshes: &program.meshes,
             setup: None,
@@ -78,7 +77,7 @@ pub(crate) fn run_setup(
         })?;
     }
     for (buffer, desc) in buffers.iter_mut().zip(&program.setup_buffers) {
-        if !desc.kept {
+        if !desc.kept && !desc.host {
             *buffer = Buffer::default();
         }
     }
@@ -250,7 +249,7 @@ fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
     }
 }
 
-fn input_value<'a>(
+pub(super) fn input_value<'a>(
     sources: &Sources<'a>,
     place: &PortPlace,
     ty: PortType,

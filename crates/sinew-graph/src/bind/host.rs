@@ -1,0 +1,107 @@
+//! Which steps the host runs where a graphics device runs the others: small work on what the host has anyway.
+
+use super::binder::Binder;
+use super::fixed;
+use super::layout::{PendingOutput, PendingStep};
+use super::value::Value;
+use crate::program::NotOnHost;
+use sinew_deform::{
+    BindContext, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, Phase, PortDesc, PortType,
+    ReadLog,
+};
+
+impl Binder<'_> {
+    /// Decides it for each step, and tells the layout what those of the host make. `runs` says which steps run at all.
+    pub(super) fn find_host_steps(&mut self, runs: &[bool]) -> Vec<Result<(), NotOnHost>> {
+        let mut out = Vec::with_capacity(runs.len());
+        let mut running = self.bound.iter().zip(runs).filter(|(_, runs)| **runs);
+        let processor_runs_setup = running.all(|(b, _)| b.1.runs_on_processor());
+        // Each step behind those whose results it reads.
+        for (index, &runs) in runs.iter().enumerate() {
+            let host = self.on_host(index, processor_runs_setup);
+            if runs && host.is_ok() {
+                self.layout.mark_host(&self.pending[index]);
+            }
+            out.push(host);
+        }
+        out
+    }
+
+    fn on_host(&self, index: usize, processor_runs_setup: bool) -> Result<(), NotOnHost> {
+        let (step, desc) = (&self.pending[index], self.bound[index].0.desc);
+        if desc.kind != NodeKind::Driver {
+            let kind = desc.kind.as_str();
+            return Err(NotOnHost::NotADriver { kind });
+        }
+        let is_for_devices = |p: &&PortDesc| matches!(p.ty, PortType::Mesh | PortType::Buffer(_));
+        if let Some(port) = desc.outputs.iter().find(is_for_devices) {
+            return Err(NotOnHost::Makes {
+                port: port.name,
+                what: port.ty.as_str(),
+            });
+        }
+        // Binding runs setup on the processor where it can, whatever a device makes of it once more.
+        let has_all = processor_runs_setup && step.phase == Phase::Setup;
+        let inputs = step.inputs.iter().zip(step.ports).zip(&step.reads);
+        for ((value, port), reads) in inputs.filter(|_| !has_all) {
+            if let Some((what, id)) = self.read_from_device(value.as_ref(), port, reads) {
+                return Err(NotOnHost::Reads {
+                    port: port.name,
+                    what,
+                    node: self.maker(id),
+                });
+            }
+        }
+        // Asked last: it may take some time.
+        match self.has_device_side(index) {
+            true => Err(NotOnHost::DeviceSide),
+            false => Ok(()),
+        }
+    }
+
+    /// What a step reads at a port that only the device has: what it is, and the virtual buffer.
+    fn read_from_device(
+        &self,
+        value: Option<&Value>,
+        port: &PortDesc,
+        reads: &[bool; MESH_ATTRIBUTES],
+    ) -> Option<(&'static str, usize)> {
+        let of = |what, location| Some((what, self.layout.on_device(location)?));
+        match value? {
+            Value::Mesh(m) => MeshAttribute::ALL.into_iter().find_map(|attribute| {
+                let a = attribute.index();
+                let location = m.attributes[a].filter(|_| reads[a] && !m.stale[a])?;
+                of(attribute.as_str(), location)
+            }),
+            Value::Pose { location, .. } => of(port.ty.as_str(), *location),
+            Value::Array(array) => of(port.ty.as_str(), array.location),
+        }
+    }
+
+    /// Name of the node that writes a virtual buffer.
+    fn maker(&self, id: usize) -> String {
+        let writes = |step: &PendingStep| {
+            let mut written = step.outputs.iter().flat_map(PendingOutput::written);
+            written.any(|w| w == id)
+        };
+        let index = self.pending.iter().position(writes);
+        let node = index.and_then(|i| self.bound.get(i));
+        node.map(|b| b.0.name.clone()).unwrap_or_default()
+    }
+
+    fn has_device_side(&self, index: usize) -> bool {
+        let (node, bound, values) = &self.bound[index];
+        let log = ReadLog::new();
+        let context = BindContext {
+            inputs: &self.link_inputs(node, &self.pending[index].inputs),
+            ports: node.desc.inputs,
+            parameters: Parameters {
+                descs: node.desc.parameters,
+                values,
+                log: &log,
+            },
+            fixed: &fixed(&node.parameters),
+        };
+        !bound.runs_on_processor() || bound.device(&context).is_some()
+    }
+}

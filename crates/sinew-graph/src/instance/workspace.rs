@@ -1,0 +1,139 @@
+//! What one character has of its own where steps run on the processor: all of them, or those beside a graphics device.
+
+use super::frame::{Frame, UpdateError};
+use super::memory::Buffer;
+use super::parameters::ParameterState;
+use super::run::{Moment, StepState, Surroundings, run_step};
+use crate::bind::BoundGraph;
+use crate::program::{Place, PortPlace, Step};
+use sinew_deform::Par;
+
+/// Which update steps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Steps {
+    All,
+    /// Those that the host runs beside a graphics device.
+    OnHost,
+}
+
+impl Steps {
+    fn take(self, step: &Step) -> bool {
+        self == Self::All || step.runs_on_host()
+    }
+}
+
+/// Buffers, scratch and rest shapes of one character. Takes next to nothing where no step runs.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    /// As [`crate::Program::buffers`] of the update says; those that no step here writes are empty.
+    pub(super) buffers: Vec<Buffer>,
+    /// One for each update step; `None` for those that do not run here.
+    states: Vec<Option<StepState>>,
+    /// Rest positions of its own, by mesh of the program; empty for those that are as they were bound.
+    pub(super) moved_rest: Vec<Vec<[f32; 3]>>,
+}
+
+/// What comes from outside with a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given<'a> {
+    pub(super) frame: &'a Frame<'a>,
+    /// Values that came with earlier frames, by input.
+    pub(super) values: &'a [Vec<f32>],
+    pub(super) parameters: &'a ParameterState,
+    pub(super) par: Par,
+}
+
+impl Workspace {
+    pub(super) fn new(graph: &BoundGraph, steps: Steps) -> Self {
+        let program = &graph.program;
+        if steps == Steps::OnHost && !program.update_steps.iter().any(Step::runs_on_host) {
+            return Self {
+                buffers: Vec::new(),
+                states: Vec::new(),
+                moved_rest: Vec::new(),
+            };
+        }
+        let buffer = |desc: &_| Buffer::new(desc, &graph.inputs);
+        let buffers = program.frame_buffers.iter();
+        let states = program.update_steps.iter();
+        Self {
+            buffers: buffers
+                .map(|desc| match steps == Steps::All || desc.host {
+                    true => buffer(desc),
+                    false => Buffer::default(),
+                })
+                .collect(),
+            states: states
+                .map(|s| steps.take(s).then(|| StepState::new(s)))
+                .collect(),
+            moved_rest: vec![Vec::new(); program.meshes.len()],
+        }
+    }
+
+    /// Runs its steps, in order; calls `done` with each.
+    pub(super) fn run(
+        &mut self,
+        graph: &BoundGraph,
+        given: Given<'_>,
+        done: &mut dyn FnMut(&Step),
+    ) -> Result<(), UpdateError> {
+        let surroundings = Surroundings {
+            meshes: &graph.program.meshes,
+            setup: Some(&graph.setup),
+            values: given.values,
+            moved_rest: &self.moved_rest,
+            given: Some(given.frame),
+        };
+        let time_secs = given.frame.time_secs;
+        let moment = Moment {
+            time_secs,
+            dt_secs: given.frame.dt_secs,
+            par: given.par,
+        };
+        let steps = graph.program.update_steps.iter().zip(&mut self.states);
+        for (step, state) in steps.filter_map(|(step, state)| Some((step, state.as_mut()?))) {
+            let values = &mut state.values;
+            given.parameters.write_step(step, time_secs, values);
+            let ran = run_step(step, state, moment, &surroundings, &mut self.buffers);
+            ran.map_err(|source| UpdateError::Node {
+                node: step.name.clone(),
+                kind: step.desc.name,
+                source,
+            })?;
+            done(step);
+        }
+        Ok(())
+    }
+
+    /// Solvers and whatever else has state start anew. Allocates.
+    pub(super) fn reset(&mut self, graph: &BoundGraph) {
+        let steps = graph.program.update_steps.iter().zip(&mut self.states);
+        for (step, state) in steps {
+            if let Some(state) = state {
+                state.scratch = step.bound.new_scratch();
+            }
+        }
+    }
+
+    /// Whether a step here reads the rest positions of a mesh.
+    pub(super) fn reads_rest_positions(&self, graph: &BoundGraph, mesh: usize) -> bool {
+        let steps = graph.program.update_steps.iter().zip(&self.states);
+        let mut here = steps.filter(|(_, state)| state.is_some());
+        let is_it = |port: &Option<PortPlace>| matches!(port, Some(PortPlace::Mesh(places)) if places[0] == Some(Place::Rest(mesh)));
+        here.any(|(step, _)| step.inputs.iter().any(is_it))
+    }
+
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.buffers.iter().map(Buffer::bytes).sum()
+    }
+
+    /// Buffers, scratch and rest shapes.
+    pub(super) fn bytes(&self, graph: &BoundGraph) -> usize {
+        let steps = graph.program.update_steps.iter().zip(&self.states);
+        let here = steps.filter(|(_, state)| state.is_some());
+        let scratch: usize = here.map(|(s, _)| s.bound.scratch_bytes()).sum();
+        let moved = self.moved_rest.iter();
+        let moved: usize = moved.map(|m| size_of_val(m.as_slice())).sum();
+        scratch + moved + self.buffer_bytes()
+    }
+}

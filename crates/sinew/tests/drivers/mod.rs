@@ -1,0 +1,241 @@
+//! Small drivers without kernels, and other nodes that graphics devices meet.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use sinew::deform::{
+    AttributeRead, BindContext, BoundNode, DeviceNode, MeshEffect, MeshReads, NodeDesc, NodeError,
+    NodeKind, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
+};
+use std::any::Any;
+
+/// Runs `update` with a float of state; gives `len` values.
+#[derive(Debug)]
+struct Small {
+    len: usize,
+    update: fn(UpdateContext<'_>),
+    /// Whether it claims to have kernels.
+    kernels: bool,
+}
+
+impl BoundNode for Small {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        self.len
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(0.0_f32)
+    }
+    fn scratch_bytes(&self) -> usize {
+        4
+    }
+    fn update(&self, context: UpdateContext<'_>) {
+        (self.update)(context);
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        self.kernels.then(DeviceNode::default)
+    }
+}
+
+type Bound = Result<Box<dyn BoundNode>, NodeError>;
+
+fn values(len: usize, update: fn(UpdateContext<'_>)) -> Bound {
+    let kernels = false;
+    Ok(Box::new(Small {
+        len,
+        update,
+        kernels,
+    }))
+}
+
+const fn driver(
+    name: &'static str,
+    inputs: &'static [PortDesc],
+    outputs: &'static [PortDesc],
+    bind: fn(&BindContext<'_>) -> Bound,
+) -> NodeDesc {
+    NodeDesc {
+        name,
+        kind: NodeKind::Driver,
+        summary: "A driver of the tests.",
+        page: "",
+        rows: &[],
+        inputs,
+        outputs,
+        parameters: GAIN,
+        bind,
+        restore: None,
+    }
+}
+
+const GAIN: &[ParameterDesc] = &[ParameterDesc::float("gain", 1.0, -99.0, 99.0, "A factor.")];
+const POSE: PortDesc = PortDesc::input("pose", PortType::Pose, "A pose.");
+const MESH: PortDesc = PortDesc::input("mesh", PortType::Mesh, "A mesh.");
+const NUMBERS: PortDesc = PortDesc::input("values", PortType::Values, "Numbers.");
+const VALUES: &[PortDesc] = &[PortDesc::output("values", PortType::Values, "Numbers.")];
+const NOTHING: MeshReads = MeshReads {
+    positions: AttributeRead::Never,
+    ..MeshReads::POSITIONS
+};
+
+fn gain(context: &UpdateContext<'_>) -> f32 {
+    context.parameters.float("gain") as f32
+}
+
+/// Where the first joint moved the origin in x and y, times `gain`.
+fn measure(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    if let (Some(pose), Some(out)) = (
+        context.inputs.pose("pose"),
+        context.outputs.floats("values"),
+    ) {
+        for (out, row) in out.iter_mut().zip(pose.palette[0].rows) {
+            *out = gain * row[3];
+        }
+    }
+}
+
+/// Half of the first value and a quarter of the second; the second less the first.
+fn mix(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    if let (Some(&[a, b, ..]), Some(out)) = (
+        context.inputs.floats("values"),
+        context.outputs.floats("values"),
+    ) {
+        out.copy_from_slice(&[gain * (0.5 * a + 0.25 * b), gain * (b - a)]);
+    }
+}
+
+/// Moves the first joint by the values.
+fn push(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    if let (Some(pose), Some(values), Some(out)) = (
+        context.inputs.pose("pose"),
+        context.inputs.floats("values"),
+        context.outputs.pose("pose"),
+    ) {
+        out.clone_from(pose);
+        for (row, value) in out.palette[0].rows.iter_mut().zip(values) {
+            row[3] += gain * value;
+        }
+    }
+}
+
+/// The sum of the first value over all frames, and how much it grew.
+fn total(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    let (Some(sum), Some(&[first, ..]), Some(out)) = (
+        context.scratch.downcast_mut::<f32>(),
+        context.inputs.floats("values"),
+        context.outputs.floats("values"),
+    ) else {
+        return;
+    };
+    *sum += gain * first;
+    out.copy_from_slice(&[*sum, gain * first]);
+}
+
+/// `gain` and its double.
+fn constant(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    if let Some(out) = context.outputs.floats("values") {
+        out.copy_from_slice(&[gain, 2.0 * gain]);
+    }
+}
+
+/// The lowest x and y of a mesh.
+fn lowest(mut context: UpdateContext<'_>) {
+    let gain = gain(&context);
+    let positions = context.inputs.mesh("mesh").positions;
+    if let Some(out) = context.outputs.floats("values") {
+        for (axis, out) in out.iter_mut().enumerate() {
+            let all = positions.iter().map(|p| p[axis]);
+            *out = gain * all.fold(f32::INFINITY, f32::min);
+        }
+    }
+}
+
+/// As many values as the mesh has targets, all the first value.
+fn spread(mut context: UpdateContext<'_>) {
+    if let (Some(&[first, ..]), Some(out)) = (
+        context.inputs.floats("values"),
+        context.outputs.floats("values"),
+    ) {
+        out.fill(first);
+    }
+}
+
+static MEASURE: NodeDesc = driver("measure", &[POSE], VALUES, |_| values(2, measure));
+static MIX: NodeDesc = driver("mix", &[NUMBERS], VALUES, |_| values(2, mix));
+static PUSH: NodeDesc = driver(
+    "push",
+    &[POSE, NUMBERS],
+    &[PortDesc::output("pose", PortType::Pose, "The pose.")],
+    |_| values(0, push),
+);
+static TOTAL: NodeDesc = driver("total", &[NUMBERS], VALUES, |_| values(2, total));
+static CONSTANT: NodeDesc = driver("constant", &[], VALUES, |_| values(2, constant));
+static LOWEST: NodeDesc = driver("lowest", &[MESH], VALUES, |_| values(2, lowest));
+static SPREAD: NodeDesc = driver(
+    "spread",
+    &[MESH.reading(NOTHING), NUMBERS],
+    VALUES,
+    |context| values(context.mesh("mesh")?.morph_targets.len(), spread),
+);
+/// Reads a value that it does not declare.
+static SLIP: NodeDesc = driver("slip", &[NUMBERS], VALUES, |_| {
+    values(2, |context| _ = context.inputs.floats("vlaues"))
+});
+static OF_MASK: NodeDesc = driver(
+    "of_mask",
+    &[MESH, PortDesc::input("mask", PortType::Mask, "A mask.")],
+    VALUES,
+    |_| values(2, |_| ()),
+);
+static DRIVES_MESH: NodeDesc = driver(
+    "drives_mesh",
+    &[MESH],
+    &[PortDesc::mesh_output(MeshEffect::MOVES_POINTS, "A mesh.")],
+    |_| values(0, |_| ()),
+);
+static PROCESSOR_ONLY: NodeDesc = NodeDesc {
+    kind: NodeKind::Deformer,
+    ..driver(
+        "processor_only",
+        &[MESH],
+        &[PortDesc::mesh_output(MeshEffect::MOVES_POINTS, "A mesh.")],
+        |_| values(0, |_| ()),
+    )
+};
+static KERNEL_POSE: NodeDesc = driver(
+    "kernel_pose",
+    &[POSE],
+    &[PortDesc::output("pose", PortType::Pose, "The pose.")],
+    |_| {
+        let update = |_: UpdateContext<'_>| ();
+        Ok(Box::new(Small {
+            len: 0,
+            update,
+            kernels: true,
+        }))
+    },
+);
+
+/// These and the registry's.
+pub(crate) fn nodes() -> Vec<&'static NodeDesc> {
+    let own = [
+        &MEASURE,
+        &MIX,
+        &PUSH,
+        &TOTAL,
+        &CONSTANT,
+        &LOWEST,
+        &SPREAD,
+        &SLIP,
+        &OF_MASK,
+        &DRIVES_MESH,
+        &PROCESSOR_ONLY,
+        &KERNEL_POSE,
+    ];
+    own.into_iter().chain(REGISTRY.iter().copied()).collect()
+}
