@@ -12,8 +12,8 @@
 mod common;
 mod devices;
 
-use common::{assets, bindings};
-use devices::{numbers, posed, poses};
+use common::{assets, bindings, numbers};
+use devices::{posed, poses};
 use sinew::deform::{Par, ParameterValue, REGISTRY};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
 use sinew_gpu::{GpuGraph, GpuInstances};
