@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assets, bindings, instance, middle, running};
+use common::{assets, bindings, instance, middle, numbers, running};
 use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY};
 use sinew::graph::{BoundGraph, Frame, Instance};
 use std::sync::Arc;
@@ -41,6 +41,10 @@ fn results(i: &Instance) -> Vec<u32> {
                 .iter()
                 .map(|v| v.to_bits()),
         );
+        if let Some(pose) = i.pose_output(&o.name) {
+            let palette = pose.palette.iter().flat_map(|m| m.rows.as_flattened());
+            out.extend(palette.chain(&pose.morph_weights).map(|v| v.to_bits()));
+        }
         for l in i.line_output(&o.name).unwrap_or_default() {
             out.extend(l.from.iter().chain(&l.to).map(|v| v.to_bits()));
         }
@@ -57,15 +61,16 @@ fn outputs_are_finite_and_normals_are_unit() {
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
         for desc in REGISTRY {
             let mut i = running(&asset, desc);
-            i.update(
-                &Frame {
-                    time_secs: 0.5,
-                    pose: Some(&pose),
-                    ..Frame::default()
-                },
-                Par::Seq,
-            )
-            .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
+            let values = numbers(i.plan());
+            let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
+            let frame = Frame {
+                time_secs: 0.5,
+                pose: Some(&pose),
+                values: &values,
+                ..Frame::default()
+            };
+            i.update(&frame, Par::Seq)
+                .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             assert!(
                 results(&i).iter().all(|b| f32::from_bits(*b).is_finite()),
                 "{} on {}: not finite",
@@ -112,13 +117,16 @@ fn threads_do_not_change_a_bit() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        let frame = Frame {
-            time_secs: 0.5,
-            pose: Some(&pose),
-            ..Frame::default()
-        };
         for desc in REGISTRY {
             let mut i = running(&asset, desc);
+            let values = numbers(i.plan());
+            let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
+            let frame = Frame {
+                time_secs: 0.5,
+                pose: Some(&pose),
+                values: &values,
+                ..Frame::default()
+            };
             i.update(&frame, Par::Seq).expect("fits");
             let expected = results(&i);
             for pool in &pools {
@@ -142,13 +150,16 @@ fn saved_setup_gives_the_same_bits() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        let frame = Frame {
-            time_secs: 0.5,
-            pose: Some(&pose),
-            ..Frame::default()
-        };
         for desc in REGISTRY {
             let mut i = running(&asset, desc);
+            let values = numbers(i.plan());
+            let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
+            let frame = Frame {
+                time_secs: 0.5,
+                pose: Some(&pose),
+                values: &values,
+                ..Frame::default()
+            };
             let inputs = bindings(&asset, i.plan());
             let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
             let cached =
@@ -261,4 +272,114 @@ fn blending_with_a_smoothed_mesh_recomputes_normals() {
         sinew_testkit::max_distance(&normals("skin"), &direct) > 1e-2,
         "smoothing turns normals"
     );
+}
+
+/// Weights of poses drive a morph target, whose chain ends in `morph`, and a joint that the mesh is skinned to.
+#[test]
+fn driven_morphs_and_joints_move_the_mesh() {
+    let asset = assets()
+        .into_iter()
+        .find(|a| a.name == "dressed")
+        .expect("dressed");
+    let at = asset.merged(&Default::default()).expect("a mesh");
+    let document = |outputs: &str| {
+        format!(
+            r#"{{"sinew": "1.0",
+ "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}, "values": {{"type": "values", "count": 2}}}},
+ "nodes": {{
+  "first": {{"node": "drive_morphs", "mesh": "body", "weights": "values", "targets": ["", "wide"]}},
+  "second": {{"node": "drive_morphs", "mesh": "body", "weights": "values", "base": "first", "targets": ["wide", ""], "gain": 2}},
+  "shaped": {{"node": "morph", "mesh": "body", "weights": "second"}},
+  "joints": {{"node": "drive_joints", "pose": "pose", "weights": "values", "joints": ["joint_60"],
+    "poses": [{{"name": "a", "joints": [{{"translation": [0, 0, 1]}}]}}, {{"name": "b", "joints": [{{}}]}}]}},
+  "skinned": {{"node": "skin", "mesh": "body", "pose": "joints"}}}},
+ "outputs": {{{outputs}}}}}"#
+        )
+    };
+    let outputs =
+        r#""weights": "second", "shaped": "shaped", "joints": "joints", "skinned": "skinned""#;
+    let mut i = instance(&asset, &document(outputs));
+    let pose = asset.rig.rest_pose();
+    let frame = |values| Frame {
+        pose: Some(&pose),
+        values,
+        ..Frame::default()
+    };
+    i.update(&frame(&[(2, &[0.25, 0.5])]), Par::Seq)
+        .expect("fits");
+    assert_eq!(i.float_output("weights"), Some(&[0.5 + 2.0 * 0.25][..]));
+    let shaped = i.mesh_output("shaped").expect("a mesh").positions;
+    let moved = [0.0, 0.1, 0.05];
+    let expected: [f32; 3] = std::array::from_fn(|c| at.positions[0][c] + moved[c]);
+    assert_eq!((shaped[0], shaped[1]), (expected, at.positions[1]));
+    // A weight of 1 alone gives the pose, and the mesh is skinned to what the same pose by hand gives.
+    i.update(&frame(&[(2, &[1.0, 0.0])]), Par::Seq)
+        .expect("fits");
+    let mut by_hand = pose.clone();
+    by_hand.locals[60] = sinew::geom::LocalTransform::Trs(sinew::geom::Trs {
+        translation: sinew::geom::Vec3::new(0.0, 0.0, 1.0),
+        ..Default::default()
+    });
+    asset.rig.finish(&mut by_hand);
+    let found = i.pose_output("joints").expect("a pose");
+    let pairs = found.scene_from_node.iter().zip(&by_hand.scene_from_node);
+    for (node, (a, b)) in pairs.enumerate() {
+        let apart = (a.linear - b.linear).norm() + (a.translation - b.translation).norm();
+        assert!(apart < 1e-9, "node {node}: {a:?}, expected {b:?}");
+    }
+    let skinned = i.mesh_output("skinned").expect("a mesh").positions.to_vec();
+    let mut plain = instance(&asset, r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
+    let frame = Frame {
+        pose: Some(&by_hand),
+        ..Frame::default()
+    };
+    plain.update(&frame, Par::Seq).expect("fits");
+    let expected = plain.mesh_output("body").expect("a mesh").positions;
+    assert!(sinew_testkit::max_distance(&skinned, expected) < 1e-5);
+    assert!(sinew_testkit::max_distance(&skinned, &at.positions) > 0.1);
+}
+
+/// What is linked must fit names and counts; messages name the place.
+#[test]
+fn drivers_refuse_what_does_not_fit() {
+    let asset = assets()
+        .into_iter()
+        .find(|a| a.name == "dressed")
+        .expect("dressed");
+    let refused = |node: &str| {
+        let text = format!(
+            r#"{{"sinew": "1.0",
+ "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}, "values": {{"type": "values", "count": 2}}}},
+ "nodes": {{"it": {{{node}}}}}, "outputs": {{"out": "it"}}}}"#
+        );
+        let plan = sinew::graph::compile("g.json", &text, &sinew::graph::NoNesting);
+        let plan = Arc::new(plan.unwrap_or_else(|e| panic!("{e}")));
+        let inputs = bindings(&asset, &plan);
+        let error = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err(node);
+        error.to_string()
+    };
+    let morphs = r#""node": "drive_morphs", "mesh": "body", "weights": "values""#;
+    let cases = [
+        (
+            morphs.to_owned(),
+            "node 'it' (drive_morphs): parameter 'targets': found 0 names, expected 2, one for each of the linked weights",
+        ),
+        (
+            format!(r#"{morphs}, "targets": ["", "wade"]"#),
+            "parameter 'targets': the mesh has no morph target 'wade'; did you mean 'wide'?",
+        ),
+        (
+            format!(r#"{morphs}, "targets": ["", ""], "base": "values""#),
+            "input 'base': 2 values are linked, the mesh 'dressed' has 1 morph targets",
+        ),
+        (
+            r#""node": "drive_joints", "pose": "pose", "weights": "values", "joints": ["joint_1"]"#
+                .to_owned(),
+            "node 'it' (drive_joints): 0 poses, expected 2, one for each of the linked weights",
+        ),
+    ];
+    for (node, expected) in cases {
+        let error = refused(&node);
+        assert!(error.contains(expected), "{error}\nnot {expected}");
+    }
 }

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{assets, middle, running};
+use common::{assets, middle, numbers, running};
 use sinew::deform::{Par, REGISTRY};
 use sinew::graph::Frame;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -49,6 +49,8 @@ fn update_allocates_nothing() {
         let mut pose = asset.rig.rest_pose();
         for desc in REGISTRY {
             let mut i = running(&asset, desc);
+            let values = numbers(i.plan());
+            let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
             let mut frame = |par: Par| {
                 asset
                     .rig
@@ -57,6 +59,7 @@ fn update_allocates_nothing() {
                     &Frame {
                         time_secs: 0.5,
                         pose: Some(&pose),
+                        values: &values,
                         ..Frame::default()
                     },
                     par,

@@ -13,8 +13,8 @@ mod common;
 mod devices;
 mod drivers;
 
-use common::{assets, bindings};
-use devices::{numbers, posed, poses};
+use common::{assets, bindings, numbers};
+use devices::{posed, poses};
 use sinew::deform::{Par, ParameterValue, REGISTRY};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile_with_nodes};
 use sinew_gpu::{GpuGraph, GpuInstances};

@@ -28,15 +28,15 @@ const SHEARED: &[Choice] = &[
 const AXES: &[Choice] = &[
     Choice {
         name: "x",
-        doc: "Along the joint.",
+        doc: "The first axis of its frame.",
     },
     Choice {
         name: "y",
-        doc: "The second.",
+        doc: "The second axis.",
     },
     Choice {
         name: "z",
-        doc: "The third.",
+        doc: "The third axis.",
     },
 ];
 

@@ -201,6 +201,24 @@ fn half_way_is_half_of_each_channel() {
     assert!(blended(2.0, RotationBlend::Log).rotation.angle_to(&twice) < 1e-12);
 }
 
+/// Quaternions of matrices take sides: those of -1.0 and -3.5 radians lie apart, and half way is -2.25, not the long way round.
+#[test]
+fn both_signs_of_a_quaternion_are_one_rotation() {
+    let (rig, joints) = (arm(), texts(&["helper"]));
+    let poses = [affine(&turn([0.0, -3.5, 0.0]))];
+    let neutral = [affine(&turn([0.0, -1.0, 0.0]))];
+    for rotation in BOTH {
+        let config = helper(&joints, &poses, &neutral, rotation);
+        let out = local(&run(&rig, &config, &[0.5], |_| {}), 2);
+        assert_same(
+            &out,
+            &turn([0.0, -2.25, 0.0]),
+            1e-12,
+            &format!("{rotation:?}"),
+        );
+    }
+}
+
 /// Half of a turn about x and half of one about y: the rotation vectors add up.
 #[test]
 fn two_poses_add_their_rotation_vectors() {

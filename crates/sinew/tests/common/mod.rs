@@ -5,7 +5,7 @@ use sinew::deform::{NodeDesc, Par, ParameterType, Phase, PortDesc, PortType};
 use sinew::geom::{
     Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Quat, Rig, Trs, Vec3,
 };
-use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
+use sinew::graph::{InputBinding, InputType, Instance, NoNesting, Plan, compile};
 use std::sync::Arc;
 
 /// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
@@ -20,6 +20,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
             PortType::Mesh if last_mesh.is_some_and(|p| p.name == port.name) => "moving",
             PortType::Mesh => "body",
             PortType::Pose => "pose",
+            PortType::Values => "values",
             other => panic!(
                 "required input of type {}: extend this test",
                 other.as_str()
@@ -35,19 +36,48 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
         let number = number.expect("a number that may change with each frame");
         links += &format!(", \"{}\": \"$weight\"", number.name);
     }
+    links += needed(desc);
     let outputs: Vec<String> = desc
         .outputs
         .iter()
         .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
         .collect();
     format!(
-        r#"{{"sinew": "1.0", "parameters": {{"weight": {{"type": "float", "default": 0.5}}}}, "nodes": {{
+        r#"{{"sinew": "1.0", {}"parameters": {{"weight": {{"type": "float", "default": 0.5}}}}, "nodes": {{
  "moving": {{"node": "transform", "mesh": "body", "weight": "$weight",
    "transform": {{"translation": [0.1, 0.2, 0.3], "rotation_degrees": [10, 20, 30]}}}},
  "it": {{"node": "{}"{links}}}}}, "outputs": {{{}}}}}"#,
+        inputs(desc),
         desc.name,
         outputs.join(", ")
     )
+}
+
+/// The inputs of a document for the node, followed by a comma. They go without saying where no values are among them.
+pub(crate) fn inputs(desc: &NodeDesc) -> &'static str {
+    let mut required = desc.inputs.iter().filter(|p| p.required);
+    if required.any(|p| p.ty == PortType::Values) {
+        r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "values": {"type": "values", "count": 2}}, "#
+    } else {
+        ""
+    }
+}
+
+/// Parameters that the node cannot do without, for two values and any mesh and rig.
+pub(crate) fn needed(desc: &NodeDesc) -> &'static str {
+    match desc.name {
+        "drive_morphs" => r#", "targets": ["", ""]"#,
+        _ => "",
+    }
+}
+
+/// Something for every input of numbers.
+pub(crate) fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
+    let wanted = plan.inputs().iter().enumerate();
+    let wanted = wanted.filter(|(_, input)| input.ty == InputType::Values);
+    wanted
+        .map(|(i, input)| (i, (1..=input.count).map(|v| 0.75 / v as f32).collect()))
+        .collect()
 }
 
 /// The node's instance, which runs each frame.
@@ -192,7 +222,7 @@ fn one_mesh(mut mesh: Mesh) -> Asset {
     }
 }
 
-pub(crate) fn bindings(asset: &Asset, plan: &sinew::graph::Plan) -> Vec<InputBinding> {
+pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
     let mesh = Arc::new(asset.merged(&Default::default()).expect("a mesh"));
     plan.inputs()
         .iter()

@@ -1,10 +1,10 @@
 //! Comparing what the processor and a graphics device made of the same frame.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use crate::common::bindings;
+use crate::common::{bindings, inputs, needed, numbers};
 use sinew::deform::{NodeDesc, Par, PortType};
 use sinew::geom::{Asset, Mesh, Pose, Vec3, WeldMap};
-use sinew::graph::{BoundGraph, Frame, InputType, Instance, NoNesting, OutputMesh, Plan, compile};
+use sinew::graph::{BoundGraph, Frame, Instance, NoNesting, OutputMesh, compile};
 use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh, LaunchStyle};
 use std::sync::Arc;
 
@@ -303,15 +303,6 @@ fn diagonal(cpu: &Instance) -> f32 {
     meshes.map(|m| m.diagonal()).fold(0.0, f32::max)
 }
 
-/// Something for every input of numbers.
-pub(crate) fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
-    let wanted = plan.inputs().iter().enumerate();
-    let wanted = wanted.filter(|(_, input)| input.ty == InputType::Values);
-    wanted
-        .map(|(i, input)| (i, (1..=input.count).map(|v| 0.75 / v as f32).collect()))
-        .collect()
-}
-
 /// Runs two characters through a frame for each pose, the second one frame ahead, on both devices.
 pub(crate) fn run(
     gpu: &sinew_gpu::Gpu,
@@ -406,10 +397,12 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
                 if at_rest { "body" } else { "posed" }
             }
             PortType::Pose => "pose",
+            PortType::Values if port.required => "values",
             _ => continue,
         };
         links += &format!(", \"{}\": \"{link}\"", port.name);
     }
+    links += needed(desc);
     let outputs = desc.outputs.iter();
     let mut outputs: Vec<String> = outputs
         .map(|o| format!("\"{0}\": \"it.{0}\"", o.name))
@@ -418,9 +411,10 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
         outputs.push("\"driver\": \"posed\"".to_owned());
     }
     format!(
-        r#"{{"sinew": "1.0", "nodes": {{
+        r#"{{"sinew": "1.0", {}"nodes": {{
  "posed": {{"node": "{pose_node}", "mesh": "body", "pose": "pose"}},
  "it": {{"node": "{}"{links}}}}}, "outputs": {{{}}}}}"#,
+        inputs(desc),
         desc.name,
         outputs.join(", ")
     )
