@@ -18,13 +18,14 @@ const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 33] = [
+const PICTURES: [(&str, &[&str]); 34] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("rigid_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("smooth", &["sample:arm GRAPH", ARM, BENT]),
+    ("pose_driver", &["sample:arm GRAPH", ARM, BENT]),
     ("morph", &["sample:arm GRAPH", ARM, BENT]),
     ("blend", &["sample:arm GRAPH", ARM, BENT]),
     (

@@ -367,3 +367,39 @@ fn the_males_weights_are_smooth_along_the_clip() {
         "steps of {coarse} at 120 Hz, {fine} at 480 Hz: a jump would stay"
     );
 }
+
+/// With the elbow at 140 degrees the upper arm is lifted by 25, and the biceps has its full bulge; straight, there is nothing of both.
+#[test]
+fn the_example_bulges_and_lifts() {
+    let asset = sinew_samples::arm_with_hand().expect("a sample");
+    let text = include_str!("../../../examples/pose_driver.json");
+    let text = text.replace(
+        "\"body\": \"skin\"",
+        "\"body\": \"skin\", \"bulge\": \"bulge\", \"lift\": \"lift\"",
+    );
+    let plan = compile("pose_driver.json", &text, &NoNesting).expect("an example");
+    let bound = BoundGraph::bind(
+        Arc::new(plan.clone()),
+        &bindings(&asset, &plan),
+        &[],
+        Par::Seq,
+    );
+    let mut instance = Arc::new(bound.expect("an example"))
+        .instance()
+        .expect("on the processor");
+    let mut pose = asset.rig.rest_pose();
+    for (seconds, weight, degrees) in [(0.0, 0.0, 0.0), (1.8, 1.0, 25.0)] {
+        asset.rig.evaluate(asset.clips.first(), seconds, &mut pose);
+        let frame = Frame {
+            pose: Some(&pose),
+            ..Frame::default()
+        };
+        instance.update(&frame, Par::Seq).expect("a frame");
+        let bulge = instance.float_output("bulge").expect("weights")[0];
+        assert!((bulge - weight).abs() < 1e-4, "at {seconds} s: {bulge}");
+        let lifted = instance.pose_output("lift").expect("a pose");
+        let turned = |p: &Pose| DriverValue::from(&p.scene_from_node[1]).rotation;
+        let angle = turned(lifted).angle_to(&turned(&pose)).to_degrees();
+        assert!((angle - degrees).abs() < 0.02, "at {seconds} s: {angle}");
+    }
+}

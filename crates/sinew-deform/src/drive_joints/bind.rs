@@ -106,7 +106,7 @@ pub enum DriveJointsError {
     },
     /// A matrix that no rotation and scale make.
     #[error(
-        "{what}: the matrix of joint '{joint}' shears by {shear:.6} of its scale, expected at most {SHEAR_TOLERANCE}; \"sheared\": \"nearest\" takes the nearest rotation"
+        "{what}: the matrix of joint '{joint}' shears: the cosine of two of its axes is {shear:.6}, expected at most {SHEAR_TOLERANCE}; \"sheared\": \"nearest\" takes the nearest rotation"
     )]
     Sheared {
         /// "pose 'bent'" or "'neutral'".

@@ -1,56 +1,37 @@
 //! Matrices as translation, rotation and scale.
 
-use sinew_geom::nalgebra::{Rotation3, SVD};
+use super::SHEAR_TOLERANCE;
+use sinew_geom::nalgebra::Rotation3;
 use sinew_geom::{Affine, Mat3, Quat, Trs, Vec3};
 
 /// The parts of a transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Decomposed {
     pub(super) translation: Vec3<f64>,
-    /// The rotation nearest to the matrix.
     pub(super) rotation: Quat<f64>,
     /// Along the axes of the rotated frame; the first is negative where the matrix mirrors.
     pub(super) scale: Vec3<f64>,
-    /// The largest shear, as a share of the largest scale; 0 where the matrix is rotation times scale.
+    /// Largest cosine of angles between columns; 0 where the matrix is rotation times scale.
     pub(super) shear: f64,
 }
 
-/// Polar decomposition `M = R P`: `P` is diagonal where nothing shears, and its diagonal is the scale.
+/// Rotation times scale up to [`SHEAR_TOLERANCE`], else the nearest rotation; what is not finite is the identity.
 pub(super) fn decompose(a: &Affine<f64>) -> Decomposed {
-    let mut m = a.linear;
-    let mirrors = m.determinant() < 0.0;
-    if mirrors {
-        m.column_mut(0).neg_mut();
+    let rest = Trs::default();
+    match a.decompose(SHEAR_TOLERANCE) {
+        Ok(parts) => Decomposed {
+            translation: parts.translation,
+            rotation: parts.rotation,
+            scale: parts.scale,
+            shear: parts.shear,
+        },
+        Err(_) => Decomposed {
+            translation: rest.translation,
+            rotation: rest.rotation,
+            scale: rest.scale,
+            shear: 0.0,
+        },
     }
-    let rotation = nearest_rotation(&m);
-    let stretch = rotation.transpose() * m;
-    let mut scale = stretch.diagonal();
-    let largest = scale.amax().max(f64::MIN_POSITIVE);
-    let shear = [(0, 1), (0, 2), (1, 2)].map(|(r, c)| stretch[(r, c)].abs() / largest);
-    if mirrors {
-        scale.x = -scale.x;
-    }
-    Decomposed {
-        translation: a.translation,
-        rotation: Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation)),
-        scale,
-        shear: shear.into_iter().fold(0.0, f64::max),
-    }
-}
-
-/// Of a matrix that does not mirror; one without rank gives some rotation.
-fn nearest_rotation(m: &Mat3<f64>) -> Mat3<f64> {
-    // A bound, so that no matrix whatever keeps it going.
-    const MAX_STEPS: usize = 200;
-    let svd = SVD::try_new(*m, true, true, f64::EPSILON, MAX_STEPS);
-    let Some((Some(mut u), Some(v_t))) = svd.map(|svd| (svd.u, svd.v_t)) else {
-        return Mat3::identity();
-    };
-    // The last column belongs to the least singular value, here zero.
-    if (u * v_t).determinant() < 0.0 {
-        u.column_mut(2).neg_mut();
-    }
-    u * v_t
 }
 
 impl Decomposed {
@@ -113,7 +94,8 @@ mod tests {
         let mut a = Affine::from_trs(Vec3::zeros(), turn(), Vec3::repeat(1.0));
         a.linear *= Mat3::new(1.0, k, 0.0, k, 1.0, 0.0, 0.0, 0.0, 1.0);
         let d = decompose(&a);
-        assert!((d.shear - k).abs() < 1e-12, "{}", d.shear);
+        let cosine = 2.0 * k / (1.0 + k * k);
+        assert!((d.shear - cosine).abs() < 1e-12, "{}", d.shear);
         assert!(d.rotation.angle_to(&turn()) < 1e-12, "{:?}", d.rotation);
         assert!(
             (d.scale - Vec3::repeat(1.0)).norm() < 1e-12,

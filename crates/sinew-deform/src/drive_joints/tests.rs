@@ -448,7 +448,7 @@ fn row_153_sheared_matrices_are_errors_unless_the_nearest_will_do() {
     let config = helper(&joints, &poses, &[], RotationBlend::Log);
     let error = bind(&rig, &config, 1).expect_err("sheared").to_string();
     assert!(
-        error.starts_with("pose 'p': the matrix of joint 'helper' shears by 0.500000"),
+        error.starts_with("pose 'p': the matrix of joint 'helper' shears: the cosine of two of its axes is 0.800000"),
         "{error}"
     );
     let nearest = DriveJointsConfig {

@@ -13,6 +13,9 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
     let nodes: Vec<usize> = nodes
         .map(|name| find(rig, "joints", name))
         .collect::<Result<_, _>>()?;
+    if nodes.is_empty() && settings.pose_count == 0 {
+        return Ok(Box::new(NoWeights));
+    }
     if nodes.is_empty() {
         return Err(NodeError::Parameter {
             name: "joints",
@@ -51,6 +54,17 @@ fn some_names(rig: &Rig) -> String {
         list.push("...");
     }
     list.join(", ")
+}
+
+/// A driver without joints and poses: what a document begins with.
+#[derive(Debug)]
+struct NoWeights;
+
+impl BoundNode for NoWeights {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn update(&self, _context: UpdateContext<'_>) {}
 }
 
 #[derive(Debug)]

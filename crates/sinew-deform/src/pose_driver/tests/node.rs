@@ -168,6 +168,13 @@ fn poses_that_do_not_take_part_weigh_nothing() {
 }
 
 #[test]
+fn without_joints_and_poses_there_are_no_weights() {
+    let rig = rig();
+    let bound = bind(&rig, Vec::new()).expect("the beginning of a document");
+    assert_eq!(ask(&*bound, &rig.rest_pose()), [0.0; 0]);
+}
+
+#[test]
 fn wrong_names_and_counts() {
     let rig = rig();
     let one = || poses(vec![pose("rest", &[Quat::identity()], true)]);

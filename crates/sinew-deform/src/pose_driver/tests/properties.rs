@@ -228,3 +228,110 @@ fn wrong_settings_are_refused() {
         assert!(text.contains(words), "'{text}' lacks '{words}'");
     }
 }
+
+fn additive(poses: Vec<DriverPose>, kernel: RadialKernel) -> PoseDriver {
+    PoseDriver {
+        poses,
+        kernel,
+        solver: Solver::Additive,
+        metric: Metric::Arc,
+        width: Width::Given(1.0),
+        normalize: Normalize::None,
+        ..PoseDriver::default()
+    }
+}
+
+#[test]
+fn row_137_kernels_have_their_formulas() {
+    let pose = || {
+        vec![DriverPose::new(
+            "rest",
+            vec![DriverValue::rotation(Quat::identity())],
+        )]
+    };
+    let d: f64 = 0.6;
+    for (kernel, expected) in [
+        (RadialKernel::Linear, 0.4),
+        (RadialKernel::Exponential, (-1.2_f64).exp()),
+        (RadialKernel::ExponentialPlain, (-0.6_f64).exp()),
+        (RadialKernel::Cubic, 1.0 - 0.216),
+        (RadialKernel::Quintic, 1.0 - 0.077_76),
+        (RadialKernel::Gaussian, (-0.36_f64).exp()),
+    ] {
+        let bind = PoseDriverBind::new(&additive(pose(), kernel)).expect("one pose");
+        let at = |angle| DriverValue::rotation(about([0.0, 0.0, 1.0], angle));
+        assert_near(&ask_bound(&bind, &[at(d.to_degrees())]), &[expected], 1e-6);
+        // Nothing is below 0 far away.
+        let far = ask_bound(&bind, &[at(170.0)]);
+        assert!((0.0..0.06).contains(&far[0]), "{far:?}");
+    }
+}
+
+#[test]
+fn row_139_scales_of_poses_multiply_the_width() {
+    let at = |degrees| vec![DriverValue::rotation(about([0.0, 0.0, 1.0], degrees))];
+    let mut poses = vec![DriverPose::new("a", at(0.0)), DriverPose::new("b", at(0.0))];
+    poses[1].scale = 2.0;
+    let bind = PoseDriverBind::new(&additive(poses, RadialKernel::Linear)).expect("additive");
+    assert_near(bind.widths(), &[1.0, 2.0], 1e-12);
+    assert_near(
+        &ask_bound(&bind, &at(0.5_f64.to_degrees())),
+        &[0.5, 0.75],
+        1e-6,
+    );
+}
+
+#[test]
+fn row_136_swing_and_twist_drivers_of_one_joint_do_not_see_each_other() {
+    let (swing, twist) = ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
+    let driver = |metric, axis| {
+        let pose =
+            |name: &str, d| DriverPose::new(name, vec![DriverValue::rotation(about(axis, d))]);
+        let poses = vec![pose("rest", 0.0), pose("turned", 80.0)];
+        PoseDriverBind::new(&PoseDriver {
+            poses,
+            metric,
+            ..PoseDriver::default()
+        })
+        .expect("two poses")
+    };
+    let [swings, twists] = [
+        driver(Metric::SwingChord, swing),
+        driver(Metric::TwistChord, twist),
+    ];
+    for (s, t) in [(0.0, 50.0), (80.0, 110.0), (35.0, 0.0), (80.0, -70.0)] {
+        let both = [DriverValue::rotation(about(swing, s) * about(twist, t))];
+        let [only_swing, only_twist] =
+            [about(swing, s), about(twist, t)].map(|q| [DriverValue::rotation(q)]);
+        assert_near(
+            &ask_bound(&swings, &both),
+            &ask_bound(&swings, &only_swing),
+            1e-6,
+        );
+        assert_near(
+            &ask_bound(&twists, &both),
+            &ask_bound(&twists, &only_twist),
+            1e-6,
+        );
+    }
+}
+
+/// Poses 0.03 degrees apart: the condition is about 1e4 with this kernel; that of `KᵀK` would be its square.
+#[test]
+fn row_141_close_poses_keep_their_digits() {
+    let at = |degrees| vec![DriverValue::rotation(about([0.0, 0.0, 1.0], degrees))];
+    let poses = [0.0, 0.03, 40.0, 40.03].map(|d| DriverPose::new(format!("{d}"), at(d)));
+    let driver = PoseDriver {
+        poses: poses.to_vec(),
+        metric: Metric::Arc,
+        kernel: RadialKernel::Cubic,
+        ..PoseDriver::default()
+    };
+    let bind = PoseDriverBind::new(&driver).expect("four poses that differ");
+    let condition = bind.condition().expect("interpolative");
+    assert!(condition > 1e8, "not worth the test: {condition:e}");
+    for (i, p) in driver.poses.iter().enumerate() {
+        let one = std::array::from_fn::<f64, 4, _>(|j| f64::from(u8::from(i == j)));
+        assert_near(&ask_bound(&bind, &p.values), &one, 1e-5);
+    }
+}
