@@ -8,21 +8,14 @@ use std::any::Any;
 
 pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let rig = context.rig("pose")?;
+    if context.parameters.texts("joints").is_empty() {
+        return without_joints(context);
+    }
     let settings = PoseDriverSettings::read(&context.parameters)?;
     let nodes = settings.joints.iter();
     let nodes: Vec<usize> = nodes
         .map(|name| find(rig, "joints", name))
         .collect::<Result<_, _>>()?;
-    if nodes.is_empty() && settings.pose_count == 0 {
-        return Ok(Box::new(NoWeights));
-    }
-    if nodes.is_empty() {
-        return Err(NodeError::Parameter {
-            name: "joints",
-            found: "none".into(),
-            expected: "the names of the driver joints, one or more".into(),
-        });
-    }
     let space = match settings.space.as_str() {
         "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
         "joint" => Space::Node(find(rig, "reference", &settings.reference)?),
@@ -35,6 +28,18 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
         places: settings.places,
         pose_count: settings.pose_count,
     }))
+}
+
+/// Without poses, too, there is nothing to weigh: what a document begins with.
+fn without_joints(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    if context.parameters.records("poses").len() == 0 {
+        return Ok(Box::new(NoWeights));
+    }
+    Err(NodeError::Parameter {
+        name: "joints",
+        found: "none".into(),
+        expected: "the names of the driver joints, one or more".into(),
+    })
 }
 
 fn find(rig: &Rig, parameter: &'static str, name: &str) -> Result<usize, NodeError> {
@@ -56,7 +61,7 @@ fn some_names(rig: &Rig) -> String {
     list.join(", ")
 }
 
-/// A driver without joints and poses: what a document begins with.
+/// A driver without joints and poses.
 #[derive(Debug)]
 struct NoWeights;
 
