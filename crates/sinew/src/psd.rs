@@ -3,5 +3,10 @@
 //! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
 
 mod drivers;
+mod extract;
 
 pub use drivers::{GraphDriver, drivers_of};
+pub use extract::{
+    Distances, ExtractError, ExtractOptions, ExtractReport, Extraction, Sculpt, SingularVertex,
+    VertexDistance, extract_corrective,
+};
