@@ -2,12 +2,13 @@
 
 use sinew::deform::Par;
 use sinew::geom::nalgebra::{Quaternion, Rotation3};
-use sinew::geom::{Affine, Asset, Influences, Mat3, MorphTarget, Pose, Quat, Vec3};
+use sinew::geom::{
+    Affine, Asset, Influences, Joint, LocalTransform, Mesh, MorphTarget, Node, Pose, Quat, Rig,
+    Topology, Trs, Vec3,
+};
 use sinew::graph::{Frame, Instance};
 use sinew::play::{Cast, Character, Document};
-use sinew::psd::{
-    ExtractError, ExtractOptions, ExtractReport, Extraction, Sculpt, extract_corrective,
-};
+use sinew::psd::{ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -40,7 +41,11 @@ fn instance(asset: &Asset, document: &str) -> Instance {
 
 fn bent() -> Pose {
     let mut pose = ARM.rig.rest_pose();
-    ARM.rig.evaluate(ARM.find_clip(None), BENT_SECS, &mut pose);
+    ARM.rig.evaluate(
+        ARM.find_clip(None),
+        std::env::var("SECS").map_or(BENT_SECS, |t| t.parse().unwrap()),
+        &mut pose,
+    );
     pose
 }
 
@@ -213,4 +218,253 @@ fn known_correctives_are_found_again() {
         let now = instance.mesh_output("body").expect("output").positions;
         assert!(largest(&doubles(now), &plain) < 2e-6, "{node}");
     }
+}
+
+#[test]
+fn smooth_correctives_pass_delta_mush() {
+    let (mesh, pose) = (&ARM.meshes[0], bent());
+    let wanted = corrective(&mesh.positions);
+    let offsets: Vec<[f32; 3]> = wanted.iter().map(single).collect();
+    for iterations in [8, 20] {
+        let document = mushed(iterations);
+        let mut instance = instance(&ARM, &document);
+        instance.set_rest_offsets("body", &offsets).expect("fits");
+        instance.update(&frame(&pose), Par::Seq).expect("a frame");
+        let sculpt = instance.mesh_output("body").expect("output");
+        let sculpt = sculpt.positions.to_vec();
+        let found = extract(&mut instance, &pose, &sculpt);
+        let report = &found.report;
+        println!("{iterations}: {report:?}");
+        assert!(report.is_reached() && report.singular == 0, "{report:?}");
+        let played = played(&ARM, &document, &found.target, &pose);
+        let error = largest(&played, &doubles(&sculpt));
+        assert!(error < 1e-5, "{iterations}: {error}");
+        let error = largest(&dense(&found.target, wanted.len()), &wanted);
+        println!("{iterations}: {error}");
+    }
+}
+
+/// What the arm looks like in the pose, with a bulge of a centimetre around a vertex, along the normals.
+fn bulged(instance: &mut Instance, pose: &Pose, radius: f64) -> Vec<[f32; 3]> {
+    instance.update(&frame(pose), Par::Seq).expect("a frame");
+    let body = instance.mesh_output("body").expect("output");
+    let (now, normals) = (
+        doubles(body.positions),
+        doubles(body.normals.expect("normals")),
+    );
+    // The outside of the elbow.
+    let c: Vec<f64> = std::env::var("CENTRE")
+        .unwrap_or("0.28,0,-0.05".into())
+        .split(',')
+        .map(|t| t.parse().unwrap())
+        .collect();
+    let centre = now[nearest(body.rest, [c[0], c[1], c[2]])];
+    let moved = now.iter().zip(&normals).map(|(p, n)| {
+        let near = 1.0 - ((p - centre).norm() / radius).min(1.0).powi(2);
+        single(&(p + n * (0.01 * near.powi(3))))
+    });
+    moved.collect()
+}
+
+fn nearest(mesh: &Mesh, point: [f64; 3]) -> usize {
+    let away = |p: &[f32; 3]| (Vec3::from(p.map(f64::from)) - Vec3::from(point)).norm();
+    let all = mesh.positions.iter().map(away).enumerate();
+    all.min_by(|a, b| a.1.total_cmp(&b.1)).expect("vertices").0
+}
+
+#[test]
+fn sculpts_on_delta_mush_are_reached() {
+    let pose = bent();
+    for iterations in [8, 10, 20] {
+        let document = mushed(iterations);
+        let mut instance = instance(&ARM, &document);
+        let sculpt = bulged(&mut instance, &pose, 0.08);
+        let found = extract(&mut instance, &pose, &sculpt);
+        let report = &found.report;
+        println!("{iterations}: {report:?}");
+        let played = played(&ARM, &document, &found.target, &pose);
+        let error = largest(&played, &doubles(&sculpt));
+        assert!(
+            (error - report.after.largest).abs() < 1e-6,
+            "{iterations}: {error}, {report:?}"
+        );
+        assert!(error < 1e-5, "{iterations}: {error}, {report:?}");
+        assert!(report.longest_offset < 0.03, "{report:?}");
+    }
+}
+
+/// Three vertices on a joint, on both, on another joint, and the pose with the other one turned about X by half a turn.
+fn candy_wrapper() -> (Asset, Pose) {
+    let node = |name: &str| Node {
+        name: name.to_owned(),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let joint = |node| Joint {
+        node,
+        joint_from_bind: Affine::identity(),
+    };
+    let rig = Rig::new(
+        vec![node("still"), node("turned")],
+        vec![joint(0), joint(1)],
+    )
+    .expect("a rig");
+    let topology = Topology::new(3, vec![[0, 1, 2]]).expect("a triangle");
+    let positions = vec![[0.0, 0.1, 0.0], [0.5, 0.1, 0.0], [1.0, 0.1, 0.1]];
+    let mut mesh = Mesh::new("body", topology, positions);
+    let rows: [&[(u32, f32)]; 3] = [&[(0, 1.0)], &[(0, 0.5), (1, 0.5)], &[(1, 1.0)]];
+    let rows = Influences::from_rows(rows.into_iter(), 2, 0).expect("weights");
+    mesh.influences = Some(rows.0);
+    let mut pose = rig.rest_pose();
+    pose.palette[1].rows = [
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, -1.0, 0.0, 0.0],
+        [0.0, 0.0, -1.0, 0.0],
+    ];
+    let asset = Asset {
+        name: "wrapper".to_owned(),
+        meshes: vec![mesh],
+        rig: Arc::new(rig),
+        ..Asset::default()
+    };
+    (asset, pose)
+}
+
+#[test]
+fn where_influences_cancel_is_told() {
+    let (asset, pose) = candy_wrapper();
+    let mut instance = instance(&asset, &stack(&[LINEAR]));
+    let [x, y, z] = [0.01, 0.02, 0.03];
+    let sculpt = [
+        [x, 0.1 + y, z],
+        [0.5 + x, y, z],
+        [1.0 + x, y - 0.1, z - 0.1],
+    ];
+    let found = extract(&mut instance, &pose, &sculpt);
+    let expected = [[x, y, z], [x, 0.0, 0.0], [x, -y, -z]];
+    let expected: Vec<Vec3<f64>> = expected.map(|p| Vec3::from(p.map(f64::from))).to_vec();
+    let error = largest(&dense(&found.target, 3), &expected);
+    assert!(error < 1e-6, "{error}: {:?}", found.target);
+    let report = &found.report;
+    assert_eq!((report.singular, report.missed), (1, 1), "{report:?}");
+    assert_eq!(report.worst_singular[0].vertex, 1);
+    assert!(report.worst_singular[0].ratio < 1e-4, "{report:?}");
+    let missed = report.worst_missed[0];
+    assert_eq!(missed.vertex, 1);
+    assert!(
+        (missed.distance - f64::from(y).hypot(f64::from(z))).abs() < 1e-6,
+        "{report:?}"
+    );
+    assert!(!report.is_reached());
+}
+
+#[test]
+fn short_offsets_stay_out() {
+    let (asset, pose) = candy_wrapper();
+    let mut instance = instance(&asset, &stack(&[LINEAR]));
+    let sculpt = [[0.0, 0.1, 0.01], [0.5, 0.0, 0.0], [1.0, -0.1 + 4e-7, -0.1]];
+    let found = extract(&mut instance, &pose, &sculpt);
+    assert_eq!(found.target.vertices, [0], "{:?}", found.target);
+    assert_eq!(found.target.name, "elbow");
+    assert!(found.target.normals.is_empty() && found.target.tangents.is_empty());
+    assert_eq!((found.report.moved, found.report.vertices), (1, 3));
+    assert!(found.report.dropped >= 1, "{:?}", found.report);
+}
+
+#[test]
+fn what_cannot_be_extracted_is_an_error() {
+    let (asset, pose) = candy_wrapper();
+    let document = stack(&[LINEAR]);
+    let fail = |document: &str, sculpt: &Sculpt<'_>, options: &ExtractOptions| {
+        let mut instance = instance(&asset, document);
+        extract_corrective(&mut instance, &frame(&pose), sculpt, options).expect_err("no way")
+    };
+    let positions = asset.meshes[0].positions.clone();
+    let sculpt = Sculpt {
+        name: "s",
+        positions: &positions,
+        output: None,
+        input: None,
+    };
+    let options = ExtractOptions::default();
+    let error = fail(
+        &document,
+        &Sculpt {
+            positions: &positions[..2],
+            ..sculpt
+        },
+        &options,
+    );
+    assert!(
+        matches!(
+            error,
+            ExtractError::Count {
+                found: 2,
+                expected: 3,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    let mut broken = positions.clone();
+    broken[1][2] = f32::NAN;
+    let error = fail(
+        &document,
+        &Sculpt {
+            positions: &broken,
+            ..sculpt
+        },
+        &options,
+    );
+    assert!(
+        matches!(error, ExtractError::NotFinite { vertex: 1, .. }),
+        "{error}"
+    );
+    let error = fail(
+        &document,
+        &Sculpt {
+            output: Some("head"),
+            ..sculpt
+        },
+        &options,
+    );
+    assert!(
+        matches!(&error, ExtractError::NoOutput { known, .. } if known == &["body"]),
+        "{error}"
+    );
+    let lines = r#"{ "sinew": "1.0", "nodes": { "lines": { "node": "debug_lines" } },
+ "outputs": { "lines": "lines.lines" } }"#;
+    let error = fail(lines, &sculpt, &options);
+    assert!(
+        matches!(error, ExtractError::NoOutput { asked: None, .. }),
+        "{error}"
+    );
+    let two = r#"{ "sinew": "1.0", "inputs": { "body": { "type": "mesh" }, "other": { "type": "mesh" } },
+ "outputs": { "body": "body", "other": "other" } }"#;
+    let other = Sculpt {
+        input: Some("other"),
+        ..sculpt
+    };
+    let error = fail(two, &other, &options);
+    assert!(
+        matches!(&error, ExtractError::OtherInput { shows, .. } if shows == "body"),
+        "{error}"
+    );
+    let negative = ExtractOptions {
+        tolerance: -1.0,
+        ..options
+    };
+    let error = fail(&document, &sculpt, &negative);
+    assert!(
+        matches!(
+            error,
+            ExtractError::Option {
+                option: "tolerance",
+                ..
+            }
+        ),
+        "{error}"
+    );
 }

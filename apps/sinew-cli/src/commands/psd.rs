@@ -1,6 +1,7 @@
 //! `sinew psd`.
 
 mod check;
+mod extract;
 
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
@@ -13,6 +14,7 @@ use std::path::Path;
 pub(super) fn psd(command: &PsdCommand, talk: &Talk) -> Outcome {
     match command {
         PsdCommand::Check(args) => check::check(args, talk),
+        PsdCommand::Extract(args) => extract::extract(args, talk),
     }
 }
 

@@ -19,8 +19,7 @@
 
 mod blocks;
 mod error;
-mod krylov;
-mod newton;
+mod relax;
 mod report;
 mod stack;
 
@@ -30,7 +29,7 @@ pub use report::{Distances, ExtractReport, SingularVertex, VertexDistance};
 use crate::deform::Par;
 use crate::geom::{MorphTarget, Vec3};
 use crate::graph::{Frame, Instance};
-use newton::solve;
+use relax::solve;
 use report::ReportParts;
 use stack::Stack;
 
@@ -70,7 +69,7 @@ impl Default for ExtractOptions {
             tolerance: 1e-5,
             drop_below: 1e-6,
             singular_ratio: 1e-2,
-            max_steps: 20,
+            max_steps: 300,
             worst: 8,
             par: Par::Seq,
         }
@@ -80,6 +79,8 @@ impl Default for ExtractOptions {
 /// A corrective and how well it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extraction {
+    /// The graph's mesh input whose rest positions the target moves.
+    pub input: String,
     /// Offsets of the rest positions, only for the vertices that move; metres, scene space. Normals and tangents are empty:
     /// they follow from the positions (`tangent_frames`), and a sculpt says nothing better.
     pub target: MorphTarget,
@@ -147,6 +148,7 @@ fn extract_with(
         dropped,
     };
     Ok(Extraction {
+        input: stack.input().to_owned(),
         report: report.finish(options),
         target,
     })

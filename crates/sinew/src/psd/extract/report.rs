@@ -1,7 +1,7 @@
 //! What an extraction reached.
 
 use super::ExtractOptions;
-use super::newton::longest;
+use super::relax::longest;
 use crate::geom::Vec3;
 
 /// Distances of an output from a sculpt, metres.

@@ -65,6 +65,10 @@ impl<'a, 'f> Stack<'a, 'f> {
         })
     }
 
+    pub(super) fn input(&self) -> &str {
+        &self.input
+    }
+
     pub(super) fn size(&self) -> f64 {
         self.size
     }
