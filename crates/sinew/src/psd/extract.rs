@@ -7,9 +7,9 @@
 //! - All vertices moved along one axis, to and fro, show how each output vertex answers: a 3x3 block `B` a vertex. Where every
 //!   vertex goes its own way (skinning of any method, deformers) that is the whole Jacobian; where neighbours count (delta mush,
 //!   smoothing) it is the answer to a motion that neighbours share.
-//! - A step solves `J d = S - P` by GMRES (Saad and Schultz 1986) with products `J x` from central differences and `B` inverted
-//!   as preconditioner, halved until it brings the surface nearer to the sculpt. Where the blocks are the Jacobian, one product
-//!   is enough.
+//! - Each vertex goes by its inverted block times what is missing, with momentum; one that a step took farther off slows down.
+//!   Where the blocks are the Jacobian that is Newton's method, and a step or two are enough. Under a smoothing stack it is Van
+//!   Cittert's iteration: long waves come first, short ones late or never.
 //! - Steps repeat with residuals of the stack itself, so that the result is as accurate as the evaluation (about 1e-6 of the
 //!   size in single precision), however coarse the differences are.
 //!
@@ -68,7 +68,7 @@ impl Default for ExtractOptions {
         Self {
             tolerance: 1e-5,
             drop_below: 1e-6,
-            singular_ratio: 1e-2,
+            singular_ratio: 0.1,
             max_steps: 300,
             worst: 8,
             par: Par::Seq,
@@ -91,8 +91,8 @@ pub struct Extraction {
 /// The rest offsets that give `sculpt` in `frame`. Parameters are those that the instance has. Offsets that the instance had are
 /// lost: afterwards it has none, and its outputs are those of `frame` without the corrective.
 ///
-/// Evaluates the graph 6 times for the blocks of each step, twice for each product of GMRES (one or two where vertices do not
-/// depend on each other, up to 40 else), once or more for the step. Takes memory for about 90 vectors of the mesh's size.
+/// Evaluates the graph 9 times, and once more for each step: two or three where vertices do not depend on each other, about a
+/// hundred else. Takes memory for some 20 vectors of the mesh's size.
 ///
 /// # Errors
 /// [`ExtractError`]. A sculpt that cannot be reached is none: the report says how near it is.
