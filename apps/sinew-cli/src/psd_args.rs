@@ -9,6 +9,8 @@ pub(crate) enum PsdCommand {
     Check(PsdCheckArgs),
     /// Convert pose drivers between graphs and other systems' files; says what could not be carried.
     Convert(PsdConvertArgs),
+    /// Turn posed sculpts into morph targets; the report as JSON lines with --log-format json.
+    Extract(PsdExtractArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -61,4 +63,49 @@ pub(crate) enum Up {
     Y,
     /// Frames are turned.
     Z,
+}
+
+/// A sculpt is the character's mesh as it shall be in a pose: in metres and scene space, with the vertices in the order in which
+/// Sinew reads and writes them (all meshes of the input, one after another). Programs that split or reorder vertices on export,
+/// at texture seams say, break that order: start from what `sinew run -o pose.ply` writes and keep vertex order and count.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PsdExtractArgs {
+    /// GLB file of the character.
+    pub(crate) character: PathBuf,
+    /// Graph document; without it the one in the character file, else morph targets and linear skinning.
+    #[arg(short, long)]
+    pub(crate) graph: Option<PathBuf>,
+    /// Sculpt (.obj, .ply, .glb, .gltf), the name of its morph target and the frame it was made on; may be given often.
+    #[arg(short, long, required = true, value_name = "[NAME=]FILE[@FRAME]")]
+    pub(crate) sculpt: Vec<String>,
+    /// Name of the morph target, for a sculpt without; else it is the file's.
+    #[arg(short, long)]
+    pub(crate) name: Option<String>,
+    /// Frame, for sculpts without.
+    #[arg(short, long)]
+    pub(crate) frame: Option<i64>,
+    /// Clip that has the pose; without it the first one.
+    #[arg(short, long)]
+    pub(crate) clip: Option<String>,
+    /// Frames a second: frame n is at n / fps seconds.
+    #[arg(long, default_value_t = 30.0)]
+    pub(crate) fps: f64,
+    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Numbers for a values input, from a .json or .npy file; may be given often.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) values: Vec<String>,
+    /// The graph's mesh output that the sculpts were made on; without it the first one.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) of: Option<String>,
+    /// Largest distance to the sculpt that counts as reached, metres.
+    #[arg(long, default_value_t = 1e-5, value_name = "METRES")]
+    pub(crate) tolerance: f64,
+    /// Offsets shorter than this are left out, metres.
+    #[arg(long, default_value_t = 1e-6, value_name = "METRES")]
+    pub(crate) drop_below: f64,
+    /// GLB file to write: the character with the morph targets.
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
 }

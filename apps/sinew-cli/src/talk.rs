@@ -29,6 +29,10 @@ impl Talk {
         }
     }
 
+    pub(crate) fn format(&self) -> LogFormat {
+        self.format
+    }
+
     /// Fails once Ctrl-C was pressed.
     pub(crate) fn check_interrupt(&self) -> Outcome {
         if self.interrupted.load(Ordering::Relaxed) {

@@ -5,5 +5,14 @@
 #[cfg(feature = "io")]
 pub mod convert;
 mod drivers;
+mod extract;
+#[cfg(feature = "io")]
+mod write;
 
 pub use drivers::{GraphDriver, drivers_of};
+pub use extract::{
+    Distances, ExtractError, ExtractOptions, ExtractReport, Extraction, Sculpt, SingularVertex,
+    VertexDistance, extract_corrective,
+};
+#[cfg(feature = "io")]
+pub use write::write_correctives;

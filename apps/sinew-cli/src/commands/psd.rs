@@ -2,6 +2,7 @@
 
 mod check;
 mod convert;
+mod extract;
 
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
@@ -16,6 +17,7 @@ pub(super) fn psd(command: &PsdCommand, talk: &Talk) -> Outcome {
     match command {
         PsdCommand::Check(args) => check::check(args, talk),
         PsdCommand::Convert(args) => convert::convert(args, talk),
+        PsdCommand::Extract(args) => extract::extract(args, talk),
     }
 }
 

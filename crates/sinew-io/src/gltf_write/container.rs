@@ -58,6 +58,41 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
     }
 }
 
+impl<'a> Glb<'a> {
+    /// Content of the BIN chunk, empty where there is none, and what follows it. `None` where it is longer than the file.
+    pub(super) fn split_binary(&self) -> Option<(&'a [u8], &'a [u8])> {
+        let [a, b, c, d, kind @ ..] = *self.rest.first_chunk::<8>().unwrap_or(&[0; 8]);
+        if u32::from_le_bytes(kind) != BIN {
+            return Some((&[], self.rest));
+        }
+        let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+        self.rest.get(8..)?.split_at_checked(length)
+    }
+}
+
+/// Header, JSON chunk, a BIN chunk of `binary` and `more` (a multiple of 4 bytes together), and what follows it.
+pub(super) fn put_grown(
+    out: &mut AtomicFile,
+    json: &[u8],
+    [binary, more, behind]: [&[u8]; 3],
+) -> Result<(), IoError> {
+    let length = binary.len() as u64 + more.len() as u64;
+    let padded = json.len().next_multiple_of(4) as u64;
+    put_json(out, json, padded + 8 + length + behind.len() as u64)?;
+    // It is less than the whole file, whose size has been checked.
+    let length = u32::try_from(length).unwrap_or(u32::MAX);
+    for bytes in [
+        &length.to_le_bytes(),
+        &BIN.to_le_bytes(),
+        binary,
+        more,
+        behind,
+    ] {
+        out.put(bytes)?;
+    }
+    Ok(())
+}
+
 /// Header, JSON chunk and the header of the BIN chunk of `binary` bytes (a multiple of 4); no BIN chunk for zero.
 pub(super) fn put_header(out: &mut AtomicFile, json: &[u8], binary: u64) -> Result<(), IoError> {
     let padded = json.len().next_multiple_of(4);

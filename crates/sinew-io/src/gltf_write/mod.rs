@@ -14,9 +14,11 @@ mod geometry;
 mod graph;
 mod layout;
 mod materials;
+mod targets;
 
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
+pub use targets::{NewTarget, add_morph_targets};
 
 use crate::fault::{cannot_write, malformed, warning};
 use crate::{AtomicFile, FrameCache, IoError};

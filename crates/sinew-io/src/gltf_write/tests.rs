@@ -8,7 +8,7 @@ use sinew_geom::{Mesh, MeshPart, Topology};
 use sinew_testkit::{max_distance, meshes, shared_data};
 
 /// Runs the Khronos validator where the environment has it.
-fn validate(path: &Path) {
+pub(super) fn validate(path: &Path) {
     let Some(modules) = std::env::var_os("NODE_PATH") else {
         println!("skipped: NODE_PATH is not set, no validator");
         return;

@@ -10,6 +10,16 @@ use sinew_geom::{Affine, Attribute, Influences, InfluencesError, Joint, Mesh, Me
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The meshes of all nodes.
+#[derive(Debug, Default)]
+pub(super) struct Meshes {
+    pub(super) meshes: Vec<Mesh>,
+    /// File node of each.
+    pub(super) nodes: Vec<usize>,
+    /// Scene space at bind from the space of the stored positions, of each.
+    pub(super) bind_from_file: Vec<Affine<f64>>,
+}
+
 /// What weight hygiene repaired, over all meshes.
 #[derive(Debug)]
 struct Hygiene {
@@ -18,21 +28,20 @@ struct Hygiene {
     empty: usize,
 }
 
-/// Reads the meshes of all nodes; nodes without a skin get a joint of their own in `palette`. Also returns the file
-/// node of each mesh.
+/// Reads the meshes of all nodes; nodes without a skin get a joint of their own in `palette`.
 pub(super) fn read(
     doc: &Document,
     tree: &Tree,
     skins: &[Skin],
     palette: &mut Vec<Joint>,
     warnings: &mut Warnings,
-) -> Result<(Vec<Mesh>, Vec<usize>), IoError> {
+) -> Result<Meshes, IoError> {
     let mut hygiene = Hygiene {
         unnormalised: 0,
         smallest_sum: f64::INFINITY,
         empty: 0,
     };
-    let (mut meshes, mut nodes) = (Vec::new(), Vec::new());
+    let mut all = Meshes::default();
     let mut budget = super::MAX_VERTICES;
     check_meshes(doc)?;
     for (rig, &file) in tree.file_from_rig.iter().enumerate() {
@@ -76,11 +85,12 @@ pub(super) fn read(
                 "smaller numbers",
             )
         })?;
-        meshes.push(out);
-        nodes.push(file);
+        all.meshes.push(out);
+        all.nodes.push(file);
+        all.bind_from_file.push(placing.bind_from_file);
     }
     report(&hygiene, warnings);
-    Ok((meshes, nodes))
+    Ok(all)
 }
 
 /// What holds for every mesh, used or not.

@@ -36,7 +36,7 @@ pub use appearance::read_appearance;
 
 use document::{Document, Warnings};
 use serde_json::Value;
-use sinew_geom::{Asset, Rig};
+use sinew_geom::{Affine, Asset, Rig};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,6 +105,8 @@ pub struct GltfSource {
     pub rig_node_of_node: Vec<usize>,
     /// Node of the document that carries each of [`Asset::meshes`].
     pub node_of_mesh: Vec<usize>,
+    /// Scene space at bind from the space of the stored positions, of each of [`Asset::meshes`].
+    pub bind_from_file: Vec<Affine<f64>>,
     /// Entries of [`Rig::joints`] that each skin of the document became.
     pub joints_of_skin: Vec<Range<usize>>,
 }
@@ -185,8 +187,11 @@ fn read_document(
     let mut palette = Vec::new();
     let skins = skins::read(&doc, &tree, &mut palette)?;
     let clips = clips::read(&doc, &tree, &mut warnings)?;
-    let (mut meshes, node_of_mesh) =
-        meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
+    let meshes::Meshes {
+        mut meshes,
+        nodes: node_of_mesh,
+        bind_from_file,
+    } = meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
     let graph = graph(&doc)?;
     let rig = Rig::new(std::mem::take(&mut tree.nodes), palette)
         .map_err(|e| doc.malformed("nodes", e.to_string(), "a tree"))?;
@@ -211,6 +216,7 @@ fn read_document(
             decompressed: doc.decompressed,
             rig_node_of_node: tree.rig_from_file,
             node_of_mesh,
+            bind_from_file,
             joints_of_skin: skins.into_iter().map(|s| s.joints).collect(),
         },
     })

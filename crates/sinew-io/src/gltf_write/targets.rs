@@ -1,0 +1,221 @@
+//! Morph targets added to a GLB file. All else stays: new bytes go behind the binary chunk's, new entries behind the document's.
+
+mod animations;
+mod appended;
+
+use super::container::{Glb, put_grown, read_glb_chunks};
+use crate::fault::{cannot_read, malformed};
+use crate::{AtomicFile, GltfSource, IoError};
+use appended::Appended;
+use serde_json::{Value, json};
+use sinew_geom::{Mat3, MorphTarget, Real};
+use std::path::Path;
+
+/// A morph target for a mesh of a file.
+#[derive(Clone, Debug)]
+pub struct NewTarget {
+    /// Index into [`sinew_geom::Asset::meshes`].
+    pub mesh: usize,
+    /// Vertices of that mesh, ascending; deltas in metres, scene space at bind. Normals and tangents are not written.
+    pub target: MorphTarget,
+}
+
+/// Copies a GLB file with further morph targets, sparse where that is smaller, with weight 0. Clips that animate the weights of their meshes get
+/// zeros for them. `source` is what reading the file gave.
+///
+/// # Errors
+/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
+/// or a target names a vertex that is not there; [`IoError::Unsupported`] where nodes share the mesh, the file has its first
+/// buffer elsewhere, or packs the animated weights in ways that cannot be added to.
+pub fn add_morph_targets(
+    glb_in: &Path,
+    source: &GltfSource,
+    targets: &[NewTarget],
+    out: &Path,
+) -> Result<(), IoError> {
+    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let glb = read_glb_chunks(&bytes, glb_in)?;
+    let root: Value = serde_json::from_slice(glb.json)
+        .map_err(|e| malformed(glb_in, "JSON chunk", e.to_string(), "valid JSON"))?;
+    let Some((binary, behind)) = glb.split_binary() else {
+        return Err(malformed(
+            glb_in,
+            "BIN chunk",
+            "a length beyond the file",
+            "less",
+        ));
+    };
+    if root != source.json {
+        return Err(malformed(
+            glb_in,
+            "JSON chunk",
+            "another document than was read",
+            "the same",
+        ));
+    }
+    let mut file = Appended::new(root, glb_in, binary.len(), has_binary(&glb))?;
+    for mesh in 0..source.node_of_mesh.len() {
+        let of_mesh = targets.iter().filter(|t| t.mesh == mesh).map(|t| &t.target);
+        let of_mesh: Vec<&MorphTarget> = of_mesh.collect();
+        if !of_mesh.is_empty() {
+            add_to_mesh(&mut file, source, mesh, &of_mesh)?;
+        }
+    }
+    let (root, more) = file.finish();
+    let text = serde_json::to_vec(&root)
+        .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
+    let mut written = AtomicFile::create(out)?;
+    put_grown(&mut written, &text, [binary, &more, behind])?;
+    written.commit()
+}
+
+fn has_binary(glb: &Glb<'_>) -> bool {
+    glb.split_binary()
+        .is_some_and(|(_, behind)| behind.len() < glb.rest.len())
+}
+
+fn add_to_mesh(
+    file: &mut Appended<'_>,
+    source: &GltfSource,
+    mesh: usize,
+    targets: &[&MorphTarget],
+) -> Result<(), IoError> {
+    let mesh_of = |node: usize| source.json["nodes"][node]["mesh"].as_u64();
+    let json_mesh = mesh_of(source.node_of_mesh[mesh]);
+    let Some(index) = json_mesh.and_then(|m| usize::try_from(m).ok()) else {
+        return Err(file.malformed("nodes", "a node without its mesh", "the mesh that was read"));
+    };
+    let sharing = source
+        .node_of_mesh
+        .iter()
+        .filter(|&&n| mesh_of(n) == json_mesh)
+        .count();
+    if sharing > 1 {
+        return Err(file.unsupported(
+            format!("meshes[{index}]"),
+            format!("a new morph target of a mesh that {sharing} nodes share"),
+            "give each node a mesh of its own",
+        ));
+    }
+    let bind_from_file = source.bind_from_file.get(mesh).copied().unwrap_or_default();
+    let linear = bind_from_file
+        .linear
+        .try_inverse()
+        .unwrap_or_else(Mat3::identity);
+    add_to_primitives(file, index, &linear, targets)?;
+    let before = name_and_weigh(file, index, targets);
+    animations::widen(file, source, index, before, targets.len())
+}
+
+/// Adds the accessors of each target to each primitive, which all must have equally many.
+fn add_to_primitives(
+    file: &mut Appended<'_>,
+    index: usize,
+    linear: &Mat3<f64>,
+    targets: &[&MorphTarget],
+) -> Result<(), IoError> {
+    let primitives = file.root["meshes"][index]["primitives"].as_array();
+    let count = primitives.map_or(0, Vec::len);
+    let mut first = 0_usize;
+    for p in 0..count {
+        let primitive = &file.root["meshes"][index]["primitives"][p];
+        let accessor = primitive["attributes"]["POSITION"].as_u64();
+        let accessor = accessor.and_then(|a| usize::try_from(a).ok());
+        let vertices = accessor.and_then(|a| file.root["accessors"][a]["count"].as_u64());
+        let vertices = vertices.and_then(|v| usize::try_from(v).ok());
+        let Some(vertices) = vertices else {
+            let place = format!("meshes[{index}].primitives[{p}]");
+            return Err(file.malformed(&place, "no POSITION", "vertex positions"));
+        };
+        // Points and lines belong to no mesh of the asset.
+        let is_surface = primitive["mode"]
+            .as_u64()
+            .is_none_or(|m| (4..=6).contains(&m));
+        let range = if is_surface {
+            first..first + vertices
+        } else {
+            0..0
+        };
+        for target in targets {
+            let (rows, deltas) = part_of(target, &range, linear);
+            let accessor = file.deltas(vertices, &rows, &deltas);
+            let primitive = &mut file.root["meshes"][index]["primitives"][p];
+            push(&mut primitive["targets"], json!({ "POSITION": accessor }));
+        }
+        first += range.len();
+    }
+    let beyond = |t: &&&MorphTarget| t.vertices.last().is_some_and(|&v| v as usize >= first);
+    match targets.iter().find(beyond) {
+        Some(t) => Err(file.malformed(
+            &format!("morph target '{}'", t.name),
+            "a vertex beyond the mesh",
+            &format!("vertices below {first}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The vertices in `range`, counted from its start, and their deltas in the space of the file.
+fn part_of(
+    target: &MorphTarget,
+    range: &std::ops::Range<usize>,
+    linear: &Mat3<f64>,
+) -> (Vec<u32>, Vec<[f32; 3]>) {
+    let all = target.vertices.iter().zip(&target.positions);
+    all.filter_map(|(&v, d)| {
+        let inside = range
+            .contains(&(v as usize))
+            .then(|| v as usize - range.start);
+        let row = inside.and_then(|v| u32::try_from(v).ok())?;
+        Some((row, f64::array3(linear * f64::vec3(*d))))
+    })
+    .unzip()
+}
+
+/// Names and weights of the new targets; gives the number of targets before.
+fn name_and_weigh(file: &mut Appended<'_>, index: usize, targets: &[&MorphTarget]) -> usize {
+    let mesh = &mut file.root["meshes"][index];
+    let now = mesh["primitives"][0]["targets"]
+        .as_array()
+        .map_or(0, Vec::len);
+    let before = now.saturating_sub(targets.len());
+    if !mesh["extras"].is_object() {
+        mesh["extras"] = json!({});
+    }
+    let names = &mut mesh["extras"]["targetNames"];
+    for k in names.as_array().map_or(0, Vec::len)..before {
+        push(names, format!("target_{k}").into());
+    }
+    for target in targets {
+        push(names, target.name.as_str().into());
+    }
+    fill(&mut mesh["weights"], now);
+    for node in file.nodes_of_mesh(index) {
+        let weights = &mut file.root["nodes"][node]["weights"];
+        if weights.is_array() {
+            fill(weights, now);
+        } else if let Some(node) = file.root["nodes"][node].as_object_mut() {
+            // Looking for it made it.
+            node.remove("weights");
+        }
+    }
+    before
+}
+
+/// Appends to a list, which is made where there is none.
+fn push(list: &mut Value, item: Value) {
+    match list.as_array_mut() {
+        Some(list) => list.push(item),
+        None => *list = json!([item]),
+    }
+}
+
+/// Appends zeros up to `count` numbers.
+fn fill(list: &mut Value, count: usize) {
+    for _ in list.as_array().map_or(0, Vec::len)..count {
+        push(list, json!(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests;

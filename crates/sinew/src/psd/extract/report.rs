@@ -1,0 +1,124 @@
+//! What an extraction reached.
+
+use super::ExtractOptions;
+use super::relax::longest;
+use crate::geom::Vec3;
+
+/// Distances of an output from a sculpt, metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distances {
+    /// Of the vertex that is farthest off.
+    pub largest: f64,
+    /// Root of the mean square over all vertices.
+    pub rms: f64,
+}
+
+/// A vertex that no offset moves in some direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SingularVertex {
+    /// Which vertex.
+    pub vertex: usize,
+    /// Smallest singular value of its block as a share of the largest; 0 where it does not move at all.
+    pub ratio: f64,
+}
+
+/// A vertex and how far from the sculpt it stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VertexDistance {
+    /// Which vertex.
+    pub vertex: usize,
+    /// Metres.
+    pub distance: f64,
+}
+
+/// How an extraction went. Distances are those of the graph itself, evaluated with what the target holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExtractReport {
+    /// Vertices of the mesh.
+    pub vertices: usize,
+    /// Vertices in the target.
+    pub moved: usize,
+    /// Vertices whose offset was left out for being short.
+    pub dropped: usize,
+    /// Length of the longest offset, metres.
+    pub longest_offset: f64,
+    /// Steps taken.
+    pub steps: usize,
+    /// Frames evaluated.
+    pub evaluations: usize,
+    /// Without the corrective.
+    pub before: Distances,
+    /// With it.
+    pub after: Distances,
+    /// How many vertices are singular.
+    pub singular: usize,
+    /// The worst of them, worst first.
+    pub worst_singular: Vec<SingularVertex>,
+    /// How many vertices stay farther off than the tolerance.
+    pub missed: usize,
+    /// The worst of them, worst first.
+    pub worst_missed: Vec<VertexDistance>,
+}
+
+impl ExtractReport {
+    /// Whether every vertex is where the sculpt has it, up to the tolerance.
+    pub fn is_reached(&self) -> bool {
+        self.missed == 0
+    }
+}
+
+/// What a report is made of.
+pub(super) struct ReportParts<'a> {
+    pub(super) before: &'a [Vec3<f64>],
+    pub(super) after: &'a [Vec3<f64>],
+    pub(super) offsets: &'a [Vec3<f64>],
+    pub(super) singular: Vec<SingularVertex>,
+    pub(super) steps: usize,
+    pub(super) evaluations: usize,
+    pub(super) dropped: usize,
+}
+
+impl ReportParts<'_> {
+    pub(super) fn finish(self, options: &ExtractOptions) -> ExtractReport {
+        let mut worst_singular = self.singular;
+        worst_singular.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let singular = worst_singular.len();
+        worst_singular.truncate(options.worst);
+        let distances = self.after.iter().map(Vec3::norm).enumerate();
+        let mut worst_missed: Vec<VertexDistance> = distances
+            .filter(|d| d.1 > options.tolerance)
+            .map(|(vertex, distance)| VertexDistance { vertex, distance })
+            .collect();
+        worst_missed.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+        let missed = worst_missed.len();
+        worst_missed.truncate(options.worst);
+        let moves = |d: &&Vec3<f64>| d.norm() > 0.0;
+        ExtractReport {
+            vertices: self.offsets.len(),
+            moved: self.offsets.iter().filter(moves).count(),
+            dropped: self.dropped,
+            longest_offset: longest(self.offsets),
+            steps: self.steps,
+            evaluations: self.evaluations,
+            before: distances_of(self.before),
+            after: distances_of(self.after),
+            singular,
+            worst_singular,
+            missed,
+            worst_missed,
+        }
+    }
+}
+
+fn distances_of(field: &[Vec3<f64>]) -> Distances {
+    let squares: f64 = field.iter().map(Vec3::norm_squared).sum();
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "vertex counts are far below 2^53"
+    )]
+    let count = field.len().max(1) as f64;
+    Distances {
+        largest: longest(field),
+        rms: (squares / count).sqrt(),
+    }
+}
