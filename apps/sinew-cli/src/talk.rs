@@ -29,6 +29,11 @@ impl Talk {
         }
     }
 
+    /// How messages, and reports of commands that have both forms, look.
+    pub(crate) fn format(&self) -> LogFormat {
+        self.format
+    }
+
     /// Fails once Ctrl-C was pressed.
     pub(crate) fn check_interrupt(&self) -> Outcome {
         if self.interrupted.load(Ordering::Relaxed) {

@@ -3,6 +3,7 @@
 mod bind;
 mod definition;
 mod desc;
+mod inspect;
 mod job;
 mod joints;
 mod metric;
@@ -15,6 +16,7 @@ mod simd;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};
