@@ -168,7 +168,7 @@ pub struct Fit {
     pub width: f64,
     /// Condition number of the poses that stay, with that width.
     pub condition: f64,
-    /// Root mean square of the leave-one-out errors that the width was chosen by, over all poses that differ.
+    /// Root mean square of the leave-one-out errors of the poses that stay: what is lost with one of them.
     pub leave_one_out: f64,
     /// How far off the driven numbers are at most, at any pose of the beginning; `None` where none were given.
     pub error: Option<f64>,
@@ -180,7 +180,8 @@ pub struct Fit {
 /// First poses nearer than `merge` to an earlier one go. Then the width is chosen that predicts each pose best from the others
 /// ([`leave_one_out`]); then, one after the other, poses go whose loss keeps every number within the tolerance at all poses of the beginning,
 /// what the others predict best first, and never the first pose. Errors of the last step are those of the weights that the node gives, with
-/// limits and normalising. `O(n⁴)` for n poses, where many go.
+/// limits and normalising. Where poses went, the width is chosen again, by the largest such error, and more may go. `O(n⁴)` for n poses,
+/// where many go.
 ///
 /// # Errors
 /// [`FitError`].
@@ -197,22 +198,25 @@ pub fn fit(
     }
     let merged = of_poses(driver, &kept);
     let table = values.unwrap_or(&own).of_rows(&kept);
-    let (width, leave_one_out) = best_width(&merged, &table, options.condition_limit)?;
-    let mut driver = driver.clone();
-    driver.width = Width::Given(width);
-    let search = Search {
-        driver: &driver,
+    let predicted = |bind: &PoseDriverBind| root_mean_square(&leave_one_out(bind, &table));
+    let (width, _) = best_width(&merged, 0.0, options.condition_limit, &predicted)?;
+    let mut search = Search {
+        driver: driver.clone(),
+        width,
         values,
     };
+    search.set_width(width);
     search.reduce(&mut kept, &mut removed, options.tolerance)?;
-    let bind = PoseDriverBind::new(&of_poses(&driver, &kept))?;
+    search.widen(&mut kept, &mut removed, options)?;
+    let bind = search.bind(&kept)?;
+    let table = values.unwrap_or(&own).of_rows(&kept);
     Ok(Fit {
         error: values.map(|v| search.error(&bind, &kept, v)),
         condition: bind.condition().unwrap_or(1.0),
+        leave_one_out: root_mean_square(&leave_one_out(&bind, &table)),
+        width: search.width,
         kept,
         removed,
-        width,
-        leave_one_out,
     })
 }
 
@@ -339,36 +343,30 @@ const WIDTHS: usize = 48;
 /// Steps of refining; each takes a third of the range away.
 const REFINEMENTS: usize = 20;
 
-/// The width with the least root mean square of [`leave_one_out`], and that.
+/// The width, `narrowest` or wider, with the least error by that measure, and the error.
 fn best_width(
     driver: &PoseDriver,
-    values: &DrivenValues,
+    narrowest: f64,
     condition_limit: f64,
+    measure: &dyn Fn(&PoseDriverBind) -> f64,
 ) -> Result<(f64, f64), FitError> {
     let mut trial = driver.clone();
     let mut error_of = |logarithm: f64| -> f64 {
         trial.width = Width::Given(logarithm.exp());
         let bind = PoseDriverBind::new(&trial).ok();
         let bind = bind.filter(|b| b.condition().is_some_and(|c| c <= condition_limit));
-        bind.map_or(f64::INFINITY, |b| {
-            root_mean_square(&leave_one_out(&b, values))
-        })
+        bind.map_or(f64::INFINITY, |b| measure(&b))
     };
-    let [low, high] = range(driver)?.map(f64::ln);
+    let [low, high] = range(driver)?.map(|width| width.max(narrowest).ln());
     let step = (high - low) / float(WIDTHS - 1);
     let tried = (0..WIDTHS).map(|i| low + step * float(i));
     let tried = tried.map(|width| (width, error_of(width)));
-    let Some((best, least)) = tried.min_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return Err(FitError::NoWidth {
-            limit: condition_limit,
-        });
-    };
-    if !least.is_finite() {
-        return Err(FitError::NoWidth {
-            limit: condition_limit,
-        });
-    }
-    let (refined, error) = refine(&mut error_of, best - step, best + step);
+    let best = tried.min_by(|a, b| a.1.total_cmp(&b.1));
+    let best = best.filter(|(_, error)| error.is_finite());
+    let (best, least) = best.ok_or(FitError::NoWidth {
+        limit: condition_limit,
+    })?;
+    let (refined, error) = refine(&mut error_of, (best - step).max(low), best + step);
     let (width, error) = if error < least {
         (refined, error)
     } else {
@@ -425,11 +423,56 @@ fn float(number: usize) -> f64 {
 
 /// A driver with its width, and what its poses drive.
 struct Search<'a> {
-    driver: &'a PoseDriver,
+    driver: PoseDriver,
+    width: f64,
     values: Option<&'a DrivenValues>,
 }
 
+/// How often a new width is looked for once poses went.
+const ROUNDS: usize = 8;
+
 impl Search<'_> {
+    fn set_width(&mut self, width: f64) {
+        self.width = width;
+        self.driver.width = Width::Given(width);
+    }
+
+    fn bind(&self, kept: &[usize]) -> Result<PoseDriverBind, PoseDriverError> {
+        PoseDriverBind::new(&of_poses(&self.driver, kept))
+    }
+
+    /// Fewer poses bear a wider kernel: takes the width that errs least at all poses of the beginning and removes what is redundant then,
+    /// until that is nothing.
+    fn widen(
+        &mut self,
+        kept: &mut Vec<usize>,
+        removed: &mut Vec<Removed>,
+        options: &FitOptions,
+    ) -> Result<(), FitError> {
+        let Some(values) = self.values else {
+            return Ok(());
+        };
+        for _ in 0..ROUNDS {
+            if kept.len() < 2 {
+                break;
+            }
+            let before = self.error(&self.bind(kept)?, kept, values);
+            let rest = of_poses(&self.driver, kept);
+            let measure = |bind: &PoseDriverBind| self.error(bind, kept, values);
+            let best = best_width(&rest, self.width, options.condition_limit, &measure);
+            let Some((width, _)) = best.ok().filter(|b| b.1 < before) else {
+                break;
+            };
+            self.set_width(width);
+            let count = kept.len();
+            self.reduce(kept, removed, options.tolerance)?;
+            if kept.len() == count {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes poses from `kept` as long as that is within the tolerance.
     fn reduce(
         &self,
@@ -441,12 +484,12 @@ impl Search<'_> {
             return Ok(());
         };
         while kept.len() > 1 {
-            let bind = PoseDriverBind::new(&of_poses(self.driver, kept))?;
+            let bind = self.bind(kept)?;
             let order = predicted_best_first(&bind, &values.of_rows(kept));
             let without = |place: &usize| {
                 let mut rest = kept.clone();
                 let pose = rest.remove(*place);
-                let bind = PoseDriverBind::new(&of_poses(self.driver, &rest)).ok()?;
+                let bind = self.bind(&rest).ok()?;
                 let error = self.error(&bind, &rest, values);
                 (error <= tolerance).then_some((rest, pose, error))
             };

@@ -371,7 +371,11 @@ fn poses_on_a_line_that_drive_straight_lines_are_redundant() {
 #[test]
 fn errors_at_all_poses_stay_within_the_tolerance() {
     let degrees: Vec<f64> = (0..25).map(|i| f64::from(i) * 5.0).collect();
-    let driver = on_a_line(&degrees, Metric::Chord, RadialKernel::Gaussian, 1.0);
+    let driver = PoseDriver {
+        clamp: Clamp::None,
+        normalize: Normalize::None,
+        ..on_a_line(&degrees, Metric::Chord, RadialKernel::Gaussian, 1.0)
+    };
     let value = |d: f64| (d.to_radians() * 1.5).sin().powi(2);
     let values = DrivenValues {
         numbers: degrees.iter().map(|d| value(*d)).collect(),
