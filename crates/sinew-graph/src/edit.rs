@@ -65,10 +65,10 @@ pub fn edit_node(
     edits: &[NodeEdit<'_>],
 ) -> Result<String, EditError> {
     let mut reporter = Reporter::new(file, text);
-    let json = crate::json::parse(&mut reporter);
-    let json = json
-        .filter(|_| reporter.found.is_empty())
-        .ok_or_else(|| EditError::Document(Diagnostics(reporter.found)))?;
+    let parsed = crate::json::parse(&mut reporter);
+    let Some(json) = parsed.filter(|_| reporter.found.is_empty()) else {
+        return Err(EditError::Document(Diagnostics(reporter.found)));
+    };
     let node = find(text, &json, place).ok_or(EditError::NoNode {
         line: place.line,
         column: place.column,

@@ -286,8 +286,8 @@ pub(super) fn at_poses(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Findin
     for (i, pose) in driver.poses.iter().enumerate() {
         let weights = bind.weights(&pose.values);
         let own = weights.get(i).copied().unwrap_or(f64::NAN);
-        // Written so that what is no number is found, too.
-        if !((own - 1.0).abs() <= AT_POSES) {
+        let off = (own - 1.0).abs();
+        if off.is_nan() || off > AT_POSES {
             out.push(Finding::OwnWeight {
                 pose: pose.name.clone(),
                 weight: own,
