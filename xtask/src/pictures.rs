@@ -1,4 +1,4 @@
-//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render` that make it.
+//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render`, or of `sinew psd plot`, that make it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +8,8 @@ const FOLDER: &str = "docs/pictures";
 const LIST: &str = "commands.txt";
 /// What arguments begin with that name a file of the optional data.
 const OPTIONAL: &str = "../shared/";
+/// The first of the arguments of a plot, which is no rendering.
+const PLOT: &str = "psd";
 
 /// One picture of the list.
 #[derive(Debug, PartialEq, Eq)]
@@ -100,8 +102,13 @@ fn build(root: &Path) -> Result<PathBuf, String> {
 fn run(root: &Path, program: &Path, entry: &Entry) -> Result<(), String> {
     let path = format!("{FOLDER}/{}", entry.file);
     let mut command = Command::new(program);
-    command.arg("render").args(&entry.arguments);
-    command.args(["--quiet", "--device", "cpu", "-o", &path]);
+    if entry.arguments.first().is_some_and(|a| a == PLOT) {
+        command.args(&entry.arguments);
+    } else {
+        command.arg("render").args(&entry.arguments);
+        command.args(["--device", "cpu"]);
+    }
+    command.args(["--quiet", "-o", &path]);
     // The same driver for everybody, as far as can be.
     if std::env::var_os("SINEW_ADAPTER").is_none() {
         command.env("SINEW_ADAPTER", "software");

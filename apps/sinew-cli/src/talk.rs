@@ -29,6 +29,7 @@ impl Talk {
         }
     }
 
+    /// How messages, and reports of commands that have both forms, look.
     pub(crate) fn format(&self) -> LogFormat {
         self.format
     }

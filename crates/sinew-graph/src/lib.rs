@@ -13,6 +13,7 @@ mod bind;
 mod cache;
 mod check;
 mod diagnostic;
+mod edit;
 mod explain;
 mod instance;
 mod json;
@@ -27,6 +28,7 @@ pub use bind::{BindError, BoundGraph, InputBinding};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
+pub use edit::{EditError, NodeEdit, edit_node};
 pub use instance::{
     Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError,
     UpdateError,

@@ -2,10 +2,15 @@
 //!
 //! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
 
+pub mod check;
 #[cfg(feature = "io")]
 pub mod convert;
 mod drivers;
 mod extract;
+pub mod fit;
+pub mod sample;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "io")]
 mod write;
 

@@ -3,6 +3,8 @@
 mod check;
 mod convert;
 mod extract;
+mod fit;
+mod plot;
 
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
@@ -18,35 +20,64 @@ pub(super) fn psd(command: &PsdCommand, talk: &Talk) -> Outcome {
         PsdCommand::Check(args) => check::check(args, talk),
         PsdCommand::Convert(args) => convert::convert(args, talk),
         PsdCommand::Extract(args) => extract::extract(args, talk),
+        PsdCommand::Fit(args) => fit::fit(args, talk),
+        PsdCommand::Plot(args) => plot::plot(args, talk),
     }
 }
 
-/// The plan of a graph document, or of the graph in a character, and its document's name.
-fn plan(path: &Path, talk: &Talk) -> Outcome<(Plan, String)> {
+/// A graph document, or the graph in a character.
+fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
     let is_document = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let document = if is_document {
-        load::document(path)?
-    } else {
-        let character = load::character(path, talk)?;
-        Document::of_character(&character)
-    };
-    Ok((load::compile(&document, talk)?, document.name))
+    if is_document {
+        return load::document(path);
+    }
+    let character = load::character(path, talk)?;
+    Ok(Document::of_character(&character))
 }
 
-/// The drivers of a graph document, or of the graph in a character; one or more.
-fn drivers(path: &Path, talk: &Talk) -> Outcome<Vec<GraphDriver>> {
-    let (plan, name) = plan(path, talk)?;
-    let found = drivers_of(&plan)
-        .map_err(|(node, e)| Failure::new(Code::Graph, format!("{name}: node '{node}': {e}")))?;
+/// Its drivers; at least one.
+fn drivers(document: &Document, plan: &Plan) -> Outcome<Vec<GraphDriver>> {
+    let found = drivers_of(plan).map_err(|(node, e)| {
+        Failure::new(
+            Code::Graph,
+            format!("{}: node '{node}': {e}", document.name),
+        )
+    })?;
     if found.is_empty() {
-        return Err(no_drivers(&name));
+        return Err(no_driver(document));
     }
     Ok(found)
 }
 
-fn no_drivers(document: &str) -> Failure {
-    let message = format!("{document} has no node 'pose_driver'");
+fn no_driver(document: &Document) -> Failure {
+    let message = format!("{} has no node 'pose_driver'", document.name);
     Failure::new(Code::Graph, message)
+}
+
+/// The driver of that name, or the only one.
+fn one_driver(document: &Document, name: Option<&str>, talk: &Talk) -> Outcome<GraphDriver> {
+    let plan = load::compile(document, talk)?;
+    let mut found = drivers(document, &plan)?;
+    let names: Vec<&str> = found.iter().map(|d| d.name.as_str()).collect();
+    let index = match name {
+        Some(name) => names.iter().position(|n| *n == name).ok_or_else(|| {
+            let message = format!(
+                "there is no driver '{name}'; known are {}",
+                names.join(", ")
+            );
+            Failure::usage(message)
+        })?,
+        None if names.len() == 1 => 0,
+        None => {
+            let message = format!(
+                "{} has several drivers; say which with --driver: {}",
+                document.name,
+                names.join(", ")
+            );
+            return Err(Failure::usage(message));
+        }
+    };
+    Ok(found.swap_remove(index))
 }

@@ -3,6 +3,7 @@
 mod bind;
 mod definition;
 mod desc;
+mod inspect;
 mod job;
 mod joints;
 mod metric;

@@ -76,7 +76,7 @@ impl Metric {
         }
     }
     /// Its name in documents.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Euler(_) => "euler",
             // What the rules of document 004 make of this word.
@@ -84,8 +84,21 @@ impl Metric {
             other => word(METRICS, &other).unwrap_or_default(),
         }
     }
+    /// What its distances are measured in: `rad`, `m`, or nothing for chords and components, which are ratios.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Arc | Self::Swing | Self::DocumentedSwing | Self::Direction => "rad",
+            Self::Twist | Self::Euler(_) => "rad",
+            Self::Position => "m",
+            Self::Chord
+            | Self::SwingChord
+            | Self::DirectionChord
+            | Self::TwistChord
+            | Self::Components => "",
+        }
+    }
     /// The name of the order of its Euler angles.
-    pub fn order_word(self) -> Option<&'static str> {
+    pub fn order_name(self) -> Option<&'static str> {
         match self {
             Self::Euler(order) => word(ORDERS, &order),
             _ => None,
@@ -99,7 +112,7 @@ impl RadialKernel {
         meaning(KERNELS, word)
     }
     /// Its name in documents.
-    pub fn word(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         word(KERNELS, self).unwrap_or("curve")
     }
 }
@@ -112,7 +125,7 @@ macro_rules! words {
                 meaning($table, word).unwrap_or(Self::$default)
             }
             /// Its word in documents.
-            pub fn word(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 word($table, &self).unwrap_or_default()
             }
         })*
@@ -142,23 +155,23 @@ mod tests {
         };
         for w in words("metric") {
             let order = EulerOrder::Yxz;
-            assert_eq!(Metric::from_word(w, order).map(Metric::word), Some(w));
+            assert_eq!(Metric::from_word(w, order).map(Metric::name), Some(w));
         }
         for w in words("kernel") {
             let kernel = RadialKernel::from_word(w);
-            assert_eq!(kernel.map_or("curve", |k| k.word()), w);
+            assert_eq!(kernel.map_or("curve", |k| k.name()), w);
         }
         for w in words("solver") {
-            assert_eq!(Solver::from_word(w).word(), w);
+            assert_eq!(Solver::from_word(w).name(), w);
         }
         for w in words("clamp") {
-            assert_eq!(Clamp::from_word(w).word(), w);
+            assert_eq!(Clamp::from_word(w).name(), w);
         }
         for w in words("rules") {
-            assert_eq!(Rules::from_word(w).word(), w);
+            assert_eq!(Rules::from_word(w).name(), w);
         }
         for w in words("rotation_order") {
-            assert_eq!(Metric::Euler(order(w)).order_word(), Some(w));
+            assert_eq!(Metric::Euler(order(w)).order_name(), Some(w));
         }
     }
 }

@@ -13,6 +13,8 @@ pub struct GraphDriver {
     pub place: String,
     /// What it says.
     pub settings: PoseDriverSettings,
+    /// Names of the poses that take no part.
+    pub disabled: Vec<String>,
 }
 
 /// The pose drivers of a plan, those of nested graphs, too, in the order in which they run.
@@ -20,11 +22,19 @@ pub struct GraphDriver {
 /// # Errors
 /// [`NodeError`] where a driver's parameters do not fit each other, with the node's name.
 pub fn drivers_of(plan: &Plan) -> Result<Vec<GraphDriver>, (String, NodeError)> {
+    each_driver(plan)
+        .map(|(node, driver)| driver.map_err(|e| (node.name.clone(), e)))
+        .collect()
+}
+
+/// The nodes of pose drivers in the order in which they run, each with what it says.
+pub(super) fn each_driver(
+    plan: &Plan,
+) -> impl Iterator<Item = (&PlanNode, Result<GraphDriver, NodeError>)> {
     let nodes = plan.nodes().iter();
     nodes
         .filter(|n| n.desc.name == pose_driver::DESC.name)
-        .map(|n| driver_of(plan, n).map_err(|e| (n.name.clone(), e)))
-        .collect()
+        .map(|n| (n, driver_of(plan, n)))
 }
 
 /// Values of a node's parameters before anything is animated or set.
@@ -40,15 +50,20 @@ pub(super) fn first_values(plan: &Plan, node: &PlanNode) -> Vec<ParameterValue> 
 pub(super) fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
     let values = first_values(plan, node);
     let log = ReadLog::new();
-    let settings = PoseDriverSettings::read(&Parameters {
+    let parameters = Parameters {
         descs: node.desc.parameters,
         values: &values,
         log: &log,
-    })?;
+    };
+    let settings = PoseDriverSettings::read(&parameters)?;
+    let poses = parameters.records("poses");
+    let disabled = poses.filter(|p| !p.bool("enabled"));
+    let disabled = disabled.map(|p| p.text("name").to_owned()).collect();
     log.check()?;
     Ok(GraphDriver {
         name: node.name.clone(),
         place: node.place.clone(),
         settings,
+        disabled,
     })
 }

@@ -1,7 +1,8 @@
 //! `sinew psd convert`.
 
-use super::{no_drivers, plan};
+use super::{document, no_driver};
 use crate::exit::{Code, Failure, Outcome};
+use crate::load;
 use crate::psd_args::{PsdConvertArgs, PsdFormat, Up};
 use crate::talk::Talk;
 use sinew::geom::Warning;
@@ -85,13 +86,16 @@ fn read(
     };
     match format {
         PsdFormat::Graph => {
-            let (plan, name) = plan(path, talk)?;
-            let found = solvers_of_plan(&plan);
+            let document = document(path, talk)?;
+            let found = solvers_of_plan(&load::compile(&document, talk)?);
             let found = found.map_err(|(node, e)| {
-                Failure::new(Code::Graph, format!("{name}: node '{node}': {e}"))
+                Failure::new(
+                    Code::Graph,
+                    format!("{}: node '{node}': {e}", document.name),
+                )
             })?;
             if found.0.is_empty() {
-                return Err(no_drivers(&name));
+                return Err(no_driver(&document));
             }
             Ok(found)
         }

@@ -68,15 +68,15 @@ fn driver_node(s: &Solver, lost: &mut impl FnMut(String)) -> Value {
     let mut node = json!({
         "node": "pose_driver", "pose": "pose",
         "joints": s.joints,
-        "solver": d.solver.word(), "metric": d.metric.word(), "kernel": d.kernel.word(),
+        "solver": d.solver.name(), "metric": d.metric.name(), "kernel": d.kernel.name(),
         "axis": [d.axis.x, d.axis.y, d.axis.z],
-        "clamp": d.clamp.word(), "rules": d.rules.word(),
+        "clamp": d.clamp.name(), "rules": d.rules.name(),
     });
     let mut set = |key: &str, value: Value| node[key] = value;
     if s.relative_to_rest {
         set("space", "rest".into());
     }
-    if let Some(order) = d.metric.order_word() {
+    if let Some(order) = d.metric.order_name() {
         set("rotation_order", order.into());
     }
     if let RadialKernel::Curve(curve) = &d.kernel {
@@ -143,13 +143,13 @@ fn pose(
         out["scale"] = p.scale.into();
     }
     if let Some(metric) = p.metric {
-        out["metric"] = metric.word().into();
+        out["metric"] = metric.name().into();
     }
     match &p.kernel {
         Some(RadialKernel::Curve(_)) => {
             lost(format!("pose '{}': a kernel that is a curve", p.name));
         }
-        Some(kernel) => out["kernel"] = kernel.word().into(),
+        Some(kernel) => out["kernel"] = kernel.name().into(),
         None => {}
     }
     if let Some(curve) = &p.curve {

@@ -1,0 +1,305 @@
+//! Changes to the text of a document that leave the rest of it as it is, comments and layout included.
+
+use crate::diagnostic::{Diagnostics, LineColumn};
+use crate::json::{Json, Kind, Member, Reporter};
+use std::ops::Range;
+
+/// A change to the object that describes a node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeEdit<'a> {
+    /// A number takes the place of the value of `key`, or comes before the member `before` where there is no such key.
+    SetNumber {
+        /// Which.
+        key: &'a str,
+        /// The number, finite.
+        number: f64,
+        /// A key of the object.
+        before: &'a str,
+    },
+    /// Of the list that is the value of `key` only the elements of these indices stay.
+    KeepElements {
+        /// Which.
+        key: &'a str,
+        /// Indices, rising.
+        kept: &'a [usize],
+    },
+}
+
+/// Why a document could not be changed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// It is no JSON.
+    #[error("{0}")]
+    Document(Diagnostics),
+    /// There is no node where one was said to be.
+    #[error("no node is described at line {line}, column {column}")]
+    NoNode {
+        /// Line, from one.
+        line: usize,
+        /// Column, from one.
+        column: usize,
+    },
+    /// A member that is needed is missing, or of another kind.
+    #[error("the node's '{key}' is {found}, expected {expected}")]
+    Member {
+        /// Its key.
+        key: String,
+        /// What is there.
+        found: String,
+        /// What should be.
+        expected: &'static str,
+    },
+}
+
+/// Changes the node that a plan has at `place`: the place of its key or, in a stack, of its object. `file` is the document's name, for messages.
+///
+/// What is removed goes with its comma, the rest of its lines and the comments on them.
+///
+/// # Errors
+/// [`EditError`]; the text is not changed then.
+pub fn edit_node(
+    file: &str,
+    text: &str,
+    place: LineColumn,
+    edits: &[NodeEdit<'_>],
+) -> Result<String, EditError> {
+    let mut reporter = Reporter::new(file, text);
+    let parsed = crate::json::parse(&mut reporter);
+    let Some(json) = parsed.filter(|_| reporter.found.is_empty()) else {
+        return Err(EditError::Document(Diagnostics(reporter.found)));
+    };
+    let node = find(text, &json, place).ok_or(EditError::NoNode {
+        line: place.line,
+        column: place.column,
+    })?;
+    let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+    for edit in edits {
+        match edit {
+            NodeEdit::SetNumber {
+                key,
+                number,
+                before,
+            } => changes.push(set_number(text, node, key, *number, before)?),
+            NodeEdit::KeepElements { key, kept } => {
+                let gone = removed(text, node, key, kept)?;
+                changes.extend(gone.into_iter().map(|range| (range, String::new())));
+            }
+        }
+    }
+    // From the end, so that places before stay what they are.
+    changes.sort_by_key(|c| std::cmp::Reverse(c.0.start));
+    let mut out = text.to_owned();
+    for (range, by) in changes {
+        out.replace_range(range, &by);
+    }
+    Ok(out)
+}
+
+/// The object at a place, or behind the key there.
+fn find<'a>(text: &str, json: &'a Json, place: LineColumn) -> Option<&'a Json> {
+    let is_here = |span: &Range<usize>| LineColumn::of(text, span.start) == place;
+    match &json.kind {
+        Kind::Array(elements) => elements.iter().find_map(|e| {
+            let is_node = is_here(&e.span) && matches!(e.kind, Kind::Object(_));
+            if is_node {
+                Some(e)
+            } else {
+                find(text, e, place)
+            }
+        }),
+        Kind::Object(members) => members.iter().find_map(|m| {
+            let is_node = is_here(&m.key_span) && matches!(m.value.kind, Kind::Object(_));
+            if is_node {
+                Some(&m.value)
+            } else {
+                find(text, &m.value, place)
+            }
+        }),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => None,
+    }
+}
+
+fn set_number(
+    text: &str,
+    node: &Json,
+    key: &str,
+    number: f64,
+    before: &str,
+) -> Result<(Range<usize>, String), EditError> {
+    let wrong = |key: &str, found: String, expected| EditError::Member {
+        key: key.to_owned(),
+        found,
+        expected,
+    };
+    if !number.is_finite() {
+        return Err(wrong(key, number.to_string(), "a finite number"));
+    }
+    if let Some(there) = node.get(key) {
+        if !matches!(there.kind, Kind::Number(_)) {
+            return Err(wrong(key, there.describe(), "a number"));
+        }
+        return Ok((there.span.clone(), number.to_string()));
+    }
+    let next = node
+        .members()
+        .and_then(|m| m.iter().find(|m| m.key == before));
+    let next: &Member =
+        next.ok_or_else(|| wrong(before, "missing".into(), "a member of the node"))?;
+    let start = next.key_span.start;
+    let indent = match own_line(text, start) {
+        Some(line) => format!("\n{}", &text[line..start]),
+        None => " ".to_owned(),
+    };
+    Ok((start..start, format!("\"{key}\": {number},{indent}")))
+}
+
+/// Where the line of `at` starts, if there is nothing but blanks before it.
+fn own_line(text: &str, at: usize) -> Option<usize> {
+    let line = text[..at].rfind('\n').map_or(0, |i| i + 1);
+    text[line..at]
+        .chars()
+        .all(|c| c.is_whitespace())
+        .then_some(line)
+}
+
+/// Parts of the text that go with the elements that do not stay.
+fn removed(
+    text: &str,
+    node: &Json,
+    key: &str,
+    kept: &[usize],
+) -> Result<Vec<Range<usize>>, EditError> {
+    let list = node.get(key);
+    let elements = list.and_then(Json::array);
+    let elements = elements.ok_or_else(|| EditError::Member {
+        key: key.to_owned(),
+        found: list.map_or("missing".into(), Json::describe),
+        expected: "a list",
+    })?;
+    let stays = |i: &usize| kept.contains(i);
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for (_, element) in elements.iter().enumerate().filter(|(i, _)| !stays(i)) {
+        out.push(with_lines(text, &element.span));
+    }
+    let last_kept = (0..elements.len()).rev().find(stays);
+    if let (Some(kept), Some(last)) = (last_kept.map(|i| &elements[i]), elements.last())
+        && kept.span != last.span
+        && comma_after(text, last.span.end).is_none()
+    {
+        // The list did not end with a comma before.
+        out.extend(comma_after(text, kept.span.end).map(|c| c..c + 1));
+    }
+    Ok(out)
+}
+
+/// An element with its comma and, where nothing else is on them, its lines.
+fn with_lines(text: &str, span: &Range<usize>) -> Range<usize> {
+    let mut end = comma_after(text, span.end).map_or(span.end, |comma| comma + 1);
+    let rest = text[end..].find('\n').map_or(text.len(), |i| end + i);
+    let tail = text[end..rest].trim();
+    match own_line(text, span.start) {
+        Some(line) if tail.is_empty() || tail.starts_with("//") => line..(rest + 1).min(text.len()),
+        _ => {
+            end += text[end..rest].len() - text[end..rest].trim_start().len();
+            span.start..end
+        }
+    }
+}
+
+/// The comma behind a value, past blanks and comments.
+fn comma_after(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let rest = &text[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n')?;
+        } else if rest.starts_with("/*") {
+            at += rest.find("*/")? + 2;
+        } else {
+            return rest.starts_with(',').then_some(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{
+  // A list.
+  "nodes": {
+    "a": {
+      "node": "x", // what it is
+      "poses": [
+        {"p": 0}, // first
+        {"p": 1}, // second
+        {"p": 2},
+        {"p": 3} // last
+      ]
+    }
+  },
+  "stack": [{"node": "y", "width": 0, "poses": [1, 2, 3]}]
+}
+"#;
+
+    fn edited(line: usize, column: usize, edits: &[NodeEdit<'_>]) -> Result<String, EditError> {
+        edit_node("a.json", TEXT, LineColumn { line, column }, edits)
+    }
+
+    #[test]
+    fn what_stays_keeps_its_text() {
+        let keep = |kept| NodeEdit::KeepElements { key: "poses", kept };
+        let width = NodeEdit::SetNumber {
+            key: "width",
+            number: 0.5,
+            before: "poses",
+        };
+        let found = edited(4, 5, &[keep(&[0, 2]), width.clone()]).expect("there");
+        let expected = TEXT
+            .replace("        {\"p\": 1}, // second\n", "")
+            .replace("{\"p\": 2},", "{\"p\": 2}")
+            .replace("        {\"p\": 3} // last\n", "")
+            .replacen("\"poses\"", "\"width\": 0.5,\n      \"poses\"", 1);
+        assert_eq!(found, expected);
+        let found = edited(14, 13, &[keep(&[0, 2]), width.clone()]).expect("there");
+        assert_eq!(
+            found,
+            TEXT.replace("[1, 2, 3]", "[1, 3]")
+                .replace("\"width\": 0,", "\"width\": 0.5,")
+        );
+        let found = edited(14, 13, &[keep(&[0])]).expect("there");
+        let list = found.split("\"poses\": ").last().expect("there");
+        assert!(
+            list.starts_with("[1 ]}") || list.starts_with("[1]}"),
+            "{list}"
+        );
+        assert_eq!(edited(4, 5, &[keep(&[0, 1, 2, 3])]).expect("there"), TEXT);
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        let keep = NodeEdit::KeepElements {
+            key: "node",
+            kept: &[],
+        };
+        let said = |r: Result<String, EditError>| r.expect_err("refused").to_string();
+        assert_eq!(
+            said(edited(4, 5, std::slice::from_ref(&keep))),
+            "the node's 'node' is \"x\", expected a list"
+        );
+        assert_eq!(
+            said(edited(1, 9, &[keep])),
+            "no node is described at line 1, column 9"
+        );
+        let number = NodeEdit::SetNumber {
+            key: "k",
+            number: f64::NAN,
+            before: "poses",
+        };
+        assert!(said(edited(4, 5, &[number])).contains("expected a finite number"));
+        let place = LineColumn { line: 1, column: 1 };
+        assert!(edit_node("a.json", "{", place, &[]).is_err());
+    }
+}

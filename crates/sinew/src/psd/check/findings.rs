@@ -1,0 +1,428 @@
+//! What may be wrong with a driver.
+
+use super::super::GraphDriver;
+use super::super::sample::{Stage, along_arcs, travel};
+use crate::deform::pose_driver::{
+    DriverValue, Metric, PoseDriver, PoseDriverBind, PoseDriverError, Solver,
+};
+use crate::geom::Quat;
+use std::fmt;
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Good to know; may be meant so.
+    Information,
+    /// Works, most likely not as meant.
+    Warning,
+    /// Does not work.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Information => "information",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// How far two poses are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Apart {
+    /// Radians, or metres.
+    pub amount: f64,
+    /// Whether it is in metres: for metric `position`.
+    pub in_metres: bool,
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.in_metres {
+            write!(f, "{:.4} m", self.amount)
+        } else {
+            write!(f, "{:.2} degrees", self.amount.to_degrees())
+        }
+    }
+}
+
+/// Something to say about a driver. Displayed as a sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Finding {
+    /// Its parameters do not fit each other.
+    #[error("{message}")]
+    Unreadable {
+        /// What is wrong.
+        message: String,
+    },
+    /// It has no solution.
+    #[error("{error}")]
+    CannotSolve {
+        /// Why.
+        error: PoseDriverError,
+    },
+    /// Close to having no solution.
+    #[error(
+        "condition {condition:.1e}: small changes of the poses change the weights between them widely; take a smaller width or fewer poses"
+    )]
+    IllConditioned {
+        /// Condition number.
+        condition: f64,
+    },
+    /// Each has nearly full influence at the other.
+    #[error(
+        "poses '{first}' and '{second}' overlap: {apart} apart, {influence:.3} of full influence at each other; remove one or take a smaller width"
+    )]
+    Overlap {
+        /// Name of one pose.
+        first: String,
+        /// Name of the other.
+        second: String,
+        /// The smaller of the influences of one at the other.
+        influence: f64,
+        /// How far apart.
+        apart: Apart,
+    },
+    /// A pose does not get what it asks for.
+    #[error("pose '{pose}' has weight {weight:.4} at its own values, not 1")]
+    OwnWeight {
+        /// Name of the pose.
+        pose: String,
+        /// Its weight there.
+        weight: f64,
+        /// How grave: with an additive solver this is as it has to be.
+        severity: Severity,
+    },
+    /// A pose gets what another one asks for.
+    #[error("pose '{other}' has weight {weight:.4} at the values of '{pose}', not 0")]
+    OtherWeight {
+        /// Name of the pose whose values these are.
+        pose: String,
+        /// Name of the one that has weight there: the one with the most.
+        other: String,
+        /// Its weight.
+        weight: f64,
+        /// How grave: with an additive solver this is as it has to be.
+        severity: Severity,
+    },
+    /// Goes below 0 between poses.
+    #[error(
+        "the weight of '{pose}' falls to {weight:.3} between '{from}' and '{to}', before limits; take another kernel or width, or add a pose there"
+    )]
+    Undershoot {
+        /// Whose weight.
+        pose: String,
+        /// The least on all arcs.
+        weight: f64,
+        /// Name of the pose where that arc starts.
+        from: String,
+        /// Name of the pose where it ends.
+        to: String,
+    },
+    /// Goes above 1 between poses.
+    #[error(
+        "the weight of '{pose}' rises to {weight:.3} between '{from}' and '{to}', before limits; take another kernel or width, or add a pose there"
+    )]
+    Overshoot {
+        /// Whose weight.
+        pose: String,
+        /// The most on all arcs.
+        weight: f64,
+        /// Name of the pose where that arc starts.
+        from: String,
+        /// Name of the pose where it ends.
+        to: String,
+    },
+    /// Neighbours do not hand over to each other straight.
+    #[error(
+        "between the neighbours '{from}' and '{to}' the weight of '{pose}' turns back by {by:.3}"
+    )]
+    NotMonotone {
+        /// Whose weight: one of the two.
+        pose: String,
+        /// Name of the pose where the arc starts.
+        from: String,
+        /// Name of the pose where it ends.
+        to: String,
+        /// How much it rises where it should fall, or falls where it should rise.
+        by: f64,
+    },
+    /// Nothing takes the weights at rest.
+    #[error(
+        "no pose is at rest: the nearest, '{nearest}', is {apart} from it, so that weights do not fall to 0 there; list the neutral pose"
+    )]
+    NoRestPose {
+        /// Name of the pose that is nearest to rest.
+        nearest: String,
+        /// How far.
+        apart: Apart,
+    },
+    /// A pose that takes no part.
+    #[error("pose '{pose}' is disabled: its weight is 0 everywhere")]
+    Disabled {
+        /// Its name.
+        pose: String,
+    },
+}
+
+impl Finding {
+    /// How grave it is.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Unreadable { .. } | Self::CannotSolve { .. } => Severity::Error,
+            Self::IllConditioned { .. }
+            | Self::Overlap { .. }
+            | Self::Undershoot { .. }
+            | Self::Overshoot { .. } => Severity::Warning,
+            Self::OwnWeight { severity, .. } | Self::OtherWeight { severity, .. } => *severity,
+            Self::NotMonotone { .. } | Self::NoRestPose { .. } | Self::Disabled { .. } => {
+                Severity::Information
+            }
+        }
+    }
+
+    /// What it is called in reports for programs; never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } => "unreadable",
+            Self::CannotSolve { .. } => "cannot_solve",
+            Self::IllConditioned { .. } => "ill_conditioned",
+            Self::Overlap { .. } => "overlap",
+            Self::OwnWeight { .. } => "own_weight",
+            Self::OtherWeight { .. } => "other_weight",
+            Self::Undershoot { .. } => "undershoot",
+            Self::Overshoot { .. } => "overshoot",
+            Self::NotMonotone { .. } => "not_monotone",
+            Self::NoRestPose { .. } => "no_rest_pose",
+            Self::Disabled { .. } => "disabled",
+        }
+    }
+}
+
+/// Above this an error of the poses in the sixth digit reaches the weights; an author's limit, far below the solver's.
+const HIGH_CONDITION: f64 = 1e6;
+/// Influence of one pose at another from which on they count as the same by oversight.
+const OVERLAP: f64 = 0.95;
+/// Weights that should be 1 or 0 at a pose may be off by this.
+const AT_POSES: f64 = 1e-3;
+/// Weights between poses may leave 0 to 1 by this.
+const BEYOND: f64 = 0.1;
+/// A weight that turns back by less is still called monotone.
+const TURN: f64 = 0.01;
+/// Steps on each arc.
+const STEPS: usize = 32;
+/// A pose this near to rest is at rest: one degree, or one millimetre.
+const AT_REST: [f64; 2] = [std::f64::consts::PI / 180.0, 1e-3];
+
+fn apart(driver: &PoseDriver, a: &[DriverValue], b: &[DriverValue]) -> Apart {
+    Apart {
+        amount: travel(driver, a, b),
+        in_metres: driver.metric == Metric::Position,
+    }
+}
+
+pub(super) fn of_settings(driver: &GraphDriver) -> Vec<Finding> {
+    let settings = &driver.settings;
+    let mut out: Vec<Finding> = Vec::new();
+    let disabled = driver.disabled.iter().cloned();
+    out.extend(disabled.map(|pose| Finding::Disabled { pose }));
+    if settings.space == "rest" {
+        out.extend(no_rest_pose(&settings.driver));
+    }
+    out
+}
+
+fn no_rest_pose(driver: &PoseDriver) -> Option<Finding> {
+    let from_rest = |pose: &crate::deform::pose_driver::DriverPose| {
+        let rest = vec![DriverValue::rotation(Quat::identity()); pose.values.len()];
+        apart(driver, &rest, &pose.values)
+    };
+    let poses = driver.poses.iter().map(|p| (p, from_rest(p)));
+    let (pose, apart) = poses.min_by(|a, b| a.1.amount.total_cmp(&b.1.amount))?;
+    (apart.amount > AT_REST[usize::from(apart.in_metres)]).then(|| Finding::NoRestPose {
+        nearest: pose.name.clone(),
+        apart,
+    })
+}
+
+pub(super) fn of_system(bind: &PoseDriverBind) -> Option<Finding> {
+    let condition = bind.condition().filter(|c| *c > HIGH_CONDITION)?;
+    Some(Finding::IllConditioned { condition })
+}
+
+/// Poses that overlap, each with the one that it overlaps most.
+pub(super) fn of_pairs(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Finding> {
+    let poses = &driver.poses;
+    let influences: Vec<Vec<f64>> = poses.iter().map(|p| bind.influences(&p.values)).collect();
+    let both = |i: usize, j: usize| influences[i][j].min(influences[j][i]);
+    let mut out = Vec::new();
+    for (j, second) in poses.iter().enumerate() {
+        let before = (0..j).map(|i| (i, both(i, j)));
+        let Some((i, influence)) = before.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            continue;
+        };
+        if influence > OVERLAP {
+            out.push(Finding::Overlap {
+                first: poses[i].name.clone(),
+                second: second.name.clone(),
+                influence,
+                apart: apart(driver, &poses[i].values, &second.values),
+            });
+        }
+    }
+    out
+}
+
+/// Weights at the poses themselves.
+pub(super) fn at_poses(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Finding> {
+    let severity = match driver.solver {
+        Solver::Interpolative => Severity::Warning,
+        Solver::Additive => Severity::Information,
+    };
+    let mut out = Vec::new();
+    for (i, pose) in driver.poses.iter().enumerate() {
+        let weights = bind.weights(&pose.values);
+        let own = weights.get(i).copied().unwrap_or(f64::NAN);
+        let off = (own - 1.0).abs();
+        if off.is_nan() || off > AT_POSES {
+            out.push(Finding::OwnWeight {
+                pose: pose.name.clone(),
+                weight: own,
+                severity,
+            });
+        }
+        let others = weights.iter().enumerate().filter(|(j, _)| *j != i);
+        let most = others.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        if let Some((j, &weight)) = most.filter(|m| m.1.abs() > AT_POSES) {
+            out.push(Finding::OtherWeight {
+                pose: pose.name.clone(),
+                other: driver.poses[j].name.clone(),
+                weight,
+                severity,
+            });
+        }
+    }
+    out
+}
+
+/// The least and the most of one pose's weight, with the arcs where that is.
+#[derive(Clone, Copy)]
+struct Range {
+    least: (f64, [usize; 2]),
+    most: (f64, [usize; 2]),
+}
+
+/// Smallest and largest weight on the arcs between all pairs, and what is to be said about weights there.
+pub(super) fn on_arcs(driver: &PoseDriver, bind: &PoseDriverBind) -> ([f64; 2], Vec<Finding>) {
+    let count = driver.poses.len();
+    let start = Range {
+        least: (0.0, [0, 0]),
+        most: (0.0, [0, 0]),
+    };
+    let mut ranges = vec![start; count];
+    let mut turns = Vec::new();
+    let distances: Vec<Vec<f64>> = driver
+        .poses
+        .iter()
+        .map(|p| bind.distances(&p.values))
+        .collect();
+    for to in 1..count {
+        for from in 0..to {
+            let ends = [from, to];
+            let Ok(samples) = along_arcs(driver, bind, &ends, STEPS, Stage::Solved) else {
+                continue;
+            };
+            for (range, curve) in ranges.iter_mut().zip(&samples.weights) {
+                range.widen(curve, ends);
+            }
+            if are_neighbours(&distances, ends) {
+                turns.extend(turned_back(driver, &samples.weights, ends));
+            }
+        }
+    }
+    let least = ranges.iter().map(|r| r.least.0).fold(0.0, f64::min);
+    let most = ranges.iter().map(|r| r.most.0).fold(0.0, f64::max);
+    let mut out: Vec<Finding> = Vec::new();
+    for (pose, range) in driver.poses.iter().zip(&ranges) {
+        out.extend(range.findings(driver, &pose.name));
+    }
+    out.extend(turns);
+    ([least, most], out)
+}
+
+impl Range {
+    fn widen(&mut self, curve: &[f64], ends: [usize; 2]) {
+        for &weight in curve {
+            if weight < self.least.0 {
+                self.least = (weight, ends);
+            }
+            if weight > self.most.0 {
+                self.most = (weight, ends);
+            }
+        }
+    }
+
+    fn findings(&self, driver: &PoseDriver, pose: &str) -> Vec<Finding> {
+        let name = |end: usize| driver.poses[end].name.clone();
+        let mut out = Vec::new();
+        let (weight, [from, to]) = self.least;
+        if weight < -BEYOND {
+            out.push(Finding::Undershoot {
+                pose: pose.to_owned(),
+                weight,
+                from: name(from),
+                to: name(to),
+            });
+        }
+        let (weight, [from, to]) = self.most;
+        if weight > 1.0 + BEYOND {
+            out.push(Finding::Overshoot {
+                pose: pose.to_owned(),
+                weight,
+                from: name(from),
+                to: name(to),
+            });
+        }
+        out
+    }
+}
+
+/// Whether no third pose is nearer to both than they are to each other (the relative neighbourhood graph, Toussaint 1980).
+fn are_neighbours(distances: &[Vec<f64>], [a, b]: [usize; 2]) -> bool {
+    let apart = distances[a][b];
+    let thirds = (0..distances.len()).filter(|&k| k != a && k != b);
+    thirds
+        .map(|k| distances[a][k].max(distances[b][k]))
+        .all(|further| further >= apart)
+}
+
+/// Whether the weight of the pose where the arc starts ever rises, or that of the one where it ends falls.
+fn turned_back(driver: &PoseDriver, weights: &[Vec<f64>], ends: [usize; 2]) -> Option<Finding> {
+    let [start, end] = ends.map(|pose| weights[pose].as_slice());
+    let falls: Vec<f64> = start.iter().map(|w| -w).collect();
+    let (pose, by) = if drop_of(&falls) > drop_of(end) {
+        (ends[0], drop_of(&falls))
+    } else {
+        (ends[1], drop_of(end))
+    };
+    (by > TURN).then(|| Finding::NotMonotone {
+        pose: driver.poses[pose].name.clone(),
+        from: driver.poses[ends[0]].name.clone(),
+        to: driver.poses[ends[1]].name.clone(),
+        by,
+    })
+}
+
+/// How far a curve that should rise falls, at most.
+fn drop_of(curve: &[f64]) -> f64 {
+    let mut highest = f64::NEG_INFINITY;
+    let mut most = 0.0_f64;
+    for &height in curve {
+        highest = highest.max(height);
+        most = most.max(highest - height);
+    }
+    most
+}
