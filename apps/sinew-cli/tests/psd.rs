@@ -253,8 +253,8 @@ fn fit_removes_what_the_others_predict_and_keeps_comments() {
         .replace("      \"poses\"", &format!("      \"width\": {width},\n      \"poses\""));
     assert_eq!(p.text("out.json"), expected);
     expect(&p.sinew(&["psd", "check", "out.json"]), 0, "");
-    // Up and down again: every pose is needed.
-    p.put("values.json", "[[0], [1], [0.2]]");
+    // No weights of two of them make the third: every pose is needed.
+    p.put("values.json", "[[0], [1], [-1]]");
     let o = fit(&["--values", "values.json"]);
     expect(&o, 0, "wrote out.json");
     assert!(printed(&o).contains("kept     3 of 3"), "{}", printed(&o));
