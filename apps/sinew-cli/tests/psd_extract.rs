@@ -117,7 +117,7 @@ fn character() -> Vec<u8> {
         "accessors": accessors, "bufferViews": views, "buffers": [{ "byteLength": binary.len() }],
     });
     let mut text = root.to_string();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push(' ');
     }
     let mut out = b"glTF".to_vec();
