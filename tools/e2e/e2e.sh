@@ -145,6 +145,31 @@ else
   echo "skipped: $characters is not there"
 fi
 
+echo "-- correctives driven by poses, in one GLB, against Blender"
+psd=../shared/data/psd
+# Runs a character on a device and compares five poses with the golden files.
+golden() {
+  quietly "$SINEW" run "$1" "${@:2}" --clip psd_poses --frames 31-151/20 -o "$out/correctives.npz" &&
+    "$PYTHON" tools/e2e/golden_correctives.py "$psd/golden" "$out/correctives.npz"
+}
+if [ -d "$psd" ]; then
+  male=$psd/mh_male_psd.glb
+  quietly "$SINEW" psd convert "$psd/mh_male_psd_samples.json" --strict -o "$out/drivers.json" || fail "samples become a graph"
+  quietly "$SINEW" embed "$male" --graph "$out/drivers.json" -o "$out/male_psd.glb" || fail "the graph goes into the GLB"
+  node tools/e2e/validate_glb.cjs "$out/male_psd.glb" || fail "valid: male_psd.glb"
+  golden "$out/male_psd.glb" || fail "correctives on the processor"
+  golden "$out/male_psd.glb" --device gpu || fail "correctives on a graphics device"
+  if golden "$male" --graph examples/skin_linear.json >/dev/null; then fail "the golden files notice missing correctives"; fi
+  quietly "$SINEW" psd check "$out/male_psd.glb" || fail "sinew psd check"
+  for file in missing_rotation negative_radius duplicate_samples; do
+    status=0
+    "$SINEW" psd convert "../shared/data/malformed/psd_$file.json" -o "$out/none.json" 2>"$out/malformed.log" || status=$?
+    if [ "$status" -ne 3 ] || [ -e "$out/none.json" ]; then cat "$out/malformed.log"; fail "psd_$file.json ends with $status"; fi
+  done
+else
+  echo "skipped: $psd is not there"
+fi
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then
