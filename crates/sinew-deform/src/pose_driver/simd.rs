@@ -128,10 +128,10 @@ fn arcsine<S: Simd>(h: f64x4<S>) -> f64x4<S> {
     sum * h
 }
 
-/// `exp(x)` for x up to 0: the series at `x / 256`, squared eight times; relative error below 3e-9, exact at 0. Nothing below
+/// The series of `exp` at `x / 256`, for x up to 0; [`raised`] makes `exp(x)` of it, to a relative 3e-9 and exactly at 0. Nothing below
 /// `exp(-40)` is told apart.
 #[inline(always)]
-fn exponential<S: Simd>(x: f64x4<S>) -> f64x4<S> {
+fn exponential_root<S: Simd>(x: f64x4<S>) -> f64x4<S> {
     let simd = x.simd;
     let r = x.max(-40.0) * (1.0 / 256.0);
     // In pairs, so that fewer steps wait for the one before.
@@ -147,11 +147,17 @@ fn exponential<S: Simd>(x: f64x4<S>) -> f64x4<S> {
     );
     let upper = r2.mul_add(high, middle);
     let top = r2 * r2 * r2 * r * (1.0 / 5040.0);
-    let mut sum = (r2 * r).mul_add(upper, low + top);
+    (r2 * r).mul_add(upper, low + top)
+}
+
+/// To the power of 256.
+#[inline(always)]
+fn raised<S: Simd>(root: f64x4<S>) -> f64x4<S> {
+    let mut power = root;
     for _ in 0..8 {
-        sum = sum * sum;
+        power = power * power;
     }
-    sum
+    power
 }
 
 /// Squared distances of the coordinates of four poses from a query's.
@@ -210,31 +216,56 @@ fn total<S: Simd>(simd: S, packed: &Packed, queries: &[Coordinates], block: usiz
     sum
 }
 
-/// Influences of four poses.
+/// Distances of all poses, or their squares where the kernel takes those, times their rates.
+///
+/// In steps over all blocks: what one step does to a block is short enough for the processor to work on several blocks at once.
 #[inline(always)]
-fn influence<S: Simd>(simd: S, packed: &Packed, queries: &[Coordinates], block: usize) -> f64x4<S> {
-    let rate = f64x4::load_array(simd, packed.rates[block]);
-    if packed.family == Family::Squared {
-        return exponential(-(total(simd, packed, queries, block) * rate));
-    }
-    let d = match queries {
-        [query] => {
-            let poses = &packed.coordinates[block];
-            distance(packed.form, squares(simd, query, poses))
+fn arguments<S: Simd>(simd: S, packed: &Packed, queries: &[Coordinates], out: &mut [[f64; LANES]]) {
+    let is_squared = packed.family == Family::Squared;
+    if let [query] = queries {
+        for (out, poses) in out.iter_mut().zip(&packed.coordinates) {
+            squares(simd, query, poses).store_array(out);
         }
-        several => total(simd, packed, several, block).sqrt(),
+        for (out, rate) in out.iter_mut().zip(&packed.rates) {
+            let squares = f64x4::load_array(simd, *out);
+            let d = if is_squared {
+                squared_distance(packed.form, squares)
+            } else {
+                distance(packed.form, squares)
+            };
+            (d * f64x4::load_array(simd, *rate)).store_array(out);
+        }
+        return;
+    }
+    for (block, (out, rate)) in out.iter_mut().zip(&packed.rates).enumerate() {
+        let total = total(simd, packed, queries, block);
+        let d = if is_squared { total } else { total.sqrt() };
+        (d * f64x4::load_array(simd, *rate)).store_array(out);
+    }
+}
+
+/// The kernel of all arguments.
+#[inline(always)]
+fn kernels<S: Simd>(simd: S, family: Family, out: &mut [[f64; LANES]]) {
+    let Family::Power(power) = family else {
+        for out in out.iter_mut() {
+            exponential_root(-f64x4::load_array(simd, *out)).store_array(out);
+        }
+        for out in out {
+            raised(f64x4::load_array(simd, *out)).store_array(out);
+        }
+        return;
     };
-    let x = d * rate;
-    let Family::Power(power) = packed.family else {
-        return exponential(-x);
-    };
-    let squared = x * x;
-    let raised = match power {
-        1 => x,
-        3 => squared * x,
-        _ => squared * squared * x,
-    };
-    (1.0 - raised).max(0.0)
+    for out in out {
+        let x = f64x4::load_array(simd, *out);
+        let squared = x * x;
+        let power = match power {
+            1 => x,
+            3 => squared * x,
+            _ => squared * squared * x,
+        };
+        (1.0 - power).max(0.0).store_array(out);
+    }
 }
 
 /// Solved weights of a query, before limits. `queries` has one element a joint; `influences` and `weights` whole vectors.
@@ -246,10 +277,9 @@ pub(super) fn solved<S: Simd>(
     influences: &mut [f64],
     weights: &mut [f64],
 ) {
-    let (out, _) = influences.as_chunks_mut::<LANES>();
-    for (block, out) in out.iter_mut().enumerate().take(packed.blocks) {
-        influence(simd, packed, queries, block).store_array(out);
-    }
+    let (blocks, _) = influences.as_chunks_mut::<LANES>();
+    arguments(simd, packed, queries, blocks);
+    kernels(simd, packed.family, blocks);
     if packed.coefficients.is_empty() {
         let (own, padding) = weights.split_at_mut(packed.count);
         own.copy_from_slice(&influences[..packed.count]);
