@@ -172,6 +172,20 @@ fn solvers_become_graphs_and_come_back() {
     }
 }
 
+/// Poses that take no part keep what is their own.
+#[test]
+fn poses_that_are_left_out_come_back_whole() {
+    let mut solvers = from(WRANGLER, false);
+    solvers[0].enabled[1] = false;
+    assert!(
+        solvers[0].driver.poses[1].kernel.is_some(),
+        "something of its own"
+    );
+    let (back, losses) = solvers_of_plan(&plan_of(&solvers)).expect("our own nodes");
+    assert_eq!(losses.0, []);
+    assert_same(&back, &solvers);
+}
+
 #[test]
 fn solvers_become_files_and_come_back() {
     let scene = MayaScene::default();

@@ -2,6 +2,7 @@
 
 use super::joints::{Joints, Space, rest_of};
 use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings};
+use crate::names::instead_of;
 use crate::{BindContext, BoundNode, NodeError, UpdateContext};
 use sinew_geom::{Quat, Rig};
 use std::any::Any;
@@ -43,22 +44,12 @@ fn without_joints(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeE
 }
 
 fn find(rig: &Rig, parameter: &'static str, name: &str) -> Result<usize, NodeError> {
+    let names = rig.nodes().iter().map(|n| n.name.as_str());
     rig.find_node(name).ok_or_else(|| NodeError::Parameter {
         name: parameter,
         found: format!("'{name}'"),
-        expected: format!("a joint of the rig: {}", some_names(rig)),
+        expected: format!("a joint of the rig; {}", instead_of(name, names)),
     })
-}
-
-/// The first names of a rig, for messages.
-fn some_names(rig: &Rig) -> String {
-    const MOST: usize = 8;
-    let names = rig.nodes().iter().map(|n| n.name.as_str());
-    let mut list: Vec<&str> = names.take(MOST).collect();
-    if rig.nodes().len() > MOST {
-        list.push("...");
-    }
-    list.join(", ")
 }
 
 /// A driver without joints and poses.

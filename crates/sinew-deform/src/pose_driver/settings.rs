@@ -20,7 +20,9 @@ pub struct PoseDriverSettings {
     pub reference: String,
     /// Poses that take part, and how they are solved.
     pub driver: PoseDriver,
-    /// Index of each of those poses among all of the node, which is the place of its weight.
+    /// Poses that take no part, in their order.
+    pub left_out: Vec<DriverPose>,
+    /// Index of each pose that takes part among all of the node, which is the place of its weight.
     pub places: Vec<usize>,
     /// Number of all poses: length of the node's output.
     pub pose_count: usize,
@@ -32,29 +34,33 @@ impl PoseDriverSettings {
     /// # Errors
     /// Where they do not fit each other. Whether the poses can be solved is for [`super::PoseDriverBind::new`] to say.
     pub fn read(parameters: &Parameters<'_>) -> Result<Self, NodeError> {
-        let (driver, places) = definition(parameters)?;
+        let (driver, left_out, places) = definition(parameters)?;
         Ok(Self {
             joints: parameters.texts("joints").to_vec(),
             space: parameters.text("space").to_owned(),
             reference: parameters.text("reference").to_owned(),
             driver,
+            left_out,
             places,
             pose_count: parameters.records("poses").len(),
         })
     }
 }
 
-/// The definition of the poses that take part, and their places among all.
-fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError> {
+/// The definition of the poses that take part, the other poses, and the places of the first among all.
+fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<DriverPose>, Vec<usize>), NodeError> {
     let order = words::order(p.text("rotation_order"));
     let default = PoseDriver::default();
     let joints = p.texts("joints").len();
     let mut places = Vec::new();
-    let mut poses = Vec::new();
-    for (place, pose) in p.records("poses").enumerate() {
-        if pose.bool("enabled") {
+    let (mut poses, mut left_out) = (Vec::new(), Vec::new());
+    for (place, record) in p.records("poses").enumerate() {
+        let pose = read_pose(&record, order, joints)?;
+        if record.bool("enabled") {
             places.push(place);
-            poses.push(read_pose(&pose, order, joints)?);
+            poses.push(pose);
+        } else {
+            left_out.push(pose);
         }
     }
     let driver = PoseDriver {
@@ -84,7 +90,7 @@ fn definition(p: &Parameters<'_>) -> Result<(PoseDriver, Vec<usize>), NodeError>
         rules: Rules::from_word(p.text("rules")),
         swing_tolerance: p.float("swing_tolerance"),
     };
-    Ok((driver, places))
+    Ok((driver, left_out, places))
 }
 
 fn read_pose(

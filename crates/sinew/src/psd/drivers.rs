@@ -37,33 +37,40 @@ pub(super) fn each_driver(
         .map(|n| (n, driver_of(plan, n)))
 }
 
-/// Values of a node's parameters before anything is animated or set.
-pub(super) fn first_values(plan: &Plan, node: &PlanNode) -> Vec<ParameterValue> {
+/// Reads the parameters of a node as they are before anything is animated or set.
+///
+/// # Errors
+/// What `read` refuses, and a bug in the node where it reads what it does not declare.
+pub(super) fn read_parameters<T>(
+    plan: &Plan,
+    node: &PlanNode,
+    read: impl FnOnce(&Parameters<'_>) -> Result<T, NodeError>,
+) -> Result<T, NodeError> {
     let value = |source: &ParameterSource| match source {
         ParameterSource::Constant(v) => v.clone(),
         ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
         ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
     };
-    node.parameters.iter().map(value).collect()
-}
-
-pub(super) fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
-    let values = first_values(plan, node);
+    let values: Vec<ParameterValue> = node.parameters.iter().map(value).collect();
     let log = ReadLog::new();
-    let parameters = Parameters {
+    let out = read(&Parameters {
         descs: node.desc.parameters,
         values: &values,
         log: &log,
-    };
-    let settings = PoseDriverSettings::read(&parameters)?;
-    let poses = parameters.records("poses");
-    let disabled = poses.filter(|p| !p.bool("enabled"));
-    let disabled = disabled.map(|p| p.text("name").to_owned()).collect();
+    });
     log.check()?;
-    Ok(GraphDriver {
-        name: node.name.clone(),
-        place: node.place.clone(),
-        settings,
-        disabled,
+    out
+}
+
+pub(super) fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, NodeError> {
+    read_parameters(plan, node, |parameters| {
+        let settings = PoseDriverSettings::read(parameters)?;
+        let disabled = settings.left_out.iter().map(|p| p.name.clone());
+        Ok(GraphDriver {
+            name: node.name.clone(),
+            place: node.place.clone(),
+            disabled: disabled.collect(),
+            settings,
+        })
     })
 }

@@ -183,7 +183,11 @@ fn wrong_names_and_counts() {
         (wrong(vec![one()]), "'joints': found none"),
         (
             wrong(vec![Setting("joints", texts(&["amr"])), one()]),
-            "found 'amr', expected a joint of the rig: root, arm, hand",
+            "found 'amr', expected a joint of the rig; there are root, arm, hand",
+        ),
+        (
+            wrong(vec![Setting("joints", texts(&["hnd"])), one()]),
+            "found 'hnd', expected a joint of the rig; did you mean 'hand'?",
         ),
         (
             wrong(vec![Setting("joints", texts(&["arm", "hand"])), one()]),

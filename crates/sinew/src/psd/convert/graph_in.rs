@@ -2,10 +2,10 @@
 
 use super::{Losses, Solver};
 use crate::deform::pose_driver::{self, DriverPose};
-use crate::deform::{NodeError, ParameterValue, Parameters, ReadLog, drive_joints, drive_morphs};
+use crate::deform::{NodeError, drive_joints, drive_morphs};
 use crate::geom::Affine;
 use crate::graph::{Plan, PlanNode, Source};
-use crate::psd::drivers::{driver_of, first_values};
+use crate::psd::drivers::{driver_of, read_parameters};
 
 /// The pose drivers of a plan with what their weights drive.
 ///
@@ -37,19 +37,14 @@ fn read(
             settings.reference
         ));
     }
-    let values = first_values(plan, node);
-    let log = ReadLog::new();
-    let parameters = Parameters {
-        descs: node.desc.parameters,
-        values: &values,
-        log: &log,
-    };
-    let records = || parameters.records("poses");
-    let enabled: Vec<bool> = records().map(|p| p.bool("enabled")).collect();
-    let driver_transforms: Vec<Vec<Affine<f64>>> =
-        records().map(|p| p.transforms("joints").to_vec()).collect();
+    let driver_transforms = read_parameters(plan, node, |p| {
+        let poses = p.records("poses");
+        Ok(poses.map(|p| p.transforms("joints").to_vec()).collect())
+    })?;
+    let taking_part = |pose: usize| settings.places.contains(&pose);
+    let enabled: Vec<bool> = (0..settings.pose_count).map(taking_part).collect();
     let mut driver = settings.driver;
-    driver.poses = all_poses(driver.poses, &enabled, &parameters);
+    driver.poses = all_poses(driver.poses, settings.left_out, &enabled);
     let joints = driven_by(plan, index, drive_joints::DESC.name);
     let morphs = driven_by(plan, index, drive_morphs::DESC.name);
     for (nodes, name) in [(&joints, "drive_joints"), (&morphs, "drive_morphs")] {
@@ -62,7 +57,7 @@ fn read(
     }
     let (driven_joints, driven_transforms) = joints
         .first()
-        .map_or_else(Default::default, |n| driven(plan, n, &mut lost));
+        .map_or_else(|| Ok(Default::default()), |n| driven(plan, n, &mut lost))?;
     Ok(Solver {
         name: node.name.clone(),
         joints: settings.joints,
@@ -74,30 +69,25 @@ fn read(
         driven_transforms,
         morph_targets: morphs
             .first()
-            .map_or_else(Vec::new, |n| targets(plan, n, &mut lost)),
+            .map_or_else(|| Ok(Vec::new()), |n| targets(plan, n, &mut lost))?,
     })
 }
 
 /// Those that take part, and the others in between.
 fn all_poses(
     taking_part: Vec<DriverPose>,
+    left_out: Vec<DriverPose>,
     enabled: &[bool],
-    parameters: &Parameters<'_>,
 ) -> Vec<DriverPose> {
-    let mut taking_part = taking_part.into_iter();
-    let records = parameters.records("poses").zip(enabled);
-    records
-        .filter_map(|(record, enabled)| {
-            if *enabled {
-                return taking_part.next();
-            }
-            let values = record.transforms("joints").iter().map(From::from).collect();
-            Some(DriverPose {
-                scale: record.float("scale"),
-                ..DriverPose::new(record.text("name"), values)
-            })
-        })
-        .collect()
+    let (mut taking_part, mut left_out) = (taking_part.into_iter(), left_out.into_iter());
+    let next = |enabled: &bool| {
+        if *enabled {
+            taking_part.next()
+        } else {
+            left_out.next()
+        }
+    };
+    enabled.iter().filter_map(next).collect()
 }
 
 /// Nodes of that kind whose weights are those of node `driver`.
@@ -113,41 +103,37 @@ fn driven_by<'a>(plan: &'a Plan, driver: usize, kind: &str) -> Vec<&'a PlanNode>
     plan.nodes().iter().filter(takes).collect()
 }
 
+type Driven = (Vec<String>, Vec<Vec<Affine<f64>>>);
+
 fn driven(
     plan: &Plan,
     node: &PlanNode,
     lost: &mut impl FnMut(String),
-) -> (Vec<String>, Vec<Vec<Affine<f64>>>) {
-    let values = first_values(plan, node);
-    let log = ReadLog::new();
-    let p = Parameters {
-        descs: node.desc.parameters,
-        values: &values,
-        log: &log,
-    };
-    if p.records("followers").len() > 0 {
-        lost("joints that follow others".into());
-    }
-    if !p.transforms("neutral").is_empty() {
-        lost("where helper joints are without weights: as they rest".into());
-    }
-    let poses = p.records("poses");
-    let transforms = poses.map(|r| r.transforms("joints").to_vec()).collect();
-    (p.texts("joints").to_vec(), transforms)
+) -> Result<Driven, NodeError> {
+    read_parameters(plan, node, |p| {
+        if p.records("followers").len() > 0 {
+            lost("joints that follow others".into());
+        }
+        if !p.transforms("neutral").is_empty() {
+            lost("where helper joints are without weights: as they rest".into());
+        }
+        let poses = p.records("poses");
+        let transforms = poses.map(|r| r.transforms("joints").to_vec()).collect();
+        Ok((p.texts("joints").to_vec(), transforms))
+    })
 }
 
-fn targets(plan: &Plan, node: &PlanNode, lost: &mut impl FnMut(String)) -> Vec<String> {
-    let values: Vec<ParameterValue> = first_values(plan, node);
-    let log = ReadLog::new();
-    let p = Parameters {
-        descs: node.desc.parameters,
-        values: &values,
-        log: &log,
-    };
-    for list in ["in_betweens", "combinations"] {
-        if p.records(list).len() > 0 {
-            lost(format!("{list} of morph targets"));
+fn targets(
+    plan: &Plan,
+    node: &PlanNode,
+    lost: &mut impl FnMut(String),
+) -> Result<Vec<String>, NodeError> {
+    read_parameters(plan, node, |p| {
+        for list in ["in_betweens", "combinations"] {
+            if p.records(list).len() > 0 {
+                lost(format!("{list} of morph targets"));
+            }
         }
-    }
-    p.texts("targets").to_vec()
+        Ok(p.texts("targets").to_vec())
+    })
 }
