@@ -198,6 +198,9 @@ pub(crate) struct PsdExtractArgs {
     /// Offsets shorter than this are left out, metres.
     #[arg(long, default_value_t = 1e-6, value_name = "METRES")]
     pub(crate) drop_below: f64,
+    /// Keeps offsets short where the graph smooths them away: 0 comes nearest to the sculpt, with offsets that may be wild.
+    #[arg(long, default_value_t = 0.005)]
+    pub(crate) damping: f64,
     /// GLB file to write: the character with the morph targets.
     #[arg(short, long)]
     pub(crate) output: PathBuf,

@@ -54,14 +54,22 @@ fn frame(pose: &Pose) -> Frame<'_> {
 }
 
 fn extract(instance: &mut Instance, pose: &Pose, sculpt: &[[f32; 3]]) -> Extraction {
+    extract_with(instance, pose, sculpt, &ExtractOptions::default())
+}
+
+fn extract_with(
+    instance: &mut Instance,
+    pose: &Pose,
+    sculpt: &[[f32; 3]],
+    options: &ExtractOptions,
+) -> Extraction {
     let sculpt = Sculpt {
         name: "elbow",
         positions: sculpt,
         output: None,
         input: None,
     };
-    let options = ExtractOptions::default();
-    extract_corrective(instance, &frame(pose), &sculpt, &options).expect("extracts")
+    extract_corrective(instance, &frame(pose), &sculpt, options).expect("extracts")
 }
 
 /// Displacements up to about a centimetre and a half, of waves not shorter than 12 cm.
@@ -216,44 +224,73 @@ fn known_correctives_are_found_again() {
     }
 }
 
-/// Delta mush takes short waves away, so that they cannot be had back: what is asked is that a sculpt comes near without wild
-/// offsets, and that the report tells what playing shows.
+/// What is asked of a sculpt behind delta mush. Distances in metres.
+struct Asked {
+    iterations: usize,
+    damping: f64,
+    largest: f64,
+    rms: f64,
+    longest_offset: f64,
+}
+
+/// Playing the target shows what the report tells, and that is as near as asked.
 #[track_caller]
-fn check_mushed(iterations: usize, pose: &Pose, sculpt: &[[f32; 3]], found: &Extraction) {
-    // Shares of the distances before.
-    let (rms, most) = if iterations < 10 {
-        (0.01, 0.03)
-    } else {
-        (0.03, 0.25)
+#[expect(clippy::print_stdout, reason = "the table in docs/correctives.md")]
+fn check_mushed(asked: &Asked, instance: &mut Instance, pose: &Pose, sculpt: &[[f32; 3]]) {
+    let options = ExtractOptions {
+        damping: asked.damping,
+        ..ExtractOptions::default()
     };
+    let found = extract_with(instance, pose, sculpt, &options);
     let report = &found.report;
-    let played = played(&ARM, &mushed(iterations), &found.target, pose);
+    let played = played(&ARM, &mushed(asked.iterations), &found.target, pose);
     let error = largest(&played, &doubles(sculpt));
     assert!(
         (error - report.after.largest).abs() < 1e-6,
         "{error}, {report:?}"
     );
-    assert!(report.after.rms < rms * report.before.rms, "{report:?}");
-    assert!(
-        report.after.largest < most * report.before.largest,
-        "{report:?}"
-    );
-    assert!(report.longest_offset < 0.04, "{report:?}");
+    assert!(report.before.largest > 0.009, "{report:?}");
+    assert!(error < asked.largest, "{report:?}");
+    assert!(report.after.rms < asked.rms, "{report:?}");
+    assert!(report.longest_offset < asked.longest_offset, "{report:?}");
     assert_eq!(report.is_reached(), error <= 1e-5, "{report:?}");
+    println!(
+        "{} iterations, damping {}: {:.4} mm largest, {:.5} mm RMS, offsets up to {:.1} mm, {} steps",
+        asked.iterations,
+        asked.damping,
+        error * 1e3,
+        report.after.rms * 1e3,
+        report.longest_offset * 1e3,
+        report.steps
+    );
 }
 
+/// The sculpt is what a known corrective makes, so that there is a target that gives it.
 #[test]
-fn smooth_correctives_pass_delta_mush() {
+fn known_correctives_pass_delta_mush() {
     let (mesh, pose) = (&ARM.meshes[0], bent());
     let offsets: Vec<[f32; 3]> = corrective(&mesh.positions).iter().map(single).collect();
-    for iterations in [8, 20] {
-        let mut instance = instance(&ARM, &mushed(iterations));
+    let reached = Asked {
+        iterations: 8,
+        damping: 0.005,
+        largest: 1e-5,
+        rms: 1e-6,
+        longest_offset: 0.03,
+    };
+    let near = Asked {
+        iterations: 20,
+        largest: 2e-4,
+        rms: 1e-5,
+        longest_offset: 0.2,
+        ..reached
+    };
+    for asked in [reached, near] {
+        let mut instance = instance(&ARM, &mushed(asked.iterations));
         instance.set_rest_offsets("body", &offsets).expect("fits");
         instance.update(&frame(&pose), Par::Seq).expect("a frame");
         let sculpt = instance.mesh_output("body").expect("output");
         let sculpt = sculpt.positions.to_vec();
-        let found = extract(&mut instance, &pose, &sculpt);
-        check_mushed(iterations, &pose, &sculpt, &found);
+        check_mushed(&asked, &mut instance, &pose, &sculpt);
     }
 }
 
@@ -280,14 +317,35 @@ fn nearest(mesh: &Mesh, point: [f64; 3]) -> usize {
     all.min_by(|a, b| a.1.total_cmp(&b.1)).expect("vertices").0
 }
 
+/// Nothing in front of the stack need give this sculpt.
 #[test]
 fn bulges_on_delta_mush_come_near() {
     let pose = bent();
-    for iterations in [8, 20] {
-        let mut instance = instance(&ARM, &mushed(iterations));
+    let tame = Asked {
+        iterations: 8,
+        damping: 0.005,
+        largest: 6e-5,
+        rms: 5e-6,
+        longest_offset: 0.05,
+    };
+    let wild = Asked {
+        damping: 0.0,
+        largest: 1e-5,
+        rms: 1e-6,
+        longest_offset: 0.5,
+        ..tame
+    };
+    let smoother = Asked {
+        iterations: 20,
+        largest: 2.5e-4,
+        rms: 2e-5,
+        longest_offset: 0.15,
+        ..tame
+    };
+    for asked in [tame, wild, smoother] {
+        let mut instance = instance(&ARM, &mushed(asked.iterations));
         let sculpt = bulged(&mut instance, &pose, 0.08);
-        let found = extract(&mut instance, &pose, &sculpt);
-        check_mushed(iterations, &pose, &sculpt, &found);
+        check_mushed(&asked, &mut instance, &pose, &sculpt);
     }
 }
 

@@ -203,6 +203,7 @@ fn findings(driver: PoseDriver) -> Vec<Finding> {
         joints: vec!["a".into()],
         space: "parent".into(),
         reference: String::new(),
+        left_out: Vec::new(),
         places: (0..driver.poses.len()).collect(),
         pose_count: driver.poses.len(),
         driver,

@@ -55,6 +55,9 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     Ok(())
 }
 
+/// Offsets so many times as long as what was missing are told.
+const WILD: f64 = 4.0;
+
 /// A sculpt as the command line names it.
 #[derive(Debug, PartialEq, Eq)]
 struct Order {
@@ -169,6 +172,7 @@ fn run(
     let options = ExtractOptions {
         tolerance: args.tolerance,
         drop_below: args.drop_below,
+        damping: args.damping,
         par: Par::Rayon,
         ..ExtractOptions::default()
     };
@@ -236,6 +240,13 @@ fn text(order: &Order, extraction: &Extraction) -> String {
         r.steps,
         r.evaluations,
     );
+    if r.longest_offset > WILD * r.before.largest {
+        out += &format!(
+            "  offsets are up to {:.0} times as long as what they make up for, as the graph smooths them away: a larger --damping keeps \
+             them shorter, and leaves more\n",
+            r.longest_offset / r.before.largest
+        );
+    }
     if r.singular > 0 {
         let worst = r.worst_singular.iter();
         let worst: Vec<String> = worst.map(|s| s.vertex.to_string()).collect();

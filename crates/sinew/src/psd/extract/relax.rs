@@ -1,21 +1,24 @@
-//! Offsets step by step, each vertex at its own pace.
+//! Offsets step by step, each step mixed from those before it.
+//!
+//! Anderson's mixing (Walker and Ni, "Anderson acceleration for fixed-point iterations", 2011) of the plain iteration "go what the block
+//! says": of all that the last steps changed, the mixture is taken that leaves least. It is weighted, so that the few vertices
+//! that are farthest off are not lost among thousands that are there, and damped, so that it does not pay for the last
+//! micrometre with offsets of a decimetre.
 
 use super::blocks::Blocks;
+use super::mixture::{History, Weights};
 use super::stack::Stack;
 use super::{ExtractError, ExtractOptions, SingularVertex};
 use crate::geom::Vec3;
 
 /// Steps go on to this share of the tolerance, where they can: rounding and dropping come on top.
 const MARGIN: f64 = 0.25;
-/// So many steps must bring the surface nearer by a hundredth.
+/// So many steps must leave less by a hundredth.
 const PATIENCE: usize = 40;
-/// Pace of a vertex that a step took farther off, and of one that it brought nearer.
-const SLOWER: f64 = 0.5;
-const FASTER: f64 = 1.25;
-/// More momentum makes vertices that hang on each other swing.
-const MOST_MOMENTUM: f64 = 0.8;
-/// The least pace.
-const SLOWEST: f64 = 1.0 / 64.0;
+/// After so many steps vertices are weighted anew.
+const WEIGHTED_FOR: usize = 5;
+/// A step that leaves so many times what the best one left begins anew there.
+const ASTRAY: f64 = 4.0;
 
 /// Offsets and the way to them.
 pub(super) struct Solution {
@@ -26,42 +29,33 @@ pub(super) struct Solution {
     pub(super) steps: usize,
 }
 
-/// A vertex on its way.
-#[derive(Clone, Copy)]
-struct Walker {
-    /// Share of the step that is taken.
-    pace: f64,
-    /// Steps since it last went astray: its momentum grows with them.
-    steady: f64,
-    /// How far off it was.
-    distance: f64,
-    /// Where it was before momentum.
-    offset: Vec3<f64>,
+/// Offsets and what they leave.
+#[derive(Clone)]
+struct Place {
+    offsets: Vec<Vec3<f64>>,
+    missing: Vec<Vec3<f64>>,
+    /// Square root of the weighted squares of what is missing.
+    left: f64,
 }
 
-impl Walker {
-    const START: Self = Self {
-        pace: 1.0,
-        steady: 0.0,
-        distance: f64::INFINITY,
-        offset: Vec3::new(0.0, 0.0, 0.0),
-    };
-
-    /// From `at`, where `missing` is what the stack lacks there and `step` would make up for it; where to look next.
-    fn walk(&mut self, at: Vec3<f64>, missing: f64, step: Vec3<f64>) -> Vec3<f64> {
-        if missing > self.distance {
-            self.pace = (self.pace * SLOWER).max(SLOWEST);
-            self.steady = 0.0;
-        } else {
-            self.pace = (self.pace * FASTER).min(1.0);
-            self.steady += 1.0;
+impl Place {
+    fn new(offsets: Vec<Vec3<f64>>, missing: Vec<Vec3<f64>>, near: f64) -> Self {
+        let left = Weights::of(&missing, near).norm(&missing);
+        Self {
+            offsets,
+            missing,
+            left,
         }
-        self.distance = missing;
-        let next = at + step * self.pace;
-        let momentum = ((self.steady - 1.0).max(0.0) / (self.steady + 2.0)).min(MOST_MOMENTUM);
-        let ahead = next + (next - self.offset) * momentum;
-        self.offset = next;
-        ahead
+    }
+
+    /// Where the mixture leads: what `history` makes of here, and from there what the blocks say.
+    fn next(&self, history: &History, damping: f64, blocks: &Blocks) -> Vec<Vec3<f64>> {
+        let (mut offsets, mut missing) = (self.offsets.clone(), self.missing.clone());
+        history.mix(&mut offsets, &mut missing, damping);
+        for (offset, step) in offsets.iter_mut().zip(blocks.solve(&missing)) {
+            *offset += step;
+        }
+        offsets
     }
 }
 
@@ -70,41 +64,52 @@ pub(super) fn solve(
     goal: &[Vec3<f64>],
     options: &ExtractOptions,
 ) -> Result<Solution, ExtractError> {
-    let mut at = vec![Vec3::zeros(); goal.len()];
-    let before = stack.residual(&at, goal)?;
-    let blocks = Blocks::measure(stack, &at, options.singular_ratio)?;
-    let mut missing = blocks.projected(&before);
-    let mut walkers = vec![Walker::START; goal.len()];
-    let mut best = (at.clone(), norm(&missing));
-    let (mut steps, mut mark) = (0, (0, best.1));
-    while steps < options.max_steps && longest(&missing) > MARGIN * options.tolerance {
-        let full = blocks.solve(&missing);
-        let each = walkers.iter_mut().zip(&mut at);
-        for ((walker, at), (missing, full)) in each.zip(missing.iter().zip(full)) {
-            *at = walker.walk(*at, missing.norm(), full);
+    let near = MARGIN * options.tolerance;
+    let none = vec![Vec3::zeros(); goal.len()];
+    let before = stack.residual(&none, goal)?;
+    let blocks = Blocks::measure(stack, &none, options.singular_ratio)?;
+    let mut at = Place::new(none, blocks.projected(&before), near);
+    let mut best = at.clone();
+    let mut history = History::new(Weights::of(&at.missing, near));
+    let (mut steps, mut mark) = (0, (0, best.left));
+    while steps < options.max_steps && longest(&at.missing) > near {
+        if steps % WEIGHTED_FOR == 0 {
+            history.reweight(Weights::of(&at.missing, near));
         }
+        let offsets = at.next(&history, options.damping, &blocks);
+        let missing = blocks.projected(&stack.residual(&offsets, goal)?);
+        let next = Place::new(offsets, missing, near);
         steps += 1;
-        missing = blocks.projected(&stack.residual(&at, goal)?);
-        let left = norm(&missing);
-        if left < best.1 {
-            best = (at.clone(), left);
+        if next.left > ASTRAY * best.left {
+            history.clear();
+            at = best.clone();
+        } else {
+            history.push(
+                changes(&next.offsets, &at.offsets),
+                changes(&next.missing, &at.missing),
+            );
+            at = next;
         }
-        if best.1 < 0.99 * mark.1 {
-            mark = (steps, best.1);
+        if at.left < best.left {
+            best = at.clone();
+        }
+        if best.left < 0.99 * mark.1 {
+            mark = (steps, best.left);
         } else if steps - mark.0 >= PATIENCE {
             break;
         }
     }
     Ok(Solution {
-        offsets: best.0,
+        offsets: best.offsets,
         before,
         singular: blocks.into_singular(),
         steps,
     })
 }
 
-fn norm(field: &[Vec3<f64>]) -> f64 {
-    field.iter().map(Vec3::norm_squared).sum::<f64>().sqrt()
+fn changes(to: &[Vec3<f64>], from: &[Vec3<f64>]) -> Vec<[f32; 3]> {
+    let change = |(to, from): (&Vec3<f64>, &Vec3<f64>)| super::stack::single(&(to - from));
+    to.iter().zip(from).map(change).collect()
 }
 
 pub(super) fn longest(field: &[Vec3<f64>]) -> f64 {
