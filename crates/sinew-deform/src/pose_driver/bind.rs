@@ -6,6 +6,7 @@ use super::radial::{Curve, CurveError, Radial};
 use super::recipe::{Recipe, SumRule};
 use super::solve::{System, solve};
 use sinew_geom::Vec3;
+use sinew_geom::nalgebra::DMatrix;
 
 /// Why a pose driver could not be set up.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
@@ -164,7 +165,8 @@ impl PoseDriverBind {
                 check_different(driver, &distance, &|i, j| {
                     is_unreal && nearly_one(value(i, j))
                 })?;
-                Some(solve(count, driver.regularization, &value)?)
+                let kernel = kernel_matrix(&radials, &distance);
+                Some(solve(kernel, driver.regularization)?)
             }
         };
         let (channels, channel_of_pose) = channels(&recipe.metrics);
@@ -254,6 +256,23 @@ fn distances(driver: &PoseDriver, metrics: &[Metric], axis: &Vec3<f64>) -> Vec<f
         known = Some((metric, coordinates));
     }
     out
+}
+
+/// Influence of each pose at each. Most such matrices are symmetric: half of it need not be computed.
+fn kernel_matrix(radials: &[Radial], distance: &dyn Fn(usize, usize) -> f64) -> DMatrix<f64> {
+    let count = radials.len();
+    let mut kernel = DMatrix::zeros(count, count);
+    for (i, radial) in radials.iter().enumerate() {
+        for j in 0..count {
+            let apart = distance(i, j);
+            kernel[(i, j)] = if j < i && radials[j] == *radial && distance(j, i) == apart {
+                kernel[(j, i)]
+            } else {
+                radial.value(apart)
+            };
+        }
+    }
+    kernel
 }
 
 /// Of the distances of several joints.

@@ -127,6 +127,28 @@ fn twist(q: [f64; 4], axis: &Vec3<f64>) -> Quat<f64> {
     quaternion([axis.x * part, axis.y * part, axis.z * part, w])
 }
 
+/// The swing of [`SwingTwist::of`], up to its sign, with one root and one division: both lengths go into one factor.
+fn swing(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Coordinates {
+    let q: [f64; 4] = rotation.coords.into();
+    let [x, y, z, w] = q;
+    let along = along(q, axis);
+    let (squared, twist_squared) = (x * x + y * y + z * z + w * w, along * along + w * w);
+    let factor = 1.0 / (squared * twist_squared).sqrt();
+    // Half a turn of swing, or a quaternion that is far from length one.
+    if twist_squared < NO_TWIST * NO_TWIST * squared || !factor.is_normal() {
+        let q = canonical(rotation);
+        return (quaternion(q) * twist(q, axis).conjugate()).coords.into();
+    }
+    // q times the conjugate of (along * axis, w).
+    let [a, b, c] = [along * axis.x, along * axis.y, along * axis.z];
+    [
+        (w * -a + x * w - y * c + z * b) * factor,
+        (w * -b + y * w - z * a + x * c) * factor,
+        (w * -c + z * w - x * b + y * a) * factor,
+        (w * w + x * a + y * b + z * c) * factor,
+    ]
+}
+
 /// Of a canonical quaternion, in (−π, π].
 fn twist_angle(q: [f64; 4], axis: &Vec3<f64>) -> f64 {
     let (along, w) = (along(q, axis), q[3]);
@@ -191,10 +213,7 @@ impl Metric {
         let point = |v: Vec3<f64>| [v.x, v.y, v.z, 0.0];
         match self {
             Self::Arc | Self::Chord => canonical(q),
-            Self::Swing | Self::SwingChord => {
-                let q = canonical(q);
-                unit(quaternion(q) * twist(q, axis).conjugate())
-            }
+            Self::Swing | Self::SwingChord => swing(q, axis),
             Self::Direction | Self::DirectionChord => point(quaternion(canonical(q)) * axis),
             Self::Twist => [twist_angle(canonical(q), axis), 0.0, 0.0, 0.0],
             Self::TwistChord => unit(twist(canonical(q), axis)),

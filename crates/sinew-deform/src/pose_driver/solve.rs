@@ -16,11 +16,10 @@ pub(crate) struct System {
 
 /// Solves `K C = 1` by LU with pivots: no squared condition number as by `Kᵀ K`, and no positive definiteness needed.
 pub(crate) fn solve(
-    count: usize,
+    mut kernel: DMatrix<f64>,
     regularization: f64,
-    value: &dyn Fn(usize, usize) -> f64,
 ) -> Result<System, PoseDriverError> {
-    let mut kernel = DMatrix::from_fn(count, count, value);
+    let count = kernel.nrows();
     for i in 0..count {
         kernel[(i, i)] += regularization;
     }
