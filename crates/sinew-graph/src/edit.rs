@@ -308,10 +308,7 @@ mod tests {
     #[test]
     fn json_takes_a_place() {
         let set = |key, json, before| NodeEdit::SetJson { key, json, before };
-        let both = [
-            set("poses", "[]", "node"),
-            set("mix", "[\n  1\n]", "poses"),
-        ];
+        let both = [set("poses", "[]", "node"), set("mix", "[\n  1\n]", "poses")];
         let found = edited(4, 5, &both).expect("there");
         let list = TEXT.find("[\n        {").expect("there");
         let end = list + TEXT[list..].find("\n      ]").expect("there") + "\n      ]".len();
@@ -325,7 +322,9 @@ mod tests {
         assert_eq!(found, TEXT.replace("\"width\"", "\"mix\": {}, \"width\""));
         let error = edited(14, 13, &[set("mix", "{}", "depth")]).expect_err("no such member");
         assert!(
-            error.to_string().starts_with("the node's 'depth' is missing"),
+            error
+                .to_string()
+                .starts_with("the node's 'depth' is missing"),
             "{error}"
         );
     }

@@ -29,7 +29,8 @@ struct Parts {
 
 impl Parts {
     fn view(&mut self, bytes: &[u8]) -> usize {
-        let view = json!({ "buffer": 0, "byteOffset": self.binary.len(), "byteLength": bytes.len() });
+        let view =
+            json!({ "buffer": 0, "byteOffset": self.binary.len(), "byteLength": bytes.len() });
         self.views.push(view);
         self.binary.extend_from_slice(bytes);
         let padded = self.binary.len().next_multiple_of(4);
@@ -52,33 +53,47 @@ impl Parts {
         };
         let (min, max) = (bound(f32::min), bound(f32::max));
         let view = self.view(&bytes);
-        self.add(json!({ "bufferView": view, "componentType": 5126, "count": numbers.len() / width,
-            "type": ty, "min": min, "max": max }))
+        self.add(
+            json!({ "bufferView": view, "componentType": 5126, "count": numbers.len() / width,
+            "type": ty, "min": min, "max": max }),
+        )
     }
 
     /// Zeros but for some rows.
     fn sparse(&mut self, rows: &[u32], deltas: &[[f32; 3]], count: usize) -> usize {
         if rows.is_empty() {
-            return self.add(json!({ "componentType": 5126, "count": count, "type": "VEC3",
-                "min": [0, 0, 0], "max": [0, 0, 0] }));
+            return self.add(
+                json!({ "componentType": 5126, "count": count, "type": "VEC3",
+                "min": [0, 0, 0], "max": [0, 0, 0] }),
+            );
         }
-        let short: Vec<u8> = rows.iter().flat_map(|r| (*r as u16).to_le_bytes()).collect();
+        let short: Vec<u8> = rows
+            .iter()
+            .flat_map(|r| (*r as u16).to_le_bytes())
+            .collect();
         let indices = self.view(&short);
-        let bytes: Vec<u8> = deltas.as_flattened().iter().flat_map(|n| n.to_le_bytes()).collect();
+        let bytes: Vec<u8> = deltas
+            .as_flattened()
+            .iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect();
         let values = self.view(&bytes);
         let bound = |pick: fn(f32, f32) -> f32| {
             let all = deltas.iter().copied().chain([[0.0; 3]]);
             let both = all.reduce(|a, b| std::array::from_fn(|c| pick(a[c], b[c])));
             both.unwrap_or_default()
         };
-        self.add(json!({ "componentType": 5126, "count": count, "type": "VEC3",
+        self.add(
+            json!({ "componentType": 5126, "count": count, "type": "VEC3",
             "min": bound(f32::min), "max": bound(f32::max),
             "sparse": { "count": rows.len(), "values": { "bufferView": values },
-                "indices": { "bufferView": indices, "componentType": 5123 } } }))
+                "indices": { "bufferView": indices, "componentType": 5123 } } }),
+        )
     }
 
     fn target(&mut self, target: &MorphTarget, count: usize) -> Value {
-        let mut out = json!({ "POSITION": self.sparse(&target.vertices, &target.positions, count) });
+        let mut out =
+            json!({ "POSITION": self.sparse(&target.vertices, &target.positions, count) });
         if !target.normals.is_empty() {
             out["NORMAL"] = self.sparse(&target.vertices, &target.normals, count).into();
         }
@@ -94,11 +109,27 @@ impl TubeFile {
         let positions = parts.floats(self.mesh.positions.as_flattened(), "VEC3", 3);
         let normals = self.mesh.normals.clone().unwrap_or_default();
         let normals = parts.floats(normals.as_flattened(), "VEC3", 3);
-        let targets: Vec<Value> = self.mesh.morph_targets.iter().map(|t| parts.target(t, count)).collect();
-        let names: Vec<&str> = self.mesh.morph_targets.iter().map(|t| t.name.as_str()).collect();
+        let targets: Vec<Value> = self
+            .mesh
+            .morph_targets
+            .iter()
+            .map(|t| parts.target(t, count))
+            .collect();
+        let names: Vec<&str> = self
+            .mesh
+            .morph_targets
+            .iter()
+            .map(|t| t.name.as_str())
+            .collect();
         let (joints, weights) = self.influences(&mut parts);
-        let triangles: Vec<u8> = self.mesh.topology.triangles().as_flattened().iter()
-            .flat_map(|v| (*v as u16).to_le_bytes()).collect();
+        let triangles: Vec<u8> = self
+            .mesh
+            .topology
+            .triangles()
+            .as_flattened()
+            .iter()
+            .flat_map(|v| (*v as u16).to_le_bytes())
+            .collect();
         let corners = triangles.len() / 2;
         let view = parts.view(&triangles);
         let indices = parts.add(json!({ "bufferView": view, "componentType": 5123, "count": corners, "type": "SCALAR" }));
@@ -130,24 +161,36 @@ impl TubeFile {
         let count = self.mesh.vertex_count();
         let of_lower = |v: usize| {
             let row = self.mesh.influences.as_ref().map(|i| i.row(v));
-            row.into_iter().flatten().find(|w| w.0 == 1).map_or(0.0, |w| w.1)
+            row.into_iter()
+                .flatten()
+                .find(|w| w.0 == 1)
+                .map_or(0.0, |w| w.1)
         };
         let joints: Vec<u8> = (0..count).flat_map(|_| [0, 1, 0, 0]).collect();
         let view = parts.view(&joints);
-        let joints = parts.add(json!({ "bufferView": view, "componentType": 5121, "count": count, "type": "VEC4" }));
-        let weights: Vec<f32> = (0..count).flat_map(|v| [1.0 - of_lower(v), of_lower(v), 0.0, 0.0]).collect();
+        let joints = parts.add(
+            json!({ "bufferView": view, "componentType": 5121, "count": count, "type": "VEC4" }),
+        );
+        let weights: Vec<f32> = (0..count)
+            .flat_map(|v| [1.0 - of_lower(v), of_lower(v), 0.0, 0.0])
+            .collect();
         (joints, parts.floats(&weights, "VEC4", 4))
     }
 
     fn animation(&self, parts: &mut Parts) -> Value {
-        let times: Vec<f32> = (0_u16..).take(self.rotations.len()).map(f32::from).collect();
+        let times: Vec<f32> = (0_u16..)
+            .take(self.rotations.len())
+            .map(f32::from)
+            .collect();
         let input = parts.floats(&times, "SCALAR", 1);
         let output = parts.floats(self.rotations.as_flattened(), "VEC4", 4);
         let mut samplers = vec![json!({ "input": input, "output": output })];
-        let mut channels = vec![json!({ "sampler": 0, "target": { "node": 2, "path": "rotation" } })];
+        let mut channels =
+            vec![json!({ "sampler": 0, "target": { "node": 2, "path": "rotation" } })];
         if let Some((interpolation, numbers)) = &self.weights {
             let output = parts.floats(numbers, "SCALAR", 1);
-            samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+            samplers
+                .push(json!({ "input": input, "output": output, "interpolation": interpolation }));
             channels.push(json!({ "sampler": 1, "target": { "node": 0, "path": "weights" } }));
         }
         json!({ "name": "poses", "samplers": samplers, "channels": channels })
@@ -166,7 +209,14 @@ fn container(root: &Value, binary: &[u8]) -> Vec<u8> {
     text.resize(text.len().next_multiple_of(4), b' ');
     let word = |n: usize| (n as u32).to_le_bytes();
     let mut out = b"glTF".to_vec();
-    out.extend([word(2), word(28 + text.len() + binary.len()), word(text.len())].concat());
+    out.extend(
+        [
+            word(2),
+            word(28 + text.len() + binary.len()),
+            word(text.len()),
+        ]
+        .concat(),
+    );
     out.extend(b"JSON");
     out.extend(&text);
     out.extend(word(binary.len()));

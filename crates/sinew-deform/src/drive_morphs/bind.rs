@@ -93,7 +93,9 @@ pub enum DriveMorphsError {
         at: f32,
     },
     /// Not one coefficient for each incoming weight.
-    #[error("mix '{target}': 'weights' has {found} numbers, expected {expected}, one for each incoming weight")]
+    #[error(
+        "mix '{target}': 'weights' has {found} numbers, expected {expected}, one for each incoming weight"
+    )]
     MixCount {
         /// Its target.
         target: String,

@@ -12,7 +12,8 @@ use reference::{in_between, mixture, rest_of_parent};
 use sinew_geom::Mesh;
 
 pub use bind::{
-    Combination, CombinationRule, DriveMorphsBind, DriveMorphsConfig, DriveMorphsError, InBetween, Mix,
+    Combination, CombinationRule, DriveMorphsBind, DriveMorphsConfig, DriveMorphsError, InBetween,
+    Mix,
 };
 pub use desc::DESC;
 
@@ -157,8 +158,9 @@ fn wrong_count(context: &BindContext<'_>, bound: usize, linked: usize) -> NodeEr
         true => ("mix", format!("{bound} numbers in 'weights'"), "0"),
         false => ("targets", format!("{bound} names"), "\"\""),
     };
-    let expected =
-        format!("{linked}, one for each of the linked weights ({none} for one that drives nothing)");
+    let expected = format!(
+        "{linked}, one for each of the linked weights ({none} for one that drives nothing)"
+    );
     NodeError::Parameter {
         name,
         found,

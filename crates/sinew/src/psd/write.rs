@@ -48,7 +48,9 @@ pub fn write_compressed(
         weights: mix.weights.clone(),
     };
     let changes: Vec<TargetChange<'_>> = compression.meshes.iter().map(change).collect();
-    let embedded = graph.embed.then(|| to_plain_json("graph", &compression.graph));
+    let embedded = graph
+        .embed
+        .then(|| to_plain_json("graph", &compression.graph));
     let embedded = embedded.transpose().map_err(|e| IoError::Malformed {
         path: out.to_owned(),
         place: "graph".into(),
@@ -66,12 +68,15 @@ pub fn write_compressed(
 
 /// What a writer needs of the file that a character came from.
 fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource, IoError> {
-    character.source.as_ref().ok_or_else(|| IoError::Unsupported {
-        path: character.path.clone(),
-        place: "character".into(),
-        feature: format!("{what} in a file that is no GLB file"),
-        help: "convert the character to GLB".into(),
-    })
+    character
+        .source
+        .as_ref()
+        .ok_or_else(|| IoError::Unsupported {
+            path: character.path.clone(),
+            place: "character".into(),
+            feature: format!("{what} in a file that is no GLB file"),
+            help: "convert the character to GLB".into(),
+        })
 }
 
 /// The share that each selected mesh has of a target. All get one, so that their targets have the same numbers.

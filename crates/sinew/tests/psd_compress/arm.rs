@@ -16,8 +16,7 @@ use sinew::psd::{Basis, ExtractOptions, Sculpt, extract_corrective};
 use std::path::Path;
 use std::sync::Arc;
 
-const SKINNED: &str =
-    r#"{ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] }"#;
+const SKINNED: &str = r#"{ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] }"#;
 const MUSHED: &str = r#"{ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" },
     { "node": "delta_mush", "iterations": 8 }] }"#;
 
@@ -47,38 +46,71 @@ fn posed(asset: &Asset, angles: [f64; 2]) -> Pose {
         };
         let q = rest.rotation * turn;
         let values = vec![q.i as f32, q.j as f32, q.k as f32, q.w as f32];
-        Channel::new(node, ChannelTarget::Rotation, Interpolation::Step, vec![0.0], values, 4)
-            .expect("a key")
+        Channel::new(
+            node,
+            ChannelTarget::Rotation,
+            Interpolation::Step,
+            vec![0.0],
+            values,
+            4,
+        )
+        .expect("a key")
     });
     let mut pose = asset.rig.rest_pose();
-    asset.rig.evaluate(Some(&Clip::new("pose", channels.into())), 0.0, &mut pose);
+    asset
+        .rig
+        .evaluate(Some(&Clip::new("pose", channels.into())), 0.0, &mut pose);
     pose
 }
 
 fn instance(asset: &Asset, text: &str) -> Instance {
-    let plan = Arc::new(Document::from_text("arm.json", text, "").compile().expect("correct"));
+    let plan = Arc::new(
+        Document::from_text("arm.json", text, "")
+            .compile()
+            .expect("correct"),
+    );
     let character = Arc::new(Character::from_asset(asset.clone()));
     let cast = Cast::assemble(character, &plan, Path::new("")).expect("assembles");
-    cast.bind(&plan, &[]).expect("binds").instance().expect("runs")
+    cast.bind(&plan, &[])
+        .expect("binds")
+        .instance()
+        .expect("runs")
 }
 
 /// What in front of linear skinning gives delta mush in a pose.
 fn corrective(asset: &Asset, angles: [f64; 2], stacks: &mut [Instance; 2]) -> MorphTarget {
     let pose = posed(asset, angles);
-    let frame = Frame { pose: Some(&pose), ..Frame::default() };
+    let frame = Frame {
+        pose: Some(&pose),
+        ..Frame::default()
+    };
     let [skinned, mushed] = stacks;
     mushed.update(&frame, Par::Seq).expect("a frame");
-    let positions = mushed.mesh_output("body").expect("a mesh").positions.to_vec();
-    let sculpt = Sculpt { name: "", positions: &positions, output: None, input: None };
+    let positions = mushed
+        .mesh_output("body")
+        .expect("a mesh")
+        .positions
+        .to_vec();
+    let sculpt = Sculpt {
+        name: "",
+        positions: &positions,
+        output: None,
+        input: None,
+    };
     let options = ExtractOptions::default();
-    extract_corrective(skinned, &frame, &sculpt, &options).expect("extracts").target
+    extract_corrective(skinned, &frame, &sculpt, &options)
+        .expect("extracts")
+        .target
 }
 
 /// Weights of a driver with all poses, the neutral one first.
 fn weights(poses: &[[f64; 2]], angles: [f64; 2]) -> Vec<f32> {
     let values = |angles| turns(angles).map(|t| DriverValue::rotation(t.1)).to_vec();
     let pose = |p: &[f64; 2]| DriverPose::new(format!("{p:?}"), values(*p));
-    let driver = PoseDriver { poses: poses.iter().map(pose).collect(), ..PoseDriver::default() };
+    let driver = PoseDriver {
+        poses: poses.iter().map(pose).collect(),
+        ..PoseDriver::default()
+    };
     let bind = PoseDriverBind::new(&driver).expect("poses that differ");
     let mut out = vec![0.0; poses.len()];
     PoseDriverJob {
@@ -108,7 +140,10 @@ fn mixed<'a>(
 /// What the basis makes of weights of the targets.
 fn mixed_by(basis: &Basis, weights: &[f32], count: usize) -> Vec<Vec3<f64>> {
     let weight = |row: &Vec<f32>| -> f64 {
-        row.iter().zip(weights).map(|(c, w)| f64::from(*c) * f64::from(*w)).sum()
+        row.iter()
+            .zip(weights)
+            .map(|(c, w)| f64::from(*c) * f64::from(*w))
+            .sum()
     };
     let all = basis.targets.iter().zip(&basis.coefficients);
     mixed(all.map(|(t, row)| (t, weight(row))), count)
@@ -116,7 +151,9 @@ fn mixed_by(basis: &Basis, weights: &[f32], count: usize) -> Vec<Vec3<f64>> {
 
 /// Largest distance of all, and root mean square over lists and vertices.
 fn apart(pairs: &[(Vec<Vec3<f64>>, Vec<Vec3<f64>>)]) -> [f64; 2] {
-    let distances = pairs.iter().flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a - b).norm()));
+    let distances = pairs
+        .iter()
+        .flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a - b).norm()));
     let (mut largest, mut sum, mut count) = (0.0_f64, 0.0, 0_usize);
     for d in distances {
         largest = largest.max(d);
@@ -127,7 +164,10 @@ fn apart(pairs: &[(Vec<Vec3<f64>>, Vec<Vec3<f64>>)]) -> [f64; 2] {
 }
 
 fn bytes(targets: &[MorphTarget], count: usize) -> usize {
-    targets.iter().map(|t| delta_bytes(t.positions.len(), count)).sum()
+    targets
+        .iter()
+        .map(|t| delta_bytes(t.positions.len(), count))
+        .sum()
 }
 
 /// Prints the table of docs/correctives.md.
@@ -141,28 +181,52 @@ fn twenty_four_correctives_of_an_arm() {
     let mut of = |angles: &[f64; 2]| corrective(&asset, *angles, &mut stacks);
     let targets: Vec<MorphTarget> = poses[1..].iter().map(&mut of).collect();
     let truths: Vec<Vec<Vec3<f64>>> = held_back.iter().map(|a| dense(&of(a), count)).collect();
-    let between: Vec<Vec<f32>> = held_back.iter().map(|a| weights(&poses, *a)[1..].to_vec()).collect();
+    let between: Vec<Vec<f32>> = held_back
+        .iter()
+        .map(|a| weights(&poses, *a)[1..].to_vec())
+        .collect();
     let whole = |w: &Vec<f32>| mixed(targets.iter().zip(w.iter().map(|w| f64::from(*w))), count);
     let played: Vec<Vec<Vec3<f64>>> = between.iter().map(whole).collect();
-    let pairs = |a: &[Vec<Vec3<f64>>], b: &[Vec<Vec3<f64>>]| apart(&a.iter().cloned().zip(b.iter().cloned()).collect::<Vec<_>>());
+    let pairs = |a: &[Vec<Vec3<f64>>], b: &[Vec<Vec3<f64>>]| {
+        apart(&a.iter().cloned().zip(b.iter().cloned()).collect::<Vec<_>>())
+    };
     let [most, rms] = pairs(&played, &truths);
     let before = bytes(&targets, count);
-    println!("all {} targets: {before} bytes; held back: {most:.2e} {rms:.2e} from the truth", targets.len());
-    println!("longest offset: {:.2e}", targets.iter().flat_map(|t| &t.positions).map(|d| Vec3::from(d.map(f64::from)).norm()).fold(0.0, f64::max));
+    println!(
+        "all {} targets: {before} bytes; held back: {most:.2e} {rms:.2e} from the truth",
+        targets.len()
+    );
+    println!(
+        "longest offset: {:.2e}",
+        targets
+            .iter()
+            .flat_map(|t| &t.positions)
+            .map(|d| Vec3::from(d.map(f64::from)).norm())
+            .fold(0.0, f64::max)
+    );
     let mut components = Vec::new();
     for tolerance in [1e-3, 3e-4, 1e-4, 3e-5, 1e-5] {
         let basis = basis_of(&targets, &options(tolerance));
         let report = &basis.report;
-        let reduced: Vec<Vec<Vec3<f64>>> = between.iter().map(|w| mixed_by(&basis, w, count)).collect();
+        let reduced: Vec<Vec<Vec3<f64>>> =
+            between.iter().map(|w| mixed_by(&basis, w, count)).collect();
         let [added, added_rms] = pairs(&reduced, &played);
         let [most_after, rms_after] = pairs(&reduced, &truths);
         let after = bytes(&basis.targets, count);
         println!(
             "{tolerance:e} m: {} components, {after} bytes ({:.2} of them), error {:.2e} {:.2e}, held back {added:.2e} {added_rms:.2e} from all targets, {most_after:.2e} {rms_after:.2e} from the truth",
-            basis.targets.len(), after as f64 / before as f64, report.error.largest, report.error.rms,
+            basis.targets.len(),
+            after as f64 / before as f64,
+            report.error.largest,
+            report.error.rms,
         );
-        assert!(report.reached && report.error.largest <= tolerance, "{report:?}");
-        let sums = between.iter().map(|w| w.iter().map(|w| w.abs()).sum::<f32>());
+        assert!(
+            report.reached && report.error.largest <= tolerance,
+            "{report:?}"
+        );
+        let sums = between
+            .iter()
+            .map(|w| w.iter().map(|w| w.abs()).sum::<f32>());
         let bound = tolerance * f64::from(sums.fold(0.0, f32::max));
         assert!(added <= bound, "{added}, {bound}");
         // The basis costs far less than interpolating between poses does.
@@ -174,5 +238,8 @@ fn twenty_four_correctives_of_an_arm() {
             println!("singular values: {:.2e?}", report.singular_values);
         }
     }
-    assert!(components.is_sorted() && components[2] < 20, "{components:?}");
+    assert!(
+        components.is_sorted() && components[2] < 20,
+        "{components:?}"
+    );
 }

@@ -27,7 +27,11 @@ const MIXED: usize = 12;
 fn shape(k: usize, v: usize) -> [f64; 3] {
     let t = v as f64 / POINTS as f64;
     let mut out = [0.0; 3];
-    out[k] = [0.02 * (7.0 * t).sin(), 0.01 * (1.0 - t) * t, 0.005 * (11.0 * t).cos()][k];
+    out[k] = [
+        0.02 * (7.0 * t).sin(),
+        0.01 * (1.0 - t) * t,
+        0.005 * (11.0 * t).cos(),
+    ][k];
     out
 }
 
@@ -123,7 +127,10 @@ fn what_is_left_are_the_dropped_singular_values() {
         .sum();
     let left = (left / (count * vertices) as f64).sqrt();
     let most = left + options.drop_share * tolerance * (basis.targets.len() as f64).sqrt();
-    assert!((left..=most).contains(&report.error.rms), "{left} {report:?}");
+    assert!(
+        (left..=most).contains(&report.error.rms),
+        "{left} {report:?}"
+    );
 }
 
 /// One component fewer does not keep the tolerance.
@@ -177,7 +184,10 @@ fn normals_are_mixed_with_the_same_coefficients() {
     }
     let basis = basis_of(&targets, &options(1e-6));
     let error = basis.report.normal_error.expect("normals");
-    assert!(error.largest < 1e-6 && basis.targets.len() == 3, "{error:?}");
+    assert!(
+        error.largest < 1e-6 && basis.targets.len() == 3,
+        "{error:?}"
+    );
     for t in 0..MIXED {
         let mut sums = vec![Vec3::zeros(); POINTS];
         for (component, row) in basis.targets.iter().zip(&basis.coefficients) {

@@ -57,7 +57,11 @@ fn noisy(count: usize, vertices: usize) -> Vec<MorphTarget> {
     (0..count)
         .map(|t| {
             let size = 0.02 / (1.0 + t as f64);
-            target((0..vertices).map(|_| [0; 3].map(|_| next() * size)).collect())
+            target(
+                (0..vertices)
+                    .map(|_| [0; 3].map(|_| next() * size))
+                    .collect(),
+            )
         })
         .collect()
 }

@@ -52,7 +52,11 @@ fn tube() -> TubeFile {
             let offsets = mesh.positions.iter().map(|&p| bulge(p, pose)).collect();
             let mut out = target(offsets);
             out.name = name(pose);
-            out.normals = out.positions.iter().map(|d| [d[1] * 5.0, d[0] * 5.0, 0.0]).collect();
+            out.normals = out
+                .positions
+                .iter()
+                .map(|d| [d[1] * 5.0, d[0] * 5.0, 0.0])
+                .collect();
             out
         })
         .collect();
@@ -116,9 +120,17 @@ struct Played {
 }
 
 fn play(path: &Path, document: &Document, clip: Option<&str>, times: &[f64]) -> Played {
-    let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}\n{}", document.text)));
+    let plan = Arc::new(
+        document
+            .compile()
+            .unwrap_or_else(|e| panic!("{e}\n{}", document.text)),
+    );
     let mut cast = Cast::assemble(load(path), &plan, Path::new("")).expect("assembles");
-    let mut instance = cast.bind(&plan, &[]).expect("binds").instance().expect("runs");
+    let mut instance = cast
+        .bind(&plan, &[])
+        .expect("binds")
+        .instance()
+        .expect("runs");
     let mut out = Played {
         positions: Vec::new(),
         normals: Vec::new(),
@@ -181,7 +193,10 @@ fn the_whole_graph_plays_within_the_tolerance() {
         let group = &found.groups[0];
         let basis = group.basis.as_ref().expect("a basis");
         assert!(group.unchanged.is_none(), "{group:?}");
-        assert!(basis.names.len() < POSES - 1 && basis.report.reached, "{group:?}");
+        assert!(
+            basis.names.len() < POSES - 1 && basis.report.reached,
+            "{group:?}"
+        );
         assert_eq!(basis.names[0], "elbow_basis_0");
         for p in 0..POSES {
             let off = max_distance(&a.positions[p], &b.positions[p]);
@@ -222,7 +237,11 @@ fn animated_weights_play_the_same() {
         for i in 0..times.len() {
             let off = max_distance(&a.positions[i], &b.positions[i]);
             // Splines with such tangents weigh up to three.
-            assert!(off < 20.0 * tolerance, "{interpolation}, {}: {off}", times[i]);
+            assert!(
+                off < 20.0 * tolerance,
+                "{interpolation}, {}: {off}",
+                times[i]
+            );
         }
         // Without a clip the weights at rest.
         let after = Document {
@@ -230,7 +249,12 @@ fn animated_weights_play_the_same() {
             ..document(&graph(json!({})))
         };
         let still = [
-            play(&folder.path().join("tube.glb"), &document(&graph(json!({}))), None, &[0.0]),
+            play(
+                &folder.path().join("tube.glb"),
+                &document(&graph(json!({}))),
+                None,
+                &[0.0],
+            ),
             play(&folder.path().join("out.glb"), &after, None, &[0.0]),
         ];
         assert!(max_distance(&still[0].positions[0], &still[1].positions[0]) < 20.0 * tolerance);
@@ -252,10 +276,19 @@ fn the_file_loses_the_targets_bytes_and_nothing_else() {
     let size = |p: &Path| std::fs::metadata(p).expect("a file").len() as usize;
     let graph_bytes = size(&beside) + 200;
     let saved = basis.bytes_before - basis.bytes_after;
-    assert!(size(&path) + graph_bytes > size(&out) + saved, "{} {}", size(&path), size(&out));
+    assert!(
+        size(&path) + graph_bytes > size(&out) + saved,
+        "{} {}",
+        size(&path),
+        size(&out)
+    );
     assert_eq!(std::fs::read_to_string(&beside).expect("text"), found.graph);
     let (before, after) = (load(&path), load(&out));
-    let names: Vec<&str> = after.asset.meshes[0].morph_targets.iter().map(|t| &*t.name).collect();
+    let names: Vec<&str> = after.asset.meshes[0]
+        .morph_targets
+        .iter()
+        .map(|t| &*t.name)
+        .collect();
     assert_eq!(names, basis.names);
     let (a, b) = (&before.asset.meshes[0], &after.asset.meshes[0]);
     assert_eq!((&a.positions, &a.normals), (&b.positions, &b.normals));
@@ -269,7 +302,12 @@ fn the_file_loses_the_targets_bytes_and_nothing_else() {
     let embedded = Document::embedded(&after).expect("a graph in it");
     let played = [
         play(&out, &embedded, None, &[4.5]),
-        play(&out, &Document::from_text("out.json", &*found.graph, ""), None, &[4.5]),
+        play(
+            &out,
+            &Document::from_text("out.json", &*found.graph, ""),
+            None,
+            &[4.5],
+        ),
     ];
     assert_eq!(played[0].positions, played[1].positions);
 }
@@ -287,7 +325,10 @@ fn the_document_keeps_its_text() {
     assert!(found.graph.starts_with(&text[..list]), "{}", found.graph);
     assert!(found.graph.ends_with(&text[end..]), "{}", found.graph);
     let mix = &found.graph[list..];
-    assert!(mix.starts_with("\"mix\": [\n        { \"target\": \"elbow_basis_0\", \"weights\": [0, "), "{mix}");
+    assert!(
+        mix.starts_with("\"mix\": [\n        { \"target\": \"elbow_basis_0\", \"weights\": [0, "),
+        "{mix}"
+    );
 }
 
 /// Each with what the graph has and what the report says.
@@ -295,23 +336,44 @@ fn the_document_keeps_its_text() {
 fn what_must_stay_stays() {
     let folder = TempDir::new().expect("a folder");
     let path = put(&folder, &tube());
-    let run = |nodes: Value| compressed(&path, &document(&graph(nodes)), 1e-4).groups.remove(0);
+    let run = |nodes: Value| {
+        compressed(&path, &document(&graph(nodes)), 1e-4)
+            .groups
+            .remove(0)
+    };
     let node = || "drive".to_owned();
     // Targets.
-    let group = run(json!({ "drive": { "in_betweens": [{ "target": "bent_1", "of": "bent_2", "at": 0.5 }],
-        "combinations": [{ "target": "bent_3", "of": ["bent_4", "bent_5"] }] } }));
+    let group = run(
+        json!({ "drive": { "in_betweens": [{ "target": "bent_1", "of": "bent_2", "at": 0.5 }],
+        "combinations": [{ "target": "bent_3", "of": ["bent_4", "bent_5"] }] } }),
+    );
     let between = |name: &str| (name.to_owned(), Kept::InBetween { node: node() });
     let combined = |name: &str| (name.to_owned(), Kept::Combination { node: node() });
-    let expected = [between("bent_1"), between("bent_2"), combined("bent_3"), combined("bent_4"), combined("bent_5")];
+    let expected = [
+        between("bent_1"),
+        between("bent_2"),
+        combined("bent_3"),
+        combined("bent_4"),
+        combined("bent_5"),
+    ];
     assert_eq!(group.kept, expected);
-    assert!(group.unchanged.is_none() && group.targets.len() == 6, "{group:?}");
+    assert!(
+        group.unchanged.is_none() && group.targets.len() == 6,
+        "{group:?}"
+    );
     let other = json!({ "node": "drive_morphs", "mesh": "body", "weights": "elbow", "targets": vec!["bent_7"; POSES] });
     let group = run(json!({ "other": other, "drive": { "base": "other" } }));
     assert_eq!(group.kept.len(), 0, "that of the node 'other'");
     // Whole groups.
     let cases = [
-        (json!({ "drive": { "clamp": true } }), Unchanged::Clamps { node: node() }),
-        (json!({ "shaped": { "weights": null }, "drive": {} }), Unchanged::NoMorph),
+        (
+            json!({ "drive": { "clamp": true } }),
+            Unchanged::Clamps { node: node() },
+        ),
+        (
+            json!({ "shaped": { "weights": null }, "drive": {} }),
+            Unchanged::NoMorph,
+        ),
     ];
     for (nodes, expected) in cases {
         let mut graph = graph(nodes);
@@ -328,7 +390,10 @@ fn what_must_stay_stays() {
     read["outputs"]["drive"] = "drive".into();
     let found = compressed(&path, &document(&read), 1e-4);
     let by = "output 'drive'".to_owned();
-    assert_eq!(found.groups[0].unchanged, Some(Unchanged::ReadByPlace { by }));
+    assert_eq!(
+        found.groups[0].unchanged,
+        Some(Unchanged::ReadByPlace { by })
+    );
     assert!(found.meshes.is_empty());
     assert_eq!(found.graph, read.to_string(), "as it was");
 }
@@ -341,11 +406,24 @@ fn both_nodes_of_a_target_keep_it() {
     let graph = graph(json!({ "other": other, "drive": { "base": "other" } }));
     let found = compressed(&path, &document(&graph), 1e-4);
     for (node, by) in [("drive", "other"), ("other", "drive")] {
-        let group = found.groups.iter().find(|g| g.node == node).expect("the node");
-        let kept = ("bent_7".to_owned(), Kept::OtherNode { node: by.to_owned() });
+        let group = found
+            .groups
+            .iter()
+            .find(|g| g.node == node)
+            .expect("the node");
+        let kept = (
+            "bent_7".to_owned(),
+            Kept::OtherNode {
+                node: by.to_owned(),
+            },
+        );
         assert_eq!(group.kept, [kept], "{node}");
     }
-    let other = found.groups.iter().find(|g| g.node == "other").expect("the node");
+    let other = found
+        .groups
+        .iter()
+        .find(|g| g.node == "other")
+        .expect("the node");
     assert_eq!(other.unchanged, Some(Unchanged::NoTarget));
 }
 
@@ -367,14 +445,25 @@ fn tolerances_that_leave_nothing_and_bases_that_do_not_pay() {
     }
     let path = put(&folder, &file);
     let found = compressed(&path, &document(&graph(json!({}))), 1e-6);
-    let Some(Unchanged::NotSmaller { components, before, after }) = found.groups[0].unchanged else {
+    let Some(Unchanged::NotSmaller {
+        components,
+        before,
+        after,
+    }) = found.groups[0].unchanged
+    else {
         panic!("{:?}", found.groups)
     };
-    assert!(components == POSES - 1 && after >= before, "{components}, {before}, {after}");
+    assert!(
+        components == POSES - 1 && after >= before,
+        "{components}, {before}, {after}"
+    );
     // The copy plays all the same.
     let out = folder.path().join("same.glb");
     write_compressed(&load(&path), &found, &out, GraphPlaces::default()).expect("written");
-    assert_eq!(load(&out).asset.meshes[0].morph_targets, load(&path).asset.meshes[0].morph_targets);
+    assert_eq!(
+        load(&out).asset.meshes[0].morph_targets,
+        load(&path).asset.meshes[0].morph_targets
+    );
 }
 
 #[test]
@@ -388,22 +477,41 @@ fn what_is_wrong_is_told() {
     let (plain, fine) = (graph(json!({})), options(1e-4));
     assert!(run(&plain, options(f64::NAN)).contains("'tolerance' is NaN"));
     assert!(run(&plain, options(-1.0)).contains("'tolerance' is -1"));
-    let none = CompressOptions { components: Some(0), ..fine };
+    let none = CompressOptions {
+        components: Some(0),
+        ..fine
+    };
     assert!(run(&plain, none).contains("'components' is 0, expected 1 or more"));
-    let share = CompressOptions { drop_share: 1.5, ..fine };
+    let share = CompressOptions {
+        drop_share: 1.5,
+        ..fine
+    };
     assert!(run(&plain, share).contains("'drop_share' is 1.5, expected 0 to 1"));
     let wrong = graph(json!({ "drive": { "targets": vec!["bent_99"; POSES] } }));
-    assert!(run(&wrong, fine).contains("no morph target 'bent_99'"), "{}", run(&wrong, fine));
+    assert!(
+        run(&wrong, fine).contains("no morph target 'bent_99'"),
+        "{}",
+        run(&wrong, fine)
+    );
     let skinned = json!({ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] });
     assert!(run(&skinned, fine).contains("no node 'drive_morphs'"));
     // A file with another graph that needs the targets.
-    let file = TubeFile { graph: Some(plain.clone()), ..tube() };
+    let file = TubeFile {
+        graph: Some(plain.clone()),
+        ..tube()
+    };
     let path = put(&folder, &file);
     let error = compress(&load(&path), &document(&plain), &fine).expect_err("refused");
-    assert!(matches!(&error, CompressError::OtherGraph { target, .. } if target == "bent_1"), "{error}");
+    assert!(
+        matches!(&error, CompressError::OtherGraph { target, .. } if target == "bent_1"),
+        "{error}"
+    );
     let character = load(&path);
     let own = Document::embedded(&character).expect("a graph");
-    assert!(compress(&character, &own, &fine).is_ok(), "its own is what is reduced");
+    assert!(
+        compress(&character, &own, &fine).is_ok(),
+        "its own is what is reduced"
+    );
 }
 
 #[test]
@@ -413,7 +521,10 @@ fn neither_file_appears_where_one_cannot() {
     let found = compressed(&path, &document(&graph(json!({}))), 1e-4);
     let (good, bad) = (folder.path().join("out"), folder.path().join("none/out"));
     for (glb, beside) in [(&good, &bad), (&bad, &good)] {
-        let places = GraphPlaces { embed: false, beside: Some(beside) };
+        let places = GraphPlaces {
+            embed: false,
+            beside: Some(beside),
+        };
         write_compressed(&load(&path), &found, glb, places).expect_err("no such folder");
         assert!(!good.exists());
     }
@@ -442,14 +553,28 @@ fn the_males_correctives() {
             let basis = group.basis.as_ref().expect("a basis");
             println!(
                 "{tolerance:e} {}: {} to {}, {} to {} bytes, {:?}, {:?}",
-                group.node, group.targets.len(), basis.names.len(), basis.bytes_before, basis.bytes_after,
-                basis.report.error, group.unchanged
+                group.node,
+                group.targets.len(),
+                basis.names.len(),
+                basis.bytes_before,
+                basis.bytes_after,
+                basis.report.error,
+                group.unchanged
             );
             assert!(basis.report.reached, "{group:?}");
-            assert_eq!(group.unchanged.is_none(), basis.bytes_after < basis.bytes_before);
+            assert_eq!(
+                group.unchanged.is_none(),
+                basis.bytes_after < basis.bytes_before
+            );
         }
-        assert!(found.groups.iter().any(|g| g.unchanged.is_none()), "some are smaller");
-        let after = Document { text: found.graph.clone(), ..document.clone() };
+        assert!(
+            found.groups.iter().any(|g| g.unchanged.is_none()),
+            "some are smaller"
+        );
+        let after = Document {
+            text: found.graph.clone(),
+            ..document.clone()
+        };
         let [a, b] = [(&path, &document), (&out, &after)]
             .map(|(path, document)| play(path, document, Some("psd_poses"), &times));
         // Eight targets, of which two drivers at most are far from rest at once: weights add up to less than three.

@@ -63,8 +63,13 @@ fn widened(
 ) -> Result<Vec<u8>, IoError> {
     let adding = "adding a target to weights that are compressed, sparse or interleaved";
     let numbers = plain_numbers(file, source, accessor, before);
-    let numbers = numbers
-        .ok_or_else(|| file.unsupported(place.to_owned(), adding.into(), "export the animation plainly"))?;
+    let numbers = numbers.ok_or_else(|| {
+        file.unsupported(
+            place.to_owned(),
+            adding.into(),
+            "export the animation plainly",
+        )
+    })?;
     let size = numbers.size;
     let rows = numbers.bytes.chunks_exact(before * size);
     let mut out = Vec::with_capacity(rows.len() * (before + more) * size);
@@ -161,8 +166,7 @@ pub(super) fn remix(
             }
             let output = index(&clip["samplers"][s]["output"]);
             let numbers = plain_numbers(file, source, output, before);
-            let numbers =
-                numbers.ok_or_else(|| refused("compressed, sparse or interleaved"))?;
+            let numbers = numbers.ok_or_else(|| refused("compressed, sparse or interleaved"))?;
             let values = numbers.values();
             let rows = values.chunks_exact(before).flat_map(of_row).collect();
             let place = Remixed {

@@ -228,7 +228,11 @@ fn close(list: &mut Value, free: &[usize], unused: &Value) {
     let Some(list) = list.as_array_mut() else {
         return;
     };
-    while list.len().checked_sub(1).is_some_and(|last| free.contains(&last)) {
+    while list
+        .len()
+        .checked_sub(1)
+        .is_some_and(|last| free.contains(&last))
+    {
         list.pop();
     }
     for &index in free {

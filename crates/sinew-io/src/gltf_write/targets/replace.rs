@@ -74,7 +74,9 @@ pub fn replace_morph_targets(
         let index = own_mesh(&file, source, change.mesh, "replacing morph targets")?;
         let before = change.base.morph_targets.len();
         let of_row = |row: &[f64]| change.weights_of(row);
-        clips.extend(animations::remix(&mut file, source, index, before, &of_row)?);
+        clips.extend(animations::remix(
+            &mut file, source, index, before, &of_row,
+        )?);
         remove(&mut file, index, change, &mut loose)?;
         reweigh(&mut file, index, change);
     }

@@ -186,8 +186,14 @@ fn targets_are_replaced_and_weights_follow() {
     let out = folder.path().join("out.glb");
     let change = change(&file.asset.meshes[0]);
     let graph = Some(r#"{"sinew": "1.0"}"#);
-    replace_morph_targets(&path, &file.document, std::slice::from_ref(&change), graph, &out)
-        .expect("written");
+    replace_morph_targets(
+        &path,
+        &file.document,
+        std::slice::from_ref(&change),
+        graph,
+        &out,
+    )
+    .expect("written");
     validate(&out);
     let after = read_gltf(&out).expect("valid");
     let found = &after.asset.meshes[0].morph_targets;
@@ -208,7 +214,11 @@ fn targets_are_replaced_and_weights_follow() {
     assert_eq!(new["extensions"]["SINEW_graph"]["graph"]["sinew"], "1.0");
     // No byte is nobody's: views cover the chunk, but for what fills up to four.
     let views = new["bufferViews"].as_array().expect("views");
-    let bytes: u64 = views.iter().filter_map(|v| v["byteLength"].as_u64()).map(|n| n.next_multiple_of(4)).sum();
+    let bytes: u64 = views
+        .iter()
+        .filter_map(|v| v["byteLength"].as_u64())
+        .map(|n| n.next_multiple_of(4))
+        .sum();
     assert_eq!(new["buffers"][0]["byteLength"].as_u64(), Some(bytes));
 }
 
@@ -221,7 +231,10 @@ fn nothing_to_replace_is_a_copy() {
     replace_morph_targets(&path, &file.document, &[], None, &out).expect("written");
     let after = read_gltf(&out).expect("valid");
     assert_eq!(after.document.json, file.document.json);
-    assert_eq!(after.asset.meshes[0].morph_targets, file.asset.meshes[0].morph_targets);
+    assert_eq!(
+        after.asset.meshes[0].morph_targets,
+        file.asset.meshes[0].morph_targets
+    );
 }
 
 #[test]
@@ -242,11 +255,18 @@ fn what_cannot_be_replaced_is_told() {
         error.expect_err("refused").to_string()
     };
     let mut strided = root.clone();
-    let output = strided["animations"][0]["samplers"][0]["output"].as_u64().expect("an index");
-    let view = strided["accessors"][output as usize]["bufferView"].as_u64().expect("an index");
+    let output = strided["animations"][0]["samplers"][0]["output"]
+        .as_u64()
+        .expect("an index");
+    let view = strided["accessors"][output as usize]["bufferView"]
+        .as_u64()
+        .expect("an index");
     strided["bufferViews"][view as usize]["byteStride"] = 4.into();
     let error = refused(&strided);
-    assert!(error.contains("animations[0].samplers[0].output") && error.contains("clip 'smile'"), "{error}");
+    assert!(
+        error.contains("animations[0].samplers[0].output") && error.contains("clip 'smile'"),
+        "{error}"
+    );
     let mut coloured = root.clone();
     let delta = coloured["meshes"][0]["primitives"][1]["targets"][0]["POSITION"].clone();
     coloured["meshes"][0]["primitives"][1]["targets"][0]["COLOR_0"] = delta;

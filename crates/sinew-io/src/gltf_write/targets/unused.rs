@@ -65,7 +65,11 @@ fn live_accessors(root: &Value) -> BTreeSet<usize> {
     out.extend(skins.filter_map(|s| index(&s["inverseBindMatrices"])));
     let animations = list(&root["animations"]).iter();
     for sampler in animations.flat_map(|a| list(&a["samplers"])) {
-        out.extend(["input", "output"].iter().filter_map(|k| index(&sampler[k])));
+        out.extend(
+            ["input", "output"]
+                .iter()
+                .filter_map(|k| index(&sampler[k])),
+        );
     }
     out
 }

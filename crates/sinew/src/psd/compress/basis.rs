@@ -261,19 +261,14 @@ impl Shapes {
         let gone = |&(v, c): &(usize, usize)| {
             !stored.kept[(v, c)] && length(row3(&stored.positions, v, c)) > 0.0
         };
-        let all = (0..self.vertices.len())
-            .flat_map(|v| (0..stored.kept.ncols()).map(move |c| (v, c)));
+        let all =
+            (0..self.vertices.len()).flat_map(|v| (0..stored.kept.ncols()).map(move |c| (v, c)));
         stored.dropped = all.filter(gone).count();
     }
 
     /// What a target has at a vertex that the stored basis does not give.
     fn missing(&self, stored: &Stored, vertex: usize, target: usize) -> Vec3<f64> {
-        stored.missing(
-            &self.positions,
-            &stored.positions,
-            vertex,
-            target,
-        )
+        stored.missing(&self.positions, &stored.positions, vertex, target)
     }
 
     fn errors(&self, stored: &Stored) -> (Distances, usize) {
@@ -366,10 +361,7 @@ impl Stored {
 }
 
 /// Of squared distances, one for each vertex of each target; and the target with the largest.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts are far below 2^53"
-)]
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn distances<I: Iterator<Item = f64>>(
     targets: usize,
     vertices: usize,

@@ -204,7 +204,8 @@ impl Work<'_> {
             });
         }
         self.put(&parts, &report.targets, &basis, &names);
-        self.mixes.push(node_mix(group, &report.targets, &basis, &names));
+        self.mixes
+            .push(node_mix(group, &report.targets, &basis, &names));
         self.names.extend(names);
         Ok(())
     }
@@ -212,7 +213,8 @@ impl Work<'_> {
     /// The group's targets: those that can be mixtures, and those that stay.
     fn sort_out(&self, group: &Group<'_>, parts: &[Part], report: &mut GroupReport) {
         for name in &group.names {
-            let is_known = report.targets.contains(name) || report.kept.iter().any(|k| &k.0 == name);
+            let is_known =
+                report.targets.contains(name) || report.kept.iter().any(|k| &k.0 == name);
             if name.is_empty() || is_known {
                 continue;
             }
@@ -231,7 +233,11 @@ impl Work<'_> {
             let named = mesh.morph_targets.iter().filter(|t| t.name == name);
             named.count() > 1
         };
-        meshes.filter(count).map(|m| m.name.clone()).next().map(|mesh| Kept::Twice { mesh })
+        meshes
+            .filter(count)
+            .map(|m| m.name.clone())
+            .next()
+            .map(|mesh| Kept::Twice { mesh })
     }
 
     /// The target over all meshes of the input.
@@ -247,7 +253,8 @@ impl Work<'_> {
         let has_tangents = found.iter().any(|(_, t)| !t.tangents.is_empty());
         for (part, target) in found {
             let first = u32::try_from(part.first).unwrap_or(u32::MAX);
-            out.vertices.extend(target.vertices.iter().map(|v| v + first));
+            out.vertices
+                .extend(target.vertices.iter().map(|v| v + first));
             out.positions.extend_from_slice(&target.positions);
             let zeros = vec![[0.0; 3]; target.vertices.len()];
             let or_zeros = |list: &Vec<[f32; 3]>| match list.is_empty() {
@@ -378,7 +385,9 @@ fn bytes(parts: &[Part], targets: &[&MorphTarget]) -> usize {
         let bytes = attributes.map(|d| delta_bytes(moved(d), part.vertices));
         bytes.iter().sum()
     };
-    let all = parts.iter().flat_map(|p| targets.iter().map(move |t| (p, t)));
+    let all = parts
+        .iter()
+        .flat_map(|p| targets.iter().map(move |t| (p, t)));
     all.map(|(p, t)| of(p, t)).sum()
 }
 
@@ -447,7 +456,10 @@ fn edited(
 
 /// Line and column of `file:line:column`.
 fn place_of(file: &str, place: &str) -> Option<LineColumn> {
-    let (line, column) = place.strip_prefix(file)?.strip_prefix(':')?.split_once(':')?;
+    let (line, column) = place
+        .strip_prefix(file)?
+        .strip_prefix(':')?
+        .split_once(':')?;
     Some(LineColumn {
         line: line.parse().ok()?,
         column: column.parse().ok()?,
