@@ -235,7 +235,9 @@ fn twenty_four_correctives_of_an_arm() {
         }
         components.push(basis.targets.len());
         if tolerance == 1e-5 {
-            println!("singular values: {:.2e?}", report.singular_values);
+            let values = report.singular_values.iter();
+            let values: Vec<String> = values.map(|s| format!("{s:.2e}")).collect();
+            println!("singular values, m: {}", values.join(" "));
         }
     }
     assert!(

@@ -361,31 +361,17 @@ fn what_must_stay_stays() {
         group.unchanged.is_none() && group.targets.len() == 6,
         "{group:?}"
     );
-    let other = json!({ "node": "drive_morphs", "mesh": "body", "weights": "elbow", "targets": vec!["bent_7"; POSES] });
-    let group = run(json!({ "other": other, "drive": { "base": "other" } }));
-    assert_eq!(group.kept.len(), 0, "that of the node 'other'");
     // Whole groups.
-    let cases = [
-        (
-            json!({ "drive": { "clamp": true } }),
-            Unchanged::Clamps { node: node() },
-        ),
-        (
-            json!({ "shaped": { "weights": null }, "drive": {} }),
-            Unchanged::NoMorph,
-        ),
-    ];
-    for (nodes, expected) in cases {
-        let mut graph = graph(nodes);
-        if graph["nodes"]["shaped"]["weights"].is_null() {
-            graph["nodes"]["shaped"]["weights"] = "elsewhere".into();
-            graph["nodes"]["elsewhere"] = json!({ "node": "drive_morphs", "mesh": "body", "weights": "elbow",
-                "mix": [{ "target": "bent_1", "weights": vec![0.0; POSES] }] });
-        }
-        let groups = compressed(&path, &document(&graph), 1e-4).groups;
-        let group = groups.iter().find(|g| g.node == "drive").expect("the node");
-        assert_eq!(group.unchanged, Some(expected));
-    }
+    let group = run(json!({ "drive": { "clamp": true } }));
+    assert_eq!(group.unchanged, Some(Unchanged::Clamps { node: node() }));
+    let clamps = json!({ "node": "drive_morphs", "mesh": "body", "weights": "elbow", "base": "drive", "clamp": true,
+        "mix": [{ "target": "bent_1", "weights": vec![0.0; POSES] }] });
+    let graph_of = json!({ "behind": clamps, "shaped": { "weights": "behind" } });
+    let groups = compressed(&path, &document(&graph(graph_of)), 1e-4).groups;
+    let group = |name: &str| groups.iter().find(|g| g.node == name).expect("the node");
+    let behind = Unchanged::Clamps { node: "behind".into() };
+    assert_eq!(group("drive").unchanged, Some(behind));
+    assert_eq!(group("behind").unchanged, Some(Unchanged::HasMix));
     let mut read = graph(json!({}));
     read["outputs"]["drive"] = "drive".into();
     let found = compressed(&path, &document(&read), 1e-4);
@@ -567,10 +553,9 @@ fn the_males_correctives() {
                 basis.bytes_after < basis.bytes_before
             );
         }
-        assert!(
-            found.groups.iter().any(|g| g.unchanged.is_none()),
-            "some are smaller"
-        );
+        // Poses that have little in common make a basis no smaller, but for short offsets.
+        let is_smaller = found.groups.iter().any(|g| g.unchanged.is_none());
+        assert_eq!(is_smaller, tolerance == 1e-3, "{:?}", found.groups);
         let after = Document {
             text: found.graph.clone(),
             ..document.clone()

@@ -214,9 +214,10 @@ fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
         if view["buffer"] == 0 {
             shift(view);
         }
-        for compressed in view["extensions"].as_object_mut().into_iter().flatten() {
-            if compressed.1["buffer"] == 0 {
-                shift(compressed.1);
+        let extensions = view.get_mut("extensions").and_then(Value::as_object_mut);
+        for (_, compressed) in extensions.into_iter().flatten() {
+            if compressed["buffer"] == 0 {
+                shift(compressed);
             }
         }
     }

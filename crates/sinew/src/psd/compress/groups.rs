@@ -91,9 +91,8 @@ impl Group<'_> {
         }
     }
 
-    /// Follows the weights to where they are used: by name up to node `morph`, and nowhere else.
+    /// Follows the weights to where they are used: by name up to node `morph`, and nowhere else. (Plans have no nodes that nothing reads.)
     fn check_readers(&self, plan: &Plan) -> Result<(), Unchanged> {
-        let mut reached = false;
         let mut open = vec![self.index];
         while let Some(index) = open.pop() {
             let node = &plan.nodes()[index];
@@ -113,17 +112,14 @@ impl Group<'_> {
             for (reader, node) in plan.nodes().iter().enumerate() {
                 for port in ports_that_read(node, source) {
                     match (node.desc.name, port) {
-                        (name, "weights") if name == morph::DESC.name => reached = true,
+                        (name, "weights") if name == morph::DESC.name => {}
                         (_, "base") if is_drive(node) => open.push(reader),
                         _ => return Err(read_by(node)),
                     }
                 }
             }
         }
-        match reached {
-            true => others_by_place(plan),
-            false => Err(Unchanged::NoMorph),
-        }
+        others_by_place(plan)
     }
 
     /// What keeps a target of that name as it is.

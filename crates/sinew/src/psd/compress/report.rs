@@ -96,9 +96,6 @@ pub enum Unchanged {
         /// Who.
         by: String,
     },
-    /// Its weights go nowhere.
-    #[error("its weights reach no node 'morph'")]
-    NoMorph,
     /// All targets must stay.
     #[error("none of its targets can be a mixture")]
     NoTarget,
