@@ -481,6 +481,16 @@ fn what_is_wrong_is_told() {
     );
     let skinned = json!({ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] });
     assert!(run(&skinned, fine).contains("no node 'drive_morphs'"));
+    // Lists of numbers in objects, told at their places.
+    let mixed = |weights: Value| {
+        let mix = json!([{ "target": "bent_1", "weights": weights }]);
+        let graph = graph(json!({ "drive": { "mix": mix } }));
+        document(&graph).compile().map(|_| ())
+    };
+    assert!(mixed(json!(vec![0.5; POSES])).is_ok());
+    let error = mixed(json!([0, "a"])).expect_err("a text").to_string();
+    assert!(error.contains("tube.json:1:") && error.contains("'mix[0].weights' is a list"), "{error}");
+    assert!(error.contains("expected a list of numbers"), "{error}");
     // A file with another graph that needs the targets.
     let file = TubeFile {
         graph: Some(plain.clone()),
