@@ -6,7 +6,7 @@ mod replace;
 mod unused;
 
 pub use appended::delta_bytes;
-pub use replace::{TargetChange, replace_morph_targets};
+pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
 use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};

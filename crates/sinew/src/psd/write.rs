@@ -2,8 +2,10 @@
 
 use crate::geom::{Asset, Mesh, MorphTarget, Selection, Topology};
 use crate::graph::to_plain_json;
-use crate::io::gltf_write::{NewTarget, TargetChange, add_morph_targets, replace_morph_targets};
-use crate::io::{AtomicFile, GltfSource, IoError};
+use crate::io::gltf_write::{
+    GraphTexts, NewTarget, TargetChange, add_morph_targets, replace_morph_targets,
+};
+use crate::io::{GltfSource, IoError};
 use crate::play::Character;
 use crate::psd::{Compression, GraphPlaces};
 use std::path::Path;
@@ -57,13 +59,11 @@ pub fn write_compressed(
         found: e.to_string(),
         expected: "a correct document".into(),
     })?;
-    // Begun first: what cannot be created is found out before anything appears.
-    let mut beside = graph.beside.map(AtomicFile::create).transpose()?;
-    if let Some(file) = &mut beside {
-        file.put(compression.graph.as_bytes())?;
-    }
-    replace_morph_targets(&character.path, source, &changes, embedded.as_deref(), out)?;
-    beside.map_or(Ok(()), AtomicFile::commit)
+    let graphs = GraphTexts {
+        embedded: embedded.as_deref(),
+        beside: graph.beside.map(|path| (path, compression.graph.as_str())),
+    };
+    replace_morph_targets(&character.path, source, &changes, graphs, out)
 }
 
 /// What a writer needs of the file that a character came from.

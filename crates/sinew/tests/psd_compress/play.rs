@@ -369,7 +369,9 @@ fn what_must_stay_stays() {
     let graph_of = json!({ "behind": clamps, "shaped": { "weights": "behind" } });
     let groups = compressed(&path, &document(&graph(graph_of)), 1e-4).groups;
     let group = |name: &str| groups.iter().find(|g| g.node == name).expect("the node");
-    let behind = Unchanged::Clamps { node: "behind".into() };
+    let behind = Unchanged::Clamps {
+        node: "behind".into(),
+    };
     assert_eq!(group("drive").unchanged, Some(behind));
     assert_eq!(group("behind").unchanged, Some(Unchanged::HasMix));
     let mut read = graph(json!({}));
@@ -489,7 +491,10 @@ fn what_is_wrong_is_told() {
     };
     assert!(mixed(json!(vec![0.5; POSES])).is_ok());
     let error = mixed(json!([0, "a"])).expect_err("a text").to_string();
-    assert!(error.contains("tube.json:1:") && error.contains("'mix[0].weights' is a list"), "{error}");
+    assert!(
+        error.contains("tube.json:1:") && error.contains("'mix[0].weights' is a list"),
+        "{error}"
+    );
     assert!(error.contains("expected a list of numbers"), "{error}");
     // A file with another graph that needs the targets.
     let file = TubeFile {

@@ -4,7 +4,7 @@ use super::appended::Appended;
 use super::{animations, open, own_mesh, primitives_of, push, unused, write};
 use crate::fault::cannot_read;
 use crate::gltf_write::graph;
-use crate::{GltfSource, IoError};
+use crate::{AtomicFile, GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, Mesh, MorphTarget, Real, Vec3};
 use std::collections::BTreeSet;
@@ -47,13 +47,22 @@ impl TargetChange<'_> {
     }
 }
 
-/// Copies a GLB file with some morph targets replaced, and with `graph` (JSON text) in it where one is given. Weights of meshes, nodes and clips go
+/// Graph documents that go with a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GraphTexts<'a> {
+    /// JSON text that goes into the file, as [`embed_graph`](crate::gltf_write::embed_graph) puts it.
+    pub embedded: Option<&'a str>,
+    /// A file of its own, and its text.
+    pub beside: Option<(&'a Path, &'a str)>,
+}
+
+/// Copies a GLB file with some morph targets replaced, and with the graphs that are given. Weights of meshes, nodes and clips go
 /// through [`TargetChange::weights`]: linear, so that keys, steps and splines all play what they played, up to what the added targets
 /// cannot show. The bytes of the removed targets go. Indices of all that stays are kept; unused entries in the middle
 /// of the lists stay as small ones. `source` is what reading the file gave.
 ///
 /// # Errors
-/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
+/// No file appears then. [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
 /// or a target names a vertex that is not there; [`IoError::Unsupported`] where nodes share the mesh, the file has its first
 /// buffer elsewhere, a removed target has more than positions, normals and tangents, or a clip packs its weights in ways that
 /// cannot be changed (the message names it).
@@ -61,10 +70,14 @@ pub fn replace_morph_targets(
     glb_in: &Path,
     source: &GltfSource,
     changes: &[TargetChange<'_>],
-    graph: Option<&str>,
+    graphs: GraphTexts<'_>,
     out: &Path,
 ) -> Result<(), IoError> {
-    let graph = graph.map(|text| graph::parse(text, out)).transpose()?;
+    let graph = graphs.embedded.map(|text| graph::parse(text, out));
+    let graph = graph.transpose()?;
+    // Begun first: what cannot be created is found out before anything appears.
+    let beside = graphs.beside.map(|(path, text)| begun(path, text));
+    let beside = beside.transpose()?;
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
     let opened = open(&bytes, glb_in, source)?;
     let mut file = opened.file;
@@ -103,7 +116,15 @@ pub fn replace_morph_targets(
     if let Some(graph) = graph {
         graph::insert(&mut file.root, graph);
     }
-    write(file, opened.binary, opened.behind, out)
+    write(file, opened.binary, opened.behind, out)?;
+    beside.map_or(Ok(()), AtomicFile::commit)
+}
+
+/// A text file that is written but for its name.
+fn begun(path: &Path, text: &str) -> Result<AtomicFile, IoError> {
+    let mut file = AtomicFile::create(path)?;
+    file.put(text.as_bytes())?;
+    Ok(file)
 }
 
 /// Takes targets out of all primitives; their accessors become loose.

@@ -185,7 +185,10 @@ fn targets_are_replaced_and_weights_follow() {
     let file = read_gltf(&path).expect("valid");
     let out = folder.path().join("out.glb");
     let change = change(&file.asset.meshes[0]);
-    let graph = Some(r#"{"sinew": "1.0"}"#);
+    let graph = GraphTexts {
+        embedded: Some(r#"{"sinew": "1.0"}"#),
+        beside: None,
+    };
     replace_morph_targets(
         &path,
         &file.document,
@@ -229,7 +232,8 @@ fn nothing_to_replace_is_a_copy() {
     let path = with_targets(&folder);
     let file = read_gltf(&path).expect("valid");
     let out = folder.path().join("out.glb");
-    replace_morph_targets(&path, &file.document, &[], None, &out).expect("written");
+    replace_morph_targets(&path, &file.document, &[], GraphTexts::default(), &out)
+        .expect("written");
     let after = read_gltf(&out).expect("valid");
     assert_eq!(after.document.json, file.document.json);
     assert_eq!(
@@ -251,7 +255,13 @@ fn what_cannot_be_replaced_is_told() {
         let file = read_gltf(&path).expect("valid");
         let out = folder.path().join("out.glb");
         let change = change(&file.asset.meshes[0]);
-        let error = replace_morph_targets(&path, &file.document, &[change], None, &out);
+        let error = replace_morph_targets(
+            &path,
+            &file.document,
+            &[change],
+            GraphTexts::default(),
+            &out,
+        );
         assert!(!out.exists(), "nothing half done");
         error.expect_err("refused").to_string()
     };
