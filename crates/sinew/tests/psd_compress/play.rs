@@ -387,6 +387,47 @@ fn what_must_stay_stays() {
 }
 
 #[test]
+fn names_and_places_that_must_not_change() {
+    let folder = TempDir::new().expect("a folder");
+    // One name for two targets.
+    let mut file = tube();
+    file.mesh.morph_targets[1].name = name(1);
+    let mut targets: Vec<String> = (0..POSES).map(name).collect();
+    (targets[0], targets[2]) = (String::new(), String::new());
+    let path = put(&folder, &file);
+    let graph_of = graph(json!({ "drive": { "targets": targets } }));
+    let found = compressed(&path, &document(&graph_of), 1e-4);
+    let mesh = "tube".to_owned();
+    assert_eq!(found.groups[0].kept, [(name(1), Kept::Twice { mesh })]);
+    assert_eq!(found.groups[0].targets.len(), POSES - 3);
+    assert!(found.groups[0].unchanged.is_none());
+    assert_eq!(found.meshes[0].removed[0], 2, "both stay");
+    // Plain numbers for the same mesh.
+    let path = put(&folder, &tube());
+    let mut read =
+        graph(json!({ "plain": { "node": "morph", "mesh": "body", "weights": "numbers" } }));
+    read["inputs"]["numbers"] = json!({ "type": "values", "count": POSES - 1 });
+    read["outputs"]["plain"] = "plain".into();
+    let found = compressed(&path, &document(&read), 1e-4);
+    let by = "node 'plain'".to_owned();
+    assert_eq!(
+        found.groups[0].unchanged,
+        Some(Unchanged::ReadByPlace { by })
+    );
+    // A list that is a parameter of the graph.
+    let mut asked = graph(json!({ "drive": { "targets": "$names" } }));
+    let mut names: Vec<String> = (0..POSES).map(name).collect();
+    names[0].clear();
+    asked["parameters"] = json!({ "names": { "type": "texts", "default": names } });
+    let found = compressed(&path, &document(&asked), 1e-4);
+    let parameter = "targets";
+    assert_eq!(
+        found.groups[0].unchanged,
+        Some(Unchanged::NotOwn { parameter })
+    );
+}
+
+#[test]
 fn both_nodes_of_a_target_keep_it() {
     let folder = TempDir::new().expect("a folder");
     let path = put(&folder, &tube());
