@@ -418,7 +418,7 @@ fn names_and_places_that_must_not_change() {
     let mut asked = graph(json!({ "drive": { "targets": "$names" } }));
     let mut names: Vec<String> = (0..POSES).map(name).collect();
     names[0].clear();
-    asked["parameters"] = json!({ "names": { "type": "texts", "default": names } });
+    asked["parameters"] = json!({ "names": { "type": "texts", "default": names, "setup": true } });
     let found = compressed(&path, &document(&asked), 1e-4);
     let parameter = "targets";
     assert_eq!(
