@@ -8,6 +8,8 @@ use std::str::FromStr;
 pub(crate) enum PsdCommand {
     /// Say how well the poses of each driver can be solved; as JSON with --log-format json.
     Check(PsdCheckArgs),
+    /// Reduce the correctives of each driver to a few basis targets; the report as JSON lines with --log-format json.
+    Compress(PsdCompressArgs),
     /// Convert pose drivers between graphs and other systems' files; says what could not be carried.
     Convert(PsdConvertArgs),
     /// Turn posed sculpts into morph targets; the report as JSON lines with --log-format json.
@@ -204,4 +206,30 @@ pub(crate) struct PsdExtractArgs {
     /// GLB file to write: the character with the morph targets.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
+}
+
+/// Correctives that a pose driver brings in are reduced to the fewest basis targets whose mixtures give each of them up to the tolerance, each
+/// node drive_morphs by itself. Targets that take part in in-betweens or combinations, or that something else drives, stay.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PsdCompressArgs {
+    /// GLB file of the character.
+    pub(crate) character: PathBuf,
+    /// Graph document; without it the one in the character file.
+    #[arg(short, long)]
+    pub(crate) graph: Option<PathBuf>,
+    /// GLB file to write: the character with basis targets, and with the graph where that was in the file.
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
+    /// Graph document to write; without it, where --graph gave one, beside the GLB file with the ending .json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph_output: Option<PathBuf>,
+    /// How far any vertex may be off in any of the poses, metres.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) tolerance: f64,
+    /// Basis targets at most for each driver, even where the tolerance is not reached with so few.
+    #[arg(long, value_name = "N")]
+    pub(crate) components: Option<usize>,
+    /// Offsets of basis targets shorter than this share of the tolerance are left out.
+    #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
+    pub(crate) drop_share: f64,
 }

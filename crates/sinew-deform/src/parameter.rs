@@ -224,6 +224,10 @@ impl ParameterDesc {
     pub const fn texts(name: &'static str, doc: &'static str) -> Self {
         Self::list(name, ParameterType::Texts, doc)
     }
+    /// Any number of finite numbers, read in setup; none where the document is silent.
+    pub const fn floats(name: &'static str, doc: &'static str) -> Self {
+        Self::list(name, ParameterType::Floats, doc)
+    }
     /// A text read in setup, empty where the document is silent.
     pub const fn text(name: &'static str, doc: &'static str) -> Self {
         Self {

@@ -16,6 +16,16 @@ pub enum NodeEdit<'a> {
         /// A key of the object.
         before: &'a str,
     },
+    /// JSON takes the place of the value of `key`, or comes before the member `before` where there is no such key. Line breaks in it
+    /// are followed by the indent of the line.
+    SetJson {
+        /// Which.
+        key: &'a str,
+        /// What is written; the document must hold together with it.
+        json: &'a str,
+        /// A key of the object.
+        before: &'a str,
+    },
     /// Of the list that is the value of `key` only the elements of these indices stay.
     KeepElements {
         /// Which.
@@ -81,6 +91,9 @@ pub fn edit_node(
                 number,
                 before,
             } => changes.push(set_number(text, node, key, *number, before)?),
+            NodeEdit::SetJson { key, json, before } => {
+                changes.push(set_json(text, node, key, json, before)?);
+            }
             NodeEdit::KeepElements { key, kept } => {
                 let gone = removed(text, node, key, kept)?;
                 changes.extend(gone.into_iter().map(|range| (range, String::new())));
@@ -135,23 +148,37 @@ fn set_number(
     if !number.is_finite() {
         return Err(wrong(key, number.to_string(), "a finite number"));
     }
-    if let Some(there) = node.get(key) {
-        if !matches!(there.kind, Kind::Number(_)) {
-            return Err(wrong(key, there.describe(), "a number"));
+    match node.get(key) {
+        Some(there) if !matches!(there.kind, Kind::Number(_)) => {
+            Err(wrong(key, there.describe(), "a number"))
         }
-        return Ok((there.span.clone(), number.to_string()));
+        _ => set_json(text, node, key, &number.to_string(), before),
     }
-    let next = node
-        .members()
-        .and_then(|m| m.iter().find(|m| m.key == before));
-    let next: &Member =
-        next.ok_or_else(|| wrong(before, "missing".into(), "a member of the node"))?;
+}
+
+fn set_json(
+    text: &str,
+    node: &Json,
+    key: &str,
+    json: &str,
+    before: &str,
+) -> Result<(Range<usize>, String), EditError> {
+    let members = node.members().unwrap_or_default();
+    let member = |key: &str| members.iter().find(|m| m.key == key);
+    let next: Option<&Member> = member(key).or_else(|| member(before));
+    let next = next.ok_or_else(|| EditError::Member {
+        key: before.to_owned(),
+        found: "missing".into(),
+        expected: "a member of the node",
+    })?;
     let start = next.key_span.start;
-    let indent = match own_line(text, start) {
-        Some(line) => format!("\n{}", &text[line..start]),
-        None => " ".to_owned(),
-    };
-    Ok((start..start, format!("\"{key}\": {number},{indent}")))
+    let indent = own_line(text, start).map(|line| &text[line..start]);
+    let json = json.replace('\n', &format!("\n{}", indent.unwrap_or_default()));
+    if next.key == key {
+        return Ok((next.value.span.clone(), json));
+    }
+    let gap = indent.map_or_else(|| " ".to_owned(), |indent| format!("\n{indent}"));
+    Ok((start..start, format!("\"{key}\": {json},{gap}")))
 }
 
 /// Where the line of `at` starts, if there is nothing but blanks before it.
@@ -276,6 +303,30 @@ mod tests {
             "{list}"
         );
         assert_eq!(edited(4, 5, &[keep(&[0, 1, 2, 3])]).expect("there"), TEXT);
+    }
+
+    #[test]
+    fn json_takes_a_place() {
+        let set = |key, json, before| NodeEdit::SetJson { key, json, before };
+        let both = [set("poses", "[]", "node"), set("mix", "[\n  1\n]", "poses")];
+        let found = edited(4, 5, &both).expect("there");
+        let list = TEXT.find("[\n        {").expect("there");
+        let end = list + TEXT[list..].find("\n      ]").expect("there") + "\n      ]".len();
+        let expected = format!("{}[]{}", &TEXT[..list], &TEXT[end..]).replacen(
+            "\"poses\"",
+            "\"mix\": [\n        1\n      ],\n      \"poses\"",
+            1,
+        );
+        assert_eq!(found, expected);
+        let found = edited(14, 13, &[set("mix", "{}", "width")]).expect("there");
+        assert_eq!(found, TEXT.replace("\"width\"", "\"mix\": {}, \"width\""));
+        let error = edited(14, 13, &[set("mix", "{}", "depth")]).expect_err("no such member");
+        assert!(
+            error
+                .to_string()
+                .starts_with("the node's 'depth' is missing"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 pub mod meshes;
 pub mod tolerance;
+mod tube_file;
+
+pub use tube_file::TubeFile;
 
 /// Path of the optional real-data folder, `../shared/data` beside the workspace, where it exists. Tests that
 /// need it print `skipped` and return when it is missing.

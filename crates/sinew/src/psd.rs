@@ -1,8 +1,10 @@
-//! Pose space deformation as authors work on it: drivers of a graph looked at, posed sculpts turned into correctives.
+//! Pose space deformation as authors work on it: drivers of a graph looked at, posed sculpts turned into correctives, and many
+//! correctives into a few.
 //!
 //! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
 
 pub mod check;
+mod compress;
 #[cfg(feature = "io")]
 pub mod convert;
 mod drivers;
@@ -14,10 +16,16 @@ mod tests;
 #[cfg(feature = "io")]
 mod write;
 
+pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
+#[cfg(feature = "io")]
+pub use compress::{
+    CompressError, Compression, GraphPlaces, GroupBasis, GroupReport, Kept, TargetMix, Unchanged,
+    compress,
+};
 pub use drivers::{GraphDriver, drivers_of};
 pub use extract::{
     Distances, ExtractError, ExtractOptions, ExtractReport, Extraction, Sculpt, SingularVertex,
     VertexDistance, extract_corrective,
 };
 #[cfg(feature = "io")]
-pub use write::write_correctives;
+pub use write::{write_compressed, write_correctives};

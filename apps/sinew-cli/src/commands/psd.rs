@@ -1,6 +1,7 @@
 //! `sinew psd`.
 
 mod check;
+mod compress;
 mod convert;
 mod extract;
 mod fit;
@@ -18,6 +19,7 @@ use std::path::Path;
 pub(super) fn psd(command: &PsdCommand, talk: &Talk) -> Outcome {
     match command {
         PsdCommand::Check(args) => check::check(args, talk),
+        PsdCommand::Compress(args) => compress::compress(args, talk),
         PsdCommand::Convert(args) => convert::convert(args, talk),
         PsdCommand::Extract(args) => extract::extract(args, talk),
         PsdCommand::Fit(args) => fit::fit(args, talk),

@@ -35,11 +35,23 @@ pub struct Combination<'a> {
     pub rule: CombinationRule,
 }
 
+/// A shape that gets a mixture of all incoming weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mix<'a> {
+    /// Morph target that gets it.
+    pub target: &'a str,
+    /// A coefficient for each incoming weight.
+    pub weights: &'a [f64],
+}
+
 /// What drives what; see the page of the node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveMorphsConfig<'a> {
-    /// Name of a morph target for each incoming weight; empty for one that drives none.
+    /// Name of a morph target for each incoming weight; empty for one that drives none. Without any, `mix` says how many
+    /// weights come in.
     pub targets: &'a [String],
+    /// In any order; what they give adds to what `targets` gives.
+    pub mix: Vec<Mix<'a>>,
     /// In any order.
     pub in_betweens: Vec<InBetween<'a>>,
     /// Those that are parents of others before those.
@@ -79,6 +91,28 @@ pub enum DriveMorphsError {
         of: String,
         /// What was given.
         at: f32,
+    },
+    /// Not one coefficient for each incoming weight.
+    #[error(
+        "mix '{target}': 'weights' has {found} numbers, expected {expected}, one for each incoming weight"
+    )]
+    MixCount {
+        /// Its target.
+        target: String,
+        /// Numbers there are.
+        found: usize,
+        /// Incoming weights, by `targets` or the first mix.
+        expected: usize,
+    },
+    /// A coefficient that is not a finite number in single precision.
+    #[error("mix '{target}': number {index} of 'weights' is {found}, expected a finite number")]
+    MixNumber {
+        /// Its target.
+        target: String,
+        /// Which coefficient.
+        index: usize,
+        /// What was given.
+        found: f64,
     },
     /// A name in a place that makes no sense.
     #[error("{what} '{target}': {message}")]
@@ -122,6 +156,10 @@ pub struct DriveMorphsBind {
     pub(super) target_count: usize,
     /// Weight and target.
     pub(super) driven: Vec<(usize, usize)>,
+    /// Targets that get mixtures.
+    pub(super) mixed: Vec<usize>,
+    /// A row for each of those, a column for each weight.
+    pub(super) coefficients: Vec<f32>,
     pub(super) combinations: Vec<BoundCombination>,
     pub(super) in_betweens: Vec<BoundInBetween>,
     /// Targets with in-betweens, and where the last of those is full.
@@ -143,6 +181,8 @@ impl DriveMorphsBind {
             });
         }
         let names = Names(mesh);
+        let weight_count = weight_count(config);
+        let (mixed, coefficients) = bind_mix(&names, &config.mix, weight_count)?;
         let mut driven = Vec::new();
         for (weight, name) in config.targets.iter().enumerate() {
             if !name.is_empty() {
@@ -152,9 +192,11 @@ impl DriveMorphsBind {
         }
         let (in_betweens, parents) = bind_in_betweens(&names, &config.in_betweens)?;
         Ok(Self {
-            weight_count: config.targets.len(),
+            weight_count,
             target_count: mesh.morph_targets.len(),
             driven,
+            mixed,
+            coefficients,
             combinations: bind_combinations(&names, &config.combinations)?,
             in_betweens,
             parents,
@@ -174,6 +216,8 @@ impl DriveMorphsBind {
     pub fn bytes(&self) -> usize {
         let of = self.combinations.iter().map(|c| size_of_val(&*c.of));
         size_of_val(&*self.driven)
+            + size_of_val(&*self.mixed)
+            + size_of_val(&*self.coefficients)
             + size_of_val(&*self.combinations)
             + of.sum::<usize>()
             + size_of_val(&*self.in_betweens)
@@ -200,6 +244,55 @@ impl Names<'_> {
             });
         }
         Ok(found)
+    }
+}
+
+/// How many weights come in.
+fn weight_count(config: &DriveMorphsConfig<'_>) -> usize {
+    match config.mix.first() {
+        Some(mix) if config.targets.is_empty() => mix.weights.len(),
+        _ => config.targets.len(),
+    }
+}
+
+/// Targets, and a row of coefficients for each.
+fn bind_mix(
+    names: &Names<'_>,
+    list: &[Mix<'_>],
+    weight_count: usize,
+) -> Result<(Vec<usize>, Vec<f32>), DriveMorphsError> {
+    let (mut mixed, mut coefficients) = (Vec::new(), Vec::new());
+    for mix in list {
+        let row = mix_row(mix, weight_count)?;
+        for target in names.find("mix", mix.target)? {
+            mixed.push(target);
+            coefficients.extend_from_slice(&row);
+        }
+    }
+    Ok((mixed, coefficients))
+}
+
+fn mix_row(mix: &Mix<'_>, weight_count: usize) -> Result<Vec<f32>, DriveMorphsError> {
+    let target = || mix.target.to_owned();
+    if mix.weights.len() != weight_count {
+        return Err(DriveMorphsError::MixCount {
+            target: target(),
+            found: mix.weights.len(),
+            expected: weight_count,
+        });
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are single precision"
+    )]
+    let row: Vec<f32> = mix.weights.iter().map(|&w| w as f32).collect();
+    match row.iter().position(|w| !w.is_finite()) {
+        Some(index) => Err(DriveMorphsError::MixNumber {
+            target: target(),
+            index,
+            found: mix.weights[index],
+        }),
+        None => Ok(row),
     }
 }
 

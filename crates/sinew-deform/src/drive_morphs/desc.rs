@@ -37,13 +37,22 @@ const COMBINATIONS: &[ParameterDesc] = &[
     ParameterDesc::choice("rule", "product", RULES, "How the weights of those combine."),
 ];
 
+const MIX: &[ParameterDesc] = &[
+    ParameterDesc::text("target", "Morph target that gets the mixture.").required(),
+    ParameterDesc::floats(
+        "weights",
+        "How much of each incoming weight it gets, in their order.",
+    )
+    .required(),
+];
+
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "drive_morphs",
     kind: NodeKind::Driver,
     summary: "Turns weights of poses into weights of morph targets, with in-betweens and combinations.",
     page: include_str!("README.md"),
-    rows: &[129],
+    rows: &[129, 158],
     inputs: &[
         PortDesc::input(
             "mesh",
@@ -71,7 +80,12 @@ pub static DESC: NodeDesc = NodeDesc {
     parameters: &[
         ParameterDesc::texts(
             "targets",
-            "For each incoming weight the name of the morph target that it drives; \"\" for none, as for the neutral pose.",
+            "For each incoming weight the name of the morph target that it drives; \"\" for none, as for the neutral pose. May be empty where 'mix' is not.",
+        ),
+        ParameterDesc::records(
+            "mix",
+            MIX,
+            "Morph targets that get a mixture of all incoming weights: those of a basis that correctives were reduced to.",
         ),
         ParameterDesc::float(
             "gain",

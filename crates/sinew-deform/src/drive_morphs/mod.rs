@@ -8,11 +8,12 @@ mod tests;
 
 use crate::morph::pose_weights;
 use crate::{BindContext, BoundNode, NodeError, UpdateContext};
-use reference::{in_between, rest_of_parent};
+use reference::{in_between, mixture, rest_of_parent};
 use sinew_geom::Mesh;
 
 pub use bind::{
     Combination, CombinationRule, DriveMorphsBind, DriveMorphsConfig, DriveMorphsError, InBetween,
+    Mix,
 };
 pub use desc::DESC;
 
@@ -21,7 +22,7 @@ pub use desc::DESC;
 pub struct DriveMorphsJob<'a> {
     /// From setup.
     pub bind: &'a DriveMorphsBind,
-    /// One a name in [`DriveMorphsConfig::targets`].
+    /// One a name in [`DriveMorphsConfig::targets`], or a coefficient of [`Mix::weights`].
     pub weights: &'a [f32],
     /// One a target, to start from.
     pub base: Option<&'a [f32]>,
@@ -56,6 +57,10 @@ impl DriveMorphsJob<'_> {
         }
         for &(weight, target) in &bind.driven {
             out[target] += self.gain * self.weights[weight];
+        }
+        let rows = bind.coefficients.chunks_exact(bind.weight_count.max(1));
+        for (&target, row) in bind.mixed.iter().zip(rows) {
+            out[target] += self.gain * mixture(row, self.weights);
         }
         let limit = |w: f32| if bind.clamp { w.clamp(0.0, 1.0) } else { w };
         out.iter_mut().for_each(|w| *w = limit(*w));
@@ -103,6 +108,10 @@ fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {
         of: r.text("of"),
         at: r.float("at") as f32,
     };
+    let mix = |r: crate::Parameters<'a>| Mix {
+        target: r.text("target"),
+        weights: r.floats("weights"),
+    };
     let combination = |r: crate::Parameters<'a>| Combination {
         target: r.text("target"),
         of: r.texts("of"),
@@ -113,6 +122,7 @@ fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {
     };
     DriveMorphsConfig {
         targets: p.texts("targets"),
+        mix: p.records("mix").map(mix).collect(),
         in_betweens: p.records("in_betweens").map(in_between).collect(),
         combinations: p.records("combinations").map(combination).collect(),
         clamp: p.bool("clamp"),
@@ -127,13 +137,7 @@ fn check_counts(
 ) -> Result<(), NodeError> {
     let found = context.value_count("weights").unwrap_or(0);
     if found != bind.weight_count {
-        return Err(NodeError::Parameter {
-            name: "targets",
-            found: format!("{} names", bind.weight_count),
-            expected: format!(
-                "{found}, one for each of the linked weights (\"\" for one that drives nothing)"
-            ),
-        });
+        return Err(wrong_count(context, bind.weight_count, found));
     }
     match context.value_count("base") {
         Some(found) if found != bind.target_count => Err(NodeError::Input {
@@ -144,6 +148,23 @@ fn check_counts(
             ),
         }),
         _ => Ok(()),
+    }
+}
+
+/// By the list that says how many weights come in.
+fn wrong_count(context: &BindContext<'_>, bound: usize, linked: usize) -> NodeError {
+    let is_mix = context.parameters.texts("targets").is_empty() && bound > 0;
+    let (name, found, none) = match is_mix {
+        true => ("mix", format!("{bound} numbers in 'weights'"), "0"),
+        false => ("targets", format!("{bound} names"), "\"\""),
+    };
+    let expected = format!(
+        "{linked}, one for each of the linked weights ({none} for one that drives nothing)"
+    );
+    NodeError::Parameter {
+        name,
+        found,
+        expected,
     }
 }
 

@@ -1,4 +1,10 @@
-//! Piecewise linear weights along one morph target.
+//! What one morph target weighs: mixtures, and piecewise linear weights along the way to another.
+
+/// Sum of the weights, each times its coefficient, in their order.
+pub(super) fn mixture(coefficients: &[f32], weights: &[f32]) -> f32 {
+    let pairs = coefficients.iter().zip(weights);
+    pairs.fold(0.0, |sum, (c, w)| sum + c * w)
+}
 
 /// Weight of a shape that is full at the middle knot and gone at both others, where the parent's weight is `x`.
 pub(super) fn in_between(x: f32, [before, at, after]: [f32; 3]) -> f32 {

@@ -207,7 +207,7 @@ fn combinations_come_before_in_betweens() {
             of: &of,
             rule: CombinationRule::Product,
         }],
-        clamp: false,
+        ..DriveMorphsConfig::default()
     };
     let names = ["a", "b", "ab", "half", "ab_half"];
     // a = 0.5 is all in-between; ab = 0.5 * 1 as well.
@@ -228,7 +228,7 @@ fn targets_of_one_name_go_in_pairs() {
             rule: CombinationRule::Minimum,
         }],
         in_betweens: vec![between("half", "b", 0.5)],
-        clamp: false,
+        ..DriveMorphsConfig::default()
     };
     let names = mesh(&["a", "a", "b", "ab", "ab", "half"]);
     let bind = DriveMorphsBind::new(&names, &config).expect("binds");
@@ -243,6 +243,106 @@ fn targets_of_one_name_go_in_pairs() {
     }
     .run();
     assert_close(&output, &[0.25, 0.375, 0.5, 0.25, 0.375, 0.5], "pairs");
+}
+
+fn mix<'a>(target: &'a str, weights: &'a [f64]) -> Mix<'a> {
+    Mix { target, weights }
+}
+
+/// Sums by hand: each basis target gets its row of the coefficients times the weights, beside what `targets` gives.
+#[test]
+fn row_158_a_basis_target_gets_a_mixture_of_all_weights() {
+    let (first, second) = ([0.0, 0.5, -2.0, 1.0], [1.0, 0.25, 0.0, -4.0]);
+    let targets = texts(&["", "b", "", "a"]);
+    let config = DriveMorphsConfig {
+        targets: &targets,
+        mix: vec![mix("x", &first), mix("b", &second)],
+        ..DriveMorphsConfig::default()
+    };
+    let weights = [0.5, 2.0, 0.25, 0.125];
+    let (x, b) = (1.0 - 0.5 + 0.125, 0.5 + 0.5 - 0.5);
+    let out = run(&["a", "b", "x"], &config, &weights);
+    assert_eq!(out, [0.125, 2.0 + b, x]);
+    // Merged meshes: both of one name.
+    let out = run(&["x", "a", "b", "x"], &config, &weights);
+    assert_eq!(out, [x, 0.125, 2.0 + b, x]);
+    // Nothing but mixtures: they say how many weights come in.
+    let alone = DriveMorphsConfig {
+        targets: &[],
+        ..config
+    };
+    assert_eq!(run(&["a", "b", "x"], &alone, &weights), [0.0, b, x]);
+}
+
+/// Mixtures are part of the sum: `gain` multiplies them, `base` and `pose` do not, and combinations count with them.
+#[test]
+fn mixtures_are_part_of_the_sum() {
+    let of = texts(&["x", "b"]);
+    let config = DriveMorphsConfig {
+        mix: vec![mix("x", &[2.0, -1.0]), mix("b", &[0.0, 1.0])],
+        combinations: vec![Combination {
+            target: "xb",
+            of: &of,
+            rule: CombinationRule::Product,
+        }],
+        in_betweens: vec![between("half", "b", 0.5)],
+        ..DriveMorphsConfig::default()
+    };
+    let names = mesh(&["x", "b", "xb", "half"]);
+    let bind = DriveMorphsBind::new(&names, &config).expect("binds");
+    assert_eq!(bind.weight_count(), 2);
+    let mut output = [9.0; 4];
+    DriveMorphsJob {
+        bind: &bind,
+        weights: &[0.5, 0.25],
+        base: Some(&[0.125, 0.0, 0.0, 0.0]),
+        pose: Some((&[0.25], &[3, 0, 3, 3])),
+        gain: 2.0,
+        output: &mut output,
+    }
+    .run();
+    // x = 1/8 + 2 (1 - 1/4), b = 1/4 + 2/4 before its in-between, half way between full and gone at 3/4.
+    assert_eq!(output, [1.625, 0.5, 1.625 * 0.75, 0.5]);
+}
+
+#[test]
+fn wrong_mixtures_are_told() {
+    let names = ["smile", "smile_basis_0"];
+    let targets = texts(&["smile", ""]);
+    let infinite = [0.0, 1e60];
+    let cases = [
+        (
+            mix("smile_basis_1", &[1.0, 2.0]),
+            "parameter 'mix': the mesh has no morph target 'smile_basis_1'; did you mean 'smile_basis_0'?",
+        ),
+        (
+            mix("smile_basis_0", &[1.0]),
+            "mix 'smile_basis_0': 'weights' has 1 numbers, expected 2, one for each incoming weight",
+        ),
+        (
+            mix("smile_basis_0", &infinite),
+            "mix 'smile_basis_0': number 1 of 'weights' is 1",
+        ),
+    ];
+    for (mix, expected) in cases {
+        let config = DriveMorphsConfig {
+            targets: &targets,
+            mix: vec![mix],
+            ..DriveMorphsConfig::default()
+        };
+        let error = DriveMorphsBind::new(&mesh(&names), &config).expect_err(expected);
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+    // Without names the first mixture says how many there are.
+    let config = DriveMorphsConfig {
+        mix: vec![mix("smile", &[1.0, 2.0]), mix("smile", &[1.0])],
+        ..DriveMorphsConfig::default()
+    };
+    let error = DriveMorphsBind::new(&mesh(&names), &config).expect_err("too few");
+    assert!(
+        error.to_string().contains("1 numbers, expected 2"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -18,7 +18,9 @@ mod targets;
 
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
-pub use targets::{NewTarget, add_morph_targets};
+pub use targets::{
+    GraphTexts, NewTarget, TargetChange, add_morph_targets, delta_bytes, replace_morph_targets,
+};
 
 use crate::fault::{cannot_write, malformed, warning};
 use crate::{AtomicFile, FrameCache, IoError};

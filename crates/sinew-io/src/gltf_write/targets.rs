@@ -2,6 +2,11 @@
 
 mod animations;
 mod appended;
+mod replace;
+mod unused;
+
+pub use appended::delta_bytes;
+pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
 use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
@@ -34,26 +39,8 @@ pub fn add_morph_targets(
     out: &Path,
 ) -> Result<(), IoError> {
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
-    let glb = read_glb_chunks(&bytes, glb_in)?;
-    let root: Value = serde_json::from_slice(glb.json)
-        .map_err(|e| malformed(glb_in, "JSON chunk", e.to_string(), "valid JSON"))?;
-    let Some((binary, behind)) = glb.split_binary() else {
-        return Err(malformed(
-            glb_in,
-            "BIN chunk",
-            "a length beyond the file",
-            "less",
-        ));
-    };
-    if root != source.json {
-        return Err(malformed(
-            glb_in,
-            "JSON chunk",
-            "another document than was read",
-            "the same",
-        ));
-    }
-    let mut file = Appended::new(root, glb_in, binary.len(), has_binary(&glb))?;
+    let opened = open(&bytes, glb_in, source)?;
+    let mut file = opened.file;
     for mesh in 0..source.node_of_mesh.len() {
         let of_mesh = targets.iter().filter(|t| t.mesh == mesh).map(|t| &t.target);
         let of_mesh: Vec<&MorphTarget> = of_mesh.collect();
@@ -61,9 +48,60 @@ pub fn add_morph_targets(
             add_to_mesh(&mut file, source, mesh, &of_mesh)?;
         }
     }
-    let (root, more) = file.finish();
+    write(file, opened.binary, opened.behind, out)
+}
+
+/// A GLB file and what of it is to change.
+struct Opened<'a> {
+    file: Appended<'a>,
+    binary: &'a [u8],
+    behind: &'a [u8],
+}
+
+/// Takes a file apart that is still what was read.
+fn open<'a>(bytes: &'a [u8], path: &'a Path, source: &GltfSource) -> Result<Opened<'a>, IoError> {
+    let glb = read_glb_chunks(bytes, path)?;
+    let root: Value = serde_json::from_slice(glb.json)
+        .map_err(|e| malformed(path, "JSON chunk", e.to_string(), "valid JSON"))?;
+    let Some((binary, behind)) = glb.split_binary() else {
+        return Err(malformed(
+            path,
+            "BIN chunk",
+            "a length beyond the file",
+            "less",
+        ));
+    };
+    if root != source.json {
+        return Err(malformed(
+            path,
+            "JSON chunk",
+            "another document than was read",
+            "the same",
+        ));
+    }
+    Ok(Opened {
+        file: Appended::new(root, path, binary.len(), has_binary(&glb))?,
+        binary,
+        behind,
+    })
+}
+
+fn write(file: Appended<'_>, binary: &[u8], behind: &[u8], out: &Path) -> Result<(), IoError> {
+    let (root, gone, more) = file.finish();
     let text = serde_json::to_vec(&root)
         .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
+    let mut kept = Vec::new();
+    let mut from = 0;
+    for range in &gone {
+        kept.extend_from_slice(&binary[from..range.start]);
+        from = range.end;
+    }
+    let binary = if gone.is_empty() {
+        binary
+    } else {
+        kept.extend_from_slice(&binary[from..]);
+        &kept
+    };
     let mut written = AtomicFile::create(out)?;
     put_grown(&mut written, &text, [binary, &more, behind])?;
     written.commit()
@@ -80,6 +118,24 @@ fn add_to_mesh(
     mesh: usize,
     targets: &[&MorphTarget],
 ) -> Result<(), IoError> {
+    let index = own_mesh(file, source, mesh, "a new morph target")?;
+    let bind_from_file = source.bind_from_file.get(mesh).copied().unwrap_or_default();
+    let linear = bind_from_file
+        .linear
+        .try_inverse()
+        .unwrap_or_else(Mat3::identity);
+    add_to_primitives(file, index, &linear, targets)?;
+    let before = name_and_weigh(file, index, targets);
+    animations::widen(file, source, index, before, targets.len())
+}
+
+/// The document's mesh behind a mesh of the asset, which no other node may show. `what` is wanted of it, for the message.
+fn own_mesh(
+    file: &Appended<'_>,
+    source: &GltfSource,
+    mesh: usize,
+    what: &str,
+) -> Result<usize, IoError> {
     let mesh_of = |node: usize| source.json["nodes"][node]["mesh"].as_u64();
     let json_mesh = mesh_of(source.node_of_mesh[mesh]);
     let Some(index) = json_mesh.and_then(|m| usize::try_from(m).ok()) else {
@@ -93,18 +149,11 @@ fn add_to_mesh(
     if sharing > 1 {
         return Err(file.unsupported(
             format!("meshes[{index}]"),
-            format!("a new morph target of a mesh that {sharing} nodes share"),
+            format!("{what} of a mesh that {sharing} nodes share"),
             "give each node a mesh of its own",
         ));
     }
-    let bind_from_file = source.bind_from_file.get(mesh).copied().unwrap_or_default();
-    let linear = bind_from_file
-        .linear
-        .try_inverse()
-        .unwrap_or_else(Mat3::identity);
-    add_to_primitives(file, index, &linear, targets)?;
-    let before = name_and_weigh(file, index, targets);
-    animations::widen(file, source, index, before, targets.len())
+    Ok(index)
 }
 
 /// Adds the accessors of each target to each primitive, which all must have equally many.
@@ -114,11 +163,38 @@ fn add_to_primitives(
     linear: &Mat3<f64>,
     targets: &[&MorphTarget],
 ) -> Result<(), IoError> {
-    let primitives = file.root["meshes"][index]["primitives"].as_array();
-    let count = primitives.map_or(0, Vec::len);
+    let primitives = primitives_of(file, index)?;
+    for (p, primitive) in primitives.iter().enumerate() {
+        for target in targets {
+            let (rows, deltas) = part_of(target, &primitive.range, linear);
+            let accessor = file.deltas(primitive.vertices, &rows, &deltas);
+            let primitive = &mut file.root["meshes"][index]["primitives"][p];
+            push(&mut primitive["targets"], json!({ "POSITION": accessor }));
+        }
+    }
+    let first = primitives.iter().map(|p| p.range.end).max().unwrap_or(0);
+    let beyond = |t: &&&MorphTarget| t.vertices.last().is_some_and(|&v| v as usize >= first);
+    match targets.iter().find(beyond) {
+        Some(t) => Err(file.malformed(
+            &format!("morph target '{}'", t.name),
+            "a vertex beyond the mesh",
+            &format!("vertices below {first}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// How many vertices a primitive has, and which of the asset's mesh they are.
+struct PrimitiveRange {
+    vertices: usize,
+    range: std::ops::Range<usize>,
+}
+
+fn primitives_of(file: &Appended<'_>, index: usize) -> Result<Vec<PrimitiveRange>, IoError> {
     let mut first = 0_usize;
-    for p in 0..count {
-        let primitive = &file.root["meshes"][index]["primitives"][p];
+    let mut out = Vec::new();
+    let primitives = file.root["meshes"][index]["primitives"].as_array();
+    for (p, primitive) in primitives.into_iter().flatten().enumerate() {
         let accessor = primitive["attributes"]["POSITION"].as_u64();
         let accessor = accessor.and_then(|a| usize::try_from(a).ok());
         let vertices = accessor.and_then(|a| file.root["accessors"][a]["count"].as_u64());
@@ -136,23 +212,10 @@ fn add_to_primitives(
         } else {
             0..0
         };
-        for target in targets {
-            let (rows, deltas) = part_of(target, &range, linear);
-            let accessor = file.deltas(vertices, &rows, &deltas);
-            let primitive = &mut file.root["meshes"][index]["primitives"][p];
-            push(&mut primitive["targets"], json!({ "POSITION": accessor }));
-        }
         first += range.len();
+        out.push(PrimitiveRange { vertices, range });
     }
-    let beyond = |t: &&&MorphTarget| t.vertices.last().is_some_and(|&v| v as usize >= first);
-    match targets.iter().find(beyond) {
-        Some(t) => Err(file.malformed(
-            &format!("morph target '{}'", t.name),
-            "a vertex beyond the mesh",
-            &format!("vertices below {first}"),
-        )),
-        None => Ok(()),
-    }
+    Ok(out)
 }
 
 /// The vertices in `range`, counted from its start, and their deltas in the space of the file.

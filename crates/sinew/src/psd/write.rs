@@ -1,9 +1,13 @@
 //! Correctives into the file that their character came from.
 
 use crate::geom::{Asset, Mesh, MorphTarget, Selection, Topology};
-use crate::io::IoError;
-use crate::io::gltf_write::{NewTarget, add_morph_targets};
+use crate::graph::to_plain_json;
+use crate::io::gltf_write::{
+    GraphTexts, NewTarget, TargetChange, add_morph_targets, replace_morph_targets,
+};
+use crate::io::{GltfSource, IoError};
 use crate::play::Character;
+use crate::psd::{Compression, GraphPlaces};
 use std::path::Path;
 
 /// Copies the GLB file of a character with further morph targets, of weight 0. `targets` count the vertices of the meshes that
@@ -17,19 +21,62 @@ pub fn write_correctives(
     targets: &[MorphTarget],
     out: &Path,
 ) -> Result<(), IoError> {
-    let Some(source) = &character.source else {
-        return Err(IoError::Unsupported {
-            path: character.path.clone(),
-            place: "character".into(),
-            feature: "a new morph target in a file that is no GLB file".into(),
-            help: "convert the character to GLB".into(),
-        });
-    };
+    let source = source_of(character, "a new morph target")?;
     let mut new = Vec::new();
     for target in targets {
         new.extend(split(&character.asset, selection, target));
     }
     add_morph_targets(&character.path, source, &new, out)
+}
+
+/// Copies the GLB file of a character with bases in place of its correctives, and writes the graph that plays them. Weights that the file has or
+/// animates become those of the basis targets, linearly. All else in the file stays. Neither file appears where one of them
+/// cannot be written.
+///
+/// # Errors
+/// As [`replace_morph_targets`]; [`IoError::Unsupported`] where the character came from no glTF file.
+pub fn write_compressed(
+    character: &Character,
+    compression: &Compression,
+    out: &Path,
+    graph: GraphPlaces<'_>,
+) -> Result<(), IoError> {
+    let source = source_of(character, "other morph targets")?;
+    let change = |mix: &'_ crate::psd::TargetMix| TargetChange {
+        mesh: mix.mesh,
+        base: &character.asset.meshes[mix.mesh],
+        removed: mix.removed.clone(),
+        added: mix.added.clone(),
+        weights: mix.weights.clone(),
+    };
+    let changes: Vec<TargetChange<'_>> = compression.meshes.iter().map(change).collect();
+    let embedded = graph
+        .embed
+        .then(|| to_plain_json("graph", &compression.graph));
+    let embedded = embedded.transpose().map_err(|e| IoError::Malformed {
+        path: out.to_owned(),
+        place: "graph".into(),
+        found: e.to_string(),
+        expected: "a correct document".into(),
+    })?;
+    let graphs = GraphTexts {
+        embedded: embedded.as_deref(),
+        beside: graph.beside.map(|path| (path, compression.graph.as_str())),
+    };
+    replace_morph_targets(&character.path, source, &changes, graphs, out)
+}
+
+/// What a writer needs of the file that a character came from.
+fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource, IoError> {
+    character
+        .source
+        .as_ref()
+        .ok_or_else(|| IoError::Unsupported {
+            path: character.path.clone(),
+            place: "character".into(),
+            feature: format!("{what} in a file that is no GLB file"),
+            help: "convert the character to GLB".into(),
+        })
 }
 
 /// The share that each selected mesh has of a target. All get one, so that their targets have the same numbers.
@@ -63,7 +110,7 @@ fn split(asset: &Asset, selection: &Selection, target: &MorphTarget) -> Vec<NewT
 }
 
 /// By the rule that merging goes by, asked about a mesh without vertices.
-fn is_selected(mesh: &Mesh, selection: &Selection) -> bool {
+pub(super) fn is_selected(mesh: &Mesh, selection: &Selection) -> bool {
     let alone = Asset {
         meshes: vec![Mesh::new(&mesh.name, Topology::default(), Vec::new())],
         ..Asset::default()

@@ -61,40 +61,140 @@ fn widened(
     more: usize,
     place: &str,
 ) -> Result<Vec<u8>, IoError> {
-    let odd = || {
+    let adding = "adding a target to weights that are compressed, sparse or interleaved";
+    let numbers = plain_numbers(file, source, accessor, before);
+    let numbers = numbers.ok_or_else(|| {
         file.unsupported(
             place.to_owned(),
-            "adding a target to weights that are compressed, sparse or interleaved".into(),
+            adding.into(),
             "export the animation plainly",
         )
-    };
-    let accessor = &file.root["accessors"][accessor];
-    let view = &file.root["bufferViews"][index(&accessor["bufferView"])];
-    let size = match accessor["componentType"].as_u64() {
-        Some(5120 | 5121) => 1,
-        Some(5122 | 5123) => 2,
-        Some(5126) => 4,
-        _ => return Err(odd()),
-    };
-    let is_plain = accessor["type"] == "SCALAR"
-        && accessor["sparse"].is_null()
-        && view["byteStride"].is_null()
-        && view["extensions"].is_null();
-    let count = index(&accessor["count"]);
-    if !is_plain || before == 0 || !count.is_multiple_of(before) {
-        return Err(odd());
-    }
-    let offset = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-    let start = offset(&view["byteOffset"]).saturating_add(offset(&accessor["byteOffset"]));
-    let end = count.checked_mul(size).and_then(|n| n.checked_add(start));
-    let buffer = source.buffers.get(index(&view["buffer"]));
-    let bytes = buffer.and_then(|b| b.as_ref()).map(|b| b.bytes());
-    let bytes = bytes.zip(end).and_then(|(b, end)| b.get(start..end));
-    let rows = bytes.ok_or_else(odd)?.chunks_exact(before * size);
+    })?;
+    let size = numbers.size;
+    let rows = numbers.bytes.chunks_exact(before * size);
     let mut out = Vec::with_capacity(rows.len() * (before + more) * size);
     for row in rows {
         out.extend_from_slice(row);
         out.resize(out.len() + more * size, 0);
     }
     Ok(out)
+}
+
+/// Numbers of an accessor, one after another.
+struct PlainNumbers<'a> {
+    component: u64,
+    /// Bytes of a number.
+    size: usize,
+    bytes: &'a [u8],
+}
+
+/// `None` where they are compressed, sparse or interleaved, or no rows of `row`.
+fn plain_numbers<'a>(
+    file: &Appended<'_>,
+    source: &'a GltfSource,
+    accessor: usize,
+    row: usize,
+) -> Option<PlainNumbers<'a>> {
+    let accessor = &file.root["accessors"][accessor];
+    let view = &file.root["bufferViews"][index(&accessor["bufferView"])];
+    let component = accessor["componentType"].as_u64()?;
+    let size = match component {
+        5120 | 5121 => 1,
+        5122 | 5123 => 2,
+        5126 => 4,
+        _ => return None,
+    };
+    let is_plain = accessor["type"] == "SCALAR"
+        && accessor["sparse"].is_null()
+        && view["byteStride"].is_null()
+        && view["extensions"].is_null();
+    let count = index(&accessor["count"]);
+    if !is_plain || row == 0 || !count.is_multiple_of(row) {
+        return None;
+    }
+    let offset = |v: &Value| v.as_u64().unwrap_or(0) as usize;
+    let start = offset(&view["byteOffset"]).saturating_add(offset(&accessor["byteOffset"]));
+    let end = count.checked_mul(size)?.checked_add(start)?;
+    let buffer = source.buffers.get(index(&view["buffer"]))?.as_ref()?;
+    let bytes = buffer.bytes().get(start..end)?;
+    Some(PlainNumbers {
+        component,
+        size,
+        bytes,
+    })
+}
+
+impl PlainNumbers<'_> {
+    /// What they stand for; whole numbers are shares of their type's largest (glTF 2.0, "Animations").
+    fn values(&self) -> Vec<f64> {
+        let value = |b: &[u8]| match (self.component, b) {
+            (5120, &[a]) => (f64::from(i8::from_le_bytes([a])) / 127.0).max(-1.0),
+            (5121, &[a]) => f64::from(a) / 255.0,
+            (5122, &[a, b]) => (f64::from(i16::from_le_bytes([a, b])) / 32767.0).max(-1.0),
+            (5123, &[a, b]) => f64::from(u16::from_le_bytes([a, b])) / 65535.0,
+            (_, &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
+            _ => 0.0,
+        };
+        self.bytes.chunks_exact(self.size).map(value).collect()
+    }
+}
+
+/// Gives each key of each channel that animates the weights of `mesh` what `of_row` makes of its `before` numbers. What it makes
+/// must be linear: then curves of all interpolations go through it, tangents of splines, too. Gives the outputs that the samplers had.
+pub(super) fn remix(
+    file: &mut Appended<'_>,
+    source: &GltfSource,
+    mesh: usize,
+    before: usize,
+    of_row: &dyn Fn(&[f64]) -> Vec<f32>,
+) -> Result<Vec<(Remixed, Vec<f32>)>, IoError> {
+    let nodes = file.nodes_of_mesh(mesh);
+    let mut out = Vec::new();
+    for a in 0..file.root["animations"].as_array().map_or(0, Vec::len) {
+        for s in samplers(&file.root["animations"][a], &nodes) {
+            let clip = &file.root["animations"][a];
+            let refused = |what: &str| {
+                let name = clip["name"].as_str().unwrap_or_default();
+                file.unsupported(
+                    format!("animations[{a}].samplers[{s}].output"),
+                    format!("replacing targets whose weights clip '{name}' animates {what}"),
+                    "export the animation plainly",
+                )
+            };
+            if is_shared(clip, s, &nodes) {
+                return Err(refused("together with something else"));
+            }
+            let output = index(&clip["samplers"][s]["output"]);
+            let numbers = plain_numbers(file, source, output, before);
+            let numbers = numbers.ok_or_else(|| refused("compressed, sparse or interleaved"))?;
+            let values = numbers.values();
+            let rows = values.chunks_exact(before).flat_map(of_row).collect();
+            let place = Remixed {
+                animation: a,
+                sampler: s,
+                output,
+            };
+            out.push((place, rows));
+        }
+    }
+    Ok(out)
+}
+
+/// Where new numbers of a sampler go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remixed {
+    pub(super) animation: usize,
+    pub(super) sampler: usize,
+    /// The accessor that it had.
+    pub(super) output: usize,
+}
+
+/// Whether a sampler drives anything but the weights of these nodes.
+fn is_shared(animation: &Value, sampler: usize, nodes: &[usize]) -> bool {
+    let others = |c: &&Value| {
+        index(&c["sampler"]) == sampler
+            && !(c["target"]["path"] == "weights" && nodes.contains(&index(&c["target"]["node"])))
+    };
+    let channels = animation["channels"].as_array();
+    channels.into_iter().flatten().any(|c| others(&c))
 }

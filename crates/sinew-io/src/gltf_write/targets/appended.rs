@@ -4,10 +4,30 @@ use crate::IoError;
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::malformed;
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::path::Path;
 
+const U16: u32 = 5123;
 const U32: u32 = 5125;
 const F32: u32 = 5126;
+
+/// Bytes of an attribute of a morph target as it is written: `moved` of `count` vertices have a delta. Sparse where that is smaller.
+pub fn delta_bytes(moved: usize, count: usize) -> usize {
+    sparse_bytes(moved, count).min(count.saturating_mul(12))
+}
+
+/// An index and three numbers a row; indices of two bytes where they can name all vertices.
+fn sparse_bytes(moved: usize, count: usize) -> usize {
+    let indices = moved.saturating_mul(if is_short(count) { 2 } else { 4 });
+    moved
+        .saturating_mul(12)
+        .saturating_add(indices.next_multiple_of(4))
+}
+
+/// Whether two bytes name `count` things without their largest value.
+fn is_short(count: usize) -> bool {
+    count <= 0xffff
+}
 
 /// The document and the new bytes.
 pub(super) struct Appended<'a> {
@@ -16,6 +36,19 @@ pub(super) struct Appended<'a> {
     /// Bytes of the binary chunk as it is.
     start: usize,
     bytes: Vec<u8>,
+    /// Places in the document's lists that are nobody's.
+    free: Freed,
+}
+
+/// What removed entries leave.
+#[derive(Debug, Default)]
+pub(super) struct Freed {
+    /// Indices in `accessors`.
+    pub(super) accessors: Vec<usize>,
+    /// Indices in `bufferViews`.
+    pub(super) views: Vec<usize>,
+    /// Rising, apart from each other, at multiples of four bytes of the binary chunk.
+    pub(super) bytes: Vec<Range<usize>>,
 }
 
 impl<'a> Appended<'a> {
@@ -31,6 +64,7 @@ impl<'a> Appended<'a> {
             path,
             start,
             bytes: vec![0; start.next_multiple_of(4) - start],
+            free: Freed::default(),
         };
         let first = &out.root["buffers"][0];
         if first.is_null() {
@@ -77,8 +111,22 @@ impl<'a> Appended<'a> {
         self.add("bufferViews", view)
     }
 
-    /// Appends an entry to one of the document's lists.
+    /// Gives places to what comes after, and takes bytes out of the binary chunk.
+    pub(super) fn reuse(&mut self, free: Freed) {
+        self.free = free;
+    }
+
+    /// Puts an entry into one of the document's lists: where nothing is any more, or behind all.
     pub(super) fn add(&mut self, list: &str, entry: Value) -> usize {
+        let free = match list {
+            "accessors" => self.free.accessors.pop(),
+            "bufferViews" => self.free.views.pop(),
+            _ => None,
+        };
+        if let Some(index) = free {
+            self.root[list][index] = entry;
+            return index;
+        }
         super::push(&mut self.root[list], entry);
         self.root[list]
             .as_array()
@@ -98,22 +146,19 @@ impl<'a> Appended<'a> {
         };
         accessor["min"] = json!(bound(f32::min));
         accessor["max"] = json!(bound(f32::max));
-        // A row costs 4 bytes more than its delta.
-        if rows.len() * 16 >= count * 12 && !rows.is_empty() {
+        if sparse_bytes(rows.len(), count) >= count * 12 && !rows.is_empty() {
             let mut dense = vec![[0.0; 3]; count];
             for (&row, delta) in rows.iter().zip(deltas) {
                 dense[row as usize] = *delta;
             }
             accessor["bufferView"] = self.numbers(&dense).into();
         } else if !rows.is_empty() {
-            let mut indices = Vec::with_capacity(rows.len() * 4);
-            // Memory takes everything.
-            let _ = put_u32s(&mut indices, rows);
-            let indices = self.view(&indices);
+            let indices = self.view(&indices(rows, count));
             let values = self.numbers(deltas);
+            let component = if is_short(count) { U16 } else { U32 };
             accessor["sparse"] = json!({
                 "count": rows.len(),
-                "indices": { "bufferView": indices, "componentType": U32 },
+                "indices": { "bufferView": indices, "componentType": component },
                 "values": { "bufferView": values },
             });
         }
@@ -127,9 +172,73 @@ impl<'a> Appended<'a> {
         self.view(&bytes)
     }
 
-    /// The document and what to put behind the bytes of the binary chunk.
-    pub(super) fn finish(mut self) -> (Value, Vec<u8>) {
-        self.root["buffers"][0]["byteLength"] = (self.start + self.bytes.len()).into();
-        (self.root, self.bytes)
+    /// The document, which bytes of the binary chunk go, and what to put behind the others.
+    pub(super) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
+        let gone: usize = self.free.bytes.iter().map(Range::len).sum();
+        self.root["buffers"][0]["byteLength"] = (self.start + self.bytes.len() - gone).into();
+        if gone > 0 {
+            shift_views(&mut self.root["bufferViews"], &self.free.bytes);
+        }
+        let unused = json!({ "componentType": F32, "count": 1, "type": "SCALAR" });
+        close(&mut self.root["accessors"], &self.free.accessors, &unused);
+        let unused = json!({ "buffer": 0, "byteLength": 1 });
+        close(&mut self.root["bufferViews"], &self.free.views, &unused);
+        (self.root, self.free.bytes, self.bytes)
+    }
+}
+
+/// Vertices in the smallest type that can name `count` of them.
+fn indices(rows: &[u32], count: usize) -> Vec<u8> {
+    if is_short(count) {
+        // All are below the count.
+        let short = |row: &u32| u16::try_from(*row).unwrap_or(u16::MAX);
+        return rows.iter().flat_map(|r| short(r).to_le_bytes()).collect();
+    }
+    let mut out = Vec::with_capacity(rows.len() * 4);
+    // Memory takes everything.
+    let _ = put_u32s(&mut out, rows);
+    out
+}
+
+/// Views keep their bytes when some before them go.
+fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
+    let shift = |view: &mut Value| {
+        let offset = view["byteOffset"].as_u64().unwrap_or(0);
+        let before = |r: &&Range<usize>| (r.start as u64) < offset;
+        let by: usize = gone.iter().filter(before).map(Range::len).sum();
+        if by > 0 {
+            view["byteOffset"] = (offset - by as u64).into();
+        }
+    };
+    for view in views.as_array_mut().into_iter().flatten() {
+        if view["buffer"] == 0 {
+            shift(view);
+        }
+        let extensions = view.get_mut("extensions").and_then(Value::as_object_mut);
+        for (_, compressed) in extensions.into_iter().flatten() {
+            if compressed["buffer"] == 0 {
+                shift(compressed);
+            }
+        }
+    }
+}
+
+/// Takes unused entries off the end of a list. Those further in stay, as small as can be: whatever counts entries, known or not, keeps
+/// its numbers.
+fn close(list: &mut Value, free: &[usize], unused: &Value) {
+    let Some(list) = list.as_array_mut() else {
+        return;
+    };
+    while list
+        .len()
+        .checked_sub(1)
+        .is_some_and(|last| free.contains(&last))
+    {
+        list.pop();
+    }
+    for &index in free {
+        if let Some(entry) = list.get_mut(index) {
+            *entry = unused.clone();
+        }
     }
 }

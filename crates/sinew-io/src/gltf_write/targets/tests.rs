@@ -147,3 +147,140 @@ fn what_cannot_take_a_target_is_told() {
         "{error}"
     );
 }
+
+/// The document with three targets of full weight; sparse ones, and one of them in the middle that shares its deltas with a target that stays.
+fn with_targets(folder: &TempDir) -> PathBuf {
+    let (root, bytes) = document();
+    let path = write(folder, &root, &bytes);
+    let source = read_gltf(&path).expect("valid").document;
+    let new = [
+        target("a", &[(0, [1.0, 0.0, 0.0]), (1, [0.5, 0.0, 0.0])]),
+        target("b", &[(2, [0.0, -0.5, 4.0])]),
+        target("c", &[(0, [2.0, 0.0, 0.0])]),
+    ];
+    let grown = folder.path().join("grown.glb");
+    add_morph_targets(&path, &source, &new, &grown).expect("written");
+    grown
+}
+
+fn change(mesh: &sinew_geom::Mesh) -> TargetChange<'_> {
+    let added = |name: &str, x: f32| {
+        let mut t = target(name, &[(0, [x, 0.0, 0.0]), (1, [0.0, x, 0.0])]).target;
+        t.name = name.into();
+        t
+    };
+    TargetChange {
+        mesh: 0,
+        base: mesh,
+        removed: vec![0, 1, 3],
+        added: vec![added("x", 1.0), added("y", 2.0)],
+        weights: vec![vec![0.5, 1.0, 2.0], vec![-1.0, 0.25, 0.0]],
+    }
+}
+
+#[test]
+fn targets_are_replaced_and_weights_follow() {
+    let folder = folder();
+    let path = with_targets(&folder);
+    let file = read_gltf(&path).expect("valid");
+    let out = folder.path().join("out.glb");
+    let change = change(&file.asset.meshes[0]);
+    let graph = GraphTexts {
+        embedded: Some(r#"{"sinew": "1.0"}"#),
+        beside: None,
+    };
+    replace_morph_targets(
+        &path,
+        &file.document,
+        std::slice::from_ref(&change),
+        graph,
+        &out,
+    )
+    .expect("written");
+    validate(&out);
+    let after = read_gltf(&out).expect("valid");
+    let found = &after.asset.meshes[0].morph_targets;
+    assert_eq!(found[0], file.asset.meshes[0].morph_targets[2], "b stays");
+    assert_eq!(found[1..], change.added);
+    // The clip drives the first target, by 0.75 at its end.
+    let mut pose = after.asset.rig.rest_pose();
+    let clip = after.asset.find_clip(None);
+    after.asset.rig.evaluate(clip, 1.0, &mut pose);
+    assert_eq!(pose.morph_weights, [0.0, 0.375, -0.75]);
+    after.asset.rig.evaluate(clip, 0.5, &mut pose);
+    assert_eq!(pose.morph_weights, [0.0, 0.25, -0.5]);
+    let (old, new) = (&file.document.json, &after.document.json);
+    for kept in ["asset", "scene", "scenes", "nodes", "materials", "extras"] {
+        assert_eq!(new[kept], old[kept], "{kept}");
+    }
+    assert_eq!(new["accessors"][0], old["accessors"][0]);
+    assert_eq!(new["extensions"]["SINEW_graph"]["graph"]["sinew"], "1.0");
+    assert!(!new.to_string().contains("null"), "{new}");
+    // No byte is nobody's: views cover the chunk, but for what fills up to four.
+    let views = new["bufferViews"].as_array().expect("views");
+    let bytes: u64 = views
+        .iter()
+        .filter_map(|v| v["byteLength"].as_u64())
+        .map(|n| n.next_multiple_of(4))
+        .sum();
+    assert_eq!(new["buffers"][0]["byteLength"].as_u64(), Some(bytes));
+}
+
+#[test]
+fn nothing_to_replace_is_a_copy() {
+    let folder = folder();
+    let path = with_targets(&folder);
+    let file = read_gltf(&path).expect("valid");
+    let out = folder.path().join("out.glb");
+    replace_morph_targets(&path, &file.document, &[], GraphTexts::default(), &out)
+        .expect("written");
+    let after = read_gltf(&out).expect("valid");
+    assert_eq!(after.document.json, file.document.json);
+    assert_eq!(
+        after.asset.meshes[0].morph_targets,
+        file.asset.meshes[0].morph_targets
+    );
+}
+
+#[test]
+fn what_cannot_be_replaced_is_told() {
+    let folder = folder();
+    let path = with_targets(&folder);
+    let bytes = std::fs::read(&path).expect("bytes");
+    let glb = read_glb_chunks(&bytes, &path).expect("a GLB file");
+    let root: Value = serde_json::from_slice(glb.json).expect("JSON");
+    let binary = glb.split_binary().expect("a chunk").0;
+    let refused = |root: &Value| {
+        let path = write(&folder, root, binary);
+        let file = read_gltf(&path).expect("valid");
+        let out = folder.path().join("out.glb");
+        let change = change(&file.asset.meshes[0]);
+        let error = replace_morph_targets(
+            &path,
+            &file.document,
+            &[change],
+            GraphTexts::default(),
+            &out,
+        );
+        assert!(!out.exists(), "nothing half done");
+        error.expect_err("refused").to_string()
+    };
+    let mut strided = root.clone();
+    let output = strided["animations"][0]["samplers"][0]["output"]
+        .as_u64()
+        .expect("an index");
+    let view = strided["accessors"][output as usize]["bufferView"]
+        .as_u64()
+        .expect("an index");
+    strided["bufferViews"][view as usize]["byteStride"] = 4.into();
+    let error = refused(&strided);
+    assert!(
+        error.contains("animations[0].samplers[0].output") && error.contains("clip 'smile'"),
+        "{error}"
+    );
+    let mut coloured = root.clone();
+    let delta = coloured["meshes"][0]["primitives"][1]["targets"][0]["POSITION"].clone();
+    coloured["meshes"][0]["primitives"][1]["targets"][0]["COLOR_0"] = delta;
+    let error = refused(&coloured);
+    assert!(error.contains("a morph target with COLOR_0"), "{error}");
+}

@@ -1,0 +1,188 @@
+//! `sinew psd compress`.
+
+use crate::args::LogFormat;
+use crate::exit::{Code, Failure, Outcome};
+use crate::load;
+use crate::psd_args::PsdCompressArgs;
+use crate::talk::{Talk, print};
+use serde_json::json;
+use sinew::io::IoError;
+use sinew::play::Document;
+use sinew::psd::{
+    CompressError, CompressOptions, Distances, GraphPlaces, GroupBasis, GroupReport,
+    compress as reduce, write_compressed,
+};
+use std::path::{Path, PathBuf};
+
+pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
+    check_endings(args)?;
+    let character = load::character(&args.character, talk)?;
+    let document = match &args.graph {
+        Some(path) => load::document(path)?,
+        None => Document::of_character(&character),
+    };
+    // Problems are shown at their places.
+    load::compile(&document, talk)?;
+    let options = CompressOptions {
+        tolerance: args.tolerance,
+        components: args.components,
+        drop_share: args.drop_share,
+    };
+    let found = reduce(&character, &document, &options).map_err(failure)?;
+    let embed = args.graph.is_none();
+    let beside = match (&args.graph_output, embed) {
+        (Some(path), _) => Some(path.clone()),
+        (None, false) => Some(args.output.with_extension("json")),
+        (None, true) => None,
+    };
+    let places = GraphPlaces {
+        embed,
+        beside: beside.as_deref(),
+    };
+    talk.check_interrupt()?;
+    write_compressed(&character, &found, &args.output, places).map_err(|e| match e {
+        IoError::Write { .. } => Failure::output(e),
+        e => Failure::input(e),
+    })?;
+    for group in &found.groups {
+        match talk.format() {
+            LogFormat::Text => print(text(group).trim_end()),
+            LogFormat::Json => print(&line(group)),
+        }
+        warn(group, args, talk);
+    }
+    said_written(args, beside.as_ref(), talk);
+    Ok(())
+}
+
+fn check_endings(args: &PsdCompressArgs) -> Outcome {
+    let check = |path: &Path, ending: &str| {
+        let found = path.extension();
+        if found.is_some_and(|e| e.eq_ignore_ascii_case(ending)) {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(Failure::usage(format!(
+            "{path}: expected a file that ends in .{ending}"
+        )))
+    };
+    check(&args.output, "glb")?;
+    let graph = args.graph_output.as_deref();
+    graph.map_or(Ok(()), |path| check(path, "json"))
+}
+
+fn failure(error: CompressError) -> Failure {
+    let code = match error {
+        CompressError::Play(error) => return error.into(),
+        CompressError::Option { .. } => Code::Usage,
+        CompressError::OtherGraph { .. } => Code::Input,
+        _ => Code::Graph,
+    };
+    Failure::new(code, error)
+}
+
+/// A number of components that was asked for may be too few, and rounding may be more than the tolerance.
+fn warn(group: &GroupReport, args: &PsdCompressArgs, talk: &Talk) {
+    let missed = group.basis.as_ref().filter(|b| !b.report.reached);
+    if let (Some(basis), None) = (missed, &group.unchanged) {
+        let message = format!(
+            "{}: {:.3e} m off with {} components, the tolerance is {:e} m",
+            group.node,
+            basis.report.error.largest,
+            basis.names.len(),
+            args.tolerance
+        );
+        talk.warning("not_reached", &message);
+    }
+}
+
+fn said_written(args: &PsdCompressArgs, beside: Option<&PathBuf>, talk: &Talk) {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
+    let message = format!(
+        "wrote {} ({} bytes, {} before)",
+        args.output.display(),
+        size(&args.output),
+        size(&args.character)
+    );
+    talk.info("written", &message);
+    if let Some(path) = beside {
+        talk.info("written", &format!("wrote {}", path.display()));
+    }
+}
+
+fn text(group: &GroupReport) -> String {
+    let mut out = format!("{} (driver '{}')\n", group.node, group.driver);
+    for (name, why) in &group.kept {
+        out += &format!("  stays    {name}: {why}\n");
+    }
+    if let Some(basis) = &group.basis {
+        out += &basis_text(group, basis);
+    }
+    if let Some(why) = &group.unchanged {
+        out += &format!("  unchanged: {why}\n");
+    }
+    out
+}
+
+fn basis_text(group: &GroupReport, basis: &GroupBasis) -> String {
+    let r = &basis.report;
+    let values = r.singular_values.iter().map(|s| format!("{s:.3e}"));
+    let worst = group.targets.get(r.worst).map_or("", String::as_str);
+    let normals = r.normal_error.map_or_else(String::new, |n| {
+        format!(
+            "  normals  {:.2e} off at most, {:.2e} RMS\n",
+            n.largest, n.rms
+        )
+    });
+    format!(
+        "  targets  {} become {} ({} .. {}), over {} vertices\n\
+         \x20 bytes    {} become {}; {} offsets too short to keep\n\
+         \x20 error    {:.3e} m at most (in {worst}), {:.3e} m RMS\n{normals}\
+         \x20 singular values (m): {}\n",
+        group.targets.len(),
+        basis.names.len(),
+        basis.names.first().map_or("", String::as_str),
+        basis.names.last().map_or("", String::as_str),
+        r.vertices,
+        basis.bytes_before,
+        basis.bytes_after,
+        r.dropped,
+        r.error.largest,
+        r.error.rms,
+        values.collect::<Vec<_>>().join(" "),
+    )
+}
+
+fn line(group: &GroupReport) -> String {
+    let distances = |d: &Distances| json!({ "largest": d.largest, "rms": d.rms });
+    let kept = group.kept.iter();
+    let kept: Vec<_> = kept
+        .map(|(name, why)| json!({ "target": name, "why": why.to_string() }))
+        .collect();
+    let mut out = json!({
+        "node": group.node,
+        "driver": group.driver,
+        "changed": group.unchanged.is_none(),
+        "unchanged": group.unchanged.as_ref().map(ToString::to_string),
+        "targets": group.targets,
+        "kept": kept,
+    });
+    if let Some(basis) = &group.basis {
+        let r = &basis.report;
+        out["basis"] = json!({
+            "targets": basis.names,
+            "vertices": r.vertices,
+            "bytes_before": basis.bytes_before,
+            "bytes_after": basis.bytes_after,
+            "singular_values_m": r.singular_values,
+            "rank": r.rank,
+            "reached": r.reached,
+            "largest_m": r.error.largest,
+            "rms_m": r.error.rms,
+            "worst": group.targets.get(r.worst),
+            "normals": r.normal_error.as_ref().map(distances),
+            "dropped": r.dropped,
+        });
+    }
+    out.to_string()
+}
