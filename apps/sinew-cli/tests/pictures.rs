@@ -26,7 +26,14 @@ const PICTURES: [(&str, &[&str]); 35] = [
     ("rigid_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("smooth", &["sample:arm GRAPH", ARM, BENT]),
     ("pose_driver", &["sample:arm GRAPH", ARM, BENT]),
-    ("pose_space_deformation", &["sample:arm GRAPH", ARM, BENT]),
+    (
+        "pose_space_deformation",
+        &[
+            "sample:arm GRAPH --look difference --range 0,15 --against docs/pose_drivers/skin.json",
+            ARM,
+            BENT,
+        ],
+    ),
     ("morph", &["sample:arm GRAPH", ARM, BENT]),
     ("blend", &["sample:arm GRAPH", ARM, BENT]),
     (

@@ -194,12 +194,14 @@ fn row_157_combinations_that_nobody_sculpted() {
         assert_eq!(report.unseen, 0, "{report:?}");
         found
     });
-    for (name, plain, weighted) in [
-        ("elbow", plain[0], weighted[0]),
-        ("wrist", plain[1], weighted[1]),
-        ("all", plain[2], weighted[2]),
+    // The skin of the wrist follows the forearm, too.
+    for (name, share, plain, weighted) in [
+        ("elbow", 0.1, plain[0], weighted[0]),
+        ("wrist", 0.9, plain[1], weighted[1]),
+        ("all", 0.5, plain[2], weighted[2]),
     ] {
-        assert!(weighted[0] < plain[0], "{name}: {weighted:?}, {plain:?}");
+        let better = weighted.iter().zip(plain).all(|(w, p)| *w < share * p);
+        assert!(better, "{name}: {weighted:?}, {plain:?}");
     }
     let (plain_driver, morph) = (driver(&space), MorphBind::new(&mesh).expect("targets"));
     println!(
