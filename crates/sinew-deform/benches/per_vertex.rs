@@ -146,7 +146,6 @@ fn pose_space(group: &mut Group<'_>, mesh: &Mesh, morphed: &Mesh, out: &mut Outp
     let n = mesh.vertex_count();
     let space = sculpted_poses();
     let bind = PoseSpaceBind::new(morphed, &space, &[vec![2], vec![3]]).expect("binds");
-    println!("{:?}", bind.report());
     let mut scratch = PoseSpaceScratch::new(&bind);
     let values = black_box(&space.poses[5].values);
     for frames in ALL {

@@ -174,7 +174,7 @@ fn spaces() {
         {
             // The first joint's own column and the last row do not follow the lower joint.
             let v = v as usize;
-            let d = if v % 12 == 0 || v + 12 >= 84 {
+            let d = if v.is_multiple_of(12) || v + 12 >= 84 {
                 [0.0; 3]
             } else {
                 *d
