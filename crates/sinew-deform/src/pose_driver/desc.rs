@@ -182,13 +182,13 @@ pub(crate) const ORDER: ParameterDesc = ParameterDesc::choice(
     "Order of the rotations of metric `euler`.",
 );
 pub(crate) const REGULARIZATION: ParameterDesc = ParameterDesc::float(
-            "regularization",
-            0.0,
-            0.0,
-            1e3,
-            "Added to the diagonal of the system: above 0, weights are calmer and no longer exact at the poses.",
-        )
-        .in_setup();
+    "regularization",
+    0.0,
+    0.0,
+    1e3,
+    "Added to the diagonal of the system: above 0, weights are calmer and no longer exact at the poses.",
+)
+.in_setup();
 pub(crate) const SWING_TOLERANCE: ParameterDesc = ParameterDesc::float(
     "swing_tolerance",
     0.02,
