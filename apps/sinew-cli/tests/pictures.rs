@@ -29,7 +29,7 @@ const PICTURES: [(&str, &[&str]); 35] = [
     (
         "pose_space_deformation",
         &[
-            "sample:arm GRAPH --look difference --range 0,15 --against docs/pose_drivers/skin.json",
+            "sample:arm GRAPH --look difference --lighting flat --range 0,15 --against docs/pose_drivers/skin.json",
             ARM,
             BENT,
         ],
