@@ -156,7 +156,6 @@ fn errors(
 
 /// `cargo test -p sinew --test pose_space combinations -- --nocapture` prints the table of the node's page.
 #[test]
-#[expect(clippy::print_stdout, reason = "the numbers of a table in the docs")]
 fn row_157_combinations_that_nobody_sculpted() {
     let truth = Truth::new(&ARM.meshes[0]);
     let (mesh, space) = sculpted(&truth);
@@ -287,10 +286,6 @@ fn the_example_bulges() {
 
 /// Each kernel, metric and influence, with normals, tangents and a mask, on both devices.
 #[test]
-#[expect(
-    clippy::print_stdout,
-    reason = "what the devices differ by stands in the docs"
-)]
 fn both_devices_agree() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
