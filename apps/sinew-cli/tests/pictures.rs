@@ -18,7 +18,7 @@ const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 34] = [
+const PICTURES: [(&str, &[&str]); 35] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -26,6 +26,14 @@ const PICTURES: [(&str, &[&str]); 34] = [
     ("rigid_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("smooth", &["sample:arm GRAPH", ARM, BENT]),
     ("pose_driver", &["sample:arm GRAPH", ARM, BENT]),
+    (
+        "pose_space_deformation",
+        &[
+            "sample:arm GRAPH --look difference --lighting flat --range 0,15 --against docs/pose_drivers/skin.json",
+            ARM,
+            BENT,
+        ],
+    ),
     ("morph", &["sample:arm GRAPH", ARM, BENT]),
     ("blend", &["sample:arm GRAPH", ARM, BENT]),
     (

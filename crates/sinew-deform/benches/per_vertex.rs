@@ -13,6 +13,10 @@ use sinew_deform::debug_lines::{DebugLinesJob, Shape as Drawing};
 use sinew_deform::difference_color::DifferenceColorJob;
 use sinew_deform::mask::{MaskJob, MaskSettings, MaskSource, Shape};
 use sinew_deform::morph::{MorphBind, MorphJob};
+use sinew_deform::pose_driver::DriverValue;
+use sinew_deform::pose_space_deformation::{
+    PoseSpace, PoseSpaceBind, PoseSpaceJob, PoseSpaceScratch, SculptedPose,
+};
 use sinew_deform::transform::TransformJob;
 use sinew_deform::wrap::{WrapBind, WrapConfig, WrapJob, WrapMode};
 use sinew_deform::{Line, MaskWeight, MeshView, MeshViewMut, Par};
@@ -112,6 +116,55 @@ fn morph_targets(mesh: &Mesh) -> Vec<MorphTarget> {
     (0..8).map(target).collect()
 }
 
+/// The neutral pose and one for each of the [`morph_targets`], of two joints that turn.
+fn sculpted_poses() -> PoseSpace {
+    let values = |i: u32| {
+        let turn = |degrees: u32| {
+            DriverValue::rotation(Quat::from_euler_angles(
+                0.0,
+                0.0,
+                f64::from(degrees).to_radians(),
+            ))
+        };
+        vec![turn(40 * (i % 3)), turn(35 * (i / 3))]
+    };
+    let pose = |i: u32| SculptedPose {
+        name: format!("pose_{i}"),
+        values: values(i),
+        target: i
+            .checked_sub(1)
+            .map_or(String::new(), |t| format!("target_{t}")),
+    };
+    PoseSpace {
+        poses: (0..9).map(pose).collect(),
+        ..PoseSpace::default()
+    }
+}
+
+/// Every vertex that a target moves, whatever its weight, takes part in all nine poses.
+fn pose_space(group: &mut Group<'_>, mesh: &Mesh, morphed: &Mesh, out: &mut Output) {
+    let n = mesh.vertex_count();
+    let space = sculpted_poses();
+    let bind = PoseSpaceBind::new(morphed, &space, &[vec![2], vec![3]]).expect("binds");
+    let mut scratch = PoseSpaceScratch::new(&bind);
+    let values = black_box(&space.poses[5].values);
+    for frames in ALL {
+        let name = format!("pose_space_deformation, {}", frames.name);
+        case(group, &name, n, frames.bytes + bind.bytes() / n, || {
+            PoseSpaceJob {
+                bind: &bind,
+                values,
+                weight: MaskWeight::ONE,
+                scratch: &mut scratch,
+                input: view(mesh, frames),
+                output: out.view(frames),
+                par: Par::Seq,
+            }
+            .run();
+        });
+    }
+}
+
 fn movers(group: &mut Group<'_>, mesh: &Mesh, out: &mut Output) {
     let n = mesh.vertex_count();
     let target = Mesh {
@@ -123,6 +176,7 @@ fn movers(group: &mut Group<'_>, mesh: &Mesh, out: &mut Output) {
         ..mesh.clone()
     };
     let morph = MorphBind::new(&morphed).expect("has targets");
+    pose_space(group, mesh, &morphed, out);
     for frames in ALL {
         let name = |node| format!("{node}, {}", frames.name);
         case(group, &name("transform"), n, frames.bytes, || {

@@ -32,6 +32,7 @@ pub mod local_frame;
 pub mod mask;
 pub mod morph;
 pub mod pose_driver;
+pub mod pose_space_deformation;
 pub mod sine;
 pub mod skin;
 pub mod smooth;
@@ -70,6 +71,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &drive_morphs::DESC,
     &drive_joints::DESC,
     &morph::DESC,
+    &pose_space_deformation::DESC,
     &skin::DESC,
     &smooth::DESC,
     &delta_mush::DESC,

@@ -13,6 +13,9 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use sinew_geom::Real;
 
+/// `moved_direction`: as [`super::reference::add_directions`] ends.
+pub(crate) const MOVED_DIRECTION_WGSL: &str = include_str!("device/moved_direction.wgsl");
+
 /// As in `kernel.wgsl`.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -51,7 +54,7 @@ pub(super) fn node(bound: &BoundMorph) -> DeviceNode {
         DeviceConstant::new(name, DeviceType::Vec3F, &all)
     };
     let mut node = DeviceNode {
-        shared: vec![PACKED_WGSL],
+        shared: vec![PACKED_WGSL, MOVED_DIRECTION_WGSL],
         settings: vec![("TARGETS_PER_WORD", DeviceSetting::U32(per_word))],
         constants: vec![
             DeviceConstant::new("offsets", DeviceType::U32, &offsets),

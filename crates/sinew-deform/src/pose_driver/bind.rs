@@ -128,7 +128,7 @@ pub struct PoseDriverBind {
 }
 
 /// Nearer than this, poses are the same.
-const SAME: f64 = 1e-6;
+pub(crate) const SAME: f64 = 1e-6;
 /// Beyond this condition even the weights at the poses themselves have no digits left.
 const WORST_CONDITION: f64 = 1e10;
 
@@ -228,7 +228,7 @@ impl PoseDriverBind {
 }
 
 /// Of each pose from each pose, in the metric of the first one, row after row.
-fn distances(driver: &PoseDriver, metrics: &[Metric], axis: &Vec3<f64>) -> Vec<f64> {
+pub(crate) fn distances(driver: &PoseDriver, metrics: &[Metric], axis: &Vec3<f64>) -> Vec<f64> {
     let count = driver.poses.len();
     let mut out = vec![0.0; count * count];
     let mut known: Option<(Metric, Vec<Vec<Coordinates>>)> = None;
@@ -283,7 +283,8 @@ pub(crate) fn total(mut distances: impl ExactSizeIterator<Item = f64>) -> f64 {
     distances.map(|d| d * d).sum::<f64>().sqrt()
 }
 
-fn check(driver: &PoseDriver) -> Result<usize, PoseDriverError> {
+/// Whether the poses and settings make sense; gives the number of joints.
+pub(crate) fn check(driver: &PoseDriver) -> Result<usize, PoseDriverError> {
     let first = driver.poses.first().ok_or(PoseDriverError::NoPoses)?;
     let expected = first.values.len();
     for pose in &driver.poses {
@@ -390,7 +391,7 @@ fn check_twists(driver: &PoseDriver) -> Result<(), PoseDriverError> {
 
 /// Refuses the first two poses for which `same` holds. With regularisation the system has a solution all the same: both get the
 /// same weight.
-fn check_different(
+pub(crate) fn check_different(
     driver: &PoseDriver,
     distance: &dyn Fn(usize, usize) -> f64,
     same: &dyn Fn(usize, usize) -> bool,
@@ -418,7 +419,8 @@ fn nearly_one(influence: f64) -> bool {
     (1.0 - influence).abs() <= 32.0 * STEP_BELOW_ONE
 }
 
-fn coordinates(
+/// Of all poses, each in its metric: joint after joint.
+pub(crate) fn coordinates(
     driver: &PoseDriver,
     metrics: &[Metric],
     axis: &Vec3<f64>,

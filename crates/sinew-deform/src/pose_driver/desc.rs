@@ -6,7 +6,7 @@ use crate::{
     PortType,
 };
 
-const fn choice(name: &'static str, doc: &'static str) -> Choice {
+pub(crate) const fn choice(name: &'static str, doc: &'static str) -> Choice {
     Choice { name, doc }
 }
 
@@ -39,7 +39,7 @@ const METRICS: &[Choice] = &[
     choice("position", "Distance of places."),
 ];
 const POSE_METRICS: &[Choice] = &with_driver::<{ METRICS.len() + 1 }>(METRICS);
-const KERNELS: &[Choice] = &[
+pub(crate) const KERNELS: &[Choice] = &[
     choice("gaussian", "exp(-(d/s)²)."),
     choice(
         "gaussian_of_distance",
@@ -155,6 +155,50 @@ const fn with_curve<const N: usize>(words: &[Choice]) -> [Choice; N] {
     out
 }
 
+pub(crate) const JOINTS: ParameterDesc =
+    ParameterDesc::texts("joints", "Names of the driver joints.");
+pub(crate) const SPACE: ParameterDesc = ParameterDesc::choice(
+    "space",
+    "parent",
+    SPACES,
+    "What the joints' rotations and places are relative to.",
+);
+pub(crate) const REFERENCE: ParameterDesc =
+    ParameterDesc::text("reference", "The joint of space `joint`.");
+pub(crate) const METRIC: ParameterDesc =
+    ParameterDesc::choice("metric", "chord", METRICS, "How far values are apart.");
+pub(crate) const AXIS: ParameterDesc = ParameterDesc {
+    name: "axis",
+    ty: ParameterType::Vec3,
+    default: DefaultValue::Vec3([1.0, 0.0, 0.0]),
+    unit: "",
+    phase: Phase::Setup,
+    doc: "Axis of twists, swings and directions, in the joints' own space.",
+};
+pub(crate) const ORDER: ParameterDesc = ParameterDesc::choice(
+    "rotation_order",
+    "xyz",
+    ORDERS,
+    "Order of the rotations of metric `euler`.",
+);
+pub(crate) const REGULARIZATION: ParameterDesc = ParameterDesc::float(
+    "regularization",
+    0.0,
+    0.0,
+    1e3,
+    "Added to the diagonal of the system: above 0, weights are calmer and no longer exact at the poses.",
+)
+.in_setup();
+pub(crate) const SWING_TOLERANCE: ParameterDesc = ParameterDesc::float(
+    "swing_tolerance",
+    0.02,
+    0.0,
+    10.0,
+    "How much the poses of a twist driver may swing.",
+)
+.with_unit("rad")
+.in_setup();
+
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "pose_driver",
@@ -162,8 +206,8 @@ pub static DESC: NodeDesc = NodeDesc {
     summary: "Weights of poses from joints' rotations or places (radial basis functions).",
     page: include_str!("README.md"),
     rows: &[
-        129, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148,
-        149, 155, 156,
+        129, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147,
+        148, 149, 155, 156,
     ],
     inputs: &[PortDesc::input(
         "pose",
@@ -176,31 +220,24 @@ pub static DESC: NodeDesc = NodeDesc {
         "One weight a pose, in their order.",
     )],
     parameters: &[
-        ParameterDesc::texts("joints", "Names of the driver joints."),
+        JOINTS,
+        SPACE,
+        REFERENCE,
         ParameterDesc::choice(
-            "space",
-            "parent",
-            SPACES,
-            "What the joints' rotations and places are relative to.",
+            "solver",
+            "interpolative",
+            SOLVERS,
+            "How weights come about.",
         ),
-        ParameterDesc::text("reference", "The joint of space `joint`."),
-        ParameterDesc::choice("solver", "interpolative", SOLVERS, "How weights come about."),
-        ParameterDesc::choice("metric", "chord", METRICS, "How far values are apart."),
-        ParameterDesc {
-            name: "axis",
-            ty: ParameterType::Vec3,
-            default: DefaultValue::Vec3([1.0, 0.0, 0.0]),
-            unit: "",
-            phase: Phase::Setup,
-            doc: "Axis of twists, swings and directions, in the joints' own space.",
-        },
+        METRIC,
+        AXIS,
+        ORDER,
         ParameterDesc::choice(
-            "rotation_order",
-            "xyz",
-            ORDERS,
-            "Order of the rotations of metric `euler`.",
+            "kernel",
+            "gaussian",
+            DRIVER_KERNELS,
+            "How influence falls with distance.",
         ),
-        ParameterDesc::choice("kernel", "gaussian", DRIVER_KERNELS, "How influence falls with distance."),
         ParameterDesc {
             name: "curve",
             ty: ParameterType::Floats,
@@ -224,14 +261,7 @@ pub static DESC: NodeDesc = NodeDesc {
             AUTOMATIC_WIDTHS,
             "The width that comes from the poses.",
         ),
-        ParameterDesc::float(
-            "regularization",
-            0.0,
-            0.0,
-            1e3,
-            "Added to the diagonal of the system: above 0, weights are calmer and no longer exact at the poses.",
-        )
-        .in_setup(),
+        REGULARIZATION,
         ParameterDesc::choice("clamp", "negative", CLAMPS, "Limits of each weight."),
         ParameterDesc::choice("normalize", "above_one", SUMS, "What becomes of the sum."),
         ParameterDesc::transform("median", "The middle of `within_median`.").in_setup(),
@@ -262,15 +292,7 @@ pub static DESC: NodeDesc = NodeDesc {
         )
         .in_setup(),
         ParameterDesc::choice("rules", "sinew", RULES, "Whose order of steps to follow."),
-        ParameterDesc::float(
-            "swing_tolerance",
-            0.02,
-            0.0,
-            10.0,
-            "How much the poses of a twist driver may swing.",
-        )
-        .with_unit("rad")
-        .in_setup(),
+        SWING_TOLERANCE,
         ParameterDesc::records("poses", POSE, "The poses."),
     ],
     bind: bind_node,

@@ -5,7 +5,7 @@ use sinew_geom::{Affine, LocalTransform, ORTHOGONAL_TOLERANCE, Pose, Quat, Rig, 
 
 /// What a joint's rotation and place are relative to.
 #[derive(Clone, Debug)]
-pub(super) enum Space {
+pub(crate) enum Space {
     Parent,
     /// The inverse of each joint's rest transform.
     Rest(Vec<Trs>),
@@ -15,15 +15,15 @@ pub(super) enum Space {
 
 /// The driver joints of a rig.
 #[derive(Clone, Debug)]
-pub(super) struct Joints {
+pub(crate) struct Joints {
     /// Indices of nodes.
-    pub(super) nodes: Vec<usize>,
-    pub(super) space: Space,
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) space: Space,
 }
 
 impl Joints {
     /// Reads `joint`, an index into [`Self::nodes`].
-    pub(super) fn value(&self, pose: &Pose, joint: usize) -> DriverValue {
+    pub(crate) fn value(&self, pose: &Pose, joint: usize) -> DriverValue {
         let node = self.nodes[joint];
         match &self.space {
             Space::Parent => local_value(pose, node),

@@ -25,3 +25,14 @@ pub use job::{PoseDriverJob, PoseDriverScratch};
 pub use metric::{DriverValue, Metric, SwingTwist};
 pub use radial::{Curve, CurveError, RadialKernel};
 pub use settings::PoseDriverSettings;
+
+// What nodes that compare poses in other ways take over.
+pub(crate) use bind::{SAME, check, check_different, coordinates, distances};
+pub(crate) use desc::{
+    AXIS, JOINTS, KERNELS, METRIC, ORDER, REFERENCE, REGULARIZATION, SPACE, SWING_TOLERANCE, choice,
+};
+pub(crate) use joints::Joints;
+pub(crate) use metric::Coordinates;
+pub(crate) use node::driver_joints;
+pub(crate) use radial::Radial;
+pub(crate) use words::order;

@@ -3,7 +3,7 @@
 use super::joints::{Joints, Space, rest_of};
 use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings};
 use crate::names::instead_of;
-use crate::{BindContext, BoundNode, NodeError, UpdateContext};
+use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
 use sinew_geom::{Quat, Rig};
 use std::any::Any;
 
@@ -13,22 +13,28 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
         return without_joints(context);
     }
     let settings = PoseDriverSettings::read(&context.parameters)?;
-    let nodes = settings.joints.iter();
-    let nodes: Vec<usize> = nodes
-        .map(|name| find(rig, "joints", name))
-        .collect::<Result<_, _>>()?;
-    let space = match settings.space.as_str() {
-        "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
-        "joint" => Space::Node(find(rig, "reference", &settings.reference)?),
-        _ => Space::Parent,
-    };
+    let joints = driver_joints(rig, &context.parameters)?;
     let bind = PoseDriverBind::new(&settings.driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
     Ok(Box::new(BoundPoseDriver {
         bind,
-        joints: Joints { nodes, space },
+        joints,
         places: settings.places,
         pose_count: settings.pose_count,
     }))
+}
+
+/// What the parameters `joints`, `space` and `reference` name in the rig.
+pub(crate) fn driver_joints(rig: &Rig, parameters: &Parameters<'_>) -> Result<Joints, NodeError> {
+    let nodes = parameters.texts("joints").iter();
+    let nodes: Vec<usize> = nodes
+        .map(|name| find(rig, "joints", name))
+        .collect::<Result<_, _>>()?;
+    let space = match parameters.text("space") {
+        "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
+        "joint" => Space::Node(find(rig, "reference", parameters.text("reference"))?),
+        _ => Space::Parent,
+    };
+    Ok(Joints { nodes, space })
 }
 
 /// Without poses, too, there is nothing to weigh: what a document begins with.

@@ -63,7 +63,7 @@ fn word<T: PartialEq>(table: Table<T>, value: &T) -> Option<&'static str> {
 }
 
 /// The order of that name.
-pub(super) fn order(word: &str) -> EulerOrder {
+pub(crate) fn order(word: &str) -> EulerOrder {
     meaning(ORDERS, word).unwrap_or_default()
 }
 

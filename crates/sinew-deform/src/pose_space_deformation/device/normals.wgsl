@@ -1,0 +1,3 @@
+fn normal_coefficient(at: u32) -> vec3f {
+    return read_normal_coefficients(at);
+}

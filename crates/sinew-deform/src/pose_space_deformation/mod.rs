@@ -1,0 +1,102 @@
+//! Node `pose_space_deformation`: shapes made for poses, interpolated for each vertex by the joints that it follows.
+
+mod bind;
+mod blocks;
+mod definition;
+mod desc;
+mod device;
+mod node;
+mod reference;
+mod simd;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+use crate::pose_driver::DriverValue;
+use crate::{MaskWeight, MeshView, MeshViewMut, Par, for_each_chunk, simd_level};
+use blocks::CHUNK;
+use fearless_simd::dispatch;
+use node::bind_node;
+
+pub use bind::{PoseSpaceBind, PoseSpaceReport};
+pub use definition::{JointInfluence, PoseSpace, PoseSpaceError, SculptedPose};
+pub use desc::DESC;
+
+/// Memory for frames of one mesh; made once, used again.
+#[derive(Clone, Debug)]
+pub struct PoseSpaceScratch {
+    /// Squared distance of each joint from each pose.
+    squares: Vec<f32>,
+}
+
+impl PoseSpaceScratch {
+    /// For frames of `bind`.
+    pub fn new(bind: &PoseSpaceBind) -> Self {
+        Self {
+            squares: vec![0.0; bind.joint_count() * bind.pose_count()],
+        }
+    }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.squares.as_slice())
+    }
+}
+
+/// One frame of work: `O(n J)` for n poses and J joints, then for each vertex that moves `O(n (j + 3))` for the j driver joints that it and its
+/// neighbours in the buffer see. Allocates nothing.
+#[derive(Debug)]
+pub struct PoseSpaceJob<'a> {
+    /// From setup.
+    pub bind: &'a PoseSpaceBind,
+    /// One a driver joint, in the space of the poses.
+    pub values: &'a [DriverValue],
+    /// Strength for each vertex.
+    pub weight: MaskWeight<'a>,
+    /// Made for `bind`.
+    pub scratch: &'a mut PoseSpaceScratch,
+    /// As many vertices as bound.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// Threads.
+    pub par: Par,
+}
+
+impl PoseSpaceJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where counts do not fit what was bound; where a
+    /// value is not finite the mesh passes unchanged.
+    pub fn run(self) {
+        let Self {
+            bind,
+            values,
+            weight,
+            scratch,
+            input,
+            output,
+            par,
+        } = self;
+        let count = input.positions.len();
+        let squares = scratch.squares.as_mut_slice();
+        if values.len() != bind.joint_count()
+            || squares.len() != bind.joint_count() * bind.pose_count()
+            || count != bind.vertex_count
+        {
+            return;
+        }
+        let moves = bind.write_squares(values.iter().copied(), squares);
+        let query = simd::Query {
+            bind,
+            squares,
+            weight,
+            input,
+        };
+        let outputs = (output.positions, output.normals, output.tangents);
+        let level = simd_level();
+        for_each_chunk(par, count, CHUNK, outputs, &|range, mut out| {
+            node::copy(&input, range.clone(), &mut out);
+            if moves {
+                dispatch!(level, simd => simd::run(simd, query, range, out));
+            }
+        });
+    }
+}
