@@ -149,8 +149,10 @@ fn mixed_by(basis: &Basis, weights: &[f32], count: usize) -> Vec<Vec3<f64>> {
     mixed(all.map(|(t, row)| (t, weight(row))), count)
 }
 
+type Field = Vec<Vec3<f64>>;
+
 /// Largest distance of all, and root mean square over lists and vertices.
-fn apart(pairs: &[(Vec<Vec3<f64>>, Vec<Vec3<f64>>)]) -> [f64; 2] {
+fn apart(pairs: &[(Field, Field)]) -> [f64; 2] {
     let distances = pairs
         .iter()
         .flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a - b).norm()));

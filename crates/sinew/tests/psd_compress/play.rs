@@ -234,14 +234,10 @@ fn animated_weights_play_the_same() {
         let tolerance = 1e-6;
         let (found, [a, b]) = play_both(&folder, &file, &graph(json!({})), tolerance, &times);
         assert!(found.groups[0].unchanged.is_none(), "{:?}", found.groups);
-        for i in 0..times.len() {
-            let off = max_distance(&a.positions[i], &b.positions[i]);
+        for ((a, b), time) in a.positions.iter().zip(&b.positions).zip(&times) {
+            let off = max_distance(a, b);
             // Splines with such tangents weigh up to three.
-            assert!(
-                off < 20.0 * tolerance,
-                "{interpolation}, {}: {off}",
-                times[i]
-            );
+            assert!(off < 20.0 * tolerance, "{interpolation}, {time}: {off}");
         }
         // Without a clip the weights at rest.
         let after = Document {
@@ -619,9 +615,9 @@ fn the_males_correctives() {
         let [a, b] = [(&path, &document), (&out, &after)]
             .map(|(path, document)| play(path, document, Some("psd_poses"), &times));
         // Eight targets, of which two drivers at most are far from rest at once: weights add up to less than three.
-        for i in 0..times.len() {
-            let off = max_distance(&a.positions[i], &b.positions[i]);
-            assert!(off <= 3.0 * tolerance, "{tolerance}, {}: {off}", times[i]);
+        for ((a, b), time) in a.positions.iter().zip(&b.positions).zip(&times) {
+            let off = max_distance(a, b);
+            assert!(off <= 3.0 * tolerance, "{tolerance}, {time}: {off}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::published::about;
 use crate::pose_driver::metric::Form;
 use crate::pose_driver::*;
-use sinew_geom::nalgebra::Unit;
+use sinew_geom::nalgebra::{Quaternion, Unit};
 use sinew_geom::{EulerOrder, Quat, Vec3};
 use std::f64::consts::PI;
 
@@ -105,6 +105,58 @@ fn half_turn_swings_have_no_twist() {
     let parts = SwingTwist::of(&q, &Vec3::x());
     assert_close(parts.twist_angle, 0.0);
     assert!(parts.swing.angle_to(&q) < 1e-12);
+}
+
+/// The swing is the shortest turn that brings the axis where the rotation brings it.
+#[test]
+fn swings_about_any_axis_are_shortest_turns() {
+    let axes = [[0.0, 0.0, 1.0], [0.48, -0.6, 0.64], [-1.0, 0.0, 0.0]].map(Vec3::from);
+    let rotations = [
+        about([0.3, -0.5, 0.8], 77.0),
+        about([-0.9, 0.1, 0.4], 160.0),
+        about([0.2, 0.7, -0.1], -130.0),
+        about([0.0, 0.6, 0.8], 12.0),
+    ];
+    for axis in axes {
+        let shortest =
+            |q: &Quat<f64>| Quat::rotation_between(&axis, &(q * axis)).expect("not opposite");
+        for (i, a) in rotations.iter().enumerate() {
+            for b in &rotations[..i] {
+                let of =
+                    |q: &Quat<f64>| Metric::Swing.coordinates(&DriverValue::rotation(*q), &axis);
+                let found = Metric::Swing.form().distance(&of(a), &of(b));
+                assert_close(found, shortest(a).angle_to(&shortest(b)));
+            }
+        }
+    }
+}
+
+/// Next to half a turn of swing there is next to nothing of a twist left: none is taken out.
+#[test]
+fn swings_next_to_half_a_turn_are_whole() {
+    let axis = Vec3::x();
+    for tiny in [0.0, 1e-12, 3e-10] {
+        let q = Unit::new_normalize(Quaternion::new(tiny, 2.0 * tiny, 0.6, 0.8));
+        let found = Metric::Swing.coordinates(&DriverValue::rotation(q), &axis);
+        let expected: [f64; 4] = q.coords.into();
+        for (f, e) in found.into_iter().zip(expected) {
+            assert_close(f, e);
+        }
+    }
+}
+
+/// Half a turn is +180 degrees to either side of either axis.
+#[test]
+fn twists_of_half_a_turn_are_positive() {
+    for axis in [Vec3::x(), -Vec3::x()] {
+        for q in [
+            about([1.0, 0.0, 0.0], 180.0),
+            about([1.0, 0.0, 0.0], -180.0),
+        ] {
+            let q = Unit::new_unchecked(Quaternion::new(0.0, q.i, q.j, q.k));
+            assert_close(SwingTwist::of(&q, &axis).twist_angle, PI);
+        }
+    }
 }
 
 #[test]

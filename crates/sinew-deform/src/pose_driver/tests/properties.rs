@@ -177,6 +177,45 @@ fn a_swing_in_a_twist_driver_is_an_error() {
 }
 
 #[test]
+fn twist_drivers_take_as_much_swing_as_they_are_told() {
+    let with = |degrees: f64| {
+        PoseDriverBind::new(&PoseDriver {
+            swing_tolerance: degrees.to_radians(),
+            ..two(Metric::Twist, 30.0)
+        })
+    };
+    assert!(matches!(
+        with(29.9),
+        Err(PoseDriverError::SwingInTwist { .. })
+    ));
+    // Without twist the two are the same, which is the next error.
+    assert!(matches!(with(30.1), Err(PoseDriverError::Duplicate { .. })));
+}
+
+/// Influence of pose i at pose j is by the metric of i, that of j at i by the metric of j.
+#[test]
+fn metrics_of_poses_may_differ() {
+    let mut d = two(Metric::Arc, 70.0);
+    d.poses.push(DriverPose::new(
+        "turned",
+        vec![DriverValue::rotation(
+            about([0.0, 1.0, 0.0], 40.0) * about([1.0, 0.0, 0.0], 50.0),
+        )],
+    ));
+    d.poses[0].metric = Some(Metric::Direction);
+    let bind = PoseDriverBind::new(&PoseDriver {
+        kernel: RadialKernel::Linear,
+        width: Width::Given(4.0),
+        ..d.clone()
+    })
+    .expect("three poses");
+    for (i, pose) in d.poses.iter().enumerate() {
+        let expected: Vec<f64> = (0..3).map(|j| f64::from(u8::from(i == j))).collect();
+        assert_near(&ask_bound(&bind, &pose.values), &expected, 1e-6);
+    }
+}
+
+#[test]
 fn values_that_are_no_numbers_give_no_weights() {
     let bind = PoseDriverBind::new(&two(Metric::Chord, 90.0)).expect("two poses");
     let bad = DriverValue::rotation(Unit::new_unchecked(Quaternion::new(

@@ -109,6 +109,26 @@ fn riglogic_additive() {
     assert_near(&ask(&squared, quat(TARGETS[1])), &expected, 6e-5);
 }
 
+/// Its Euclidean distance is that of the quaternions' numbers: 1 - |qa - qb| / width.
+#[test]
+fn riglogic_euclidean_is_of_components() {
+    let poses = [0.0, 80.0].map(|d| DriverValue::rotation(about([0.0, 1.0, 0.0], d)));
+    let d = PoseDriver {
+        metric: Metric::Euler(sinew_geom::EulerOrder::Xyz),
+        kernel: RadialKernel::Linear,
+        width: Width::Given(1.5),
+        normalize: Normalize::None,
+        solver: Solver::Additive,
+        ..driver(Rules::RigLogic, poses.to_vec())
+    };
+    // The chord of half the angle; all weights of engines that add up to more than 1 are divided by the sum.
+    let weight = |degrees: f64| 1.0 - 2.0 * (degrees.to_radians() / 4.0).sin() / 1.5;
+    let raw = [weight(50.0), weight(30.0)];
+    let expected = raw.map(|w| w / (raw[0] + raw[1]));
+    let at = DriverValue::rotation(about([0.0, 1.0, 0.0], 50.0));
+    assert_near(&ask(&d, at), &expected, 1e-6);
+}
+
 fn half_joint() -> PoseDriver {
     let poses =
         [0.0, 120.0, -120.0, -20.0].map(|d| DriverValue::rotation(about([0.0, 0.0, 1.0], d)));
@@ -306,6 +326,19 @@ fn unreal_one_target_and_duplicates() {
     };
     let e = PoseDriverBind::new(&two).expect_err("duplicates");
     assert!(matches!(e, PoseDriverError::Duplicate { .. }), "{e}");
+    // 32 steps of one are 1.9e-6: 1e-5 of the width are 2e-5 away from it.
+    let apart = PoseDriver {
+        width: Width::Given(1.0),
+        poses: vec![
+            two.poses[0].clone(),
+            DriverPose::new(
+                "T1",
+                vec![DriverValue::rotation(about([1.0, 0.0, 0.0], 5e-4))],
+            ),
+        ],
+        ..two
+    };
+    assert!(PoseDriverBind::new(&apart).is_ok());
 }
 
 /// Document 004 solves `KᵀK a = Kᵀ y`: the same weights, from its own system, by another way (Cholesky).
@@ -358,6 +391,27 @@ fn document_004_above_one_keeps_smaller_sums() {
     assert_near(&ask(&d, far), &[0.0, expected[1]], 1e-6);
     let nowhere = DriverValue::rotation(about([0.0, 0.0, 1.0], 170.0));
     assert_eq!(ask(&d, nowhere), [0.0, 0.0], "the natural pose");
+}
+
+/// Ours fades to nothing far from all poses, document 004 divides whatever is left.
+#[test]
+fn document_004_normalises_the_smallest_sum() {
+    let d = |rules| PoseDriver {
+        metric: Metric::Arc,
+        kernel: RadialKernel::ExponentialPlain,
+        width: Width::Given(0.2),
+        clamp: Clamp::Negative,
+        normalize: Normalize::Always,
+        solver: Solver::Additive,
+        threshold: 0.0,
+        ..driver(rules, vec![DriverValue::rotation(Quat::identity())])
+    };
+    let angle = 120_f64.to_radians();
+    let far = DriverValue::rotation(about([0.0, 0.0, 1.0], 120.0));
+    let sum = (-angle / 0.2).exp();
+    assert!(sum < 5e-5, "below the least sum of ours, which is 1e-4");
+    assert_near(&ask(&d(Rules::Document004), far), &[1.0], 1e-6);
+    assert_near(&ask(&d(Rules::Sinew), far), &[sum / 1e-4], 1e-6);
 }
 
 /// The numbers of the defect list: at 90 degrees with a width of 90 degrees.
