@@ -21,6 +21,7 @@ pub mod point_cache;
 pub mod pose_driver;
 mod sequence;
 mod surface;
+pub mod tressfx;
 mod values;
 
 pub use any::{AnyFile, make_folder, read_any, read_bytes, read_text, write_bytes, write_text};
