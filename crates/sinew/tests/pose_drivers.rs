@@ -172,6 +172,64 @@ fn solvers_become_graphs_and_come_back() {
     }
 }
 
+/// A pose may leave out where the driven joints are.
+#[test]
+fn poses_without_driven_matrices_are_as_in_the_first() {
+    let start = PSD
+        .rfind("\"outDrivenLocalMatrixList\"")
+        .expect("the second pose has it");
+    let end = start + PSD[start..].find("]],").expect("its end") + 3;
+    let text = format!("{}{}", &PSD[..start], &PSD[end..]);
+    let document = parse_psd(&text, Path::new("test.json")).expect("a correct file");
+    let (solvers, losses) = from_psd(&document, &MayaScene::default());
+    let list = losses.0.iter().map(|l| l.what.as_str());
+    let said =
+        list.filter(|l| l.starts_with("pose 'bent' does not say where its 1 driven joints are"));
+    assert_eq!(said.count(), 1, "{losses:?}");
+    let [rest, bent] = solvers[0].driven_transforms.as_slice() else {
+        panic!("two poses")
+    };
+    assert_eq!(rest, bent);
+}
+
+/// Whatever a graph says beyond what a solver is.
+#[test]
+fn what_a_graph_says_besides_is_told() {
+    let text = r#"{ "sinew": "1.0",
+      "inputs": { "body": { "type": "mesh" }, "pose": { "type": "pose" } },
+      "parameters": { "gain": { "type": "float", "default": 1.0 } },
+      "nodes": {
+        "arm": { "node": "pose_driver", "pose": "pose", "joints": ["lower"], "swing_tolerance": 0.3,
+          "width": { "keys": [[0.0, 1.0], [1.0, 2.0]] },
+          "poses": [{ "name": "a", "joints": [{}] }, { "name": "b", "joints": [{ "rotation_degrees": [0, 0, 90] }] }] },
+        "helpers": { "node": "drive_joints", "pose": "pose", "weights": "arm", "joints": ["twist"], "rotation": "nlerp",
+          "poses": [{ "name": "a", "joints": [{}] }, { "name": "b", "joints": [{}] }] },
+        "shapes": { "node": "drive_morphs", "mesh": "body", "weights": "arm", "pose": "pose", "clamp": true, "gain": "$gain",
+          "targets": ["", "bulge"], "mix": [{ "target": "basis", "weights": [0, 1] }] },
+        "shaped": { "node": "morph", "mesh": "body", "weights": "shapes" },
+        "skin": { "node": "skin", "mesh": "shaped", "pose": "helpers" }
+      },
+      "outputs": { "body": "skin", "weights": "arm" } }"#;
+    let plan = compile("test.json", text, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let (solvers, losses) = solvers_of_plan(&plan).expect("a correct graph");
+    let mut found: Vec<&str> = losses.0.iter().map(|l| l.what.as_str()).collect();
+    found.sort_unstable();
+    let mut expected = [
+        "'width' over time: its first key instead",
+        "its weights are the output 'weights'",
+        "drive_joints 'helpers': 'rotation'",
+        "drive_morphs 'shapes': 'gain' as a parameter of the graph: its default instead",
+        "drive_morphs 'shapes': 'clamp'",
+        "drive_morphs 'shapes': 'mix'",
+        "drive_morphs 'shapes': the link 'pose'",
+    ];
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    // What a solver has comes back.
+    let (text, _) = graph_text(&solvers);
+    assert!(text.contains("\"swing_tolerance\": 0.3"), "{text}");
+}
+
 /// Poses that take no part keep what is their own.
 #[test]
 fn poses_that_are_left_out_come_back_whole() {

@@ -120,7 +120,9 @@ pub struct PoseDriverBind {
     pub(crate) gains: Vec<f64>,
     pub(crate) curves: Vec<Option<Curve>>,
     pub(crate) sum: SumRule,
-    /// Of the median's reference pose, in the driver's own metric.
+    /// What the distance from the median is measured by: the driver's own metric, whatever those of its poses.
+    pub(crate) median_metric: Metric,
+    /// Of the median's reference pose.
     pub(crate) median: Vec<Coordinates>,
     pub(crate) threshold: f64,
     pub(crate) packed: Option<super::simd::Packed>,
@@ -187,7 +189,8 @@ impl PoseDriverBind {
                 vec![None; count]
             },
             sum: recipe.sum,
-            median: median(driver, &axis, joint_count),
+            median_metric: recipe.metric,
+            median: median(driver, recipe.metric, &axis, joint_count),
             threshold: driver.threshold,
             packed: None,
             widths,
@@ -433,10 +436,15 @@ pub(crate) fn coordinates(
     (0..joint_count).flat_map(of_joint).collect()
 }
 
-fn median(driver: &PoseDriver, axis: &Vec3<f64>, joint_count: usize) -> Vec<Coordinates> {
+fn median(
+    driver: &PoseDriver,
+    metric: Metric,
+    axis: &Vec3<f64>,
+    joint_count: usize,
+) -> Vec<Coordinates> {
     match &driver.normalize {
         Normalize::WithinMedian { reference, .. } => {
-            vec![driver.metric.coordinates(reference, axis); joint_count]
+            vec![metric.coordinates(reference, axis); joint_count]
         }
         Normalize::None | Normalize::AboveOne | Normalize::Always => Vec::new(),
     }

@@ -10,6 +10,8 @@ use super::radial::RadialKernel;
 pub(crate) struct Recipe {
     /// Metric of each pose.
     pub(crate) metrics: Vec<Metric>,
+    /// Metric of the driver itself, for the median.
+    pub(crate) metric: Metric,
     /// Radial function of each pose.
     pub(crate) kernels: Vec<RadialKernel>,
     /// Limits of weights.
@@ -54,6 +56,7 @@ impl Recipe {
                 .iter()
                 .map(|p| documented(metric(p), driver.rules))
                 .collect(),
+            metric: documented(driver.metric, driver.rules),
             kernels: driver.poses.iter().map(kernel).collect(),
             clamp: if is_engine && !additive {
                 Clamp::Unit

@@ -92,12 +92,11 @@ pub(crate) fn sum_factor(bind: &PoseDriverBind, values: &[DriverValue], sum: f64
 
 /// 0 near the median's reference, 1 far from it.
 fn median_part(bind: &PoseDriverBind, values: &[DriverValue], min: f64, max: f64) -> f64 {
-    let Some(channel) = bind.channels.first() else {
-        return 0.0;
-    };
+    let metric = bind.median_metric;
     let of_joint = |(value, median): (&DriverValue, &super::metric::Coordinates)| {
-        let at = channel.metric.coordinates(value, &bind.axis);
-        channel.form.distance(&at, median)
+        metric
+            .form()
+            .distance(&metric.coordinates(value, &bind.axis), median)
     };
     let distance = total(values.iter().zip(&bind.median).map(of_joint));
     if distance <= min {

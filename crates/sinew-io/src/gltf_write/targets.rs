@@ -14,6 +14,7 @@ use crate::{AtomicFile, GltfSource, IoError};
 use appended::Appended;
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, MorphTarget, Real};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A morph target for a mesh of a file.
@@ -48,13 +49,14 @@ pub fn add_morph_targets(
             add_to_mesh(&mut file, source, mesh, &of_mesh)?;
         }
     }
-    write(file, opened.binary, opened.behind, out)
+    write(file, &opened.binary, opened.behind, out)
 }
 
 /// A GLB file and what of it is to change.
 struct Opened<'a> {
     file: Appended<'a>,
-    binary: &'a [u8],
+    /// Of a whole number of words.
+    binary: Cow<'a, [u8]>,
     behind: &'a [u8],
 }
 
@@ -79,6 +81,7 @@ fn open<'a>(bytes: &'a [u8], path: &'a Path, source: &GltfSource) -> Result<Open
             "the same",
         ));
     }
+    let binary = in_words(binary);
     Ok(Opened {
         file: Appended::new(root, path, binary.len(), has_binary(&glb))?,
         binary,
@@ -105,6 +108,17 @@ fn write(file: Appended<'_>, binary: &[u8], behind: &[u8], out: &Path) -> Result
     let mut written = AtomicFile::create(out)?;
     put_grown(&mut written, &text, [binary, &more, behind])?;
     written.commit()
+}
+
+/// Readers take binary chunks of any length; what is put behind them starts at a multiple of four.
+fn in_words(binary: &[u8]) -> Cow<'_, [u8]> {
+    let missing = binary.len().next_multiple_of(4) - binary.len();
+    if missing == 0 {
+        return Cow::Borrowed(binary);
+    }
+    let mut out = binary.to_vec();
+    out.resize(binary.len() + missing, 0);
+    Cow::Owned(out)
 }
 
 fn has_binary(glb: &Glb<'_>) -> bool {

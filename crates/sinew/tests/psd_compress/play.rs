@@ -357,6 +357,30 @@ fn what_must_stay_stays() {
         group.unchanged.is_none() && group.targets.len() == 6,
         "{group:?}"
     );
+    // A node that is no driver's names it.
+    let by_vertex = json!({ "node": "pose_space_deformation", "mesh": "shaped", "pose": "pose", "joints": ["lower"], "space": "rest",
+        "influence": "equal", "poses": [{ "name": "straight", "joints": [{}] },
+            { "name": "turned", "target": "bent_6", "joints": [{ "rotation_degrees": [0, 0, 50] }] }] });
+    let nodes = json!({ "by_vertex": by_vertex, "skin": { "mesh": "by_vertex" } });
+    let group = run(nodes.clone());
+    let by = Kept::NamedBy {
+        node: "by_vertex".into(),
+    };
+    assert_eq!(group.kept, [("bent_6".to_owned(), by)]);
+    let document_with = document(&graph(nodes));
+    let found = compressed(&path, &document_with, 1e-4);
+    assert!(found.groups[0].unchanged.is_none());
+    let out = folder.path().join("named.glb");
+    let nowhere = GraphPlaces {
+        embed: false,
+        beside: None,
+    };
+    write_compressed(&load(&path), &found, &out, nowhere).expect("written");
+    let after = Document {
+        text: found.graph,
+        ..document_with
+    };
+    play(&out, &after, None, &[0.0]);
     // Whole groups.
     let group = run(json!({ "drive": { "clamp": true } }));
     assert_eq!(group.unchanged, Some(Unchanged::Clamps { node: node() }));

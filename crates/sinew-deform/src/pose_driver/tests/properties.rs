@@ -215,6 +215,45 @@ fn metrics_of_poses_may_differ() {
     }
 }
 
+/// At the median the sum is one, far from it it is what it is: by the driver's metric, whatever the first pose or the rules make of theirs.
+#[test]
+fn the_median_is_measured_by_the_metric_of_the_driver() {
+    let turned = about([0.0, 1.0, 0.0], 35.0) * about([1.0, 0.0, 0.0], 20.0);
+    let reference = DriverValue::rotation(turned);
+    let within = |max: f64| Normalize::WithinMedian {
+        reference,
+        min: 0.05,
+        max,
+    };
+    let mut of_its_own = two(Metric::Arc, 70.0);
+    of_its_own.poses[0].metric = Some(Metric::DirectionChord);
+    let documented = PoseDriver {
+        rules: Rules::Document004,
+        ..two(Metric::Swing, 70.0)
+    };
+    let components = PoseDriver {
+        rules: Rules::RigLogic,
+        ..two(Metric::Euler(EulerOrder::Zxy), 70.0)
+    };
+    for driver in [of_its_own, documented, components] {
+        let driver = PoseDriver {
+            solver: Solver::Additive,
+            kernel: RadialKernel::ExponentialPlain,
+            width: Width::Given(0.3),
+            normalize: within(0.1),
+            threshold: 0.0,
+            ..driver
+        };
+        let sum = |value: DriverValue| -> f64 {
+            let bind = PoseDriverBind::new(&driver).expect("two poses");
+            ask_bound(&bind, &[value]).iter().sum()
+        };
+        assert!((sum(reference) - 1.0).abs() < 1e-5, "{:?}", driver.rules);
+        let far = DriverValue::rotation(turned * about([0.0, 1.0, 0.0], 60.0));
+        assert!(sum(far) < 0.9, "{:?}", driver.rules);
+    }
+}
+
 #[test]
 fn values_that_are_no_numbers_give_no_weights() {
     let bind = PoseDriverBind::new(&two(Metric::Chord, 90.0)).expect("two poses");

@@ -52,7 +52,7 @@ pub(super) struct Freed {
 }
 
 impl<'a> Appended<'a> {
-    /// Makes sure that the first buffer is the binary chunk, of `start` bytes.
+    /// Makes sure that the first buffer is the binary chunk, of `start` bytes: a multiple of four.
     pub(super) fn new(
         root: Value,
         path: &'a Path,
@@ -63,7 +63,7 @@ impl<'a> Appended<'a> {
             root,
             path,
             start,
-            bytes: vec![0; start.next_multiple_of(4) - start],
+            bytes: Vec::new(),
             free: Freed::default(),
         };
         let first = &out.root["buffers"][0];

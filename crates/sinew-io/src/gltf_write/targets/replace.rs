@@ -64,8 +64,8 @@ pub struct GraphTexts<'a> {
 /// # Errors
 /// No file appears then. [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
 /// or a target names a vertex that is not there; [`IoError::Unsupported`] where nodes share the mesh, the file has its first
-/// buffer elsewhere, a removed target has more than positions, normals and tangents, or a clip packs its weights in ways that
-/// cannot be changed (the message names it).
+/// buffer elsewhere, a removed target has more than positions, normals and tangents, an extension names targets by their number, or a clip packs its
+/// weights in ways that cannot be changed (the message names it).
 pub fn replace_morph_targets(
     glb_in: &Path,
     source: &GltfSource,
@@ -81,6 +81,7 @@ pub fn replace_morph_targets(
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
     let opened = open(&bytes, glb_in, source)?;
     let mut file = opened.file;
+    check_extensions(&file)?;
     let mut loose = BTreeSet::new();
     let mut clips = Vec::new();
     for change in changes {
@@ -116,8 +117,24 @@ pub fn replace_morph_targets(
     if let Some(graph) = graph {
         graph::insert(&mut file.root, graph);
     }
-    write(file, opened.binary, opened.behind, out)?;
+    write(file, &opened.binary, opened.behind, out)?;
     beside.map_or(Ok(()), AtomicFile::commit)
+}
+
+/// Extensions that name morph targets, or their weights, by numbers which change here.
+const NUMBERING: [&str; 3] = ["VRM", "VRMC_vrm", "KHR_animation_pointer"];
+
+fn check_extensions(file: &Appended<'_>) -> Result<(), IoError> {
+    let used = file.root["extensionsUsed"].as_array().into_iter().flatten();
+    let mut used = used.filter_map(Value::as_str);
+    match used.find(|name| NUMBERING.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(file.unsupported(
+            "extensionsUsed".into(),
+            format!("replacing morph targets beside {name}, which names them by number"),
+            "export the character without it",
+        )),
+    }
 }
 
 /// A text file that is written but for its name.

@@ -283,4 +283,70 @@ fn what_cannot_be_replaced_is_told() {
     coloured["meshes"][0]["primitives"][1]["targets"][0]["COLOR_0"] = delta;
     let error = refused(&coloured);
     assert!(error.contains("a morph target with COLOR_0"), "{error}");
+    let mut numbered = root.clone();
+    numbered["extensionsUsed"] = json!(["VRM"]);
+    let error = refused(&numbered);
+    assert!(error.contains("VRM, which names them by number"), "{error}");
+}
+
+/// A binary chunk need not be a whole number of words, to us: the last view of this one ends in the middle of a word, and goes.
+#[test]
+fn chunks_of_any_length_are_changed() {
+    let folder = folder();
+    let (mut root, mut bytes) = document();
+    bytes.extend([0, 0]);
+    // Its last delta is that of nobody but the target: two bytes an index, of which there is one.
+    root["buffers"][0]["byteLength"] = 66.into();
+    bytes.truncate(52);
+    bytes.extend(floats(&[0.0, 0.0, 0.5]));
+    bytes.extend([1, 0]);
+    let views = root["bufferViews"].as_array_mut().expect("views");
+    views.push(json!({ "buffer": 0, "byteOffset": 52, "byteLength": 12 }));
+    views.push(json!({ "buffer": 0, "byteOffset": 64, "byteLength": 2 }));
+    root["accessors"][3]["sparse"] = json!({ "count": 1,
+        "indices": { "bufferView": 4, "componentType": 5123 }, "values": { "bufferView": 3 } });
+    root["accessors"][3]["max"] = json!([0.0, 0.0, 0.5]);
+    let path = write_unpadded(&folder, &root, &bytes);
+    let file = read_gltf(&path).expect("readers take it");
+    let out = folder.path().join("out.glb");
+    let change = TargetChange {
+        mesh: 0,
+        base: &file.asset.meshes[0],
+        removed: vec![0],
+        added: vec![target("x", &[(2, [0.0, 3.0, 0.0])]).target],
+        weights: vec![vec![1.0]],
+    };
+    let graphs = GraphTexts::default();
+    replace_morph_targets(&path, &file.document, &[change], graphs, &out).expect("written");
+    validate(&out);
+    let after = read_gltf(&out).expect("valid").asset;
+    let found = &after.meshes[0].morph_targets;
+    assert_eq!((found.len(), found[0].positions[0]), (1, [0.0, 3.0, 0.0]));
+    let grown = folder.path().join("grown.glb");
+    let new = [target("y", &[(0, [1.0, 0.0, 0.0])])];
+    add_morph_targets(&path, &file.document, &new, &grown).expect("written");
+    let after = read_gltf(&grown).expect("valid").asset;
+    let found = &after.meshes[0].morph_targets;
+    assert_eq!((found.len(), found[0].positions[0]), (2, [0.0, 0.0, 1.0]));
+    assert_eq!(found[1].positions, [[1.0, 0.0, 0.0]]);
+}
+
+/// A GLB file whose last chunk is as long as its bytes.
+fn write_unpadded(folder: &TempDir, root: &Value, binary: &[u8]) -> PathBuf {
+    let mut json = serde_json::to_vec(root).expect("JSON");
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let total = 12 + 8 + json.len() + 8 + binary.len();
+    let mut out = b"glTF".to_vec();
+    let mut word = |n: usize| out.extend((n as u32).to_le_bytes());
+    word(2);
+    word(total);
+    word(json.len());
+    out.extend(b"JSON");
+    out.extend(&json);
+    out.extend((binary.len() as u32).to_le_bytes());
+    out.extend(b"BIN\0");
+    out.extend(binary);
+    let path = folder.path().join("unpadded.glb");
+    std::fs::write(&path, out).expect("written");
+    path
 }

@@ -1,7 +1,7 @@
 //! Which targets of which nodes are mixtures already, as far as the graph goes.
 
 use super::report::{Kept, Unchanged};
-use crate::deform::{ParameterValue, drive_morphs, morph, pose_driver};
+use crate::deform::{ParameterValue, drive_joints, drive_morphs, morph, pose_driver};
 use crate::geom::Asset;
 use crate::graph::{ParameterSource, Plan, PlanNode, Source};
 use crate::psd::drivers::read_parameters;
@@ -124,8 +124,13 @@ impl Group<'_> {
 
     /// What keeps a target of that name as it is.
     pub(super) fn kept(&self, plan: &Plan, name: &str) -> Option<Kept> {
-        let nodes = plan.nodes().iter().enumerate();
+        let nodes = plan.nodes().iter();
+        if let Some(node) = nodes.clone().find(|n| reads_by_name(plan, n, name)) {
+            let node = node.name.clone();
+            return Some(Kept::NamedBy { node });
+        }
         nodes
+            .enumerate()
             .filter(|(_, n)| is_drive(n))
             .find_map(|(index, node)| {
                 let by = || node.name.clone();
@@ -172,6 +177,32 @@ fn others_by_place(plan: &Plan) -> Result<(), Unchanged> {
         }
     }
     Ok(())
+}
+
+/// Whether a node that is none of a driver's own has that text in a parameter: `pose_space_deformation`, or any that is yet to come. A joint
+/// of the same name keeps a target, too, which costs no more than its bytes.
+fn reads_by_name(plan: &Plan, node: &PlanNode, name: &str) -> bool {
+    let own = [
+        pose_driver::DESC.name,
+        drive_morphs::DESC.name,
+        drive_joints::DESC.name,
+    ];
+    let found = read_parameters(plan, node, |p| {
+        Ok(p.values.iter().any(|value| mentions(value, name)))
+    });
+    !own.contains(&node.desc.name) && found.unwrap_or(true)
+}
+
+fn mentions(value: &ParameterValue, name: &str) -> bool {
+    match value {
+        ParameterValue::Text(text) => text == name,
+        ParameterValue::Texts(list) => list.iter().any(|text| text == name),
+        ParameterValue::Records(list) => {
+            let mut values = list.iter().flat_map(|r| &r.values);
+            values.any(|value| mentions(value, name))
+        }
+        _ => false,
+    }
 }
 
 /// Whether an object of the list names the target.

@@ -54,6 +54,12 @@ pub enum Kept {
         /// That node.
         node: String,
     },
+    /// Something reads it besides the weights.
+    #[error("'{node}' names it")]
+    NamedBy {
+        /// That node.
+        node: String,
+    },
     /// Its name says not which.
     #[error("mesh '{mesh}' has several targets of that name")]
     Twice {

@@ -2,9 +2,9 @@
 
 use super::{Losses, Solver};
 use crate::deform::pose_driver::{self, DriverPose};
-use crate::deform::{NodeError, drive_joints, drive_morphs};
+use crate::deform::{NodeError, drive_joints, drive_morphs, pose_space_deformation};
 use crate::geom::Affine;
-use crate::graph::{Plan, PlanNode, Source};
+use crate::graph::{ParameterSource, Plan, PlanNode, Source};
 use crate::psd::drivers::{driver_of, read_parameters};
 
 /// The pose drivers of a plan with what their weights drive.
@@ -15,6 +15,9 @@ pub fn solvers_of_plan(plan: &Plan) -> Result<(Vec<Solver>, Losses), (String, No
     let mut losses = Losses::default();
     let mut out = Vec::new();
     for (index, node) in plan.nodes().iter().enumerate() {
+        if node.desc.name == pose_space_deformation::DESC.name {
+            losses.of(&node.name)("the whole node: shapes of each vertex by itself".into());
+        }
         if node.desc.name == pose_driver::DESC.name {
             let read = read(plan, index, node, &mut losses);
             out.push(read.map_err(|e| (node.name.clone(), e))?);
@@ -30,6 +33,8 @@ fn read(
     losses: &mut Losses,
 ) -> Result<Solver, NodeError> {
     let mut lost = losses.of(&node.name);
+    changes_in_time(node, "", &mut lost);
+    other_readers(plan, index, &mut lost);
     let settings = driver_of(plan, node)?.settings;
     if settings.space == "joint" {
         lost(format!(
@@ -103,6 +108,61 @@ fn driven_by<'a>(plan: &'a Plan, driver: usize, kind: &str) -> Vec<&'a PlanNode>
     plan.nodes().iter().filter(takes).collect()
 }
 
+/// Files hold what is, not what changes.
+fn changes_in_time(node: &PlanNode, of: &str, lost: &mut impl FnMut(String)) {
+    for (desc, source) in node.desc.parameters.iter().zip(&node.parameters) {
+        match source {
+            ParameterSource::Constant(_) => {}
+            ParameterSource::Parameter(_) => lost(format!(
+                "{of}'{}' as a parameter of the graph: its default instead",
+                desc.name
+            )),
+            ParameterSource::Keyed(_) => lost(format!(
+                "{of}'{}' over time: its first key instead",
+                desc.name
+            )),
+        }
+    }
+}
+
+/// What gets the weights and is none of the nodes that are carried.
+fn other_readers(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
+    let source = Source::Node {
+        node: driver,
+        port: 0,
+    };
+    let carried = [drive_joints::DESC.name, drive_morphs::DESC.name];
+    for node in plan.nodes() {
+        if node.inputs.contains(&Some(source)) && !carried.contains(&node.desc.name) {
+            lost(format!(
+                "its weights go to '{}' ({})",
+                node.name, node.desc.name
+            ));
+        }
+    }
+    for output in plan.outputs().iter().filter(|o| o.source == source) {
+        lost(format!("its weights are the output '{}'", output.name));
+    }
+}
+
+/// Parameters besides `carried` that say something else than their default, and links besides `ports`.
+fn not_carried(node: &PlanNode, carried: &[&str], ports: &[&str], lost: &mut impl FnMut(String)) {
+    let of = format!("{} '{}': ", node.desc.name, node.name);
+    changes_in_time(node, &of, lost);
+    let parameters = node.desc.parameters.iter().zip(&node.parameters);
+    for (desc, source) in parameters.filter(|(desc, _)| !carried.contains(&desc.name)) {
+        if let ParameterSource::Constant(value) = source
+            && *value != desc.default_value()
+        {
+            lost(format!("{of}'{}'", desc.name));
+        }
+    }
+    let linked = node.desc.inputs.iter().zip(&node.inputs);
+    for (port, _) in linked.filter(|(port, s)| s.is_some() && !ports.contains(&port.name)) {
+        lost(format!("{of}the link '{}'", port.name));
+    }
+}
+
 type Driven = (Vec<String>, Vec<Vec<Affine<f64>>>);
 
 fn driven(
@@ -110,13 +170,8 @@ fn driven(
     node: &PlanNode,
     lost: &mut impl FnMut(String),
 ) -> Result<Driven, NodeError> {
+    not_carried(node, &["joints", "poses"], &["pose", "weights"], lost);
     read_parameters(plan, node, |p| {
-        if p.records("followers").len() > 0 {
-            lost("joints that follow others".into());
-        }
-        if !p.transforms("neutral").is_empty() {
-            lost("where helper joints are without weights: as they rest".into());
-        }
         let poses = p.records("poses");
         let transforms = poses.map(|r| r.transforms("joints").to_vec()).collect();
         Ok((p.texts("joints").to_vec(), transforms))
@@ -128,12 +183,18 @@ fn targets(
     node: &PlanNode,
     lost: &mut impl FnMut(String),
 ) -> Result<Vec<String>, NodeError> {
-    read_parameters(plan, node, |p| {
-        for list in ["in_betweens", "combinations"] {
-            if p.records(list).len() > 0 {
-                lost(format!("{list} of morph targets"));
-            }
-        }
-        Ok(p.texts("targets").to_vec())
-    })
+    let base = node.desc.inputs.iter().position(|p| p.name == "base");
+    let base = base.and_then(|place| node.inputs.get(place).copied().flatten());
+    // Solvers behind each other become such a chain again.
+    let is_chain = |source: Source| match source {
+        Source::Node { node, .. } => plan.nodes()[node].desc.name == drive_morphs::DESC.name,
+        Source::Input(_) => false,
+    };
+    let ports: &[&str] = if base.is_some_and(is_chain) {
+        &["mesh", "weights", "base"]
+    } else {
+        &["mesh", "weights"]
+    };
+    not_carried(node, &["targets"], ports, lost);
+    read_parameters(plan, node, |p| Ok(p.texts("targets").to_vec()))
 }

@@ -95,12 +95,16 @@ fn driver_node(s: &Solver, lost: &mut impl FnMut(String)) -> Value {
             set(key, value.into());
         }
     }
+    if d.swing_tolerance != PoseDriver::default().swing_tolerance {
+        set("swing_tolerance", d.swing_tolerance.into());
+    }
     normalize(d, &mut set);
     let poses = s.poses();
     let poses: Vec<Value> = poses
         .map(|(i, enabled)| {
             let transforms = s.driver_transforms.get(i).map_or(&[][..], Vec::as_slice);
-            pose(&d.poses[i], transforms, enabled, lost)
+            let order = d.metric.order_name();
+            pose(&d.poses[i], order, transforms, enabled, lost)
         })
         .collect();
     node["poses"] = poses.into();
@@ -133,6 +137,7 @@ fn normalize(d: &PoseDriver, set: &mut impl FnMut(&str, Value)) {
 
 fn pose(
     p: &DriverPose,
+    order: Option<&str>,
     transforms: &[Affine<f64>],
     enabled: bool,
     lost: &mut impl FnMut(String),
@@ -144,6 +149,13 @@ fn pose(
     }
     if let Some(metric) = p.metric {
         out["metric"] = metric.name().into();
+        // The node has one order for all.
+        if let Some(own) = metric.order_name().filter(|own| Some(*own) != order) {
+            lost(format!(
+                "pose '{}': the order {own} of its Euler angles",
+                p.name
+            ));
+        }
     }
     match &p.kernel {
         Some(RadialKernel::Curve(_)) => {

@@ -61,10 +61,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, losses: &mut Losses) -> Whole {
         .collect();
     let poses = s.poses.iter().zip(&transforms);
     let poses = poses.map(|(p, t)| DriverPose::new(&p.name, vec![DriverValue::from(t)]));
-    let driven = |p: &PsdPose| -> Vec<Affine<f64>> {
-        let matrices = p.driven_matrices.iter().flatten();
-        matrices.map(|m| m.matrix.to_affine(scene)).collect()
-    };
+    let driven_transforms = driven_transforms(s, scene, &mut lost);
     Whole {
         name: s.name.clone(),
         joints: vec![s.driver.clone()],
@@ -105,13 +102,39 @@ fn read(s: &PsdSolver, scene: &MayaScene, losses: &mut Losses) -> Whole {
         enabled: vec![true; s.poses.len()],
         driver_transforms: transforms.into_iter().map(|t| vec![t]).collect(),
         driven_joints: s.driven.clone(),
-        driven_transforms: if s.driven.is_empty() {
-            Vec::new()
-        } else {
-            s.poses.iter().map(driven).collect()
-        },
+        driven_transforms,
         morph_targets: Vec::new(),
     }
+}
+
+/// Where the driven joints are in each pose; as in the first one where a pose does not say.
+fn driven_transforms(
+    s: &PsdSolver,
+    scene: &MayaScene,
+    lost: &mut impl FnMut(String),
+) -> Vec<Vec<Affine<f64>>> {
+    if s.driven.is_empty() {
+        return Vec::new();
+    }
+    let of_pose = |p: &PsdPose| -> Vec<Affine<f64>> {
+        let matrices = p.driven_matrices.iter().flatten();
+        matrices.map(|m| m.matrix.to_affine(scene)).collect()
+    };
+    let count = s.driven.len();
+    let said = s.poses.iter().map(of_pose).find(|list| list.len() == count);
+    let first = said.unwrap_or_else(|| vec![Affine::identity(); count]);
+    let mut filled = |p: &PsdPose| {
+        let found = of_pose(p);
+        if found.len() == count {
+            return found;
+        }
+        lost(format!(
+            "pose '{}' does not say where its {count} driven joints are: as in the first pose that does",
+            p.name
+        ));
+        first.clone()
+    };
+    s.poses.iter().map(&mut filled).collect()
 }
 
 /// Where the driver is, and by how many degrees the two rotations of the file differ where they do.
@@ -177,7 +200,12 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> Option<PsdSolver>
             Width::Given(w) => w.to_degrees(),
             Width::Automatic | Width::Nearest => default.global_width_degrees,
         },
-        clamp_negative_weight: d.clamp != Clamp::None,
+        clamp_negative_weight: {
+            if d.clamp == Clamp::Unit {
+                lost("weights of 1 at most: negative ones are clamped only".into());
+            }
+            d.clamp != Clamp::None
+        },
         is_automatic_radius: !matches!(d.width, Width::Given(_)),
         twist_axis: twist_axis(d, &mut lost),
         poses: s

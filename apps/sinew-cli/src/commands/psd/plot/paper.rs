@@ -76,8 +76,10 @@ pub(super) fn text_style(
         .pos(Pos::new(anchor, VPos::Center))
 }
 
-/// The text, or as much of it as fits.
+/// The text, or as much of it as fits. Room that was made for this very text, and added up with other lengths since, is enough.
 pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
+    const ROUNDING: f64 = 1e-3;
+    let width = width + ROUNDING;
     if width_of(text, size) <= width {
         return text.to_owned();
     }
@@ -123,4 +125,21 @@ pub(super) fn whole(pixels: f64) -> u32 {
 #[expect(clippy::cast_precision_loss, reason = "few rows and poses")]
 pub(super) fn float(number: usize) -> f64 {
     number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit_where_there_is_just_room() {
+        let room = width_of("pose 07", TEXT);
+        assert_eq!(fitted("pose 07", TEXT, room - 1e-9), "pose 07");
+        let shorter = fitted("pose 07", TEXT, room - 1.0);
+        assert!(
+            shorter.ends_with("...") && width_of(&shorter, TEXT) <= room,
+            "{shorter}"
+        );
+        assert_eq!(fitted("pose 07", TEXT, 1.0), "");
+    }
 }
