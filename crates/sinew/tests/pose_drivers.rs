@@ -197,14 +197,12 @@ fn poses_without_driven_matrices_are_as_in_the_first() {
 fn what_a_graph_says_besides_is_told() {
     let text = r#"{ "sinew": "1.0",
       "inputs": { "body": { "type": "mesh" }, "pose": { "type": "pose" } },
-      "parameters": { "gain": { "type": "float", "default": 1.0 } },
       "nodes": {
         "arm": { "node": "pose_driver", "pose": "pose", "joints": ["lower"], "swing_tolerance": 0.3,
-          "width": { "keys": [[0.0, 1.0], [1.0, 2.0]] },
           "poses": [{ "name": "a", "joints": [{}] }, { "name": "b", "joints": [{ "rotation_degrees": [0, 0, 90] }] }] },
         "helpers": { "node": "drive_joints", "pose": "pose", "weights": "arm", "joints": ["twist"], "rotation": "nlerp",
           "poses": [{ "name": "a", "joints": [{}] }, { "name": "b", "joints": [{}] }] },
-        "shapes": { "node": "drive_morphs", "mesh": "body", "weights": "arm", "pose": "pose", "clamp": true, "gain": "$gain",
+        "shapes": { "node": "drive_morphs", "mesh": "body", "weights": "arm", "pose": "pose", "clamp": true, "gain": { "keys": [[0.0, 1.0], [1.0, 2.0]] },
           "targets": ["", "bulge"], "mix": [{ "target": "basis", "weights": [0, 1] }] },
         "shaped": { "node": "morph", "mesh": "body", "weights": "shapes" },
         "skin": { "node": "skin", "mesh": "shaped", "pose": "helpers" }
@@ -215,10 +213,9 @@ fn what_a_graph_says_besides_is_told() {
     let mut found: Vec<&str> = losses.0.iter().map(|l| l.what.as_str()).collect();
     found.sort_unstable();
     let mut expected = [
-        "'width' over time: its first key instead",
         "its weights are the output 'weights'",
         "drive_joints 'helpers': 'rotation'",
-        "drive_morphs 'shapes': 'gain' as a parameter of the graph: its default instead",
+        "drive_morphs 'shapes': 'gain' over time: its first key instead",
         "drive_morphs 'shapes': 'clamp'",
         "drive_morphs 'shapes': 'mix'",
         "drive_morphs 'shapes': the link 'pose'",
