@@ -227,15 +227,11 @@ fn the_median_is_measured_by_the_metric_of_the_driver() {
     };
     let mut of_its_own = two(Metric::Arc, 70.0);
     of_its_own.poses[0].metric = Some(Metric::DirectionChord);
-    let documented = PoseDriver {
-        rules: Rules::Document004,
-        ..two(Metric::Swing, 70.0)
-    };
     let components = PoseDriver {
         rules: Rules::RigLogic,
         ..two(Metric::Euler(EulerOrder::Zxy), 70.0)
     };
-    for driver in [of_its_own, documented, components] {
+    for driver in [of_its_own, components] {
         let driver = PoseDriver {
             solver: Solver::Additive,
             kernel: RadialKernel::ExponentialPlain,
