@@ -34,5 +34,5 @@ pub(crate) use desc::{
 pub(crate) use joints::Joints;
 pub(crate) use metric::Coordinates;
 pub(crate) use node::driver_joints;
-pub(crate) use radial::Radial;
+pub(crate) use radial::{Family, Radial};
 pub(crate) use words::order;

@@ -129,6 +129,17 @@ pub(crate) enum Radial {
     },
 }
 
+/// What a fast kernel is made for; the rest of a radial function is its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// `exp(-rate * d)`.
+    Exponential,
+    /// `exp(-rate * d²)`.
+    Squared,
+    /// `max(1 - (rate * d)^power, 0)`.
+    Power(i32),
+}
+
 impl RadialKernel {
     /// With a width, which must be greater than zero.
     pub(crate) fn with_width(&self, width: f64) -> Radial {
@@ -161,6 +172,16 @@ impl Radial {
             Self::Squared { rate } => (-rate * d * d).exp(),
             Self::Power { rate, power } => (1.0 - (rate * d).powi(*power)).max(0.0),
             Self::Curve { rate, curve } => curve.at(rate * d),
+        }
+    }
+
+    /// `None` for curves.
+    pub(crate) fn family(&self) -> Option<Family> {
+        match self {
+            Self::Exponential { .. } => Some(Family::Exponential),
+            Self::Squared { .. } => Some(Family::Squared),
+            Self::Power { power, .. } => Some(Family::Power(*power)),
+            Self::Curve { .. } => None,
         }
     }
 

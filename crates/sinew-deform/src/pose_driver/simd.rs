@@ -5,21 +5,13 @@
 use super::bind::PoseDriverBind;
 use super::definition::{Clamp, Normalize};
 use super::metric::{Coordinates, Form};
-use super::radial::Radial;
+use super::radial::Family;
 use super::reference::sum_factor;
 use fearless_simd::{Simd, f64x4, prelude::*};
 use fearless_simd_macros::simd;
 
 /// Poses that are computed together.
 pub(super) const LANES: usize = 4;
-
-/// Kinds of radial functions; the rest of each is its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    Exponential,
-    Squared,
-    Power(i32),
-}
 
 /// A bound driver as the kernel reads it. Padded to whole vectors with poses whose coefficients are zero.
 #[derive(Clone, Debug)]
@@ -37,15 +29,6 @@ pub(crate) struct Packed {
     coefficients: Vec<[f64; LANES]>,
     /// Whether [`finish`] serves what comes after the system.
     pub(super) plain_finish: bool,
-}
-
-fn family(radial: &Radial) -> Option<Family> {
-    match radial {
-        Radial::Exponential { .. } => Some(Family::Exponential),
-        Radial::Squared { .. } => Some(Family::Squared),
-        Radial::Power { power, .. } => Some(Family::Power(*power)),
-        Radial::Curve { .. } => None,
-    }
 }
 
 /// `of(pose)` for each pose, in vectors; zero behind the last.
@@ -66,8 +49,8 @@ impl Packed {
         if channel.form == Form::DocumentedArc {
             return None;
         }
-        let first = family(bind.radials.first()?)?;
-        if bind.radials.iter().any(|r| family(r) != Some(first)) {
+        let first = bind.radials.first()?.family()?;
+        if bind.radials.iter().any(|r| r.family() != Some(first)) {
             return None;
         }
         let count = bind.pose_count;

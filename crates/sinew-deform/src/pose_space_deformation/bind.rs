@@ -7,8 +7,8 @@ use super::solve::pseudo_inverse;
 use crate::morph::MorphBind;
 use crate::names::instead_of;
 use crate::pose_driver::{
-    Coordinates, DriverValue, Metric, PoseDriver, PoseDriverError, Radial, RadialKernel, SAME,
-    check, check_different, coordinates, distances,
+    Coordinates, DriverValue, Family, Metric, PoseDriver, PoseDriverError, Radial, RadialKernel,
+    SAME, check, check_different, coordinates, distances,
 };
 use sinew_geom::nalgebra::DMatrix;
 use sinew_geom::{Mesh, Real, Vec3};
@@ -30,17 +30,6 @@ pub struct PoseSpaceReport {
     pub largest_residual: f64,
     /// The vertex with the largest residual; `None` where nothing is moved.
     pub worst_vertex: Option<u32>,
-}
-
-/// Kinds of radial functions; the rest of each is its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    /// `exp(-rate * d)`.
-    Exponential,
-    /// `exp(-rate * d²)`.
-    Squared,
-    /// `max(1 - (rate * d)^power, 0)`.
-    Power(i32),
 }
 
 /// A mesh with its poses, ready to be asked. Immutable.
@@ -91,7 +80,7 @@ impl PoseSpaceBind {
             .width
             .unwrap_or_else(|| automatic_width(&squares, space.influence));
         let radial = space.kernel.with_width(width);
-        let family = family(&radial).ok_or(PoseSpaceError::CurveKernel)?;
+        let family = radial.family().ok_or(PoseSpaceError::CurveKernel)?;
         let shapes = Shapes::new(mesh, space)?;
         let rows = rows(mesh, space.influence, skin_joints)?;
         let mut out = Self {
@@ -298,15 +287,6 @@ fn automatic_width(squares: &[DMatrix<f64>], influence: JointInfluence) -> f64 {
         std::f64::consts::FRAC_PI_2
     } else {
         all.iter().sum::<f64>() / number
-    }
-}
-
-fn family(radial: &Radial) -> Option<Family> {
-    match radial {
-        Radial::Exponential { .. } => Some(Family::Exponential),
-        Radial::Squared { .. } => Some(Family::Squared),
-        Radial::Power { power, .. } => Some(Family::Power(*power)),
-        Radial::Curve { .. } => None,
     }
 }
 

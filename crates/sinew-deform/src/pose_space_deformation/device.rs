@@ -3,10 +3,11 @@
 //! Bytes moved a vertex: 24 for the position, 4 for its place among those that move; for those 8 for the place of their joints, 8 for each
 //! joint (often those of a neighbour that sees the same), and for each pose 12, with normals and tangents 36.
 
-use super::bind::{Family, PoseSpaceBind};
+use super::bind::PoseSpaceBind;
 use super::blocks::Coefficients;
 use crate::local_frame::ELEMENTARY_WGSL;
 use crate::morph::MOVED_DIRECTION_WGSL;
+use crate::pose_driver::Family;
 use crate::pose_driver::Joints;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,

@@ -1,7 +1,8 @@
 //! The truth: one vertex after the other, generic over precision.
 
-use super::bind::{Family, PoseSpaceBind};
+use super::bind::PoseSpaceBind;
 use crate::local_frame::{LaneReal, high};
+use crate::pose_driver::Family;
 use sinew_geom::Vec3;
 
 /// Influence of a pose at a squared distance.

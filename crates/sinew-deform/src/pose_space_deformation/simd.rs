@@ -1,8 +1,9 @@
 //! The fast kernel: eight vertices side by side.
 
-use super::bind::{Family, PoseSpaceBind};
+use super::bind::PoseSpaceBind;
 use super::blocks::{Block, LANES, Lanes};
 use super::reference::moved_direction;
+use crate::pose_driver::Family;
 use crate::{MaskWeight, MeshView};
 use fearless_simd::{Simd, f32x8, prelude::*, u32x8};
 use fearless_simd_macros::simd;
