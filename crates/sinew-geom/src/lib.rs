@@ -1,6 +1,7 @@
 //! The vocabulary of Sinew: what a character is made of, and nothing that deforms it.
 //!
 //! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
+//! * [`Strands`]: which vertices of a mesh form strands of hair.
 //! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
 //! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
 //! * [`Image`]: finished pixels, which other crates draw, read and write.
@@ -20,6 +21,7 @@ mod euler;
 mod image;
 mod mesh;
 mod rig;
+mod strands;
 mod topology;
 mod transform;
 mod weld;
@@ -38,6 +40,7 @@ pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
 };
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
+pub use strands::{Strands, StrandsError};
 pub use topology::{Polygons, Topology, TopologyError};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
 pub use weld::WeldMap;

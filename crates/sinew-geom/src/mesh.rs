@@ -1,4 +1,4 @@
-//! A mesh: constant topology plus rest attributes.
+//! A mesh: constant topology plus rest attributes. Hair is one, too: strands instead of triangles.
 
 use crate::Topology;
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
-//! Which vertices form which triangles. Constant for the life of a mesh.
+//! Which vertices form which triangles, or which strands. Constant for the life of a mesh.
 
+use crate::Strands;
 use serde::{Deserialize, Serialize};
 
 /// Why a [`Topology`] was refused.
@@ -50,12 +51,13 @@ impl Polygons {
     }
 }
 
-/// Vertex count and triangles; indices are checked on construction.
+/// Vertex count and triangles, or strands; indices are checked on construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     vertex_count: u32,
     triangles: Vec<[u32; 3]>,
     polygons: Option<Polygons>,
+    strands: Option<Strands>,
 }
 
 impl Topology {
@@ -76,7 +78,7 @@ impl Topology {
         Ok(Self {
             vertex_count,
             triangles,
-            polygons: None,
+            ..Self::default()
         })
     }
 
@@ -104,7 +106,17 @@ impl Topology {
             vertex_count,
             triangles,
             polygons: (!only_triangles).then_some(polygons),
+            strands: None,
         })
+    }
+
+    /// Strands, and no triangle: each vertex belongs to one of them.
+    pub fn from_strands(strands: Strands) -> Self {
+        Self {
+            vertex_count: strands.vertex_count() as u32,
+            strands: Some(strands),
+            ..Self::default()
+        }
     }
 
     /// Number of vertices.
@@ -118,6 +130,10 @@ impl Topology {
     /// The faces the triangles came from, where some had more than three corners.
     pub fn polygons(&self) -> Option<&Polygons> {
         self.polygons.as_ref()
+    }
+    /// The strands, where the mesh is made of strands instead of triangles.
+    pub fn strands(&self) -> Option<&Strands> {
+        self.strands.as_ref()
     }
 }
 

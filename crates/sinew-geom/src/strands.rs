@@ -1,0 +1,179 @@
+//! Which vertices of a mesh form which strands.
+
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Why [`Strands`] were refused.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StrandsError {
+    /// A strand has no vertices.
+    #[error("strand {strand} has {found} vertices, at least 2 are needed")]
+    TooShort {
+        /// Index of the strand.
+        strand: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// Together the strands have more vertices than 32-bit indices reach.
+    #[error("the strands have {found} vertices, at most {allowed} can be indexed")]
+    TooManyVertices {
+        /// Sum of vertices.
+        found: usize,
+        /// The limit.
+        allowed: usize,
+    },
+    /// There is not one guide for each strand.
+    #[error("{found} guides for {expected} strands")]
+    GuideCount {
+        /// Entries given.
+        found: usize,
+        /// Strands there are.
+        expected: usize,
+    },
+    /// A strand follows one that is not there, follows another itself, or has another number of vertices.
+    #[error("strand {strand} follows strand {guide}, which must be a guide with as many vertices")]
+    Guide {
+        /// Index of the strand.
+        strand: usize,
+        /// What it names.
+        guide: u32,
+    },
+}
+
+/// Strands of hair (or fur, or any other curves): polylines, root first, one after another, any number of vertices each.
+///
+/// Some are *guides*; the others *follow* one of them, vertex for vertex. Whoever simulates strands moves guides and lays
+/// followers beside them.
+///
+/// Invariants: each strand has two vertices or more; a follower's guide is a guide and has as many vertices as the follower.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strands {
+    offsets: Vec<u32>,
+    guides: Vec<u32>,
+}
+
+impl Strands {
+    /// Strands with these numbers of vertices, all of them guides.
+    ///
+    /// # Errors
+    /// [`StrandsError::TooShort`] names the first strand with fewer than two vertices; [`StrandsError::TooManyVertices`].
+    pub fn new(vertex_counts: impl IntoIterator<Item = usize>) -> Result<Self, StrandsError> {
+        let mut offsets = vec![0];
+        let mut end = 0_usize;
+        for (strand, found) in vertex_counts.into_iter().enumerate() {
+            if found < 2 {
+                return Err(StrandsError::TooShort { strand, found });
+            }
+            end = end.saturating_add(found);
+            offsets.push(u32::try_from(end).unwrap_or(u32::MAX));
+        }
+        let allowed = u32::MAX as usize;
+        if end > allowed {
+            let found = end;
+            return Err(StrandsError::TooManyVertices { found, allowed });
+        }
+        let guides = (0..offsets.len() as u32 - 1).collect();
+        Ok(Self { offsets, guides })
+    }
+
+    /// The same strands; `guides[s]` is the strand that strand `s` follows, or `s` itself for guides.
+    ///
+    /// # Errors
+    /// [`StrandsError::GuideCount`], [`StrandsError::Guide`].
+    pub fn with_guides(self, guides: Vec<u32>) -> Result<Self, StrandsError> {
+        let (found, expected) = (guides.len(), self.len());
+        if found != expected {
+            return Err(StrandsError::GuideCount { found, expected });
+        }
+        for (strand, &guide) in guides.iter().enumerate() {
+            let leads = guides.get(guide as usize) == Some(&guide);
+            if !leads || self.range(strand).len() != self.range(guide as usize).len() {
+                return Err(StrandsError::Guide { strand, guide });
+            }
+        }
+        Ok(Self { guides, ..self })
+    }
+
+    /// Number of strands, followers included.
+    pub fn len(&self) -> usize {
+        self.guides.len()
+    }
+    /// Whether there is no strand.
+    pub fn is_empty(&self) -> bool {
+        self.guides.is_empty()
+    }
+    /// Number of vertices of all strands.
+    pub fn vertex_count(&self) -> usize {
+        self.offsets.last().map_or(0, |&end| end as usize)
+    }
+    /// `len() + 1` offsets: the vertices of strand `s` are `offsets()[s]..offsets()[s + 1]`.
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+    /// For each strand the one that it follows; itself for guides.
+    pub fn guides(&self) -> &[u32] {
+        &self.guides
+    }
+    /// The vertices of one strand, root first.
+    pub fn range(&self, strand: usize) -> Range<usize> {
+        self.offsets[strand] as usize..self.offsets[strand + 1] as usize
+    }
+    /// The vertices of each strand.
+    pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        (0..self.len()).map(|s| self.range(s))
+    }
+    /// Whether the strand leads: it follows no other.
+    pub fn is_guide(&self, strand: usize) -> bool {
+        self.guides[strand] as usize == strand
+    }
+    /// The strands that lead.
+    pub fn guide_strands(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&s| self.is_guide(s))
+    }
+    /// Vertices of the longest strand.
+    pub fn longest(&self) -> usize {
+        self.ranges().map(|r| r.len()).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strands_of_different_lengths_lie_one_after_another() {
+        let strands = Strands::new([3, 2, 4]).expect("valid");
+        assert_eq!(strands.offsets(), [0, 3, 5, 9]);
+        assert_eq!(strands.range(1), 3..5);
+        assert_eq!((strands.len(), strands.vertex_count()), (3, 9));
+        assert_eq!(strands.longest(), 4);
+        assert_eq!(strands.guide_strands().count(), 3);
+    }
+
+    #[test]
+    fn a_strand_of_one_vertex_is_refused() {
+        let error = Strands::new([2, 1]).expect_err("one vertex");
+        assert_eq!(
+            error.to_string(),
+            "strand 1 has 1 vertices, at least 2 are needed"
+        );
+    }
+
+    #[test]
+    fn followers_need_a_guide_of_their_length() {
+        let strands = || Strands::new([3, 3, 4]).expect("valid");
+        let followed = strands().with_guides(vec![0, 0, 2]).expect("valid");
+        assert!(followed.is_guide(0) && !followed.is_guide(1));
+        assert_eq!(followed.guide_strands().collect::<Vec<_>>(), [0, 2]);
+        for (guides, strand) in [(vec![0, 0, 0], 2), (vec![1, 0, 2], 0), (vec![0, 1, 9], 2)] {
+            let error = strands().with_guides(guides).expect_err("bad guide");
+            assert!(
+                matches!(error, StrandsError::Guide { strand: found, .. } if found == strand),
+                "{error}"
+            );
+        }
+        let error = strands().with_guides(vec![0]).expect_err("one guide");
+        assert_eq!(error.to_string(), "1 guides for 3 strands");
+    }
+}
