@@ -402,8 +402,10 @@ pub struct DeviceNode {
 pub struct DeviceFrame<'a> {
     /// Time of the frame.
     pub time_secs: f64,
-    /// Time since the frame before; zero on the first.
+    /// Time since the frame before; zero on the first. Less than zero where time went back.
     pub dt_secs: f64,
+    /// Whether no frame of this character was before: lasting scratch starts anew, whatever it holds.
+    pub is_first: bool,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,
     /// Poses and values that the host has.

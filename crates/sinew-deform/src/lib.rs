@@ -51,10 +51,10 @@ pub use device::{
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use names::{closest, listed};
 pub use node::{
-    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BoundNode, Element, InputValue,
-    Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads, MeshView,
-    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, PortDesc, PortType, Restore,
-    RestoreFn, UpdateContext,
+    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BindWarnings, BoundNode,
+    Element, InputValue, Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
+    MeshReads, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs,
+    PortDesc, PortType, Restore, RestoreFn, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{

@@ -5,6 +5,7 @@ use crate::{Misread, Par, ParameterDesc, ParameterValue, Parameters, ReadLog};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
 use std::any::Any;
+use std::cell::RefCell;
 use std::fmt::Debug;
 
 /// What a node does with what it gets.
@@ -103,7 +104,7 @@ pub enum Element {
     Line,
     /// One signed whole number of 32 bits; on graphics devices only.
     Int,
-    /// One whole number of 32 bits; on graphics devices only.
+    /// One whole number of 32 bits; but for fields on graphics devices only.
     Uint,
     /// Two floats; on graphics devices only.
     Vec2,
@@ -232,6 +233,9 @@ pub enum PortType {
     Values,
     /// Coloured line segments, their count fixed in setup.
     Lines,
+    /// A signed distance field, as words whose number is fixed in setup (`sdf` says what they hold). What a frame leaves there
+    /// lasts until the node writes it anew.
+    Field,
     /// An array between custom kernels, its length fixed in setup. Lines do not travel this way.
     Buffer(Element),
 }
@@ -245,6 +249,7 @@ impl PortType {
             Self::Mask => "mask",
             Self::Values => "values",
             Self::Lines => "lines",
+            Self::Field => "field",
             Self::Buffer(element) => match element {
                 Element::Float => "buffer of float",
                 Element::Int => "buffer of int",
@@ -272,6 +277,7 @@ impl PortType {
             Self::Mesh | Self::Pose => None,
             Self::Mask | Self::Values => Some(Element::Float),
             Self::Lines => Some(Element::Line),
+            Self::Field => Some(Element::Uint),
             Self::Buffer(element) => Some(element),
         }
     }
@@ -286,6 +292,8 @@ pub struct PortDesc {
     pub ty: PortType,
     /// Whether setup fails without it (inputs only).
     pub required: bool,
+    /// How many ports behind this one a list of links in the document goes on to (inputs only).
+    pub more: u8,
     /// For mesh inputs: what `update` reads.
     pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
@@ -301,6 +309,7 @@ impl PortDesc {
             name,
             ty,
             required: true,
+            more: 0,
             reads: MeshReads::POSITIONS,
             effect: None,
             doc,
@@ -312,6 +321,10 @@ impl PortDesc {
             required: false,
             ..Self::input(name, ty, doc)
         }
+    }
+    /// The same input, the first of a list: in the document a list of links goes on to that many ports behind it.
+    pub const fn first_of_list(self, more: u8) -> Self {
+        Self { more, ..self }
     }
     /// The same mesh input, reading these attributes.
     pub const fn reading(self, reads: MeshReads) -> Self {
@@ -435,6 +448,8 @@ pub enum BindInput<'a> {
     Values(usize),
     /// Number of segments.
     Lines(usize),
+    /// Number of words of a field.
+    Field(usize),
 }
 
 /// What a node sees in setup.
@@ -448,6 +463,23 @@ pub struct BindContext<'a> {
     pub parameters: Parameters<'a>,
     /// Which parameters never change, in the order of their descriptions.
     pub fixed: &'a [bool],
+    /// Where [`Self::warn`] writes.
+    pub warnings: &'a BindWarnings,
+}
+
+/// What a node found in setup that does not stop it.
+#[derive(Debug, Default)]
+pub struct BindWarnings(RefCell<Vec<String>>);
+
+impl BindWarnings {
+    /// None yet.
+    pub const fn new() -> Self {
+        Self(RefCell::new(Vec::new()))
+    }
+    /// What was written, in order.
+    pub fn into_messages(self) -> Vec<String> {
+        self.0.into_inner()
+    }
 }
 
 /// Place of the port of that name and type; anything else goes to the log.
@@ -508,6 +540,11 @@ impl<'a> BindContext<'a> {
             .any(|(d, &fixed)| fixed && d.name == parameter)
     }
 
+    /// Tells people of something odd that does not stop the node: what was found, how often, what is done about it.
+    pub fn warn(&self, message: impl Into<String>) {
+        self.warnings.0.borrow_mut().push(message.into());
+    }
+
     /// Whether something is linked to the port.
     pub fn is_linked(&self, port: &str) -> bool {
         self.get(port, None).is_some()
@@ -517,6 +554,14 @@ impl<'a> BindContext<'a> {
     pub fn value_count(&self, port: &str) -> Option<usize> {
         match self.get(port, Some(PortType::Values)) {
             Some(BindInput::Values(n)) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// Number of words of the field at a field port.
+    pub fn field_words(&self, port: &str) -> Option<usize> {
+        match self.get(port, Some(PortType::Field)) {
+            Some(BindInput::Field(n)) => Some(n),
             _ => None,
         }
     }
@@ -581,6 +626,8 @@ pub enum InputValue<'a> {
     Values(&'a [f32]),
     /// Segments.
     Lines(&'a [Line]),
+    /// The words of a field.
+    Field(&'a [u32]),
 }
 
 /// Where an output goes.
@@ -596,6 +643,8 @@ pub enum OutputValue<'a> {
     Values(&'a mut [f32]),
     /// Segments.
     Lines(&'a mut [Line]),
+    /// The words of a field; holds what was written the frame before.
+    Field(&'a mut [u32]),
 }
 
 /// The linked inputs of one update.
@@ -639,6 +688,13 @@ impl<'a> Inputs<'a> {
     pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
         match self.get(port, PortType::Values) {
             Some(InputValue::Values(m)) => Some(m),
+            _ => None,
+        }
+    }
+    /// The words of the field at a port.
+    pub fn field(&self, port: &str) -> Option<&'a [u32]> {
+        match self.get(port, PortType::Field) {
+            Some(InputValue::Field(words)) => Some(words),
             _ => None,
         }
     }
@@ -698,6 +754,13 @@ impl<'a> Outputs<'a> {
             _ => None,
         }
     }
+    /// Takes the words of the field to write.
+    pub fn field(&mut self, port: &str) -> Option<&'a mut [u32]> {
+        match self.take(port, PortType::Field) {
+            Some(OutputValue::Field(words)) => Some(words),
+            _ => None,
+        }
+    }
     /// Takes the segments to write.
     pub fn lines(&mut self, port: &str) -> Option<&'a mut [Line]> {
         match self.take(port, PortType::Lines) {
@@ -712,8 +775,10 @@ impl<'a> Outputs<'a> {
 pub struct UpdateContext<'a> {
     /// Time of the frame.
     pub time_secs: f64,
-    /// Time since the frame before; zero on the first.
+    /// Time since the frame before; zero on the first. Less than zero where time went back.
     pub dt_secs: f64,
+    /// Whether no frame was before: state starts anew, whatever the scratch holds from frames that were forgotten.
+    pub is_first: bool,
     /// Whether to spread the work over threads.
     pub par: Par,
     /// Parameter values of this frame.
@@ -730,7 +795,7 @@ pub struct UpdateContext<'a> {
 pub trait BoundNode: Send + Sync + Debug {
     /// Bytes of setup results.
     fn setup_bytes(&self) -> usize;
-    /// Element count of a `values` or `lines` output.
+    /// Element count of a `values` or `lines` output, words of a `field`.
     fn output_len(&self, _port: &str) -> usize {
         0
     }
@@ -746,13 +811,35 @@ pub trait BoundNode: Send + Sync + Debug {
     fn check_value(&self, _parameter: &str, _value: &ParameterValue) -> Result<(), NodeError> {
         Ok(())
     }
-    /// Scratch (and state) of one instance. Allocates, so that `update` need not.
+    /// Scratch (and state) of one instance. Allocates, so that `update` need not. State begins with the first frame
+    /// ([`UpdateContext::is_first`]).
     fn new_scratch(&self) -> Box<dyn Any + Send> {
         Box::new(())
     }
     /// Bytes of what [`Self::new_scratch`] makes.
     fn scratch_bytes(&self) -> usize {
         0
+    }
+    /// What the frames to come depend on, for a run that goes on later; empty where nothing of the frames before matters.
+    fn save_state(&self, _scratch: &(dyn Any + Send)) -> Vec<u8> {
+        Vec::new()
+    }
+    /// Brings back what [`Self::save_state`] gave for the same setup: the next frame is what it would have been. Must check lengths and
+    /// numbers: the bytes come from a file. The scratch is as it was where this fails.
+    ///
+    /// # Errors
+    /// [`NodeError::Restore`] where the bytes do not fit.
+    fn restore_state(
+        &self,
+        bytes: &[u8],
+        _scratch: &mut (dyn Any + Send),
+    ) -> Result<(), NodeError> {
+        match bytes.len() {
+            0 => Ok(()),
+            found => Err(NodeError::Restore(format!(
+                "found {found} bytes of state, expected none"
+            ))),
+        }
     }
     /// One frame. No allocation, no file access, no locking, no panic.
     fn update(&self, context: UpdateContext<'_>);

@@ -12,7 +12,8 @@ use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memo
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{Link, Place, Program, Step};
 use sinew_deform::{
-    BindContext, BindInput, DeviceNode, NodeError, Par, ParameterValue, Parameters, ReadLog,
+    BindContext, BindInput, BindWarnings, DeviceNode, NodeError, Par, ParameterValue, Parameters,
+    ReadLog,
 };
 use sinew_geom::{Mesh, MeshError, Rig};
 use std::sync::Arc;
@@ -26,6 +27,20 @@ pub enum InputBinding {
     Pose(Arc<Rig>),
     /// Floats come with each frame.
     Values,
+}
+
+/// What a node found in setup that does not stop it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}node '{node}' ({kind}): {message}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+pub struct NodeWarning {
+    /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+    pub place: String,
+    /// Name of the node.
+    pub node: String,
+    /// Kind of the node.
+    pub kind: &'static str,
+    /// What was found, and what is done about it.
+    pub message: String,
 }
 
 /// Why a plan could not be bound.
@@ -115,6 +130,7 @@ pub struct BoundGraph {
     pub(crate) parameters: Vec<ParameterValue>,
     /// Whether the value was given, so that its animation does not rule.
     pub(crate) overridden: Vec<bool>,
+    pub(crate) warnings: Vec<NodeWarning>,
 }
 
 impl BoundGraph {
@@ -151,16 +167,18 @@ impl BoundGraph {
 
     /// Setup results to keep beside the asset.
     pub fn setup_cache(&self) -> Vec<u8> {
-        let given: Vec<_> = self
-            .given
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.clone()))
-            .collect();
-        let key = crate::cache::content_key(&self.plan, &self.inputs, &given);
+        let key = self.content_key();
         let steps = self.program.setup_steps.iter();
         let steps = steps.chain(&self.program.update_steps);
         let blobs = steps.filter_map(|s| s.bound.save().map(|b| (s.name.clone(), b)));
-        crate::cache::encode(&key, blobs.collect())
+        crate::cache::encode(&key, &blobs.collect())
+    }
+
+    /// Hash of all that it was bound from.
+    pub(crate) fn content_key(&self) -> [u8; 32] {
+        let given = self.given.iter();
+        let given: Vec<_> = given.map(|(n, v)| (n.as_str(), v.clone())).collect();
+        crate::cache::content_key(&self.plan, &self.inputs, &given)
     }
 
     /// A character that moves on its own: frame buffers, state and parameter values.
@@ -194,6 +212,11 @@ impl BoundGraph {
         &self.parameters
     }
 
+    /// What nodes found in setup that does not stop them.
+    pub fn warnings(&self) -> &[NodeWarning] {
+        &self.warnings
+    }
+
     /// What a step runs on a graphics device; `None` where its node runs on the processor only.
     pub fn device_node(&self, step: &Step) -> Option<DeviceNode> {
         let log = ReadLog::new();
@@ -207,6 +230,7 @@ impl BoundGraph {
                 log: &log,
             },
             fixed: &fixed(&step.sources),
+            warnings: &BindWarnings::new(),
         })
     }
 
@@ -221,6 +245,7 @@ impl BoundGraph {
                 Link::Mask => BindInput::Mask,
                 Link::Values(n) => BindInput::Values(*n),
                 Link::Lines(n) => BindInput::Lines(*n),
+                Link::Field(n) => BindInput::Field(*n),
             })
         };
         step.links.iter().map(input).collect()

@@ -1,25 +1,24 @@
-//! Setup results as bytes: keyed by a hash of what they were computed from, guarded by a hash of themselves.
-//!
-//! Layout: magic `SNWC`, format version (u32 little endian), 32 bytes content key, 32 bytes hash of the payload,
-//! payload (postcard: map from node name to that node's bytes).
+//! Setup results as bytes: a map from node name to that node's bytes.
 
 use crate::bind::InputBinding;
 use crate::plan::Plan;
+use crate::sealed::{Broken, Form};
 use sinew_deform::ParameterValue;
 use sinew_geom::{Attribute, Mesh, Rig};
 use std::collections::BTreeMap;
 
-const MAGIC: [u8; 4] = *b"SNWC";
 /// 2: rest meshes are the authored ones, whatever nodes stand in front.
-const FORMAT: u32 = 2;
-const HEADER: usize = 4 + 4 + 32 + 32;
+const FORM: Form = Form {
+    magic: *b"SNWC",
+    version: 2,
+};
 
 /// Why saved setup results were refused.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CacheError {
     /// Not a cache file, or of another version.
-    #[error("this is not a setup cache of format {FORMAT}")]
+    #[error("this is not a setup cache of format {}", FORM.version)]
     Format,
     /// The bytes were changed or cut.
     #[error("the setup cache is damaged")]
@@ -29,35 +28,28 @@ pub enum CacheError {
     Stale,
 }
 
+impl From<Broken> for CacheError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::Format => Self::Format,
+            Broken::Damaged => Self::Damaged,
+            Broken::Stale => Self::Stale,
+        }
+    }
+}
+
 /// Decoded setup results.
 #[derive(Debug, Default)]
 pub(crate) struct Saved {
     pub(crate) blobs: BTreeMap<String, Vec<u8>>,
 }
 
-pub(crate) fn encode(key: &[u8; 32], blobs: BTreeMap<String, Vec<u8>>) -> Vec<u8> {
-    let payload = postcard::to_stdvec(&blobs).unwrap_or_default();
-    let mut out = Vec::with_capacity(HEADER + payload.len());
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&FORMAT.to_le_bytes());
-    out.extend_from_slice(key);
-    out.extend_from_slice(blake3::hash(&payload).as_bytes());
-    out.extend_from_slice(&payload);
-    out
+pub(crate) fn encode(key: &[u8; 32], blobs: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+    FORM.seal(key, blobs)
 }
 
 pub(crate) fn decode(bytes: &[u8], key: &[u8; 32]) -> Result<Saved, CacheError> {
-    if bytes.len() < HEADER || bytes[..4] != MAGIC || bytes[4..8] != FORMAT.to_le_bytes() {
-        return Err(CacheError::Format);
-    }
-    let payload = &bytes[HEADER..];
-    if bytes[40..72] != *blake3::hash(payload).as_bytes() {
-        return Err(CacheError::Damaged);
-    }
-    if bytes[8..40] != *key {
-        return Err(CacheError::Stale);
-    }
-    let blobs = postcard::from_bytes(payload).map_err(|_| CacheError::Damaged)?;
+    let blobs = FORM.open(bytes, key)?;
     Ok(Saved { blobs })
 }
 
@@ -115,6 +107,10 @@ fn raw<T: bytemuck::Pod>(h: &mut blake3::Hasher, v: &[T]) {
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
     raw(h, &mesh.positions);
     raw(h, mesh.topology.triangles());
+    if let Some(strands) = mesh.topology.strands() {
+        raw(h, strands.offsets());
+        raw(h, strands.guides());
+    }
     raw(h, mesh.normals.as_deref().unwrap_or_default());
     raw(h, mesh.tangents.as_deref().unwrap_or_default());
     for uv in &mesh.uvs {

@@ -8,6 +8,7 @@ mod outputs;
 mod parameters;
 mod rest_offsets;
 pub(crate) mod run;
+mod state;
 mod workspace;
 
 use crate::bind::{BindError, BoundGraph, InputBinding};
@@ -22,6 +23,7 @@ pub(crate) use parameters::find_parameter;
 pub use parameters::{ParameterError, ParameterState};
 pub use rest_offsets::RestOffsetError;
 use sinew_deform::{Par, ParameterValue};
+pub use state::StateError;
 use std::sync::Arc;
 use workspace::{Given, Steps, Workspace};
 
@@ -34,7 +36,6 @@ pub struct Instance {
     previous: Vec<Option<Buffer>>,
     parameters: ParameterState,
     value_inputs: Vec<Vec<f32>>,
-    frames_done: u64,
 }
 
 impl Instance {
@@ -60,7 +61,6 @@ impl Instance {
             previous,
             parameters: ParameterState::new(&graph),
             value_inputs: inputs.map(|i| vec![0.0; i.count]).collect(),
-            frames_done: 0,
             work,
             graph,
         }
@@ -141,19 +141,18 @@ impl Instance {
             parameters: &self.parameters,
             par,
         };
+        let is_first = self.work.is_fresh;
         self.work.run(&self.graph, given, done)?;
-        if self.frames_done == 0 {
+        if is_first {
             self.copy_to_previous();
         }
-        self.frames_done += 1;
         Ok(())
     }
 
     /// Forgets the frames so far: solvers start anew, and after the next frame previous equals current.
-    /// Parameters stay. Allocates.
+    /// Parameters stay.
     pub fn reset(&mut self) {
-        self.work.reset(&self.graph);
-        self.frames_done = 0;
+        self.work.is_fresh = true;
     }
 
     fn swap_previous(&mut self) {

@@ -22,16 +22,17 @@ mod keyed;
 mod plan;
 mod program;
 mod schema;
+mod sealed;
 mod value;
 
-pub use bind::{BindError, BoundGraph, InputBinding};
+pub use bind::{BindError, BoundGraph, InputBinding, NodeWarning};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use edit::{EditError, NodeEdit, edit_node};
 pub use instance::{
     Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError,
-    UpdateError,
+    StateError, UpdateError,
 };
 pub use kernel::{
     BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, SUMMARY as KERNEL_SUMMARY,

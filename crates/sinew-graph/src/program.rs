@@ -67,7 +67,7 @@ pub enum PortPlace {
     Mesh([Option<Place>; MESH_ATTRIBUTES]),
     /// A pose.
     Pose(Place),
-    /// A mask, values or lines.
+    /// A mask, values, lines or a field.
     Array(Place),
 }
 
@@ -84,6 +84,8 @@ pub enum Link {
     Values(usize),
     /// That many lines.
     Lines(usize),
+    /// A field of that many words.
+    Field(usize),
 }
 
 /// Why the host does not run a step where a graphics device runs the graph.
@@ -184,6 +186,8 @@ pub enum OutputPlace {
     Floats(Place),
     /// Lines.
     Lines(Place),
+    /// A field.
+    Field(Place),
 }
 
 /// Steps, buffers and outputs of a bound graph.
@@ -256,7 +260,9 @@ impl Program {
             OutputPlace::Mesh { attributes, .. } => attributes.iter().flatten().any(is_it),
             // The caller has the pose already.
             OutputPlace::Pose(_) => false,
-            OutputPlace::Floats(place) | OutputPlace::Lines(place) => is_it(place),
+            OutputPlace::Floats(place) | OutputPlace::Lines(place) | OutputPlace::Field(place) => {
+                is_it(place)
+            }
         })
     }
 }

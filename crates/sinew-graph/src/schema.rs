@@ -55,7 +55,15 @@ fn node_schema(desc: &NodeDesc) -> Value {
     properties.insert("doc".into(), json!({ "type": "string" }));
     let mut required = vec!["node"];
     for port in desc.inputs {
-        properties.insert(port.name.into(), json!({ "$ref": "#/$defs/link", "description": format!("{}: {}", port.ty.as_str(), port.doc) }));
+        let description = format!("{}: {}", port.ty.as_str(), port.doc);
+        let link = json!({ "$ref": "#/$defs/link" });
+        let list = json!({ "type": "array", "items": link, "maxItems": u32::from(port.more) + 1 });
+        let mut schema = match port.more {
+            0 => link,
+            _ => json!({ "anyOf": [link, list] }),
+        };
+        schema["description"] = json!(description);
+        properties.insert(port.name.into(), schema);
         if port.required {
             required.push(port.name);
         }

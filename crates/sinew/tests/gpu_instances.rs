@@ -144,7 +144,7 @@ fn previous_is_the_frame_before() {
     let mut before: Option<Vec<[f32; 3]>> = None;
     for i in 0..5 {
         if i == 3 {
-            one.reset().expect("works");
+            one.reset();
             before = None;
         }
         let value = ParameterValue::Float(f64::from(i) / 4.0);

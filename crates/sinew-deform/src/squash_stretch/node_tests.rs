@@ -5,8 +5,8 @@ use super::*;
 use crate::local_frame::Axis;
 use crate::local_frame::test_support::{Kernel, moved, run};
 use crate::{
-    BindContext, BindInput, Inputs, OutputValue, Outputs, Par, ParameterValue, ReadLog,
-    UpdateContext,
+    BindContext, BindInput, BindWarnings, Inputs, OutputValue, Outputs, Par, ParameterValue,
+    ReadLog, UpdateContext,
 };
 use sinew_geom::{Affine, Quat, Vec3};
 
@@ -42,6 +42,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         ports: DESC.inputs,
         parameters,
         fixed: &[],
+        warnings: &BindWarnings::new(),
     };
     let bound = (DESC.bind)(&context).expect("binds");
     let mut positions = vec![[9.0; 3]; 3];
@@ -60,6 +61,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
     bound.update(UpdateContext {
         time_secs: 0.0,
         dt_secs: 0.0,
+        is_first: true,
         par: Par::Seq,
         parameters,
         inputs: Inputs {

@@ -164,10 +164,11 @@ impl FrameData {
         nodes: &[NodeOnDevice],
         phase: Phase,
         instance: usize,
-        frame: &Frame<'_>,
+        moment: Moment<'_>,
         parameters: &ParameterState,
         host: &HostSteps,
     ) -> Result<(), GpuError> {
+        let frame = moment.frame;
         for node in nodes.iter().filter(|n| n.phase == phase) {
             let values = &mut self.values[node.index];
             if phase == Phase::Update {
@@ -177,7 +178,7 @@ impl FrameData {
             let regions = &self.regions[self.of_node[node.index].clone()];
             let mut data = slices(bytes, regions, instance);
             let inputs = host.inputs(&node.step, frame);
-            let frame = device_frame(node, frame, values, &inputs, &self.log);
+            let frame = device_frame(node, moment, values, &inputs, &self.log);
             node.step.bound.write_device_frame(&frame, &mut data);
             if let Some(batches) = self.batches.node(node.index) {
                 let passes = batches.begin_list();
@@ -228,10 +229,17 @@ impl FrameData {
     }
 }
 
+/// A frame of one character.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment<'a> {
+    pub(super) frame: &'a Frame<'a>,
+    pub(super) is_first: bool,
+}
+
 /// What a node sees of a frame.
 fn device_frame<'a>(
     node: &NodeOnDevice,
-    frame: &Frame<'_>,
+    Moment { frame, is_first }: Moment<'_>,
     values: &'a [ParameterValue],
     inputs: &'a [Option<InputValue<'a>>],
     log: &'a ReadLog,
@@ -240,6 +248,7 @@ fn device_frame<'a>(
     DeviceFrame {
         time_secs: frame.time_secs,
         dt_secs: frame.dt_secs,
+        is_first,
         parameters: Parameters {
             descs: desc.parameters,
             values,

@@ -1,7 +1,7 @@
 //! A bound graph on one device: what all its instances share.
 
 use super::batches::Batch;
-use super::frame_data::FrameData;
+use super::frame_data::{FrameData, Moment};
 use super::group::{self, Group, PassText};
 use super::instances::GpuInstances;
 use super::launch::{self, Buffers};
@@ -325,7 +325,11 @@ impl Shared {
         let frame = Frame::default();
         data.begin_frame();
         let host = HostSteps::new(&self.graph);
-        data.write(&self.nodes, Phase::Setup, 0, &frame, &parameters, &host)?;
+        let moment = Moment {
+            frame: &frame,
+            is_first: true,
+        };
+        data.write(&self.nodes, Phase::Setup, 0, moment, &parameters, &host)?;
         data.end_frame();
         let block = Buffer::from_slice(&self.gpu, "setup data", data.block(), BufferUse::Storage)?;
         let buffers = SetupBuffers {

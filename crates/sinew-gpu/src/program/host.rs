@@ -70,8 +70,4 @@ impl HostSide {
             encoder.copy_buffer_to_buffer(block, output.start, to.raw(), 0, bytes);
         }
     }
-
-    pub(super) fn reset(&mut self) {
-        self.characters.iter_mut().for_each(HostSteps::reset);
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::batches::Batch;
 use super::bounds::OutputBounds;
-use super::frame_data::FrameData;
+use super::frame_data::{FrameData, Moment};
 use super::graph::{LaunchPlan, Shared, block_binding, bound, each_launch};
 use super::group::Group;
 use super::host::HostSide;
@@ -37,6 +37,8 @@ pub struct GpuInstances {
     /// By output of the graph; empty until somebody asks for them.
     pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
+    /// By character: whether the frame that comes next is a first one.
+    is_fresh: Vec<bool>,
     pub(super) readback: Readback,
     pub(super) moved: Vec<[f32; 3]>,
     pub(super) host: HostSide,
@@ -166,6 +168,7 @@ impl GpuInstances {
             batch: batch.transpose()?,
             bounds: Vec::new(),
             frames_done: 0,
+            is_fresh: vec![true; count],
             readback: Readback::new(),
             moved: Vec::new(),
         };
@@ -260,8 +263,10 @@ impl GpuInstances {
             let host = &mut self.host.characters[instance];
             host.update(frame, parameters)?;
             let nodes = &self.shared.nodes;
+            let is_first = self.is_fresh[instance];
+            let moment = Moment { frame, is_first };
             self.data
-                .write(nodes, Phase::Update, instance, frame, parameters, host)?;
+                .write(nodes, Phase::Update, instance, moment, parameters, host)?;
         }
         let gpu = &self.shared.gpu;
         if let (Some(numbers), Some(buffer)) = (self.data.end_frame(), &self.batch)
@@ -298,15 +303,32 @@ impl GpuInstances {
                 launch.record(&mut pass, odd, batch);
             }),
         }
-        if self.frames_done == 0 {
-            for (memory, before) in &self.previous {
-                if let Some(now) = self.buffers.get(memory) {
-                    let bytes = now.bytes();
-                    encoder.copy_buffer_to_buffer(now.raw(), 0, before.raw(), 0, bytes);
-                }
+        self.record_first(encoder);
+        self.frames_done += 1;
+    }
+
+    /// Where the frame that was recorded last is a character's first, the one before becomes the same.
+    fn record_first(&mut self, encoder: &mut wgpu::CommandEncoder) {
+        let odd = self.is_odd();
+        let characters = self.is_fresh.chunk_by(|a, b| a == b);
+        let mut first = 0;
+        for run in characters {
+            let run_starts = first;
+            first += run.len();
+            if !run[0] {
+                continue;
+            }
+            for (memory, other) in &self.previous {
+                let Some(one) = self.buffers.get(memory) else {
+                    continue;
+                };
+                let (now, before) = if odd { (other, one) } else { (one, other) };
+                let each = now.bytes() / self.count as u64;
+                let (start, bytes) = (run_starts as u64 * each, run.len() as u64 * each);
+                encoder.copy_buffer_to_buffer(now.raw(), start, before.raw(), start, bytes);
             }
         }
-        self.frames_done += 1;
+        self.is_fresh.fill(false);
     }
 
     fn each_launch(&self, run: &mut dyn FnMut(&Launch, Option<Batch>)) {
@@ -400,21 +422,30 @@ impl GpuInstances {
         Ok(range.and_then(|r| block.get(r)).map(<[u8]>::to_vec))
     }
 
-    /// Forgets the frames so far: after the next one previous equals current. State of nodes on the device becomes zero again, that of
-    /// drivers on the host what it was at first.
+    /// Forgets the frames so far: state starts anew, and after the next frame the one before equals it. Parameters stay.
+    pub fn reset(&mut self) {
+        (0..self.count).for_each(|character| self.forget(character));
+    }
+
+    /// As [`Self::reset`], for one character of the crowd.
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`].
-    pub fn reset(&mut self) -> Result<(), GpuError> {
-        self.frames_done = 0;
-        self.host.reset();
-        let scratch = self.buffers.iter();
-        let scratch = scratch.filter(|(m, _)| matches!(m, Memory::Scratch { .. }));
-        self.shared.gpu.submit("reset", |encoder| {
-            scratch.for_each(|(_, buffer)| buffer.clear(encoder));
-            Ok(())
-        })?;
+    /// [`GpuError::NoInstance`].
+    pub fn reset_one(&mut self, instance: usize) -> Result<(), GpuError> {
+        let count = self.count;
+        if instance >= count {
+            return Err(GpuError::NoInstance {
+                found: instance,
+                count,
+            });
+        }
+        self.forget(instance);
         Ok(())
+    }
+
+    fn forget(&mut self, character: usize) {
+        self.is_fresh[character] = true;
+        self.host.characters[character].reset();
     }
 
     /// Bytes on the device that are not shared.

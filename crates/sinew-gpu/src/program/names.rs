@@ -173,6 +173,7 @@ fn input(
         }
         PortType::Pose => return,
         PortType::Mask | PortType::Values => read("", place[0], Part::Whole, "f32"),
+        PortType::Field => read("", place[0], Part::Whole, "u32"),
         PortType::Buffer(element) => read("", place[0], Part::Whole, element.wgsl()),
         PortType::Lines => {
             read("_from", place[0], Part::LineFrom, "vec3f");
@@ -209,6 +210,10 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
         PortType::Lines => {
             let memory = place[0];
             out.push((format!("write_{name}"), Given::WriteLine { memory }));
+        }
+        PortType::Field => {
+            let (memory, ty) = (place[0], "u32");
+            out.push((format!("write_{name}"), Given::Write { memory, ty }));
         }
         PortType::Buffer(element) => {
             let (memory, ty) = (place[0], element.wgsl());

@@ -72,7 +72,7 @@ pub(super) fn output_memories(graph: &BoundGraph) -> Vec<Memory> {
                     out.extend(attributes[attribute.index()].map(|p| Memory::at(p, attribute)));
                 }
             }
-            OutputPlace::Floats(place) | OutputPlace::Lines(place) => {
+            OutputPlace::Floats(place) | OutputPlace::Lines(place) | OutputPlace::Field(place) => {
                 out.push(Memory::at(*place, MeshAttribute::Positions));
             }
             OutputPlace::Pose(_) => {}

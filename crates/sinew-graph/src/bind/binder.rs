@@ -3,15 +3,16 @@
 use super::layout::{Layout, PendingOutput, PendingStep};
 use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
-use super::{BindError, BoundGraph, InputBinding, fixed};
+use super::{BindError, BoundGraph, InputBinding, NodeWarning, fixed};
 use crate::cache::Saved;
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
-    AttributeEffect, BindContext, BindInput, BoundNode, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
-    NodeError, NodeKind, Par, ParameterValue, Parameters, Phase, PortDesc, PortType, ReadLog,
+    AttributeEffect, BindContext, BindInput, BindWarnings, BoundNode, MESH_ATTRIBUTES,
+    MeshAttribute, MeshEffect, NodeError, NodeKind, Par, ParameterValue, Parameters, Phase,
+    PortDesc, PortType, ReadLog,
 };
 use sinew_geom::{Mesh, Rig};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub(super) struct Binder<'a> {
     parameters: Vec<ParameterValue>,
     /// Normals and tangents made for positions before.
     pub(super) frames: Vec<Frames>,
+    warnings: Vec<NodeWarning>,
 }
 
 pub(super) fn bind(
@@ -56,6 +58,7 @@ pub(super) fn bind(
         bound: Vec::new(),
         parameters: values,
         frames: Vec::new(),
+        warnings: Vec::new(),
     };
     b.bind_inputs(inputs)?;
     for node in plan.nodes() {
@@ -65,6 +68,7 @@ pub(super) fn bind(
     }
     let outputs = b.output_values()?;
     let parameter_values = std::mem::take(&mut b.parameters);
+    let warnings = std::mem::take(&mut b.warnings);
     let program = b.finish(&outputs);
     let setup = run::run_setup(&program, inputs, par)?;
     let given = parameters.iter();
@@ -75,6 +79,7 @@ pub(super) fn bind(
         program,
         setup,
         parameters: parameter_values,
+        warnings,
         overridden,
         plan,
     })
@@ -200,7 +205,14 @@ impl Binder<'_> {
         self.check_masks(node, &inputs)?;
         self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
-        let bound = self.call_bind(node, &inputs, &parameters)?;
+        let (bound, warnings) = self.call_bind(node, &inputs, &parameters)?;
+        let warning = |message| NodeWarning {
+            place: node.place.clone(),
+            node: node.name.clone(),
+            kind: node.desc.name,
+            message,
+        };
+        self.warnings.extend(warnings.into_iter().map(warning));
         self.check_values(node, bound.as_ref())
             .map_err(|source| refused(node, source))?;
         let (values, outputs) = self
@@ -262,9 +274,10 @@ impl Binder<'_> {
         node: &PlanNode,
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
-    ) -> Result<Box<dyn BoundNode>, BindError> {
+    ) -> Result<(Box<dyn BoundNode>, Vec<String>), BindError> {
         let bind_inputs = self.link_inputs(node, inputs);
         let log = ReadLog::new();
+        let warnings = BindWarnings::new();
         let fixed = fixed(&node.parameters);
         let context = BindContext {
             inputs: &bind_inputs,
@@ -275,6 +288,7 @@ impl Binder<'_> {
                 log: &log,
             },
             fixed: &fixed,
+            warnings: &warnings,
         };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
         let result = match (blob, node.desc.restore, &node.kernel) {
@@ -283,10 +297,9 @@ impl Binder<'_> {
             _ => (node.desc.bind)(&context),
         };
         // A wrong read explains whatever else went wrong.
-        log.check()
-            .map_err(NodeError::from)
-            .and(result)
-            .map_err(|source| refused(node, source))
+        let bound = log.check().map_err(NodeError::from).and(result);
+        let bound = bound.map_err(|source| refused(node, source))?;
+        Ok((bound, warnings.into_messages()))
     }
 
     /// What is linked to a node, as setup sees it.
@@ -302,6 +315,7 @@ impl Binder<'_> {
                 Link::Mask => BindInput::Mask,
                 Link::Values(n) => BindInput::Values(n),
                 Link::Lines(n) => BindInput::Lines(n),
+                Link::Field(n) => BindInput::Field(n),
             })
         };
         inputs
@@ -360,7 +374,7 @@ impl Binder<'_> {
                     (Value::Pose { input, location }, PendingOutput::Pose(id))
                 }
                 PortType::Mask => self.plan_array(port, vertex_count, phase),
-                PortType::Values | PortType::Lines | PortType::Buffer(_) => {
+                PortType::Values | PortType::Lines | PortType::Field | PortType::Buffer(_) => {
                     self.plan_array(port, bound.output_len(port.name), phase)
                 }
             };
@@ -503,6 +517,7 @@ fn link(value: &Value, port: &PortDesc) -> Link {
         Value::Array(a) => match port.ty {
             PortType::Mask => Link::Mask,
             PortType::Lines => Link::Lines(a.len),
+            PortType::Field => Link::Field(a.len),
             PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
                 Link::Values(a.len)
             }

@@ -6,8 +6,8 @@ use super::layout::{PendingOutput, PendingStep};
 use super::value::Value;
 use crate::program::NotOnHost;
 use sinew_deform::{
-    BindContext, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, Phase, PortDesc, PortType,
-    ReadLog,
+    BindContext, BindWarnings, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, Phase,
+    PortDesc, PortType, ReadLog,
 };
 
 impl Binder<'_> {
@@ -101,6 +101,7 @@ impl Binder<'_> {
                 log: &log,
             },
             fixed: &fixed(&node.parameters),
+            warnings: &BindWarnings::new(),
         };
         !bound.runs_on_processor() || bound.device(&context).is_some()
     }

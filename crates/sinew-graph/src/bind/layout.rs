@@ -91,7 +91,7 @@ impl Layout {
             phase,
             live: false,
             last_use: 0,
-            kept: false,
+            kept: lasts(content),
             output: false,
             host: false,
             buffer: None,
@@ -307,9 +307,19 @@ impl Layout {
             },
             Value::Pose { location, .. } => OutputPlace::Pose(self.place(*location)?),
             Value::Array(a) if ty == PortType::Lines => OutputPlace::Lines(self.place(a.location)?),
+            Value::Array(a) if ty == PortType::Field => OutputPlace::Field(self.place(a.location)?),
             Value::Array(a) => OutputPlace::Floats(self.place(a.location)?),
         })
     }
+}
+
+/// Fields are rebuilt only where something moved, so that no other buffer may take their place.
+fn lasts(content: Content) -> bool {
+    let element = match content {
+        Content::Array { element, .. } => Some(element),
+        Content::Pose { .. } => None,
+    };
+    element == PortType::Field.element()
 }
 
 /// Attributes of meshes are what renderers want of two frames.

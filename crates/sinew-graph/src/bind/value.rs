@@ -26,7 +26,7 @@ pub(super) struct MeshValue {
     pub(super) stale: [bool; MESH_ATTRIBUTES],
 }
 
-/// A mask, values or lines on a link.
+/// A mask, values, lines or a field on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArrayValue {
     pub(super) location: Location,

@@ -25,6 +25,9 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
     if let Some(twice) = repeated(&outputs) {
         return Some(format!("two outputs are called '{twice}'"));
     }
+    if let Some(fault) = list_fault(desc.inputs) {
+        return Some(fault);
+    }
     if let Some(port) = desc.inputs.iter().find(|p| p.effect.is_some()) {
         return Some(format!("its input '{}' has an effect", port.name));
     }
@@ -34,6 +37,23 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
     desc.outputs
         .iter()
         .find_map(|port| output_fault(desc, port))
+}
+
+/// The ports of a list follow each other, all of one type; what the document leaves out of it must not be required.
+fn list_fault(inputs: &[PortDesc]) -> Option<String> {
+    let first = |(i, port): (usize, &PortDesc)| {
+        let more = usize::from(port.more);
+        let rest = inputs.get(i + 1..i + 1 + more);
+        let fits = |p: &PortDesc| p.ty == port.ty && !p.required && p.more == 0;
+        let holds = rest.is_some_and(|rest| rest.iter().all(fits));
+        (!holds).then(|| {
+            format!(
+                "the list that begins with its input '{}' lacks {more} optional inputs of that type behind it",
+                port.name
+            )
+        })
+    };
+    inputs.iter().enumerate().find_map(first)
 }
 
 fn parameter_fault(p: &ParameterDesc) -> Option<String> {
@@ -110,6 +130,7 @@ fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
             | PortType::Pose
             | PortType::Values
             | PortType::Lines
+            | PortType::Field
             | PortType::Buffer(_),
             None,
         ) => None,

@@ -225,19 +225,8 @@ impl Collector<'_> {
             .collect();
         for m in json.members().unwrap_or_default() {
             if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
-                match m.value.text() {
-                    Some(link) => links[i] = Some((link.to_owned(), m.value.span.clone())),
-                    None => {
-                        let message =
-                            format!("input '{}' of '{name}' is {}", m.key, m.value.describe());
-                        self.reporter(scope).error(
-                            "wrong_type",
-                            &m.value.span,
-                            message,
-                            "expected the name of an input, a node, or node.port",
-                        );
-                    }
-                }
+                let more = usize::from(desc.inputs[i].more);
+                self.read_links(scope, name, m, &mut links[i..=i + more]);
             } else if let Some(i) = desc.parameters.iter().position(|p| p.name == m.key) {
                 if let Some(source) = self.read_source(scope, &desc.parameters[i], m) {
                     parameters[i] = source;
@@ -277,6 +266,45 @@ impl Collector<'_> {
             links,
             parameters,
         });
+    }
+
+    /// The link, or the list of links, at an input; a list fills the ports of its list in order.
+    fn read_links(
+        &mut self,
+        scope: usize,
+        node: &str,
+        m: &Member,
+        links: &mut [Option<(String, Range<usize>)>],
+    ) {
+        let what = format!("input '{}' of '{node}'", m.key);
+        let is_list = links.len() > 1 && m.value.array().is_some();
+        let items = match m.value.array() {
+            Some(items) if is_list => items,
+            _ => std::slice::from_ref(&m.value),
+        };
+        if items.len() > links.len() {
+            let message = format!("{what} has {} links", items.len());
+            let help = format!("expected {} at most", links.len());
+            self.reporter(scope)
+                .error("too_many_links", &m.value.span, message, help);
+            return;
+        }
+        for (item, port) in items.iter().zip(links) {
+            let Some(link) = item.text() else {
+                let message = format!("{what} is {}", item.describe());
+                let help = "expected the name of an input, a node, or node.port";
+                self.reporter(scope)
+                    .error("wrong_type", &item.span, message, help);
+                continue;
+            };
+            if port.is_some() {
+                let message = format!("{what}: '{link}' takes the place of another link");
+                let help = "give the list, or its inputs one by one";
+                self.reporter(scope)
+                    .error("linked_twice", &item.span, message, help);
+            }
+            *port = Some((link.to_owned(), item.span.clone()));
+        }
     }
 
     fn unknown_port(&mut self, scope: usize, desc: &NodeDesc, m: &Member) {

@@ -108,9 +108,9 @@ impl HostSteps {
         }
     }
 
-    /// Forgets the frames so far: nodes with state start anew. Allocates.
+    /// Forgets the frames so far: nodes with state start anew.
     pub fn reset(&mut self) {
-        self.work.reset(&self.graph);
+        self.work.is_fresh = true;
     }
 
     /// Bytes of the host's memory.

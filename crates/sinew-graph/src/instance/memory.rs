@@ -3,7 +3,7 @@
 use super::Frame;
 use crate::bind::InputBinding;
 use crate::program::{BufferDesc, Content, Place};
-use bytemuck::cast_slice;
+use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_deform::{Element, Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
 use sinew_geom::{Mesh, Pose};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ pub(crate) enum Buffer {
     Vec3(Vec<[f32; 3]>),
     Vec4(Vec<[f32; 4]>),
     Line(Vec<Line>),
+    Uint(Vec<u32>),
     Pose(Box<Pose>),
 }
 
@@ -34,8 +35,9 @@ impl Buffer {
                 Element::Vec3 => Self::Vec3(vec![[0.0; 3]; len]),
                 Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
                 Element::Line => Self::Line(vec![Line::default(); len]),
+                Element::Uint => Self::Uint(vec![0; len]),
                 // On graphics devices only; whoever needs them is refused before.
-                Element::Int | Element::Uint | Element::Vec2 => Self::default(),
+                Element::Int | Element::Vec2 => Self::default(),
             },
             Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
                 Some(InputBinding::Pose(rig)) => rig.rest_pose(),
@@ -50,6 +52,7 @@ impl Buffer {
             Self::Vec3(v) => size_of_val(v.as_slice()),
             Self::Vec4(v) => size_of_val(v.as_slice()),
             Self::Line(v) => size_of_val(v.as_slice()),
+            Self::Uint(v) => size_of_val(v.as_slice()),
             Self::Pose(pose) => {
                 size_of_val(pose.locals.as_slice())
                     + size_of_val(pose.scene_from_node.as_slice())
@@ -66,6 +69,7 @@ impl Buffer {
             (Self::Vec3(a), Self::Vec3(b)) => a.copy_from_slice(b),
             (Self::Vec4(a), Self::Vec4(b)) => a.copy_from_slice(b),
             (Self::Line(a), Self::Line(b)) => a.copy_from_slice(b),
+            (Self::Uint(a), Self::Uint(b)) => a.copy_from_slice(b),
             (Self::Pose(a), Self::Pose(b)) => a.clone_from(b),
             _ => {}
         }
@@ -78,8 +82,24 @@ impl Buffer {
             Self::Vec3(v) => cast_slice(v),
             Self::Vec4(v) => cast_slice(v),
             Self::Line(v) => cast_slice(v),
+            Self::Uint(v) => cast_slice(v),
             Self::Pose(_) => return None,
         })
+    }
+
+    /// Takes over the elements of an array of the same length; poses stay what they are.
+    pub(crate) fn copy_from_bytes(&mut self, bytes: &[u8]) {
+        let own: &mut [u8] = match self {
+            Self::Float(v) => cast_slice_mut(v),
+            Self::Vec3(v) => cast_slice_mut(v),
+            Self::Vec4(v) => cast_slice_mut(v),
+            Self::Line(v) => cast_slice_mut(v),
+            Self::Uint(v) => cast_slice_mut(v),
+            Self::Pose(_) => return,
+        };
+        if own.len() == bytes.len() {
+            own.copy_from_slice(bytes);
+        }
     }
 
     pub(crate) fn floats(&self) -> Option<&[f32]> {
@@ -103,6 +123,12 @@ impl Buffer {
     pub(crate) fn lines(&self) -> Option<&[Line]> {
         match self {
             Self::Line(v) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn words(&self) -> Option<&[u32]> {
+        match self {
+            Self::Uint(v) => Some(v),
             _ => None,
         }
     }
@@ -188,6 +214,11 @@ impl<'a> Sources<'a> {
 
     pub(crate) fn lines(&self, place: Place) -> Option<&'a [Line]> {
         self.buffer(place)?.lines()
+    }
+
+    /// Of a field.
+    pub(crate) fn words(&self, place: Place) -> Option<&'a [u32]> {
+        self.buffer(place)?.words()
     }
 
     pub(crate) fn pose(&self, place: Place) -> Option<&'a Pose> {

@@ -95,6 +95,14 @@ impl Instance {
         }
     }
 
+    /// The words of the field output of that name.
+    pub fn field_output(&self, name: &str) -> Option<&[u32]> {
+        match self.output(name)? {
+            OutputPlace::Field(place) => self.sources().words(*place),
+            _ => None,
+        }
+    }
+
     /// The pose output of that name, where a node made it; a pose input that is an output, too, is the caller's own.
     pub fn pose_output(&self, name: &str) -> Option<&Pose> {
         match self.output(name)? {

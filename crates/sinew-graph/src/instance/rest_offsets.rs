@@ -68,7 +68,10 @@ fn check_read(program: &Program, mesh: usize, input: &str) -> Result<(), RestOff
     let mut steps = program.steps(Phase::Update).iter();
     let is_output = program.outputs().iter().any(|output| match output {
         OutputPlace::Mesh { attributes, .. } => attributes[positions] == Some(Place::Rest(mesh)),
-        OutputPlace::Pose(_) | OutputPlace::Floats(_) | OutputPlace::Lines(_) => false,
+        OutputPlace::Pose(_)
+        | OutputPlace::Floats(_)
+        | OutputPlace::Lines(_)
+        | OutputPlace::Field(_) => false,
     });
     if is_output || steps.any(|s| s.inputs.iter().any(|port| reads(port, mesh))) {
         return Ok(());

@@ -36,6 +36,7 @@ impl StepState {
 pub(super) struct Moment {
     pub(super) time_secs: f64,
     pub(super) dt_secs: f64,
+    pub(super) is_first: bool,
     pub(super) par: Par,
 }
 
@@ -56,6 +57,7 @@ pub(crate) fn run_setup(
     let moment = Moment {
         time_secs: 0.0,
         dt_secs: 0.0,
+        is_first: true,
         par,
     };
     let steps = program.setup_steps.iter();
@@ -167,6 +169,7 @@ fn call(
     step.bound.update(UpdateContext {
         time_secs: moment.time_secs,
         dt_secs: moment.dt_secs,
+        is_first: moment.is_first,
         par: moment.par,
         parameters: Parameters {
             descs: step.desc.parameters,
@@ -241,6 +244,7 @@ fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
         }
         Taken::One(_, Buffer::Pose(pose)) => Some(OutputValue::Pose(pose)),
         Taken::One(_, Buffer::Line(v)) => Some(OutputValue::Lines(v)),
+        Taken::One(_, Buffer::Uint(v)) => Some(OutputValue::Field(v)),
         Taken::One(_, Buffer::Float(v)) => Some(match ty {
             PortType::Mask => OutputValue::Mask(v),
             _ => OutputValue::Values(v),
@@ -259,6 +263,7 @@ pub(super) fn input_value<'a>(
         PortPlace::Pose(place) => InputValue::Pose(sources.pose(place)?),
         PortPlace::Array(place) => match ty {
             PortType::Lines => InputValue::Lines(sources.lines(place)?),
+            PortType::Field => InputValue::Field(sources.words(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),
             PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
                 InputValue::Values(sources.floats(place)?)

@@ -4,9 +4,11 @@ use super::frame::{Frame, UpdateError};
 use super::memory::Buffer;
 use super::parameters::ParameterState;
 use super::run::{Moment, StepState, Surroundings, run_step};
+use super::state::StateError;
 use crate::bind::BoundGraph;
 use crate::program::{Place, PortPlace, Step};
 use sinew_deform::Par;
+use std::collections::BTreeMap;
 
 /// Which update steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub(super) struct Workspace {
     states: Vec<Option<StepState>>,
     /// Rest positions of its own, by mesh of the program; empty for those that are as they were bound.
     pub(super) moved_rest: Vec<Vec<[f32; 3]>>,
+    /// Whether the frame that comes next is a first one.
+    pub(super) is_fresh: bool,
 }
 
 /// What comes from outside with a frame.
@@ -51,6 +55,7 @@ impl Workspace {
                 buffers: Vec::new(),
                 states: Vec::new(),
                 moved_rest: Vec::new(),
+                is_fresh: true,
             };
         }
         let buffer = |desc: &_| Buffer::new(desc, &graph.inputs);
@@ -67,6 +72,7 @@ impl Workspace {
                 .map(|s| steps.take(s).then(|| StepState::new(s)))
                 .collect(),
             moved_rest: vec![Vec::new(); program.meshes.len()],
+            is_fresh: true,
         }
     }
 
@@ -88,6 +94,7 @@ impl Workspace {
         let moment = Moment {
             time_secs,
             dt_secs: given.frame.dt_secs,
+            is_first: self.is_fresh,
             par: given.par,
         };
         let steps = graph.program.update_steps.iter().zip(&mut self.states);
@@ -102,17 +109,36 @@ impl Workspace {
             })?;
             done(step);
         }
+        self.is_fresh = false;
         Ok(())
     }
 
-    /// Solvers and whatever else has state start anew. Allocates.
-    pub(super) fn reset(&mut self, graph: &BoundGraph) {
+    /// State of its nodes, by name; those without are not in it.
+    pub(super) fn save_state(&self, graph: &BoundGraph) -> BTreeMap<String, Vec<u8>> {
+        let steps = graph.program.update_steps.iter().zip(&self.states);
+        let of = |(step, state): (&Step, &Option<StepState>)| {
+            let bytes = step.bound.save_state(state.as_ref()?.scratch.as_ref());
+            (!bytes.is_empty()).then(|| (step.name.clone(), bytes))
+        };
+        steps.filter_map(of).collect()
+    }
+
+    /// Brings it back; nodes that are not in `saved` get nothing.
+    pub(super) fn restore_state(
+        &mut self,
+        graph: &BoundGraph,
+        saved: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<(), StateError> {
         let steps = graph.program.update_steps.iter().zip(&mut self.states);
-        for (step, state) in steps {
-            if let Some(state) = state {
-                state.scratch = step.bound.new_scratch();
-            }
+        for (step, state) in steps.filter_map(|(step, state)| Some((step, state.as_mut()?))) {
+            let bytes = saved.get(&step.name).map_or(&[][..], Vec::as_slice);
+            let restored = step.bound.restore_state(bytes, state.scratch.as_mut());
+            restored.map_err(|source| StateError::Node {
+                node: step.name.clone(),
+                source,
+            })?;
         }
+        Ok(())
     }
 
     /// Whether a step here reads the rest positions of a mesh.

@@ -100,13 +100,9 @@ impl Player {
 
     /// Makes the next frame a first one: no time has passed, solvers start anew, and the frame before equals it. Parameters that were
     /// set stay.
-    ///
-    /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
-    pub fn restart(&mut self) -> Result<(), PlayError> {
-        self.runner.reset()?;
+    pub fn restart(&mut self) {
+        self.runner.reset();
         self.last = None;
-        Ok(())
     }
 
     /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.

@@ -77,16 +77,12 @@ impl Runner {
     }
 
     /// Forgets the frames so far: solvers start anew, and after the next frame the one before equals it. Parameters stay.
-    ///
-    /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
-    pub fn reset(&mut self) -> Result<(), PlayError> {
+    pub fn reset(&mut self) {
         match self {
             Self::Processor(instance) => instance.reset(),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => instances.reset()?,
+            Self::Graphics(instances) => instances.reset(),
         }
-        Ok(())
     }
 
     /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.

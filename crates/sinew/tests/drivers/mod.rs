@@ -1,9 +1,10 @@
-//! Small drivers without kernels, and other nodes that graphics devices meet.
+//! Small drivers without kernels, a solver, and other nodes that graphics devices meet.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use sinew::deform::{
-    AttributeRead, BindContext, BoundNode, DeviceNode, MeshEffect, MeshReads, NodeDesc, NodeError,
-    NodeKind, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
+    AttributeRead, BindContext, BoundNode, DeviceArray, DeviceFrame, DeviceFrameData, DeviceNode,
+    DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc,
+    Parameters, PortDesc, PortType, REGISTRY, UpdateContext,
 };
 use std::any::Any;
 
@@ -131,9 +132,123 @@ fn total(mut context: UpdateContext<'_>) {
     ) else {
         return;
     };
+    if context.is_first {
+        *sum = 0.0;
+    }
     *sum += gain * first;
     out.copy_from_slice(&[*sum, gain * first]);
 }
+
+/// How much of the way to the target is left after a frame; as 32 bits, so that devices have the same number.
+fn left(parameters: &Parameters<'_>, dt_secs: f64) -> f32 {
+    (-parameters.float("rate") * dt_secs).exp() as f32
+}
+
+/// A mesh that lags behind another: the simplest solver.
+#[derive(Debug)]
+struct Lag {
+    vertices: usize,
+}
+
+impl BoundNode for Lag {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(vec![[0.0_f32; 3]; self.vertices])
+    }
+    fn scratch_bytes(&self) -> usize {
+        12 * self.vertices
+    }
+    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let state = scratch.downcast_ref::<Vec<[f32; 3]>>();
+        let state = state.map(|s| s.as_flattened()).unwrap_or_default();
+        state.iter().flat_map(|v| v.to_le_bytes()).collect()
+    }
+    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+        let state = scratch.downcast_mut::<Vec<[f32; 3]>>();
+        let state = state.map(|s| s.as_flattened_mut()).unwrap_or_default();
+        let (words, _) = bytes.as_chunks::<4>();
+        if bytes.len() != 4 * state.len() {
+            return Err(NodeError::Restore(format!("found {} bytes", bytes.len())));
+        }
+        for (out, word) in state.iter_mut().zip(words) {
+            *out = f32::from_le_bytes(*word);
+        }
+        Ok(())
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let left = left(&context.parameters, context.dt_secs);
+        let targets = context.inputs.mesh("mesh").positions;
+        let (Some(state), Some(out)) = (
+            context.scratch.downcast_mut::<Vec<[f32; 3]>>(),
+            context.outputs.mesh("mesh").positions,
+        ) else {
+            return;
+        };
+        for ((state, target), out) in state.iter_mut().zip(targets).zip(out) {
+            for c in 0..3 {
+                let from = if context.is_first {
+                    target[c]
+                } else {
+                    state[c]
+                };
+                state[c] = target[c] + (from - target[c]) * left;
+            }
+            *out = *state;
+        }
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(DeviceNode {
+            scratch: vec![DeviceArray {
+                name: "state",
+                ty: DeviceType::Vec3F,
+                len: self.vertices,
+                lasting: true,
+            }],
+            uniform_bytes: 16,
+            passes: vec![DevicePass::per_vertex("lag", LAG_WGSL)],
+            ..DeviceNode::default()
+        })
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let is_first = if frame.is_first { 1.0 } else { 0.0 };
+        data.set_uniforms(&[left(&frame.parameters, frame.dt_secs), is_first, 0.0, 0.0]);
+    }
+}
+
+const LAG_WGSL: &str = "
+struct Uniforms { left: f32, is_first: f32, padding: vec2f }
+
+fn kernel(index: u32) {
+  let target_point = read_mesh_positions(index);
+  var state = read_state(index);
+  if uniforms().is_first > 0.5 { state = target_point; }
+  state = target_point + (state - target_point) * uniforms().left;
+  write_state(index, state);
+  write_mesh_positions(index, state);
+}
+";
+
+static LAG: NodeDesc = NodeDesc {
+    kind: NodeKind::Solver,
+    parameters: &[ParameterDesc::float(
+        "rate",
+        1.0,
+        0.0,
+        99.0,
+        "Of catching up, 1/s.",
+    )],
+    ..driver(
+        "lag",
+        &[MESH],
+        &[PortDesc::mesh_output(MeshEffect::MOVES_POINTS, "A mesh.")],
+        |context| {
+            let vertices = context.mesh("mesh")?.vertex_count();
+            Ok(Box::new(Lag { vertices }))
+        },
+    )
+};
 
 /// `gain` and its double.
 fn constant(mut context: UpdateContext<'_>) {
@@ -236,6 +351,7 @@ pub(crate) fn nodes() -> Vec<&'static NodeDesc> {
         &DRIVES_MESH,
         &PROCESSOR_ONLY,
         &KERNEL_POSE,
+        &LAG,
     ];
     own.into_iter().chain(REGISTRY.iter().copied()).collect()
 }

@@ -103,7 +103,7 @@ impl Actor {
             Source::Graph(player) => {
                 // Solvers play forwards only.
                 if self.shows.is_some_and(|shown| number < shown) {
-                    player.restart()?;
+                    player.restart();
                 }
                 player.advance(number)?;
                 self.lines.clear();

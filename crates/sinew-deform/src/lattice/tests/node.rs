@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::{
-    BindInput, InputValue, Inputs, Line, OutputValue, Outputs, ParameterValue, Parameters, ReadLog,
+    BindInput, BindWarnings, InputValue, Inputs, Line, OutputValue, Outputs, ParameterValue,
+    Parameters, ReadLog,
 };
 use sinew_geom::Mesh;
 
@@ -25,6 +26,7 @@ fn bind_node(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode
             log: &log,
         },
         fixed: &[],
+        warnings: &BindWarnings::new(),
     });
     log.check()?;
     bound
@@ -48,6 +50,7 @@ fn update(
     node.update(UpdateContext {
         time_secs: 0.0,
         dt_secs: 0.0,
+        is_first: true,
         par,
         parameters: Parameters {
             descs: DESC.parameters,

@@ -3,8 +3,8 @@
 use super::published::{about, assert_near};
 use crate::pose_driver::DESC;
 use crate::{
-    BindContext, BindInput, BoundNode, InputValue, Inputs, NodeError, OutputValue, Outputs, Par,
-    ParameterType, ParameterValue, Parameters, ReadLog, Record, UpdateContext,
+    BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, NodeError, OutputValue,
+    Outputs, Par, ParameterType, ParameterValue, Parameters, ReadLog, Record, UpdateContext,
 };
 use sinew_geom::{Affine, LocalTransform, Node, Pose, Quat, Rig, Trs, Vec3};
 
@@ -74,6 +74,7 @@ fn bind(rig: &Rig, settings: Vec<Setting>) -> Result<Box<dyn BoundNode>, NodeErr
             log: &log,
         },
         fixed: &fixed,
+        warnings: &BindWarnings::new(),
     });
     log.check().expect("every name is declared");
     out
@@ -86,6 +87,7 @@ fn ask(bound: &dyn BoundNode, pose: &Pose) -> Vec<f64> {
     bound.update(UpdateContext {
         time_secs: 0.0,
         dt_secs: 0.0,
+        is_first: true,
         par: Par::Seq,
         parameters: Parameters {
             descs: &[],

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::{
-    BindContext, BindInput, BoundNode, InputValue, Inputs, NodeError, OutputValue, Outputs,
-    ParameterDesc, ParameterType, ParameterValue, Parameters, ReadLog, Record, UpdateContext,
+    BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, NodeError, OutputValue,
+    Outputs, ParameterDesc, ParameterType, ParameterValue, Parameters, ReadLog, Record,
+    UpdateContext,
 };
 use sinew_geom::{Affine, Joint, LocalTransform, Node, Pose, Rig, Trs};
 
@@ -104,6 +105,7 @@ fn bind(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode>, No
             log: &log,
         },
         fixed: &fixed,
+        warnings: &BindWarnings::new(),
     });
     log.check().expect("every name is declared");
     out
@@ -115,6 +117,7 @@ fn update(mesh: &Mesh, bound: &dyn BoundNode, values: &[ParameterValue], pose: &
     bound.update(UpdateContext {
         time_secs: 0.0,
         dt_secs: 0.0,
+        is_first: true,
         par: Par::Seq,
         parameters: Parameters {
             descs: DESC.parameters,
