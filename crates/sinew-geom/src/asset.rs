@@ -1,6 +1,6 @@
 //! What one file holds.
 
-use crate::{Clip, Mesh, MeshPart, Rig, Topology};
+use crate::{Clip, Mesh, MeshPart, Rig, Strands, Topology};
 use std::sync::Arc;
 
 /// Something in a file that was repaired or ignored, said once with a count.
@@ -28,8 +28,12 @@ pub struct Asset {
     pub name: String,
     /// One mesh for each node that carries one.
     pub meshes: Vec<Mesh>,
+    /// Hair and other strands: meshes of strands instead of triangles.
+    pub strands: Vec<Mesh>,
     /// Node tree and joints.
     pub rig: Arc<Rig>,
+    /// Whether the rig is a list of names, so that meshes and strands can only be bound to the joints of that name in another file.
+    pub joints_are_names: bool,
     /// Animations.
     pub clips: Vec<Clip>,
     /// Set where the file is (part of) a numbered sequence.
@@ -54,17 +58,21 @@ pub enum Selection {
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// The asset holds no mesh at all.
-    #[error("{asset} holds no mesh")]
-    NoMesh {
+    /// The asset holds nothing of that sort.
+    #[error("{asset} holds no {what}")]
+    Nothing {
         /// Name of the asset.
         asset: String,
+        /// "mesh" or "strands".
+        what: &'static str,
     },
     /// No name matches.
-    #[error("no mesh of {asset} matches '{pattern}'; it has {}", .found.join(", "))]
+    #[error("no {what} of {asset} match '{pattern}'; it has {}", .found.join(", "))]
     NoMatch {
         /// Name of the asset.
         asset: String,
+        /// "mesh" or "strands".
+        what: &'static str,
         /// What was asked for.
         pattern: String,
         /// The names there are.
@@ -87,24 +95,40 @@ impl Asset {
     /// # Errors
     /// [`SelectionError`] where nothing matches.
     pub fn merged(&self, selection: &Selection) -> Result<Mesh, SelectionError> {
-        let chosen: Vec<&Mesh> = self
-            .meshes
-            .iter()
-            .filter(|m| match selection {
-                Selection::All => true,
-                Selection::Named(pattern) => wildcard_match(pattern, &m.name),
-            })
-            .collect();
-        if self.meshes.is_empty() {
-            return Err(SelectionError::NoMesh {
+        self.selected(&self.meshes, "mesh", selection)
+    }
+
+    /// The selected strands as one mesh, as [`Self::merged`] does with meshes of triangles.
+    ///
+    /// # Errors
+    /// [`SelectionError`] where nothing matches.
+    pub fn merged_strands(&self, selection: &Selection) -> Result<Mesh, SelectionError> {
+        self.selected(&self.strands, "strands", selection)
+    }
+
+    fn selected(
+        &self,
+        all: &[Mesh],
+        what: &'static str,
+        selection: &Selection,
+    ) -> Result<Mesh, SelectionError> {
+        let chosen = all.iter().filter(|m| match selection {
+            Selection::All => true,
+            Selection::Named(pattern) => wildcard_match(pattern, &m.name),
+        });
+        let chosen: Vec<&Mesh> = chosen.collect();
+        if all.is_empty() {
+            return Err(SelectionError::Nothing {
                 asset: self.name.clone(),
+                what,
             });
         }
         match (chosen.as_slice(), selection) {
             ([], Selection::Named(pattern)) => Err(SelectionError::NoMatch {
                 asset: self.name.clone(),
+                what,
                 pattern: pattern.clone(),
-                found: self.meshes.iter().map(|m| m.name.clone()).collect(),
+                found: all.iter().map(|m| m.name.clone()).collect(),
             }),
             ([one], _) => Ok((*one).clone()),
             (many, _) => merge(&self.name, many),
@@ -199,8 +223,18 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
             out.attributes.insert(name.clone(), joined);
         }
     }
-    out.topology = Arc::new(Topology::new(vertex_count, triangles).map_err(|_| too_many())?);
+    out.topology = Arc::new(match joined_strands(meshes) {
+        Some(strands) => Topology::from_strands(strands),
+        None => Topology::new(vertex_count, triangles).map_err(|_| too_many())?,
+    });
     Ok(out)
+}
+
+/// Where all meshes are of strands. Their vertices have been counted.
+fn joined_strands(meshes: &[&Mesh]) -> Option<Strands> {
+    let mut all = meshes.iter().map(|m| m.topology.strands());
+    let first = all.next()??.clone();
+    all.try_fold(first, |joined, strands| joined.joined(strands?).ok())
 }
 
 /// Sets of texture coordinates or colours of all meshes, one after another; as many as any mesh has, the rest filled with `blank`.

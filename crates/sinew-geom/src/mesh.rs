@@ -190,6 +190,31 @@ impl Influences {
         }
     }
 
+    /// The same weights on other joints: `new_joint[j]` takes the place of joint `j`. `None` where a row names a joint that has none.
+    pub fn on_joints(&self, new_joint: &[Option<u32>]) -> Option<Self> {
+        let new = |j: &u32| new_joint.get(*j as usize).copied().flatten();
+        let joints = self.joints.iter().map(new).collect::<Option<Vec<_>>>()?;
+        Some(Self {
+            joints,
+            ..self.clone()
+        })
+    }
+
+    /// The rows of these vertices, in this order.
+    pub fn gathered(&self, vertices: impl IntoIterator<Item = usize>) -> Self {
+        let mut out = Self {
+            offsets: vec![0],
+            ..Self::default()
+        };
+        for v in vertices {
+            let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
+            out.joints.extend_from_slice(&self.joints[row.clone()]);
+            out.weights.extend_from_slice(&self.weights[row]);
+            out.offsets.push(out.joints.len() as u32);
+        }
+        out
+    }
+
     /// Appends the rows of another mesh.
     pub fn extend(&mut self, other: &Self) {
         if self.offsets.is_empty() {

@@ -123,6 +123,26 @@ impl Strands {
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         (0..self.len()).map(|s| self.range(s))
     }
+    /// The vertices at both ends of each segment, strand after strand.
+    pub fn segments(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let ends = self.offsets.windows(2);
+        ends.flat_map(|w| (w[0] + 1..w[1]).map(|v| [v - 1, v]))
+    }
+    /// Number of segments of all strands.
+    pub fn segment_count(&self) -> usize {
+        self.vertex_count() - self.len()
+    }
+    /// These strands and, behind them, others.
+    ///
+    /// # Errors
+    /// [`StrandsError::TooManyVertices`].
+    pub fn joined(&self, others: &Self) -> Result<Self, StrandsError> {
+        let lengths = self.ranges().chain(others.ranges()).map(|r| r.len());
+        let first = self.len() as u32;
+        let behind = others.guides.iter().map(|g| g + first);
+        let guides = self.guides.iter().copied().chain(behind).collect();
+        Self::new(lengths)?.with_guides(guides)
+    }
     /// Whether the strand leads: it follows no other.
     pub fn is_guide(&self, strand: usize) -> bool {
         self.guides[strand] as usize == strand
@@ -148,6 +168,13 @@ mod tests {
         assert_eq!(strands.range(1), 3..5);
         assert_eq!((strands.len(), strands.vertex_count()), (3, 9));
         assert_eq!(strands.longest(), 4);
+        let segments: Vec<_> = strands.segments().collect();
+        assert_eq!(segments, [[0, 1], [1, 2], [3, 4], [5, 6], [6, 7], [7, 8]]);
+        assert_eq!(strands.segment_count(), segments.len());
+        let followed = strands.clone().with_guides(vec![0, 1, 2]).expect("valid");
+        let two = followed.joined(&strands).expect("few");
+        assert_eq!(two.guides(), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(two.range(4), 12..14);
         assert_eq!(strands.guide_strands().count(), 3);
     }
 

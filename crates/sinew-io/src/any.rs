@@ -1,6 +1,6 @@
 //! Files whose format their name tells, and plain texts and bytes.
 
-use crate::tressfx::read_tfx_mesh;
+use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
 use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
 use sinew_geom::Asset;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub struct AnyFile {
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads GLB, glTF, OBJ, PLY or TressFX's collision meshes by the file's ending; a folder or a `name_####.ply` pattern is read as a sequence.
+/// Reads GLB, glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending; a folder or a `name_####.ply` pattern is read as a sequence.
 ///
 /// # Errors
 /// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
@@ -38,12 +38,13 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
             })
         }
         "obj" | "ply" => read_mesh(path).map(plain),
+        "tfx" => read_tfx_asset(path).map(plain),
         "tfxmesh" => read_tfx_mesh(path).map(plain),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "file name".into(),
             feature: format!("the ending '{ending}'"),
-            help: "known are .glb, .gltf, .obj, .ply and .tfxmesh".into(),
+            help: "known are .glb, .gltf, .obj, .ply, .tfx and .tfxmesh".into(),
         }),
     }
 }

@@ -20,6 +20,8 @@ pub mod ply;
 pub mod point_cache;
 pub mod pose_driver;
 mod sequence;
+#[cfg(test)]
+mod strands_tests;
 mod surface;
 pub mod tressfx;
 mod values;

@@ -7,6 +7,7 @@
 //! | `tangents` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `colors` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `indices` | triangles, 3 | uint32 |
+//! | `strand_offsets` (meshes of strands): vertices of strand s are `strand_offsets[s]` up to `strand_offsets[s + 1]` | strands + 1 | uint32 |
 //! | `times` | frames | float32 |
 //! | each extra | frames, its own shape | float32 |
 //!
@@ -80,13 +81,21 @@ fn write_arrays(
     }
     let triangles = mesh.mesh.topology.triangles();
     let shape = shape_of(&[triangles.len(), 3]);
-    let options = options(triangles.len().saturating_mul(12));
     let mut out = npz
-        .array::<u32>("indices", options)?
+        .array::<u32>("indices", options(triangles.len().saturating_mul(12)))?
         .default_dtype()
         .shape(&shape)
         .write_header_only()?;
     put_u32s(&mut out, triangles.as_flattened())?;
+    if let Some(strands) = mesh.mesh.topology.strands() {
+        let offsets = strands.offsets();
+        let mut out = npz
+            .array::<u32>("strand_offsets", options(offsets.len() * 4))?
+            .default_dtype()
+            .shape(&shape_of(&[offsets.len()]))
+            .write_header_only()?;
+        put_u32s(&mut out, offsets)?;
+    }
     array(npz, "times", &[frames], |out| put_f32s(out, times_secs))?;
     for extra in extras {
         let shape: Vec<usize> = std::iter::once(frames)

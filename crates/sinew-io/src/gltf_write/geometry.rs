@@ -2,10 +2,10 @@
 
 use crate::surface::unit;
 use crate::{CachedMesh, fault::warning};
-use sinew_geom::Warning;
+use sinew_geom::{Mesh, Strands, Warning};
 use std::ops::Range;
 
-/// A run of vertices and triangles that becomes one primitive.
+/// A run of vertices and triangles, or strands, that becomes one primitive.
 #[derive(Clone, Debug)]
 pub(super) struct Part<'a> {
     pub(super) name: String,
@@ -14,6 +14,8 @@ pub(super) struct Part<'a> {
     pub(super) vertices: Range<usize>,
     /// Indices of the whole mesh.
     pub(super) triangles: &'a [[u32; 3]],
+    /// Segments of strands, indices of the whole mesh.
+    pub(super) lines: Vec<[u32; 2]>,
     /// Whether the colours of the mesh are animated.
     pub(super) colors_vary: bool,
 }
@@ -40,6 +42,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
                 material: p.material,
                 vertices: p.vertices.clone(),
                 triangles,
+                lines: lines_within(mesh, &p.vertices),
                 colors_vary,
             })
         })
@@ -64,8 +67,17 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
         material: material.filter(|m| mesh.parts.iter().all(|p| p.material == Some(*m))),
         vertices: 0..mesh.vertex_count(),
         triangles: all,
+        lines: lines_within(mesh, &(0..mesh.vertex_count())),
         colors_vary,
     }]
+}
+
+/// The segments of strands between these vertices.
+fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
+    let strands = mesh.topology.strands();
+    let segments = strands.into_iter().flat_map(Strands::segments);
+    let within = |ends: &[u32; 2]| ends.iter().all(|v| vertices.contains(&(*v as usize)));
+    segments.filter(within).collect()
 }
 
 /// Unit normals of one frame of a part: those of the frame, or area-weighted ones where some frame has none.

@@ -13,6 +13,7 @@ const F32: u32 = 5126;
 const VERTICES: u32 = 34962;
 const TRIANGLES: u32 = 34963;
 const POINTS: u32 = 0;
+const LINES: u32 = 1;
 
 /// The parts of a glTF document that describe its binary chunk, and what goes into it.
 #[derive(Default)]
@@ -97,7 +98,8 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
         data.positions[range.clone()].as_flattened().to_vec(),
         true,
     )];
-    if cached.has_normals() || !cached.mesh.topology.triangles().is_empty() {
+    let is_surface = cached.mesh.topology.strands().is_none();
+    if is_surface && (cached.has_normals() || !cached.mesh.topology.triangles().is_empty()) {
         let normals = normals(cached, frame, part);
         let t = data.tangents.as_ref().filter(|_| cached.has_tangents());
         let t = t.map(|t| {
@@ -180,11 +182,13 @@ impl<'a> Document<'a> {
         let cached = &cache.meshes[mesh];
         let count = part.vertices.len();
         let mut primitive = json!({ "attributes": {} });
+        let indices = part.triangles.len() * 3 + part.lines.len() * 2;
         if part.triangles.is_empty() {
-            primitive["mode"] = POINTS.into();
-        } else {
+            let mode = if indices == 0 { POINTS } else { LINES };
+            primitive["mode"] = mode.into();
+        }
+        if indices > 0 {
             let (kind, size) = index_type(count);
-            let indices = part.triangles.len() * 3;
             let view = self.view(indices * size, Some(TRIANGLES));
             primitive["indices"] = self
                 .accessor(json!({ "bufferView": view, "componentType": kind, "count": indices, "type": "SCALAR" }))
@@ -348,7 +352,9 @@ fn write_primitive(
         reason = "vertex counts fit 32 bits by construction of Topology"
     )]
     let start = part.vertices.start as u32;
-    let corners: Vec<u32> = part.triangles.iter().flatten().map(|v| v - start).collect();
+    let corners = part.triangles.iter().flatten();
+    let corners = corners.chain(part.lines.iter().flatten());
+    let corners: Vec<u32> = corners.map(|v| v - start).collect();
     put_indices(out, &corners, count)?;
     let base = channels(cached, part, 0);
     base.iter().try_for_each(|c| put_f32s(out, &c.data))?;

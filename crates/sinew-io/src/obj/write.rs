@@ -1,9 +1,10 @@
 use crate::fault::cannot_write;
 use crate::{AtomicFile, IoError, Surface};
+use sinew_geom::Strands;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes surfaces as objects of one OBJ file: vertices in their order, polygons where the topology keeps them,
+/// Writes surfaces as objects of one OBJ file: vertices in their order, polygons where the topology keeps them, strands as polylines,
 /// texture coordinates, normals, and colours behind the coordinates. Numbers are written so that reading gives the
 /// same bits.
 ///
@@ -56,6 +57,13 @@ fn write_object(out: &mut AtomicFile, s: &Surface<'_>, base: [usize; 3]) -> io::
                 (Some(_), Some(_)) => write!(out, " {p}/{t}/{n}")?,
             }
         }
+        writeln!(out)?;
+    }
+    for strand in s.topology.strands().into_iter().flat_map(Strands::ranges) {
+        out.write_all(b"l")?;
+        strand
+            .into_iter()
+            .try_for_each(|v| write!(out, " {}", base[0] + v))?;
         writeln!(out)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
-use crate::bytes::put_f32s;
+use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::cannot_write;
 use crate::{AtomicFile, IoError, Surface};
-use sinew_geom::Attribute;
+use sinew_geom::{Attribute, Strands};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct PlyOptions {
     pub float_colors: bool,
 }
 
-/// Writes surfaces as one PLY file, one after the other; what not all of them have (normals, colours, attributes) is
+/// Writes surfaces as one PLY file, one after the other, the segments of strands as edges; what not all of them have (normals, colours, attributes) is
 /// left out.
 ///
 /// # Errors
@@ -158,6 +158,12 @@ fn write_all(
             "element face {faces}\nproperty list {count} int vertex_indices\n"
         )?;
     }
+    let edges = |s: &Surface<'_>| s.topology.strands().map_or(0, Strands::segment_count);
+    let edges: usize = surfaces.iter().map(edges).sum();
+    if edges > 0 {
+        let properties = "property int vertex1\nproperty int vertex2";
+        write!(out, "element edge {edges}\n{properties}\n")?;
+    }
     out.write_all(b"end_header\n")?;
     for s in surfaces {
         write_vertices(out, s, layout, options)?;
@@ -166,6 +172,30 @@ fn write_all(
     for s in surfaces {
         for face in s.faces() {
             write_face(out, face, base, byte_lengths, options.encoding)?;
+        }
+        base += s.positions.len();
+    }
+    write_edges(out, surfaces, options.encoding)
+}
+
+/// The segments of strands.
+fn write_edges(
+    out: &mut AtomicFile,
+    surfaces: &[Surface<'_>],
+    encoding: PlyEncoding,
+) -> io::Result<()> {
+    let mut base = 0_usize;
+    for s in surfaces {
+        for ends in s.topology.strands().into_iter().flat_map(Strands::segments) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "PLY's indices have 32 bits"
+            )]
+            let [a, b] = ends.map(|v| (base + v as usize) as u32);
+            match encoding {
+                PlyEncoding::Ascii => writeln!(out, "{a} {b}")?,
+                PlyEncoding::Binary => put_u32s(out, &[a, b])?,
+            }
         }
         base += s.positions.len();
     }

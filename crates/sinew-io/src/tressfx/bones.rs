@@ -38,6 +38,11 @@ impl TfxBones {
     /// # Errors
     /// [`InfluencesError`] for bones and weights that [`parse_tfx_bones`] would have refused.
     pub fn influences(&self) -> Result<Influences, InfluencesError> {
+        self.rows().map(|found| found.0)
+    }
+
+    /// The same, with the strands whose weights were normalised and those that had none.
+    pub(super) fn rows(&self) -> Result<(Influences, Vec<u32>, Vec<u32>), InfluencesError> {
         let rows: Vec<Vec<(u32, f32)>> = self
             .strands
             .iter()
@@ -48,7 +53,7 @@ impl TfxBones {
             })
             .collect();
         let rows = rows.iter().map(Vec::as_slice);
-        Influences::from_rows(rows, self.bones.len(), 0).map(|found| found.0)
+        Influences::from_rows(rows, self.bones.len(), 0)
     }
 }
 

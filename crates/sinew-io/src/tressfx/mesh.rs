@@ -223,30 +223,32 @@ fn asset(
     if !bones.is_empty() {
         let rows = vertices.iter().map(|v| v.weights.as_slice());
         let found = Influences::from_rows(rows, bones.len(), 0).map_err(|e| wrong(&e))?;
-        warnings.extend(weight_warnings(&found.1, &found.2));
+        warnings.extend(weight_warnings("vertices", &found.1, &found.2));
         mesh.influences = Some(found.0);
     }
     Ok(Asset {
         name: file_stem(path),
         meshes: vec![mesh],
         rig: Arc::new(rig(bones).map_err(|e| wrong(&e))?),
+        joints_are_names: true,
         warnings,
         ..Asset::default()
     })
 }
 
-fn weight_warnings(unnormalised: &[u32], empty: &[u32]) -> Vec<Warning> {
+/// `what` have weights: vertices or strands.
+pub(super) fn weight_warnings(what: &str, unnormalised: &[u32], empty: &[u32]) -> Vec<Warning> {
     let mut out = Vec::new();
     if !unnormalised.is_empty() {
         let message = format!(
-            "{} vertices have weights that do not add up to one; normalised",
+            "{} {what} have weights that do not add up to one; normalised",
             unnormalised.len()
         );
         out.push(warning("weights_not_normalised", message));
     }
     if !empty.is_empty() {
         let message = format!(
-            "{} vertices have no weight; bound to the first bone",
+            "{} {what} have no weight; bound to the first bone",
             empty.len()
         );
         out.push(warning("weights_zero", message));
@@ -254,7 +256,8 @@ fn weight_warnings(unnormalised: &[u32], empty: &[u32]) -> Vec<Warning> {
     out
 }
 
-fn rig(bones: Vec<String>) -> Result<Rig, sinew_geom::RigError> {
+/// Joints of these names at the origin.
+pub(super) fn rig(bones: Vec<String>) -> Result<Rig, sinew_geom::RigError> {
     let joints = (0..bones.len()).map(|node| Joint {
         node,
         joint_from_bind: Affine::identity(),

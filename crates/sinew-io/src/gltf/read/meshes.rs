@@ -6,7 +6,9 @@ use super::primitive::{self, Primitive};
 use super::skins::Skin;
 use super::{morphs, space};
 use crate::IoError;
-use sinew_geom::{Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Topology};
+use sinew_geom::{
+    Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Strands, Topology,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,7 +16,11 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Meshes {
     pub(super) meshes: Vec<Mesh>,
-    /// File node of each.
+    /// What primitives of lines hold.
+    pub(super) strands: Vec<Mesh>,
+    /// File node of each of those.
+    pub(super) strand_nodes: Vec<usize>,
+    /// File node of each of the meshes.
     pub(super) nodes: Vec<usize>,
     /// Scene space at bind from the space of the stored positions, of each.
     pub(super) bind_from_file: Vec<Affine<f64>>,
@@ -73,21 +79,33 @@ pub(super) fn read(
         }
         let skin = skin_of(doc, file, &primitives, skins, warnings)?;
         let placing = Placing::new(tree, rig, skin, palette);
-        let influences = influences(doc, &mut primitives, &placing, &mut hygiene)?;
-        let name = doc.root.meshes[mesh.value()].name.clone();
-        let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
-        let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
-        out.influences = Some(influences);
-        space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
-            doc.malformed(
-                format!("nodes[{file}].mesh"),
-                format!("{what} that are not finite in the space of the scene"),
-                "smaller numbers",
-            )
-        })?;
-        all.meshes.push(out);
-        all.nodes.push(file);
-        all.bind_from_file.push(placing.bind_from_file);
+        let (lines, faces): (Vec<_>, Vec<_>) =
+            primitives.into_iter().partition(|p| p.strands.is_some());
+        for mut primitives in [lines, faces] {
+            if primitives.is_empty() {
+                continue;
+            }
+            let influences = influences(doc, &mut primitives, &placing, &mut hygiene)?;
+            let name = doc.root.meshes[mesh.value()].name.clone();
+            let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
+            let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
+            out.influences = Some(influences);
+            space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
+                doc.malformed(
+                    format!("nodes[{file}].mesh"),
+                    format!("{what} that are not finite in the space of the scene"),
+                    "smaller numbers",
+                )
+            })?;
+            if out.topology.strands().is_some() {
+                all.strands.push(out);
+                all.strand_nodes.push(file);
+                continue;
+            }
+            all.meshes.push(out);
+            all.nodes.push(file);
+            all.bind_from_file.push(placing.bind_from_file);
+        }
     }
     report(&hygiene, warnings);
     Ok(all)
@@ -293,7 +311,7 @@ fn join(
     let color_sets = primitives.iter().map(|p| p.colors.len()).max().unwrap_or(0);
     out.uvs.resize(uv_sets, Vec::new());
     out.colors.resize(color_sets, Vec::new());
-    let mut triangles = Vec::new();
+    let (mut triangles, mut strands) = (Vec::new(), Vec::new());
     for mut p in primitives {
         let (base, count) = (out.positions.len(), p.positions.len());
         let base32 = u32::try_from(base).unwrap_or(u32::MAX);
@@ -313,6 +331,7 @@ fn join(
         p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
         p.colors.resize(color_sets, vec![[1.0; 4]; count]);
         append(&mut triangles, p.triangles);
+        strands.extend(p.strands.into_iter().flatten());
         append(&mut out.positions, p.positions);
         if let Some(normals) = p.normals {
             append(out.normals.get_or_insert_default(), normals);
@@ -340,14 +359,13 @@ fn join(
         }
     }
     let vertices = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
-    let topology = Topology::new(vertices, triangles).map_err(|e| {
-        doc.malformed(
-            format!("meshes[{mesh}]"),
-            e.to_string(),
-            "indices of its vertices",
-        )
-    })?;
-    out.topology = Arc::new(topology);
+    let wrong =
+        |found: String| doc.malformed(format!("meshes[{mesh}]"), found, "indices of its vertices");
+    out.topology = Arc::new(if strands.is_empty() {
+        Topology::new(vertices, triangles).map_err(|e| wrong(e.to_string()))?
+    } else {
+        Topology::from_strands(Strands::new(strands).map_err(|e| wrong(e.to_string()))?)
+    });
     Ok(out)
 }
 

@@ -11,7 +11,7 @@
 //! `KHR_meshopt_compression`; a deformer graph under `extensions.SINEW_graph`.
 //!
 //! Repaired with a warning: weights that do not sum to one, vertices without weights. Skipped with a warning:
-//! points and lines, meshes outside the scene, channels that drive what cannot be driven. Joint indices out of
+//! points, meshes outside the scene, channels that drive what cannot be driven. Joint indices out of
 //! range are ignored where their weight is zero.
 
 mod accessor;
@@ -21,6 +21,7 @@ mod clips;
 mod compressed;
 mod container;
 mod document;
+mod lines;
 mod meshes;
 mod morphs;
 mod nodes;
@@ -189,24 +190,28 @@ fn read_document(
     let clips = clips::read(&doc, &tree, &mut warnings)?;
     let meshes::Meshes {
         mut meshes,
+        mut strands,
+        strand_nodes,
         nodes: node_of_mesh,
         bind_from_file,
     } = meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
     let graph = graph(&doc)?;
     let rig = Rig::new(std::mem::take(&mut tree.nodes), palette)
         .map_err(|e| doc.malformed("nodes", e.to_string(), "a tree"))?;
-    for (mesh, &node) in meshes.iter_mut().zip(&node_of_mesh) {
+    let meshes_and_nodes = meshes.iter_mut().zip(&node_of_mesh);
+    for (mesh, &node) in meshes_and_nodes.chain(strands.iter_mut().zip(&strand_nodes)) {
         mesh.morph_offset = rig.nodes()[tree.rig_from_file[node]].morph_offset;
     }
     Ok(GltfFile {
         asset: Asset {
             name,
             meshes,
+            strands,
             rig: Arc::new(rig),
             clips,
-            sequence: None,
             graph,
             warnings: warnings.0,
+            ..Asset::default()
         },
         document: GltfSource {
             path: doc.path,

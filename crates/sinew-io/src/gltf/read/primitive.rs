@@ -1,6 +1,7 @@
 //! One primitive: attributes and triangles as they are stored.
 
 use super::document::{Document, Warnings};
+use super::lines;
 use crate::IoError;
 use gltf_json::accessor::ComponentType;
 use gltf_json::mesh::{Mode, Semantic};
@@ -22,12 +23,14 @@ pub(super) struct Primitive {
     pub(super) joints: Vec<Vec<[u16; 4]>>,
     pub(super) weights: Vec<Vec<[f32; 4]>>,
     pub(super) triangles: Vec<[u32; 3]>,
+    /// Of lines: the numbers of vertices of strands, which the vertices are in the order of.
+    pub(super) strands: Option<Vec<usize>>,
     pub(super) material: Option<usize>,
     /// Index in the mesh of the file.
     pub(super) index: usize,
 }
 
-/// `None` for points and lines, which no deformer moves.
+/// `None` for points, which no deformer moves.
 pub(super) fn read(
     doc: &Document,
     mesh: usize,
@@ -42,14 +45,9 @@ pub(super) fn read(
     let Checked::Valid(mode) = json.mode else {
         return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
     };
-    if !matches!(
-        mode,
-        Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan
-    ) {
-        warnings.push(
-            "primitive_skipped",
-            format!("{place} holds points or lines ({mode:?}); it was skipped"),
-        );
+    if mode == Mode::Points {
+        let message = format!("{place} holds points; it was skipped");
+        warnings.push("primitive_skipped", message);
         return Ok(None);
     }
     let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else {
@@ -75,7 +73,16 @@ pub(super) fn read(
         ..Primitive::default()
     };
     read_attributes(doc, json, &mut out)?;
-    out.triangles = triangles(doc, json, mode, &out)?;
+    let indices = indices(doc, json, &out)?;
+    if matches!(mode, Mode::Lines | Mode::LineLoop | Mode::LineStrip) {
+        return lines::into_strands(doc, json, mode, &indices, out).map(Some);
+    }
+    if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
+        let place = format!("{}.indices", out.place);
+        let found = format!("{} indices", indices.len());
+        return Err(doc.malformed(place, found, "a multiple of 3"));
+    }
+    out.triangles = assemble(mode, &indices);
     Ok(Some(out))
 }
 
@@ -184,12 +191,12 @@ fn normalise_tangent(t: &mut [f32; 4]) {
     *t = [xyz[0], xyz[1], xyz[2], t[3].signum()];
 }
 
-fn triangles(
+/// Which vertices, in order; each is there.
+fn indices(
     doc: &Document,
     json: &gltf_json::mesh::Primitive,
-    mode: Mode,
     primitive: &Primitive,
-) -> Result<Vec<[u32; 3]>, IoError> {
+) -> Result<Vec<u32>, IoError> {
     let place = format!("{}.indices", primitive.place);
     let count = primitive.positions.len();
     let indices = match json.indices {
@@ -208,14 +215,7 @@ fn triangles(
             format!("a vertex below {count}"),
         ));
     }
-    if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
-        return Err(doc.malformed(
-            place,
-            format!("{} indices", indices.len()),
-            "a multiple of 3",
-        ));
-    }
-    Ok(assemble(mode, &indices))
+    Ok(indices)
 }
 
 /// Strips and fans as glTF orders their corners; the degenerate triangles that stitch strips are left out.

@@ -138,7 +138,7 @@ fn strips_and_fans() {
 }
 
 #[test]
-fn points_and_lines_are_skipped_with_a_warning() {
+fn points_are_skipped_with_a_warning() {
     let mut b = Builder::triangle();
     let points = json!({"attributes": {"POSITION": 0}, "mode": 0});
     b.json["meshes"][0]["primitives"]

@@ -4,6 +4,7 @@ mod appearance;
 mod built;
 mod compressed;
 mod hostile;
+mod lines;
 mod real;
 
 use super::{GltfFile, read_gltf_bytes};

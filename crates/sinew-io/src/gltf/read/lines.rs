@@ -1,0 +1,92 @@
+//! Lines as strands: vertices in the order of polylines.
+
+use super::document::Document;
+use super::primitive::Primitive;
+use crate::IoError;
+use gltf_json::mesh::Mode;
+use sinew_geom::Attribute;
+
+/// A primitive of lines whose indices have been checked, its vertices brought into the order of its strands: a vertex that several strands pass is
+/// there as often. A line goes on where the next one begins at its end.
+pub(super) fn into_strands(
+    doc: &Document,
+    json: &gltf_json::mesh::Primitive,
+    mode: Mode,
+    indices: &[u32],
+    primitive: Primitive,
+) -> Result<Primitive, IoError> {
+    let place = format!("{}.indices", primitive.place);
+    if mode == Mode::Lines && !indices.len().is_multiple_of(2) {
+        let found = format!("{} indices", indices.len());
+        return Err(doc.malformed(place, found, "a multiple of 2"));
+    }
+    let polylines = polylines(mode, indices);
+    let order: Vec<u32> = polylines.iter().flatten().copied().collect();
+    let count = primitive.positions.len();
+    let is_ordered = order.len() == count && order.iter().zip(0..).all(|(&v, i)| v == i);
+    let has_targets = json.targets.as_ref().is_some_and(|t| !t.is_empty());
+    if has_targets && !is_ordered {
+        return Err(IoError::Unsupported {
+            path: doc.path.clone(),
+            place,
+            feature: "lines with morph targets that do not use each vertex once, in order".into(),
+            help: "write the vertices of each strand one after another".into(),
+        });
+    }
+    doc.spend(&place, order.len(), 64)?;
+    let mut out = if is_ordered {
+        primitive
+    } else {
+        gathered(primitive, &order)
+    };
+    out.strands = Some(polylines.iter().map(Vec::len).collect());
+    Ok(out)
+}
+
+fn polylines(mode: Mode, indices: &[u32]) -> Vec<Vec<u32>> {
+    let mut out: Vec<Vec<u32>> = Vec::new();
+    match mode {
+        Mode::Lines => {
+            for [from, to] in indices.as_chunks::<2>().0 {
+                match out.last_mut() {
+                    Some(line) if line.last() == Some(from) => line.push(*to),
+                    _ => out.push(vec![*from, *to]),
+                }
+            }
+        }
+        Mode::LineLoop => out.push(indices.iter().chain(indices.first()).copied().collect()),
+        _ => out.push(indices.to_vec()),
+    }
+    out.retain(|line| line.len() > 1);
+    out
+}
+
+fn gathered(p: Primitive, order: &[u32]) -> Primitive {
+    fn take<T: Copy>(from: &[T], order: &[u32]) -> Vec<T> {
+        order.iter().map(|&v| from[v as usize]).collect()
+    }
+    fn sets<T: Copy>(from: &[Vec<T>], order: &[u32]) -> Vec<Vec<T>> {
+        from.iter().map(|set| take(set, order)).collect()
+    }
+    let attribute = |a: &Attribute| match a {
+        Attribute::Scalar(v) => Attribute::Scalar(take(v, order)),
+        Attribute::Vec2(v) => Attribute::Vec2(take(v, order)),
+        Attribute::Vec3(v) => Attribute::Vec3(take(v, order)),
+        Attribute::Vec4(v) => Attribute::Vec4(take(v, order)),
+    };
+    Primitive {
+        positions: take(&p.positions, order),
+        normals: p.normals.map(|v| take(&v, order)),
+        tangents: p.tangents.map(|v| take(&v, order)),
+        uvs: sets(&p.uvs, order),
+        colors: sets(&p.colors, order),
+        attributes: p
+            .attributes
+            .iter()
+            .map(|(name, a)| (name.clone(), attribute(a)))
+            .collect(),
+        joints: sets(&p.joints, order),
+        weights: sets(&p.weights, order),
+        ..p
+    }
+}
