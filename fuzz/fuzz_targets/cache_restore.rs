@@ -39,7 +39,7 @@ static CASES: LazyLock<Cases> = LazyLock::new(|| {
             .inputs()
             .iter()
             .map(|i| match i.ty {
-                InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+                InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
                 InputType::Pose => InputBinding::Pose(asset.rig.clone()),
                 InputType::Values => InputBinding::Values,
             })

@@ -154,7 +154,7 @@ fn run(plan: Plan) {
         .inputs()
         .iter()
         .map(|i| match i.ty {
-            InputType::Mesh => InputBinding::Mesh(CHARACTER.mesh.clone()),
+            InputType::Mesh | InputType::Strands => InputBinding::Mesh(CHARACTER.mesh.clone()),
             InputType::Pose => InputBinding::Pose(CHARACTER.asset.rig.clone()),
             InputType::Values => InputBinding::Values,
         })

@@ -63,6 +63,12 @@ pub enum BindError {
         /// Its type.
         expected: &'static str,
     },
+    /// A mesh of triangles is bound to an input that takes strands.
+    #[error("input '{name}' takes strands, found a mesh that has none")]
+    NoStrands {
+        /// Name of the input.
+        name: String,
+    },
     /// A mesh does not hold together.
     #[error("input '{name}': {source}")]
     Mesh {

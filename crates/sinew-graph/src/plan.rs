@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub enum InputType {
     /// A mesh.
     Mesh,
+    /// Strands: a mesh that is made of strands instead of triangles.
+    Strands,
     /// A pose of a rig.
     Pose,
     /// Floats from the caller, each frame.
@@ -22,7 +24,7 @@ impl InputType {
     /// The type of links that start here.
     pub fn port_type(self) -> PortType {
         match self {
-            Self::Mesh => PortType::Mesh,
+            Self::Mesh | Self::Strands => PortType::Mesh,
             Self::Pose => PortType::Pose,
             Self::Values => PortType::Values,
         }
@@ -36,10 +38,13 @@ pub struct InputDecl {
     pub name: String,
     /// What it takes.
     pub ty: InputType,
-    /// Mesh inputs: which meshes of the asset.
+    /// Mesh and strands inputs: which meshes of the asset.
     pub selection: Selection,
     /// File to take it from, relative to the document; the main character where absent.
     pub file: Option<String>,
+    /// Mesh and strands inputs: name of the pose input whose joints they are bound to, found by their names; the joints of their own file
+    /// where absent.
+    pub joints: Option<String>,
     /// Number of floats of a `values` input.
     pub count: usize,
 }
@@ -173,7 +178,7 @@ impl Plan {
         for i in 0..self.nodes.len() {
             let n = &self.nodes[i];
             let inputs_constant = n.inputs.iter().flatten().all(|s| match s {
-                Source::Input(i) => self.inputs[*i].ty == InputType::Mesh,
+                Source::Input(i) => self.inputs[*i].ty.port_type() == PortType::Mesh,
                 Source::Node { node, .. } => self.nodes[*node].runs_in_setup,
             });
             let parameters_constant =

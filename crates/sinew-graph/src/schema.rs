@@ -221,9 +221,10 @@ fn input_schema() -> Value {
         "required": ["type"],
         "additionalProperties": false,
         "properties": {
-            "type": { "enum": ["mesh", "pose", "values"] },
+            "type": { "enum": ["mesh", "strands", "pose", "values"] },
             "select": { "type": "string", "description": "mesh names to take; * stands for any run of characters" },
             "file": { "type": "string", "description": "file to take it from, relative to the document" },
+            "joints": { "type": "string", "description": "pose input whose joints a mesh or strands of another file are bound to, found by name" },
             "count": { "type": "integer", "minimum": 1 },
             "doc": { "type": "string" },
         },

@@ -15,7 +15,9 @@ fn instance(text: &str, mesh: Mesh) -> Instance {
         .inputs()
         .iter()
         .map(|i| match i.ty {
-            sinew_graph::InputType::Mesh => InputBinding::Mesh(Arc::new(mesh.clone())),
+            sinew_graph::InputType::Mesh | sinew_graph::InputType::Strands => {
+                InputBinding::Mesh(Arc::new(mesh.clone()))
+            }
             sinew_graph::InputType::Pose => InputBinding::Pose(Arc::default()),
             sinew_graph::InputType::Values => InputBinding::Values,
         })

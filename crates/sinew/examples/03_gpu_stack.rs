@@ -102,7 +102,7 @@ fn bound(asset: Asset, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
         .inputs()
         .iter()
         .map(|input| match input.ty {
-            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(rig.clone()),
             InputType::Values => InputBinding::Values,
         })

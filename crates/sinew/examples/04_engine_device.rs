@@ -70,7 +70,7 @@ fn bound(asset: &Asset) -> Outcome<Arc<BoundGraph>> {
     let plan = Arc::new(compile("stack.json", STACK, &NoNesting)?);
     let mesh = Arc::new(asset.merged(&Default::default())?);
     let bind = |ty: InputType| match ty {
-        InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+        InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(asset.rig.clone()),
         InputType::Values => InputBinding::Values,
     };

@@ -58,7 +58,7 @@ fn bound(text: &str) -> Arc<BoundGraph> {
     let plan = plan.unwrap_or_else(|e| panic!("{e}"));
     let (mesh, rig) = (Arc::new(body()), Arc::new(rig()));
     let bind = |ty| match ty {
-        InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+        InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(rig.clone()),
         InputType::Values => InputBinding::Values,
     };

@@ -14,7 +14,7 @@ fn bound(text: &str, mesh: Mesh) -> Arc<BoundGraph> {
         .inputs()
         .iter()
         .map(|i| match i.ty {
-            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(Arc::default()),
             InputType::Values => InputBinding::Values,
         })

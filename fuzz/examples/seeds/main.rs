@@ -232,7 +232,7 @@ fn caches(to: &Path, sheet: &Asset) -> Outcome {
             .inputs()
             .iter()
             .map(|i| match i.ty {
-                InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+                InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
                 InputType::Pose => InputBinding::Pose(sheet.rig.clone()),
                 InputType::Values => InputBinding::Values,
             })

@@ -120,7 +120,12 @@ impl Binder<'_> {
         for (i, (binding, decl)) in inputs.iter().zip(declared).enumerate() {
             let mut rig = None;
             let value = match (binding, decl.ty) {
-                (InputBinding::Mesh(mesh), InputType::Mesh) => {
+                (InputBinding::Mesh(mesh), InputType::Mesh | InputType::Strands) => {
+                    if decl.ty == InputType::Strands && mesh.topology.strands().is_none() {
+                        return Err(BindError::NoStrands {
+                            name: decl.name.clone(),
+                        });
+                    }
                     mesh.check().map_err(|source| BindError::Mesh {
                         name: decl.name.clone(),
                         source,
@@ -139,10 +144,10 @@ impl Binder<'_> {
                     location: Location::Input(i),
                     len: decl.count,
                 }),
-                (_, InputType::Mesh | InputType::Pose | InputType::Values) => {
+                (_, ty) => {
                     return Err(BindError::InputType {
                         name: decl.name.clone(),
-                        expected: decl.ty.port_type().as_str(),
+                        expected: ty.port_type().as_str(),
                     });
                 }
             };

@@ -1,7 +1,7 @@
 //! The `inputs` and `parameters` of a document.
 
 use super::{Collector, ParameterRef, Symbol};
-use crate::diagnostic::closest;
+use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
 use crate::plan::{InputDecl, InputType, ParameterDecl};
 use crate::value::{check_value, read_keyed, read_value};
@@ -25,6 +25,7 @@ impl Collector<'_> {
                     ty,
                     selection: Selection::All,
                     file: None,
+                    joints: None,
                     count: 0,
                 })
                 .into();
@@ -36,7 +37,31 @@ impl Collector<'_> {
                 None => _ = self.scopes[scope].broken.insert(m.key),
             }
         }
+        self.check_joints(scope, json, &out);
         out
+    }
+
+    /// Whether the pose inputs are there that others take their joints from.
+    fn check_joints(&mut self, scope: usize, json: &Json, inputs: &[InputDecl]) {
+        for input in inputs {
+            let Some(joints) = &input.joints else {
+                continue;
+            };
+            let poses = inputs.iter().filter(|i| i.ty == InputType::Pose);
+            let poses: Vec<&str> = poses.map(|i| i.name.as_str()).collect();
+            if poses.contains(&joints.as_str()) {
+                continue;
+            }
+            let value = json.get(&input.name).and_then(|i| i.get("joints"));
+            let span = value.map_or(&json.span, |v| &v.span).clone();
+            let message = format!("input '{}': there is no pose input '{joints}'", input.name);
+            let help = match closest(joints, poses.iter().copied()) {
+                Some(word) => format!("did you mean '{word}'?"),
+                None => format!("pose inputs are {}", listed(poses.iter().copied())),
+            };
+            self.reporter(scope)
+                .error("unknown_link", &span, message, help);
+        }
     }
 
     fn add_input(&mut self, scope: usize, decl: InputDecl) {
@@ -105,10 +130,11 @@ impl Collector<'_> {
             scope,
             &m.value,
             "an input",
-            &["type", "select", "file", "count", "doc"],
+            &["type", "select", "file", "joints", "count", "doc"],
         );
         let ty = match m.value.get("type").and_then(Json::text) {
             Some("mesh") => InputType::Mesh,
+            Some("strands") => InputType::Strands,
             Some("pose") => InputType::Pose,
             Some("values") => InputType::Values,
             _ => {
@@ -121,7 +147,7 @@ impl Collector<'_> {
                     "wrong_type",
                     &span,
                     format!("input '{}' has no known type", m.key),
-                    "expected \"type\": \"mesh\", \"pose\" or \"values\"",
+                    "expected \"type\": \"mesh\", \"strands\", \"pose\" or \"values\"",
                 );
                 return None;
             }
@@ -152,6 +178,7 @@ impl Collector<'_> {
             ty,
             selection: text("select").map_or(Selection::All, Selection::Named),
             file: text("file"),
+            joints: text("joints"),
             count,
         })
     }

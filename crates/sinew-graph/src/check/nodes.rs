@@ -41,6 +41,7 @@ impl Collector<'_> {
             return None;
         };
         let mut previous = self.main_input(scope, InputType::Mesh);
+        let strands = self.main_input(scope, InputType::Strands);
         let pose = self.main_input(scope, InputType::Pose);
         for item in items {
             let as_object = match &item.kind {
@@ -75,13 +76,16 @@ impl Collector<'_> {
             if let Some(p) = &pose {
                 defaults.push(("pose", p.clone()));
             }
+            if let Some(p) = &strands {
+                defaults.push(("strands", p.clone()));
+            }
             self.collect_node(scope, &name, &item.span, &as_object, &defaults);
             previous = Some(name);
         }
         previous
     }
 
-    /// The input that a stack starts from: the one called `body` (`pose`), else the only one of that type. The order of
+    /// The input that a stack starts from: the one called `body` (`hair`, `pose`), else the only one of that type. The order of
     /// keys does not matter.
     fn main_input(&self, scope: usize, ty: InputType) -> Option<String> {
         let s = &self.scopes[scope];
@@ -583,6 +587,7 @@ pub(super) fn main_of<'a>(
 ) -> Option<&'a str> {
     let usual = match ty {
         InputType::Mesh => "body",
+        InputType::Strands => "hair",
         InputType::Pose => "pose",
         InputType::Values => "values",
     };

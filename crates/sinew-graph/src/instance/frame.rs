@@ -215,6 +215,7 @@ fn check_target(plan: &Plan, index: usize, ty: InputType) -> Result<(), UpdateEr
     }
     let word = |ty| match ty {
         InputType::Mesh => "a mesh",
+        InputType::Strands => "strands",
         InputType::Pose => "a pose",
         InputType::Values => "values",
     };

@@ -16,7 +16,7 @@ fn instances(gpu: &Gpu, asset: &Asset, mesh: &Mesh, text: &str, count: usize) ->
     let plan = Arc::new(compile("stack.json", text, &NoNesting).expect("a graph"));
     let mesh = Arc::new(mesh.clone());
     let bind = |ty: InputType| match ty {
-        InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+        InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(asset.rig.clone()),
         InputType::Values => InputBinding::Values,
     };

@@ -2,9 +2,10 @@
 
 use super::{Character, PlayError};
 use crate::deform::{Par, ParameterValue};
-use crate::geom::{Mesh, Pose};
+use crate::geom::{Influences, Joint, Mesh, Pose, Rig};
 use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Characters, what each input of a plan takes from them, and a pose of each.
@@ -25,9 +26,26 @@ impl Cast {
     /// Collects what the inputs of `plan` take: from the main character, or from the files that they name, relative to
     /// `folder` (that of the document). A file that several inputs name is loaded once.
     ///
+    /// Meshes and strands of files that have names of joints only (TressFX's) are bound to the joints of the main character, those of inputs
+    /// with `joints` to those of that pose.
+    ///
     /// # Errors
-    /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh.
+    /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing.
     pub fn assemble(main: Arc<Character>, plan: &Plan, folder: &Path) -> Result<Self, PlayError> {
+        Self::assemble_with(main, plan, folder, &[])
+    }
+
+    /// As [`Self::assemble`], with files of the caller's, relative to the working folder, for the inputs of those names.
+    ///
+    /// # Errors
+    /// As [`Self::assemble`]; [`PlayError::NoInput`] where the plan has no such input.
+    pub fn assemble_with(
+        main: Arc<Character>,
+        plan: &Plan,
+        folder: &Path,
+        files: &[(String, PathBuf)],
+    ) -> Result<Self, PlayError> {
+        check_names(plan, files)?;
         let mut out = Self {
             characters: vec![main],
             of_input: Vec::new(),
@@ -35,16 +53,35 @@ impl Cast {
             poses: Vec::new(),
         };
         for input in plan.inputs() {
-            let index = match &input.file {
-                None => 0,
-                Some(file) => out.find_or_load(&folder.join(file))?,
+            let given = files.iter().find(|f| f.0 == input.name);
+            let index = match (given, &input.file) {
+                (Some((_, file)), _) => out.find_or_load(file)?,
+                (None, Some(file)) => out.find_or_load(&folder.join(file))?,
+                (None, None) => 0,
             };
-            out.bindings.push(binding(&out.characters[index], input)?);
             out.of_input.push(index);
+        }
+        for (input, &character) in plan.inputs().iter().zip(&out.of_input) {
+            let own = &out.characters[character];
+            let joints = out.joints_of(plan, input, character);
+            out.bindings.push(binding(own, input, joints)?);
         }
         let rest = |c: &Arc<Character>| c.asset.rig.rest_pose();
         out.poses = out.characters.iter().map(rest).collect();
         Ok(out)
+    }
+
+    /// The character whose joints a mesh input is bound to, where they are not those of its own.
+    fn joints_of(&self, plan: &Plan, input: &InputDecl, own: usize) -> Option<&Character> {
+        let index = match &input.joints {
+            Some(pose) => {
+                let pose = plan.inputs().iter().position(|i| i.name == *pose)?;
+                self.of_input[pose]
+            }
+            None if self.characters[own].asset.joints_are_names => 0,
+            None => own,
+        };
+        (index != own).then(|| self.characters[index].as_ref())
     }
 
     fn find_or_load(&mut self, path: &Path) -> Result<usize, PlayError> {
@@ -136,10 +173,66 @@ impl Cast {
     }
 }
 
-fn binding(character: &Character, input: &InputDecl) -> Result<InputBinding, PlayError> {
-    Ok(match input.ty {
-        InputType::Mesh => InputBinding::Mesh(Arc::new(character.asset.merged(&input.selection)?)),
-        InputType::Pose => InputBinding::Pose(character.asset.rig.clone()),
-        InputType::Values => InputBinding::Values,
+fn check_names(plan: &Plan, files: &[(String, PathBuf)]) -> Result<(), PlayError> {
+    let is_there = |name: &str| plan.inputs().iter().any(|i| i.name == name);
+    match files.iter().find(|f| !is_there(&f.0)) {
+        None => Ok(()),
+        Some((name, _)) => Err(PlayError::NoInput {
+            name: name.clone(),
+            known: plan.inputs().iter().map(|i| i.name.clone()).collect(),
+        }),
+    }
+}
+
+/// `joints`: the character whose joints take the place of the own ones.
+fn binding(
+    character: &Character,
+    input: &InputDecl,
+    joints: Option<&Character>,
+) -> Result<InputBinding, PlayError> {
+    let asset = &character.asset;
+    let mut mesh = match input.ty {
+        InputType::Mesh => asset.merged(&input.selection)?,
+        InputType::Strands => asset.merged_strands(&input.selection)?,
+        InputType::Pose => return Ok(InputBinding::Pose(asset.rig.clone())),
+        InputType::Values => return Ok(InputBinding::Values),
+    };
+    if let Some(to) = joints {
+        mesh.influences = match mesh.influences.take() {
+            Some(influences) => Some(on_joints(&influences, input, character, to)?),
+            None => None,
+        };
+    }
+    Ok(InputBinding::Mesh(Arc::new(mesh)))
+}
+
+/// Weights on the joints of another character, found by the names of their nodes; of several joints on one node the first.
+fn on_joints(
+    influences: &Influences,
+    input: &InputDecl,
+    from: &Character,
+    to: &Character,
+) -> Result<Influences, PlayError> {
+    let name_of = |rig: &'_ Rig, joint: &Joint| rig.nodes()[joint.node].name.clone();
+    let (from_rig, to_rig) = (&from.asset.rig, &to.asset.rig);
+    let known: Vec<String> = to_rig.joints().iter().map(|j| name_of(to_rig, j)).collect();
+    let find = |joint: &Joint| {
+        let name = name_of(from_rig, joint);
+        let found = known.iter().position(|k| *k == name);
+        found.and_then(|j| u32::try_from(j).ok())
+    };
+    let new: Vec<Option<u32>> = from_rig.joints().iter().map(find).collect();
+    influences.on_joints(&new).ok_or_else(|| {
+        let used: BTreeSet<u32> = influences.joints().iter().copied().collect();
+        let lost = used.into_iter().filter(|j| new[*j as usize].is_none());
+        let joints = from_rig.joints();
+        PlayError::Joints {
+            input: input.name.clone(),
+            file: from.path.clone(),
+            missing: lost
+                .map(|j| name_of(from_rig, &joints[j as usize]))
+                .collect(),
+            character: to.path.clone(),
+        }
     })
 }

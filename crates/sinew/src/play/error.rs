@@ -16,6 +16,28 @@ pub enum PlayError {
     /// A mesh input selects no mesh of its character.
     #[error(transparent)]
     Selection(#[from] SelectionError),
+    /// A file was given for an input that the graph does not have.
+    #[error("the graph has no input '{name}'; it has {}", listed(.known))]
+    NoInput {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A mesh or strands of one file are to follow the joints of another, which lacks some of them.
+    #[error(
+        "input '{input}': {} follows joints that {} does not have: {}", .file.display(), .character.display(), listed(.missing)
+    )]
+    Joints {
+        /// Name of the input.
+        input: String,
+        /// File of the mesh or strands.
+        file: PathBuf,
+        /// Names of joints with weights that are not there.
+        missing: Vec<String>,
+        /// File of the character with the joints.
+        character: PathBuf,
+    },
     /// The character has no clip of that name.
     #[error("{} has no clip '{name}'; it has {}", .character.display(), listed(.known))]
     NoClip {

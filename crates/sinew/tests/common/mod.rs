@@ -227,7 +227,7 @@ pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
     plan.inputs()
         .iter()
         .map(|i| match i.ty {
-            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
         })

@@ -102,7 +102,7 @@ pub(super) fn measure(
         let asset = sinew_samples::sheet(vertices).map_err(Failure::bind)?;
         let mesh = Arc::new(asset.merged(&Default::default()).map_err(Failure::bind)?);
         let bind = |ty: InputType| match ty {
-            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
         };
