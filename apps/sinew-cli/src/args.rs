@@ -95,6 +95,9 @@ pub(crate) struct RunArgs {
     /// given often.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) values: Vec<String>,
+    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub(crate) input_files: Vec<String>,
     /// Result: .glb, .npz, .pc2, .mdd, .obj or .ply; may be given often.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
@@ -110,6 +113,12 @@ pub(crate) struct RunArgs {
     /// Setup results to read if they fit, and to write if they do not.
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
+    /// Go on behind the frame after which this state was saved: frames up to it are left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Save the state after the last frame: what solvers (hair) remember, for --state of a later run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_state: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -131,6 +140,9 @@ pub(crate) struct BenchArgs {
     /// Numbers for a values input, from a .json or .npy file; may be given often.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) values: Vec<String>,
+    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub(crate) input_files: Vec<String>,
     /// Threads of the processor; 0 takes all cores.
     #[arg(long, default_value_t = 0)]
     pub(crate) threads: usize,
@@ -190,6 +202,9 @@ pub(crate) struct CheckArgs {
     /// Bind it to this character as well, and print buffers and memory with --explain.
     #[arg(long)]
     pub(crate) character: Option<PathBuf>,
+    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE", requires = "character")]
+    pub(crate) input_files: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

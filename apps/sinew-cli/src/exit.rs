@@ -3,7 +3,7 @@
 use sinew::graph::BindError;
 #[cfg(feature = "gpu")]
 use sinew::play::RunError;
-use sinew::play::{PlayError, ValuesError};
+use sinew::play::{PlayError, StateFault, ValuesError};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -72,6 +72,7 @@ impl From<PlayError> for Failure {
         let code = code_of(&error);
         match error {
             PlayError::Setting { .. } => Self::new(code, format!("--set {error}")),
+            PlayError::NoInput { .. } => Self::new(code, format!("--input: {error}")),
             PlayError::Values(error) => Self::new(code, values_message(&error)),
             error => Self::new(code, error),
         }
@@ -81,9 +82,13 @@ impl From<PlayError> for Failure {
 fn code_of(error: &PlayError) -> Code {
     match error {
         PlayError::Io(_) => Code::Input,
-        PlayError::NoClip { .. } | PlayError::Setting { .. } | PlayError::Fps { .. } => Code::Usage,
+        PlayError::NoClip { .. }
+        | PlayError::NoInput { .. }
+        | PlayError::Setting { .. }
+        | PlayError::Fps { .. } => Code::Usage,
         PlayError::Values(ValuesError::Columns { .. } | ValuesError::Rows { .. }) => Code::Bind,
         PlayError::Values(_) => Code::Usage,
+        PlayError::State(StateFault::OnDevice) => Code::Device,
         // The graph fits, the processor does not.
         PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
         #[cfg(feature = "gpu")]

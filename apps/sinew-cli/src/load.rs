@@ -3,9 +3,9 @@
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::Talk;
 use sinew::deform::ParameterValue;
-use sinew::graph::Plan;
+use sinew::graph::{BoundGraph, Plan};
 use sinew::play::{self, Cast, Character, Document, Values};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file, or a built-in sample: `sample:NAME`.
@@ -39,13 +39,45 @@ fn show_warnings(character: &Character, talk: &Talk) {
     }
 }
 
-/// The characters of a plan's inputs; its document is in `folder`.
-pub(crate) fn cast(main: Arc<Character>, plan: &Plan, folder: &Path, talk: &Talk) -> Outcome<Cast> {
-    let cast = Cast::assemble(main, plan, folder)?;
+/// The characters of a plan's inputs; its document is in `folder`. `files`: what `--input NAME=FILE` names.
+pub(crate) fn cast(
+    main: Arc<Character>,
+    plan: &Plan,
+    folder: &Path,
+    files: &[String],
+    talk: &Talk,
+) -> Outcome<Cast> {
+    let files = files.iter().map(|argument| {
+        let (name, file) = argument
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--input {argument}: expected NAME=FILE")))?;
+        Ok((name.to_owned(), PathBuf::from(file)))
+    });
+    let files = files.collect::<Outcome<Vec<_>>>()?;
+    let cast = Cast::assemble_with(main, plan, folder, &files)?;
     for character in cast.loaded() {
         show_warnings(character, talk);
     }
     Ok(cast)
+}
+
+/// Binds the plan of a cast; shows what its nodes found odd.
+pub(crate) fn bind(
+    cast: &Cast,
+    plan: &Arc<Plan>,
+    parameters: &[(&str, ParameterValue)],
+    talk: &Talk,
+) -> Outcome<Arc<BoundGraph>> {
+    let graph = cast.bind(plan, parameters)?;
+    show_node_warnings(&graph, talk);
+    Ok(graph)
+}
+
+/// What nodes found in setup that does not stop them.
+pub(crate) fn show_node_warnings(graph: &BoundGraph, talk: &Talk) {
+    for w in graph.warnings() {
+        talk.warning("node", &w.to_string());
+    }
 }
 
 pub(crate) fn document(path: &Path) -> Outcome<Document> {

@@ -52,6 +52,9 @@ pub(crate) struct PlayArgs {
     /// Numbers for a values input, from a .json or .npy file; may be given often.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) values: Vec<String>,
+    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub(crate) input_files: Vec<String>,
     /// Where frames are evaluated; pictures are drawn on the graphics adapter in any case.
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(crate) device: Device,

@@ -47,7 +47,7 @@ mod values;
 pub use cast::Cast;
 pub use character::Character;
 pub use document::Document;
-pub use error::{PlayError, RunError};
+pub use error::{PlayError, RunError, StateFault};
 pub use player::Player;
 pub use runner::{Output, Runner};
 pub use settings::parse_settings;

@@ -178,8 +178,8 @@ fn load(
     let range = character.asset.find_clip(clip.as_deref());
     let range = range.map_or((0.0, 0.0), |c| c.range());
     let values = load::values(&plan, &args.values, &[0])?;
-    let mut cast = load::cast(character, &plan, &document.folder, talk)?;
-    let bound = cast.bind(&plan, &parameters)?;
+    let mut cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let bound = load::bind(&cast, &plan, &parameters, talk)?;
     let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
     Ok((bound, motion))
 }

@@ -14,8 +14,8 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
     }
     if let Some(path) = &args.character {
         let character = load::character(path, talk)?;
-        let cast = load::cast(character, &plan, &document.folder, talk)?;
-        let graph = cast.bind(&plan, &[])?;
+        let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+        let graph = load::bind(&cast, &plan, &[], talk)?;
         match (args.explain, graph.program().device_only()) {
             (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
             (true, Some(step)) => print(&format!(

@@ -75,6 +75,7 @@ fn asset_report(asset: &Asset, looks: Option<&(Appearance, Vec<Warning>)>) -> Va
         "kind": "asset",
         "name": asset.name,
         "meshes": asset.meshes.iter().map(mesh_report).collect::<Vec<_>>(),
+        "strands": asset.strands.iter().map(strands_report).collect::<Vec<_>>(),
         "nodes": asset.rig.nodes().len(),
         "joints": asset.rig.joints().len(),
         "clips": clips,
@@ -119,6 +120,40 @@ fn mesh_report(m: &Mesh) -> Value {
         "bounds_min": bounds.map(|b| b.0),
         "bounds_max": bounds.map(|b| b.1),
     })
+}
+
+fn strands_report(m: &Mesh) -> Value {
+    let strands = m.topology.strands();
+    let lengths: Vec<f64> = strands
+        .into_iter()
+        .flat_map(|s| s.ranges())
+        .map(|r| length(&m.positions[r]))
+        .collect();
+    let shortest = lengths.iter().copied().reduce(f64::min);
+    let longest = lengths.iter().copied().reduce(f64::max);
+    let bounds = m.bounds();
+    json!({
+        "name": m.name,
+        "strands": lengths.len(),
+        "vertices": m.vertex_count(),
+        "most_vertices_of_a_strand": strands.map_or(0, |s| s.longest()),
+        "shortest": shortest,
+        "longest": longest,
+        "mean_length": lengths.iter().sum::<f64>() / lengths.len().max(1) as f64,
+        "uv_sets": m.uvs.len(),
+        "attributes": m.attributes.keys().collect::<Vec<_>>(),
+        "influences_per_vertex": m.influences.as_ref().map_or(0, |i| i.max_per_vertex()),
+        "bounds_min": bounds.map(|b| b.0),
+        "bounds_max": bounds.map(|b| b.1),
+    })
+}
+
+fn length(points: &[[f32; 3]]) -> f64 {
+    let step = |w: &[[f32; 3]]| {
+        let along = |c: usize| f64::from(w[1][c] - w[0][c]).powi(2);
+        (along(0) + along(1) + along(2)).sqrt()
+    };
+    points.windows(2).map(step).sum()
 }
 
 /// Indented lines; long lists are cut with a count.

@@ -30,7 +30,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         .source
         .as_ref()
         .map(|s| GlbSource::of(s, &args.character));
-    let cast = load::cast(character, &plan, &document.folder, talk)?;
+    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
         .build()
@@ -39,7 +39,13 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         let graph = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
         let runner = device::runner(&graph, args.device, talk)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
-        run_frames(&mut player, &numbers, talk)
+        let numbers = restore(&mut player, args.state.as_deref(), &numbers, talk)?;
+        let collected = run_frames(&mut player, numbers, talk)?;
+        if let Some(path) = &args.save_state {
+            let state = player.save_state()?;
+            sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
+        }
+        Ok(collected)
     })?;
     let options = Options {
         source: source.as_ref(),
@@ -79,6 +85,7 @@ fn bind(
             &bytes,
         ) {
             Ok(graph) => {
+                load::show_node_warnings(&graph, talk);
                 talk.info("cache_read", &format!("setup read from {}", path.display()));
                 return Ok(Arc::new(graph));
             }
@@ -86,7 +93,7 @@ fn bind(
             Err(e) => return Err(Failure::bind(e)),
         }
     }
-    let graph = cast.bind(plan, parameters)?;
+    let graph = load::bind(cast, plan, parameters, talk)?;
     if let Some(path) = cache {
         sinew::io::write_bytes(path, &graph.setup_cache()).map_err(Failure::output)?;
         talk.info(
@@ -95,6 +102,36 @@ fn bind(
         );
     }
     Ok(graph)
+}
+
+/// Brings back a saved state; gives the frames behind it.
+fn restore<'a>(
+    player: &mut Player,
+    state: Option<&Path>,
+    numbers: &'a [i64],
+    talk: &Talk,
+) -> Outcome<&'a [i64]> {
+    let Some(path) = state else {
+        return Ok(numbers);
+    };
+    let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
+    let restored = player.restore_state(&bytes);
+    let saved = restored.map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
+    let left = numbers.iter().position(|n| *n > saved);
+    let left = left.unwrap_or(numbers.len());
+    if left == numbers.len() {
+        let message = format!(
+            "{} was saved after frame {saved}: no frame is left",
+            path.display()
+        );
+        return Err(Failure::usage(message));
+    }
+    let message = format!(
+        "goes on behind frame {saved}, which {} was saved after",
+        path.display()
+    );
+    talk.info("state_read", &message);
+    Ok(&numbers[left..])
 }
 
 /// Evaluates the frames in order.

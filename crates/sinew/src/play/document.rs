@@ -87,7 +87,9 @@ impl Document {
 
     /// The graph that [`Self::of_character`] makes where the file carries none.
     pub fn default_of(character: &Character) -> Self {
-        let text = match (is_morphed(&character.asset), is_skinned(&character.asset)) {
+        let asset = &character.asset;
+        let text = match (is_morphed(asset), is_skinned(asset)) {
+            _ if !asset.strands.is_empty() => &with_strands(asset),
             (true, true) => MORPHED_AND_SKINNED,
             (true, false) => MORPHED,
             (false, true) => SKINNED,
@@ -110,10 +112,51 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
+/// The default graph of an asset with strands: they follow their joints, beside what the meshes do.
+fn with_strands(asset: &Asset) -> String {
+    let mut inputs = vec![r#""hair": { "type": "strands" }"#];
+    let (mut nodes, mut outputs) = (Vec::new(), Vec::new());
+    let skinned = [is_skinned(asset), follow_joints(asset, &asset.strands)];
+    if skinned.contains(&true) {
+        inputs.push(r#""pose": { "type": "pose" }"#);
+    }
+    if skinned[1] {
+        nodes.push(r#""hair_skin": { "node": "skin", "mesh": "hair", "pose": "pose", "method": "linear" }"#);
+    }
+    outputs.push(if skinned[1] {
+        r#""hair": "hair_skin""#
+    } else {
+        r#""hair": "hair""#
+    });
+    if !asset.meshes.is_empty() {
+        inputs.push(r#""body": { "type": "mesh" }"#);
+        if skinned[0] {
+            nodes.push(r#""body_skin": { "node": "skin", "mesh": "body", "pose": "pose", "method": "linear" }"#);
+        }
+        outputs.push(if skinned[0] {
+            r#""body": "body_skin""#
+        } else {
+            r#""body": "body""#
+        });
+    }
+    format!(
+        "{{\n  \"sinew\": \"1.0\",\n  \"description\": \"Strands and what they grow on, as the joints move them.\",\n  \"inputs\": {{ {} }},\n  \"nodes\": {{ {} }},\n  \"outputs\": {{ {} }}\n}}",
+        inputs.join(", "),
+        nodes.join(", "),
+        outputs.join(", ")
+    )
+}
+
 /// Whether node `skin` can bind: merged meshes keep joint weights only where all have them.
 fn is_skinned(asset: &Asset) -> bool {
-    let all_bound = asset.meshes.iter().all(|m| m.influences.is_some());
-    all_bound && !asset.meshes.is_empty() && !asset.rig.joints().is_empty()
+    follow_joints(asset, &asset.meshes)
+}
+
+fn follow_joints(asset: &Asset, meshes: &[Mesh]) -> bool {
+    let all_bound = meshes.iter().all(|m| m.influences.is_some());
+    // Joints that are names alone are nowhere.
+    let has_joints = !asset.rig.joints().is_empty() && !asset.joints_are_names;
+    all_bound && !meshes.is_empty() && has_joints
 }
 
 /// Whether node `morph` can bind: there are targets, and poses have a weight for each.

@@ -2,9 +2,27 @@
 
 use super::values::ValuesError;
 use crate::geom::SelectionError;
-use crate::graph::{BindError, ParameterError, UpdateError};
+use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
 use std::path::PathBuf;
+
+/// Why a player's state could not be saved or brought back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateFault {
+    /// There is nothing to save yet.
+    #[error("no frame has been evaluated, so that there is no state to save")]
+    NoFrame,
+    /// State on graphics devices stays there.
+    #[error("states are saved and brought back on the processor only: run with `--device cpu`")]
+    OnDevice,
+    /// The bytes are something else.
+    #[error("this is not the saved state of a run")]
+    Format,
+    /// It does not belong here, or is damaged.
+    #[error(transparent)]
+    Instance(#[from] StateError),
+}
 
 /// Why a character could not be loaded, bound or played.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +56,9 @@ pub enum PlayError {
         /// File of the character with the joints.
         character: PathBuf,
     },
+    /// A state could not be saved or brought back.
+    #[error(transparent)]
+    State(#[from] StateFault),
     /// The character has no clip of that name.
     #[error("{} has no clip '{name}'; it has {}", .character.display(), listed(.known))]
     NoClip {

@@ -1,7 +1,7 @@
 //! A character that plays: frame number in, outputs out.
 
 use super::runner::not_finite;
-use super::{Cast, Output, PlayError, RunError, Runner, Values};
+use super::{Cast, Output, PlayError, RunError, Runner, StateFault, Values};
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame};
 use std::sync::Arc;
@@ -19,6 +19,9 @@ pub struct Player {
     poses: Vec<(usize, &'static Pose)>,
     rows: Vec<(usize, &'static [f32])>,
 }
+
+/// What saved states begin with.
+const STATE_MAGIC: &[u8; 8] = b"SNWPLAY1";
 
 #[derive(Clone, Copy, Debug)]
 struct Moment {
@@ -103,6 +106,43 @@ impl Player {
     pub fn restart(&mut self) {
         self.runner.reset();
         self.last = None;
+    }
+
+    /// What the frames to come depend on ([`crate::graph::Instance::save_state`]), with the last frame's number, for [`Self::restore_state`]. Allocates.
+    ///
+    /// # Errors
+    /// [`PlayError::State`] before the first frame, and on a graphics device.
+    pub fn save_state(&self) -> Result<Vec<u8>, PlayError> {
+        let last = self.last.ok_or(StateFault::NoFrame)?;
+        let Runner::Processor(instance) = &self.runner else {
+            return Err(StateFault::OnDevice.into());
+        };
+        let mut out = STATE_MAGIC.to_vec();
+        out.extend_from_slice(&last.number.to_le_bytes());
+        out.extend_from_slice(&last.time_secs.to_le_bytes());
+        out.extend_from_slice(&instance.save_state());
+        Ok(out)
+    }
+
+    /// Brings back what [`Self::save_state`] gave, of a player of the same graph and character: the next frame is what it would have been there. Gives the number
+    /// of the last frame before it.
+    ///
+    /// # Errors
+    /// [`PlayError::State`] where the bytes are no state or one of something else, and on a graphics device.
+    pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
+        let Runner::Processor(instance) = &mut self.runner else {
+            return Err(StateFault::OnDevice.into());
+        };
+        let body = bytes.strip_prefix(STATE_MAGIC);
+        let (number, body) = body
+            .and_then(<[u8]>::split_first_chunk)
+            .ok_or(StateFault::Format)?;
+        let (time, body) = body.split_first_chunk().ok_or(StateFault::Format)?;
+        instance.restore_state(body).map_err(StateFault::Instance)?;
+        let number = i64::from_le_bytes(*number);
+        let time_secs = f64::from_le_bytes(*time);
+        self.last = Some(Moment { number, time_secs });
+        Ok(number)
     }
 
     /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.

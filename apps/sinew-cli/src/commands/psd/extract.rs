@@ -31,8 +31,8 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let values = load::values(&plan, &args.values, &frames)?;
-    let mut cast = load::cast(character, &plan, &document.folder, talk)?;
-    let graph = cast.bind(&plan, &parameters)?;
+    let mut cast = load::cast(character, &plan, &document.folder, &[], talk)?;
+    let graph = load::bind(&cast, &plan, &parameters, talk)?;
     let mut found = Vec::new();
     for order in &orders {
         talk.check_interrupt()?;

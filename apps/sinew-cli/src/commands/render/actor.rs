@@ -1,7 +1,7 @@
 //! One of the things that stand side by side: it plays, and its results are on the renderer's device.
 
 use super::variants::Variant;
-use super::view;
+use super::{strands, view};
 use crate::exit::{Failure, Outcome};
 use crate::render_args::PlayArgs;
 use crate::talk::Talk;
@@ -37,6 +37,13 @@ pub(super) struct Shown {
     pub(super) made_colors: bool,
     /// Name of the output; that of the mesh for a sequence.
     pub(super) name: String,
+}
+
+impl Shown {
+    /// Whether it is drawn as lines.
+    fn is_strands(&self) -> bool {
+        self.rest.topology.strands().is_some()
+    }
 }
 
 /// Where results come from.
@@ -107,7 +114,7 @@ impl Actor {
                 }
                 player.advance(number)?;
                 self.lines.clear();
-                match player.runner() {
+                match player.runner_mut() {
                     Runner::Processor(instance) => {
                         from_processor(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
                     }
@@ -122,9 +129,10 @@ impl Actor {
         Ok(())
     }
 
-    /// Whether the frame that is shown has no triangle.
+    /// Whether the frame that is shown has no triangle and no strand.
     pub(super) fn is_empty(&self) -> bool {
-        self.parts.iter().all(|p| p.surface.triangle_count() == 0)
+        let has_nothing = |p: &Shown| p.surface.triangle_count() == 0 && !p.is_strands();
+        self.parts.iter().all(has_nothing)
     }
 
     /// Whether its graph has a parameter of that name.
@@ -307,9 +315,9 @@ fn player(
     // Settings and values that this graph has no use for may be for what it is compared with; see `Studio::check_names`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
     let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
-    let has_values = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
+    let has_input = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
     let given = args.set.iter().filter(has_parameter);
-    let values: Vec<String> = args.values.iter().filter(has_values).cloned().collect();
+    let values: Vec<String> = args.values.iter().filter(has_input).cloned().collect();
     let set: Vec<String> = given
         .map(String::as_str)
         .chain(own)
@@ -317,8 +325,10 @@ fn player(
         .collect();
     let parameters = load::settings(&plan, &set)?;
     let values = load::values(&plan, &values, numbers)?;
-    let cast = load::cast(character.clone(), &plan, &variant.document.folder, talk)?;
-    let graph = cast.bind(&plan, &parameters)?;
+    let files: Vec<String> = args.input_files.iter().filter(has_input).cloned().collect();
+    let folder = &variant.document.folder;
+    let cast = load::cast(character.clone(), &plan, folder, &files, talk)?;
+    let graph = load::bind(&cast, &plan, &parameters, talk)?;
     let runner = device::runner_on(gpu, &graph, args.device, talk)?;
     Ok(Player::new(
         runner,
@@ -410,6 +420,10 @@ fn from_processor(
                 part.surface
                     .upload(gpu, &part.rest, m.positions, m.normals, m.colors),
             )?;
+            if part.is_strands() {
+                let made = strands::lines(&part.rest, m.positions);
+                lines.push(drawn(Lines::new(gpu, &made))?);
+            }
         }
     }
     for output in instance.graph().plan().outputs() {
@@ -420,16 +434,23 @@ fn from_processor(
     Ok(())
 }
 
-/// Buffers are bound as kernels left them; nothing comes back.
+/// Buffers are bound as kernels left them; only strands come back, to become lines.
 fn from_device(
     gpu: &Gpu,
-    instances: &GpuInstances,
+    instances: &mut GpuInstances,
     parts: &mut [Shown],
     lines: &mut Vec<Lines>,
 ) -> Outcome {
     for part in parts {
         if let Some(output) = instances.mesh_output(&part.name) {
             drawn(part.surface.bind(gpu, &part.rest, &output, 0))?;
+        }
+        if part.is_strands() {
+            let read = instances.read_mesh(&part.name, 0);
+            if let Some(m) = read.map_err(PlayError::Device)? {
+                let made = strands::lines(&part.rest, &m.positions);
+                lines.push(drawn(Lines::new(gpu, &made))?);
+            }
         }
     }
     for output in instances.graph().plan().outputs() {

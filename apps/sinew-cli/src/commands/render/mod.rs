@@ -12,6 +12,7 @@ mod overlay;
 mod paint;
 mod paper;
 mod steps;
+mod strands;
 mod studio;
 mod variants;
 mod view;

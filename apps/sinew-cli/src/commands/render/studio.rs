@@ -164,11 +164,13 @@ impl Studio<'_> {
                 )));
             }
         }
-        for argument in &play.values {
+        let values = play.values.iter().map(|argument| ("--values", argument));
+        let files = play.input_files.iter().map(|argument| ("--input", argument));
+        for (flag, argument) in values.chain(files) {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_input(&name)) {
                 return Err(Failure::usage(format!(
-                    "--values {argument}: no graph here has an input '{name}'"
+                    "{flag} {argument}: no graph here has an input '{name}'"
                 )));
             }
         }
