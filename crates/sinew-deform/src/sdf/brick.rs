@@ -1,0 +1,375 @@
+//! Values of one brick: from the brick to its eight blocks of 4x4x4 nodes to their eight groups of 2x2x2, dropping at each
+//! step the triangles that no node of the block can be nearest to. What is left for a group (some five triangles)
+//! is measured exactly.
+
+use super::field::{BRICK_CELLS, BRICK_VALUES};
+use super::simd::{
+    Best, Bound, Limit, SLACK, Signs, V3, behind, corner_offsets, from_nodes, from_point, least,
+    splat_u32,
+};
+use super::surface::Surface;
+use super::tree::{CLUSTER, TreeShape};
+use super::triangle::{P, dot};
+use super::walk::NearBox;
+use super::winding::{Winding, is_inside};
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use std::array::from_fn;
+
+/// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
+/// the batches' least.
+const BATCH: usize = 64;
+/// Groups of eight nodes in a brick.
+const GROUPS: usize = 64;
+
+/// What all bricks of a frame share.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'a> {
+    pub(super) tree: &'a TreeShape,
+    pub(super) surface: &'a Surface,
+    pub(super) signs: Signs<'a>,
+    /// Where signs come from winding numbers.
+    pub(super) winding: Option<&'a Winding>,
+    /// Triangles without the repetitions of the last one.
+    pub(super) triangle_count: usize,
+}
+
+/// Bounds of a batch's clusters at the centre of a block.
+struct Batch<S: Simd> {
+    clusters: [u32; BATCH],
+    bounds: [Bound<S>; BATCH],
+    len: usize,
+}
+
+impl<S: Simd> Batch<S> {
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        let none = Bound {
+            distance: f32x8::splat(simd, 0.0),
+            direction: V3::splat(simd, [0.0; 3]),
+        };
+        Self {
+            clusters: [0; BATCH],
+            bounds: [none; BATCH],
+            len: 0,
+        }
+    }
+    #[inline(always)]
+    fn push(&mut self, cluster: u32, bound: Bound<S>) {
+        if self.len < BATCH {
+            self.clusters[self.len] = cluster;
+            self.bounds[self.len] = bound;
+            self.len += 1;
+        }
+    }
+}
+
+/// A group's candidates.
+struct Candidates<S: Simd> {
+    clusters: [u32; BATCH],
+    bounds: [Bound<S>; BATCH],
+    locals: [V3<S>; BATCH],
+    len: usize,
+}
+
+/// The nearest triangles so far, group by group.
+struct Found {
+    squares: [[f32; 8]; GROUPS],
+    slots: [[u32; 8]; GROUPS],
+    /// From the surface to the centre of each block.
+    blocks: [P; 8],
+}
+
+/// Everything one brick works with, kept from brick to brick.
+pub(super) struct Work<S: Simd> {
+    brick: Batch<S>,
+    block: Batch<S>,
+    group: Candidates<S>,
+    found: Found,
+}
+
+impl<S: Simd> Work<S> {
+    #[inline(always)]
+    pub(super) fn new(simd: S) -> Self {
+        let batch = Batch::new(simd);
+        Self {
+            group: Candidates {
+                clusters: batch.clusters,
+                bounds: batch.bounds,
+                locals: [V3::splat(simd, [0.0; 3]); BATCH],
+                len: 0,
+            },
+            brick: batch,
+            block: Batch::new(simd),
+            found: Found {
+                squares: [[f32::MAX; 8]; GROUPS],
+                slots: [[0; 8]; GROUPS],
+                blocks: [[0.0; 3]; 8],
+            },
+        }
+    }
+}
+
+/// Offset of one of eight parts from the centre of the whole.
+#[inline(always)]
+fn part(index: usize, step: f32) -> P {
+    from_fn(|k| if index >> k & 1 == 1 { step } else { -step })
+}
+
+#[inline(always)]
+fn plus(a: P, b: P) -> P {
+    from_fn(|k| a[k] + b[k])
+}
+
+/// Fills a brick whose lowest node is `low`; `seed` is the triangle nearest to its centre.
+#[inline(always)]
+pub(super) fn fill<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    low: P,
+    seed: usize,
+    out: &mut [f32; BRICK_VALUES],
+) {
+    const HALF: f32 = BRICK_CELLS as f32 / 2.0;
+    let center = low.map(|l| l + HALF);
+    let from = from_point(simd, &frame.surface.clusters[seed / CLUSTER], center);
+    let lane = seed % CLUSTER;
+    let away = [from.away.x[lane], from.away.y[lane], from.away.z[lane]];
+    let best = Best { away, reach: HALF };
+    work.found.squares.fill([f32::MAX; 8]);
+    work.found.blocks = from_fn(|b| plus(away, part(b, 2.0)));
+    let furthest = away.map(|c| c.abs() + HALF);
+    let limit = dot(furthest, furthest) * 1.000_01 + SLACK;
+    let high = low.map(|l| l + BRICK_CELLS as f32);
+    let mut walk = NearBox::new(frame.tree, low, high, limit);
+    let keep = Limit::new(simd, &best);
+    loop {
+        work.brick.len = 0;
+        while work.brick.len < BATCH {
+            let Some(c) = walk.next(simd, frame.tree, frame.surface) else {
+                break;
+            };
+            let bound = Bound::new(&from_point(simd, &frame.surface.clusters[c], center));
+            if keep.keeps(bound.distance, bound.direction).any_true() {
+                work.brick.push(c as u32, bound);
+            }
+        }
+        if work.brick.len == 0 {
+            break;
+        }
+        for block in 0..8 {
+            fill_block(simd, frame, work, center, block);
+        }
+        if work.brick.len < BATCH {
+            break;
+        }
+    }
+    store(simd, frame, work, center, out);
+}
+
+/// The 4x4x4 nodes of one block against the batch.
+#[inline(always)]
+fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P, block: usize) {
+    let offset = part(block, 2.0);
+    let center = plus(brick, offset);
+    let offset = V3::splat(simd, offset);
+    let reach = 1.5;
+    let mut away = work.found.blocks[block];
+    let mut square = dot(away, away);
+    let limit = Limit::new(simd, &Best { away, reach });
+    work.block.len = 0;
+    for i in 0..work.brick.len {
+        let bound = work.brick.bounds[i];
+        if !limit.keeps(bound.at(offset), bound.direction).any_true() {
+            continue;
+        }
+        let c = work.brick.clusters[i];
+        let from = from_point(simd, &frame.surface.clusters[c as usize], center);
+        if from.square.simd_lt(square).any_true() {
+            let (lane, least) = least(from.square);
+            square = least;
+            away = [from.away.x[lane], from.away.y[lane], from.away.z[lane]];
+        }
+        work.block.push(c, Bound::new(&from));
+    }
+    work.found.blocks[block] = away;
+    // Once more with the best of the batch.
+    let limit = Limit::new(simd, &Best { away, reach });
+    let mut kept = 0;
+    for i in 0..work.block.len {
+        let bound = work.block.bounds[i];
+        if limit.keeps(bound.distance, bound.direction).any_true() {
+            work.block.clusters[kept] = work.block.clusters[i];
+            work.block.bounds[kept] = bound;
+            kept += 1;
+        }
+    }
+    work.block.len = kept;
+    if kept == 0 {
+        return;
+    }
+    for group in 0..8 {
+        collect_group(simd, frame, work, center, away, group);
+        measure_group(simd, frame, work, block * 8 + group);
+    }
+}
+
+/// Candidates of the 2x2x2 nodes of one group.
+#[inline(always)]
+fn collect_group<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    block: P,
+    away: P,
+    group: usize,
+) {
+    let offset = part(group, 1.0);
+    let center = plus(block, offset);
+    let reach = 0.5;
+    let known = Best {
+        away: plus(away, offset),
+        reach,
+    };
+    let limit = Limit::new(simd, &known);
+    let offset = V3::splat(simd, offset);
+    let list = &mut work.group;
+    list.len = 0;
+    for i in 0..work.block.len {
+        let bound = work.block.bounds[i];
+        if !limit.keeps(bound.at(offset), bound.direction).any_true() {
+            continue;
+        }
+        let c = work.block.clusters[i];
+        let from = from_point(simd, &frame.surface.clusters[c as usize], center);
+        list.clusters[list.len] = c;
+        list.bounds[list.len] = Bound::new(&from);
+        list.locals[list.len] = from.local;
+        list.len += 1;
+    }
+}
+
+/// Exact distances of a group's nodes to the candidates that are left.
+#[inline(always)]
+fn measure_group<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    group: usize,
+) {
+    let list = &work.group;
+    // The nearest at the centre gives the others something to be measured against.
+    let mut best = (f32::MAX, 0, 0);
+    let mut least_so_far = f32x8::splat(simd, f32::MAX);
+    for i in 0..list.len {
+        let distance = list.bounds[i].distance;
+        if distance.simd_lt(least_so_far).any_true() {
+            let (lane, least) = least(distance);
+            if least < best.0 {
+                best = (least, i, lane);
+                least_so_far = f32x8::splat(simd, least);
+            }
+        }
+    }
+    if list.len == 0 {
+        return;
+    }
+    let direction = list.bounds[best.1].direction;
+    let away = [direction.x, direction.y, direction.z].map(|d| d[best.2] * best.0);
+    let limit = Limit::new(simd, &Best { away, reach: 0.5 });
+    let offsets = corner_offsets(simd);
+    let mut squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
+    let mut slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
+    for i in 0..list.len {
+        let bound = list.bounds[i];
+        let mut open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
+        while open != 0 {
+            let lane = open.trailing_zeros() as usize;
+            open &= open - 1;
+            if !may_be_nearer(simd, &bound, lane, offsets, squares) {
+                continue;
+            }
+            let c = list.clusters[i];
+            let local = &list.locals[i];
+            let local = [local.x[lane], local.y[lane], local.z[lane]];
+            let cluster = &frame.surface.clusters[c as usize];
+            let square = from_nodes(simd, cluster, lane, local, offsets);
+            let nearer = square.simd_lt(squares);
+            squares = nearer.select(square, squares);
+            slots = nearer.select(splat_u32(simd, c * CLUSTER as u32 + lane as u32), slots);
+        }
+    }
+    work.found.squares[group] = squares.to_array();
+    work.found.slots[group] = slots.to_array();
+}
+
+/// Whether the bound of one triangle is below what some node of the group has.
+#[inline(always)]
+fn may_be_nearer<S: Simd>(
+    simd: S,
+    bound: &Bound<S>,
+    lane: usize,
+    offsets: V3<S>,
+    squares: f32x8<S>,
+) -> bool {
+    let d = &bound.direction;
+    let one = Bound {
+        distance: f32x8::splat(simd, bound.distance[lane]),
+        direction: V3::splat(simd, [d.x[lane], d.y[lane], d.z[lane]]),
+    };
+    let least = one.at(offsets) - SLACK;
+    (least * least.abs()).simd_le(squares).any_true()
+}
+
+/// Roots, signs, and into place.
+#[inline(always)]
+fn store<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &Work<S>,
+    brick: P,
+    out: &mut [f32; BRICK_VALUES],
+) {
+    let offsets = corner_offsets(simd);
+    for group in 0..GROUPS {
+        let (block, within) = (part(group / 8, 2.0), part(group % 8, 1.0));
+        let center = plus(plus(brick, block), within);
+        let inside = match frame.winding {
+            Some(winding) => is_inside(simd, frame, winding, center, offsets),
+            None => behind_nearest(simd, frame, &work.found.slots[group], center, offsets),
+        };
+        let distance = f32x8::load_array_ref(simd, &work.found.squares[group]).sqrt();
+        let zero = f32x8::splat(simd, 0.0);
+        let values = inside.select(zero - distance, distance).to_array();
+        let at = |bit: usize| {
+            let pick = |v: usize| v >> bit & 1;
+            4 * pick(group / 8) + 2 * pick(group % 8)
+        };
+        let base = at(0) + 8 * at(1) + 64 * at(2);
+        for (lane, value) in values.into_iter().enumerate() {
+            out[base + (lane & 1) + 8 * (lane >> 1 & 1) + 64 * (lane >> 2)] = value;
+        }
+    }
+}
+
+/// Signs of a group, once for each triangle that is nearest to one of its nodes.
+#[inline(always)]
+pub(super) fn behind_nearest<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    slots: &[u32; 8],
+    center: P,
+    offsets: V3<S>,
+) -> mask32x8<S> {
+    let all = fearless_simd::u32x8::load_array_ref(simd, slots);
+    let mut inside = mask32x8::splat(simd, false);
+    let mut open = 0xff_u32;
+    while open != 0 {
+        let slot = slots[open.trailing_zeros() as usize];
+        let mine = all.simd_eq(splat_u32(simd, slot));
+        open &= !(mine.to_bitmask() as u32);
+        let triangle = (slot as usize).min(frame.triangle_count - 1);
+        inside |= mine & behind(simd, &frame.signs, triangle, center, offsets);
+    }
+    inside
+}
