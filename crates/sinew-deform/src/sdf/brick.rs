@@ -9,11 +9,10 @@ use super::simd::{
 };
 use super::surface::Surface;
 use super::tree::{CLUSTER, TreeShape};
-use super::triangle::{P, dot};
+use super::triangle::{P, dot, scaled};
 use super::walk::NearBox;
 use super::winding::{Winding, is_inside};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
-use std::array::from_fn;
 
 /// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
 /// the batches' least.
@@ -112,12 +111,13 @@ impl<S: Simd> Work<S> {
 /// Offset of one of eight parts from the centre of the whole.
 #[inline(always)]
 fn part(index: usize, step: f32) -> P {
-    from_fn(|k| if index >> k & 1 == 1 { step } else { -step })
+    let side = |bit: usize| if index >> bit & 1 == 1 { step } else { -step };
+    [side(0), side(1), side(2)]
 }
 
 #[inline(always)]
 fn plus(a: P, b: P) -> P {
-    from_fn(|k| a[k] + b[k])
+    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
 /// Fills a brick whose lowest node is `low`; `seed` is the triangle nearest to its centre.
@@ -131,16 +131,19 @@ pub(super) fn fill<S: Simd>(
     out: &mut [f32; BRICK_VALUES],
 ) {
     const HALF: f32 = BRICK_CELLS as f32 / 2.0;
-    let center = low.map(|l| l + HALF);
+    let center = plus(low, [HALF; 3]);
     let from = from_point(simd, &frame.surface.clusters[seed / CLUSTER], center);
     let lane = seed % CLUSTER;
-    let away = [from.away.x[lane], from.away.y[lane], from.away.z[lane]];
+    let away = from.away.lane(lane);
     let best = Best { away, reach: HALF };
     work.found.squares.fill([f32::MAX; 8]);
-    work.found.blocks = from_fn(|b| plus(away, part(b, 2.0)));
-    let furthest = away.map(|c| c.abs() + HALF);
+    for (block, known) in work.found.blocks.iter_mut().enumerate() {
+        *known = plus(away, part(block, 2.0));
+    }
+    let [x, y, z] = away;
+    let furthest = [x.abs() + HALF, y.abs() + HALF, z.abs() + HALF];
     let limit = dot(furthest, furthest) * 1.000_01 + SLACK;
-    let high = low.map(|l| l + BRICK_CELLS as f32);
+    let high = plus(low, [BRICK_CELLS as f32; 3]);
     let mut walk = NearBox::new(frame.tree, low, high, limit);
     let keep = Limit::new(simd, &best);
     loop {
@@ -179,7 +182,7 @@ fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P,
     let limit = Limit::new(simd, &Best { away, reach });
     work.block.len = 0;
     for i in 0..work.brick.len {
-        let bound = work.brick.bounds[i];
+        let bound = &work.brick.bounds[i];
         if !limit.keeps(bound.at(offset), bound.direction).any_true() {
             continue;
         }
@@ -188,7 +191,7 @@ fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P,
         if from.square.simd_lt(square).any_true() {
             let (lane, least) = least(from.square);
             square = least;
-            away = [from.away.x[lane], from.away.y[lane], from.away.z[lane]];
+            away = from.away.lane(lane);
         }
         work.block.push(c, Bound::new(&from));
     }
@@ -236,7 +239,7 @@ fn collect_group<S: Simd>(
     let list = &mut work.group;
     list.len = 0;
     for i in 0..work.block.len {
-        let bound = work.block.bounds[i];
+        let bound = &work.block.bounds[i];
         if !limit.keeps(bound.at(offset), bound.direction).any_true() {
             continue;
         }
@@ -274,24 +277,23 @@ fn measure_group<S: Simd>(
     if list.len == 0 {
         return;
     }
-    let direction = list.bounds[best.1].direction;
-    let away = [direction.x, direction.y, direction.z].map(|d| d[best.2] * best.0);
+    let direction = &list.bounds[best.1].direction;
+    let away = scaled(direction.lane(best.2), best.0);
     let limit = Limit::new(simd, &Best { away, reach: 0.5 });
     let offsets = corner_offsets(simd);
     let mut squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
     let mut slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
     for i in 0..list.len {
-        let bound = list.bounds[i];
+        let bound = &list.bounds[i];
         let mut open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
             open &= open - 1;
-            if !may_be_nearer(simd, &bound, lane, offsets, squares) {
+            if !may_be_nearer(simd, bound, lane, offsets, squares) {
                 continue;
             }
             let c = list.clusters[i];
-            let local = &list.locals[i];
-            let local = [local.x[lane], local.y[lane], local.z[lane]];
+            let local = list.locals[i].lane(lane);
             let cluster = &frame.surface.clusters[c as usize];
             let square = from_nodes(simd, cluster, lane, local, offsets);
             let nearer = square.simd_lt(squares);
@@ -315,7 +317,7 @@ fn may_be_nearer<S: Simd>(
     let d = &bound.direction;
     let one = Bound {
         distance: f32x8::splat(simd, bound.distance[lane]),
-        direction: V3::splat(simd, [d.x[lane], d.y[lane], d.z[lane]]),
+        direction: V3::splat(simd, d.lane(lane)),
     };
     let least = one.at(offsets) - SLACK;
     (least * least.abs()).simd_le(squares).any_true()
@@ -341,11 +343,11 @@ fn store<S: Simd>(
         let distance = f32x8::load_array_ref(simd, &work.found.squares[group]).sqrt();
         let zero = f32x8::splat(simd, 0.0);
         let values = inside.select(zero - distance, distance).to_array();
-        let at = |bit: usize| {
-            let pick = |v: usize| v >> bit & 1;
-            4 * pick(group / 8) + 2 * pick(group % 8)
-        };
-        let base = at(0) + 8 * at(1) + 64 * at(2);
+        let (b, g) = (group / 8, group % 8);
+        let x = 4 * (b & 1) + 2 * (g & 1);
+        let y = 4 * (b >> 1 & 1) + 2 * (g >> 1 & 1);
+        let z = 4 * (b >> 2) + 2 * (g >> 2);
+        let base = x + 8 * y + 64 * z;
         for (lane, value) in values.into_iter().enumerate() {
             out[base + (lane & 1) + 8 * (lane >> 1 & 1) + 64 * (lane >> 2)] = value;
         }

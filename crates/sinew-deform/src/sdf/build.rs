@@ -233,8 +233,10 @@ fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, winding: Option<&'a Windin
     }
 }
 
-fn lattice_point(at: [u32; 3]) -> P {
-    at.map(|c| (c * BRICK_CELLS as u32) as f32)
+#[inline(always)]
+fn lattice_point([x, y, z]: [u32; 3]) -> P {
+    let n = BRICK_CELLS as u32;
+    [(x * n) as f32, (y * n) as f32, (z * n) as f32]
 }
 
 #[simd]
@@ -328,7 +330,7 @@ fn reaches<S: Simd>(simd: S, chooser: &Chooser<'_>, center: P) -> bool {
         let from = from_point(simd, &surface.clusters[c], center);
         let squares = from.square.to_array();
         let found = (0..CLUSTER).any(|lane| {
-            let away = [from.away.x[lane], from.away.y[lane], from.away.z[lane]];
+            let away = from.away.lane(lane);
             least_distance_of_box(squares[lane].sqrt(), away) <= chooser.band
         });
         if found {

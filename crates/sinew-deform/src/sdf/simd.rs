@@ -8,7 +8,7 @@ use super::surface::{
     AXIS_X, AXIS_Y, Cluster, EDGE02, EDGE12, LENGTH, NORMAL, ORIGIN, Surface,
 };
 use super::tree::BoxBlock;
-use super::triangle::{P, dot, sub};
+use super::triangle::{P, add_scaled, dot, scaled, sub};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
 
 /// Three coordinates of eight things.
@@ -39,7 +39,7 @@ impl<S: Simd> V3<S> {
     /// Field of one triangle, in all lanes.
     #[inline(always)]
     fn splat_lane(simd: S, cluster: &Cluster, at: usize, lane: usize) -> Self {
-        Self::splat(simd, [0, 1, 2].map(|k| cluster.fields[at + k][lane]))
+        Self::splat(simd, field(cluster, at, lane))
     }
     #[inline(always)]
     pub(super) fn dot(self, o: Self) -> f32x8<S> {
@@ -73,6 +73,11 @@ impl<S: Simd> V3<S> {
             y: self.y * f,
             z: self.z * f,
         }
+    }
+    /// One of the eight.
+    #[inline(always)]
+    pub(super) fn lane(&self, lane: usize) -> P {
+        [self.x[lane], self.y[lane], self.z[lane]]
     }
     /// Sum of absolute values.
     #[inline(always)]
@@ -120,7 +125,8 @@ struct Plane<S: Simd> {
 impl<S: Simd> Plane<S> {
     #[inline(always)]
     fn load(simd: S, cluster: &Cluster) -> Self {
-        let [a, b] = [EDGE02, EDGE12].map(|at| V3::load(simd, cluster, at));
+        let a = V3::load(simd, cluster, EDGE02);
+        let b = V3::load(simd, cluster, EDGE12);
         Self {
             length: f32x8::load_array_ref(simd, &cluster.fields[LENGTH]),
             edge02: [a.x, a.y, a.z],
@@ -129,7 +135,8 @@ impl<S: Simd> Plane<S> {
     }
     #[inline(always)]
     fn splat(simd: S, cluster: &Cluster, lane: usize) -> Self {
-        let [a, b] = [EDGE02, EDGE12].map(|at| V3::splat_lane(simd, cluster, at, lane));
+        let a = V3::splat_lane(simd, cluster, EDGE02, lane);
+        let b = V3::splat_lane(simd, cluster, EDGE12, lane);
         Self {
             length: f32x8::splat(simd, cluster.fields[LENGTH][lane]),
             edge02: [a.x, a.y, a.z],
@@ -161,8 +168,10 @@ impl<S: Simd> Plane<S> {
 #[inline(always)]
 pub(super) fn from_point<S: Simd>(simd: S, cluster: &Cluster, p: P) -> FromPoint<S> {
     let rel = V3::splat(simd, p).minus(V3::load(simd, cluster, ORIGIN));
-    let axes = [AXIS_X, AXIS_Y, NORMAL].map(|at| V3::load(simd, cluster, at));
-    let (x, y, z) = (rel.dot(axes[0]), rel.dot(axes[1]), rel.dot(axes[2]));
+    let ex = V3::load(simd, cluster, AXIS_X);
+    let ey = V3::load(simd, cluster, AXIS_Y);
+    let n = V3::load(simd, cluster, NORMAL);
+    let (x, y, z) = (rel.dot(ex), rel.dot(ey), rel.dot(n));
     let plane = Plane::load(simd, cluster);
     let off01 = (x - x.max(0.0).min(plane.length), y);
     let (off02, _) = from_edge((x, y), plane.edge02);
@@ -179,7 +188,6 @@ pub(super) fn from_point<S: Simd>(simd: S, cluster: &Cluster, p: P) -> FromPoint
         inside.select(zero, first.select(off.0, off12.0)),
         inside.select(zero, first.select(off.1, off12.1)),
     );
-    let [ex, ey, n] = axes;
     let away = V3 {
         x: off.0.mul_add(ex.x, off.1.mul_add(ey.x, z * n.x)),
         y: off.0.mul_add(ex.y, off.1.mul_add(ey.y, z * n.y)),
@@ -202,7 +210,9 @@ pub(super) fn from_nodes<S: Simd>(
     offsets: V3<S>,
 ) -> f32x8<S> {
     let at = V3::splat(simd, local);
-    let [ex, ey, n] = [AXIS_X, AXIS_Y, NORMAL].map(|f| V3::splat_lane(simd, cluster, f, lane));
+    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
     let x = offsets.dot_add(ex, at.x);
     let y = offsets.dot_add(ey, at.y);
     let z = offsets.dot_add(n, at.z);
@@ -210,37 +220,55 @@ pub(super) fn from_nodes<S: Simd>(
     z.mul_add(z, in_plane)
 }
 
-/// Planes through the features of one triangle: value at the centre of a block, and slope.
+/// A field of one triangle.
+#[inline(always)]
+pub(super) fn field(cluster: &Cluster, at: usize, lane: usize) -> P {
+    let f = &cluster.fields;
+    [f[at][lane], f[at + 1][lane], f[at + 2][lane]]
+}
+
+/// Planes through the features of one triangle: value at the centre of a block, and slope. Corners 0, 1 and 2, then the
+/// edges 0-1, 1-2 and 2-0.
 struct FeaturePlanes {
-    edges: [(f32, P); 3],
-    corners: [(f32, P); 3],
+    local: P,
+    planes: [(f32, P); 6],
 }
 
 impl FeaturePlanes {
     #[inline(always)]
-    fn new(signs: &Signs<'_>, triangle: usize, center: P) -> (Self, P) {
+    fn new(signs: &Signs<'_>, triangle: usize, center: P) -> Self {
         let (c, lane) = (triangle / 8, triangle % 8);
-        let cluster = &signs.surface.clusters[c];
-        let field = |at: usize| [0, 1, 2].map(|k| cluster.fields[at + k][lane]);
-        let rel = sub(center, field(ORIGIN));
-        let (ex, ey, n) = (field(AXIS_X), field(AXIS_Y), field(NORMAL));
-        let local = [dot(rel, ex), dot(rel, ey), dot(rel, n)];
-        let length = cluster.fields[LENGTH][lane];
-        let [ux, uy, along] = field(EDGE02);
-        let corner1 = [0, 1, 2].map(|k| rel[k] - ex[k] * length);
-        let corner2 = [0, 1, 2].map(|k| rel[k] - (ex[k] * ux + ey[k] * uy) * along);
-        let first = signs.surface.extras[c].first[lane] as usize;
         let surface = signs.surface;
-        let edge = |k: usize| surface.edge_normals[signs.edges[triangle][(first + k) % 3] as usize];
-        let corner =
-            |k: usize| surface.class_normals[signs.classes[triangle][(first + k) % 3] as usize];
-        let at = |n: P, rel: P| (dot(n, rel), n);
-        let planes = Self {
-            edges: [at(edge(0), rel), at(edge(1), corner1), at(edge(2), rel)],
-            corners: [at(corner(0), rel), at(corner(1), corner1), at(corner(2), corner2)],
-        };
-        (planes, local)
+        let cluster = &surface.clusters[c];
+        let rel = sub(center, field(cluster, ORIGIN, lane));
+        let ex = field(cluster, AXIS_X, lane);
+        let ey = field(cluster, AXIS_Y, lane);
+        let n = field(cluster, NORMAL, lane);
+        let [ux, uy, along] = field(cluster, EDGE02, lane);
+        let corner1 = add_scaled(rel, ex, -cluster.fields[LENGTH][lane]);
+        let corner2 = add_scaled(add_scaled(rel, ex, -ux * along), ey, -uy * along);
+        let first = surface.extras[c].first[lane] as usize;
+        let (k0, k1, k2) = (first % 3, (first + 1) % 3, (first + 2) % 3);
+        let (edges, classes) = (signs.edges[triangle], signs.classes[triangle]);
+        let planes = [
+            plane(&surface.class_normals, classes[k0], rel),
+            plane(&surface.class_normals, classes[k1], corner1),
+            plane(&surface.class_normals, classes[k2], corner2),
+            plane(&surface.edge_normals, edges[k0], rel),
+            plane(&surface.edge_normals, edges[k1], corner1),
+            plane(&surface.edge_normals, edges[k2], rel),
+        ];
+        Self {
+            local: [dot(rel, ex), dot(rel, ey), dot(rel, n)],
+            planes,
+        }
     }
+}
+
+#[inline(always)]
+fn plane(normals: &[P], index: u32, rel: P) -> (f32, P) {
+    let n = normals[index as usize];
+    (dot(n, rel), n)
 }
 
 /// What signs by pseudonormals read.
@@ -265,23 +293,29 @@ pub(super) fn behind<S: Simd>(
     center: P,
     offsets: V3<S>,
 ) -> mask32x8<S> {
-    let (planes, local) = FeaturePlanes::new(signs, triangle, center);
+    let features = FeaturePlanes::new(signs, triangle, center);
+    let (local, planes) = (features.local, &features.planes);
     let (cluster, lane) = (&signs.surface.clusters[triangle / 8], triangle % 8);
     let at = V3::splat(simd, local);
-    let [ex, ey, n] = [AXIS_X, AXIS_Y, NORMAL].map(|f| V3::splat_lane(simd, cluster, f, lane));
+    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
     let (x, y) = (offsets.dot_add(ex, at.x), offsets.dot_add(ey, at.y));
     let plane = Plane::splat(simd, cluster, lane);
     let along01 = x.max(0.0).min(plane.length);
     let (off02, along02) = from_edge((x, y), plane.edge02);
     let (off12, along12) = from_edge((x - plane.length, y), plane.edge12);
     let (square02, square12) = (square(off02), square(off12));
-    let edge = |k: usize| plane_at(simd, planes.edges[k], offsets);
-    let corner = |k: usize| plane_at(simd, planes.corners[k], offsets);
-    let [c0, c1, c2] = [corner(0), corner(1), corner(2)];
+    let c0 = plane_at(simd, planes[0], offsets);
+    let c1 = plane_at(simd, planes[1], offsets);
+    let c2 = plane_at(simd, planes[2], offsets);
+    let e01 = plane_at(simd, planes[3], offsets);
+    let e12 = plane_at(simd, planes[4], offsets);
+    let e20 = plane_at(simd, planes[5], offsets);
     // Ends of an edge belong to its corners.
-    let on01 = along01.simd_le(0.0).select(c0, along01.simd_ge(plane.length).select(c1, edge(0)));
-    let on02 = along02.simd_le(0.0).select(c0, along02.simd_ge(plane.edge02[2]).select(c2, edge(2)));
-    let on12 = along12.simd_le(0.0).select(c1, along12.simd_ge(plane.edge12[2]).select(c2, edge(1)));
+    let on01 = along01.simd_le(0.0).select(c0, along01.simd_ge(plane.length).select(c1, e01));
+    let on02 = along02.simd_le(0.0).select(c0, along02.simd_ge(plane.edge02[2]).select(c2, e20));
+    let on12 = along12.simd_le(0.0).select(c1, along12.simd_ge(plane.edge12[2]).select(c2, e12));
     let square01 = (x - along01).mul_add(x - along01, y * y);
     let first = square01.simd_le(square02);
     let value = first.select(on01, on02);
@@ -360,10 +394,12 @@ impl<S: Simd> Limit<S> {
     #[inline(always)]
     pub(super) fn new(simd: S, best: &Best) -> Self {
         let length = dot(best.away, best.away).sqrt().max(1e-6);
-        let corner = best.away.map(|c| c.abs() + best.reach);
+        let [x, y, z] = best.away;
+        let r = best.reach;
+        let corner = [x.abs() + r, y.abs() + r, z.abs() + r];
         let curve = 1.5 * best.reach * best.reach / length;
         Self {
-            direction: V3::splat(simd, best.away.map(|c| c / length)),
+            direction: V3::splat(simd, scaled(best.away, 1.0 / length)),
             curved: f32x8::splat(simd, length + curve + SLACK),
             furthest: f32x8::splat(simd, dot(corner, corner).sqrt() + SLACK),
             reach: best.reach,
@@ -397,16 +433,11 @@ pub(super) fn least<S: Simd>(values: f32x8<S>) -> (usize, f32) {
 /// Lanes 0 and 1 along x, then y, then z: offsets of a cube's corners from its centre, half a cell each.
 #[inline(always)]
 pub(super) fn corner_offsets<S: Simd>(simd: S) -> V3<S> {
-    let pick = |bit: usize| {
-        f32x8::load_array(
-            simd,
-            std::array::from_fn(|lane| if lane >> bit & 1 == 1 { 0.5 } else { -0.5 }),
-        )
-    };
+    const H: f32 = 0.5;
     V3 {
-        x: pick(0),
-        y: pick(1),
-        z: pick(2),
+        x: f32x8::load_array(simd, [-H, H, -H, H, -H, H, -H, H]),
+        y: f32x8::load_array(simd, [-H, -H, H, H, -H, -H, H, H]),
+        z: f32x8::load_array(simd, [-H, -H, -H, -H, H, H, H, H]),
     }
 }
 

@@ -2,12 +2,15 @@
 
 pub(super) type P = [f32; 3];
 
+#[inline(always)]
 pub(super) fn sub(a: P, b: P) -> P {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
+#[inline(always)]
 pub(super) fn dot(a: P, b: P) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
+#[inline(always)]
 pub(super) fn cross(a: P, b: P) -> P {
     [
         a[1] * b[2] - a[2] * b[1],
@@ -15,13 +18,16 @@ pub(super) fn cross(a: P, b: P) -> P {
         a[0] * b[1] - a[1] * b[0],
     ]
 }
+#[inline(always)]
 pub(super) fn add_scaled(a: P, b: P, f: f32) -> P {
     [a[0] + b[0] * f, a[1] + b[1] * f, a[2] + b[2] * f]
 }
+#[inline(always)]
 pub(super) fn scaled(a: P, f: f32) -> P {
     [a[0] * f, a[1] * f, a[2] * f]
 }
 /// Unit length, or zero where there is none.
+#[inline(always)]
 pub(super) fn unit(a: P) -> P {
     let length = dot(a, a).sqrt();
     if length > f32::MIN_POSITIVE {

@@ -98,7 +98,7 @@ fn try_cluster<S: Simd>(simd: S, surface: &Surface, p: P, c: usize, best: &mut N
         *best = Nearest {
             square,
             slot,
-            away: [from.away.x[lane], from.away.y[lane], from.away.z[lane]],
+            away: from.away.lane(lane),
         };
     }
 }

@@ -3,7 +3,7 @@
 
 use super::bind::SdfBind;
 use super::brick::Frame;
-use super::simd::V3;
+use super::simd::{V3, field};
 use super::surface::{AXIS_X, AXIS_Y, Cluster, EDGE02, LENGTH, ORIGIN, Surface};
 use super::tree::CLUSTER;
 use super::triangle::{P, add_scaled, cross, dot, scaled, sub};
@@ -33,10 +33,12 @@ pub(super) struct Winding {
 }
 
 /// Corners 0, 1 and 2 of a triangle.
+#[inline(always)]
 fn corners(cluster: &Cluster, lane: usize) -> [P; 3] {
-    let field = |at: usize| [0, 1, 2].map(|k| cluster.fields[at + k][lane]);
-    let (a, x, y) = (field(ORIGIN), field(AXIS_X), field(AXIS_Y));
-    let [ux, uy, length] = field(EDGE02);
+    let a = field(cluster, ORIGIN, lane);
+    let x = field(cluster, AXIS_X, lane);
+    let y = field(cluster, AXIS_Y, lane);
+    let [ux, uy, length] = field(cluster, EDGE02, lane);
     let b = add_scaled(a, x, cluster.fields[LENGTH][lane]);
     let c = add_scaled(add_scaled(a, x, ux * length), y, uy * length);
     [a, b, c]
@@ -150,7 +152,9 @@ pub(super) fn is_inside<S: Simd>(
             for triangle in first..(first + CLUSTER).min(frame.triangle_count) {
                 let cluster = &frame.surface.clusters[node as usize];
                 let corners = corners(cluster, triangle - first);
-                half_angles += half_angle(simd, corners.map(|c| sub(c, center)), offsets);
+                let [a, b, c] = corners;
+                let seen = [sub(a, center), sub(b, center), sub(c, center)];
+                half_angles += half_angle(simd, seen, offsets);
             }
         }
     }
@@ -180,7 +184,9 @@ fn dipole<S: Simd>(simd: S, moment: &Moment, off: P, offsets: V3<S>) -> f32x8<S>
 /// Half the solid angle of a triangle, exactly (Van Oosterom and Strackee 1983).
 #[inline(always)]
 fn half_angle<S: Simd>(simd: S, corners: [P; 3], offsets: V3<S>) -> f32x8<S> {
-    let [a, b, c] = corners.map(|p| V3::splat(simd, p).minus(offsets));
+    let a = V3::splat(simd, corners[0]).minus(offsets);
+    let b = V3::splat(simd, corners[1]).minus(offsets);
+    let c = V3::splat(simd, corners[2]).minus(offsets);
     let (la, lb, lc) = (a.dot(a).sqrt(), b.dot(b).sqrt(), c.dot(c).sqrt());
     let volume = a.dot(b.cross(c));
     let denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
