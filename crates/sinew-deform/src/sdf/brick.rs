@@ -28,6 +28,8 @@ pub(super) struct Frame<'a> {
     pub(super) signs: Signs<'a>,
     /// Where signs come from winding numbers.
     pub(super) winding: Option<&'a Winding>,
+    /// Whether the surface separates inside from outside, so that one sign holds wherever it is far.
+    pub(super) is_closed: bool,
     /// Triangles without the repetitions of the last one.
     pub(super) triangle_count: usize,
 }
@@ -283,22 +285,34 @@ fn measure_group<S: Simd>(
     let offsets = corner_offsets(simd);
     let mut squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
     let mut slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
-    for i in 0..list.len {
-        let bound = &list.bounds[i];
-        let mut open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
+    // The nearest at the centre first: it spares most of the others.
+    let mut nearest_first = true;
+    let (mut i, mut open) = (best.1, 1_u32 << best.2);
+    loop {
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
             open &= open - 1;
-            if !may_be_nearer(simd, bound, lane, offsets, squares) {
+            if !nearest_first && !may_be_nearer(simd, &list.bounds[i], lane, offsets, squares) {
                 continue;
             }
             let c = list.clusters[i];
-            let local = list.locals[i].lane(lane);
             let cluster = &frame.surface.clusters[c as usize];
-            let square = from_nodes(simd, cluster, lane, local, offsets);
-            let nearer = square.simd_lt(squares);
+            let square = from_nodes(simd, cluster, lane, list.locals[i].lane(lane), offsets);
+            let slot = splat_u32(simd, c * CLUSTER as u32 + lane as u32);
+            // The lowest of equals, whatever the order.
+            let nearer = square.simd_lt(squares) | (square.simd_eq(squares) & slot.simd_lt(slots));
             squares = nearer.select(square, squares);
-            slots = nearer.select(splat_u32(simd, c * CLUSTER as u32 + lane as u32), slots);
+            slots = nearer.select(slot, slots);
+        }
+        i = if nearest_first { 0 } else { i + 1 };
+        nearest_first = false;
+        if i >= list.len {
+            break;
+        }
+        let bound = &list.bounds[i];
+        open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
+        if i == best.1 {
+            open &= !(1 << best.2);
         }
     }
     work.found.squares[group] = squares.to_array();
@@ -323,6 +337,9 @@ fn may_be_nearer<S: Simd>(
     (least * least.abs()).simd_le(squares).any_true()
 }
 
+/// From the centre of a block to the furthest of its nodes, and a little more.
+const BLOCK_RADIUS: f32 = 2.6;
+
 /// Roots, signs, and into place.
 #[inline(always)]
 fn store<S: Simd>(
@@ -333,24 +350,52 @@ fn store<S: Simd>(
     out: &mut [f32; BRICK_VALUES],
 ) {
     let offsets = corner_offsets(simd);
-    for group in 0..GROUPS {
-        let (block, within) = (part(group / 8, 2.0), part(group % 8, 1.0));
-        let center = plus(plus(brick, block), within);
-        let inside = match frame.winding {
-            Some(winding) => is_inside(simd, frame, winding, center, offsets),
-            None => behind_nearest(simd, frame, &work.found.slots[group], center, offsets),
-        };
-        let distance = f32x8::load_array_ref(simd, &work.found.squares[group]).sqrt();
-        let zero = f32x8::splat(simd, 0.0);
-        let values = inside.select(zero - distance, distance).to_array();
-        let (b, g) = (group / 8, group % 8);
-        let x = 4 * (b & 1) + 2 * (g & 1);
-        let y = 4 * (b >> 1 & 1) + 2 * (g >> 1 & 1);
-        let z = 4 * (b >> 2) + 2 * (g >> 2);
-        let base = x + 8 * y + 64 * z;
-        for (lane, value) in values.into_iter().enumerate() {
-            out[base + (lane & 1) + 8 * (lane >> 1 & 1) + 64 * (lane >> 2)] = value;
+    let zero = f32x8::splat(simd, 0.0);
+    for block in 0..8 {
+        let center = plus(brick, part(block, 2.0));
+        let away = work.found.blocks[block];
+        // Where no closed surface comes near, all nodes are on the same side.
+        let one_side = frame.is_closed && dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS;
+        let mut inside = mask32x8::splat(simd, false);
+        for group in 0..8 {
+            let g = block * 8 + group;
+            let center = plus(center, part(group, 1.0));
+            if !one_side {
+                inside = signs(simd, frame, &work.found.slots[g], center, offsets);
+            } else if group == 0 {
+                let first = signs(simd, frame, &[work.found.slots[g][0]; 8], center, offsets);
+                inside = mask32x8::splat(simd, first.test(0));
+            }
+            let distance = f32x8::load_array_ref(simd, &work.found.squares[g]).sqrt();
+            let values = inside.select(zero - distance, distance).to_array();
+            scatter(block, group, &values, out);
         }
+    }
+}
+
+#[inline(always)]
+fn signs<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    slots: &[u32; 8],
+    center: P,
+    offsets: V3<S>,
+) -> mask32x8<S> {
+    match frame.winding {
+        Some(winding) => is_inside(simd, frame, winding, center, offsets),
+        None => behind_nearest(simd, frame, slots, center, offsets),
+    }
+}
+
+/// A group's values to their places in the brick.
+#[inline(always)]
+fn scatter(block: usize, group: usize, values: &[f32; 8], out: &mut [f32; BRICK_VALUES]) {
+    let x = 4 * (block & 1) + 2 * (group & 1);
+    let y = 4 * (block >> 1 & 1) + 2 * (group >> 1 & 1);
+    let z = 4 * (block >> 2) + 2 * (group >> 2);
+    let base = x + 8 * y + 64 * z;
+    for (lane, value) in values.iter().enumerate() {
+        out[base + (lane & 1) + 8 * (lane >> 1 & 1) + 64 * (lane >> 2)] = *value;
     }
 }
 

@@ -388,6 +388,8 @@ pub(super) struct Limit<S: Simd> {
     /// Distance from the known point to the furthest node.
     furthest: f32x8<S>,
     reach: f32,
+    /// Whether the known point is so near that the ball around it bounds better than its slope.
+    near: bool,
 }
 
 impl<S: Simd> Limit<S> {
@@ -403,17 +405,18 @@ impl<S: Simd> Limit<S> {
             curved: f32x8::splat(simd, length + curve + SLACK),
             furthest: f32x8::splat(simd, dot(corner, corner).sqrt() + SLACK),
             reach: best.reach,
+            near: length < best.reach,
         }
     }
 
     /// Which triangles may be the nearest of some node of the block; `distance` bounds theirs from the centre.
     #[inline(always)]
     pub(super) fn keeps(&self, distance: f32x8<S>, direction: V3<S>) -> mask32x8<S> {
+        if self.near {
+            return (distance - direction.taxi() * self.reach).simd_le(self.furthest);
+        }
         let turned = direction.minus(self.direction).taxi();
-        let spread = direction.taxi();
-        let by_slope = (distance - turned * self.reach).simd_le(self.curved);
-        let by_ball = (distance - spread * self.reach).simd_le(self.furthest);
-        by_slope & by_ball
+        (distance - turned * self.reach).simd_le(self.curved)
     }
 }
 
