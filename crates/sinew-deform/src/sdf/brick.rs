@@ -5,7 +5,7 @@
 use super::field::{BRICK_CELLS, BRICK_VALUES};
 use super::simd::{
     Best, Bound, Limit, SLACK, Signs, V3, behind, corner_offsets, from_nodes, from_point, least,
-    splat_u32,
+    local_point, splat_u32,
 };
 use super::surface::Surface;
 use super::tree::{CLUSTER, TreeShape};
@@ -30,6 +30,8 @@ pub(super) struct Frame<'a> {
     pub(super) winding: Option<&'a Winding>,
     /// Whether the surface separates inside from outside, so that one sign holds wherever it is far.
     pub(super) is_closed: bool,
+    /// Distances up to this many cells are exact.
+    pub(super) band: f32,
     /// Triangles without the repetitions of the last one.
     pub(super) triangle_count: usize,
 }
@@ -76,8 +78,11 @@ struct Candidates<S: Simd> {
 struct Found {
     squares: [[f32; 8]; GROUPS],
     slots: [[u32; 8]; GROUPS],
-    /// From the surface to the centre of each block.
+    /// From the surface to the centre of each block, and the triangle there.
     blocks: [P; 8],
+    block_slots: [u32; 8],
+    /// Groups that lie outside the band as a whole.
+    far: [bool; GROUPS],
 }
 
 /// Everything one brick works with, kept from brick to brick.
@@ -105,6 +110,8 @@ impl<S: Simd> Work<S> {
                 squares: [[f32::MAX; 8]; GROUPS],
                 slots: [[0; 8]; GROUPS],
                 blocks: [[0.0; 3]; 8],
+                block_slots: [0; 8],
+                far: [false; GROUPS],
             },
         }
     }
@@ -139,6 +146,8 @@ pub(super) fn fill<S: Simd>(
     let away = from.away.lane(lane);
     let best = Best { away, reach: HALF };
     work.found.squares.fill([f32::MAX; 8]);
+    work.found.far.fill(false);
+    work.found.block_slots.fill(seed as u32);
     for (block, known) in work.found.blocks.iter_mut().enumerate() {
         *known = plus(away, part(block, 2.0));
     }
@@ -194,6 +203,7 @@ fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P,
             let (lane, least) = least(from.square);
             square = least;
             away = from.away.lane(lane);
+            work.found.block_slots[block] = c * CLUSTER as u32 + lane as u32;
         }
         work.block.push(c, Bound::new(&from));
     }
@@ -214,9 +224,57 @@ fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P,
         return;
     }
     for group in 0..8 {
+        if frame.is_closed && measure_far(simd, frame, work, center, block * 8 + group) {
+            continue;
+        }
         collect_group(simd, frame, work, center, away, group);
         measure_group(simd, frame, work, block * 8 + group);
     }
+}
+
+/// From the centre of a group to its nodes.
+const GROUP_RADIUS: f32 = 0.8661;
+
+/// Where no triangle of the batch reaches the band around a group, the one with the least bound stands for the nearest.
+/// Returns whether that is so.
+#[inline(always)]
+fn measure_far<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    block: P,
+    group: usize,
+) -> bool {
+    let offset = part(group % 8, 1.0);
+    let at = V3::splat(simd, offset);
+    let limit = frame.band + GROUP_RADIUS + SLACK;
+    let mut least_so_far = f32x8::splat(simd, f32::MAX);
+    let mut clusters = splat_u32(simd, 0);
+    for i in 0..work.block.len {
+        let bound = work.block.bounds[i].at(at);
+        let less = bound.simd_lt(least_so_far);
+        least_so_far = less.select(bound, least_so_far);
+        clusters = less.select(splat_u32(simd, work.block.clusters[i]), clusters);
+    }
+    // An earlier batch that reached the band was measured exactly; so must all be, then.
+    let known = work.found.squares[group][0] < f32::MAX && !work.found.far[group];
+    if known || least_so_far.simd_le(limit).any_true() {
+        work.found.far[group] = false;
+        return false;
+    }
+    let (lane, _) = least(least_so_far);
+    let c = clusters[lane];
+    let cluster = &frame.surface.clusters[c as usize];
+    let local = local_point(cluster, lane, plus(block, offset));
+    let square = from_nodes(simd, cluster, lane, local, corner_offsets(simd));
+    let squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
+    let slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
+    let nearer = square.simd_lt(squares);
+    let slot = splat_u32(simd, c * CLUSTER as u32 + lane as u32);
+    work.found.squares[group] = nearer.select(square, squares).to_array();
+    work.found.slots[group] = nearer.select(slot, slots).to_array();
+    work.found.far[group] = true;
+    true
 }
 
 /// Candidates of the 2x2x2 nodes of one group.
@@ -351,20 +409,26 @@ fn store<S: Simd>(
 ) {
     let offsets = corner_offsets(simd);
     let zero = f32x8::splat(simd, 0.0);
+    let still = V3::splat(simd, [0.0; 3]);
     for block in 0..8 {
-        let center = plus(brick, part(block, 2.0));
+        let block_center = plus(brick, part(block, 2.0));
         let away = work.found.blocks[block];
         // Where no closed surface comes near, all nodes are on the same side.
         let one_side = frame.is_closed && dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS;
         let mut inside = mask32x8::splat(simd, false);
         for group in 0..8 {
             let g = block * 8 + group;
-            let center = plus(center, part(group, 1.0));
-            if !one_side {
+            let center = plus(block_center, part(group, 1.0));
+            if !one_side && work.found.far[g] {
+                let slots = [work.found.block_slots[block]; 8];
+                let middle = signs(simd, frame, &slots, block_center, still);
+                inside = mask32x8::splat(simd, middle.test(0));
+            } else if !one_side {
                 inside = signs(simd, frame, &work.found.slots[g], center, offsets);
             } else if group == 0 {
-                let first = signs(simd, frame, &[work.found.slots[g][0]; 8], center, offsets);
-                inside = mask32x8::splat(simd, first.test(0));
+                let slots = [work.found.block_slots[block]; 8];
+                let middle = signs(simd, frame, &slots, block_center, still);
+                inside = mask32x8::splat(simd, middle.test(0));
             }
             let distance = f32x8::load_array_ref(simd, &work.found.squares[g]).sqrt();
             let values = inside.select(zero - distance, distance).to_array();

@@ -229,6 +229,7 @@ fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, winding: Option<&'a Windin
             classes,
         },
         winding,
+        band: bind.settings().band_cells,
         is_closed: bind.report().is_closed(),
         triangle_count: bind.triangles.len(),
     }

@@ -227,6 +227,17 @@ pub(super) fn field(cluster: &Cluster, at: usize, lane: usize) -> P {
     [f[at][lane], f[at + 1][lane], f[at + 2][lane]]
 }
 
+/// A point in the frame of a triangle.
+#[inline(always)]
+pub(super) fn local_point(cluster: &Cluster, lane: usize, p: P) -> P {
+    let rel = sub(p, field(cluster, ORIGIN, lane));
+    [
+        dot(rel, field(cluster, AXIS_X, lane)),
+        dot(rel, field(cluster, AXIS_Y, lane)),
+        dot(rel, field(cluster, NORMAL, lane)),
+    ]
+}
+
 /// Planes through the features of one triangle: value at the centre of a block, and slope. Corners 0, 1 and 2, then the
 /// edges 0-1, 1-2 and 2-0.
 struct FeaturePlanes {
