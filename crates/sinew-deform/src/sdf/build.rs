@@ -1,0 +1,383 @@
+//! A frame's field: coarse level, choice of bricks, values of bricks. Allocates nothing.
+
+use super::bind::SdfBind;
+use super::brick::{Frame, Work, behind_nearest, fill};
+use super::field::{BRICK_CELLS, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK};
+use super::frame::FieldFrame;
+use super::half::half_from;
+use super::settings::{SignMethod, Storage};
+use super::simd::{Signs, V3, from_point};
+use super::surface::Surface;
+use super::tree::CLUSTER;
+use super::triangle::P;
+use super::walk::{NearBox, nearest};
+use super::winding::{Winding, is_inside};
+use crate::{Par, for_each_chunk, simd_level};
+use fearless_simd::{Simd, dispatch, prelude::*};
+use fearless_simd_macros::simd;
+use std::ops::Range;
+
+/// Nodes of the coarse level in one task; each row starts from its neighbour's nearest triangle.
+const COARSE_CHUNK: usize = 128;
+/// Bricks in one task.
+const BRICK_CHUNK: usize = 16;
+
+/// What a build did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BuildReport {
+    /// The grid of this frame.
+    pub shape: GridShape,
+    /// Bricks near the surface.
+    pub bricks_wanted: usize,
+    /// Of these, bricks that found no room: there the coarse level stands in. Those that the surface runs through go first.
+    pub bricks_left_out: usize,
+    /// Vertices that were no numbers (or missing); their triangles are left out.
+    pub vertices_not_finite: usize,
+    /// Whether cells were made larger than at setup, because the mesh outgrew the room made for its box.
+    pub cells_enlarged: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Pool {
+    Single(Vec<[f32; BRICK_VALUES]>),
+    Half(Vec<[u16; BRICK_VALUES]>),
+}
+
+/// What a brick is to the surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Near {
+    #[default]
+    No,
+    Band,
+    Surface,
+}
+
+/// A field and all that building it needs: made once, for one character. Holds a field after the first
+/// [`Self::build`]; before that, everything is far outside.
+#[derive(Clone, Debug)]
+pub struct FieldBuffers {
+    surface: Surface,
+    winding: Option<Winding>,
+    shape: GridShape,
+    frame: FieldFrame,
+    table: Vec<u32>,
+    coarse: Vec<f32>,
+    /// For each brick whether it is near, and the triangle nearest to its centre.
+    near: Vec<(Near, u32)>,
+    /// Brick of each slot.
+    bricks: Vec<u32>,
+    pool: Pool,
+}
+
+impl FieldBuffers {
+    /// Room for the fields of `bind`.
+    pub fn new(bind: &SdfBind) -> Self {
+        let (entries, slots) = (bind.table_capacity(), bind.brick_capacity());
+        let winding = bind.settings().sign == SignMethod::WindingNumber;
+        Self {
+            surface: Surface::new(bind),
+            winding: winding.then(|| Winding::new(bind)),
+            shape: GridShape {
+                origin: [0.0; 3],
+                cell: bind.cell(),
+                bricks: [0; 3],
+            },
+            frame: FieldFrame::default(),
+            table: vec![NO_BRICK; entries],
+            coarse: vec![f32::INFINITY; entries],
+            near: vec![(Near::No, 0); entries],
+            bricks: vec![0; slots],
+            pool: match bind.settings().storage {
+                Storage::Single => Pool::Single(vec![[0.0; BRICK_VALUES]; slots]),
+                Storage::Half => Pool::Half(vec![[0; BRICK_VALUES]; slots]),
+            },
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let pool = match &self.pool {
+            Pool::Single(v) => size_of_val(&**v),
+            Pool::Half(v) => size_of_val(&**v),
+        };
+        let winding = self.winding.as_ref().map_or(0, Winding::bytes);
+        let lists = size_of_val(&*self.table)
+            + size_of_val(&*self.coarse)
+            + size_of_val(&*self.near)
+            + size_of_val(&*self.bricks);
+        self.surface.bytes() + winding + lists + pool
+    }
+
+    /// Builds the field of a mesh: `positions` in scene space, one for each vertex of the `bind` that these buffers were
+    /// made for. The same bits for any number of threads.
+    pub fn build(
+        &mut self,
+        bind: &SdfBind,
+        positions: &[[f32; 3]],
+        field_from_scene: &FieldFrame,
+        par: Par,
+    ) -> BuildReport {
+        let (bounds, vertices_not_finite) = self.surface.place(positions, field_from_scene);
+        self.frame = *field_from_scene;
+        self.shape = bind.shape(&bounds);
+        self.surface.prepare(bind, &self.shape, par);
+        if let Some(winding) = &mut self.winding {
+            winding.prepare(bind, &self.surface);
+        }
+        self.build_coarse(bind, par);
+        self.choose_bricks(bind, par);
+        let (bricks_wanted, built) = self.assign();
+        self.fill_bricks(bind, built, par);
+        BuildReport {
+            shape: self.shape,
+            bricks_wanted,
+            bricks_left_out: bricks_wanted - built,
+            vertices_not_finite,
+            cells_enlarged: self.shape.cell > bind.cell(),
+        }
+    }
+
+    /// The field of the last build.
+    pub fn view(&self) -> FieldView<'_> {
+        let count = |n: usize, all: usize| n.min(all);
+        FieldView {
+            shape: self.shape,
+            table: &self.table[..count(self.shape.brick_count(), self.table.len())],
+            coarse: &self.coarse[..count(self.shape.coarse_count(), self.coarse.len())],
+            values: match &self.pool {
+                Pool::Single(v) => BrickValues::Single(v),
+                Pool::Half(v) => BrickValues::Half(v),
+            },
+            frame: self.frame,
+        }
+    }
+
+    fn build_coarse(&mut self, bind: &SdfBind, par: Par) {
+        let shape = self.shape;
+        let frame = frame(bind, &self.surface, self.winding.as_ref());
+        let count = shape.coarse_count().min(self.coarse.len());
+        let out = &mut self.coarse[..count];
+        for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [f32]| {
+            dispatch!(simd_level(), simd => coarse_nodes(simd, &frame, &shape, range, out));
+        });
+    }
+
+    fn choose_bricks(&mut self, bind: &SdfBind, par: Par) {
+        let chooser = Chooser {
+            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            shape: self.shape,
+            coarse: &self.coarse,
+            band: bind.settings().band_cells,
+        };
+        let count = self.shape.brick_count().min(self.near.len());
+        let out = &mut self.near[..count];
+        for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [_]| {
+            dispatch!(simd_level(), simd => choose(simd, &chooser, range, out));
+        });
+    }
+
+    /// Gives out slots: bricks on the surface first, then the others. Returns how many are wanted and have one.
+    fn assign(&mut self) -> (usize, usize) {
+        let count = self.shape.brick_count().min(self.near.len());
+        self.table[..count].fill(NO_BRICK);
+        let near = &self.near[..count];
+        let wanted = near.iter().filter(|n| n.0 != Near::No).count();
+        let mut built = 0;
+        let everything_fits = wanted <= self.bricks.len();
+        // Where all fit the order is that of space, which is kinder to caches.
+        let passes: &[fn(Near) -> bool] = if everything_fits {
+            &[|n| n != Near::No]
+        } else {
+            &[|n| n == Near::Surface, |n| n == Near::Band]
+        };
+        for wants in passes {
+            for (brick, _) in near.iter().enumerate().filter(|(_, n)| wants(n.0)) {
+                if let Some(slot) = self.bricks.get_mut(built) {
+                    *slot = brick as u32;
+                    self.table[brick] = built as u32;
+                    built += 1;
+                }
+            }
+        }
+        (wanted, built)
+    }
+
+    fn fill_bricks(&mut self, bind: &SdfBind, built: usize, par: Par) {
+        let filler = Filler {
+            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            shape: self.shape,
+            near: &self.near,
+            bricks: &self.bricks[..built],
+        };
+        match &mut self.pool {
+            Pool::Single(pool) => filler.run(&mut pool[..built], par, &|v, out| *out = *v),
+            Pool::Half(pool) => filler.run(&mut pool[..built], par, &|v, out| {
+                *out = v.map(half_from);
+            }),
+        }
+    }
+}
+
+fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, winding: Option<&'a Winding>) -> Frame<'a> {
+    let (edges, classes) = bind.edges_and_classes();
+    Frame {
+        tree: &bind.tree,
+        surface,
+        signs: Signs {
+            surface,
+            edges,
+            classes,
+        },
+        winding,
+        band: bind.settings().band_cells,
+        is_closed: bind.report().is_closed(),
+        triangle_count: bind.triangles.len(),
+    }
+}
+
+#[inline(always)]
+fn lattice_point([x, y, z]: [u32; 3]) -> P {
+    let n = BRICK_CELLS as u32;
+    [(x * n) as f32, (y * n) as f32, (z * n) as f32]
+}
+
+#[simd]
+fn coarse_nodes<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    shape: &GridShape,
+    range: Range<usize>,
+    out: &mut [f32],
+) {
+    let mut seed = 0;
+    let offsets = V3::splat(simd, [0.0; 3]);
+    for (index, out) in range.zip(out) {
+        let p = lattice_point(shape.coarse_at(index));
+        let near = nearest(simd, frame.tree, frame.surface, p, seed);
+        seed = near.slot / CLUSTER;
+        let inside = match frame.winding {
+            Some(winding) => is_inside(simd, frame, winding, p, offsets),
+            None => behind_nearest(simd, frame, &[near.slot as u32; 8], p, offsets),
+        };
+        let distance = near.square.sqrt();
+        *out = if inside.test(0) { -distance } else { distance };
+    }
+}
+
+struct Chooser<'a> {
+    frame: Frame<'a>,
+    shape: GridShape,
+    coarse: &'a [f32],
+    band: f32,
+}
+
+/// Half a brick's edge and half its diagonal.
+const HALF: f32 = BRICK_CELLS as f32 / 2.0;
+const RADIUS: f32 = HALF * 1.732_051;
+
+#[simd]
+fn choose<S: Simd>(
+    simd: S,
+    chooser: &Chooser<'_>,
+    range: Range<usize>,
+    out: &mut [(Near, u32)],
+) {
+    let mut seed = 0;
+    for (index, out) in range.zip(out) {
+        let brick = chooser.shape.brick_at(index);
+        *out = (Near::No, 0);
+        if chooser.is_far(brick) {
+            continue;
+        }
+        let center = lattice_point(brick).map(|c| c + HALF);
+        let near = nearest(simd, chooser.frame.tree, chooser.frame.surface, center, seed);
+        seed = near.slot / CLUSTER;
+        let distance = near.square.sqrt();
+        let side = least_distance_of_box(distance, near.away);
+        let in_band = side <= chooser.band
+            || (distance <= RADIUS + chooser.band && reaches(simd, chooser, center));
+        if in_band {
+            let what = if side <= 0.0 { Near::Surface } else { Near::Band };
+            *out = (what, near.slot as u32);
+        }
+    }
+}
+
+impl Chooser<'_> {
+    /// Whether a corner is so far that the whole brick is.
+    fn is_far(&self, brick: [u32; 3]) -> bool {
+        (0..8).any(|corner| {
+            let at = std::array::from_fn(|k| brick[k] + (corner >> k & 1));
+            self.coarse[self.shape.coarse_index(at)].abs() > 2.0 * RADIUS + self.band
+        })
+    }
+}
+
+/// How near a brick can come to a triangle that has this distance and direction from its centre: no nearer than the
+/// plane in front of it.
+fn least_distance_of_box(distance: f32, away: P) -> f32 {
+    if distance <= 0.0 {
+        return 0.0;
+    }
+    distance - HALF * away.iter().map(|c| c.abs()).sum::<f32>() / distance
+}
+
+/// Whether a triangle other than the one nearest to the centre is within the band.
+#[inline(always)]
+fn reaches<S: Simd>(simd: S, chooser: &Chooser<'_>, center: P) -> bool {
+    let (tree, surface) = (chooser.frame.tree, chooser.frame.surface);
+    let (low, high) = (center.map(|c| c - HALF), center.map(|c| c + HALF));
+    let mut walk = NearBox::new(tree, low, high, chooser.band * chooser.band);
+    while let Some(c) = walk.next(simd, tree, surface) {
+        let from = from_point(simd, &surface.clusters[c], center);
+        let squares = from.square.to_array();
+        let found = (0..CLUSTER).any(|lane| {
+            let away = from.away.lane(lane);
+            least_distance_of_box(squares[lane].sqrt(), away) <= chooser.band
+        });
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+struct Filler<'a> {
+    frame: Frame<'a>,
+    shape: GridShape,
+    near: &'a [(Near, u32)],
+    bricks: &'a [u32],
+}
+
+impl Filler<'_> {
+    fn run<T: Send>(
+        &self,
+        pool: &mut [T],
+        par: Par,
+        put: &(impl Fn(&[f32; BRICK_VALUES], &mut T) + Sync),
+    ) {
+        let len = pool.len();
+        for_each_chunk(par, len, BRICK_CHUNK, pool, &|range, out: &mut [T]| {
+            dispatch!(simd_level(), simd => fill_range(simd, self, range, out, put));
+        });
+    }
+}
+
+#[simd]
+fn fill_range<S: Simd, T>(
+    simd: S,
+    filler: &Filler<'_>,
+    range: Range<usize>,
+    out: &mut [T],
+    put: &impl Fn(&[f32; BRICK_VALUES], &mut T),
+) {
+    let mut work = Work::new(simd);
+    let mut values = [0.0; BRICK_VALUES];
+    for (slot, out) in range.zip(out) {
+        let brick = filler.bricks[slot] as usize;
+        let low = lattice_point(filler.shape.brick_at(brick));
+        let seed = filler.near[brick].1 as usize;
+        fill(simd, &filler.frame, &mut work, low, seed, &mut values);
+        put(&values, out);
+    }
+}

@@ -1,0 +1,349 @@
+//! The field as data: where its nodes are, which bricks hold values, and how a point is looked up.
+//!
+//! Nodes form a *corner* lattice: node `(i, j, k)` is at `origin + cell * (i, j, k)`, and a value belongs to that point.
+//! A brick spans 7 cells an axis and holds all 8 nodes on it, so that one look-up reads one brick: nodes on a face
+//! shared by two bricks are in both. Beside the bricks there is the coarse level, one node at each corner of
+//! each brick (every seventh node of the lattice). Values are in cells.
+
+use super::frame::FieldFrame;
+use super::half::single_from;
+
+/// Cells of a brick along each axis.
+pub const BRICK_CELLS: usize = 7;
+/// Nodes of a brick along each axis.
+pub const BRICK_NODES: usize = 8;
+/// Nodes of a brick: x fastest, then y, then z.
+pub const BRICK_VALUES: usize = 512;
+/// Entry of the brick table for bricks without values.
+pub const NO_BRICK: u32 = u32::MAX;
+
+/// Where the nodes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GridShape {
+    /// Node `(0, 0, 0)`, in the field's frame.
+    pub origin: [f32; 3],
+    /// Distance of neighbouring nodes, in units of the field's frame.
+    pub cell: f32,
+    /// Bricks along each axis.
+    pub bricks: [u32; 3],
+}
+
+impl GridShape {
+    /// Nodes along each axis.
+    pub fn nodes(&self) -> [u32; 3] {
+        self.bricks.map(|b| b * BRICK_CELLS as u32 + 1)
+    }
+    /// Bricks of the whole grid.
+    pub fn brick_count(&self) -> usize {
+        self.bricks.iter().map(|&b| b as usize).product()
+    }
+    /// Nodes of the coarse level.
+    pub fn coarse_count(&self) -> usize {
+        self.bricks.iter().map(|&b| b as usize + 1).product()
+    }
+    /// Position of a node in the field's frame.
+    pub fn node_position(&self, node: [u32; 3]) -> [f32; 3] {
+        std::array::from_fn(|k| self.cell.mul_add(node[k] as f32, self.origin[k]))
+    }
+    /// Highest node of the grid.
+    pub fn high(&self) -> [f32; 3] {
+        self.node_position(self.nodes().map(|n| n.saturating_sub(1)))
+    }
+    /// Number of a brick, x fastest.
+    pub fn brick_index(&self, b: [u32; 3]) -> usize {
+        let [x, y, z] = b.map(|c| c as usize);
+        let [nx, ny, _] = self.bricks.map(|c| c as usize);
+        x + nx * (y + ny * z)
+    }
+    /// The way back.
+    pub fn brick_at(&self, index: usize) -> [u32; 3] {
+        unflatten(index, self.bricks)
+    }
+    /// Number of a node of the coarse level, x fastest.
+    pub fn coarse_index(&self, c: [u32; 3]) -> usize {
+        let [x, y, z] = c.map(|c| c as usize);
+        let [nx, ny, _] = self.bricks.map(|c| c as usize + 1);
+        x + nx * (y + ny * z)
+    }
+    /// The way back.
+    pub fn coarse_at(&self, index: usize) -> [u32; 3] {
+        unflatten(index, self.bricks.map(|b| b + 1))
+    }
+}
+
+fn unflatten(index: usize, counts: [u32; 3]) -> [u32; 3] {
+    let [nx, ny, _] = counts.map(|c| (c as usize).max(1));
+    [index % nx, index / nx % ny, index / (nx * ny)].map(|c| c as u32)
+}
+
+/// Numbers of the bricks.
+#[derive(Clone, Copy, Debug)]
+pub enum BrickValues<'a> {
+    /// Single precision.
+    Single(&'a [[f32; BRICK_VALUES]]),
+    /// IEEE half precision.
+    Half(&'a [[u16; BRICK_VALUES]]),
+}
+
+impl BrickValues<'_> {
+    /// One value, in cells; zero where there is no such brick.
+    #[inline]
+    pub fn get(&self, slot: usize, node: usize) -> f32 {
+        match self {
+            Self::Single(v) => v.get(slot).map_or(0.0, |b| b[node % BRICK_VALUES]),
+            Self::Half(v) => v.get(slot).map_or(0.0, |b| single_from(b[node % BRICK_VALUES])),
+        }
+    }
+
+    /// The corners of a cell: x fastest.
+    #[inline]
+    fn cell(&self, slot: usize, node: usize) -> [f32; 8] {
+        match self {
+            Self::Single(v) => v.get(slot).map_or([0.0; 8], |b| corners(b, node)),
+            Self::Half(v) => (v.get(slot)).map_or([0.0; 8], |b| corners(b, node).map(single_from)),
+        }
+    }
+}
+
+#[inline]
+fn corners<T: Copy>(brick: &[T; BRICK_VALUES], node: usize) -> [T; 8] {
+    // One check for all eight.
+    let n = node.min(BRICK_VALUES - 74);
+    [0, 1, 8, 9, 64, 65, 72, 73].map(|o| brick[n + o])
+}
+
+/// A built field: borrowed, cheap to copy, free of locks. Distances are positive outside.
+///
+/// Inside bricks the value is the trilinear interpolation of exact distances. Between bricks (further from the
+/// surface than the band) it is that of the coarse level, whose nodes are exact too but seven cells apart.
+/// Outside the grid it is a lower bound, see [`Self::sample`].
+#[derive(Clone, Copy, Debug)]
+pub struct FieldView<'a> {
+    /// Where the nodes are.
+    pub shape: GridShape,
+    /// For each brick its place in `values`, or [`NO_BRICK`].
+    pub table: &'a [u32],
+    /// Distances at the corners of bricks, in cells.
+    pub coarse: &'a [f32],
+    /// Distances at the nodes of bricks, in cells.
+    pub values: BrickValues<'a>,
+    /// From scene to field.
+    pub frame: FieldFrame,
+}
+
+/// Eight values around a point and where it is between them.
+struct Cell {
+    values: [f32; 8],
+    at: [f32; 3],
+    /// Cells an edge of this one is long: 1, or 7 on the coarse level.
+    size: f32,
+}
+
+impl FieldView<'_> {
+    /// Signed distance at a point of the field's frame, in its units.
+    ///
+    /// Outside the grid, with `c` the closest point of the grid and `e` the way there, it is
+    /// `sqrt(sample(c)² + e²)`: no more than the true distance where the mesh is inside the grid, never less than
+    /// `sample(c)`, and continuous. Where the mesh reaches through the side of a fixed box (`sample(c) < 0`) it is
+    /// `sample(c) + e`. A point that is not finite gives NaN or infinity. Eight reads; about 10 ns.
+    pub fn sample(&self, point: [f32; 3]) -> f32 {
+        let (inside, beyond) = self.locate(point);
+        let value = self.cell(inside).value();
+        outside(value, length(beyond)) * self.shape.cell
+    }
+
+    /// [`Self::sample`] and the derivative of that same interpolation: exact for the field, length about one
+    /// near the surface. It is zero where values around a point balance (the centre of a symmetric shape), and jumps
+    /// between cells.
+    pub fn sample_with_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        let (inside, beyond) = self.locate(point);
+        let (value, gradient) = self.cell(inside).value_and_gradient();
+        let away = length(beyond);
+        let total = outside(value, away);
+        let gradient = if away > 0.0 {
+            gradient_outside(value, gradient, beyond, away, total)
+        } else {
+            gradient
+        };
+        (total * self.shape.cell, gradient)
+    }
+
+    /// Distance and gradient where the distance is below `threshold`, at the price of one coarse cell
+    /// where a whole brick is further away than that.
+    pub fn sample_below(&self, point: [f32; 3], threshold: f32) -> Option<(f32, [f32; 3])> {
+        let (inside, beyond) = self.locate(point);
+        let limit = threshold / self.shape.cell;
+        // Outside the grid nothing is nearer than the side of the grid.
+        if length(beyond) > limit.max(0.0) {
+            return None;
+        }
+        let value = self.cell(inside).value();
+        // Also turns NaN away.
+        if value < limit {
+            let (distance, gradient) = self.sample_with_gradient(point);
+            return (distance < threshold).then_some((distance, gradient));
+        }
+        None
+    }
+
+    /// [`Self::sample`] at a point of the scene, in units of the scene.
+    pub fn sample_in_scene(&self, point: [f32; 3]) -> f32 {
+        self.sample(self.frame.point_from_scene(point)) * self.frame.scene_length()
+    }
+
+    /// [`Self::sample_with_gradient`] at a point of the scene, in units and axes of the scene.
+    pub fn sample_with_gradient_in_scene(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        let (d, g) = self.sample_with_gradient(self.frame.point_from_scene(point));
+        (
+            d * self.frame.scene_length(),
+            self.frame.gradient_to_scene(g),
+        )
+    }
+
+    /// [`Self::sample_below`] at a point of the scene, in units and axes of the scene.
+    pub fn sample_below_in_scene(
+        &self,
+        point: [f32; 3],
+        threshold: f32,
+    ) -> Option<(f32, [f32; 3])> {
+        let unit = self.frame.scene_length();
+        let (d, g) = self.sample_below(self.frame.point_from_scene(point), threshold / unit)?;
+        Some((d * unit, self.frame.gradient_to_scene(g)))
+    }
+
+    /// Value of a node of the lattice, in units of the field's frame: exact inside bricks, interpolated elsewhere.
+    /// Beyond the grid that of the nearest node.
+    pub fn node(&self, node: [u32; 3]) -> f32 {
+        let highest = self.shape.nodes().map(|n| n.saturating_sub(1));
+        let at = std::array::from_fn(|k| node[k].min(highest[k]) as f32);
+        self.cell(at).value() * self.shape.cell
+    }
+
+    /// Whether a node lies in a brick, where values are exact.
+    pub fn is_exact(&self, node: [u32; 3]) -> bool {
+        let brick = std::array::from_fn(|k| {
+            (node[k] / BRICK_CELLS as u32).min(self.shape.bricks[k].saturating_sub(1))
+        });
+        (self.table.get(self.shape.brick_index(brick))).is_some_and(|&s| s != NO_BRICK)
+    }
+
+    /// The point in cells from the origin, moved into the grid, and by how much it was moved.
+    #[inline]
+    fn locate(&self, point: [f32; 3]) -> ([f32; 3], [f32; 3]) {
+        let inverse = 1.0 / self.shape.cell;
+        let mut inside = [0.0; 3];
+        let mut beyond = [0.0; 3];
+        for k in 0..3 {
+            let at = (point[k] - self.shape.origin[k]) * inverse;
+            let highest = self.shape.bricks[k] as f32 * BRICK_CELLS as f32;
+            inside[k] = at.clamp(0.0, highest);
+            beyond[k] = at - inside[k];
+        }
+        (inside, beyond)
+    }
+
+    /// The cell around a point of the grid.
+    #[inline]
+    fn cell(&self, at: [f32; 3]) -> Cell {
+        let mut brick = [0_u32; 3];
+        let mut within = [0.0; 3];
+        for k in 0..3 {
+            brick[k] = ((at[k] * (1.0 / BRICK_CELLS as f32)) as u32)
+                .min(self.shape.bricks[k].saturating_sub(1));
+            within[k] = at[k] - (brick[k] * BRICK_CELLS as u32) as f32;
+        }
+        let slot = self.table.get(self.shape.brick_index(brick));
+        match slot {
+            Some(&slot) if slot != NO_BRICK => self.fine(slot as usize, within),
+            _ => self.coarse_cell(brick, within),
+        }
+    }
+
+    #[inline]
+    fn fine(&self, slot: usize, within: [f32; 3]) -> Cell {
+        let low = within.map(|w| (w as usize).min(BRICK_CELLS - 1));
+        Cell {
+            values: self.values.cell(slot, low[0] + 8 * low[1] + 64 * low[2]),
+            at: std::array::from_fn(|k| within[k] - low[k] as f32),
+            size: 1.0,
+        }
+    }
+
+    #[inline]
+    fn coarse_cell(&self, brick: [u32; 3], within: [f32; 3]) -> Cell {
+        let nx = self.shape.bricks[0] as usize + 1;
+        let nxy = nx * (self.shape.bricks[1] as usize + 1);
+        let base = self.shape.coarse_index(brick);
+        let offsets = [0, 1, nx, nx + 1, nxy, nxy + 1, nxy + nx, nxy + nx + 1];
+        Cell {
+            values: offsets.map(|o| self.coarse.get(base + o).copied().unwrap_or(f32::INFINITY)),
+            at: within.map(|w| w * (1.0 / BRICK_CELLS as f32)),
+            size: BRICK_CELLS as f32,
+        }
+    }
+}
+
+impl Cell {
+    #[inline]
+    fn value(&self) -> f32 {
+        let v = &self.values;
+        let [x, y, z] = self.at;
+        let line = |a: f32, b: f32, t: f32| (b - a).mul_add(t, a);
+        let low = line(line(v[0], v[1], x), line(v[2], v[3], x), y);
+        let high = line(line(v[4], v[5], x), line(v[6], v[7], x), y);
+        line(low, high, z)
+    }
+
+    #[inline]
+    fn value_and_gradient(&self) -> (f32, [f32; 3]) {
+        let v = &self.values;
+        let [x, y, z] = self.at;
+        let line = |a: f32, b: f32, t: f32| (b - a).mul_add(t, a);
+        let dx = [v[1] - v[0], v[3] - v[2], v[5] - v[4], v[7] - v[6]];
+        let on_x = [0, 1, 2, 3].map(|i| dx[i].mul_add(x, v[2 * i]));
+        let dy = [on_x[1] - on_x[0], on_x[3] - on_x[2]];
+        let on_y = [dy[0].mul_add(y, on_x[0]), dy[1].mul_add(y, on_x[2])];
+        let dz = on_y[1] - on_y[0];
+        let gradient = [
+            line(line(dx[0], dx[1], y), line(dx[2], dx[3], y), z),
+            line(dy[0], dy[1], z),
+            dz,
+        ];
+        (
+            dz.mul_add(z, on_y[0]),
+            gradient.map(|g| g * (1.0 / self.size)),
+        )
+    }
+}
+
+fn length([x, y, z]: [f32; 3]) -> f32 {
+    (x * x + y * y + z * z).sqrt()
+}
+
+/// Value outside the grid from that on its side.
+#[inline]
+fn outside(value: f32, away: f32) -> f32 {
+    if away == 0.0 {
+        value
+    } else if value > 0.0 {
+        (value * value + away * away).sqrt()
+    } else {
+        value + away
+    }
+}
+
+/// Along the axes on which the point was moved the side's value does not change.
+fn gradient_outside(value: f32, on_side: [f32; 3], beyond: [f32; 3], away: f32, total: f32) -> [f32; 3] {
+    let (along, off) = if value > 0.0 {
+        (value / total, 1.0 / total)
+    } else {
+        (1.0, 1.0 / away)
+    };
+    std::array::from_fn(|k| {
+        if beyond[k] == 0.0 {
+            on_side[k] * along
+        } else {
+            beyond[k] * off
+        }
+    })
+}

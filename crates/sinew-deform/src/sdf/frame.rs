@@ -1,0 +1,60 @@
+//! The frame in which a field lives: rigid, with one scale for all axes.
+
+use sinew_geom::{Mat3, Quat, Vec3};
+
+/// `field point = scale * rotation * scene point + translation`. A field that follows a joint gets another one each frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FieldFrame {
+    /// Field axes from scene axes.
+    rotation: Mat3<f32>,
+    /// Field units in one unit of the scene.
+    scale: f32,
+    translation: Vec3<f32>,
+}
+
+impl Default for FieldFrame {
+    fn default() -> Self {
+        Self {
+            rotation: Mat3::identity(),
+            scale: 1.0,
+            translation: Vec3::zeros(),
+        }
+    }
+}
+
+impl FieldFrame {
+    /// `None` where the scale is not above zero or something is not finite.
+    pub fn new(rotation: Quat<f32>, scale: f32, translation: [f32; 3]) -> Option<Self> {
+        let rotation: Mat3<f32> = rotation.to_rotation_matrix().into_inner();
+        let translation = Vec3::from(translation);
+        let finite = rotation.iter().chain(&translation).all(|v| v.is_finite());
+        (finite && scale.is_finite() && scale > 0.0).then_some(Self {
+            rotation,
+            scale,
+            translation,
+        })
+    }
+
+    /// A point of the scene in the field's frame.
+    #[inline]
+    pub fn point_from_scene(&self, p: [f32; 3]) -> [f32; 3] {
+        (self.rotation * Vec3::from(p) * self.scale + self.translation).into()
+    }
+
+    /// A point of the field's frame in the scene.
+    pub fn point_to_scene(&self, p: [f32; 3]) -> [f32; 3] {
+        (self.rotation.tr_mul(&(Vec3::from(p) - self.translation)) * self.scene_length()).into()
+    }
+
+    /// Length in the scene of one unit of the field.
+    #[inline]
+    pub fn scene_length(&self) -> f32 {
+        1.0 / self.scale
+    }
+
+    /// Derivative of the distance in scene units by the scene's position: turned only, both scales cancel.
+    #[inline]
+    pub fn gradient_to_scene(&self, g: [f32; 3]) -> [f32; 3] {
+        self.rotation.tr_mul(&Vec3::from(g)).into()
+    }
+}

@@ -1,0 +1,29 @@
+//! Signed distance fields of moving meshes, rebuilt each frame.
+//!
+//! See the page `README.md` beside this file.
+
+mod bind;
+mod brick;
+mod build;
+mod field;
+mod frame;
+mod half;
+mod reference;
+mod settings;
+mod simd;
+mod surface;
+mod tree;
+mod triangle;
+mod walk;
+mod winding;
+#[cfg(test)]
+mod tests;
+
+pub use bind::{SdfBind, SurfaceReport};
+pub use build::{BuildReport, FieldBuffers};
+pub use field::{
+    BRICK_CELLS, BRICK_NODES, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK,
+};
+pub use frame::FieldFrame;
+pub use reference::{Feature, Nearest, ReferenceMesh, closest_point, solid_angle};
+pub use settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
