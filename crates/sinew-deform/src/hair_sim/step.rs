@@ -16,13 +16,16 @@ pub(crate) struct WorkVertex<R: Real> {
     pub(crate) contact: ContactVertex<R>,
     /// Where its share of the root's motion alone takes it.
     pub(crate) moved: Vec3<R>,
-    /// Rest position as the skin has it.
+    /// Rest position as the skin has it; later, where the vertex is before the last pass.
     pub(crate) goal: Vec3<R>,
     /// Matrix and right-hand side of the solvers.
     pub(crate) diagonal: R,
     pub(crate) next: R,
     pub(crate) after_next: R,
     pub(crate) right: Vec3<R>,
+    /// Direction of the segment that leads here, and the torque of its bend.
+    pub(crate) along: Vec3<R>,
+    pub(crate) torque: Vec3<R>,
 }
 
 impl<R: Real> Default for WorkVertex<R> {
@@ -35,6 +38,8 @@ impl<R: Real> Default for WorkVertex<R> {
             next: R::zero(),
             after_next: R::zero(),
             right: Vec3::zeros(),
+            along: Vec3::zeros(),
+            torque: Vec3::zeros(),
         }
     }
 }
@@ -80,6 +85,8 @@ pub(crate) struct StrandStep<'a, R: Real> {
 
 /// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
 const LENGTH_ITERATIONS: usize = 2;
+/// Corrections by the last pass up to this share of a segment's length are no motion.
+const LAST_PASS: f64 = 0.02;
 
 impl<R: Real> StrandStep<'_, R> {
     /// Moves the strand on by one step. `work` has as many vertices.
@@ -102,11 +109,11 @@ impl<R: Real> StrandStep<'_, R> {
                 restore_lengths(work);
             }
         }
-        // What the last pass changes is small and is no motion: lengths would pump energy into the strand through it.
-        for (v, w) in velocities.iter_mut().zip(work.iter()) {
-            *v = (w.contact.x - w.moved) / self.constants.h;
+        for w in work.iter_mut() {
+            w.goal = w.contact.x;
         }
         settle_lengths(self.solids, work, exempt);
+        self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
     }
 
@@ -168,6 +175,16 @@ impl<R: Real> StrandStep<'_, R> {
             before = w.contact.start;
             let v = limited(turned.vector(v) * c.kept + push * c.h, c.speed_limit);
             w.contact.x = w.moved + v * c.h;
+        }
+    }
+
+    /// What the last pass changes is small and is no motion: through it, lengths would pump energy into the strand. Where it is
+    /// not small, most of it is taken as motion, so that positions and velocities stay together.
+    fn take_velocities(&self, velocities: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
+        for (v, w) in velocities.iter_mut().zip(work) {
+            let most = w.contact.length * R::from_double(LAST_PASS);
+            let unmoved = limited(w.goal - w.contact.x, most);
+            *v = (w.contact.x + unmoved - w.moved) / self.constants.h;
         }
     }
 

@@ -89,8 +89,8 @@ fn hanging_chain_swings_at_its_analytic_frequency() {
     let found = period(&samples, f64::from(STILL));
     assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
     let last = samples[300..].iter().fold(0.0_f64, |m, s| m.max(s.abs()));
-    // No energy comes in, and little goes.
-    assert!((0.002..0.0031).contains(&last), "swings by {last}");
+    // No energy comes in; steps take about 0.13 per second of this swing's amplitude.
+    assert!((0.001_2..0.003).contains(&last), "swings by {last}");
 }
 
 #[test]
@@ -114,9 +114,7 @@ fn bending_frequency_is_the_one_set_and_does_not_depend_on_vertices() {
             scene.frame(&Affine::identity(), STILL, &[]);
             samples.push(scene.state.positions[vertices - 1].y);
         }
-        // The part that swings is shorter than the strand, the mass of the tip is a whole vertex.
-        let n = (vertices - 1) as f64;
-        let expected = 1.0 / 3.0 * free * free * ((n - 0.5) / (n - 1.0)).powf(1.5);
+        let expected = 1.0 / 3.0;
         let found = period(&samples, f64::from(STILL));
         assert!((found / expected - 1.0).abs() < 0.06, "{vertices}: {found} {expected}");
     }
@@ -134,29 +132,30 @@ fn rest_pose_without_gravity_stays() {
 }
 
 #[test]
-fn a_curl_keeps_its_shape_without_gravity_and_turns_with_the_head() {
-    let coil = |i: usize| {
-        let a = i as f32 * 0.6;
-        [0.02 * a.cos(), -0.004 * i as f32, 0.02 * a.sin()]
-    };
-    let rest: Vec<[f32; 3]> = (0..30).map(coil).collect();
-    let strands = Strands::new([30]).expect("valid");
-    let mut scene = Scene::<f32>::new(&strands, &rest, None);
-    scene.settings = HairSettings {
-        gravity: [0.0; 3],
-        global_stiffness_hz: 0.0,
-        local_stiffness_hz: 8.0,
-        root_motion_share: 0.0,
-        ..HairSettings::default()
-    };
-    let head = turned(Vec3::new(0.3, 1.0, 0.2), 1.2, Vec3::new(0.2, 0.1, 0.0));
-    scene.frame(&Affine::identity(), STILL, &[]);
-    for _ in 0..400 {
-        scene.frame(&head, STILL, &[]);
-    }
-    for (a, b) in scene.positions.iter().zip(&rest) {
-        let expected = head.point(Vec3::from(*b));
-        assert!((Vec3::from(*a) - expected).norm() < 1e-3, "{a:?} {expected:?}");
+fn curls_keep_their_shape_without_gravity_and_turn_with_the_head() {
+    for (turn, vertices, hz) in [(0.3, 30, 8.0), (0.6, 30, 8.0), (0.6, 60, 20.0), (1.0, 48, 3.0), (1.5, 40, 8.0)] {
+        let coil = |i: usize| {
+            let a = i as f32 * turn;
+            [0.02 * a.cos(), -0.004 * i as f32, 0.02 * a.sin()]
+        };
+        let rest: Vec<[f32; 3]> = (0..vertices).map(coil).collect();
+        let strands = Strands::new([vertices]).expect("valid");
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings = HairSettings {
+            gravity: [0.0; 3],
+            global_stiffness_hz: 0.0,
+            local_stiffness_hz: hz,
+            root_motion_share: 0.0,
+            ..HairSettings::default()
+        };
+        let head = turned(Vec3::new(0.3, 1.0, 0.2), 1.2, Vec3::new(0.2, 0.1, 0.0));
+        scene.frame(&Affine::identity(), STILL, &[]);
+        for _ in 0..600 {
+            scene.frame(&head, STILL, &[]);
+        }
+        let off = |(a, b): (&[f32; 3], &[f32; 3])| (Vec3::from(*a) - head.point(Vec3::from(*b))).norm();
+        let worst = scene.positions.iter().zip(&rest).map(off).fold(0.0, f32::max);
+        assert!(worst < 1e-4, "{turn}: {worst}");
     }
 }
 
