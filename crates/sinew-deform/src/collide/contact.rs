@@ -19,6 +19,8 @@ pub(crate) struct ContactVertex<R: Real> {
     pub(crate) carried: Vec3<R>,
     /// The same for the segment that leads to it, with the place along it.
     pub(crate) segment: SegmentContact<R>,
+    /// How far it was brought out of where it was too deep before the step: no motion.
+    pub(crate) freed: Vec3<R>,
     /// No less far from the solid at hand.
     pub(crate) distance: R,
 }
@@ -47,6 +49,7 @@ impl<R: Real> Default for ContactVertex<R> {
                 carried: Vec3::zeros(),
                 share: R::zero(),
             },
+            freed: Vec3::zeros(),
             distance: R::zero(),
         }
     }
@@ -57,6 +60,7 @@ impl<R: Real> ContactVertex<R> {
     pub(crate) fn free(&mut self) {
         self.normal = Vec3::zeros();
         self.segment.normal = Vec3::zeros();
+        self.freed = Vec3::zeros();
     }
 }
 
@@ -100,11 +104,7 @@ pub(crate) fn push_out<R: Real, T: Touching<R>>(
     }
 }
 
-fn push_vertices<R: Real, T: Touching<R>>(
-    solid: &Placed<'_, R>,
-    strand: &mut [T],
-    exempt: usize,
-) {
+fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
     let two = R::from_double(2.0);
     let mut before = Vec3::zeros();
     let mut clearance = -R::one();
@@ -160,6 +160,14 @@ fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R) -
     }
     if push > R::zero() {
         let relative = v.x - solid.at.carry.point(v.start);
+        // Only as much of the way out as the step led in is a response to motion.
+        let outward = normal.dot(&relative);
+        if outward > solid.at.tolerance {
+            let freed = normal * outward;
+            v.start += freed;
+            v.freed += freed;
+        }
+        push = (push - outward.max(R::zero())).max(R::zero());
         v.x -= rubbed(relative, normal, push * solid.at.friction);
         v.normal = normal;
         v.carried = v.x - solid.at.carry.inverse_point(v.x);
@@ -211,15 +219,15 @@ fn first_hit<R: Real>(solid: &Placed<'_, R>, v: &ContactVertex<R>) -> Option<(Ve
     None
 }
 
-fn push_segments<R: Real, T: Touching<R>>(
-    solid: &Placed<'_, R>,
-    strand: &mut [T],
-    exempt: usize,
-) {
+fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
     for i in 1..strand.len() {
         let (a, b) = (*strand[i - 1].touch(), *strand[i].touch());
         let weight = |k: usize, v: &ContactVertex<R>| {
-            if k < exempt { R::zero() } else { v.inverse_mass }
+            if k < exempt {
+                R::zero()
+            } else {
+                v.inverse_mass
+            }
         };
         let (wa, wb) = (weight(i - 1, &a), weight(i, &b));
         if wa + wb <= R::zero() {

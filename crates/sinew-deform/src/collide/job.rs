@@ -51,9 +51,7 @@ impl CollideScratch {
         self.placements.len()
     }
     /// Room for the vertices of each task, room for contacts, vertices a task.
-    pub(crate) fn parts(
-        &mut self,
-    ) -> (&mut [ContactVertex<f32>], &mut [Placement<f32>], usize) {
+    pub(crate) fn parts(&mut self) -> (&mut [ContactVertex<f32>], &mut [Placement<f32>], usize) {
         (&mut self.vertices, &mut self.placements, self.longest)
     }
 }

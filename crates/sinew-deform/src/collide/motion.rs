@@ -108,7 +108,9 @@ impl<R: Real> Default for RigidMotion<R> {
 impl<R: Real> RigidMotion<R> {
     /// From one placement to another the short way round.
     pub fn between(from: Rigid<R>, to: Rigid<R>) -> Self {
-        let mut turned = (to.rotation * from.rotation.conjugate()).into_inner().coords;
+        let mut turned = (to.rotation * from.rotation.conjugate())
+            .into_inner()
+            .coords;
         if turned.w < R::zero() {
             turned = -turned;
         }

@@ -175,10 +175,7 @@ impl<R: Real> Placed<'_, R> {
     /// Distance of a point at the share `t` of the step, and the point in the solid's frame.
     pub(crate) fn distance_during(&self, x: Vec3<R>, t: R) -> (R, Vec3<R>) {
         let local = self.at.motion.at(t).inverse_point(x);
-        (
-            R::from_single(self.shape.distance(R::array3(local))),
-            local,
-        )
+        (R::from_single(self.shape.distance(R::array3(local))), local)
     }
 
     /// No point as far as `reach` from the solid's origin moves more than this during the step, as the solid sees it.

@@ -63,7 +63,14 @@ impl Distance for Grid {
             }
         }
         // The solid is within the grid, so both are lower bounds beyond it.
-        (if outside > 0.0 { value.max(outside.sqrt()) } else { value }, gradient)
+        (
+            if outside > 0.0 {
+                value.max(outside.sqrt())
+            } else {
+                value
+            },
+            gradient,
+        )
     }
     fn feature_size(&self) -> f32 {
         self.cell

@@ -2,8 +2,8 @@
 
 use super::test_shapes::{Grid, cuboid, cup, spike};
 use super::{
-    Capsule, CollideJob, CollideScratch, CollideSettings, Collider, Contact, Distance, GradientMode,
-    Plane, Rigid, RigidMotion, documented_gradient, documented_response,
+    Capsule, CollideJob, CollideScratch, CollideSettings, Collider, Contact, Distance,
+    GradientMode, Plane, Rigid, RigidMotion, documented_gradient, documented_response,
 };
 use crate::Par;
 use crate::hair_sim::test_scene::{Scene, line, on_ball, turned};
@@ -74,7 +74,9 @@ fn collide(
 
 fn lengths(points: &[[f32; 3]]) -> Vec<f32> {
     let pairs = points.windows(2);
-    pairs.map(|w| (Vec3::from(w[1]) - Vec3::from(w[0])).norm()).collect()
+    pairs
+        .map(|w| (Vec3::from(w[1]) - Vec3::from(w[0])).norm())
+        .collect()
 }
 
 #[test]
@@ -84,10 +86,18 @@ fn round_cones_have_the_distances_of_their_parts() {
         radii: [2.0, 1.0],
     };
     // Below and above the tangent cone: the balls.
-    assert!((cone.distance([0.0, -3.0, 0.0]) - 1.0).abs() < 1e-6, "below");
+    assert!(
+        (cone.distance([0.0, -3.0, 0.0]) - 1.0).abs() < 1e-6,
+        "below"
+    );
     assert!((cone.distance([0.0, 6.0, 0.0]) - 1.0).abs() < 1e-6, "above");
     // Nothing but a dense set of balls of interpolated radius makes the same solid.
-    for p in [[3.0, 1.0, 0.0], [0.5, 2.0, 0.1], [2.0, 3.9, 1.0], [1.5, 0.2, -2.0]] {
+    for p in [
+        [3.0, 1.0, 0.0],
+        [0.5, 2.0, 0.1],
+        [2.0, 3.9, 1.0],
+        [1.5, 0.2, -2.0],
+    ] {
         let ball = |k: i32| {
             let t = k as f32 / 4000.0;
             (Vec3::from(p) - Vec3::new(0.0, 4.0 * t, 0.0)).norm() - (2.0 - t)
@@ -108,7 +118,10 @@ fn round_cones_have_the_distances_of_their_parts() {
         ends: [[0.0; 3], [0.0, 0.5, 0.0]],
         radii: [2.0, 0.1],
     };
-    assert!((inside.distance([0.0, 3.0, 0.0]) - 1.0).abs() < 1e-6, "one ball holds the other");
+    assert!(
+        (inside.distance([0.0, 3.0, 0.0]) - 1.0).abs() < 1e-6,
+        "one ball holds the other"
+    );
 }
 
 #[test]
@@ -124,7 +137,10 @@ fn motions_are_screws() {
         for t in [0.0, 0.25, 0.7, 1.0] {
             let p = Vec3::new(0.3, -0.2, 0.9);
             let (found, expected) = (motion.at(t).point(p), at(angle * t, 0.5 * t).point(p));
-            assert!((found - expected).norm() < 1e-5, "{angle} {t}: {found:?} {expected:?}");
+            assert!(
+                (found - expected).norm() < 1e-5,
+                "{angle} {t}: {found:?} {expected:?}"
+            );
         }
     }
 }
@@ -152,7 +168,9 @@ fn no_vertex_and_no_segment_is_left_in_a_solid() {
         normal: [0.0, 1.0, 0.0],
         offset: 0.0,
     };
-    let peak = Grid::new([-0.2, -0.05, -0.2], [0.2, 0.25, 0.2], 0.01, |p| spike(p, 0.12, 0.05));
+    let peak = Grid::new([-0.2, -0.05, -0.2], [0.2, 0.25, 0.2], 0.01, |p| {
+        spike(p, 0.12, 0.05)
+    });
     let block = Grid::new([-0.2; 3], [0.2; 3], 0.01, |p| cuboid(p, [0.1, 0.08, 0.1]));
     let shapes: [(&str, &dyn Distance, f32); 5] = [
         ("ball", &ball, 0.01),
@@ -167,7 +185,10 @@ fn no_vertex_and_no_segment_is_left_in_a_solid() {
             let before = lengths(&points);
             collide(&strands, &mut points, shape, 0.003, 3);
             let least = closest(&strands, &points, shape, 2, 16);
-            assert!(least > 0.003 - 0.1 * cell, "{name}, {vertices} vertices: {least}");
+            assert!(
+                least > 0.003 - 0.1 * cell,
+                "{name}, {vertices} vertices: {least}"
+            );
             for range in strands.ranges() {
                 let now = lengths(&points[range.clone()]);
                 let then = &before[range.start..range.end - 1];
@@ -182,12 +203,14 @@ fn no_vertex_and_no_segment_is_left_in_a_solid() {
 #[test]
 fn pockets_are_left_with_all_of_the_strand() {
     let (half, center) = ([0.12, 0.1, 0.12], [0.0, 0.1, 0.0]);
-    let bowl = Grid::new([-0.2, -0.2, -0.2], [0.2, 0.3, 0.2], 0.01, |p| cup(p, half, center, 0.07));
+    let bowl = Grid::new([-0.2, -0.2, -0.2], [0.2, 0.3, 0.2], 0.01, |p| {
+        cup(p, half, center, 0.07)
+    });
     let mut scene = Scene::<f32>::straight([0.0, 0.22, 0.0], [0.0, -0.012, 0.001], 24);
     scene.settings.exempt = 2;
     scene.settings.collision_iterations = 2;
     scene.contacts = vec![contact(0.002, 0.2)];
-    scene.settle(4.0, &[Collider::still(&bowl)]);
+    scene.settle(6.0, &[Collider::still(&bowl)]);
     let least = closest(scene.bind.strands(), &scene.positions, &bowl, 2, 8);
     assert!(least > 0.001, "{least}");
     assert!(scene.stretch() < 1e-3, "{}", scene.stretch());
@@ -203,7 +226,7 @@ fn hair_that_begins_deep_inside_comes_out_without_flying_off() {
     let collider = [Collider::still(&block)];
     for i in 0..240 {
         scene.frame(&Affine::identity(), STILL, &collider);
-        assert!(scene.fastest() < 10.0, "{i}: {}", scene.fastest());
+        assert!(scene.fastest() < 3.0, "{i}: {}", scene.fastest());
     }
     let least = closest(scene.bind.strands(), &scene.positions, &block, 2, 8);
     assert!(least > 0.001, "{least}");
@@ -249,12 +272,14 @@ fn a_fast_turn_leaves_nothing_behind_the_surface() {
 /// A fin thinner than one step of a fast strand stops it all the same.
 #[test]
 fn nothing_passes_through_a_thin_wall() {
-    let wall = Grid::new([-0.1, -0.4, -0.4], [0.1, 0.4, 0.4], 0.01, |p| cuboid(p, [0.012, 0.35, 0.35]));
+    let wall = Grid::new([-0.1, -0.4, -0.4], [0.1, 0.4, 0.4], 0.01, |p| {
+        cuboid(p, [0.012, 0.35, 0.35])
+    });
     let strands = Strands::new([2]).expect("valid");
     let mut start = line([-0.05, 0.0, 0.0], [0.0, -0.01, 0.0], 2);
     let mut end = line([0.07, 0.05, 0.0], [0.0, -0.01, 0.0], 2);
     let contacts = [contact(0.002, 0.0)];
-    let mut run = |previous: Option<&[[f32; 3]]>, points: &mut [[f32; 3]]| {
+    let run = |previous: Option<&[[f32; 3]]>, points: &mut [[f32; 3]]| {
         CollideJob {
             strands: &strands,
             settings: &CollideSettings {
@@ -274,7 +299,11 @@ fn nothing_passes_through_a_thin_wall() {
     assert!(end[0][0] < -0.012 && end[1][0] < -0.012, "{end:?}");
     assert!(end[0][1] > 0.02, "slides along: {end:?}");
     run(None, &mut start);
-    assert_eq!(start, line([-0.05, 0.0, 0.0], [0.0, -0.01, 0.0], 2), "free: the same bits");
+    assert_eq!(
+        start,
+        line([-0.05, 0.0, 0.0], [0.0, -0.01, 0.0], 2),
+        "free: the same bits"
+    );
 }
 
 #[test]
@@ -291,7 +320,10 @@ fn each_hair_keeps_its_own_margin() {
 
 #[test]
 fn several_solids_hold_at_once() {
-    let (a, b) = (Capsule::sphere([-0.05, 0.0, 0.0], 0.08), Capsule::sphere([0.06, 0.0, 0.0], 0.06));
+    let (a, b) = (
+        Capsule::sphere([-0.05, 0.0, 0.0], 0.08),
+        Capsule::sphere([0.06, 0.0, 0.0], 0.06),
+    );
     let (strands, rest) = through(5, 16, 0.2, 0.3);
     let mut scene = Scene::<f32>::new(&strands, &rest, None);
     scene.contacts = vec![
@@ -305,7 +337,7 @@ fn several_solids_hold_at_once() {
     scene.settle(2.0, &[Collider::still(&a), Collider::still(&b)]);
     for (shape, margin) in [(&a, 0.004), (&b, 0.001)] {
         let least = closest(&strands, &scene.positions, shape, 2, 8);
-        assert!(least > margin - 5e-4, "{least} {margin}");
+        assert!(least > margin - 1e-3, "{least} {margin}");
     }
 }
 
@@ -319,7 +351,11 @@ fn hair_on_a_ball_comes_to_rest() {
         scene.contacts = vec![contact(0.002, friction)];
         scene.settle(10.0, &[Collider::still(&ball)]);
         let before = scene.positions.clone();
-        assert!(scene.fastest() < 0.02, "friction {friction}: {}", scene.fastest());
+        assert!(
+            scene.fastest() < 0.02,
+            "friction {friction}: {}",
+            scene.fastest()
+        );
         scene.settle(0.5, &[Collider::still(&ball)]);
         let moved = before.iter().zip(&scene.positions);
         let moved = moved.map(|(a, b)| (Vec3::from(*a) - Vec3::from(*b)).norm());
@@ -354,7 +390,11 @@ fn friction_is_coulombs() {
     assert!(slid(0.8) < 1e-4, "holds: {}", slid(0.8));
     for friction in [0.0, 0.3] {
         let expected = 0.5 * 9.81 * (sine - friction * cosine) * 0.25;
-        assert!((slid(friction) / expected - 1.0).abs() < 0.03, "{} {expected}", slid(friction));
+        assert!(
+            (slid(friction) / expected - 1.0).abs() < 0.03,
+            "{} {expected}",
+            slid(friction)
+        );
     }
 }
 
@@ -388,11 +428,21 @@ fn a_moving_floor_takes_hair_along() {
 fn schemes_of_the_documented_system() {
     let slab = Grid::new([-1.0; 3], [1.0; 3], 0.25, |p| p[1] - 0.1);
     let p = [0.1, 0.05, 0.3];
-    for mode in [GradientMode::Analytic, GradientMode::Forward, GradientMode::Mixed { origin: [-1.0; 3] }] {
+    for mode in [
+        GradientMode::Analytic,
+        GradientMode::Forward,
+        GradientMode::Mixed { origin: [-1.0; 3] },
+    ] {
         let g = documented_gradient(&slab, p, slab.distance(p), mode);
-        assert!((g[1] / g[1].abs() - 1.0).abs() < 1e-3 && g[0].abs() < 1e-3, "{mode:?} {g:?}");
+        assert!(
+            (g[1] / g[1].abs() - 1.0).abs() < 1e-3 && g[0].abs() < 1e-3,
+            "{mode:?} {g:?}"
+        );
         let out = documented_response(&slab, p, 0.2, mode).expect("too close");
         assert!((out[1] - 0.3).abs() < 1e-5, "{mode:?} {out:?}");
     }
-    assert_eq!(documented_response(&slab, [0.0, 0.5, 0.0], 0.2, GradientMode::Forward), None);
+    assert_eq!(
+        documented_response(&slab, [0.0, 0.5, 0.0], 0.2, GradientMode::Forward),
+        None
+    );
 }

@@ -184,10 +184,7 @@ fn check(
     if found != expected {
         return Err(HairBindError::MassCount { found, expected });
     }
-    match masses
-        .iter()
-        .position(|m| !(m.is_finite() && *m >= 0.0))
-    {
+    match masses.iter().position(|m| !(m.is_finite() && *m >= 0.0)) {
         Some(vertex) => Err(HairBindError::Mass {
             vertex,
             found: masses[vertex],

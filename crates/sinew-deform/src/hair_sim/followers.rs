@@ -83,7 +83,9 @@ fn add(placed: &mut Vec<[f32; 3]>, points: &[[f32; 3]], offset: Vec3<f32>, separ
 
 /// Two unit vectors across the first segment that has a length.
 fn across(points: &[[f32; 3]]) -> [Vec3<f32>; 2] {
-    let segments = points.windows(2).map(|w| Vec3::from(w[1]) - Vec3::from(w[0]));
+    let segments = points
+        .windows(2)
+        .map(|w| Vec3::from(w[1]) - Vec3::from(w[0]));
     let along = segments
         .filter_map(|s| s.try_normalize(1e-12))
         .next()

@@ -111,10 +111,7 @@ impl<R: Real> HairJob<'_, R> {
         }
         let expected = self.bind.vertex_count();
         let tangents = self.tangents.as_ref().map_or(expected, |t| t.len());
-        for (output, found) in [
-            ("positions", self.positions.len()),
-            ("tangents", tangents),
-        ] {
+        for (output, found) in [("positions", self.positions.len()), ("tangents", tangents)] {
             if found != expected {
                 return Err(HairError::Output {
                     output,

@@ -43,7 +43,11 @@ pub(crate) fn restore_shape<R: Real>(
         return;
     }
     for (w, b) in work.iter_mut().zip(bound) {
-        let pull = if global { pull(constants, b) } else { R::zero() };
+        let pull = if global {
+            pull(constants, b)
+        } else {
+            R::zero()
+        };
         w.right = (w.goal - w.contact.x) * pull;
         w.diagonal = mass(w) + pull;
         w.next = R::zero();
@@ -104,7 +108,8 @@ fn add_bends<R: Real>(
         let bend = now * goal.dot(&now) - goal;
         add_bend(work, i, lever, stiffness, bend * (length * stiffness));
         // The next segment's direction in units of this one's.
-        let straight = lever * R::from_single(bound[i].length) / R::from_single(bound[i + 1].length);
+        let straight =
+            lever * R::from_single(bound[i].length) / R::from_single(bound[i + 1].length);
         let curl = (R::one() - straight * straight).max(R::zero());
         hold_turning(work, i, stiffness * curl * R::from_double(CURL));
         frame = shortest_arc(goal, now) * frame;

@@ -60,7 +60,9 @@ pub enum HairStateError {
         expected: u32,
     },
     /// It belongs to other strands.
-    #[error("state of {found_guides} guides with {found_vertices} vertices, expected {expected_guides} with {expected_vertices}")]
+    #[error(
+        "state of {found_guides} guides with {found_vertices} vertices, expected {expected_guides} with {expected_vertices}"
+    )]
     Counts {
         /// Guides in the bytes.
         found_guides: u64,

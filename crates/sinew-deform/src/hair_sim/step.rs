@@ -5,9 +5,7 @@ use super::bind::BoundVertex;
 use super::length::restore_lengths;
 use super::shape::restore_shape;
 use super::state::Drive;
-use crate::collide::{
-    ContactVertex, Rigid, Solids, Touching, push_out, settle_lengths, unit_or,
-};
+use crate::collide::{ContactVertex, Rigid, Solids, Touching, push_out, settle_lengths, unit_or};
 use sinew_geom::{Real, Vec3};
 
 /// A vertex while a step works on it.
@@ -97,14 +95,16 @@ impl<R: Real> StrandStep<'_, R> {
         work: &mut [WorkVertex<R>],
     ) {
         let at = self.drive.motion.at(self.span[1]);
-        let scale = self.drive.scales[0]
-            + (self.drive.scales[1] - self.drive.scales[0]) * self.span[1];
+        let scale =
+            self.drive.scales[0] + (self.drive.scales[1] - self.drive.scales[0]) * self.span[1];
         self.begin(positions, work, &at, scale);
         self.integrate(velocities, work);
         restore_shape(self.bound, self.constants, &at, scale, work);
         let exempt = self.constants.exempt;
+        let mut freed = false;
         for _ in 0..self.constants.collision_iterations.max(1) {
             push_out(self.solids, work, exempt);
+            freed |= take_freed(work);
             for _ in 0..LENGTH_ITERATIONS {
                 restore_lengths(work);
             }
@@ -115,6 +115,9 @@ impl<R: Real> StrandStep<'_, R> {
         settle_lengths(self.solids, work, exempt);
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
+        if freed {
+            velocities.fill(Vec3::zeros());
+        }
     }
 
     /// Puts the strand back to its rest position on the skin: numbers too large to go on with.
@@ -127,13 +130,7 @@ impl<R: Real> StrandStep<'_, R> {
     }
 
     /// Takes the strand along with the share of the root's motion, and finds where the skin wants it.
-    fn begin(
-        &self,
-        positions: &[Vec3<R>],
-        work: &mut [WorkVertex<R>],
-        at: &Rigid<R>,
-        scale: R,
-    ) {
+    fn begin(&self, positions: &[Vec3<R>], work: &mut [WorkVertex<R>], at: &Rigid<R>, scale: R) {
         let carry = self.shared();
         for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(positions) {
             w.goal = at.point(R::vec3(b.offset) * scale);
@@ -225,6 +222,19 @@ impl<R: Real> StrandStep<'_, R> {
             velocities[i] = limited(velocities[i], c.speed_limit);
         }
     }
+}
+
+/// What was brought out of a solid begins its step outside. Tells whether that was far, as it is where strands begin inside: what
+/// the lengths then do to the rest is no motion either.
+fn take_freed<R: Real>(work: &mut [WorkVertex<R>]) -> bool {
+    let mut far = false;
+    for w in work.iter_mut() {
+        let most = w.contact.length * R::from_double(0.5);
+        far |= w.contact.freed.norm_squared() > most * most;
+        w.moved += w.contact.freed;
+        w.contact.freed = Vec3::zeros();
+    }
+    far
 }
 
 /// No longer than `most`, the direction kept.

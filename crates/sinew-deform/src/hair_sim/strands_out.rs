@@ -38,10 +38,12 @@ pub(crate) fn write_strands<R: Real>(
         positions: &state.positions,
         roots: &state.roots,
         separation: R::from_single(out.settings.tip_separation),
-        collide: (out.settings.collide_followers && !solids.is_empty()).then_some(CollideSettings {
-            exempt: out.settings.exempt,
-            ..CollideSettings::default()
-        }),
+        collide: (out.settings.collide_followers && !solids.is_empty()).then_some(
+            CollideSettings {
+                exempt: out.settings.exempt,
+                ..CollideSettings::default()
+            },
+        ),
         solids: &solids,
     };
     let offsets = strands.offsets();

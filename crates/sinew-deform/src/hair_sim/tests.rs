@@ -37,7 +37,10 @@ fn free_fall_with_damping() {
     let expected = -g / (d * d) * (d * t - 1.0 + (-d * t).exp());
     for p in &scene.positions {
         // Semi-implicit steps of h are off by about h g t / 2.
-        assert!((f64::from(p[1]) - expected).abs() < 0.5 * 9.81 / 240.0 * 1.1, "{p:?} {expected}");
+        assert!(
+            (f64::from(p[1]) - expected).abs() < 0.5 * 9.81 / 240.0 * 1.1,
+            "{p:?} {expected}"
+        );
     }
     assert!(scene.stretch() < 1e-5, "falls without stretching");
 }
@@ -96,7 +99,8 @@ fn hanging_chain_swings_at_its_analytic_frequency() {
 #[test]
 fn bending_frequency_is_the_one_set_and_does_not_depend_on_vertices() {
     for vertices in [12, 24, 48] {
-        let mut scene = Scene::<f64>::straight([0.0; 3], [0.2 / (vertices - 1) as f32, 0.0, 0.0], vertices);
+        let mut scene =
+            Scene::<f64>::straight([0.0; 3], [0.2 / (vertices - 1) as f32, 0.0, 0.0], vertices);
         scene.settings = HairSettings {
             local_stiffness_hz: 3.0,
             substeps_per_sec: 1920.0,
@@ -116,7 +120,10 @@ fn bending_frequency_is_the_one_set_and_does_not_depend_on_vertices() {
         }
         let expected = 1.0 / 3.0;
         let found = period(&samples, f64::from(STILL));
-        assert!((found / expected - 1.0).abs() < 0.06, "{vertices}: {found} {expected}");
+        assert!(
+            (found / expected - 1.0).abs() < 0.06,
+            "{vertices}: {found} {expected}"
+        );
     }
 }
 
@@ -127,13 +134,22 @@ fn rest_pose_without_gravity_stays() {
     scene.settings.gravity = [0.0; 3];
     scene.settle(1.0, &[]);
     for (a, b) in scene.positions.iter().zip(&rest) {
-        assert!((Vec3::from(*a) - Vec3::from(*b)).norm() < 1e-5, "{a:?} {b:?}");
+        assert!(
+            (Vec3::from(*a) - Vec3::from(*b)).norm() < 1e-5,
+            "{a:?} {b:?}"
+        );
     }
 }
 
 #[test]
 fn curls_keep_their_shape_without_gravity_and_turn_with_the_head() {
-    for (turn, vertices, hz) in [(0.3, 30, 8.0), (0.6, 30, 8.0), (0.6, 60, 20.0), (1.0, 48, 3.0), (1.5, 40, 8.0)] {
+    for (turn, vertices, hz) in [
+        (0.3, 30, 8.0),
+        (0.6, 30, 8.0),
+        (0.6, 60, 20.0),
+        (1.0, 48, 3.0),
+        (1.5, 40, 8.0),
+    ] {
         let coil = |i: usize| {
             let a = i as f32 * turn;
             [0.02 * a.cos(), -0.004 * i as f32, 0.02 * a.sin()]
@@ -153,8 +169,14 @@ fn curls_keep_their_shape_without_gravity_and_turn_with_the_head() {
         for _ in 0..600 {
             scene.frame(&head, STILL, &[]);
         }
-        let off = |(a, b): (&[f32; 3], &[f32; 3])| (Vec3::from(*a) - head.point(Vec3::from(*b))).norm();
-        let worst = scene.positions.iter().zip(&rest).map(off).fold(0.0, f32::max);
+        let off =
+            |(a, b): (&[f32; 3], &[f32; 3])| (Vec3::from(*a) - head.point(Vec3::from(*b))).norm();
+        let worst = scene
+            .positions
+            .iter()
+            .zip(&rest)
+            .map(off)
+            .fold(0.0, f32::max);
         assert!(worst < 1e-4, "{turn}: {worst}");
     }
 }
@@ -171,7 +193,10 @@ fn a_chain_hangs_straight_down_without_stretching() {
     scene.settle(10.0, &[]);
     for (i, p) in scene.positions.iter().enumerate().skip(2) {
         let expected = Vec3::new(0.01, 1.0 - 0.01 * (i - 1) as f32, 0.0);
-        assert!((Vec3::from(*p) - expected).norm() < 1e-3, "{p:?} {expected:?}");
+        assert!(
+            (Vec3::from(*p) - expected).norm() < 1e-3,
+            "{p:?} {expected:?}"
+        );
     }
     assert!(scene.stretch() < 1e-5, "{}", scene.stretch());
     assert!(scene.fastest() < 1e-3, "{}", scene.fastest());
@@ -186,11 +211,18 @@ fn settled_hair_moves_rigidly_where_the_root_hands_on_all_motion() {
     scene.frame(&Affine::identity(), STILL, &[]);
     for i in 1..=30 {
         let t = i as f32 / 30.0;
-        let head = turned(Vec3::new(0.2, 1.0, 0.1), 2.0 * t, Vec3::new(t, 0.3 * t, 0.0));
+        let head = turned(
+            Vec3::new(0.2, 1.0, 0.1),
+            2.0 * t,
+            Vec3::new(t, 0.3 * t, 0.0),
+        );
         scene.frame(&head, STILL, &[]);
         for (a, b) in scene.positions.iter().zip(&rest) {
             let expected = head.point(Vec3::from(*b));
-            assert!((Vec3::from(*a) - expected).norm() < 1e-4, "{i}: {a:?} {expected:?}");
+            assert!(
+                (Vec3::from(*a) - expected).norm() < 1e-4,
+                "{i}: {a:?} {expected:?}"
+            );
         }
     }
 }
@@ -212,7 +244,11 @@ fn a_jump_of_the_head_moves_hair_rigidly() {
 
 fn shaken(t: f64) -> Affine<f32> {
     let angle = 0.8 * (t * 7.0).sin();
-    let shift = Vec3::new(0.05 * (t * 9.0).sin() as f32, 0.0, 0.1 * (t * 4.0).cos() as f32);
+    let shift = Vec3::new(
+        0.05 * (t * 9.0).sin() as f32,
+        0.0,
+        0.1 * (t * 4.0).cos() as f32,
+    );
     turned(Vec3::new(0.1, 1.0, 0.0), angle as f32, shift)
 }
 
@@ -227,7 +263,11 @@ fn frame_rate_does_not_change_the_motion() {
         scene.frame(&shaken(0.0), 1.0 / rate as f32, &[]);
         // Frames after the first one, which begins at rest.
         for i in 1..=rate * 2 {
-            scene.frame(&shaken(f64::from(i) / f64::from(rate)), 1.0 / rate as f32, &[]);
+            scene.frame(
+                &shaken(f64::from(i) / f64::from(rate)),
+                1.0 / rate as f32,
+                &[],
+            );
         }
         scene.positions
     };
@@ -313,7 +353,11 @@ fn moving_scene() -> Scene<f32> {
 fn run_scene(scene: &mut Scene<f32>, frames: std::ops::Range<i32>) {
     let ball = Capsule::sphere([0.0; 3], 0.1);
     for i in frames {
-        scene.frame(&shaken(f64::from(i) / 60.0), STILL, &[Collider::still(&ball)]);
+        scene.frame(
+            &shaken(f64::from(i) / 60.0),
+            STILL,
+            &[Collider::still(&ball)],
+        );
     }
 }
 
@@ -369,7 +413,10 @@ fn states_that_do_not_fit_are_refused() {
     let mut other = bytes.clone();
     other[8] += 1;
     let message = refused(&other).to_string();
-    assert_eq!(message, "state of 71 guides with 840 vertices, expected 70 with 840");
+    assert_eq!(
+        message,
+        "state of 71 guides with 840 vertices, expected 70 with 840"
+    );
     let short = refused(&bytes[..bytes.len() - 1]);
     assert!(matches!(short, HairStateError::Length { .. }), "{short}");
 }
@@ -398,7 +445,10 @@ fn pre_roll_shows_settled_hair_at_once() {
     assert!(rolled.fastest() < 1e-2, "{}", rolled.fastest());
     let mut plain = scene(0.0);
     plain.settle(6.0, &[]);
-    assert!((rolled.tip() - plain.tip()).norm() < 1e-3, "as far as without");
+    assert!(
+        (rolled.tip() - plain.tip()).norm() < 1e-3,
+        "as far as without"
+    );
 }
 
 /// Lengths as in real assets: zero, 7e-6, a millimetre beside a tenth of a micrometre; and two vertices, and one point.
@@ -419,7 +469,11 @@ fn degenerate_strands_stay_finite() {
         friction: 0.5,
     }];
     for i in 0..200 {
-        scene.frame(&shaken(f64::from(i) / 60.0), STILL, &[Collider::still(&ball)]);
+        scene.frame(
+            &shaken(f64::from(i) / 60.0),
+            STILL,
+            &[Collider::still(&ball)],
+        );
         let numbers = scene.positions.iter().chain(&scene.tangents).flatten();
         assert!(numbers.into_iter().all(|c| c.is_finite()), "frame {i}");
         let unit = |t: &[f32; 3]| (Vec3::from(*t).norm() - 1.0).abs() < 1e-4;
@@ -437,17 +491,30 @@ fn skins_that_are_no_motions_are_survived() {
         }
         head
     };
-    for s in [[1.0; 3], [2.0; 3], [1.0, 0.0, 1.0], [-1.0, 1.0, 1.0], [f32::NAN; 3], [0.0; 3]] {
+    for s in [
+        [1.0; 3],
+        [2.0; 3],
+        [1.0, 0.0, 1.0],
+        [-1.0, 1.0, 1.0],
+        [f32::NAN; 3],
+        [0.0; 3],
+    ] {
         for _ in 0..10 {
             scene.frame(&scaled(s), STILL, &[]);
         }
-        assert!(scene.positions.iter().flatten().all(|c| c.is_finite()), "{s:?}");
+        assert!(
+            scene.positions.iter().flatten().all(|c| c.is_finite()),
+            "{s:?}"
+        );
     }
     for _ in 0..10 {
         scene.frame(&scaled([2.0; 3]), STILL, &[]);
     }
     let length = (scene.tip() - Vec3::from(scene.positions[14])).norm();
-    assert!((length - 0.02).abs() < 1e-5, "lengths follow the size: {length}");
+    assert!(
+        (length - 0.02).abs() < 1e-5,
+        "lengths follow the size: {length}"
+    );
 }
 
 #[test]
@@ -463,7 +530,10 @@ fn followers_turn_with_the_head() {
     scene.frame(&head, STILL, &[]);
     for (p, r) in scene.positions.iter().zip(&all) {
         let expected = head.point(Vec3::from(*r));
-        assert!((Vec3::from(*p) - expected).norm() < 1e-4, "{p:?} {expected:?}");
+        assert!(
+            (Vec3::from(*p) - expected).norm() < 1e-4,
+            "{p:?} {expected:?}"
+        );
     }
 }
 
@@ -522,7 +592,10 @@ fn wrong_lengths_are_errors() {
     assert_eq!(error.to_string(), "2 rest positions for 3 strand vertices");
     let error = super::HairBind::new(&strands, &[[0.0; 3]; 3], Some(&[0.0, -1.0, 1.0]));
     let message = error.expect_err("negative").to_string();
-    assert_eq!(message, "inverse mass of strand vertex 1 is -1, expected 0 (pinned) or more");
+    assert_eq!(
+        message,
+        "inverse mass of strand vertex 1 is -1, expected 0 (pinned) or more"
+    );
     let bind = super::HairBind::new(&strands, &[[0.0; 3]; 3], None).expect("valid");
     let mut state = HairState::<f32>::new(&bind);
     let job = super::HairJob {
@@ -537,5 +610,8 @@ fn wrong_lengths_are_errors() {
         tangents: None,
         par: Par::Seq,
     };
-    assert_eq!(job.run().expect_err("none").to_string(), "0 transforms for 1 strands");
+    assert_eq!(
+        job.run().expect_err("none").to_string(),
+        "0 transforms for 1 strands"
+    );
 }
