@@ -21,11 +21,13 @@ mod simd_level;
 
 pub mod bend;
 pub mod blend;
+pub mod collide;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
 pub mod drive_joints;
 pub mod drive_morphs;
+pub mod hair_sim;
 pub mod laplacian;
 pub mod lattice;
 pub mod local_frame;

@@ -1,0 +1,25 @@
+//! Strands and solids: keeps hair out of anything that knows its signed distance.
+#![doc = include_str!("README.md")]
+
+mod chunks;
+mod contact;
+mod job;
+mod motion;
+mod placed;
+mod response;
+mod shape;
+#[cfg(test)]
+pub(crate) mod test_shapes;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use chunks::{PerChunk, PerStrand};
+pub(crate) use contact::{ContactVertex, Touching, push_out, settle_lengths};
+pub(crate) use job::{CHUNK, collide_strand};
+pub use job::{CollideJob, CollideScratch, CollideSettings};
+pub(crate) use motion::turn;
+pub use motion::{Rigid, RigidMotion};
+pub use placed::{Collider, Contact};
+pub(crate) use placed::{Placement, Solids, unit_or};
+pub use response::{GradientMode, documented_gradient, documented_response};
+pub use shape::{Capsule, Distance, Plane};

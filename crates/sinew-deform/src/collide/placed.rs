@@ -1,0 +1,199 @@
+//! Colliders where they are during one step.
+
+use super::motion::{Rigid, RigidMotion};
+use super::shape::Distance;
+use sinew_geom::{Quat, Real, Vec3};
+
+/// A solid and how it moves during the frame.
+#[derive(Clone, Copy)]
+pub struct Collider<'a> {
+    /// Signed distance in the solid's own frame.
+    pub shape: &'a dyn Distance,
+    /// From the solid's frame to the scene: where it was at the last frame, where it is at this.
+    pub motion: RigidMotion<f32>,
+}
+
+impl std::fmt::Debug for Collider<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Collider")
+            .field("motion", &self.motion)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Collider<'a> {
+    /// One that stands at the scene's origin.
+    pub fn still(shape: &'a dyn Distance) -> Self {
+        Self {
+            shape,
+            motion: RigidMotion::default(),
+        }
+    }
+}
+
+/// One pair of hair and collider, with settings of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Index of the collider.
+    pub collider: usize,
+    /// Distance that hair keeps from the surface, in scene units.
+    pub margin: f32,
+    /// Coefficient of dry friction: 0 slides freely, 1 holds on slopes up to 45 degrees.
+    pub friction: f32,
+}
+
+/// What one hair collides with, and where that is during one step.
+#[derive(Clone, Copy)]
+pub(crate) struct Solids<'a, R: Real> {
+    colliders: &'a [Collider<'a>],
+    contacts: &'a [Contact],
+    placements: &'a [Placement<R>],
+}
+
+impl<'a, R: Real> Solids<'a, R> {
+    /// The solids from `begin` to `end` (shares of the frame). `placements` is room for one a contact.
+    pub(crate) fn place(
+        colliders: &'a [Collider<'a>],
+        contacts: &'a [Contact],
+        placements: &'a mut [Placement<R>],
+        [begin, end]: [f32; 2],
+    ) -> Self {
+        for (placement, contact) in placements.iter_mut().zip(contacts) {
+            if let Some(collider) = colliders.get(contact.collider) {
+                *placement = Placement::new(contact, collider, begin, end);
+            }
+        }
+        Self {
+            colliders,
+            contacts,
+            placements,
+        }
+    }
+    /// Whether there is nothing to collide with.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.contacts.is_empty()
+    }
+    /// Contact after contact; those that name no collider are left out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Placed<'a, R>> + use<'a, R> {
+        let colliders = self.colliders;
+        let all = self.contacts.iter().zip(self.placements);
+        all.filter_map(move |(contact, at)| {
+            let shape = colliders.get(contact.collider)?.shape;
+            Some(Placed { shape, at })
+        })
+    }
+}
+
+/// One contact's collider during a step.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'a, R: Real> {
+    shape: &'a dyn Distance,
+    pub(crate) at: &'a Placement<R>,
+}
+
+/// Where the collider of a contact is during a step, and how it is tested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placement<R: Real> {
+    pub(crate) motion: RigidMotion<R>,
+    /// Where the surface carries a point from the beginning of the step to its end.
+    pub(crate) carry: Rigid<R>,
+    pub(crate) margin: R,
+    pub(crate) friction: R,
+    /// Distance of samples along segments; infinite for none.
+    pub(crate) spacing: R,
+    /// Penetration that counts as none.
+    pub(crate) tolerance: R,
+}
+
+impl<R: Real> Default for Placement<R> {
+    fn default() -> Self {
+        Self {
+            motion: RigidMotion::default(),
+            carry: Rigid::identity(),
+            margin: R::zero(),
+            friction: R::zero(),
+            spacing: R::zero(),
+            tolerance: R::zero(),
+        }
+    }
+}
+
+/// Samples a feature.
+const SAMPLES_PER_FEATURE: f32 = 2.0;
+/// Penetration that counts as none, in spacings of samples.
+const TOLERANCE: f32 = 0.01;
+/// The same where no samples are needed, in scene units.
+const TOLERANCE_OF_PLANES: f32 = 1e-6;
+
+impl<R: Real> Placement<R> {
+    fn new(contact: &Contact, collider: &Collider<'_>, begin: f32, end: f32) -> Self {
+        let from = widened(&collider.motion.at(begin));
+        let to = widened(&collider.motion.at(end));
+        let spacing = collider.shape.feature_size() / SAMPLES_PER_FEATURE;
+        let tolerance = if spacing.is_finite() {
+            spacing * TOLERANCE
+        } else {
+            TOLERANCE_OF_PLANES
+        };
+        Self {
+            motion: RigidMotion::between(from, to),
+            carry: to.relative_to(&from),
+            margin: R::from_single(contact.margin),
+            friction: R::from_single(contact.friction.max(0.0)),
+            spacing: R::from_single(spacing),
+            tolerance: R::from_single(tolerance),
+        }
+    }
+}
+
+fn widened<R: Real>(rigid: &Rigid<f32>) -> Rigid<R> {
+    let q = rigid.rotation.coords.map(R::from_single);
+    Rigid {
+        rotation: Quat::new_normalize(sinew_geom::nalgebra::Quaternion::from(q)),
+        translation: rigid.translation.map(R::from_single),
+    }
+}
+
+impl<R: Real> Placed<'_, R> {
+    /// Signed distance of a point at the end of the step.
+    #[inline]
+    pub(crate) fn distance(&self, x: Vec3<R>) -> R {
+        let local = self.at.motion.to().inverse_point(x);
+        R::from_single(self.shape.distance(R::array3(local)))
+    }
+
+    /// Distance and unit normal of a point at the end of the step; `otherwise` where the field has no gradient.
+    #[inline]
+    pub(crate) fn surface(&self, x: Vec3<R>, otherwise: Vec3<R>) -> (R, Vec3<R>) {
+        let to = self.at.motion.to();
+        let local = to.inverse_point(x);
+        let (d, gradient) = self.shape.distance_and_gradient(R::array3(local));
+        let normal = unit_or(to.vector(R::vec3(gradient)), otherwise);
+        (R::from_single(d), normal)
+    }
+
+    /// Distance of a point at the share `t` of the step, and the point in the solid's frame.
+    pub(crate) fn distance_during(&self, x: Vec3<R>, t: R) -> (R, Vec3<R>) {
+        let local = self.at.motion.at(t).inverse_point(x);
+        (R::from_single(self.shape.distance(R::array3(local))), local)
+    }
+
+    /// No point as far as `reach` from the solid's origin moves more than this during the step, as the solid sees it.
+    pub(crate) fn sweep(&self, reach: R) -> R {
+        let (from, to) = (self.at.motion.from(), self.at.motion.to());
+        // A half circle is longer than its chord by half of pi.
+        let chord = (to.translation - from.translation).norm() * R::frac_pi_2();
+        chord + self.at.motion.angle() * reach
+    }
+}
+
+/// Unit length, or `otherwise` where there is none.
+#[inline]
+pub(crate) fn unit_or<R: Real>(v: Vec3<R>, otherwise: Vec3<R>) -> Vec3<R> {
+    let squared = v.norm_squared();
+    if squared > R::from_double(1e-30) && squared.is_finite() {
+        v / squared.sqrt()
+    } else {
+        otherwise
+    }
+}

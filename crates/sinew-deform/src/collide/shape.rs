@@ -1,0 +1,132 @@
+//! What strands collide with: anything that knows its distance.
+
+/// A signed distance in a frame of its own: negative inside, positive outside.
+///
+/// It need not be exact, but it must not grow faster than the way walked (Lipschitz constant 1): whoever
+/// collides with it skips points by that bound.
+pub trait Distance: Sync {
+    /// Signed distance at a point of the shape's frame. Where it is unknown (outside a grid): a lower bound.
+    fn distance(&self, point: [f32; 3]) -> f32;
+    /// Distance and gradient. The gradient may be zero (where there is none) and need not have unit length.
+    fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]);
+    /// Size of the smallest detail, in scene units: the cell of a grid, a radius. Segments are sampled at half of
+    /// it. Infinite where testing the ends of a segment is enough.
+    fn feature_size(&self) -> f32;
+}
+
+/// The half space below a plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// Unit normal, out of the solid.
+    pub normal: [f32; 3],
+    /// Signed distance of the plane from the origin along `normal`.
+    pub offset: f32,
+}
+
+impl Distance for Plane {
+    fn distance(&self, point: [f32; 3]) -> f32 {
+        dot(self.normal, point) - self.offset
+    }
+    fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        (self.distance(point), self.normal)
+    }
+    fn feature_size(&self) -> f32 {
+        f32::INFINITY
+    }
+}
+
+/// Two spheres and the cone that touches both; equal radii make a plain capsule, equal ends a sphere. Exact distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capsule {
+    /// Centres of the spheres.
+    pub ends: [[f32; 3]; 2],
+    /// Their radii, not negative.
+    pub radii: [f32; 2],
+}
+
+impl Capsule {
+    /// One ball.
+    pub fn sphere(center: [f32; 3], radius: f32) -> Self {
+        Self {
+            ends: [center; 2],
+            radii: [radius; 2],
+        }
+    }
+
+    /// Distance and unit gradient.
+    fn measure(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        let [a, b] = self.ends;
+        let axis = minus(b, a);
+        let squared = dot(axis, axis);
+        let narrowing = self.radii[0] - self.radii[1];
+        let slant = squared - narrowing * narrowing;
+        if slant <= 0.0 {
+            // One ball holds the other.
+            let larger = usize::from(narrowing < 0.0);
+            return ball(point, self.ends[larger], self.radii[larger]);
+        }
+        let length = squared.sqrt();
+        let unit = scaled(axis, 1.0 / length);
+        let from = minus(point, a);
+        let height = dot(from, unit);
+        let outward = minus(from, scaled(unit, height));
+        let radial = dot(outward, outward).sqrt();
+        // The cone's normal leans by (narrowing, sqrt(slant)) / length from the radial direction.
+        let (lean, upright) = (narrowing / length, slant.sqrt() / length);
+        let foot = height - radial * lean / upright;
+        if foot <= 0.0 {
+            return ball(point, a, self.radii[0]);
+        }
+        if foot >= length {
+            return ball(point, b, self.radii[1]);
+        }
+        let side = unit_or(outward, perpendicular(unit));
+        let normal = [0, 1, 2].map(|c| side[c] * upright + unit[c] * lean);
+        (radial * upright + height * lean - self.radii[0], normal)
+    }
+}
+
+impl Distance for Capsule {
+    fn distance(&self, point: [f32; 3]) -> f32 {
+        self.measure(point).0
+    }
+    fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        self.measure(point)
+    }
+    fn feature_size(&self) -> f32 {
+        self.radii[0].min(self.radii[1]) * 0.5
+    }
+}
+
+fn ball(point: [f32; 3], center: [f32; 3], radius: f32) -> (f32, [f32; 3]) {
+    let from = minus(point, center);
+    let length = dot(from, from).sqrt();
+    (length - radius, unit_or(from, [0.0, 1.0, 0.0]))
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+fn scaled(a: [f32; 3], f: f32) -> [f32; 3] {
+    a.map(|v| v * f)
+}
+fn unit_or(a: [f32; 3], otherwise: [f32; 3]) -> [f32; 3] {
+    let squared = dot(a, a);
+    if squared > f32::MIN_POSITIVE && squared < f32::MAX {
+        scaled(a, 1.0 / squared.sqrt())
+    } else {
+        otherwise
+    }
+}
+/// Any unit vector across a unit vector.
+fn perpendicular(a: [f32; 3]) -> [f32; 3] {
+    let across = if a[0].abs() < 0.7 {
+        [0.0, a[2], -a[1]]
+    } else {
+        [-a[2], 0.0, a[0]]
+    };
+    unit_or(across, [0.0, 1.0, 0.0])
+}

@@ -1,0 +1,248 @@
+//! Setup: what follows from the strands at rest.
+
+use sinew_geom::{Strands, Vec3};
+
+/// Why strands cannot be bound.
+#[derive(Debug, thiserror::Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum HairBindError {
+    /// There is not one rest position for each vertex.
+    #[error("{found} rest positions for {expected} strand vertices")]
+    PositionCount {
+        /// Positions given.
+        found: usize,
+        /// Vertices there are.
+        expected: usize,
+    },
+    /// There is not one inverse mass for each vertex.
+    #[error("{found} inverse masses for {expected} strand vertices")]
+    MassCount {
+        /// Masses given.
+        found: usize,
+        /// Vertices there are.
+        expected: usize,
+    },
+    /// A rest position is not finite.
+    #[error("rest position of strand vertex {vertex} is not finite")]
+    Position {
+        /// Index of the vertex.
+        vertex: usize,
+    },
+    /// An inverse mass is negative or not finite.
+    #[error("inverse mass of strand vertex {vertex} is {found}, expected 0 (pinned) or more")]
+    Mass {
+        /// Index of the vertex.
+        vertex: usize,
+        /// What was given.
+        found: f32,
+    },
+}
+
+/// A vertex of a guide, as the steps read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct BoundVertex {
+    /// From the strand's root, at rest.
+    pub(crate) offset: [f32; 3],
+    /// 0: pinned.
+    pub(crate) inverse_mass: f32,
+    /// Of the segment that leads here.
+    pub(crate) length: f32,
+    /// Share of the arc length up to here.
+    pub(crate) arc: f32,
+    /// How much the end of the next segment moves when the end of this one does, the bend kept.
+    pub(crate) lever: f32,
+    /// Stiffness of the bend here over the squared angular frequency of the strand.
+    pub(crate) bend: f32,
+}
+
+/// Strands ready to be simulated. Immutable; instances share it.
+///
+/// Memory: 32 bytes a guide vertex and 12 bytes a vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HairBind {
+    pub(crate) strands: Strands,
+    /// Strand of each guide.
+    pub(crate) guides: Vec<u32>,
+    /// For each strand, which of `guides` it is or follows.
+    pub(crate) guide_of: Vec<u32>,
+    /// Vertices of guide `g` among those of all guides: `offsets[g]..offsets[g + 1]`.
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) vertices: Vec<BoundVertex>,
+    /// Rest position of each guide's root.
+    pub(crate) roots: Vec<[f32; 3]>,
+    /// From each vertex's guide vertex to it, at rest; zero for guides.
+    pub(crate) separations: Vec<[f32; 3]>,
+    pub(crate) longest: usize,
+}
+
+impl HairBind {
+    /// Binds `strands` with their rest positions (one a vertex, strand after strand) and inverse masses (0 pins a vertex to the
+    /// skin; one a vertex, of which those of followers are not read). Without masses the first two vertices of each strand
+    /// are pinned.
+    ///
+    /// # Errors
+    /// [`HairBindError`] where counts differ, or a number is not usable.
+    pub fn new(
+        strands: &Strands,
+        rest: &[[f32; 3]],
+        inverse_masses: Option<&[f32]>,
+    ) -> Result<Self, HairBindError> {
+        check(strands, rest, inverse_masses)?;
+        let mut bind = Self {
+            strands: strands.clone(),
+            guides: Vec::new(),
+            guide_of: vec![0; strands.len()],
+            offsets: vec![0],
+            vertices: Vec::new(),
+            roots: Vec::new(),
+            separations: vec![[0.0; 3]; rest.len()],
+            longest: strands.longest(),
+        };
+        for s in strands.guide_strands() {
+            let range = strands.range(s);
+            let masses = inverse_masses.map(|m| &m[range.clone()]);
+            bind.push_guide(s, &rest[range], masses);
+        }
+        for (s, &leads) in strands.guides().iter().enumerate() {
+            bind.guide_of[s] = bind.guide_of[leads as usize];
+            let pairs = strands.range(s).zip(strands.range(leads as usize));
+            for (own, lead) in pairs {
+                bind.separations[own] = [0, 1, 2].map(|c| rest[own][c] - rest[lead][c]);
+            }
+        }
+        Ok(bind)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "strands are indexed with 32 bits"
+    )]
+    fn push_guide(&mut self, strand: usize, rest: &[[f32; 3]], masses: Option<&[f32]>) {
+        self.guide_of[strand] = self.guides.len() as u32;
+        self.guides.push(strand as u32);
+        self.roots.push(rest[0]);
+        self.vertices.extend(bound_vertices(rest, masses));
+        self.offsets.push(self.vertices.len() as u32);
+    }
+
+    /// The strands.
+    pub fn strands(&self) -> &Strands {
+        &self.strands
+    }
+    /// Vertices of all strands.
+    pub fn vertex_count(&self) -> usize {
+        self.separations.len()
+    }
+    /// Simulated vertices: those of guides.
+    pub fn guide_vertex_count(&self) -> usize {
+        self.vertices.len()
+    }
+    /// Number of guides.
+    pub fn guide_count(&self) -> usize {
+        self.guides.len()
+    }
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.vertices.as_slice())
+            + size_of_val(self.separations.as_slice())
+            + size_of_val(self.roots.as_slice())
+            + size_of_val(self.strands.offsets()) * 2
+            + size_of_val(self.guide_of.as_slice()) * 2
+    }
+    /// Share of the arc length of each vertex, 0 at the root and 1 at the tip, one a vertex of all strands; followers have their
+    /// guide's.
+    pub fn arc_fractions(&self) -> impl Iterator<Item = f32> + '_ {
+        self.guide_of.iter().flat_map(move |&g| {
+            let range = self.offsets[g as usize] as usize..self.offsets[g as usize + 1] as usize;
+            self.vertices[range].iter().map(|v| v.arc)
+        })
+    }
+}
+
+/// Radius of a strand at the share `t` of its arc length: `tip + (root - tip) * sqrt(1 - t^2)`.
+pub fn thickness(root_radius: f32, tip_radius: f32, t: f32) -> f32 {
+    let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
+    tip_radius + (root_radius - tip_radius) * (1.0 - t * t).max(0.0).sqrt()
+}
+
+fn check(
+    strands: &Strands,
+    rest: &[[f32; 3]],
+    masses: Option<&[f32]>,
+) -> Result<(), HairBindError> {
+    let expected = strands.vertex_count();
+    let found = rest.len();
+    if found != expected {
+        return Err(HairBindError::PositionCount { found, expected });
+    }
+    let finite = |p: &[f32; 3]| p.iter().all(|c| c.is_finite());
+    if let Some(vertex) = rest.iter().position(|p| !finite(p)) {
+        return Err(HairBindError::Position { vertex });
+    }
+    let Some(masses) = masses else { return Ok(()) };
+    let found = masses.len();
+    if found != expected {
+        return Err(HairBindError::MassCount { found, expected });
+    }
+    match masses.iter().position(|m| !(m.is_finite() && *m >= 0.0)) {
+        Some(vertex) => Err(HairBindError::Mass {
+            vertex,
+            found: masses[vertex],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Vertices that are pinned where nothing else is said.
+const PINNED: usize = 2;
+/// Squared ratio of a cantilever's first angular frequency to `sqrt(EI / (mass per length * L^4))`: 1.8751^4.
+const CANTILEVER: f64 = 12.362_363;
+/// For the stiffness of bends, segments are no shorter than this share of the mean.
+const SHORTEST: f64 = 0.01;
+/// No segment hangs on one this many times shorter, as bends see it.
+const LONGEST_LEVER: f64 = 4.0;
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "kernels read single precision; counts are small"
+)]
+fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex> {
+    let points: Vec<Vec3<f64>> = rest.iter().map(|p| Vec3::from(p.map(f64::from))).collect();
+    let segment = |i: usize| points[i] - points[i - 1];
+    let lengths: Vec<f64> = (0..points.len())
+        .map(|i| if i == 0 { 0.0 } else { segment(i).norm() })
+        .collect();
+    let total: f64 = lengths.iter().sum();
+    let segments = (points.len() - 1) as f64;
+    let least = SHORTEST * total / segments;
+    let mut walked = 0.0;
+    (0..points.len())
+        .map(|i| {
+            walked += lengths[i];
+            let mut v = BoundVertex {
+                offset: Into::<[f64; 3]>::into(points[i] - points[0]).map(|c| c as f32),
+                inverse_mass: masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]),
+                length: lengths[i] as f32,
+                arc: if total > 0.0 {
+                    (walked / total) as f32
+                } else {
+                    i as f32 / segments as f32
+                },
+                ..BoundVertex::default()
+            };
+            if i + 1 < points.len() && total > 0.0 {
+                let next = lengths[i + 1].max(least);
+                let before = if i == 0 { next } else { lengths[i].max(least) };
+                // Energy of a bend: EI angle^2 / (2 mean length); the constraint measures angle * next.
+                let modulus = segments * total.powi(3) / CANTILEVER;
+                v.bend = (modulus / (0.5 * (before + next) * next * next)) as f32;
+                if i > 0 {
+                    let along = segment(i + 1).dot(&segment(i)) / (before * before);
+                    v.lever = along.clamp(-LONGEST_LEVER, LONGEST_LEVER) as f32;
+                }
+            }
+            v
+        })
+        .collect()
+}

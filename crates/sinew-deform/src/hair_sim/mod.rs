@@ -1,0 +1,23 @@
+//! Simulation of strands of hair.
+#![doc = include_str!("README.md")]
+
+mod bind;
+mod followers;
+mod job;
+mod length;
+mod settings;
+mod shape;
+mod state;
+mod step;
+mod strands_out;
+#[cfg(test)]
+pub(crate) mod test_scene;
+#[cfg(test)]
+mod tests;
+mod wind;
+
+pub use bind::{HairBind, HairBindError, thickness};
+pub use followers::{FollowersError, place_followers};
+pub use job::{HairError, HairJob};
+pub use settings::HairSettings;
+pub use state::{HairState, HairStateError};

@@ -1,0 +1,94 @@
+//! What can be set from frame to frame.
+
+/// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
+/// not change how hair moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HairSettings {
+    /// Steps per second, at least; a frame is cut into equal steps no longer than that. Default 240.
+    pub substeps_per_sec: f32,
+    /// Frames longer than this are simulated as if they were this long, in seconds. Default 0.1.
+    pub longest_frame_secs: f32,
+    /// How fast motion (relative to what the root hands on) dies: velocity falls by `exp(-damping * t)`. Default 2.
+    pub damping_per_sec: f32,
+    /// Acceleration, m/s^2. Default 9.81 down.
+    pub gravity: [f32; 3],
+    /// Frequency at which a vertex swings about its skinned rest position, in hertz; 0 off. Default 1.
+    pub global_stiffness_hz: f32,
+    /// Share of the strand's arc length, from the root, that is drawn to the rest position; behind it the pull fades out over
+    /// a tenth of the length. Default 0.3.
+    pub global_range: f32,
+    /// Frequency of the slowest bending mode of a straight strand, clamped at the root and free of gravity, in hertz;
+    /// 0 makes it a chain. Does not depend on the number of vertices. Default 2.
+    pub local_stiffness_hz: f32,
+    /// Share of the root's rigid motion that the whole strand takes part in without inertia, 0 to 1. Default 0.5.
+    pub root_motion_share: f32,
+    /// Where the root accelerates more than this, in m/s^2, the share rises to 1 (at twice the threshold): cuts and teleports move
+    /// hair rigidly. Default 500.
+    pub root_acceleration_limit: f32,
+    /// Acceleration by wind of a strand across its direction, m/s^2; along it there is none. Default none.
+    pub wind: [f32; 3],
+    /// Variation of the wind: 0 steady, 1 from calm to twice as strong. Default 0.5.
+    pub gust_strength: f32,
+    /// How often gusts come, in hertz. Default 0.7.
+    pub gust_hz: f32,
+    /// Which gusts; each strand has its own, a function of time, seed and index.
+    pub seed: u32,
+    /// No vertex moves faster than this, m/s. Default 50.
+    pub speed_limit: f32,
+    /// Distance of followers from guides grows by this factor from root to tip: `1 + tip_separation * t`. Default 0.
+    pub tip_separation: f32,
+    /// Vertices at the root that solids do not move. Default 2.
+    pub exempt: usize,
+    /// How often a step pushes vertices out of solids and restores lengths. More helps in pockets. Default 1.
+    pub collision_iterations: usize,
+    /// Whether followers collide. Default true.
+    pub collide_followers: bool,
+    /// Seconds simulated in the pose of the first frame before it is shown. Default 0.
+    pub pre_roll_secs: f32,
+}
+
+impl Default for HairSettings {
+    fn default() -> Self {
+        Self {
+            substeps_per_sec: 240.0,
+            longest_frame_secs: 0.1,
+            damping_per_sec: 2.0,
+            gravity: [0.0, -9.81, 0.0],
+            global_stiffness_hz: 1.0,
+            global_range: 0.3,
+            local_stiffness_hz: 2.0,
+            root_motion_share: 0.5,
+            root_acceleration_limit: 500.0,
+            wind: [0.0; 3],
+            gust_strength: 0.5,
+            gust_hz: 0.7,
+            seed: 0,
+            speed_limit: 50.0,
+            tip_separation: 0.0,
+            exempt: 2,
+            collision_iterations: 1,
+            collide_followers: true,
+            pre_roll_secs: 0.0,
+        }
+    }
+}
+
+impl HairSettings {
+    /// The time that a frame of `dt_secs` simulates, and in how many equal steps; nothing for times that are not positive.
+    pub fn substeps(&self, dt_secs: f32) -> (f32, usize) {
+        let time = dt_secs.min(self.longest_frame_secs);
+        // Also where the time is not a number.
+        if !(time > 0.0 && time.is_finite()) {
+            return (0.0, 0);
+        }
+        // Times like 1/60 are not exact: a step may be a little longer.
+        let wanted = (time * self.substeps_per_sec.max(1.0) - 1e-3).ceil();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "limited; casts saturate"
+        )]
+        let count = wanted.clamp(1.0, 1e6) as usize;
+        (time, count)
+    }
+}

@@ -1,0 +1,248 @@
+//! One step of one strand: the truth, in single or double precision. Everything is sequential from the root to the tip or back,
+//! and needs nothing of other strands.
+
+use super::bind::BoundVertex;
+use super::length::restore_lengths;
+use super::shape::restore_shape;
+use super::state::Drive;
+use crate::collide::{ContactVertex, Rigid, Solids, Touching, push_out, settle_lengths, unit_or};
+use sinew_geom::{Real, Vec3};
+
+/// A vertex while a step works on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkVertex<R: Real> {
+    pub(crate) contact: ContactVertex<R>,
+    /// Where its share of the root's motion alone takes it.
+    pub(crate) moved: Vec3<R>,
+    /// Rest position as the skin has it; later, where the vertex is before the last pass.
+    pub(crate) goal: Vec3<R>,
+    /// Matrix and right-hand side of the solvers.
+    pub(crate) diagonal: R,
+    pub(crate) next: R,
+    pub(crate) after_next: R,
+    pub(crate) right: Vec3<R>,
+    /// Direction of the segment that leads here, and the torque of its bend.
+    pub(crate) along: Vec3<R>,
+    pub(crate) torque: Vec3<R>,
+}
+
+impl<R: Real> Default for WorkVertex<R> {
+    fn default() -> Self {
+        Self {
+            contact: ContactVertex::default(),
+            moved: Vec3::zeros(),
+            goal: Vec3::zeros(),
+            diagonal: R::zero(),
+            next: R::zero(),
+            after_next: R::zero(),
+            right: Vec3::zeros(),
+            along: Vec3::zeros(),
+            torque: Vec3::zeros(),
+        }
+    }
+}
+
+impl<R: Real> Touching<R> for WorkVertex<R> {
+    fn touch(&self) -> &ContactVertex<R> {
+        &self.contact
+    }
+    fn touch_mut(&mut self) -> &mut ContactVertex<R> {
+        &mut self.contact
+    }
+}
+
+/// What is the same for all strands and steps of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepConstants<R: Real> {
+    /// Time of a step.
+    pub(crate) h: R,
+    /// Share of the velocity that damping leaves.
+    pub(crate) kept: R,
+    pub(crate) gravity: Vec3<R>,
+    pub(crate) speed_limit: R,
+    /// Squared angle that a vertex drawn to its rest position swings in a step: `(2 pi f h)^2`.
+    pub(crate) global: R,
+    pub(crate) global_range: R,
+    /// The same for the strand's slowest bending mode.
+    pub(crate) local: R,
+    pub(crate) exempt: usize,
+    pub(crate) collision_iterations: usize,
+}
+
+/// One strand in one step.
+pub(crate) struct StrandStep<'a, R: Real> {
+    pub(crate) bound: &'a [BoundVertex],
+    pub(crate) constants: &'a StepConstants<R>,
+    pub(crate) drive: &'a Drive<R>,
+    /// Shares of the frame at which the step begins and ends.
+    pub(crate) span: [R; 2],
+    /// Acceleration by wind now.
+    pub(crate) wind: Vec3<R>,
+    pub(crate) solids: &'a Solids<'a, R>,
+}
+
+/// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
+const LENGTH_ITERATIONS: usize = 2;
+/// Corrections by the last pass up to this share of a segment's length are no motion.
+const LAST_PASS: f64 = 0.02;
+
+impl<R: Real> StrandStep<'_, R> {
+    /// Moves the strand on by one step. `work` has as many vertices.
+    pub(crate) fn run(
+        &self,
+        positions: &mut [Vec3<R>],
+        velocities: &mut [Vec3<R>],
+        work: &mut [WorkVertex<R>],
+    ) {
+        let at = self.drive.motion.at(self.span[1]);
+        let scale =
+            self.drive.scales[0] + (self.drive.scales[1] - self.drive.scales[0]) * self.span[1];
+        self.begin(positions, work, &at, scale);
+        self.integrate(velocities, work);
+        restore_shape(self.bound, self.constants, &at, scale, work);
+        let exempt = self.constants.exempt;
+        let mut freed = false;
+        for _ in 0..self.constants.collision_iterations.max(1) {
+            push_out(self.solids, work, exempt);
+            freed |= take_freed(work);
+            for _ in 0..LENGTH_ITERATIONS {
+                restore_lengths(work);
+            }
+        }
+        for w in work.iter_mut() {
+            w.goal = w.contact.x;
+        }
+        settle_lengths(self.solids, work, exempt);
+        self.take_velocities(velocities, work);
+        self.finish(positions, velocities, work);
+        if freed {
+            velocities.fill(Vec3::zeros());
+        }
+    }
+
+    /// Puts the strand back to its rest position on the skin: numbers too large to go on with.
+    pub(crate) fn restart(&self, positions: &mut [Vec3<R>], velocities: &mut [Vec3<R>]) {
+        let at = self.drive.motion.at(self.span[1]);
+        for ((x, v), b) in positions.iter_mut().zip(velocities).zip(self.bound) {
+            *x = at.point(R::vec3(b.offset) * self.drive.scales[1]);
+            *v = Vec3::zeros();
+        }
+    }
+
+    /// Takes the strand along with the share of the root's motion, and finds where the skin wants it.
+    fn begin(&self, positions: &[Vec3<R>], work: &mut [WorkVertex<R>], at: &Rigid<R>, scale: R) {
+        let carry = self.shared();
+        for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(positions) {
+            w.goal = at.point(R::vec3(b.offset) * scale);
+            w.moved = carry.point(x);
+            let c = &mut w.contact;
+            c.start = x;
+            c.inverse_mass = R::from_single(b.inverse_mass);
+            c.length = R::from_single(b.length) * scale;
+            c.free();
+        }
+    }
+
+    /// The part of the root's motion in this step that the strand takes part in. Motions about one screw axis add
+    /// up, so that it is the whole motion over a shorter time.
+    fn shared(&self) -> Rigid<R> {
+        let [begin, end] = self.span;
+        let until = begin + (end - begin) * self.drive.share;
+        let motion = &self.drive.motion;
+        motion.at(until).relative_to(&motion.at(begin))
+    }
+
+    fn integrate(&self, velocities: &[Vec3<R>], work: &mut [WorkVertex<R>]) {
+        let c = self.constants;
+        let turned = self.shared();
+        let windy = self.wind != Vec3::zeros();
+        let mut before = Vec3::zeros();
+        for (i, (w, &v)) in work.iter_mut().zip(velocities).enumerate() {
+            if w.contact.inverse_mass <= R::zero() {
+                w.contact.x = w.goal;
+                w.moved = w.goal;
+                before = w.contact.start;
+                continue;
+            }
+            let mut push = c.gravity;
+            if windy && i > 0 {
+                let along = unit_or(w.contact.start - before, Vec3::zeros());
+                push += self.wind - along * along.dot(&self.wind);
+            }
+            before = w.contact.start;
+            let v = limited(turned.vector(v) * c.kept + push * c.h, c.speed_limit);
+            w.contact.x = w.moved + v * c.h;
+        }
+    }
+
+    /// What the last pass changes is small and is no motion: through it, lengths would pump energy into the strand. Where it is
+    /// not small, most of it is taken as motion, so that positions and velocities stay together.
+    fn take_velocities(&self, velocities: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
+        for (v, w) in velocities.iter_mut().zip(work) {
+            let most = w.contact.length * R::from_double(LAST_PASS);
+            let unmoved = limited(w.goal - w.contact.x, most);
+            *v = (w.contact.x + unmoved - w.moved) / self.constants.h;
+        }
+    }
+
+    /// Takes from the velocities what leads into surfaces or came from being pushed out of them.
+    fn finish(
+        &self,
+        positions: &mut [Vec3<R>],
+        velocities: &mut [Vec3<R>],
+        work: &[WorkVertex<R>],
+    ) {
+        let c = self.constants;
+        let held = |i: usize| work[i].contact.inverse_mass <= R::zero();
+        let drift = |i: usize| work[i].moved - work[i].contact.start;
+        for i in 0..work.len() {
+            let touch = &work[i].contact;
+            positions[i] = touch.x;
+            if held(i) {
+                velocities[i] = Vec3::zeros();
+                continue;
+            }
+            let n = touch.normal;
+            if n != Vec3::zeros() {
+                let relative = velocities[i] + (drift(i) - touch.carried) / c.h;
+                velocities[i] -= n * n.dot(&relative);
+            }
+            let n = touch.segment.normal;
+            if n != Vec3::zeros() && i > 0 {
+                let (a, b) = (R::one() - touch.segment.share, touch.segment.share);
+                let motion = |k: usize| velocities[k] + drift(k) / c.h;
+                let point = motion(i - 1) * a + motion(i) * b;
+                let relative = n.dot(&(point - touch.segment.carried / c.h));
+                let weight = |k: usize| if held(k) { R::zero() } else { R::one() };
+                let (wa, wb) = (weight(i - 1), weight(i));
+                let impulse = n * (relative / (a * a * wa + b * b * wb).max(R::from_double(1e-3)));
+                velocities[i - 1] -= impulse * (a * wa);
+                velocities[i] -= impulse * (b * wb);
+            }
+            velocities[i] = limited(velocities[i], c.speed_limit);
+        }
+    }
+}
+
+/// What was brought out of a solid begins its step outside. Tells whether that was far, as it is where strands begin inside: what
+/// the lengths then do to the rest is no motion either.
+fn take_freed<R: Real>(work: &mut [WorkVertex<R>]) -> bool {
+    let mut far = false;
+    for w in work.iter_mut() {
+        let most = w.contact.length * R::from_double(0.5);
+        far |= w.contact.freed.norm_squared() > most * most;
+        w.moved += w.contact.freed;
+        w.contact.freed = Vec3::zeros();
+    }
+    far
+}
+
+/// No longer than `most`, the direction kept.
+fn limited<R: Real>(v: Vec3<R>, most: R) -> Vec3<R> {
+    let squared = v.norm_squared();
+    if squared > most * most {
+        v * (most / squared.sqrt())
+    } else {
+        v
+    }
+}

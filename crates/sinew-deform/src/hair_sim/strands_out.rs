@@ -1,0 +1,122 @@
+//! From simulated guides to all strands: followers, tangents.
+
+use super::bind::HairBind;
+use super::settings::HairSettings;
+use super::state::HairState;
+use crate::collide::{
+    CollideSettings, Collider, Contact, ContactVertex, PerChunk, PerStrand, Solids, collide_strand,
+    turn, unit_or,
+};
+use crate::{Par, for_each_chunk};
+use sinew_geom::{Real, Vec3};
+
+/// Strands in one task.
+const CHUNK: usize = crate::collide::CHUNK;
+
+/// What a frame's outputs are made from.
+pub(crate) struct Out<'a, R: Real> {
+    pub(crate) bind: &'a HairBind,
+    pub(crate) state: &'a mut HairState<R>,
+    pub(crate) settings: &'a HairSettings,
+    pub(crate) colliders: &'a [Collider<'a>],
+    pub(crate) contacts: &'a [Contact],
+    pub(crate) par: Par,
+}
+
+/// Writes positions and tangents of all strands.
+pub(crate) fn write_strands<R: Real>(
+    out: Out<'_, R>,
+    positions: &mut [[f32; 3]],
+    tangents: Option<&mut [[f32; 3]]>,
+) {
+    let strands = &out.bind.strands;
+    let state = &mut *out.state;
+    let (room, placements, each) = state.followers.parts();
+    let solids = Solids::place(out.colliders, out.contacts, placements, [1.0, 1.0]);
+    let placing = Placing {
+        bind: out.bind,
+        positions: &state.positions,
+        roots: &state.roots,
+        separation: R::from_single(out.settings.tip_separation),
+        collide: (out.settings.collide_followers && !solids.is_empty()).then_some(
+            CollideSettings {
+                exempt: out.settings.exempt,
+                ..CollideSettings::default()
+            },
+        ),
+        solids: &solids,
+    };
+    let offsets = strands.offsets();
+    let per_strand = |items| PerStrand { offsets, items };
+    let room = PerChunk {
+        strands: CHUNK,
+        each,
+        items: room,
+    };
+    let outputs = (per_strand(positions), tangents.map(per_strand), room);
+    for_each_chunk(out.par, strands.len(), CHUNK, outputs, &|range, outputs| {
+        let (mut p, mut t, room) = outputs;
+        for (i, strand) in range.enumerate() {
+            let points = p.strand(i);
+            placing.place(strand, points, &mut *room.items);
+            if let Some(t) = &mut t {
+                write_tangents(points, t.strand(i));
+            }
+        }
+    });
+}
+
+struct Placing<'a, R: Real> {
+    bind: &'a HairBind,
+    positions: &'a [Vec3<R>],
+    roots: &'a [super::state::Root<R>],
+    separation: R,
+    collide: Option<CollideSettings>,
+    solids: &'a Solids<'a, f32>,
+}
+
+impl<R: Real> Placing<'_, R> {
+    /// A guide is copied; a follower turns with the root and keeps its distance.
+    fn place(&self, strand: usize, points: &mut [[f32; 3]], room: &mut [ContactVertex<f32>]) {
+        let bind = self.bind;
+        let guide = bind.guide_of[strand] as usize;
+        let range = bind.offsets[guide] as usize..bind.offsets[guide + 1] as usize;
+        let lead = &self.positions[range.clone()];
+        if bind.strands.is_guide(strand) {
+            for (point, &x) in points.iter_mut().zip(lead) {
+                *point = R::array3(x);
+            }
+            return;
+        }
+        let root = &self.roots[guide];
+        let rest = &bind.separations[bind.strands.range(strand)];
+        let vertices = bind.vertices[range].iter().zip(rest).zip(lead);
+        for (point, ((b, &offset), x)) in points.iter_mut().zip(vertices) {
+            let size = root.scale * (R::one() + self.separation * R::from_single(b.arc));
+            *point = R::array3(x + turn(&root.frame.rotation, R::vec3(offset)) * size);
+        }
+        if let Some(settings) = &self.collide {
+            collide_strand(settings, self.solids, None, points, room);
+        }
+    }
+}
+
+/// Unit tangents: at each vertex the mean direction of its two segments, at the ends that of the one. Where a strand has no
+/// direction, that of the vertex before, else up.
+pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
+    let point = |i: usize| f32::vec3(points[i]);
+    let segment = |i: usize| unit_or(point(i + 1) - point(i), Vec3::zeros());
+    let mut before = Vec3::zeros();
+    let mut last = Vec3::y();
+    for (i, tangent) in tangents.iter_mut().enumerate() {
+        let after = if i + 1 < points.len() {
+            segment(i)
+        } else {
+            Vec3::zeros()
+        };
+        let fallback = unit_or(after, unit_or(before, last));
+        last = unit_or(before + after, fallback);
+        before = after;
+        *tangent = last.into();
+    }
+}

@@ -1,0 +1,617 @@
+//! Closed forms and properties of motion without contacts.
+
+use super::test_scene::{Scene, line, on_ball, period, turned};
+use super::{HairSettings, HairState, HairStateError, place_followers, thickness};
+use crate::Par;
+use crate::collide::{Capsule, Collider, Contact};
+use sinew_geom::{Affine, Strands, Vec3};
+
+const STILL: f32 = 1.0 / 60.0;
+
+/// No forces at all.
+fn bare() -> HairSettings {
+    HairSettings {
+        damping_per_sec: 0.0,
+        gravity: [0.0; 3],
+        global_stiffness_hz: 0.0,
+        local_stiffness_hz: 0.0,
+        root_motion_share: 0.0,
+        ..HairSettings::default()
+    }
+}
+
+#[test]
+fn free_fall_with_damping() {
+    let strands = Strands::new([4]).expect("valid");
+    let rest = line([0.0; 3], [0.1, 0.0, 0.0], 4);
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 4]));
+    scene.settings = HairSettings {
+        damping_per_sec: 1.5,
+        gravity: [0.0, -9.81, 0.0],
+        ..bare()
+    };
+    for _ in 0..60 {
+        scene.frame(&Affine::identity(), STILL, &[]);
+    }
+    let (d, g, t) = (1.5_f64, 9.81, 1.0);
+    let expected = -g / (d * d) * (d * t - 1.0 + (-d * t).exp());
+    for p in &scene.positions {
+        // Semi-implicit steps of h are off by about h g t / 2.
+        assert!(
+            (f64::from(p[1]) - expected).abs() < 0.5 * 9.81 / 240.0 * 1.1,
+            "{p:?} {expected}"
+        );
+    }
+    assert!(scene.stretch() < 1e-5, "falls without stretching");
+}
+
+/// Values of the Laguerre polynomials up to degree `n`.
+fn laguerre(n: usize, x: f64) -> Vec<f64> {
+    let mut l = vec![1.0, 1.0 - x];
+    for k in 1..n {
+        let k1 = k as f64;
+        l.push(((2.0 * k1 + 1.0 - x) * l[k] - k1 * l[k - 1]) / (k1 + 1.0));
+    }
+    l
+}
+
+/// A hanging chain of n equal beads swings at `sqrt(x g / l)`, x the zeros of the Laguerre polynomial of degree n; bead k
+/// from the free end is displaced by the polynomial of degree k.
+#[test]
+fn hanging_chain_swings_at_its_analytic_frequency() {
+    let (beads, l, g) = (16, 0.0125_f64, 9.81);
+    let (mut low, mut high) = (0.0, 1.6 / beads as f64);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if laguerre(beads, middle)[beads] > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let expected = std::f64::consts::TAU / (low * g / l).sqrt();
+    let shape = laguerre(beads, low);
+    let strands = Strands::new([beads + 1]).expect("valid");
+    let mut masses = vec![1.0; beads + 1];
+    masses[0] = 0.0;
+    let rest = line([0.0; 3], [0.0, -l as f32, 0.0], beads + 1);
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&masses));
+    scene.settings = HairSettings {
+        gravity: [0.0, -g as f32, 0.0],
+        ..bare()
+    };
+    scene.frame(&Affine::identity(), 0.0, &[]);
+    for (i, p) in scene.state.positions.iter_mut().enumerate() {
+        p.x = 0.003 * shape[beads - i];
+    }
+    let mut samples = Vec::new();
+    for _ in 0..360 {
+        scene.frame(&Affine::identity(), STILL, &[]);
+        samples.push(scene.state.positions[beads].x);
+    }
+    let found = period(&samples, f64::from(STILL));
+    assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
+    let last = samples[300..].iter().fold(0.0_f64, |m, s| m.max(s.abs()));
+    // No energy comes in; steps take about 0.13 per second of this swing's amplitude.
+    assert!((0.001_2..0.003).contains(&last), "swings by {last}");
+}
+
+#[test]
+fn bending_frequency_is_the_one_set_and_does_not_depend_on_vertices() {
+    for vertices in [12, 24, 48] {
+        let mut scene =
+            Scene::<f64>::straight([0.0; 3], [0.2 / (vertices - 1) as f32, 0.0, 0.0], vertices);
+        scene.settings = HairSettings {
+            local_stiffness_hz: 3.0,
+            substeps_per_sec: 1920.0,
+            ..bare()
+        };
+        scene.frame(&Affine::identity(), 0.0, &[]);
+        // The clamp is at the second vertex.
+        let free = 1.0 - 1.0 / (vertices - 1) as f64;
+        for p in &mut scene.state.positions {
+            let s = ((p.x / 0.2 - (1.0 - free)) / free).max(0.0);
+            p.y = 0.002 * s * s * (6.0 - 4.0 * s + s * s) / 3.0;
+        }
+        let mut samples = Vec::new();
+        for _ in 0..120 {
+            scene.frame(&Affine::identity(), STILL, &[]);
+            samples.push(scene.state.positions[vertices - 1].y);
+        }
+        let expected = 1.0 / 3.0;
+        let found = period(&samples, f64::from(STILL));
+        assert!(
+            (found / expected - 1.0).abs() < 0.06,
+            "{vertices}: {found} {expected}"
+        );
+    }
+}
+
+#[test]
+fn rest_pose_without_gravity_stays() {
+    let (strands, rest) = on_ball(0.1, 20, 16);
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.gravity = [0.0; 3];
+    scene.settle(1.0, &[]);
+    for (a, b) in scene.positions.iter().zip(&rest) {
+        assert!(
+            (Vec3::from(*a) - Vec3::from(*b)).norm() < 1e-5,
+            "{a:?} {b:?}"
+        );
+    }
+}
+
+#[test]
+fn curls_keep_their_shape_without_gravity_and_turn_with_the_head() {
+    for (turn, vertices, hz) in [
+        (0.3, 30, 8.0),
+        (0.6, 30, 8.0),
+        (0.6, 60, 20.0),
+        (1.0, 48, 3.0),
+        (1.5, 40, 8.0),
+    ] {
+        let coil = |i: usize| {
+            let a = i as f32 * turn;
+            [0.02 * a.cos(), -0.004 * i as f32, 0.02 * a.sin()]
+        };
+        let rest: Vec<[f32; 3]> = (0..vertices).map(coil).collect();
+        let strands = Strands::new([vertices]).expect("valid");
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings = HairSettings {
+            gravity: [0.0; 3],
+            global_stiffness_hz: 0.0,
+            local_stiffness_hz: hz,
+            root_motion_share: 0.0,
+            ..HairSettings::default()
+        };
+        let head = turned(Vec3::new(0.3, 1.0, 0.2), 1.2, Vec3::new(0.2, 0.1, 0.0));
+        scene.frame(&Affine::identity(), STILL, &[]);
+        for _ in 0..600 {
+            scene.frame(&head, STILL, &[]);
+        }
+        let off =
+            |(a, b): (&[f32; 3], &[f32; 3])| (Vec3::from(*a) - head.point(Vec3::from(*b))).norm();
+        let worst = scene
+            .positions
+            .iter()
+            .zip(&rest)
+            .map(off)
+            .fold(0.0, f32::max);
+        assert!(worst < 1e-4, "{turn}: {worst}");
+    }
+}
+
+#[test]
+fn a_chain_hangs_straight_down_without_stretching() {
+    let mut scene = Scene::<f32>::straight([0.0, 1.0, 0.0], [0.01, 0.0, 0.0], 24);
+    scene.settings = HairSettings {
+        global_stiffness_hz: 0.0,
+        local_stiffness_hz: 0.0,
+        damping_per_sec: 6.0,
+        ..HairSettings::default()
+    };
+    scene.settle(10.0, &[]);
+    for (i, p) in scene.positions.iter().enumerate().skip(2) {
+        let expected = Vec3::new(0.01, 1.0 - 0.01 * (i - 1) as f32, 0.0);
+        assert!(
+            (Vec3::from(*p) - expected).norm() < 1e-3,
+            "{p:?} {expected:?}"
+        );
+    }
+    assert!(scene.stretch() < 1e-5, "{}", scene.stretch());
+    assert!(scene.fastest() < 1e-3, "{}", scene.fastest());
+}
+
+#[test]
+fn settled_hair_moves_rigidly_where_the_root_hands_on_all_motion() {
+    let (strands, rest) = on_ball(0.1, 20, 16);
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.gravity = [0.0; 3];
+    scene.settings.root_motion_share = 1.0;
+    scene.frame(&Affine::identity(), STILL, &[]);
+    for i in 1..=30 {
+        let t = i as f32 / 30.0;
+        let head = turned(
+            Vec3::new(0.2, 1.0, 0.1),
+            2.0 * t,
+            Vec3::new(t, 0.3 * t, 0.0),
+        );
+        scene.frame(&head, STILL, &[]);
+        for (a, b) in scene.positions.iter().zip(&rest) {
+            let expected = head.point(Vec3::from(*b));
+            assert!(
+                (Vec3::from(*a) - expected).norm() < 1e-4,
+                "{i}: {a:?} {expected:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_jump_of_the_head_moves_hair_rigidly() {
+    let (strands, rest) = on_ball(0.1, 20, 16);
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.root_motion_share = 0.0;
+    scene.settle(2.0, &[]);
+    let before = scene.positions.clone();
+    let jump = Vec3::new(100.0, 0.0, 20.0);
+    scene.frame(&turned(Vec3::y(), 0.0, jump), STILL, &[]);
+    for (a, b) in scene.positions.iter().zip(&before) {
+        let off = Vec3::from(*a) - Vec3::from(*b) - jump;
+        assert!(off.norm() < 2e-3, "{off:?}");
+    }
+}
+
+fn shaken(t: f64) -> Affine<f32> {
+    let angle = 0.8 * (t * 7.0).sin();
+    let shift = Vec3::new(
+        0.05 * (t * 9.0).sin() as f32,
+        0.0,
+        0.1 * (t * 4.0).cos() as f32,
+    );
+    turned(Vec3::new(0.1, 1.0, 0.0), angle as f32, shift)
+}
+
+/// Difference between vertices after the same second at another frame rate. What is left is that heads go by arcs
+/// between fewer poses.
+#[test]
+fn frame_rate_does_not_change_the_motion() {
+    let (strands, rest) = on_ball(0.1, 12, 16);
+    let run = |rate: u32| {
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings.wind = [3.0, 0.0, 1.0];
+        scene.frame(&shaken(0.0), 1.0 / rate as f32, &[]);
+        // Frames after the first one, which begins at rest.
+        for i in 1..=rate * 2 {
+            scene.frame(
+                &shaken(f64::from(i) / f64::from(rate)),
+                1.0 / rate as f32,
+                &[],
+            );
+        }
+        scene.positions
+    };
+    let finest = run(120);
+    for (rate, allowed) in [(60, 0.004), (30, 0.012)] {
+        let worst = run(rate)
+            .iter()
+            .zip(&finest)
+            .map(|(a, b)| (Vec3::from(*a) - Vec3::from(*b)).norm())
+            .fold(0.0, f32::max);
+        println!("{rate} Hz: {worst}");
+        assert!(worst < allowed, "{rate} Hz: {worst}");
+    }
+}
+
+#[test]
+fn violent_motion_stretches_nothing() {
+    let (strands, rest) = on_ball(0.1, 40, 32);
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.root_motion_share = 0.0;
+    scene.contacts = vec![Contact {
+        collider: 0,
+        margin: 0.002,
+        friction: 0.3,
+    }];
+    let mut before = crate::collide::Rigid::of(&shaken(0.0));
+    for i in 0..120 {
+        let head = shaken(f64::from(i) * 0.05);
+        let now = crate::collide::Rigid::of(&head);
+        let collider = Collider {
+            shape: &ball,
+            motion: crate::collide::RigidMotion::between(before, now),
+        };
+        before = now;
+        scene.frame(&head, STILL, &[collider]);
+        assert!(scene.stretch() < 1e-3, "{i}: {}", scene.stretch());
+    }
+}
+
+#[test]
+fn wind_pushes_with_the_wind_and_not_along_the_strand() {
+    let mut scene = Scene::<f32>::straight([0.0; 3], [0.0, -0.01, 0.0], 20);
+    scene.settings.wind = [4.0, 0.0, 0.0];
+    scene.settings.gust_strength = 0.0;
+    scene.settle(6.0, &[]);
+    assert!(scene.tip().x > 0.01, "{:?}", scene.tip());
+    // A chain at rest lies along gravity and wind across it: tan = W cos^2 / g at the least.
+    let mut along = Scene::<f32>::straight([0.0; 3], [0.0, -0.01, 0.0], 20);
+    along.settings.wind = [0.0, 4.0, 0.0];
+    along.settings.gust_strength = 0.0;
+    along.settle(2.0, &[]);
+    assert!(along.tip().x.abs() < 1e-5, "{:?}", along.tip());
+    assert!((along.tip().y + 0.19).abs() < 1e-4, "{:?}", along.tip());
+}
+
+#[test]
+fn gusts_repeat_with_the_seed() {
+    let tip = |seed: u32| {
+        let mut scene = Scene::<f32>::straight([0.0; 3], [0.0, -0.01, 0.0], 20);
+        scene.settings.wind = [4.0, 0.0, 0.0];
+        scene.settings.seed = seed;
+        scene.settle(1.0, &[]);
+        scene.tip()
+    };
+    assert_eq!(tip(1), tip(1));
+    assert_ne!(tip(1), tip(2));
+}
+
+fn moving_scene() -> Scene<f32> {
+    let (strands, rest) = on_ball(0.1, 70, 12);
+    let (strands, rest) = place_followers(&strands, &rest, 2, 0.01, 1.0, 5).expect("places");
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.wind = [3.0, 0.0, 1.0];
+    scene.contacts = vec![Contact {
+        collider: 0,
+        margin: 0.002,
+        friction: 0.3,
+    }];
+    scene
+}
+
+fn run_scene(scene: &mut Scene<f32>, frames: std::ops::Range<i32>) {
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    for i in frames {
+        scene.frame(
+            &shaken(f64::from(i) / 60.0),
+            STILL,
+            &[Collider::still(&ball)],
+        );
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let run = |threads: Option<usize>| {
+        let mut scene = moving_scene();
+        match threads {
+            None => run_scene(&mut scene, 0..20),
+            Some(count) => {
+                scene.par = Par::Rayon;
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(count);
+                let pool = pool.build().expect("starts");
+                pool.install(|| run_scene(&mut scene, 0..20));
+            }
+        }
+        (scene.positions, scene.tangents)
+    };
+    let expected = run(None);
+    for threads in 1..=3 {
+        assert_eq!(run(Some(threads)), expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_restored_state_goes_on_with_the_same_bits() {
+    let mut scene = moving_scene();
+    run_scene(&mut scene, 0..10);
+    let bytes = scene.state.save();
+    run_scene(&mut scene, 10..20);
+    let mut other = moving_scene();
+    other.state.restore(&bytes).expect("fits");
+    assert_eq!(other.state.save(), bytes);
+    run_scene(&mut other, 10..20);
+    assert_eq!(scene.positions, other.positions);
+}
+
+#[test]
+fn states_that_do_not_fit_are_refused() {
+    let mut scene = moving_scene();
+    run_scene(&mut scene, 0..2);
+    let bytes = scene.state.save();
+    let refused = |bytes: &[u8]| moving_scene().state.restore(bytes).expect_err("refused");
+    assert_eq!(refused(b"nothing"), HairStateError::Format);
+    assert_eq!(refused(&[1; 100]), HairStateError::Format);
+    let mut other = bytes.clone();
+    other[4] = 9;
+    let version = HairStateError::Version {
+        found: 9,
+        expected: 1,
+    };
+    assert_eq!(refused(&other), version);
+    let mut other = bytes.clone();
+    other[8] += 1;
+    let message = refused(&other).to_string();
+    assert_eq!(
+        message,
+        "state of 71 guides with 840 vertices, expected 70 with 840"
+    );
+    let short = refused(&bytes[..bytes.len() - 1]);
+    assert!(matches!(short, HairStateError::Length { .. }), "{short}");
+}
+
+#[test]
+fn reset_begins_anew() {
+    let mut scene = moving_scene();
+    run_scene(&mut scene, 0..3);
+    let first = scene.positions.clone();
+    run_scene(&mut scene, 3..20);
+    scene.state.reset();
+    run_scene(&mut scene, 0..3);
+    assert_eq!(scene.positions, first);
+}
+
+#[test]
+fn pre_roll_shows_settled_hair_at_once() {
+    let scene = |pre_roll_secs| {
+        let mut scene = Scene::<f32>::straight([0.0, 1.0, 0.0], [0.01, 0.0, 0.0], 16);
+        scene.settings.pre_roll_secs = pre_roll_secs;
+        scene.settings.damping_per_sec = 8.0;
+        scene
+    };
+    let mut rolled = scene(6.0);
+    rolled.frame(&Affine::identity(), STILL, &[]);
+    assert!(rolled.fastest() < 1e-2, "{}", rolled.fastest());
+    let mut plain = scene(0.0);
+    plain.settle(6.0, &[]);
+    assert!(
+        (rolled.tip() - plain.tip()).norm() < 1e-3,
+        "as far as without"
+    );
+}
+
+/// Lengths as in real assets: zero, 7e-6, a millimetre beside a tenth of a micrometre; and two vertices, and one point.
+#[test]
+fn degenerate_strands_stay_finite() {
+    let strands = Strands::new([4, 5, 2, 3, 6]).expect("valid");
+    let mut rest = vec![[0.1, 0.2, 0.3]; 4];
+    rest.extend(line([0.0; 3], [0.0, 1.75e-6, 0.0], 5));
+    rest.extend([[0.0; 3], [0.0, 0.1, 0.0]]);
+    rest.extend([[0.0; 3]; 3]);
+    rest.extend([0.0, 1e-3, 1.0001e-3, 2e-3, 0.05, 0.05].map(|y| [0.0, y, 0.0]));
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.settings.wind = [3.0, 0.0, 1.0];
+    let ball = Capsule::sphere([0.0; 3], 0.01);
+    scene.contacts = vec![Contact {
+        collider: 0,
+        margin: 0.001,
+        friction: 0.5,
+    }];
+    for i in 0..200 {
+        scene.frame(
+            &shaken(f64::from(i) / 60.0),
+            STILL,
+            &[Collider::still(&ball)],
+        );
+        let numbers = scene.positions.iter().chain(&scene.tangents).flatten();
+        assert!(numbers.into_iter().all(|c| c.is_finite()), "frame {i}");
+        let unit = |t: &[f32; 3]| (Vec3::from(*t).norm() - 1.0).abs() < 1e-4;
+        assert!(scene.tangents.iter().all(unit), "frame {i}");
+    }
+}
+
+#[test]
+fn skins_that_are_no_motions_are_survived() {
+    let mut scene = Scene::<f32>::straight([0.0, 1.0, 0.0], [0.01, 0.0, 0.0], 16);
+    let scaled = |s: [f32; 3]| {
+        let mut head = Affine::identity();
+        for c in 0..3 {
+            head.linear[(c, c)] = s[c];
+        }
+        head
+    };
+    for s in [
+        [1.0; 3],
+        [2.0; 3],
+        [1.0, 0.0, 1.0],
+        [-1.0, 1.0, 1.0],
+        [f32::NAN; 3],
+        [0.0; 3],
+    ] {
+        for _ in 0..10 {
+            scene.frame(&scaled(s), STILL, &[]);
+        }
+        assert!(
+            scene.positions.iter().flatten().all(|c| c.is_finite()),
+            "{s:?}"
+        );
+    }
+    for _ in 0..10 {
+        scene.frame(&scaled([2.0; 3]), STILL, &[]);
+    }
+    let length = (scene.tip() - Vec3::from(scene.positions[14])).norm();
+    assert!(
+        (length - 0.02).abs() < 1e-5,
+        "lengths follow the size: {length}"
+    );
+}
+
+#[test]
+fn followers_turn_with_the_head() {
+    let guide = Strands::new([8]).expect("valid");
+    let rest = line([0.0, 0.0, 0.1], [0.0, 0.0, 0.01], 8);
+    let (strands, all) = place_followers(&guide, &rest, 3, 0.01, 0.5, 7).expect("places");
+    let mut scene = Scene::<f32>::new(&strands, &all, None);
+    scene.settings.gravity = [0.0; 3];
+    scene.settings.root_motion_share = 1.0;
+    scene.frame(&Affine::identity(), STILL, &[]);
+    let head = turned(Vec3::y(), 1.5, Vec3::zeros());
+    scene.frame(&head, STILL, &[]);
+    for (p, r) in scene.positions.iter().zip(&all) {
+        let expected = head.point(Vec3::from(*r));
+        assert!(
+            (Vec3::from(*p) - expected).norm() < 1e-4,
+            "{p:?} {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn followers_fill_the_disc_across_the_first_segment() {
+    let guides = Strands::new([4, 3]).expect("valid");
+    let mut rest = line([0.0; 3], [0.3, 0.1, 0.0], 4);
+    rest.extend(line([1.0; 3], [0.0, 0.0, 0.1], 3));
+    let (strands, all) = place_followers(&guides, &rest, 200, 0.02, 2.0, 3).expect("places");
+    assert_eq!((strands.len(), all.len()), (402, 201 * 7));
+    let mut squared = 0.0;
+    for s in 1..201 {
+        let off = Vec3::from(all[strands.range(s).start]) - Vec3::from(all[0]);
+        assert!(off.norm() <= 0.02, "{off:?}");
+        assert!(off.dot(&Vec3::new(0.3, 0.1, 0.0)).abs() < 1e-6, "{off:?}");
+        squared += off.norm_squared() / 200.0;
+        let tip = Vec3::from(all[strands.range(s).end - 1]) - Vec3::from(all[3]);
+        assert!((tip - off * 3.0).norm() < 1e-5, "{tip:?} {off:?}");
+    }
+    // Uniform in a disc: the mean of r^2 is R^2 / 2.
+    assert!((squared / 0.000_4 - 0.5).abs() < 0.07, "{squared}");
+    let again = place_followers(&guides, &rest, 200, 0.02, 2.0, 3).expect("places");
+    assert_eq!(again.1, all);
+    let other = place_followers(&guides, &rest, 200, 0.02, 2.0, 4).expect("places");
+    assert_ne!(other.1, all);
+}
+
+#[test]
+fn single_and_double_precision_agree_on_the_first_frames() {
+    let (strands, rest) = on_ball(0.1, 30, 24);
+    let mut single = Scene::<f32>::new(&strands, &rest, None);
+    let mut double = Scene::<f64>::new(&strands, &rest, None);
+    for i in 0..30 {
+        let head = shaken(f64::from(i) / 60.0);
+        single.frame(&head, STILL, &[]);
+        double.frame(&head, STILL, &[]);
+        for (a, b) in single.positions.iter().zip(&double.positions) {
+            let off = (Vec3::from(*a) - Vec3::from(*b)).norm();
+            assert!(off < 2e-4, "frame {i}: {off}");
+        }
+    }
+}
+
+#[test]
+fn thickness_is_finite_and_falls_from_root_to_tip() {
+    assert_eq!(thickness(2.0, 0.5, 0.0), 2.0);
+    assert_eq!(thickness(2.0, 0.5, 1.0), 0.5);
+    assert!((thickness(1.0, 0.0, 0.6) - 0.8).abs() < 1e-6, "3-4-5");
+    assert_eq!(thickness(1.0, 0.0, f32::NAN), 1.0);
+}
+
+#[test]
+fn wrong_lengths_are_errors() {
+    let strands = Strands::new([3]).expect("valid");
+    let error = super::HairBind::new(&strands, &[[0.0; 3]; 2], None).expect_err("short");
+    assert_eq!(error.to_string(), "2 rest positions for 3 strand vertices");
+    let error = super::HairBind::new(&strands, &[[0.0; 3]; 3], Some(&[0.0, -1.0, 1.0]));
+    let message = error.expect_err("negative").to_string();
+    assert_eq!(
+        message,
+        "inverse mass of strand vertex 1 is -1, expected 0 (pinned) or more"
+    );
+    let bind = super::HairBind::new(&strands, &[[0.0; 3]; 3], None).expect("valid");
+    let mut state = HairState::<f32>::new(&bind);
+    let job = super::HairJob {
+        bind: &bind,
+        transforms: &[],
+        dt_secs: STILL,
+        settings: &HairSettings::default(),
+        colliders: &[],
+        contacts: &[],
+        state: &mut state,
+        positions: &mut [[0.0; 3]; 3],
+        tangents: None,
+        par: Par::Seq,
+    };
+    assert_eq!(
+        job.run().expect_err("none").to_string(),
+        "0 transforms for 1 strands"
+    );
+}
