@@ -35,6 +35,7 @@ pub mod mask;
 pub mod morph;
 pub mod pose_driver;
 pub mod pose_space_deformation;
+pub mod sdf;
 pub mod sine;
 pub mod skin;
 pub mod smooth;

@@ -343,7 +343,13 @@ impl Edges {
         let mut offsets = vec![0_u32; count + 1];
         // Uses of an edge in rising and in falling direction.
         let mut uses = vec![[0_u32; 2]; count];
-        let live = || classes.iter().zip(&of_triangle).enumerate().filter(|(_, (t, _))| !is_collapsed(**t));
+        let live = || {
+            classes
+                .iter()
+                .zip(&of_triangle)
+                .enumerate()
+                .filter(|(_, (t, _))| !is_collapsed(**t))
+        };
         for (_, (t, edges)) in live() {
             for k in 0..3 {
                 offsets[edges[k] as usize + 1] += 1;
@@ -386,7 +392,10 @@ fn report(classes: &[[u32; 3]], uses: &[[u32; 2]]) -> SurfaceReport {
 /// Corners around each point.
 fn fans(classes: &[[u32; 3]], class_count: usize) -> CornerFans {
     let corners = || {
-        let live = classes.iter().enumerate().filter(|(_, t)| !is_collapsed(**t));
+        let live = classes
+            .iter()
+            .enumerate()
+            .filter(|(_, t)| !is_collapsed(**t));
         live.flat_map(|(t, c)| (0..3).map(move |k| (3 * t + k, c[k] as usize)))
     };
     let mut offsets = vec![0_u32; class_count + 1];

@@ -314,12 +314,7 @@ fn collect_group<S: Simd>(
 
 /// Exact distances of a group's nodes to the candidates that are left.
 #[inline(always)]
-fn measure_group<S: Simd>(
-    simd: S,
-    frame: &Frame<'_>,
-    work: &mut Work<S>,
-    group: usize,
-) {
+fn measure_group<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, group: usize) {
     let list = &work.group;
     // The nearest at the centre gives the others something to be measured against.
     let mut best = (f32::MAX, 0, 0);

@@ -276,12 +276,7 @@ const HALF: f32 = BRICK_CELLS as f32 / 2.0;
 const RADIUS: f32 = HALF * 1.732_051;
 
 #[simd]
-fn choose<S: Simd>(
-    simd: S,
-    chooser: &Chooser<'_>,
-    range: Range<usize>,
-    out: &mut [(Near, u32)],
-) {
+fn choose<S: Simd>(simd: S, chooser: &Chooser<'_>, range: Range<usize>, out: &mut [(Near, u32)]) {
     let mut seed = 0;
     for (index, out) in range.zip(out) {
         let brick = chooser.shape.brick_at(index);
@@ -290,14 +285,24 @@ fn choose<S: Simd>(
             continue;
         }
         let center = lattice_point(brick).map(|c| c + HALF);
-        let near = nearest(simd, chooser.frame.tree, chooser.frame.surface, center, seed);
+        let near = nearest(
+            simd,
+            chooser.frame.tree,
+            chooser.frame.surface,
+            center,
+            seed,
+        );
         seed = near.slot / CLUSTER;
         let distance = near.square.sqrt();
         let side = least_distance_of_box(distance, near.away);
         let in_band = side <= chooser.band
             || (distance <= RADIUS + chooser.band && reaches(simd, chooser, center));
         if in_band {
-            let what = if side <= 0.0 { Near::Surface } else { Near::Band };
+            let what = if side <= 0.0 {
+                Near::Surface
+            } else {
+                Near::Band
+            };
             *out = (what, near.slot as u32);
         }
     }

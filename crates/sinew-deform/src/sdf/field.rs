@@ -91,7 +91,9 @@ impl BrickValues<'_> {
     pub fn get(&self, slot: usize, node: usize) -> f32 {
         match self {
             Self::Single(v) => v.get(slot).map_or(0.0, |b| b[node % BRICK_VALUES]),
-            Self::Half(v) => v.get(slot).map_or(0.0, |b| single_from(b[node % BRICK_VALUES])),
+            Self::Half(v) => v
+                .get(slot)
+                .map_or(0.0, |b| single_from(b[node % BRICK_VALUES])),
         }
     }
 
@@ -333,7 +335,13 @@ fn outside(value: f32, away: f32) -> f32 {
 }
 
 /// Along the axes on which the point was moved the side's value does not change.
-fn gradient_outside(value: f32, on_side: [f32; 3], beyond: [f32; 3], away: f32, total: f32) -> [f32; 3] {
+fn gradient_outside(
+    value: f32,
+    on_side: [f32; 3],
+    beyond: [f32; 3],
+    away: f32,
+    total: f32,
+) -> [f32; 3] {
     let (along, off) = if value > 0.0 {
         (value / total, 1.0 / total)
     } else {

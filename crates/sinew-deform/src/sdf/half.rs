@@ -11,7 +11,11 @@ pub(super) fn half_from(value: f32) -> u16 {
     let magnitude = bits & 0x7fff_ffff;
     let rounded = if magnitude >= 0x4780_0000 {
         // 65536 and more, infinity, NaN.
-        if magnitude > 0x7f80_0000 { 0x7e00 } else { 0x7c00 }
+        if magnitude > 0x7f80_0000 {
+            0x7e00
+        } else {
+            0x7c00
+        }
     } else if magnitude < 0x3880_0000 {
         // Subnormal: adding a half lines the 10 bits up at the end of the single's mantissa.
         (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5_f32.to_bits()

@@ -5,25 +5,31 @@
 mod bind;
 mod brick;
 mod build;
+mod compatibility;
 mod field;
 mod frame;
 mod half;
+mod isosurface;
 mod reference;
 mod settings;
 mod simd;
+mod slices;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod triangle;
 mod walk;
 mod winding;
-#[cfg(test)]
-mod tests;
 
 pub use bind::{SdfBind, SurfaceReport};
 pub use build::{BuildReport, FieldBuffers};
+pub use compatibility::{CompatibilityError, CompatibilityField, UNSET};
 pub use field::{
     BRICK_CELLS, BRICK_NODES, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK,
 };
 pub use frame::FieldFrame;
+pub use isosurface::{Isosurface, isosurface};
 pub use reference::{Feature, Nearest, ReferenceMesh, closest_point, solid_angle};
 pub use settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
+pub use slices::{Slice, slice};

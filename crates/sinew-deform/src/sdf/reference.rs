@@ -16,8 +16,36 @@ pub enum Feature {
     Vertex(usize),
 }
 
-/// The point of a triangle that is closest to `p`, and what it lies on.
-pub fn closest_point<R: Real>(p: Vec3<R>, [a, b, c]: [Vec3<R>; 3]) -> (Vec3<R>, Feature) {
+/// The point of a triangle that is closest to `p`, and what it lies on. A triangle without area is its three edges.
+pub fn closest_point<R: Real>(p: Vec3<R>, corners: [Vec3<R>; 3]) -> (Vec3<R>, Feature) {
+    if own_normal(&corners) != Vec3::zeros() {
+        return closest_of_face(p, corners);
+    }
+    let edges = [0, 1, 2].map(|k| closest_of_edge(p, &corners, k));
+    let nearer = |a: (Vec3<R>, Feature), b: (Vec3<R>, Feature)| {
+        if (b.0 - p).norm() < (a.0 - p).norm() {
+            b
+        } else {
+            a
+        }
+    };
+    nearer(nearer(edges[0], edges[1]), edges[2])
+}
+
+fn closest_of_edge<R: Real>(p: Vec3<R>, corners: &[Vec3<R>; 3], k: usize) -> (Vec3<R>, Feature) {
+    let next = (k + 1) % 3;
+    let (a, ab) = (corners[k], corners[next] - corners[k]);
+    let (along, square) = (ab.dot(&(p - a)), ab.norm_squared());
+    if along <= R::zero() || square <= R::zero() {
+        (a, Feature::Vertex(k))
+    } else if along >= square {
+        (corners[next], Feature::Vertex(next))
+    } else {
+        (a + ab * (along / square), Feature::Edge(k))
+    }
+}
+
+fn closest_of_face<R: Real>(p: Vec3<R>, [a, b, c]: [Vec3<R>; 3]) -> (Vec3<R>, Feature) {
     let zero = R::zero();
     let (ab, ac) = (b - a, c - a);
     let (d1, d2) = (ab.dot(&(p - a)), ac.dot(&(p - a)));
@@ -148,7 +176,8 @@ fn point<R: Real>(p: [f32; 3]) -> Vec3<R> {
 }
 
 fn unit_or_zero<R: Real>(v: Vec3<R>) -> Vec3<R> {
-    v.try_normalize(R::from_double(1e-30)).unwrap_or_else(Vec3::zeros)
+    v.try_normalize(R::from_double(1e-30))
+        .unwrap_or_else(Vec3::zeros)
 }
 
 /// Unit normals. A triangle without area takes the mean of its neighbours', so that the surface has no gap in signs.
@@ -160,7 +189,9 @@ fn face_normals<R: Real>(bind: &SdfBind, corners: &[[Vec3<R>; 3]]) -> Vec<Vec3<R
                 return own[t];
             }
             let around = bind.edges_of(t).into_iter();
-            let sum = around.flat_map(|e| bind.triangles_of_edge(e)).map(|&n| own[n as usize]);
+            let sum = around
+                .flat_map(|e| bind.triangles_of_edge(e))
+                .map(|&n| own[n as usize]);
             unit_or_zero(sum.fold(Vec3::zeros(), |s, n| s + n))
         })
         .collect()

@@ -149,7 +149,9 @@ pub enum SdfError {
         high: f32,
     },
     /// A grid that would not fit.
-    #[error("the grid needs {found} bytes, {allowed} are allowed: take larger cells or raise `max_bytes`")]
+    #[error(
+        "the grid needs {found} bytes, {allowed} are allowed: take larger cells or raise `max_bytes`"
+    )]
     TooLarge {
         /// Bytes needed.
         found: usize,

@@ -4,9 +4,7 @@
 //! convex. So `|c - q| + o . u`, with `u` the unit vector of `c - q`, is never more than its distance from `c + o`. That
 //! bound costs three multiplications and is tight over a whole block of nodes; few triangles pass it.
 
-use super::surface::{
-    AXIS_X, AXIS_Y, Cluster, EDGE02, EDGE12, LENGTH, NORMAL, ORIGIN, Surface,
-};
+use super::surface::{AXIS_X, AXIS_Y, Cluster, EDGE02, EDGE12, LENGTH, NORMAL, ORIGIN, Surface};
 use super::tree::BoxBlock;
 use super::triangle::{P, add_scaled, dot, scaled, sub};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
@@ -107,10 +105,7 @@ fn square<S: Simd>((x, y): V2<S>) -> f32x8<S> {
 
 /// From the closest point of an edge through the origin to `(x, y)`; and the place along it.
 #[inline(always)]
-fn from_edge<S: Simd>(
-    (x, y): V2<S>,
-    [ux, uy, length]: [f32x8<S>; 3],
-) -> (V2<S>, f32x8<S>) {
+fn from_edge<S: Simd>((x, y): V2<S>, [ux, uy, length]: [f32x8<S>; 3]) -> (V2<S>, f32x8<S>) {
     let along = x.mul_add(ux, y * uy).max(0.0).min(length);
     ((x - along * ux, y - along * uy), along)
 }
@@ -158,7 +153,10 @@ impl<S: Simd> Plane<S> {
         let off01 = x - x.max(0.0).min(self.length);
         let (off02, _) = from_edge((x, y), self.edge02);
         let (off12, _) = from_edge((x - self.length, y), self.edge12);
-        let nearest = off01.mul_add(off01, y * y).min(square(off02)).min(square(off12));
+        let nearest = off01
+            .mul_add(off01, y * y)
+            .min(square(off02))
+            .min(square(off12));
         let zero = nearest - nearest;
         self.contains((x, y)).select(zero, nearest)
     }
@@ -324,9 +322,15 @@ pub(super) fn behind<S: Simd>(
     let e12 = plane_at(simd, planes[4], offsets);
     let e20 = plane_at(simd, planes[5], offsets);
     // Ends of an edge belong to its corners.
-    let on01 = along01.simd_le(0.0).select(c0, along01.simd_ge(plane.length).select(c1, e01));
-    let on02 = along02.simd_le(0.0).select(c0, along02.simd_ge(plane.edge02[2]).select(c2, e20));
-    let on12 = along12.simd_le(0.0).select(c1, along12.simd_ge(plane.edge12[2]).select(c2, e12));
+    let on01 = along01
+        .simd_le(0.0)
+        .select(c0, along01.simd_ge(plane.length).select(c1, e01));
+    let on02 = along02
+        .simd_le(0.0)
+        .select(c0, along02.simd_ge(plane.edge02[2]).select(c2, e20));
+    let on12 = along12
+        .simd_le(0.0)
+        .select(c1, along12.simd_ge(plane.edge12[2]).select(c2, e12));
     let square01 = (x - along01).mul_add(x - along01, y * y);
     let first = square01.simd_le(square02);
     let value = first.select(on01, on02);

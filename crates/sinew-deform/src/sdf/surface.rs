@@ -90,7 +90,10 @@ impl Surface {
 
     /// Takes positions into the field's frame; missing ones are no numbers. Returns their box and how many are none.
     pub(super) fn place(&mut self, positions: &[P], frame: &FieldFrame) -> (Bounds, usize) {
-        let given = positions.iter().copied().chain(std::iter::repeat([f32::NAN; 3]));
+        let given = positions
+            .iter()
+            .copied()
+            .chain(std::iter::repeat([f32::NAN; 3]));
         for (point, p) in self.points.iter_mut().zip(given) {
             *point = frame.point_from_scene(p);
         }
@@ -166,7 +169,9 @@ fn mean_of_neighbours(
     triangle: usize,
 ) -> P {
     let around = bind.edges_of(triangle).into_iter();
-    let around = around.flat_map(|e| bind.triangles_of_edge(e)).map(|&t| t as usize);
+    let around = around
+        .flat_map(|e| bind.triangles_of_edge(e))
+        .map(|&t| t as usize);
     let sound = around.filter(|t| !extras[t / CLUSTER].flat[t % CLUSTER]);
     unit(sound.fold([0.0; 3], |s, t| {
         let n = [0, 1, 2].map(|k| clusters[t / CLUSTER].fields[NORMAL + k][t % CLUSTER]);

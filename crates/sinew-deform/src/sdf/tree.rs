@@ -51,7 +51,11 @@ pub(super) const NO_BOXES: BoxBlock = [
 ];
 
 /// Sets all boxes from those of the clusters.
-pub(super) fn refit(shape: &TreeShape, boxes: impl Iterator<Item = [P; 2]>, blocks: &mut [BoxBlock]) {
+pub(super) fn refit(
+    shape: &TreeShape,
+    boxes: impl Iterator<Item = [P; 2]>,
+    blocks: &mut [BoxBlock],
+) {
     blocks.fill(NO_BOXES);
     for (i, b) in boxes.enumerate() {
         put(&mut blocks[i / 8], i % 8, b);

@@ -114,10 +114,15 @@ fn angles(flat: bool, along: f32, length: f32, height: f32) -> [f32; 3] {
 
 /// `atan2(y, x)` for `y >= 0`, to 1e-4: enough for weights, a third of the time.
 pub(super) fn angle(y: f32, x: f32) -> f32 {
-    let (small, large) = if y < x.abs() { (y, x.abs()) } else { (x.abs(), y) };
+    let (small, large) = if y < x.abs() {
+        (y, x.abs())
+    } else {
+        (x.abs(), y)
+    };
     let t = small / large.max(f32::MIN_POSITIVE);
     let s = t * t;
-    let a = t * (0.999_866 + s * (-0.330_299_5 + s * (0.180_141 + s * (-0.085_133 + s * 0.020_835_1))));
+    let a =
+        t * (0.999_866 + s * (-0.330_299_5 + s * (0.180_141 + s * (-0.085_133 + s * 0.020_835_1))));
     let a = if y < x.abs() {
         a
     } else {

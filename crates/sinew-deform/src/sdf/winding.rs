@@ -67,7 +67,12 @@ impl Winding {
         let mut rest: &mut [Moment] = &mut self.blocks;
         for level in 0..bind.tree.levels.len() {
             let first = bind.tree.levels[level];
-            let end = bind.tree.levels.get(level + 1).copied().unwrap_or(bind.tree.blocks);
+            let end = bind
+                .tree
+                .levels
+                .get(level + 1)
+                .copied()
+                .unwrap_or(bind.tree.blocks);
             let (mine, others) = rest.split_at_mut(end - first);
             for (moment, children) in mine.iter_mut().zip(below.chunks(CLUSTER)) {
                 *moment = of_children(children);
@@ -204,7 +209,9 @@ fn atan2<S: Simd>(y: f32x8<S>, x: f32x8<S>) -> f32x8<S> {
     let p = p * s - 0.330_299_5;
     let a = (p * s + 0.999_866) * t;
     let zero = s - s;
-    let a = ay.simd_gt(ax).select(zero + std::f32::consts::FRAC_PI_2 - a, a);
+    let a = ay
+        .simd_gt(ax)
+        .select(zero + std::f32::consts::FRAC_PI_2 - a, a);
     let a = x.simd_lt(0.0).select(zero + std::f32::consts::PI - a, a);
     y.simd_lt(0.0).select(zero - a, a)
 }

@@ -1,0 +1,59 @@
+//! Real colliders of ../shared/data against every triangle in double precision.
+
+use super::*;
+
+/// Positions and triangles of an OBJ file: `v` and `f` lines.
+fn read(path: &std::path::Path) -> (Topology, Vec<[f32; 3]>) {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    for line in text.lines() {
+        let words = line.split_whitespace().skip(1);
+        if line.starts_with("v ") {
+            let v: Vec<f32> = words.map(|w| w.parse().expect("number")).collect();
+            positions.push([v[0], v[1], v[2]]);
+        } else if line.starts_with("f ") {
+            let first = |w: &str| w.split('/').next().and_then(|n| n.parse::<u32>().ok());
+            let f: Vec<u32> = words.map(|w| first(w).expect("index") - 1).collect();
+            triangles.extend((1..f.len() - 1).map(|k| [f[0], f[k], f[k + 1]]));
+        }
+    }
+    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
+    (topology, positions)
+}
+
+#[expect(clippy::print_stdout, reason = "tests say what they skip")]
+#[test]
+fn colliders_agree_with_every_triangle() {
+    let Some(data) = sinew_testkit::shared_data() else {
+        println!("skipped: no shared data");
+        return;
+    };
+    let folder = data.join("collision");
+    let Ok(list) = std::fs::read_dir(&folder) else {
+        println!("skipped: no colliders");
+        return;
+    };
+    let mut files: Vec<_> = list.flatten().map(|e| e.path()).collect();
+    files.retain(|p| p.extension().is_some_and(|e| e == "obj"));
+    files.sort();
+    for path in files {
+        let (topology, positions) = read(&path);
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let made = make(&topology, &positions, cells(48));
+        let nodes: u32 = made.report.shape.nodes().iter().product();
+        // About as many pairs of node and triangle for each mesh.
+        let work = u64::from(nodes) * topology.triangles().len() as u64;
+        let step = (work / 12_000_000).max(1) as u32 | 1;
+        let d = made.compare(step);
+        let report = made.bind.report();
+        println!("{name}: {report:?} {d:?} step {step}");
+        assert!(d.in_band < 2e-4, "{name}: {d:?}");
+        assert_eq!(d.wrong_signs_in_bricks, 0, "{name}: {d:?}");
+        assert!(d.in_bricks < 1.0, "{name}: {d:?}");
+        if report.is_closed() {
+            assert!(d.wrong_signs == 0 && d.elsewhere < 5.0, "{name}: {d:?}");
+            assert_eq!(made.stuck_inside(5), 0, "{name}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Distance fields: no allocation while building, and the documented field of TressFX on its own colliders.
+
+#![expect(
+    unsafe_code,
+    reason = "a global allocator is an unsafe trait; it forwards to the system's"
+)]
+
+use sinew::deform::Par;
+use sinew::deform::sdf::{
+    Axis, CompatibilityField, FieldBuffers, FieldFrame, ReferenceMesh, Resolution, SdfBind,
+    SdfSettings, SignMethod, Storage, UNSET,
+};
+use sinew::geom::{Mesh, Vec3};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn cells(count: u32) -> SdfSettings {
+    SdfSettings {
+        resolution: Resolution::Cells {
+            count,
+            along: Axis::Longest,
+        },
+        ..SdfSettings::default()
+    }
+}
+
+/// One test only: allocations of a neighbour would be counted too.
+#[test]
+fn building_allocates_nothing_and_tressfx_is_as_documented() {
+    building_allocates_nothing();
+    tressfx();
+}
+
+fn building_allocates_nothing() {
+    let mesh = sinew_testkit::meshes::sphere(24, 48);
+    let frame = FieldFrame::default();
+    for (sign, storage) in [
+        (SignMethod::Pseudonormals, Storage::Single),
+        (SignMethod::WindingNumber, Storage::Half),
+    ] {
+        let settings = SdfSettings {
+            sign,
+            storage,
+            ..cells(32)
+        };
+        let bind = SdfBind::new(&mesh.topology, &mesh.positions, &frame, settings).expect("valid");
+        let mut buffers = FieldBuffers::new(&bind);
+        let mut moved = mesh.positions.clone();
+        let mut build = |step: f32| {
+            for p in &mut moved {
+                p[1] += step * p[0];
+            }
+            buffers.build(&bind, &moved, &frame, Par::Seq)
+        };
+        build(0.0);
+        let before = COUNT.load(Ordering::Relaxed);
+        for _ in 0..3 {
+            build(0.1);
+        }
+        assert_eq!(COUNT.load(Ordering::Relaxed), before, "{sign:?}");
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "tests say what they skip")]
+fn tressfx() {
+    let Some(data) = sinew_testkit::shared_data() else {
+        println!("skipped: no shared data");
+        return;
+    };
+    for (file, cells_along_x, expected) in [
+        ("Ratboy_body.tfxmesh", 50, Some((0.0199, [130, 130, 129]))),
+        (
+            "Ratboy_left_hand.tfxmesh",
+            32,
+            Some((0.00706, [81, 81, 82])),
+        ),
+    ] {
+        let path = data.join("hair").join(file);
+        let asset = sinew::io::read_any(&path).expect("readable").asset;
+        let mesh = asset.meshes.first().expect("a mesh");
+        let found = documented(mesh, cells_along_x);
+        println!("{file}: {found:?}");
+        let (cell, nodes) = expected.expect("known");
+        assert!((found.cell / cell - 1.0).abs() < 0.005, "{found:?}");
+        assert_eq!(found.nodes, nodes, "{found:?}");
+        if file.starts_with("Ratboy_body") {
+            // The hole in the middle and the wrong signs that our own field has not.
+            assert_eq!(found.written, 19_350);
+            assert_eq!((found.inside, found.unset_inside), (6_388, 672));
+            assert_eq!(found.wrong_signs, 4);
+        } else {
+            assert_eq!(found.unset_inside, 0);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Found {
+    cell: f32,
+    nodes: [u32; 3],
+    written: usize,
+    inside: usize,
+    unset_inside: usize,
+    wrong_signs: usize,
+}
+
+/// Builds the documented field and counts against exact winding numbers.
+fn documented(mesh: &Mesh, cells_along_x: u32) -> Found {
+    let mut field = CompatibilityField::new(&mesh.positions, cells_along_x).expect("extent");
+    field.build(&mesh.topology, &mesh.positions);
+    let frame = FieldFrame::default();
+    let settings = SdfSettings {
+        sign: SignMethod::WindingNumber,
+        resolution: Resolution::CellSize(field.cell),
+        ..SdfSettings::default()
+    };
+    let bind = SdfBind::new(&mesh.topology, &mesh.positions, &frame, settings).expect("valid");
+    let mut buffers = FieldBuffers::new(&bind);
+    buffers.build(&bind, &mesh.positions, &frame, Par::Seq);
+    let view = buffers.view();
+    let truth = ReferenceMesh::<f64>::new(&bind, &mesh.positions);
+    let mut found = Found {
+        cell: field.cell,
+        nodes: field.nodes,
+        written: field.written(),
+        inside: 0,
+        unset_inside: 0,
+        wrong_signs: 0,
+    };
+    for (index, &value) in field.values.iter().enumerate() {
+        let [nx, ny, _] = field.nodes.map(|n| n as usize);
+        let node = [index % nx, index / nx % ny, index / (nx * ny)].map(|c| c as u32);
+        let p = field.node_position(node);
+        let near = view.sample(p);
+        // Our field says where it is worth the exact sum; its values are right to a fraction of a cell.
+        let inside = if near.abs() > 2.0 * field.cell && value == UNSET {
+            near < 0.0
+        } else if value == UNSET && near > 0.0 {
+            false
+        } else {
+            truth.winding_number(Vec3::from(p.map(f64::from))) > 0.5
+        };
+        found.inside += usize::from(inside);
+        found.unset_inside += usize::from(inside && value == UNSET);
+        found.wrong_signs += usize::from(value != UNSET && (value < 0.0) != inside);
+    }
+    found
+}
