@@ -120,7 +120,9 @@ fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
         if clearance <= reach {
             clearance = solid.distance(v.x);
             let held = i < exempt || v.inverse_mass <= R::zero();
-            if clearance <= reach && !held {
+            let inside = clearance < solid.at.margin - solid.at.tolerance;
+            let fast = moved > solid.at.spacing && clearance <= reach;
+            if (inside || fast) && !held {
                 clearance = resolve(solid, v, moved);
                 before = v.x;
             }
@@ -146,16 +148,20 @@ fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R) -
     }
     let toward_start = unit_or(solid.at.carry.point(v.start) - v.x, Vec3::y());
     let mut distance = R::zero();
-    for step in 0..PUSHES {
+    for _ in 0..PUSHES {
         let (d, n) = solid.surface(v.x, toward_start);
         distance = d;
-        if d >= solid.at.margin - solid.at.tolerance {
+        let lack = solid.at.margin - d;
+        if lack <= solid.at.tolerance {
             break;
         }
-        if step + 1 < PUSHES {
-            v.x += n * (solid.at.margin - d);
-            push += solid.at.margin - d;
-            normal = n;
+        v.x += n * lack;
+        push += lack;
+        normal = n;
+        // Over a short way the distance is nearly linear.
+        distance = solid.at.margin - solid.at.tolerance;
+        if lack < solid.at.spacing && solid.at.spacing.is_finite() {
+            break;
         }
     }
     if push > R::zero() {
@@ -276,6 +282,9 @@ struct Hit<R: Real> {
     depth: R,
 }
 
+/// That, and the solid.
+type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
+
 /// The deepest sample between two vertices with these (least) distances. Walks by what the distance allows, but no
 /// less than the spacing of samples.
 fn deepest<R: Real>(
@@ -390,9 +399,9 @@ fn worst_of<'s, R: Real>(
     v: &ContactVertex<R>,
     pivot: Vec3<R>,
     direction: Vec3<R>,
-) -> (Option<(Hit<R>, Placed<'s, R>)>, R) {
+) -> (Option<HitOn<'s, R>>, R) {
     let end = pivot + direction * v.length;
-    let mut worst: Option<(Hit<R>, Placed<'_, R>)> = None;
+    let mut worst: Option<HitOn<'_, R>> = None;
     let mut clearance = R::from_double(1e9);
     for solid in solids.iter() {
         let distance = solid.distance(end);
@@ -408,7 +417,7 @@ fn worst_of<'s, R: Real>(
                 normal,
                 depth: -gap,
             })
-        } else if solid.at.spacing.is_finite() {
+        } else if solid.at.spacing < v.length {
             let from = solid.distance(pivot);
             deepest(&solid, pivot, end, from, distance)
         } else {

@@ -2,7 +2,7 @@
 
 use super::motion::{Rigid, RigidMotion};
 use super::shape::Distance;
-use sinew_geom::{Quat, Real, Vec3};
+use sinew_geom::{Mat3, Quat, Real, Vec3};
 
 /// A solid and how it moves during the frame.
 #[derive(Clone, Copy)]
@@ -95,6 +95,9 @@ pub(crate) struct Placed<'a, R: Real> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement<R: Real> {
     pub(crate) motion: RigidMotion<R>,
+    /// From the scene to the solid at the end of the step: rotation, and the solid's origin in the scene.
+    pub(crate) inverse: Mat3<R>,
+    pub(crate) origin: Vec3<R>,
     /// Where the surface carries a point from the beginning of the step to its end.
     pub(crate) carry: Rigid<R>,
     pub(crate) margin: R,
@@ -109,6 +112,8 @@ impl<R: Real> Default for Placement<R> {
     fn default() -> Self {
         Self {
             motion: RigidMotion::default(),
+            inverse: Mat3::identity(),
+            origin: Vec3::zeros(),
             carry: Rigid::identity(),
             margin: R::zero(),
             friction: R::zero(),
@@ -137,6 +142,8 @@ impl<R: Real> Placement<R> {
         };
         Self {
             motion: RigidMotion::between(from, to),
+            inverse: to.rotation.to_rotation_matrix().into_inner().transpose(),
+            origin: to.translation,
             carry: to.relative_to(&from),
             margin: R::from_single(contact.margin),
             friction: R::from_single(contact.friction.max(0.0)),
@@ -158,17 +165,16 @@ impl<R: Real> Placed<'_, R> {
     /// Signed distance of a point at the end of the step.
     #[inline]
     pub(crate) fn distance(&self, x: Vec3<R>) -> R {
-        let local = self.at.motion.to().inverse_point(x);
+        let local = self.at.inverse * (x - self.at.origin);
         R::from_single(self.shape.distance(R::array3(local)))
     }
 
     /// Distance and unit normal of a point at the end of the step; `otherwise` where the field has no gradient.
     #[inline]
     pub(crate) fn surface(&self, x: Vec3<R>, otherwise: Vec3<R>) -> (R, Vec3<R>) {
-        let to = self.at.motion.to();
-        let local = to.inverse_point(x);
+        let local = self.at.inverse * (x - self.at.origin);
         let (d, gradient) = self.shape.distance_and_gradient(R::array3(local));
-        let normal = unit_or(to.vector(R::vec3(gradient)), otherwise);
+        let normal = unit_or(self.at.inverse.tr_mul(&R::vec3(gradient)), otherwise);
         (R::from_single(d), normal)
     }
 
@@ -192,7 +198,7 @@ impl<R: Real> Placed<'_, R> {
 pub(crate) fn unit_or<R: Real>(v: Vec3<R>, otherwise: Vec3<R>) -> Vec3<R> {
     let squared = v.norm_squared();
     if squared > R::from_double(1e-30) && squared.is_finite() {
-        v / squared.sqrt()
+        v * (R::one() / squared.sqrt())
     } else {
         otherwise
     }

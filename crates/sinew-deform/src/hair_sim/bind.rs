@@ -141,6 +141,14 @@ impl HairBind {
     pub fn guide_count(&self) -> usize {
         self.guides.len()
     }
+    /// Vertices of a guide among those of all guides.
+    pub(crate) fn guide_range(&self, guide: usize) -> std::ops::Range<usize> {
+        self.offsets[guide] as usize..self.offsets[guide + 1] as usize
+    }
+    /// Those vertices.
+    pub(crate) fn guide_vertices(&self, guide: usize) -> &[BoundVertex] {
+        &self.vertices[self.guide_range(guide)]
+    }
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
@@ -153,8 +161,8 @@ impl HairBind {
     /// guide's.
     pub fn arc_fractions(&self) -> impl Iterator<Item = f32> + '_ {
         self.guide_of.iter().flat_map(move |&g| {
-            let range = self.offsets[g as usize] as usize..self.offsets[g as usize + 1] as usize;
-            self.vertices[range].iter().map(|v| v.arc)
+            let vertices = self.guide_vertices(g as usize);
+            vertices.iter().map(|v| v.arc)
         })
     }
 }

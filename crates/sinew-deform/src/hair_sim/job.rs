@@ -154,7 +154,7 @@ impl<R: Real> HairJob<'_, R> {
                 scales: [scale; 2],
                 share: R::zero(),
             };
-            let range = self.bind.offsets[guide] as usize..self.bind.offsets[guide + 1] as usize;
+            let range = self.bind.guide_range(guide);
             for i in range {
                 let offset = R::vec3(self.bind.vertices[i].offset) * scale;
                 self.state.positions[i] = frame.point(offset);
@@ -334,7 +334,7 @@ impl<R: Real> Frame<'_, R> {
         let solids = Solids::place(self.colliders, self.contacts, placements, placing);
         let now = self.begin_secs + self.step_secs * count(step + 1);
         for (i, guide) in guides.enumerate() {
-            let range = self.bind.offsets[guide] as usize..self.bind.offsets[guide + 1] as usize;
+            let range = self.bind.guide_range(guide);
             let (x, v) = (out.positions.strand(i), out.velocities.strand(i));
             let work = &mut out.work.items[..range.len()];
             let strand = StrandStep {

@@ -2,6 +2,7 @@
 #![doc = include_str!("README.md")]
 
 mod bind;
+mod documented;
 mod followers;
 mod job;
 mod length;
@@ -14,9 +15,12 @@ mod strands_out;
 pub(crate) mod test_scene;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_documented;
 mod wind;
 
 pub use bind::{HairBind, HairBindError, thickness};
+pub use documented::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub use followers::{FollowersError, place_followers};
 pub use job::{HairError, HairJob};
 pub use settings::HairSettings;

@@ -90,7 +90,7 @@ fn add_bends<R: Real>(
         if length <= R::zero() {
             continue;
         }
-        let goal = crate::collide::turn(&frame, rest / length);
+        let goal = crate::collide::turn(&frame, rest * (R::one() / length));
         let now = unit_or(work[i + 1].contact.x - work[i].contact.x, goal);
         let lever = if before == Vec3::zeros() {
             R::zero()
@@ -234,15 +234,16 @@ fn solve<R: Real>(work: &mut [WorkVertex<R>]) {
 /// The rotation by the smallest angle from one unit vector to another; half a turn about any axis where they are opposite.
 pub(crate) fn shortest_arc<R: Real>(from: Vec3<R>, to: Vec3<R>) -> Quat<R> {
     let cosine = R::one() + from.dot(&to);
-    let (scalar, axis) = if cosine < R::from_double(1e-6) {
+    if cosine < R::from_double(1e-6) {
         let other = if from.x.abs() < R::from_double(0.7) {
             Vec3::x()
         } else {
             Vec3::y()
         };
-        (R::zero(), from.cross(&other))
-    } else {
-        (cosine, from.cross(&to))
-    };
-    Quat::new_normalize(Quaternion::from_parts(scalar, axis))
+        return Quat::new_normalize(Quaternion::from_parts(R::zero(), from.cross(&other)));
+    }
+    // The quaternion (1 + cos, from x to) has the squared length 2 (1 + cos).
+    let inverse = R::one() / (cosine + cosine).sqrt();
+    let axis = from.cross(&to) * inverse;
+    Quat::new_unchecked(Quaternion::from_parts(cosine * inverse, axis))
 }

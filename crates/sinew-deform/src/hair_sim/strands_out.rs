@@ -80,7 +80,7 @@ impl<R: Real> Placing<'_, R> {
     fn place(&self, strand: usize, points: &mut [[f32; 3]], room: &mut [ContactVertex<f32>]) {
         let bind = self.bind;
         let guide = bind.guide_of[strand] as usize;
-        let range = bind.offsets[guide] as usize..bind.offsets[guide + 1] as usize;
+        let range = bind.guide_range(guide);
         let lead = &self.positions[range.clone()];
         if bind.strands.is_guide(strand) {
             for (point, &x) in points.iter_mut().zip(lead) {
