@@ -9,6 +9,7 @@
 //! from it. A new deformer is a folder and a line there.
 
 mod device;
+mod follow;
 mod lanes;
 mod mask_weight;
 mod names;
@@ -39,6 +40,7 @@ pub mod sdf;
 pub mod sine;
 pub mod skin;
 pub mod smooth;
+pub mod solids;
 pub mod squash_stretch;
 pub mod tangent_frames;
 pub mod taper;
@@ -76,6 +78,9 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &morph::DESC,
     &pose_space_deformation::DESC,
     &skin::DESC,
+    &sdf::DESC,
+    &solids::DESC,
+    &hair_sim::DESC,
     &smooth::DESC,
     &delta_mush::DESC,
     &lattice::DESC,

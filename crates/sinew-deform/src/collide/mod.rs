@@ -3,6 +3,7 @@
 
 mod chunks;
 mod contact;
+mod field;
 mod job;
 mod motion;
 mod placed;
@@ -15,6 +16,7 @@ mod tests;
 
 pub(crate) use chunks::{PerChunk, PerStrand};
 pub(crate) use contact::{ContactVertex, Touching, push_out, settle_lengths};
+pub use field::FieldCollider;
 pub(crate) use job::{CHUNK, collide_strand};
 pub use job::{CollideJob, CollideScratch, CollideSettings};
 pub(crate) use motion::turn;

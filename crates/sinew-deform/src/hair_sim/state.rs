@@ -237,3 +237,14 @@ impl HairState {
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
+
+impl<R: Real> HairState<R> {
+    /// Bytes held, room to work in included.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.positions.as_slice())
+            + size_of_val(self.velocities.as_slice())
+            + size_of_val(self.roots.as_slice())
+            + size_of_val(self.drives.as_slice())
+            + size_of_val(self.work.as_slice())
+    }
+}

@@ -174,6 +174,13 @@ impl SdfBind {
     pub fn vertex_count(&self) -> usize {
         self.vertex_count
     }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let per_triangle = size_of::<[u32; 3]>() * 3 + size_of::<u32>();
+        self.triangles.len() * per_triangle
+            + size_of_val(&*self.edge_offsets)
+            + size_of_val(&*self.edge_triangles)
+    }
     /// Edge of a cell, in units of the field's frame.
     pub fn cell(&self) -> f32 {
         self.cell

@@ -58,3 +58,24 @@ impl FieldFrame {
         self.rotation.tr_mul(&Vec3::from(g)).into()
     }
 }
+
+impl FieldFrame {
+    /// Rotation (rows), scale and translation.
+    pub(crate) fn parts(&self) -> ([f32; 9], f32, [f32; 3]) {
+        let r = &self.rotation;
+        let rows = std::array::from_fn(|i| r[(i / 3, i % 3)]);
+        (rows, self.scale, self.translation.into())
+    }
+    /// The way back; nothing is checked.
+    pub(crate) fn from_parts(rows: [f32; 9], scale: f32, translation: [f32; 3]) -> Self {
+        Self {
+            rotation: Mat3::from_row_slice(&rows),
+            scale,
+            translation: translation.into(),
+        }
+    }
+    /// Scene axes from field axes.
+    pub(crate) fn scene_rotation(&self) -> Mat3<f32> {
+        self.rotation.transpose()
+    }
+}

@@ -9,6 +9,7 @@ mod compatibility;
 mod field;
 mod frame;
 mod half;
+mod node;
 mod isosurface;
 mod reference;
 mod settings;
@@ -21,6 +22,7 @@ mod tree;
 mod triangle;
 mod walk;
 mod winding;
+mod words;
 
 pub use bind::{SdfBind, SurfaceReport};
 pub use build::{BuildReport, FieldBuffers};
@@ -30,6 +32,10 @@ pub use field::{
 };
 pub use frame::FieldFrame;
 pub use isosurface::{Isosurface, isosurface};
+pub use node::DESC;
 pub use reference::{Feature, Nearest, ReferenceMesh, closest_point, solid_angle};
 pub use settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
 pub use slices::{Slice, slice};
+pub use words::{
+    FieldWords, HEADER_WORDS, SOLID_WORDS, SolidsView, grid_words, move_words, solids_words, write_grid, write_solids,
+};

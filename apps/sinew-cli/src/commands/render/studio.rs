@@ -165,7 +165,10 @@ impl Studio<'_> {
             }
         }
         let values = play.values.iter().map(|argument| ("--values", argument));
-        let files = play.input_files.iter().map(|argument| ("--input", argument));
+        let files = play
+            .input_files
+            .iter()
+            .map(|argument| ("--input", argument));
         for (flag, argument) in values.chain(files) {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_input(&name)) {

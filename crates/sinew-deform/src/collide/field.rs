@@ -1,0 +1,130 @@
+//! Fields that came over a link, as colliders.
+
+use super::motion::{Rigid, RigidMotion};
+use super::placed::Collider;
+use super::shape::{Capsule, Distance, Plane};
+use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView};
+use crate::solids;
+use sinew_geom::{Mat3, Quat, Vec3};
+
+/// A field as strands collide with it: lengths are those of the scene, the frame turns and moves with the field.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldCollider<'a> {
+    kind: Kind<'a>,
+    frame: FieldFrame,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind<'a> {
+    Grid(FieldView<'a>),
+    Solids(&'a [[u32; SOLID_WORDS]]),
+}
+
+impl<'a> FieldCollider<'a> {
+    /// `None` where the words hold nothing.
+    pub fn new(words: FieldWords<'a>) -> Option<Self> {
+        Some(match words {
+            FieldWords::Nothing => return None,
+            FieldWords::Grid(view) => Self {
+                frame: view.frame,
+                kind: Kind::Grid(view),
+            },
+            FieldWords::Solids(SolidsView { solids, frame }) => Self {
+                frame,
+                kind: Kind::Solids(solids),
+            },
+        })
+    }
+
+    /// Where the frame that distances are measured in is now: the scene from it.
+    pub fn placement(&self) -> Rigid<f32> {
+        let turn: Mat3<f32> = self.frame.scene_rotation();
+        Rigid {
+            rotation: Quat::from_matrix(&turn),
+            translation: Vec3::from(self.frame.point_to_scene([0.0; 3])),
+        }
+    }
+
+    /// The collider between two frames; `previous` is its [`Self::placement`] in the frame before.
+    pub fn moving(&'a self, previous: Rigid<f32>) -> Collider<'a> {
+        Collider {
+            shape: self,
+            motion: RigidMotion::between(previous, self.placement()),
+        }
+    }
+
+    /// A point of the field from one in scene units.
+    fn field_point(&self, point: [f32; 3]) -> [f32; 3] {
+        let scale = 1.0 / self.frame.scene_length();
+        point.map(|c| c * scale)
+    }
+}
+
+impl Distance for FieldCollider<'_> {
+    fn distance(&self, point: [f32; 3]) -> f32 {
+        match self.kind {
+            Kind::Grid(view) => view.sample(self.field_point(point)) * self.frame.scene_length(),
+            Kind::Solids(all) => least(all, |solid| (solid.distance(point), [0.0; 3])).0,
+        }
+    }
+    fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+        match self.kind {
+            Kind::Grid(view) => {
+                let (d, gradient) = view.sample_with_gradient(self.field_point(point));
+                (d * self.frame.scene_length(), gradient)
+            }
+            Kind::Solids(all) => least(all, |solid| solid.distance_and_gradient(point)),
+        }
+    }
+    fn feature_size(&self) -> f32 {
+        match self.kind {
+            Kind::Grid(view) => view.shape.cell * self.frame.scene_length(),
+            Kind::Solids(all) => {
+                let sizes = all.iter().map(|solid| match Solid::read(solid) {
+                    Solid::Capsule(c) => c.feature_size(),
+                    Solid::Plane(p) => p.feature_size(),
+                });
+                sizes.fold(f32::INFINITY, f32::min)
+            }
+        }
+    }
+}
+
+enum Solid {
+    Capsule(Capsule),
+    Plane(Plane),
+}
+
+impl Solid {
+    fn read(words: &[u32; SOLID_WORDS]) -> Self {
+        let n = |i: usize| f32::from_bits(words[i]);
+        match words[0] {
+            solids::PLANE => Self::Plane(Plane {
+                normal: [n(1), n(2), n(3)],
+                offset: n(4),
+            }),
+            _ => Self::Capsule(Capsule {
+                ends: [[n(1), n(2), n(3)], [n(4), n(5), n(6)]],
+                radii: [n(7), n(8)],
+            }),
+        }
+    }
+}
+
+/// The nearest solid's distance and gradient.
+fn least(
+    all: &[[u32; SOLID_WORDS]],
+    measure: impl Fn(&dyn Distance) -> (f32, [f32; 3]),
+) -> (f32, [f32; 3]) {
+    let mut nearest = (f32::INFINITY, [0.0; 3]);
+    for words in all {
+        let found = match Solid::read(words) {
+            Solid::Capsule(c) => measure(&c),
+            Solid::Plane(p) => measure(&p),
+        };
+        if found.0 < nearest.0 {
+            nearest = found;
+        }
+    }
+    nearest
+}

@@ -1,0 +1,479 @@
+//! The node `hair_sim`.
+
+use super::{HairBind, HairJob, HairSettings, HairState};
+use crate::collide::{Collider, Contact, FieldCollider, Rigid};
+use crate::sdf::FieldWords;
+use crate::{
+    AttributeEffect, BindContext, BoundNode, InputValue, Inputs, MeshEffect, MeshReads, NodeDesc,
+    NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, closest,
+};
+use arrayvec::ArrayVec;
+use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose, Quat};
+use std::any::Any;
+
+/// Most colliders of one hair.
+pub const MAX_COLLIDERS: usize = 8;
+/// Ports before those of colliders.
+const FIRST_COLLIDER: usize = 2;
+
+const fn collider(name: &'static str) -> PortDesc {
+    PortDesc::optional(
+        name,
+        PortType::Field,
+        "One more field, as an item of the list `colliders`.",
+    )
+}
+
+/// The node `hair_sim`.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "hair_sim",
+    kind: NodeKind::Solver,
+    summary: "Strands that swing, keep their style and collide.",
+    page: include_str!("README.md"),
+    rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
+    inputs: &[
+        PortDesc::input(
+            "strands",
+            PortType::Mesh,
+            "Strands at rest: guides and followers.",
+        )
+        .reading(MeshReads::NOTHING),
+        PortDesc::optional(
+            "pose",
+            PortType::Pose,
+            "Pose of the rig that the roots follow.",
+        ),
+        PortDesc::optional(
+            "colliders",
+            PortType::Field,
+            "Fields that the hair stays out of: one, or a list of up to eight.",
+        )
+        .first_of_list(7),
+        collider("colliders_2"),
+        collider("colliders_3"),
+        collider("colliders_4"),
+        collider("colliders_5"),
+        collider("colliders_6"),
+        collider("colliders_7"),
+        collider("colliders_8"),
+    ],
+    outputs: &[PortDesc {
+        effect: Some(MeshEffect {
+            from: "strands",
+            positions: AttributeEffect::Recompute,
+            normals: AttributeEffect::Keep,
+            tangents: AttributeEffect::Recompute,
+            colors: AttributeEffect::Keep,
+        }),
+        ..PortDesc::output(
+            "strands",
+            PortType::Mesh,
+            "The strands, with tangents from root to tip.",
+        )
+    }],
+    parameters: PARAMETERS,
+    bind: bind_node,
+    restore: None,
+};
+
+const PARAMETERS: &[ParameterDesc] = &[
+    ParameterDesc::text(
+        "joint",
+        "Joint that all roots follow, in place of the strands' own weights.",
+    ),
+    ParameterDesc::floats(
+        "margins",
+        "Distance kept from each collider, m: one for all, or one each; none where empty.",
+    ),
+    ParameterDesc::floats(
+        "frictions",
+        "Coefficient of friction of each collider: one for all, or one each; 0.2 where empty.",
+    ),
+    ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies: speed falls by exp(-damping t).")
+        .with_unit("1/s"),
+    vector("gravity", [0.0, -9.81, 0.0], "Acceleration of all vertices."),
+    ParameterDesc::float(
+        "global_stiffness",
+        1.0,
+        0.0,
+        1e3,
+        "Frequency at which a vertex swings about its place on the skin at rest; 0 off.",
+    )
+    .with_unit("Hz"),
+    ParameterDesc::float(
+        "global_range",
+        0.3,
+        0.0,
+        1.0,
+        "Share of the strand, from the root, that this holds.",
+    ),
+    ParameterDesc::float(
+        "local_stiffness",
+        2.0,
+        0.0,
+        1e3,
+        "Frequency of the slowest bending swing of a straight strand; keeps curls; 0 off.",
+    )
+    .with_unit("Hz"),
+    ParameterDesc::float(
+        "root_motion",
+        0.5,
+        0.0,
+        1.0,
+        "Share of the root's motion that the whole strand takes part in without inertia.",
+    ),
+    ParameterDesc::float(
+        "root_acceleration_limit",
+        500.0,
+        1e-6,
+        1e9,
+        "Where the root accelerates more than this, that share rises to 1: cuts and teleports move hair as it is.",
+    )
+    .with_unit("m/s²"),
+    vector("wind", [0.0; 3], "Acceleration by wind of a strand that lies across it."),
+    ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 steady, 1 from calm to twice as strong."),
+    ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "How often gusts come.").with_unit("Hz"),
+    ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Which gusts."),
+    ParameterDesc::float("speed_limit", 50.0, 0.0, 1e9, "No vertex moves faster.").with_unit("m/s"),
+    ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Distance of followers from guides grows by 1 + this, from root to tip."),
+    ParameterDesc::float("substeps", 240.0, 1.0, 1e5, "Steps a second, at least; frames are cut into equal ones.")
+        .with_unit("1/s"),
+    ParameterDesc::int("exempt", 2, 0, 1 << 20, "Vertices at the root that colliders do not move."),
+    ParameterDesc::int("collision_iterations", 1, 0, 64, "How often a step pushes vertices out and restores lengths; more helps in pockets."),
+    ParameterDesc::bool("collide_followers", true, "Whether followers collide, too."),
+    ParameterDesc::float("pre_roll", 0.0, 0.0, 1e4, "Seconds simulated in the pose of the first frame before it is shown.")
+        .with_unit("s")
+        .in_setup(),
+];
+
+const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> ParameterDesc {
+    ParameterDesc {
+        name,
+        ty: crate::ParameterType::Vec3,
+        default: crate::DefaultValue::Vec3(default),
+        unit: "m/s²",
+        phase: crate::Phase::Update,
+        doc,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "in the range of their descriptions; kernels read single precision"
+)]
+fn settings(p: &Parameters<'_>) -> HairSettings {
+    let number = |name: &str| p.float(name) as f32;
+    let vector = |name: &str| p.vec3(name).map(|v| v as f32);
+    HairSettings {
+        substeps_per_sec: number("substeps"),
+        damping_per_sec: number("damping"),
+        gravity: vector("gravity"),
+        global_stiffness_hz: number("global_stiffness"),
+        global_range: number("global_range"),
+        local_stiffness_hz: number("local_stiffness"),
+        root_motion_share: number("root_motion"),
+        root_acceleration_limit: number("root_acceleration_limit"),
+        wind: vector("wind"),
+        gust_strength: number("gusts"),
+        gust_hz: number("gust_frequency"),
+        seed: p.int("seed") as u32,
+        speed_limit: number("speed_limit"),
+        tip_separation: number("tip_separation"),
+        exempt: p.int("exempt") as usize,
+        collision_iterations: p.int("collision_iterations") as usize,
+        collide_followers: p.bool("collide_followers"),
+        pre_roll_secs: number("pre_roll"),
+        ..HairSettings::default()
+    }
+}
+
+/// What roots follow.
+#[derive(Debug)]
+enum Roots {
+    /// Nothing: they stay in the scene.
+    Still,
+    /// One joint.
+    Joint(usize),
+    /// The joints of each strand's root.
+    Weights(Influences),
+}
+
+#[derive(Debug)]
+struct Hair {
+    bind: HairBind,
+    roots: Roots,
+    /// By port; those without a link are not read.
+    contacts: [(f32, f32); MAX_COLLIDERS],
+}
+
+#[derive(Debug)]
+struct Scratch {
+    state: HairState,
+    transforms: Vec<PackedAffine>,
+    tangents: Vec<[f32; 3]>,
+    /// Where colliders were in the frame before.
+    placements: [Rigid<f32>; MAX_COLLIDERS],
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("strands")?;
+    let Some(strands) = mesh.topology.strands() else {
+        return Err(NodeError::Input {
+            port: "strands",
+            message: "found a mesh of triangles, expected strands".into(),
+        });
+    };
+    let masses = match mesh.attributes.get("inverse_mass") {
+        Some(Attribute::Scalar(masses)) => Some(masses.as_slice()),
+        _ => None,
+    };
+    let bind = HairBind::new(strands, &mesh.positions, masses);
+    let bind = bind.map_err(|source| NodeError::Bind(Box::new(source)))?;
+    Ok(Box::new(Hair {
+        roots: roots(context, mesh)?,
+        contacts: contacts(context)?,
+        bind,
+    }))
+}
+
+fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
+    let name = context.parameters.text("joint");
+    if !name.is_empty() {
+        let rig = context.rig("pose")?;
+        let joints = || (0..rig.joints().len()).map(|j| rig.joint_name(j));
+        let found = rig.find_joint(name).ok_or_else(|| NodeError::Parameter {
+            name: "joint",
+            found: format!("'{name}'"),
+            expected: match closest(name, joints()) {
+                Some(word) => format!("the name of a joint, '{word}' perhaps"),
+                None => format!("the name of one of the {} joints", rig.joints().len()),
+            },
+        });
+        return found.map(Roots::Joint);
+    }
+    let (Some(influences), true) = (&mesh.influences, context.is_linked("pose")) else {
+        if context.is_linked("pose") {
+            context.warn("the strands have no joint weights: they stay where they are in the scene; `joint` binds them to one");
+        }
+        return Ok(Roots::Still);
+    };
+    let rig = context.rig("pose")?;
+    let strands = mesh.topology.strands().into_iter();
+    let of_roots = influences.gathered(strands.flat_map(|s| s.ranges()).map(|r| r.start));
+    match of_roots
+        .joints()
+        .iter()
+        .find(|j| **j as usize >= rig.joints().len())
+    {
+        None => Ok(Roots::Weights(of_roots)),
+        Some(joint) => Err(NodeError::Input {
+            port: "strands",
+            message: format!(
+                "a strand follows joint {joint}, the rig at `pose` has {}; strands of another file need `\"joints\": \"pose\"` at their input",
+                rig.joints().len()
+            ),
+        }),
+    }
+}
+
+fn contacts(context: &BindContext<'_>) -> Result<[(f32, f32); MAX_COLLIDERS], NodeError> {
+    let ports = &DESC.inputs[FIRST_COLLIDER..];
+    let linked = ports.iter().filter(|p| context.is_linked(p.name)).count();
+    let list = |name: &'static str, otherwise: f64| {
+        let given = context.parameters.floats(name);
+        let fits = given.len() <= 1 || given.len() == linked;
+        let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
+        if let (true, None) = (fits, bad) {
+            let one = |i: usize| given.get(i).or(given.first()).map_or(otherwise, |v| *v);
+            return Ok(std::array::from_fn::<f64, MAX_COLLIDERS, _>(one));
+        }
+        Err(NodeError::Parameter {
+            name,
+            found: match bad {
+                Some(v) => v.to_string(),
+                None => format!("{} numbers", given.len()),
+            },
+            expected: match bad {
+                Some(_) => "numbers of 0 or more".into(),
+                None => format!("none, one for all, or one for each of the {linked} colliders"),
+            },
+        })
+    };
+    let (margins, frictions) = (list("margins", 0.0)?, list("frictions", 0.2)?);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kernels read single precision"
+    )]
+    let contact = |i: usize| (margins[i] as f32, frictions[i] as f32);
+    Ok(std::array::from_fn(contact))
+}
+
+impl Hair {
+    fn write_transforms(&self, pose: Option<&Pose>, out: &mut [PackedAffine]) {
+        let palette = pose.map(|p| p.palette.as_slice()).unwrap_or_default();
+        let of = |joint: usize| palette.get(joint).copied().unwrap_or_default();
+        match &self.roots {
+            Roots::Still => out.fill(Affine::<f32>::identity().into()),
+            Roots::Joint(joint) => out.fill(of(*joint)),
+            Roots::Weights(influences) => {
+                for (strand, out) in out.iter_mut().enumerate() {
+                    *out = blended(influences.row(strand), &of);
+                }
+            }
+        }
+    }
+}
+
+/// Weighted sum of joint matrices; weights add up to one.
+fn blended(
+    row: impl Iterator<Item = (u32, f32)>,
+    matrix: &impl Fn(usize) -> PackedAffine,
+) -> PackedAffine {
+    let mut rows = [[0.0_f32; 4]; 3];
+    for (joint, weight) in row {
+        let matrix = matrix(joint as usize);
+        let from = matrix.rows.as_flattened();
+        for (sum, value) in rows.as_flattened_mut().iter_mut().zip(from) {
+            *sum = weight.mul_add(*value, *sum);
+        }
+    }
+    PackedAffine { rows }
+}
+
+/// The fields that are linked and hold something, by place in the list.
+fn fields<'a>(inputs: &Inputs<'a>) -> ArrayVec<(usize, FieldCollider<'a>), MAX_COLLIDERS> {
+    let values = inputs.values.iter().skip(FIRST_COLLIDER).enumerate();
+    values
+        .filter_map(|(i, value)| match value {
+            Some(InputValue::Field(words)) => {
+                Some((i, FieldCollider::new(FieldWords::read(words))?))
+            }
+            _ => None,
+        })
+        .take(MAX_COLLIDERS)
+        .collect()
+}
+
+impl BoundNode for Hair {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn makes(&self, _port: &str, attribute: crate::MeshAttribute) -> bool {
+        attribute == crate::MeshAttribute::Tangents
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch {
+            state: HairState::new(&self.bind),
+            transforms: vec![PackedAffine::default(); self.bind.strands().len()],
+            tangents: vec![[0.0; 3]; self.bind.vertex_count()],
+            placements: [Rigid::identity(); MAX_COLLIDERS],
+        })
+    }
+    fn scratch_bytes(&self) -> usize {
+        let state = HairState::<f32>::new(&self.bind).bytes();
+        let strands = self.bind.strands().len() * size_of::<PackedAffine>();
+        state + strands + 12 * self.bind.vertex_count()
+    }
+    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let Some(scratch) = scratch.downcast_ref::<Scratch>() else {
+            return Vec::new();
+        };
+        let placements = scratch.placements.iter().flat_map(|p| {
+            let turn = p.rotation.coords.iter().copied();
+            turn.chain(p.translation.iter().copied())
+                .collect::<ArrayVec<f32, 7>>()
+        });
+        let mut out: Vec<u8> = placements.flat_map(f32::to_le_bytes).collect();
+        out.extend(scratch.state.save());
+        out
+    }
+    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+        let wrong = |what: &str| NodeError::Restore(what.to_owned());
+        let scratch = scratch.downcast_mut::<Scratch>();
+        let scratch = scratch.ok_or_else(|| wrong("no room for it"))?;
+        let (head, rest) = bytes
+            .split_first_chunk::<PLACEMENT_BYTES>()
+            .ok_or_else(|| wrong("the state of the hair is cut short"))?;
+        let placements =
+            read_placements(head).ok_or_else(|| wrong("the place of a collider is not finite"))?;
+        let restored = scratch.state.restore(rest);
+        restored.map_err(|e| NodeError::Restore(e.to_string()))?;
+        scratch.placements = placements;
+        Ok(())
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let settings = settings(&context.parameters);
+        let Some(scratch) = context.scratch.downcast_mut::<Scratch>() else {
+            return;
+        };
+        let out = context.outputs.mesh("strands");
+        let Some(positions) = out.positions else {
+            return;
+        };
+        self.write_transforms(context.inputs.pose("pose"), &mut scratch.transforms);
+        let fields = fields(&context.inputs);
+        if context.is_first {
+            scratch.state.reset();
+            for (i, field) in &fields {
+                scratch.placements[*i] = field.placement();
+            }
+        }
+        let moving = |(i, field): &'_ (usize, FieldCollider<'_>)| (*i, field.placement());
+        let now: ArrayVec<(usize, Rigid<f32>), MAX_COLLIDERS> = fields.iter().map(moving).collect();
+        let colliders: ArrayVec<Collider<'_>, MAX_COLLIDERS> = fields
+            .iter()
+            .map(|(i, f)| f.moving(scratch.placements[*i]))
+            .collect();
+        let contact = |(collider, (i, _)): (usize, &(usize, FieldCollider<'_>))| {
+            let (margin, friction) = self.contacts[*i];
+            Contact {
+                collider,
+                margin,
+                friction,
+            }
+        };
+        let contacts: ArrayVec<Contact, MAX_COLLIDERS> =
+            fields.iter().enumerate().map(contact).collect();
+        let wants_tangents = out.tangents.is_some();
+        let ran = HairJob {
+            bind: &self.bind,
+            transforms: &scratch.transforms,
+            dt_secs: context.dt_secs as f32,
+            settings: &settings,
+            colliders: &colliders,
+            contacts: &contacts,
+            state: &mut scratch.state,
+            positions,
+            tangents: wants_tangents.then_some(&mut scratch.tangents),
+            par: context.par,
+        }
+        .run();
+        // All lengths are those of setup.
+        debug_assert_eq!(ran, Ok(()));
+        for (i, placement) in now {
+            scratch.placements[i] = placement;
+        }
+        for (out, [x, y, z]) in out.tangents.into_iter().flatten().zip(&scratch.tangents) {
+            *out = [*x, *y, *z, 1.0];
+        }
+    }
+}
+
+const PLACEMENT_BYTES: usize = MAX_COLLIDERS * 7 * 4;
+
+fn read_placements(bytes: &[u8; PLACEMENT_BYTES]) -> Option<[Rigid<f32>; MAX_COLLIDERS]> {
+    let mut out = [Rigid::identity(); MAX_COLLIDERS];
+    let (numbers, _) = bytes.as_chunks::<4>();
+    for (out, numbers) in out.iter_mut().zip(numbers.as_chunks::<7>().0) {
+        let [x, y, z, w, rest @ ..] = numbers.map(f32::from_le_bytes);
+        let rotation = sinew_geom::nalgebra::Quaternion::new(w, x, y, z);
+        out.rotation = Quat::new_unchecked(rotation);
+        out.translation = rest.into();
+        let is_unit = (rotation.norm() - 1.0).abs() < 1e-3;
+        if !(out.is_finite() && is_unit) {
+            return None;
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,257 @@
+//! The node `sdf`.
+
+use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
+use super::words::{grid_words, move_words, write_grid};
+use super::{FieldBuffers, FieldFrame, SdfBind};
+use crate::follow::{FOLLOW, Follow};
+use crate::{
+    BindContext, BoundNode, Choice, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters,
+    PortDesc, PortType, UpdateContext,
+};
+use std::any::Any;
+
+/// The node `sdf`.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "sdf",
+    kind: NodeKind::Field,
+    summary: "Signed distance to a mesh, on a grid of bricks that follows it.",
+    page: include_str!("README.md"),
+    rows: &[67, 69, 73, 74, 75, 76, 77, 80, 81, 83, 86],
+    inputs: &[
+        PortDesc::input("mesh", PortType::Mesh, "The mesh, skinned or not: triangles."),
+        PortDesc::optional("pose", PortType::Pose, "Pose of the rig that has the joint of `follow`."),
+    ],
+    outputs: &[PortDesc::output(
+        "field",
+        PortType::Field,
+        "The field: distances, positive outside.",
+    )],
+    parameters: &[
+        ParameterDesc::int(
+            "cells",
+            64,
+            1,
+            4096,
+            "Cells along `axis` of the mesh at rest; the grid has `padding` more on each side.",
+        ),
+        ParameterDesc::choice(
+            "axis",
+            "longest",
+            &[
+                Choice { name: "x", doc: "The first axis." },
+                Choice { name: "y", doc: "The second axis." },
+                Choice { name: "z", doc: "The third axis." },
+                Choice { name: "longest", doc: "The one along which the mesh is longest at rest." },
+            ],
+            "Axis along which `cells` counts.",
+        ),
+        ParameterDesc::float(
+            "cell_size",
+            0.0,
+            0.0,
+            1e9,
+            "Edge of a cell; 0 takes it from `cells`.",
+        )
+        .with_unit("m")
+        .in_setup(),
+        ParameterDesc::choice(
+            "box",
+            "tight",
+            &[
+                Choice { name: "tight", doc: "Around the mesh of each frame." },
+                Choice { name: "rest", doc: "Around the mesh at rest, in all frames." },
+            ],
+            "Where the grid is, in the frame that `follow` carries.",
+        ),
+        ParameterDesc::float("padding", 4.0, 0.0, 1e4, "Cells between that box and the edge of the grid.")
+            .in_setup(),
+        ParameterDesc::float(
+            "band",
+            3.0,
+            1.0,
+            1e4,
+            "Within this many cells of the surface all distances are exact at the nodes; further away one in seven nodes an axis is.",
+        )
+        .in_setup(),
+        ParameterDesc::choice(
+            "sign",
+            "pseudonormals",
+            &[
+                Choice {
+                    name: "pseudonormals",
+                    doc: "The side of the nearest face, edge or vertex: for closed meshes that do not cut through themselves.",
+                },
+                Choice {
+                    name: "winding_number",
+                    doc: "How often the mesh winds around a point: for open, self-cutting and self-touching meshes.",
+                },
+            ],
+            "What decides between inside and outside.",
+        ),
+        ParameterDesc::choice(
+            "storage",
+            "single",
+            &[
+                Choice { name: "single", doc: "32 bits a distance." },
+                Choice { name: "half", doc: "16 bits a distance: within 0.001 cells at 3 cells." },
+            ],
+            "How distances are stored.",
+        ),
+        FOLLOW,
+    ],
+    bind: bind_node,
+    restore: None,
+};
+
+fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
+    let cell_size = p.float("cell_size") as f32;
+    let along = match p.text("axis") {
+        "x" => Axis::X,
+        "y" => Axis::Y,
+        "z" => Axis::Z,
+        _ => Axis::Longest,
+    };
+    let count = u32::try_from(p.int("cells")).unwrap_or(1);
+    let bounds = sinew_geom::bounds(rest).unwrap_or_default();
+    SdfSettings {
+        resolution: match cell_size > 0.0 {
+            true => Resolution::CellSize(cell_size),
+            false => Resolution::Cells { count, along },
+        },
+        field_box: match p.text("box") {
+            "rest" => FieldBox::Fixed {
+                low: bounds.0,
+                high: bounds.1,
+            },
+            _ => FieldBox::Tight,
+        },
+        padding_cells: p.float("padding") as f32,
+        band_cells: p.float("band") as f32,
+        sign: match p.text("sign") {
+            "winding_number" => SignMethod::WindingNumber,
+            _ => SignMethod::Pseudonormals,
+        },
+        storage: match p.text("storage") {
+            "half" => Storage::Half,
+            _ => Storage::Single,
+        },
+        ..SdfSettings::default()
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let follow = Follow::bind(context)?;
+    let settings = settings(&context.parameters, &mesh.positions);
+    let bind = SdfBind::new(
+        &mesh.topology,
+        &mesh.positions,
+        &FieldFrame::default(),
+        settings,
+    );
+    let bind = bind.map_err(|source| match source {
+        SdfError::EmptyMesh => NodeError::Input {
+            port: "mesh",
+            message: "the mesh has no triangles, distances need some".into(),
+        },
+        other => NodeError::Bind(Box::new(other)),
+    })?;
+    let report = bind.report();
+    if settings.sign == SignMethod::Pseudonormals && !report.is_closed() {
+        context.warn(
+            "the mesh is not closed: near its holes inside and outside are a guess; \
+             `\"sign\": \"winding_number\"` tells them apart",
+        );
+    }
+    let scratch_bytes = FieldBuffers::new(&bind).bytes() + 12 * bind.vertex_count();
+    Ok(Box::new(Sdf {
+        bind,
+        follow,
+        scratch_bytes,
+    }))
+}
+
+#[derive(Debug)]
+struct Sdf {
+    bind: SdfBind,
+    follow: Follow,
+    scratch_bytes: usize,
+}
+
+/// A vertex that moved less than this many cells since the field was built has not moved.
+const STILL: f32 = 1e-3;
+
+#[derive(Debug)]
+struct Scratch {
+    buffers: FieldBuffers,
+    /// Where vertices were when the field was built, in the field's frame; none before.
+    built_for: Vec<[f32; 3]>,
+    is_built: bool,
+}
+
+impl Scratch {
+    /// Notes where vertices are now; whether one of them moved since the field was built.
+    fn has_moved(&mut self, positions: &[[f32; 3]], frame: &FieldFrame, still: f32) -> bool {
+        let moved = !self.is_built
+            || self.built_for.iter().zip(positions).any(|(old, now)| {
+                let now = frame.point_from_scene(*now);
+                // Also where a number is none.
+                !(0..3).all(|c| (old[c] - now[c]).abs() <= still)
+            });
+        if moved {
+            for (old, now) in self.built_for.iter_mut().zip(positions) {
+                *old = frame.point_from_scene(*now);
+            }
+            self.is_built = true;
+        }
+        moved
+    }
+}
+
+impl Sdf {
+    fn is_half(&self) -> bool {
+        self.bind.settings().storage == Storage::Half
+    }
+}
+
+impl BoundNode for Sdf {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        let (entries, slots) = (self.bind.table_capacity(), self.bind.brick_capacity());
+        grid_words(entries, slots, self.is_half())
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch {
+            buffers: FieldBuffers::new(&self.bind),
+            built_for: vec![[0.0; 3]; self.bind.vertex_count()],
+            is_built: false,
+        })
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.scratch_bytes
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let frame = self.follow.carried(&context.inputs).field_frame();
+        let positions = context.inputs.mesh("mesh").positions;
+        let (Some(scratch), Some(words)) = (
+            context.scratch.downcast_mut::<Scratch>(),
+            context.outputs.field("field"),
+        ) else {
+            return;
+        };
+        if context.is_first {
+            scratch.is_built = false;
+        }
+        if !scratch.has_moved(positions, &frame, STILL * self.bind.cell()) {
+            move_words(words, &frame);
+            return;
+        }
+        let report = scratch
+            .buffers
+            .build(&self.bind, positions, &frame, context.par);
+        let slots = report.bricks_wanted - report.bricks_left_out;
+        write_grid(words, &scratch.buffers.view(), slots);
+    }
+}
