@@ -294,6 +294,8 @@ pub struct PortDesc {
     pub required: bool,
     /// How many ports behind this one a list of links in the document goes on to (inputs only).
     pub more: u8,
+    /// For mesh inputs: whether the mesh must be made of strands.
+    pub strands: bool,
     /// For mesh inputs: what `update` reads.
     pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
@@ -310,6 +312,7 @@ impl PortDesc {
             ty,
             required: true,
             more: 0,
+            strands: false,
             reads: MeshReads::POSITIONS,
             effect: None,
             doc,
@@ -325,6 +328,13 @@ impl PortDesc {
     /// The same input, the first of a list: in the document a list of links goes on to that many ports behind it.
     pub const fn first_of_list(self, more: u8) -> Self {
         Self { more, ..self }
+    }
+    /// The same mesh input, for strands only.
+    pub const fn of_strands(self) -> Self {
+        Self {
+            strands: true,
+            ..self
+        }
     }
     /// The same mesh input, reading these attributes.
     pub const fn reading(self, reads: MeshReads) -> Self {

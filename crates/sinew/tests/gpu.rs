@@ -4,9 +4,8 @@
 mod common;
 mod devices;
 
-use common::{assets, document};
+use common::{assets, document, on_devices};
 use devices::{Worst, angle_degrees, distance, graph_files, poses, run};
-use sinew::deform::REGISTRY;
 use sinew_gpu::GpuError;
 
 /// Where in a clip.
@@ -14,8 +13,7 @@ const THIRDS: [f64; 3] = [0.0, 1.0 / 3.0, 2.0 / 3.0];
 
 /// A name and a document: the registry's nodes with their defaults, then the files.
 fn documents() -> Vec<(String, String)> {
-    let mut out: Vec<(String, String)> = REGISTRY
-        .iter()
+    let mut out: Vec<(String, String)> = on_devices()
         .map(|desc| (desc.name.to_owned(), document(desc)))
         .collect();
     out.extend(graph_files());

@@ -3,14 +3,14 @@
 mod common;
 mod devices;
 
-use common::bindings;
+use common::{bindings, on_devices};
 use devices::{
     NORMALS_DEGREES, POSITIONS, VertexNormal, Worst, angle_degrees, graph_files, largest, posed,
     poses, run, vertex_normals,
 };
 use sinew::deform::delta_mush::{DeltaMushBind, DeltaMushConfig, reference};
 use sinew::deform::laplacian::{LaplacianConfig, Smoother, reference as laplacian};
-use sinew::deform::{MaskWeight, Par, PortType, REGISTRY};
+use sinew::deform::{MaskWeight, Par, PortType};
 use sinew::geom::{Asset, Mesh, Pose, Vec3, WeldMap};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile};
 use sinew_gpu::GpuGraph;
@@ -65,7 +65,7 @@ fn documents(asset: &Asset) -> Vec<(String, String)> {
     let pose_node = if is_skinned(asset) { "skin" } else { "morph" };
     let is_small = vertex_count(asset) <= ALL_NODES_UP_TO;
     let mut out = Vec::new();
-    for desc in REGISTRY {
+    for desc in on_devices() {
         // Skinning needs joints, morphing targets.
         let fits = match desc.name {
             "skin" => is_skinned(asset),

@@ -3,7 +3,7 @@
 mod common;
 mod devices;
 
-use common::{assets, document};
+use common::{assets, document, on_devices};
 use devices::{Worst, graph_files, poses, run};
 use sinew::deform::REGISTRY;
 use sinew_gpu::{Gpu, GpuError, wgpu};
@@ -36,8 +36,7 @@ fn nodes_run_within_the_limits_of_webgpu_or_say_what_they_need() {
         .into_iter()
         .find(|a| a.name == "dressed")
         .expect("dressed");
-    let mut documents: Vec<(String, String)> = REGISTRY
-        .iter()
+    let mut documents: Vec<(String, String)> = on_devices()
         .map(|desc| (desc.name.to_owned(), document(desc)))
         .collect();
     documents.extend(graph_files());

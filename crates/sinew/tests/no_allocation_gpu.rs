@@ -13,9 +13,9 @@ mod common;
 mod devices;
 mod drivers;
 
-use common::{assets, bindings, numbers};
+use common::{assets, bindings, numbers, on_devices};
 use devices::{posed, poses};
-use sinew::deform::{Par, ParameterValue, REGISTRY};
+use sinew::deform::{Par, ParameterValue};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile_with_nodes};
 use sinew_gpu::{GpuGraph, GpuInstances};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -195,7 +195,7 @@ fn frames_allocate_compile_and_make_nothing() {
     };
     let asset = assets().swap_remove(0);
     // Behind skinning, so that nothing is done in setup.
-    let documents = REGISTRY.iter().map(|desc| posed(desc, "skin", false));
+    let documents = on_devices().map(|desc| posed(desc, "skin", false));
     let mut documents: Vec<String> = documents.collect();
     documents.extend([PASSES, DRIVEN].map(str::to_owned));
     let nodes = drivers::nodes();

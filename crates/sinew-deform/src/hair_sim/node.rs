@@ -37,7 +37,8 @@ pub static DESC: NodeDesc = NodeDesc {
             PortType::Mesh,
             "Strands at rest: guides and followers.",
         )
-        .reading(MeshReads::NOTHING),
+        .reading(MeshReads::NOTHING)
+        .of_strands(),
         PortDesc::optional(
             "pose",
             PortType::Pose,

@@ -208,6 +208,7 @@ impl Binder<'_> {
         mut inputs: Vec<Option<Value>>,
     ) -> Result<Vec<Value>, BindError> {
         self.check_masks(node, &inputs)?;
+        self.check_strands(node, &inputs)?;
         self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
         let (bound, warnings) = self.call_bind(node, &inputs, &parameters)?;
@@ -267,6 +268,22 @@ impl Binder<'_> {
                 let source = NodeError::Input {
                     port: port.name,
                     message,
+                };
+                return Err(refused(node, source));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ports for strands take meshes of strands only.
+    fn check_strands(&self, node: &PlanNode, inputs: &[Option<Value>]) -> Result<(), BindError> {
+        for (value, port) in inputs.iter().zip(node.desc.inputs) {
+            if let (true, Some(Value::Mesh(m))) = (port.strands, value)
+                && self.meshes[m.rest].topology.strands().is_none()
+            {
+                let source = NodeError::Input {
+                    port: port.name,
+                    message: "found a mesh of triangles, expected strands".into(),
                 };
                 return Err(refused(node, source));
             }

@@ -1,9 +1,10 @@
 //! What the registry's tests share: one small graph for each node, and meshes to run it on.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use sinew::deform::{NodeDesc, Par, ParameterType, Phase, PortDesc, PortType};
+use sinew::deform::{NodeDesc, NodeKind, Par, ParameterType, Phase, PortDesc, PortType, REGISTRY};
 use sinew::geom::{
-    Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Quat, Rig, Trs, Vec3,
+    Affine, Asset, Influences, Joint, LocalTransform, Mesh, Node, Quat, Rig, Strands, Topology,
+    Trs, Vec3,
 };
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, Plan, compile};
 use std::sync::Arc;
@@ -14,9 +15,10 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
     let mut links = String::new();
     let linked = |p: &&PortDesc| p.required || p.ty == PortType::Pose;
     let mut meshes = desc.inputs.iter().filter(linked);
-    let last_mesh = meshes.rfind(|p| p.ty == PortType::Mesh);
+    let last_mesh = meshes.rfind(|p| p.ty == PortType::Mesh && !p.strands);
     for port in desc.inputs.iter().filter(linked) {
         let link = match port.ty {
+            PortType::Mesh if port.strands => "hair",
             PortType::Mesh if last_mesh.is_some_and(|p| p.name == port.name) => "moving",
             PortType::Mesh => "body",
             PortType::Pose => "pose",
@@ -56,7 +58,9 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
 /// The inputs of a document for the node, followed by a comma. They go without saying where no values are among them.
 pub(crate) fn inputs(desc: &NodeDesc) -> &'static str {
     let mut required = desc.inputs.iter().filter(|p| p.required);
-    if required.any(|p| p.ty == PortType::Values) {
+    if desc.inputs.iter().any(|p| p.strands) {
+        r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}}, "#
+    } else if required.any(|p| p.ty == PortType::Values) {
         r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "values": {"type": "values", "count": 2}}, "#
     } else {
         ""
@@ -67,6 +71,7 @@ pub(crate) fn inputs(desc: &NodeDesc) -> &'static str {
 pub(crate) fn needed(desc: &NodeDesc) -> &'static str {
     match desc.name {
         "drive_morphs" => r#", "targets": ["", ""]"#,
+        "solids" => r#", "planes": [{}]"#,
         _ => "",
     }
 }
@@ -222,12 +227,36 @@ fn one_mesh(mut mesh: Mesh) -> Asset {
     }
 }
 
+/// Strands of two to eight vertices that stand on some vertices of a mesh, each a third of its size.
+pub(crate) fn hair(mesh: &Mesh) -> Mesh {
+    let roots: Vec<[f32; 3]> = mesh.positions.iter().copied().step_by(7).take(40).collect();
+    let lengths = (0..roots.len()).map(|i| 2 + i % 7);
+    let strands = Strands::new(lengths).expect("two vertices or more");
+    let step = mesh.diagonal().max(1e-3) / 21.0;
+    let above = |(root, range): (&[f32; 3], std::ops::Range<usize>)| {
+        let root = *root;
+        (0..range.len()).map(move |k| [root[0], root[1] + step * k as f32, root[2]])
+    };
+    let positions = roots.iter().zip(strands.ranges()).flat_map(above).collect();
+    let vertices = strands.vertex_count();
+    let mut out = Mesh::new("hair", Topology::from_strands(strands), positions);
+    out.influences = Some(Influences::rigid(vertices, 0));
+    out
+}
+
+/// The nodes that graphics devices run, or the host beside them.
+pub(crate) fn on_devices() -> impl Iterator<Item = &'static NodeDesc> {
+    let is_there = |d: &&NodeDesc| matches!(d.kind, NodeKind::Driver | NodeKind::Deformer);
+    REGISTRY.iter().copied().filter(is_there)
+}
+
 pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
     let mesh = Arc::new(asset.merged(&Default::default()).expect("a mesh"));
     plan.inputs()
         .iter()
         .map(|i| match i.ty {
-            InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
+            InputType::Mesh => InputBinding::Mesh(mesh.clone()),
+            InputType::Strands => InputBinding::Mesh(Arc::new(hair(&mesh))),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
         })

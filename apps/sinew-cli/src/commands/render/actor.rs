@@ -33,6 +33,8 @@ pub(super) struct Shown {
     pub(super) focused: Option<Vec<u32>>,
     pub(super) rest: Arc<Mesh>,
     pub(super) surface: Surface,
+    /// Of the frame that is shown, where the mesh is made of strands.
+    pub(super) strands: Option<Lines>,
     /// Whether the graph made its colours, which then mean something.
     pub(super) made_colors: bool,
     /// Name of the output; that of the mesh for a sequence.
@@ -363,6 +365,7 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
         let character = player.cast().character_of_mesh(rest);
         out.push(Shown {
             surface: drawn(Surface::new(gpu, rest))?,
+            strands: None,
             rest: rest.clone(),
             has_numbers: false,
             focused: view::focused(rest, &character.asset.rig, focus),
@@ -399,6 +402,7 @@ fn frame_of(sequence: Option<&MeshSequence>, number: i64) -> Outcome<&Mesh> {
 fn sequence_part(gpu: &Gpu, character: &Arc<Character>, mesh: &Mesh) -> Outcome<Shown> {
     Ok(Shown {
         surface: drawn(Surface::new(gpu, mesh))?,
+        strands: None,
         rest: Arc::new(mesh.clone()),
         made_colors: false,
         name: mesh.name.clone(),
@@ -422,7 +426,7 @@ fn from_processor(
             )?;
             if part.is_strands() {
                 let made = strands::lines(&part.rest, m.positions);
-                lines.push(drawn(Lines::new(gpu, &made))?);
+                part.strands = Some(drawn(Lines::new(gpu, &made))?);
             }
         }
     }
@@ -449,7 +453,7 @@ fn from_device(
             let read = instances.read_mesh(&part.name, 0);
             if let Some(m) = read.map_err(PlayError::Device)? {
                 let made = strands::lines(&part.rest, &m.positions);
-                lines.push(drawn(Lines::new(gpu, &made))?);
+                part.strands = Some(drawn(Lines::new(gpu, &made))?);
             }
         }
     }

@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 
 /// Pixels of a graph's lines.
 const LINE_WIDTH: f32 = 2.0;
+/// Pixels of a strand.
+const STRAND_WIDTH: f32 = 1.2;
 /// How much is seen of lines behind a surface.
 const LINES_BEHIND: f32 = 0.25;
 /// Radius of a dot, as a part of the diagonal of the box around all.
@@ -89,6 +91,13 @@ impl Extras {
                     layer: Layer::Scene,
                 }));
         }
+        let strands = actor.parts.iter().filter_map(|p| p.strands.as_ref());
+        scene.lines.extend(strands.map(|lines| LinesLook {
+            lines,
+            width: STRAND_WIDTH,
+            behind: 0.0,
+            layer: Layer::Scene,
+        }));
         scene
             .surfaces
             .extend(self.made.iter().map(|surface| SurfaceLook {
