@@ -114,8 +114,10 @@ impl Player {
     /// [`PlayError::State`] before the first frame, and on a graphics device.
     pub fn save_state(&self) -> Result<Vec<u8>, PlayError> {
         let last = self.last.ok_or(StateFault::NoFrame)?;
-        let Runner::Processor(instance) = &self.runner else {
-            return Err(StateFault::OnDevice.into());
+        let instance = match &self.runner {
+            Runner::Processor(instance) => instance,
+            #[cfg(feature = "gpu")]
+            Runner::Graphics(_) => return Err(StateFault::OnDevice.into()),
         };
         let mut out = STATE_MAGIC.to_vec();
         out.extend_from_slice(&last.number.to_le_bytes());
@@ -130,8 +132,10 @@ impl Player {
     /// # Errors
     /// [`PlayError::State`] where the bytes are no state or one of something else, and on a graphics device.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
-        let Runner::Processor(instance) = &mut self.runner else {
-            return Err(StateFault::OnDevice.into());
+        let instance = match &mut self.runner {
+            Runner::Processor(instance) => instance,
+            #[cfg(feature = "gpu")]
+            Runner::Graphics(_) => return Err(StateFault::OnDevice.into()),
         };
         let body = bytes.strip_prefix(STATE_MAGIC);
         let (number, body) = body
