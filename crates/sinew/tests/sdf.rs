@@ -92,29 +92,25 @@ fn tressfx() {
         println!("skipped: no shared data");
         return;
     };
-    for (file, cells_along_x, expected) in [
-        ("Ratboy_body.tfxmesh", 50, Some((0.0199, [130, 130, 129]))),
-        (
-            "Ratboy_left_hand.tfxmesh",
-            32,
-            Some((0.00706, [81, 81, 82])),
-        ),
+    for (file, cells_along_x, cell, across) in [
+        ("Ratboy_body.tfxmesh", 50, 0.0199, 130_u32),
+        ("Ratboy_left_hand.tfxmesh", 32, 0.00706, 82),
     ] {
         let path = data.join("hair").join(file);
         let asset = sinew::io::read_any(&path).expect("readable").asset;
         let mesh = asset.meshes.first().expect("a mesh");
         let found = documented(mesh, cells_along_x);
         println!("{file}: {found:?}");
-        let (cell, nodes) = expected.expect("known");
         assert!((found.cell / cell - 1.0).abs() < 0.005, "{found:?}");
-        assert_eq!(found.nodes, nodes, "{found:?}");
+        // The quotient is a whole number before rounding, so the last bit decides whether an axis loses one node.
+        assert!(found.nodes.iter().all(|&n| n == across || n + 1 == across));
         if file.starts_with("Ratboy_body") {
             // The hole in the middle and the wrong signs that our own field has not.
-            assert_eq!(found.written, 19_350);
+            assert!(found.written.abs_diff(19_350) < 20, "{found:?}");
             assert_eq!((found.inside, found.unset_inside), (6_388, 672));
             assert_eq!(found.wrong_signs, 4);
         } else {
-            assert_eq!(found.unset_inside, 0);
+            assert_eq!((found.unset_inside, found.wrong_signs), (0, 0));
         }
     }
 }

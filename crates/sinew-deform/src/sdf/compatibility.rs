@@ -88,9 +88,8 @@ impl CompatibilityField {
 
     /// Moves the box (never turns or scales it) so that its centre is at `center`.
     pub fn move_to(&mut self, center: [f32; 3]) {
-        for k in 0..3 {
-            self.origin[k] += center[k] - self.center[k];
-        }
+        let moved = sub(center, self.center);
+        self.origin = std::array::from_fn(|k| self.origin[k] + moved[k]);
         self.center = center;
     }
 

@@ -125,8 +125,8 @@ impl Net<'_> {
                 continue;
             }
             let t = values[c] / (values[c] - values[d]);
-            for k in 0..3 {
-                sum[k] += corner(c)[k] as f32 + if k == axis { t } else { 0.0 };
+            for (k, sum) in sum.iter_mut().enumerate() {
+                *sum += corner(c)[k] as f32 + if k == axis { t } else { 0.0 };
             }
             count += 1.0;
         }

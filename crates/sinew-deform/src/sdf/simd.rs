@@ -157,7 +157,7 @@ impl<S: Simd> Plane<S> {
             .mul_add(off01, y * y)
             .min(square(off02))
             .min(square(off12));
-        let zero = nearest - nearest;
+        let zero = f32x8::splat(nearest.simd, 0.0);
         self.contains((x, y)).select(zero, nearest)
     }
 }
@@ -368,7 +368,7 @@ pub(super) const SLACK: f32 = 1e-3;
 impl<S: Simd> Bound<S> {
     #[inline(always)]
     pub(super) fn new(from: &FromPoint<S>) -> Self {
-        let zero = from.square - from.square;
+        let zero = f32x8::splat(from.square.simd, 0.0);
         let distance = from.square.sqrt();
         let far = distance.simd_gt(TOUCHING);
         let one = zero + 1.0;

@@ -228,8 +228,8 @@ fn put(cluster: &mut Cluster, lane: usize, t: &LocalTriangle) {
         (EDGE12, t.edge12),
     ];
     for (at, values) in groups {
-        for k in 0..3 {
-            cluster.fields[at + k][lane] = values[k];
+        for (k, value) in values.into_iter().enumerate() {
+            cluster.fields[at + k][lane] = value;
         }
     }
     cluster.fields[LENGTH][lane] = t.length;

@@ -208,7 +208,7 @@ fn atan2<S: Simd>(y: f32x8<S>, x: f32x8<S>) -> f32x8<S> {
     let p = p * s + 0.180_141;
     let p = p * s - 0.330_299_5;
     let a = (p * s + 0.999_866) * t;
-    let zero = s - s;
+    let zero = f32x8::splat(s.simd, 0.0);
     let a = ay
         .simd_gt(ax)
         .select(zero + std::f32::consts::FRAC_PI_2 - a, a);

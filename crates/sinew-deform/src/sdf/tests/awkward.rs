@@ -208,7 +208,7 @@ fn impossible_settings_are_refused() {
     let refused = |settings: SdfSettings| {
         let frame = FieldFrame::default();
         let bind = SdfBind::new(&mesh.topology, &mesh.positions, &frame, settings);
-        bind.err().expect("refused").to_string()
+        bind.expect_err("refused").to_string()
     };
     let base = SdfSettings::default();
     let cell = |c: f32| SdfSettings {

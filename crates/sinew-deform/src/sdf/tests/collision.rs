@@ -22,7 +22,6 @@ fn read(path: &std::path::Path) -> (Topology, Vec<[f32; 3]>) {
     (topology, positions)
 }
 
-#[expect(clippy::print_stdout, reason = "tests say what they skip")]
 #[test]
 fn colliders_agree_with_every_triangle() {
     let Some(data) = sinew_testkit::shared_data() else {
