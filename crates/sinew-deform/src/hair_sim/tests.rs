@@ -227,6 +227,35 @@ fn settled_hair_moves_rigidly_where_the_root_hands_on_all_motion() {
     }
 }
 
+/// Hair that swings on a head that turns, and takes part in all of that motion, swings in the head's frame as on a still
+/// head: velocities turn, too.
+#[test]
+fn swinging_hair_swings_on_in_the_frame_of_the_head() {
+    let scene = || {
+        let (strands, rest) = on_ball(0.1, 12, 12);
+        let mut scene = Scene::<f64>::new(&strands, &rest, None);
+        scene.settings.gravity = [0.0; 3];
+        scene.settings.root_motion_share = 1.0;
+        scene.settings.damping_per_sec = 0.0;
+        scene.frame(&Affine::identity(), 0.0, &[]);
+        for (i, v) in scene.state.velocities.iter_mut().enumerate() {
+            let t = (i % 12) as f64 / 12.0;
+            *v = Vec3::new(0.3, 0.1, -0.4) * (t * t);
+        }
+        scene
+    };
+    let (mut still, mut turning) = (scene(), scene());
+    for i in 1..=30 {
+        let head = turned(Vec3::new(0.2, 1.0, 0.1), 0.1 * i as f32, Vec3::zeros());
+        still.frame(&Affine::identity(), STILL, &[]);
+        turning.frame(&head, STILL, &[]);
+        for (a, b) in turning.positions.iter().zip(&still.positions) {
+            let off = Vec3::from(*a) - head.point(Vec3::from(*b));
+            assert!(off.norm() < 1e-4, "{i}: {off:?}");
+        }
+    }
+}
+
 #[test]
 fn a_jump_of_the_head_moves_hair_rigidly() {
     let (strands, rest) = on_ball(0.1, 20, 16);
@@ -342,6 +371,8 @@ fn moving_scene() -> Scene<f32> {
     let (strands, rest) = place_followers(&strands, &rest, 2, 0.01, 1.0, 5).expect("places");
     let mut scene = Scene::<f32>::new(&strands, &rest, None);
     scene.settings.wind = [3.0, 0.0, 1.0];
+    // So low that the roots' velocities of the last frame matter.
+    scene.settings.root_acceleration_limit = 1.0;
     scene.contacts = vec![Contact {
         collider: 0,
         margin: 0.002,
