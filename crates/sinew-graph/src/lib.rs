@@ -39,7 +39,8 @@ pub use kernel::{
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
-    InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode, Source,
+    Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
+    Source,
 };
 pub use program::{
     BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,

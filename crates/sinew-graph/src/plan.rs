@@ -31,6 +31,19 @@ impl InputType {
     }
 }
 
+/// Strands to be placed beside guides; those that a file has are left out then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Followers {
+    /// Beside each guide.
+    pub count: usize,
+    /// Of the disc across the guide's first segment, metres.
+    pub radius: f64,
+    /// Their distance from the guide grows by 1 + this, from root to tip.
+    pub tip_separation: f64,
+    /// Which places in the disc.
+    pub seed: u32,
+}
+
 /// An input of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputDecl {
@@ -45,6 +58,8 @@ pub struct InputDecl {
     /// Mesh and strands inputs: name of the pose input whose joints they are bound to, found by their names; the joints of their own file
     /// where absent.
     pub joints: Option<String>,
+    /// Strands inputs: followers that are placed beside each guide.
+    pub followers: Option<Followers>,
     /// Number of floats of a `values` input.
     pub count: usize,
 }

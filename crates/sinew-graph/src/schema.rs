@@ -225,6 +225,17 @@ fn input_schema() -> Value {
             "select": { "type": "string", "description": "mesh names to take; * stands for any run of characters" },
             "file": { "type": "string", "description": "file to take it from, relative to the document" },
             "joints": { "type": "string", "description": "pose input whose joints a mesh or strands of another file are bound to, found by name" },
+            "followers": {
+                "type": "object",
+                "description": "strands that are placed beside each guide",
+                "additionalProperties": false,
+                "properties": {
+                    "count": { "type": "integer", "minimum": 0, "maximum": 1 << 16 },
+                    "radius": { "type": "number", "minimum": 0 },
+                    "tip_separation": { "type": "number", "minimum": 0 },
+                    "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                },
+            },
             "count": { "type": "integer", "minimum": 1 },
             "doc": { "type": "string" },
         },

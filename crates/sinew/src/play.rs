@@ -39,6 +39,7 @@ mod cast;
 mod character;
 mod document;
 mod error;
+mod followers;
 mod player;
 mod runner;
 mod settings;

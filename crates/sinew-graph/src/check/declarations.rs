@@ -3,7 +3,7 @@
 use super::{Collector, ParameterRef, Symbol};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
-use crate::plan::{InputDecl, InputType, ParameterDecl};
+use crate::plan::{Followers, InputDecl, InputType, ParameterDecl};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Selection;
@@ -26,6 +26,7 @@ impl Collector<'_> {
                     selection: Selection::All,
                     file: None,
                     joints: None,
+                    followers: None,
                     count: 0,
                 })
                 .into();
@@ -130,7 +131,15 @@ impl Collector<'_> {
             scope,
             &m.value,
             "an input",
-            &["type", "select", "file", "joints", "count", "doc"],
+            &[
+                "type",
+                "select",
+                "file",
+                "joints",
+                "followers",
+                "count",
+                "doc",
+            ],
         );
         let ty = match m.value.get("type").and_then(Json::text) {
             Some("mesh") => InputType::Mesh,
@@ -173,14 +182,67 @@ impl Collector<'_> {
             );
             return None;
         }
+        let followers = match m.value.get("followers") {
+            Some(json) => Some(self.read_followers(scope, &m.key, ty, json)?),
+            None => None,
+        };
         Some(InputDecl {
             name: m.key.clone(),
+            followers,
             ty,
             selection: text("select").map_or(Selection::All, Selection::Named),
             file: text("file"),
             joints: text("joints"),
             count,
         })
+    }
+
+    /// Strands that are placed beside the guides of an input.
+    fn read_followers(
+        &mut self,
+        scope: usize,
+        input: &str,
+        ty: InputType,
+        json: &Json,
+    ) -> Option<Followers> {
+        let members = json.members().filter(|_| ty == InputType::Strands);
+        let Some(members) = members.map(<[Member]>::to_vec) else {
+            self.reporter(scope).error(
+                "wrong_type",
+                &json.span,
+                format!("input '{input}' cannot have these followers"),
+                "strands take \"followers\": {\"count\": 2, \"radius\": 0.01}",
+            );
+            return None;
+        };
+        let known = ["count", "radius", "tip_separation", "seed"];
+        self.unknown_keys(scope, json, "followers", &known);
+        let whole = |max| ParameterType::Int { min: 0, max };
+        let (min, max) = (0.0, 1e9);
+        let number = ParameterType::Float { min, max };
+        let mut out = Followers {
+            count: 0,
+            radius: 0.0,
+            tip_separation: 0.0,
+            seed: 0,
+        };
+        for m in members {
+            let ty = match m.key.as_str() {
+                "count" => whole(1 << 16),
+                "seed" => whole(i64::from(u32::MAX)),
+                "radius" | "tip_separation" => number,
+                _ => continue,
+            };
+            let value = read_value(&m.key, ty, &m.value, self.reporter(scope))?;
+            match (m.key.as_str(), value) {
+                ("count", ParameterValue::Int(v)) => out.count = usize::try_from(v).unwrap_or(0),
+                ("seed", ParameterValue::Int(v)) => out.seed = u32::try_from(v).unwrap_or(0),
+                ("radius", ParameterValue::Float(v)) => out.radius = v,
+                (_, ParameterValue::Float(v)) => out.tip_separation = v,
+                _ => {}
+            }
+        }
+        Some(out)
     }
 
     /// Declares the parameters of a scope. `given` says which of them the outer graph has set.

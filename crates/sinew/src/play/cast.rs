@@ -1,5 +1,6 @@
 //! The characters that a plan plays with: what its inputs are bound to, and their poses.
 
+use super::followers::with_followers;
 use super::{Character, PlayError};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Influences, Joint, Mesh, Pose, Rig};
@@ -202,6 +203,12 @@ fn binding(
             Some(influences) => Some(on_joints(&influences, input, character, to)?),
             None => None,
         };
+    }
+    if let Some(followers) = &input.followers {
+        mesh = with_followers(&mesh, followers).map_err(|source| PlayError::Followers {
+            input: input.name.clone(),
+            source,
+        })?;
     }
     Ok(InputBinding::Mesh(Arc::new(mesh)))
 }

@@ -1,6 +1,7 @@
 //! What can go wrong on the way from files to frames.
 
 use super::values::ValuesError;
+use crate::deform::hair_sim::FollowersError;
 use crate::geom::SelectionError;
 use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
@@ -55,6 +56,14 @@ pub enum PlayError {
         missing: Vec<String>,
         /// File of the character with the joints.
         character: PathBuf,
+    },
+    /// Followers could not be placed beside guides.
+    #[error("input '{input}': {source}")]
+    Followers {
+        /// Name of the input.
+        input: String,
+        /// What was found and expected.
+        source: FollowersError,
     },
     /// A state could not be saved or brought back.
     #[error(transparent)]
