@@ -10,7 +10,7 @@ pub(crate) const CHUNK: usize = 16;
 
 /// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
 ///
-/// Memory: 24 bytes a guide vertex that are state, 80 bytes a guide, and for each task of 16 guides room for the vertices
+/// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 16 guides room for the vertices
 /// of one strand.
 #[derive(Clone, Debug)]
 pub struct HairState<R: Real = f32> {

@@ -392,6 +392,7 @@ fn run_scene(scene: &mut Scene<f32>, frames: std::ops::Range<i32>) {
     }
 }
 
+#[cfg(feature = "rayon")]
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let run = |threads: Option<usize>| {
