@@ -9,8 +9,8 @@ mod compatibility;
 mod field;
 mod frame;
 mod half;
-mod node;
 mod isosurface;
+mod node;
 mod reference;
 mod settings;
 mod simd;
@@ -37,5 +37,6 @@ pub use reference::{Feature, Nearest, ReferenceMesh, closest_point, solid_angle}
 pub use settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
 pub use slices::{Slice, slice};
 pub use words::{
-    FieldWords, HEADER_WORDS, SOLID_WORDS, SolidsView, grid_words, move_words, solids_words, write_grid, write_solids,
+    FieldWords, HEADER_WORDS, SOLID_WORDS, SolidsView, grid_words, move_words, solids_words,
+    write_grid, write_solids,
 };
