@@ -196,8 +196,11 @@ enum Roots {
     Still,
     /// One joint.
     Joint(usize),
-    /// The joints of each strand's root.
-    Weights(Influences),
+    /// The joints of each strand's root, and where that is at rest.
+    Weights {
+        joints: Influences,
+        places: Vec<[f32; 3]>,
+    },
 }
 
 #[derive(Debug)]
@@ -261,13 +264,18 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
     };
     let rig = context.rig("pose")?;
     let strands = mesh.topology.strands().into_iter();
-    let of_roots = influences.gathered(strands.flat_map(|s| s.ranges()).map(|r| r.start));
+    let roots: Vec<usize> = strands.flat_map(|s| s.ranges()).map(|r| r.start).collect();
+    let places = roots.iter().map(|&v| mesh.positions[v]).collect();
+    let of_roots = influences.gathered(roots);
     match of_roots
         .joints()
         .iter()
         .find(|j| **j as usize >= rig.joints().len())
     {
-        None => Ok(Roots::Weights(of_roots)),
+        None => Ok(Roots::Weights {
+            joints: of_roots,
+            places,
+        }),
         Some(joint) => Err(NodeError::Input {
             port: "strands",
             message: format!(
@@ -317,29 +325,50 @@ impl Hair {
         match &self.roots {
             Roots::Still => out.fill(Affine::<f32>::identity().into()),
             Roots::Joint(joint) => out.fill(of(*joint)),
-            Roots::Weights(influences) => {
-                for (strand, out) in out.iter_mut().enumerate() {
-                    *out = blended(influences.row(strand), &of);
+            Roots::Weights { joints, places } => {
+                for (strand, (out, place)) in out.iter_mut().zip(places).enumerate() {
+                    *out = blended(joints.row(strand), *place, &of);
                 }
             }
         }
     }
 }
 
-/// Weighted sum of joint matrices; weights add up to one.
+/// Weighted sum of joint matrices; weights add up to one. Matrices that turn against each other shrink in their sum: it gets the mean of their
+/// sizes back, so that hair grows and shrinks with its joints and with nothing else. What is at `place` at rest goes where the sum takes it.
 fn blended(
     row: impl Iterator<Item = (u32, f32)>,
+    place: [f32; 3],
     matrix: &impl Fn(usize) -> PackedAffine,
 ) -> PackedAffine {
     let mut rows = [[0.0_f32; 4]; 3];
+    let mut size = 0.0;
     for (joint, weight) in row {
         let matrix = matrix(joint as usize);
+        size += weight * size_of_linear(&matrix.rows);
         let from = matrix.rows.as_flattened();
         for (sum, value) in rows.as_flattened_mut().iter_mut().zip(from) {
             *sum = weight.mul_add(*value, *sum);
         }
     }
+    let factor = size / size_of_linear(&rows);
+    if factor.is_finite() {
+        for row in &mut rows {
+            let [x, y, z, _] = row;
+            let before = *x * place[0] + *y * place[1] + *z * place[2];
+            row[..3].iter_mut().for_each(|v| *v *= factor);
+            row[3] += before * (1.0 - factor);
+        }
+    }
     PackedAffine { rows }
+}
+
+/// Cube root of how much the linear part of a matrix enlarges volumes.
+fn size_of_linear([a, b, c]: &[[f32; 4]; 3]) -> f32 {
+    let minor = |i: usize, j: usize| b[i] * c[j] - b[j] * c[i];
+    (a[0] * minor(1, 2) + a[1] * minor(2, 0) + a[2] * minor(0, 1))
+        .abs()
+        .cbrt()
 }
 
 /// The fields that are linked and hold something, by place in the list.

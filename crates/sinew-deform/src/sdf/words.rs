@@ -11,7 +11,6 @@
 //! | 18 to 20 | bricks along each axis |
 //! | 21 | bricks with values, or the number of solids |
 //! | 22, 23, 24 | first word of the table of bricks, of the coarse level, of the values or solids |
-//! | 25 | goes up with each build |
 //!
 //! The numbers of a grid are those of [`FieldView`]; two of half precision share a word, the first in the lower half. A solid has twelve
 //! words: its kind (0 capsule, 1 plane); of a capsule two centres and two radii; of a plane its unit normal and its distance from the
@@ -29,7 +28,6 @@ pub const SOLID_WORDS: usize = 12;
 const SINGLE: u32 = 1;
 const HALF: u32 = 2;
 const SOLIDS: u32 = 3;
-const BUILD: usize = 25;
 
 /// Words of a grid with room for `bricks` bricks in its table and `slots` of them with values.
 pub fn grid_words(entries: usize, slots: usize, half: bool) -> usize {
@@ -104,11 +102,6 @@ impl<'a> FieldWords<'a> {
             frame,
         }))
     }
-
-    /// How often the field was built; changes where its numbers may have.
-    pub fn build_number(words: &[u32]) -> u32 {
-        words.get(BUILD).copied().unwrap_or(0)
-    }
 }
 
 fn frame_of(head: &[u32; HEADER_WORDS]) -> FieldFrame {
@@ -157,7 +150,6 @@ pub fn write_grid(words: &mut [u32], view: &FieldView<'_>, slots: usize) {
     for (i, start) in (22..).zip(starts) {
         head[i] = whole(HEADER_WORDS + start);
     }
-    head[BUILD] = head[BUILD].wrapping_add(1);
     let mut put = |start: usize, from: &[u32]| {
         if let Some(to) = rest.get_mut(start..start + from.len()) {
             to.copy_from_slice(from);
@@ -182,7 +174,6 @@ pub fn write_solids(words: &mut [u32], solids: &[[f32; SOLID_WORDS]], frame: &Fi
     write_frame(head, frame);
     head[21] = whole(count);
     head[24] = whole(HEADER_WORDS);
-    head[BUILD] = head[BUILD].wrapping_add(1);
     let to: &mut [f32] = cast_slice_mut(&mut rest[..count * SOLID_WORDS]);
     to.copy_from_slice(solids[..count].as_flattened());
 }
@@ -259,7 +250,6 @@ mod tests {
             for (slot, node) in [(0, 0), (0, 511), (1, 7)] {
                 assert_eq!(found.values.get(slot, node), view.values.get(slot, node));
             }
-            assert_eq!(FieldWords::build_number(&words), 1);
             let moved = FieldFrame::default();
             move_words(&mut words, &moved);
             let FieldWords::Grid(found) = FieldWords::read(&words) else {
