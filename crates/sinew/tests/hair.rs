@@ -213,7 +213,7 @@ fn what_does_not_fit_is_told() {
             .expect_err("refused")
             .to_string()
     };
-    let nine = vec![r#""ball""#; 9].join(", ");
+    let nine = [r#""ball""#; 9].join(", ");
     let found = check(&document(BALL, &format!(r#""colliders": [{nine}]"#)));
     assert!(
         found.contains("input 'colliders' of 'sim' has 9 links"),
