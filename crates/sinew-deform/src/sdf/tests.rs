@@ -325,6 +325,7 @@ fn early_out_agrees_with_the_sample() {
     }
 }
 
+#[cfg(feature = "rayon")]
 #[test]
 fn threads_do_not_change_bits() {
     let mesh = meshes::sphere(40, 80);
@@ -350,6 +351,7 @@ fn threads_do_not_change_bits() {
     }
 }
 
+#[cfg(feature = "rayon")]
 fn bits(view: &FieldView<'_>) -> Vec<u32> {
     let nodes = every_node(&view.shape, 1);
     nodes.map(|n| view.node(n).to_bits()).collect()

@@ -114,15 +114,11 @@ impl Player {
     /// [`PlayError::State`] before the first frame, and on a graphics device.
     pub fn save_state(&self) -> Result<Vec<u8>, PlayError> {
         let last = self.last.ok_or(StateFault::NoFrame)?;
-        let instance = match &self.runner {
-            Runner::Processor(instance) => instance,
-            #[cfg(feature = "gpu")]
-            Runner::Graphics(_) => return Err(StateFault::OnDevice.into()),
-        };
+        let state = self.runner.save_state()?;
         let mut out = STATE_MAGIC.to_vec();
         out.extend_from_slice(&last.number.to_le_bytes());
         out.extend_from_slice(&last.time_secs.to_le_bytes());
-        out.extend_from_slice(&instance.save_state());
+        out.extend_from_slice(&state);
         Ok(out)
     }
 
@@ -132,17 +128,12 @@ impl Player {
     /// # Errors
     /// [`PlayError::State`] where the bytes are no state or one of something else, and on a graphics device.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
-        let instance = match &mut self.runner {
-            Runner::Processor(instance) => instance,
-            #[cfg(feature = "gpu")]
-            Runner::Graphics(_) => return Err(StateFault::OnDevice.into()),
-        };
         let body = bytes.strip_prefix(STATE_MAGIC);
         let (number, body) = body
             .and_then(<[u8]>::split_first_chunk)
             .ok_or(StateFault::Format)?;
         let (time, body) = body.split_first_chunk().ok_or(StateFault::Format)?;
-        instance.restore_state(body).map_err(StateFault::Instance)?;
+        self.runner.restore_state(body)?;
         let number = i64::from_le_bytes(*number);
         let time_secs = f64::from_le_bytes(*time);
         self.last = Some(Moment { number, time_secs });

@@ -1,6 +1,6 @@
 //! Where frames are evaluated: on the processor or on a graphics device, with the same results up to rounding.
 
-use super::{PlayError, RunError};
+use super::{PlayError, RunError, StateFault};
 use crate::deform::{Line, Par};
 use crate::graph::{BoundGraph, Frame, Instance, OutputMesh};
 use crate::io::FrameData;
@@ -82,6 +82,24 @@ impl Runner {
             Self::Processor(instance) => instance.reset(),
             #[cfg(feature = "gpu")]
             Self::Graphics(instances) => instances.reset(),
+        }
+    }
+
+    /// What the frames to come depend on; as [`Instance::save_state`].
+    pub(super) fn save_state(&self) -> Result<Vec<u8>, StateFault> {
+        match self {
+            Self::Processor(instance) => Ok(instance.save_state()),
+            #[cfg(feature = "gpu")]
+            Self::Graphics(_) => Err(StateFault::OnDevice),
+        }
+    }
+
+    /// Brings it back.
+    pub(super) fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateFault> {
+        match self {
+            Self::Processor(instance) => Ok(instance.restore_state(bytes)?),
+            #[cfg(feature = "gpu")]
+            Self::Graphics(_) => Err(StateFault::OnDevice),
         }
     }
 
