@@ -13,12 +13,15 @@ const HOSE: &str = "--eye 0.4,0.4,1.8 --target 0.2,0.25,0 --fov 25";
 const BALL: &str = "--eye 0.4,0.6,1.2 --target 0,0.25,0 --fov 26";
 const TALL: &str = "--eye 0.5,0.8,2 --target 0,0.42,0 --fov 28";
 const CREATURE: &str = "--eye 1.6,0.9,1.2 --target 0,0.42,0 --fov 30";
+const HEAD: &str = "--eye 0.25,0.42,1.5 --target 0,0.22,0 --fov 17";
+/// The head is turned and the hair swings.
+const SHAKEN: &str = "--frames 8 --background white --no-ground";
 /// Frame 54 has the elbow at 140 degrees and the wrist at 120; deformers over time are done at frame 24.
 const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 35] = [
+const PICTURES: [(&str, &[&str]); 37] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -49,6 +52,8 @@ const PICTURES: [(&str, &[&str]); 35] = [
     ("sine", &["sample:ball GRAPH", BALL, DONE]),
     ("masked_transform", &["sample:ball GRAPH", TALL, DONE]),
     ("debug_lines", &["sample:ball GRAPH", TALL, DONE]),
+    ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
+    ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
     (
         "custom_kernels",
         &["sample:arm GRAPH --device gpu", ARM, BENT],

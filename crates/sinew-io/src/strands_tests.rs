@@ -1,10 +1,14 @@
 //! Strands in files: what is written comes back, and other programs' rules hold.
 
-use crate::gltf_write::{FrameInterpolation, GlbOptions, write_glb};
+use crate::gltf_write::{FrameInterpolation, GlbOptions, add_strands, write_glb};
 use crate::obj::write_obj;
 use crate::ply::{PlyEncoding, PlyOptions, write_ply};
+use crate::tressfx::write_tfx_asset;
 use crate::{CachedMesh, FrameCache, FrameData, Surface, read_any, write_npz};
-use sinew_geom::{Attribute, Mesh, Strands, Topology};
+use sinew_geom::{
+    Affine, Attribute, GrowAmount, GrowMaps, GrowSettings, Influences, Joint, LocalTransform, Mesh,
+    Node, Rig, Selection, Strands, Topology, Trs, grow,
+};
 use sinew_testkit::shared_data;
 
 fn hair() -> Mesh {
@@ -121,7 +125,7 @@ fn tressfx_strands_follow_the_bones_beside_them() {
     };
     let asset = read_any(&data.join("hair/Ratboy_mohawk.tfx"));
     let asset = asset.expect("reads").asset;
-    let mesh = asset.merged_strands(&sinew_geom::Selection::All);
+    let mesh = asset.merged_strands(&Selection::All);
     let mesh = mesh.expect("strands");
     mesh.check().expect("arrays fit");
     let strands = mesh.topology.strands().expect("strands");
@@ -164,4 +168,144 @@ fn bones_of_other_strands_are_refused() {
         error.contains("a.tfxbone") && error.contains("2228"),
         "{error}"
     );
+}
+
+/// Three guides of four vertices on joints of a rig of three, and a follower.
+fn bound_hair() -> (Mesh, Rig) {
+    let strands = Strands::new([4; 4]).expect("valid");
+    let strands = strands.with_guides(vec![0, 1, 2, 1]).expect("valid");
+    let point = |i: u8| [f32::from(i), f32::from(i).sqrt(), -0.5];
+    let positions: Vec<[f32; 3]> = (0..16).map(point).collect();
+    let mut mesh = Mesh::new("hair", Topology::from_strands(strands), positions);
+    let rows: [&[(u32, f32)]; 4] = [
+        &[(2, 0.75), (0, 0.25)],
+        &[(2, 1.0)],
+        &[(0, 1.0)],
+        &[(2, 1.0)],
+    ];
+    let rows = (0..16).map(|v| rows[v / 4]);
+    mesh.influences = Some(Influences::from_rows(rows, 3, 0).expect("valid").0);
+    let thickness = (0..16_u8).map(|v| 0.1 + 0.1 * f32::from(v / 4));
+    let thickness = Attribute::Scalar(thickness.collect());
+    mesh.attributes.insert("thickness".into(), thickness);
+    mesh.uvs = vec![(0..16_u8).map(|v| [f32::from(v / 4) * 0.25, 0.5]).collect()];
+    let nodes = ["root", "neck", "head"].map(|name| Node {
+        name: name.into(),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    });
+    let joints = (0..3).map(|node| Joint {
+        node,
+        joint_from_bind: Affine::identity(),
+    });
+    let rig = Rig::new(nodes.into(), joints.collect()).expect("a rig");
+    (mesh, rig)
+}
+
+#[test]
+fn tressfx_files_of_strands_come_back() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("hair.tfx");
+    let (mesh, rig) = bound_hair();
+    let warnings = write_tfx_asset(&path, &mesh, &rig).expect("writes");
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0].message, "1 followers are left out");
+    let asset = read_any(&path).expect("reads").asset;
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    let found = &asset.strands[0];
+    assert_eq!(found.positions, mesh.positions[..12]);
+    assert_eq!(found.topology.strands().map(Strands::len), Some(3));
+    let masses = Attribute::Scalar([0.0, 0.0, 1.0, 1.0].repeat(3));
+    assert_eq!(found.attributes.get("inverse_mass"), Some(&masses));
+    let Some(Attribute::Scalar(thickness)) = found.attributes.get("thickness") else {
+        panic!("thickness");
+    };
+    assert_eq!(thickness[4..8], [0.2; 4]);
+    assert_eq!(found.uvs[0][..], mesh.uvs[0][..12]);
+    let names = |v: usize| -> Vec<(String, f32)> {
+        let row = found.influences.as_ref().expect("bones").row(v);
+        row.map(|(j, w)| (asset.rig.joint_name(j as usize).to_owned(), w))
+            .collect()
+    };
+    assert_eq!(names(3), [("head".into(), 0.75), ("root".into(), 0.25)]);
+    assert_eq!(names(8), [("root".into(), 1.0)]);
+}
+
+#[test]
+fn strands_of_different_lengths_are_no_tressfx_file() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("hair.tfx");
+    let error = write_tfx_asset(&path, &hair(), &Rig::default()).expect_err("refused");
+    assert!(
+        error.to_string().contains("strands of 3 and of 2 vertices"),
+        "{error}"
+    );
+    assert!(!path.exists());
+}
+
+/// Strands go into the file of their character, on its joints; nothing else in it changes.
+#[test]
+fn strands_join_the_file_of_their_character() {
+    let Some(data) = shared_data() else {
+        println!("skipped: no shared data");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("writable");
+    let source = data.join("characters/fox.glb");
+    let read = read_any(&source).expect("reads");
+    let body = read.asset.merged(&Selection::All).expect("a body");
+    let normals = vec![[0.0, 1.0, 0.0]; body.vertex_count()];
+    let settings = GrowSettings {
+        amount: GrowAmount::Strands(200),
+        vertices: 5,
+        ..GrowSettings::default()
+    };
+    let hair = grow(&body, &normals, &GrowMaps::default(), &settings).expect("grows");
+    let path = folder.path().join("furry.glb");
+    let gltf = read.gltf.as_ref().expect("a glTF file");
+    add_strands(&source, gltf, &read.asset.rig, &hair, &path).expect("writes");
+    let with = read_any(&path).expect("reads").asset;
+    assert_eq!(with.meshes.len(), read.asset.meshes.len());
+    assert_eq!(with.meshes[0].positions, read.asset.meshes[0].positions);
+    assert_eq!(with.clips.len(), read.asset.clips.len());
+    let found = with.merged_strands(&Selection::All).expect("strands");
+    assert_eq!(found.topology.strands(), hair.topology.strands());
+    assert_eq!(
+        found.attributes.get("inverse_mass"),
+        hair.attributes.get("inverse_mass")
+    );
+    assert_eq!(found.uvs, hair.uvs);
+    for (a, b) in found.positions.iter().zip(&hair.positions) {
+        let apart = (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
+        assert!(
+            apart <= 1e-4 * 100.0_f32.max(b[0].abs()) / 100.0,
+            "{a:?} {b:?}"
+        );
+    }
+    let rows = |mesh: &Mesh, rig: &Rig, v: usize| -> Vec<(String, f32)> {
+        let influences = mesh.influences.as_ref().expect("weights");
+        let row = influences.row(v);
+        let mut row: Vec<_> = row
+            .map(|(j, w)| (rig.joint_name(j as usize).to_owned(), w))
+            .collect();
+        row.sort_by(|a, b| a.0.cmp(&b.0));
+        row
+    };
+    for v in (0..hair.positions.len()).step_by(7) {
+        let (a, b) = (rows(&found, &with.rig, v), rows(&hair, &read.asset.rig, v));
+        assert_eq!(a.len(), b.len());
+        for (a, b) in a.iter().zip(&b) {
+            assert_eq!(a.0, b.0);
+            assert!((a.1 - b.1).abs() < 1e-6);
+        }
+    }
+    // The bind pose of each joint is the body's.
+    let joint = found.influences.as_ref().expect("weights").joints()[0] as usize;
+    let name = with.rig.joint_name(joint);
+    let of_body = read.asset.rig.find_joint(name).expect("the body's");
+    let difference = with.rig.joints()[joint].joint_from_bind.linear
+        - read.asset.rig.joints()[of_body].joint_from_bind.linear;
+    assert!(difference.norm() < 1e-4, "{difference}");
 }

@@ -5,7 +5,7 @@ mod common;
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::sdf::FieldWords;
 use sinew::deform::{Par, Phase};
-use sinew::geom::{Mesh, Strands, Topology};
+use sinew::geom::{Mesh, Strands, Topology, Vec3};
 use sinew::graph::{
     BindError, BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile,
 };
@@ -229,6 +229,179 @@ fn what_does_not_fit_is_told() {
         found.contains("input 'colliders' of 'sim' takes a field, but 'body' is a mesh"),
         "{found}"
     );
+}
+
+/// Followers beside the guides collide as guides do; without their collision they are laid into the ball.
+#[test]
+fn guides_and_followers_are_both_corrected() {
+    let mut hair = hair(4, 20);
+    let guides = hair.topology.strands().expect("strands").clone();
+    let (all, positions) =
+        sinew::deform::hair_sim::place_followers(&guides, &hair.positions, 3, 0.05, 0.5, 1)
+            .expect("places");
+    hair.topology = Arc::new(Topology::from_strands(all.clone()));
+    hair.positions = positions;
+    let deepest = |followers: bool, more: &str| {
+        let text = document(BALL, &format!(r#""colliders": "ball"{more}"#));
+        let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
+        let mut instance = graph.instance().expect("on the processor");
+        let found = run(&mut instance, 0..90, Par::Seq);
+        let of_that_sort = (0..all.len()).filter(|s| all.is_guide(*s) != followers);
+        let vertices = of_that_sort.flat_map(|s| all.range(s).skip(2));
+        let depth = |v: usize| {
+            let [x, y, z] = found[v];
+            0.3 - (x * x + (y - 0.5).powi(2) + z * z).sqrt()
+        };
+        vertices.map(depth).fold(f32::NEG_INFINITY, f32::max)
+    };
+    for followers in [false, true] {
+        let depth = deepest(followers, "");
+        assert!(depth < 2e-3, "followers {followers}: {depth} deep");
+    }
+    let depth = deepest(true, r#", "collide_followers": false"#);
+    assert!(depth > 0.01, "they would be {depth} deep");
+}
+
+/// A ball on one joint: what moves with the grid's joint is not built again, what moves in it is.
+#[test]
+fn a_field_is_built_again_only_where_its_mesh_moved() {
+    let ball = Arc::new(Character::from_asset(
+        sinew_samples::ball().expect("a ball"),
+    ));
+    let words = |follow: &str, frames: std::ops::Range<i64>| -> Vec<Vec<u32>> {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
+ "nodes": {{"skin": {{"node": "skin", "mesh": "body", "pose": "pose"}},
+  "field": {{"node": "sdf", "mesh": "skin", "pose": "pose", "cells": 24{follow}}}}}, "outputs": {{"field": "field"}}}}"#
+        );
+        let document = Document::from_text("ball.json", text, "");
+        let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
+        let cast = Cast::assemble(ball.clone(), &plan, &document.folder).expect("assembles");
+        let graph = cast.bind(&plan, &[]).expect("binds");
+        let runner = Runner::processor(&graph).expect("on the processor");
+        let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
+        frames
+            .map(|n| {
+                player.advance(n).expect("plays");
+                let Runner::Processor(instance) = player.runner() else {
+                    panic!("on the processor")
+                };
+                instance.field_output("field").expect("a field").to_vec()
+            })
+            .collect()
+    };
+    // The frame that the field lives in is words 1 to 13; the rest is the grid.
+    let grid = |words: &[u32]| words[14..].to_vec();
+    let followed = words(r#", "follow": "center""#, 0..6);
+    for (n, w) in followed.iter().enumerate().skip(1) {
+        assert_eq!(grid(w), grid(&followed[0]), "frame {n}: the same bits");
+        assert_ne!(w[1..14], followed[n - 1][1..14], "frame {n}: it moves");
+    }
+    let free = words("", 0..6);
+    for n in 1..6 {
+        assert_ne!(grid(&free[n]), grid(&free[n - 1]), "frame {n}");
+        assert_eq!(
+            free[n][1..14],
+            free[0][1..14],
+            "frame {n}: it stays in the scene"
+        );
+    }
+    // Both say the same about the same places.
+    let centre = |n: i64| {
+        let [x, y, z] = ball_centre(&ball, n);
+        Vec3::new(x, y, z)
+    };
+    for n in [1, 5] {
+        for words in [&followed[n], &free[n]] {
+            let field = FieldCollider::new(FieldWords::read(words)).expect("built");
+            for offset in [Vec3::new(0.0, 0.25, 0.0), Vec3::new(0.15, 0.0, 0.1)] {
+                let p = field.placement().inverse_point(centre(n as i64) + offset);
+                let expected = offset.norm() - 0.25;
+                let found = field.distance(p.into());
+                assert!(
+                    (found - expected).abs() < 0.01,
+                    "frame {n}: {found} for {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// The middle of the ball's skinned vertices.
+fn ball_centre(ball: &Arc<Character>, number: i64) -> [f32; 3] {
+    let document = Document::of_character(ball);
+    let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
+    let cast = Cast::assemble(ball.clone(), &plan, &document.folder).expect("assembles");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let runner = Runner::processor(&graph).expect("on the processor");
+    let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
+    // The clip's dent would move it.
+    player.advance(number).expect("plays");
+    let Runner::Processor(instance) = player.runner() else {
+        panic!("on the processor")
+    };
+    let p = instance.mesh_output("body").expect("a body").positions;
+    let bounds = sinew::geom::bounds(p).expect("vertices");
+    std::array::from_fn(|c| (bounds.0[c] + bounds.1[c]) / 2.0)
+}
+
+/// A collision mesh in a file of its own, with bones of its own names, follows the character's joints.
+#[test]
+fn a_collider_comes_in_a_file_of_its_own() {
+    let folder = tempfile::tempdir().expect("writable");
+    let (bones, mesh) = tetrahedron("head");
+    std::fs::write(folder.path().join("skull.tfxmesh"), mesh + &bones).expect("writes");
+    let text = r#"{"sinew": "1.0",
+ "inputs": {"pose": {"type": "pose"}, "skull": {"type": "mesh", "file": "skull.tfxmesh", "joints": "pose"}},
+ "nodes": {"skin": {"node": "skin", "mesh": "skull", "pose": "pose"}, "field": {"node": "sdf", "mesh": "skin", "cells": 20}},
+ "outputs": {"field": "field", "skull": "skin"}}"#;
+    let head = Arc::new(Character::from_asset(
+        sinew_samples::head().expect("a head"),
+    ));
+    let document = Document::from_text("skull.json", text, folder.path());
+    let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
+    let cast = Cast::assemble(head, &plan, &document.folder).expect("assembles");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let runner = Runner::processor(&graph).expect("on the processor");
+    let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
+    let mut places = Vec::new();
+    for n in [0, 8] {
+        player.advance(n).expect("plays");
+        let Runner::Processor(instance) = player.runner() else {
+            panic!("on the processor")
+        };
+        let p = instance.mesh_output("skull").expect("a mesh").positions;
+        let middle: [f32; 3] = std::array::from_fn(|c| p.iter().map(|p| p[c]).sum::<f32>() / 4.0);
+        let words = instance.field_output("field").expect("a field");
+        let field = FieldCollider::new(FieldWords::read(words)).expect("built");
+        let distance =
+            |p: [f32; 3]| field.distance(field.placement().inverse_point(p.into()).into());
+        assert!(distance(middle) < -0.01, "inside at frame {n}");
+        for corner in p {
+            assert!(
+                distance(*corner).abs() < 0.01,
+                "on the surface at frame {n}"
+            );
+        }
+        places.push(p.to_vec());
+    }
+    assert_ne!(places[0], places[1], "it follows the head");
+}
+
+/// A `.tfxmesh` of one tetrahedron on one bone, without its head: what its tables hold.
+fn tetrahedron(bone: &str) -> (String, String) {
+    let corners = [
+        [0.0, 0.42, 0.0],
+        [0.1, 0.25, 0.1],
+        [-0.1, 0.25, 0.1],
+        [0.0, 0.25, -0.12],
+    ];
+    let mut mesh = format!("numOfBones 1\n# bone index, bone name\n0 {bone}\nnumOfVertices 4\n");
+    for (i, [x, y, z]) in corners.into_iter().enumerate() {
+        mesh += &format!("{i} {x} {y} {z} 0 1 0 0 -1 -1 -1 1 0 0 0\n");
+    }
+    let triangles = "numOfTriangles 4\n0 0 2 1\n1 0 1 3\n2 0 3 2\n3 1 2 3\n".to_owned();
+    (triangles, mesh)
 }
 
 /// Seconds of the head shake that are simulated; the issue's ten with `SINEW_HAIR_SECS=10`.

@@ -567,7 +567,9 @@ mod graphics {
 /// A solver sees every frame on the way; nodes that remember nothing are asked for one.
 #[test]
 fn solvers_are_played_up_to_the_frame() {
-    let head = Arc::new(Character::from_asset(sinew_samples::head().expect("a head")));
+    let head = Arc::new(Character::from_asset(
+        sinew_samples::head().expect("a head"),
+    ));
     let text = r#"{"sinew": "1.0",
  "inputs": {"pose": {"type": "pose"}, "hair": {"type": "strands"}},
  "nodes": {"sim": {"node": "hair_sim", "strands": "hair", "pose": "pose"}}, "outputs": {"hair": "sim"}}"#;
@@ -586,7 +588,11 @@ fn solvers_are_played_up_to_the_frame() {
         let Runner::Processor(instance) = p.runner() else {
             panic!("on the processor")
         };
-        instance.mesh_output("hair").expect("hair").positions.to_vec()
+        instance
+            .mesh_output("hair")
+            .expect("hair")
+            .positions
+            .to_vec()
     };
     let back = shape(&played);
     let mut other = player(&head, &Document::from_text("hair.json", text, ""));

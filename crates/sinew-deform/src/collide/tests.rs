@@ -200,6 +200,42 @@ fn no_vertex_and_no_segment_is_left_in_a_solid() {
     }
 }
 
+/// The skin is inside its own field's margin: vertices that sit on it stay there.
+#[test]
+fn the_first_vertices_of_a_strand_are_exempt() {
+    let ball = Capsule {
+        ends: [[0.0; 3]; 2],
+        radii: [0.1; 2],
+    };
+    // Along the surface, just below it, with its root on the pole.
+    let strands = Strands::new([6]).expect("valid");
+    let authored: Vec<[f32; 3]> = (0..6).map(|i| [0.01 * i as f32, 0.097, 0.0]).collect();
+    for exempt in [0, 1, 2, 4] {
+        let mut points = authored.clone();
+        CollideJob {
+            strands: &strands,
+            settings: &CollideSettings {
+                exempt,
+                iterations: 4,
+            },
+            colliders: &[Collider::still(&ball)],
+            contacts: &[contact(0.0, 0.0)],
+            previous: None,
+            positions: &mut points,
+            scratch: &mut CollideScratch::new(&strands, 1),
+            par: Par::Seq,
+        }
+        .run();
+        assert_eq!(points[..exempt], authored[..exempt], "{exempt} stay");
+        // One behind the last that stays may be out of reach.
+        for (i, &p) in points.iter().enumerate().skip(exempt + 1) {
+            let d = distance_of(&ball, p.into());
+            assert!(d > -2e-3, "vertex {i} of {exempt} exempt is {d} deep");
+        }
+        assert_ne!(points[exempt..], authored[exempt..], "the others move");
+    }
+}
+
 #[test]
 fn pockets_are_left_with_all_of_the_strand() {
     let (half, center) = ([0.12, 0.1, 0.12], [0.0, 0.1, 0.0]);

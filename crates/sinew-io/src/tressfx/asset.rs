@@ -113,7 +113,12 @@ fn influences(
 /// As [`write_tfx`] and [`write_tfx_bones`]; [`IoError::Unsupported`] where strands have different numbers of vertices.
 pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning>, IoError> {
     let Some(strands) = mesh.topology.strands().filter(|s| !s.is_empty()) else {
-        return Err(malformed(path, "strands", "a mesh without strands", "strands"));
+        return Err(malformed(
+            path,
+            "strands",
+            "a mesh without strands",
+            "strands",
+        ));
     };
     let mut warnings = Vec::new();
     let guides: Vec<Range<usize>> = strands.guide_strands().map(|s| strands.range(s)).collect();
@@ -134,7 +139,8 @@ pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warnin
     if let Some(influences) = &mesh.influences {
         let (bones, cut) = bones_of(influences, &guides, rig);
         if cut > 0 {
-            let message = format!("{cut} strands follow more than four joints; the four strongest are kept");
+            let message =
+                format!("{cut} strands follow more than four joints; the four strongest are kept");
             warnings.push(warning("joint_weights", message));
         }
         write_tfx_bones(&path.with_extension("tfxbone"), &bones)?;
@@ -155,11 +161,18 @@ fn file_of(mesh: &Mesh, guides: &[Range<usize>]) -> TfxStrands {
         [x, y, z, masses.map_or(pinned, |m| m[v])]
     };
     let of_roots = |uvs: &Vec<[f32; 2]>| guides.iter().map(|g| uvs[g.start]).collect();
-    let uvs = mesh.uvs.first().filter(|uv| uv.len() == mesh.positions.len());
+    let uvs = mesh
+        .uvs
+        .first()
+        .filter(|uv| uv.len() == mesh.positions.len());
     TfxStrands {
         version: 4.0,
         vertices_per_strand: each,
-        vertices: guides.iter().flat_map(|g| g.clone().zip(0..)).map(vertex).collect(),
+        vertices: guides
+            .iter()
+            .flat_map(|g| g.clone().zip(0..))
+            .map(vertex)
+            .collect(),
         root_uvs: uvs.map(of_roots),
         thickness: scalar("thickness").map(|t| guides.iter().map(|g| t[g.start]).collect()),
         ..TfxStrands::default()
@@ -176,11 +189,17 @@ fn bones_of(influences: &Influences, guides: &[Range<usize>], rig: &Rig) -> (Tfx
     used.dedup();
     let mut cut = 0;
     let strands = guides.iter().map(|g| {
-        let mut out = [BoneWeight { bone: -1, weight: 0.0 }; 4];
+        let mut out = [BoneWeight {
+            bone: -1,
+            weight: 0.0,
+        }; 4];
         let row = influences.row(g.start);
         cut += usize::from(row.len() > out.len());
         for (slot, (joint, weight)) in out.iter_mut().zip(row) {
-            let bone = used.binary_search(&joint).ok().and_then(|b| i32::try_from(b).ok());
+            let bone = used
+                .binary_search(&joint)
+                .ok()
+                .and_then(|b| i32::try_from(b).ok());
             *slot = BoneWeight {
                 bone: bone.unwrap_or(-1),
                 weight,

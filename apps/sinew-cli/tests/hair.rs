@@ -1,0 +1,252 @@
+//! `sinew hair` and `sinew field` as their users meet them.
+
+mod common;
+
+use common::{Place, said};
+use sinew::geom::{Selection, Strands};
+use sinew::io::{read_any, read_png};
+
+#[track_caller]
+fn ran(o: &std::process::Output) {
+    assert_eq!(o.status.code(), Some(0), "{}", said(o));
+}
+
+#[test]
+fn hair_grows_into_every_format_and_is_simulated() {
+    let p = Place::new();
+    let out = p.sinew(&[
+        "hair",
+        "grow",
+        "sample:head",
+        "--density",
+        "scalp",
+        "--comb",
+        "comb",
+        "--count",
+        "60",
+        "--length",
+        "0.1",
+        "--vertices",
+        "8",
+        "--curl",
+        "0.004",
+        "-o",
+        "h.tfx",
+        "-o",
+        "h.glb",
+        "-o",
+        "h.ply",
+        "-o",
+        "h.obj",
+        "-o",
+        "h.npz",
+    ]);
+    ran(&out);
+    assert!(
+        said(&out).contains("60 strands of 8 vertices"),
+        "{}",
+        said(&out)
+    );
+    for name in ["h.tfx", "h.tfxbone", "h.glb", "h.ply", "h.obj", "h.npz"] {
+        assert!(p.path(name).is_file(), "{name}");
+    }
+    for name in ["h.tfx", "h.glb"] {
+        let hair = read_any(&p.path(name)).expect("reads").asset;
+        let hair = hair.merged_strands(&Selection::All).expect("strands");
+        assert_eq!(
+            hair.topology.strands().map(Strands::len),
+            Some(60),
+            "{name}"
+        );
+    }
+    p.put(
+        "hair.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands", "file": "h.tfx", "joints": "pose"}},
+ "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}, "field": {"node": "sdf", "mesh": "skin", "cells": 40},
+  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field"}},
+ "outputs": {"hair": "sim", "body": "skin", "field": "field"}}"#,
+    );
+    ran(&p.sinew(&[
+        "run",
+        "sample:head",
+        "-g",
+        "hair.json",
+        "--frames",
+        "0-3",
+        "-o",
+        "sim.glb",
+        "-o",
+        "sim.npz",
+    ]));
+    let moved = read_any(&p.path("sim.glb")).expect("reads").asset;
+    let strands = &moved.strands[0];
+    assert_eq!(strands.morph_targets.len(), 3);
+    // One frame alone is the same as that frame in play.
+    ran(&p.sinew(&[
+        "run",
+        "sample:head",
+        "-g",
+        "hair.json",
+        "--frames",
+        "3",
+        "-o",
+        "third.glb",
+    ]));
+    let third = read_any(&p.path("third.glb")).expect("reads").asset;
+    let target = &strands.morph_targets[2];
+    let mut expected = strands.positions.clone();
+    for (&v, d) in target.vertices.iter().zip(&target.positions) {
+        expected[v as usize] = std::array::from_fn(|c| strands.positions[v as usize][c] + d[c]);
+    }
+    for (a, b) in third.strands[0].positions.iter().zip(&expected) {
+        let apart = (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-6, "{a:?} {b:?}");
+    }
+    ran(&p.sinew(&[
+        "field",
+        "sample:head",
+        "-g",
+        "hair.json",
+        "--frame",
+        "2",
+        "-o",
+        "slice.png",
+        "--size",
+        "64",
+    ]));
+}
+
+#[test]
+fn hair_that_cannot_grow_says_why() {
+    let p = Place::new();
+    for (arguments, code, message) in [
+        (
+            &["--density", "scalpp"][..],
+            2,
+            "has no scalar attribute 'scalpp'; it has scalp",
+        ),
+        (
+            &["--comb", "scalp"],
+            2,
+            "has no vector attribute 'scalp'; it has comb",
+        ),
+        (
+            &["--vertices", "1"],
+            5,
+            "the number of vertices of a strand is 1, expected 2 to 4096",
+        ),
+        (&["--length", "-1"], 2, "unexpected argument"),
+        (&["--mesh", "body"], 2, "match 'body'"),
+        (&["-o", "h.fbx"], 2, "known are .glb, .tfx"),
+    ] {
+        let all = [&["hair", "grow", "sample:head", "-o", "h.ply"], arguments].concat();
+        let out = p.sinew(&all);
+        assert_eq!(
+            out.status.code(),
+            Some(code),
+            "{arguments:?} {}",
+            said(&out)
+        );
+        assert!(said(&out).contains(message), "{arguments:?} {}", said(&out));
+        assert!(!p.path("h.ply").exists());
+    }
+    // Formats that cannot hold it.
+    let out = p.sinew(&[
+        "hair",
+        "grow",
+        "sample:head",
+        "--vertices",
+        "10",
+        "-o",
+        "h.tfx",
+    ]);
+    assert_eq!(out.status.code(), Some(6), "{}", said(&out));
+    assert!(said(&out).contains("4, 8, 16, 32 and 64"), "{}", said(&out));
+}
+
+#[test]
+fn fields_are_drawn_and_turned_into_surfaces() {
+    let p = Place::new();
+    let out = p.sinew(&[
+        "field",
+        "sample:ball",
+        "--cells",
+        "30",
+        "-o",
+        "slice.png",
+        "-o",
+        "ball.ply",
+        "--size",
+        "120",
+    ]);
+    ran(&out);
+    assert!(
+        said(&out).contains("bricks hold distances"),
+        "{}",
+        said(&out)
+    );
+    let picture = read_png(&p.path("slice.png")).expect("a picture");
+    assert_eq!(picture.width().max(picture.height()), 120);
+    // The middle of the ball is blue, a corner red.
+    let (w, h) = (picture.width(), picture.height());
+    let at = |x: usize, y: usize| picture.pixels()[y * w + x];
+    assert!(
+        at(w / 2, h / 2 + 3)[2] > at(w / 2, h / 2 + 3)[0],
+        "blue inside"
+    );
+    assert!(at(2, 2)[0] > at(2, 2)[2], "red outside");
+    // The ball of 0.25 m in its first frame; a level of 0.05 m is one of 0.3 m.
+    let radius = |name: &str| {
+        let ball = read_any(&p.path(name)).expect("reads").asset;
+        let points = &ball.meshes[0].positions;
+        let n = points.len() as f32;
+        let middle: [f32; 3] =
+            std::array::from_fn(|c| points.iter().map(|p| p[c]).sum::<f32>() / n);
+        let far = |p: &[f32; 3]| {
+            (0..3)
+                .map(|c| (p[c] - middle[c]).powi(2))
+                .sum::<f32>()
+                .sqrt()
+        };
+        points.iter().map(far).sum::<f32>() / n
+    };
+    assert!(
+        (radius("ball.ply") - 0.25).abs() < 0.002,
+        "{}",
+        radius("ball.ply")
+    );
+    ran(&p.sinew(&[
+        "field",
+        "sample:ball",
+        "--cells",
+        "30",
+        "--level",
+        "0.05",
+        "-o",
+        "more.ply",
+    ]));
+    assert!(
+        (radius("more.ply") - 0.30).abs() < 0.003,
+        "{}",
+        radius("more.ply")
+    );
+    for (arguments, code, message) in [
+        (&["--level", "9", "-o", "x.ply"][..], 6, "nowhere 9"),
+        (&["--at", "2", "-o", "x.png"], 2, "expected 0 to 1"),
+        (&["-o", "x.exr"], 2, ".png (a slice)"),
+        (
+            &["-g", "shift.json", "-o", "x.png"],
+            5,
+            "no field among its outputs",
+        ),
+    ] {
+        let out = p.sinew(&[&["field", "sample:ball"], arguments].concat());
+        assert_eq!(
+            out.status.code(),
+            Some(code),
+            "{arguments:?} {}",
+            said(&out)
+        );
+        assert!(said(&out).contains(message), "{arguments:?} {}", said(&out));
+    }
+}
