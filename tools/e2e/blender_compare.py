@@ -1,11 +1,13 @@
 """Compares what Blender shows of an animated GLB with the positions in an NPZ.
 
-usage: python blender_compare.py FILE.glb FILE.npz [--fps 30] [--tolerance 1e-5]
+usage: python blender_compare.py FILE.glb FILE.npz [--fps 30] [--tolerance 1e-5] [--mesh NAME]
 
 Imports the GLB into Blender's Python module, evaluates its meshes at the first, the middle and the last
 frame of the NPZ (`positions` [frames, vertices, 3], `times` [frames] in seconds, `indices`) and measures the
 largest distance between vertices. Exit status 1 where it exceeds the tolerance, a fraction of the diagonal
 of the positions' bounding box.
+
+With --mesh only the node of that name is compared. Strands (`strand_offsets`) must have become as many edges, too.
 
 Blender's importer keeps the order of vertices within a primitive and of primitives within a mesh, but leaves
 out vertices that no triangle uses; so do we, with the help of `indices`.
@@ -40,14 +42,14 @@ def mesh_nodes(path):
     return found
 
 
-def import_objects(path, fps):
+def import_objects(path, fps, only):
     """Blender's objects for the mesh nodes, in file order."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     # Key times become frames with the rate that is set before importing.
     bpy.context.scene.render.fps = fps
     bpy.context.scene.render.fps_base = 1.0
     bpy.ops.import_scene.gltf(filepath=str(path), merge_vertices=False)
-    nodes = mesh_nodes(path)
+    nodes = [n for n in mesh_nodes(path) if only is None or n[0] == only]
     meshes = [o for o in bpy.context.scene.objects if o.type == "MESH"]
     by_name = {o.name: o for o in meshes}
     if len({n for n, _ in nodes}) == len(nodes) and all(n in by_name for n, _ in nodes):
@@ -78,7 +80,7 @@ def evaluate(objects, frame):
 
 def used_vertices(archive, count):
     """Which vertices some triangle uses, in rising order."""
-    if "indices" not in archive:
+    if "indices" not in archive or "strand_offsets" in archive:
         return np.arange(count)
     return np.unique(archive["indices"].reshape(-1))
 
@@ -89,6 +91,7 @@ def main():
     parser.add_argument("npz", type=Path)
     parser.add_argument("--fps", type=int, default=30)
     parser.add_argument("--tolerance", type=float, default=1e-5)
+    parser.add_argument("--mesh")
     options = parser.parse_args()
 
     archive = np.load(options.npz)
@@ -99,7 +102,12 @@ def main():
     used = used_vertices(archive, positions.shape[1])
     expected = positions[:, used]
     diagonal = float(np.linalg.norm(np.ptp(positions[:, used].reshape(-1, 3), axis=0)))
-    objects = import_objects(options.glb, options.fps)
+    objects = import_objects(options.glb, options.fps, options.mesh)
+    if "strand_offsets" in archive:
+        segments = positions.shape[1] - (len(archive["strand_offsets"]) - 1)
+        edges = sum(len(o.data.edges) for o in objects)
+        if edges != segments:
+            sys.exit(f"{options.glb}: Blender has {edges} edges, the strands {segments} segments")
 
     worst = 0.0
     for k in sorted({0, len(frames) // 2, len(frames) - 1}):

@@ -37,7 +37,7 @@ quietly() {
 
 compare() {
   local log status=0
-  log=$("$PYTHON" tools/e2e/blender_compare.py "$1" "$2" 2>&1) || status=$?
+  log=$("$PYTHON" tools/e2e/blender_compare.py "$@" 2>&1) || status=$?
   # Blender's own messages are of use only where something went wrong.
   if [ "$status" -eq 0 ]; then grep -E 'frame |worst ' <<<"$log" || true; else echo "$log"; fi
   return "$status"
@@ -141,6 +141,24 @@ if [ -d "$characters" ]; then
   silhouette mh_male_ge53 51 0,1.0,4.5 0,0.85,0 30
   silhouette kaykit_knight 10 2,2,5 0,1.2,0 40
   silhouette fox 12 180,100,220 0,40,-10 35
+else
+  echo "skipped: $characters is not there"
+fi
+
+echo "-- hair: lines in Blender, simulated and skinned"
+strands='"pose": {"type": "pose"}, "hair": {"type": "strands"}'
+echo "{\"sinew\": \"1.0\", \"inputs\": {$strands}, \"outputs\": {\"hair\": \"sim\"},
+  \"nodes\": {\"sim\": {\"node\": \"hair_sim\", \"strands\": \"hair\", \"pose\": \"pose\"}}}" >"$out/swing.json"
+echo "{\"sinew\": \"1.0\", \"inputs\": {$strands}, \"outputs\": {\"hair\": \"skin\"},
+  \"nodes\": {\"skin\": {\"node\": \"skin\", \"mesh\": \"hair\", \"pose\": \"pose\"}}}" >"$out/follow.json"
+quietly "$SINEW" run sample:head --graph "$out/swing.json" --frames 0-30/3 -o "$out/swing.glb" -o "$out/swing.npz" || fail "hair swings"
+node tools/e2e/validate_glb.cjs "$out/swing.glb" || fail "validator: swing.glb"
+compare "$out/swing.glb" "$out/swing.npz" || fail "Blender: swinging hair"
+if [ -d "$characters" ]; then
+  quietly "$SINEW" hair grow "$characters/fox.glb" --count 400 --length 9 --vertices 8 -o "$out/furry.glb" || fail "fur grows"
+  node tools/e2e/validate_glb.cjs "$out/furry.glb" || fail "validator: furry.glb"
+  quietly "$SINEW" run "$out/furry.glb" --graph "$out/follow.json" --frames 0-20/5 -o "$out/furry.npz" || fail "fur follows"
+  compare "$out/furry.glb" "$out/furry.npz" --mesh hair || fail "Blender: fur follows the fox"
 else
   echo "skipped: $characters is not there"
 fi

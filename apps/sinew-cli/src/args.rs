@@ -276,7 +276,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Any file that Sinew reads.
+    /// Any file that Sinew reads, or a built-in sample.
     pub(crate) file: PathBuf,
     /// As JSON.
     #[arg(long)]

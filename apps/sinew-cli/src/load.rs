@@ -10,12 +10,18 @@ use std::sync::Arc;
 
 /// A file, or a built-in sample: `sample:NAME`.
 pub(crate) fn character(path: &Path, talk: &Talk) -> Outcome<Arc<Character>> {
-    if let Some(name) = path.to_str().and_then(|p| p.strip_prefix("sample:")) {
-        return sample(name).map(Arc::new);
+    if let Some(made) = built_in(path) {
+        return made.map(Arc::new);
     }
     let character = Character::load(path)?;
     show_warnings(&character, talk);
     Ok(Arc::new(character))
+}
+
+/// The built-in sample that `sample:NAME` names.
+pub(crate) fn built_in(path: &Path) -> Option<Outcome<Character>> {
+    let name = path.to_str()?.strip_prefix("sample:")?;
+    Some(sample(name))
 }
 
 fn sample(name: &str) -> Outcome<Character> {

@@ -90,7 +90,7 @@ fn document(args: &FieldArgs, character: &Character) -> Outcome<Document> {
     };
     let text = format!(
         r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
- "nodes": {{{nodes} "field": {{"node": "sdf", "mesh": "{mesh}", "cells": {}}}}}, "outputs": {{"field": "field"}}}}"#,
+ "nodes": {{{nodes} "field": {{"node": "sdf", "mesh": "{mesh}", "cells": {}, "sign": "winding_number"}}}}, "outputs": {{"field": "field"}}}}"#,
         args.cells
     );
     let name = format!("{} (field of its meshes)", character.path.display());

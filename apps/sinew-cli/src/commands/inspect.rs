@@ -24,11 +24,14 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
             let plan = load::compile(&load::document(&args.file)?, talk)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }
-        _ => {
-            let file = read_any(&args.file).map_err(Failure::input)?;
-            let looks = file.gltf.as_ref().map(read_appearance).transpose();
-            asset_report(&file.asset, looks.map_err(Failure::input)?.as_ref())
-        }
+        _ => match load::built_in(&args.file) {
+            Some(made) => asset_report(&made?.asset, None),
+            None => {
+                let file = read_any(&args.file).map_err(Failure::input)?;
+                let looks = file.gltf.as_ref().map(read_appearance).transpose();
+                asset_report(&file.asset, looks.map_err(Failure::input)?.as_ref())
+            }
+        },
     };
     if args.json {
         print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
