@@ -80,6 +80,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &skin::DESC,
     &sdf::DESC,
     &solids::DESC,
+    &collide::DESC,
     &hair_sim::DESC,
     &smooth::DESC,
     &delta_mush::DESC,

@@ -4,7 +4,7 @@ mod common;
 
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::sdf::FieldWords;
-use sinew::deform::{Par, Phase};
+use sinew::deform::{Par, ParameterValue, Phase};
 use sinew::geom::{Mesh, Strands, Topology, Vec3};
 use sinew::graph::{
     BindError, BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile,
@@ -484,4 +484,51 @@ fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
     );
     assert!(deepest < 0.1 * cell, "{} cells deep", deepest / cell);
     assert!(stretch < 0.01, "stretched by {stretch}");
+}
+
+/// The node against the job, with state: the same places, and nothing passes through a thin wall that is moved over hair in one frame.
+#[test]
+fn strands_that_something_else_moves_are_kept_out() {
+    let hair = hair(3, 16);
+    let text = r#"{"sinew": "1.0", "inputs": {"hair": {"type": "strands"}},
+ "parameters": {"shift": {"type": "float", "default": 0, "min": 0, "max": 1}},
+ "nodes": {"ball": {"node": "solids", "capsules": [{"from": [0, 0.9, 0], "to": [0, 0.9, 0], "radius": 0.1}]},
+  "moved": {"node": "transform", "mesh": "hair", "transform": {"translation": [1, 0, 0]}, "weight": "$shift"},
+  "out": {"node": "collide", "strands": "moved", "colliders": "ball", "margins": [0.01], "exempt": 1}}, "outputs": {"hair": "out"}}"#;
+    let graph = bind(text, &hair, &meshes::cube()).expect("binds");
+    let strands = hair.topology.strands().expect("strands");
+    let mut instance = graph.instance().expect("on the processor");
+    let depth = |p: &[f32; 3]| 0.11 - (p[0] * p[0] + (p[1] - 0.9).powi(2) + p[2] * p[2]).sqrt();
+    for (number, shift) in [0.0, 0.05, 0.4].into_iter().enumerate() {
+        instance
+            .set_parameter("shift", &ParameterValue::Float(shift))
+            .expect("a parameter");
+        let found = run(&mut instance, number as u32..number as u32 + 1, Par::Seq);
+        for range in strands.ranges() {
+            for v in range.start + 1..range.end {
+                assert!(
+                    depth(&found[v]) < 1e-3,
+                    "frame {number}, vertex {v}: {}",
+                    depth(&found[v])
+                );
+                let length = |p: &[[f32; 3]]| (Vec3::from(p[v]) - Vec3::from(p[v - 1])).norm();
+                assert!((length(&found) - length(&hair.positions)).abs() < 1e-5);
+            }
+            let root = hair.positions[range.start];
+            assert!(
+                (found[range.start][0] - root[0] - shift as f32).abs() < 1e-6,
+                "roots stay"
+            );
+        }
+    }
+    // A state goes on with the same bits.
+    let state = instance.save_state();
+    let on = run(&mut instance, 3..5, Par::Seq);
+    let mut other = graph.instance().expect("on the processor");
+    other
+        .set_parameter("shift", &ParameterValue::Float(0.4))
+        .expect("a parameter");
+    other.restore_state(&state).expect("its own");
+    assert_eq!(run(&mut other, 3..5, Par::Seq), on);
+    assert!(other.restore_state(&state[..state.len() - 3]).is_err());
 }

@@ -46,6 +46,14 @@ impl CollideScratch {
             longest,
         }
     }
+    /// Makes room for this many contacts; allocates only for more than ever before.
+    pub(crate) fn make_room(&mut self, contacts: usize) {
+        self.placements.resize(contacts, Placement::default());
+    }
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.vertices) + size_of_val(&*self.placements)
+    }
     /// How many contacts there is room for.
     pub(crate) fn contacts(&self) -> usize {
         self.placements.len()

@@ -6,7 +6,9 @@ mod contact;
 mod field;
 mod job;
 mod motion;
+mod node;
 mod placed;
+mod ports;
 mod response;
 mod shape;
 #[cfg(test)]
@@ -21,6 +23,7 @@ pub(crate) use job::{CHUNK, collide_strand};
 pub use job::{CollideJob, CollideScratch, CollideSettings};
 pub(crate) use motion::turn;
 pub use motion::{Rigid, RigidMotion};
+pub use node::DESC;
 pub use placed::{Collider, Contact};
 pub(crate) use placed::{Placement, Solids, unit_or};
 pub use response::{GradientMode, documented_gradient, documented_response};

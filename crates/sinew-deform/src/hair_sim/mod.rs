@@ -27,3 +27,4 @@ pub use job::{HairError, HairJob};
 pub use node::{DESC, MAX_COLLIDERS};
 pub use settings::HairSettings;
 pub use state::{HairState, HairStateError};
+pub(crate) use strands_out::write_tangents;

@@ -1,0 +1,176 @@
+//! Fields at the ports of a node: which there are, how much room and friction each has, where each was in the frame before.
+
+use super::field::FieldCollider;
+use super::motion::Rigid;
+use super::placed::{Collider, Contact};
+use crate::sdf::FieldWords;
+use crate::{BindContext, InputValue, Inputs, NodeError, ParameterDesc, PortDesc, PortType};
+use arrayvec::ArrayVec;
+use sinew_geom::Quat;
+
+/// Most colliders of one hair.
+pub(crate) const MAX_COLLIDERS: usize = 8;
+
+/// The ports of all colliders: a list in documents.
+pub(crate) const PORTS: [PortDesc; MAX_COLLIDERS] = [
+    PortDesc::optional(
+        "colliders",
+        PortType::Field,
+        "Fields that the hair stays out of: one, or a list of up to eight.",
+    )
+    .first_of_list(7),
+    port("colliders_2"),
+    port("colliders_3"),
+    port("colliders_4"),
+    port("colliders_5"),
+    port("colliders_6"),
+    port("colliders_7"),
+    port("colliders_8"),
+];
+
+const fn port(name: &'static str) -> PortDesc {
+    PortDesc::optional(
+        name,
+        PortType::Field,
+        "One more field, as an item of the list `colliders`.",
+    )
+}
+
+/// Distance that is kept from each collider.
+pub(crate) const MARGINS: ParameterDesc = ParameterDesc::floats(
+    "margins",
+    "Distance kept from each collider, m: one for all, or one each; none where empty.",
+);
+/// Friction on each collider.
+pub(crate) const FRICTIONS: ParameterDesc = ParameterDesc::floats(
+    "frictions",
+    "Coefficient of friction of each collider: one for all, or one each; 0.2 where empty.",
+);
+
+/// Margin and friction by port; those of ports without a link are not read.
+pub(crate) type Contacts = [(f32, f32); MAX_COLLIDERS];
+
+/// How many colliders have a link.
+pub(crate) fn linked(context: &BindContext<'_>) -> usize {
+    PORTS.iter().filter(|p| context.is_linked(p.name)).count()
+}
+
+/// Reads [`MARGINS`] and [`FRICTIONS`].
+pub(crate) fn contacts(context: &BindContext<'_>) -> Result<Contacts, NodeError> {
+    let linked = linked(context);
+    let list = |name: &'static str, otherwise: f64| {
+        let given = context.parameters.floats(name);
+        let fits = given.len() <= 1 || given.len() == linked;
+        let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
+        if let (true, None) = (fits, bad) {
+            let one = |i: usize| given.get(i).or(given.first()).map_or(otherwise, |v| *v);
+            return Ok(std::array::from_fn::<f64, MAX_COLLIDERS, _>(one));
+        }
+        Err(NodeError::Parameter {
+            name,
+            found: match bad {
+                Some(v) => v.to_string(),
+                None => format!("{} numbers", given.len()),
+            },
+            expected: match bad {
+                Some(_) => "numbers of 0 or more".into(),
+                None => format!("none, one for all, or one for each of the {linked} colliders"),
+            },
+        })
+    };
+    let (margins, frictions) = (list("margins", 0.0)?, list("frictions", 0.2)?);
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "kernels read single precision"
+    )]
+    let contact = |i: usize| (margins[i] as f32, frictions[i] as f32);
+    Ok(std::array::from_fn(contact))
+}
+
+/// The fields of a frame, by port.
+pub(crate) type Fields<'a> = ArrayVec<(usize, FieldCollider<'a>), MAX_COLLIDERS>;
+
+/// The fields that are linked and hold something. `first`: ports before those of colliders.
+pub(crate) fn fields<'a>(inputs: &Inputs<'a>, first: usize) -> Fields<'a> {
+    let values = inputs.values.iter().skip(first).enumerate();
+    values
+        .filter_map(|(i, value)| match value {
+            Some(InputValue::Field(words)) => {
+                Some((i, FieldCollider::new(FieldWords::read(words))?))
+            }
+            _ => None,
+        })
+        .take(MAX_COLLIDERS)
+        .collect()
+}
+
+/// Where colliders were in the frame before, by port: state of whoever collides with them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placements(pub(crate) [Rigid<f32>; MAX_COLLIDERS]);
+
+impl Default for Placements {
+    fn default() -> Self {
+        Self([Rigid::identity(); MAX_COLLIDERS])
+    }
+}
+
+impl Placements {
+    /// Bytes of a saved state.
+    pub(crate) const BYTES: usize = MAX_COLLIDERS * 7 * 4;
+
+    /// Takes over where the fields are now.
+    pub(crate) fn follow(&mut self, fields: &Fields<'_>) {
+        for (i, field) in fields {
+            self.0[*i] = field.placement();
+        }
+    }
+
+    /// The fields as they move from there, and the contacts with them.
+    pub(crate) fn colliders<'a>(
+        &self,
+        fields: &'a Fields<'a>,
+        contacts: &Contacts,
+    ) -> (
+        ArrayVec<Collider<'a>, MAX_COLLIDERS>,
+        ArrayVec<Contact, MAX_COLLIDERS>,
+    ) {
+        let colliders = fields.iter().map(|(i, f)| f.moving(self.0[*i])).collect();
+        let contact = |(collider, (i, _)): (usize, &(usize, FieldCollider<'_>))| {
+            let (margin, friction) = contacts[*i];
+            Contact {
+                collider,
+                margin,
+                friction,
+            }
+        };
+        let contacts = fields.iter().enumerate().map(contact).collect();
+        (colliders, contacts)
+    }
+
+    /// As bytes, little endian: a rotation and a translation each.
+    pub(crate) fn save(&self) -> impl Iterator<Item = u8> + '_ {
+        let numbers = self.0.iter().flat_map(|p| {
+            let turn = p.rotation.coords.iter().copied();
+            turn.chain(p.translation.iter().copied())
+                .collect::<ArrayVec<f32, 7>>()
+        });
+        numbers.flat_map(f32::to_le_bytes)
+    }
+
+    /// From the bytes of [`Self::save`]; `None` where they hold no motions.
+    pub(crate) fn read(bytes: &[u8; Self::BYTES]) -> Option<Self> {
+        let mut out = Self::default();
+        let (numbers, _) = bytes.as_chunks::<4>();
+        for (out, numbers) in out.0.iter_mut().zip(numbers.as_chunks::<7>().0) {
+            let [x, y, z, w, rest @ ..] = numbers.map(f32::from_le_bytes);
+            let rotation = sinew_geom::nalgebra::Quaternion::new(w, x, y, z);
+            out.rotation = Quat::new_unchecked(rotation);
+            out.translation = rest.into();
+            let is_unit = (rotation.norm() - 1.0).abs() < 1e-3;
+            if !(out.is_finite() && is_unit) {
+                return None;
+            }
+        }
+        Some(out)
+    }
+}
