@@ -3,14 +3,14 @@
 //! | pass | runs over | makes |
 //! |---|---|---|
 //! | `place` | vertices | the box of the mesh, and whether anything moved; where nothing did, all others end at once |
-//! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid |
-//! | `normals` | edges, points, boxes, vertices | pseudonormals, boxes higher up, where vertices were |
+//! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid, where vertices were |
+//! | `normals` | edges, points, boxes | pseudonormals, boxes higher up |
 //! | `moments` | clusters, then level after level | for winding numbers only |
 //! | `measure` | corners and centres of bricks | the coarse level, and which bricks come near the surface |
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
 //! | `fill` | slots, a workgroup each | values of bricks |
 //!
-//! Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all: results are the same
+//! No pass binds more than eight buffers, as many as every device has. Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all: results are the same
 //! bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
 
 use super::SdfBind;
@@ -32,12 +32,14 @@ const MOMENTS: &str = concat!(
 const MOMENTS_ABOVE: &str = include_str!("device/moments_above.wgsl");
 const MEASURE: [&str; 2] = [
     concat!(
+        include_str!("device/shape.wgsl"),
         include_str!("device/distance.wgsl"),
         include_str!("device/walk.wgsl"),
         include_str!("device/pseudonormals.wgsl"),
         include_str!("device/measure.wgsl")
     ),
     concat!(
+        include_str!("device/shape.wgsl"),
         include_str!("device/distance.wgsl"),
         include_str!("device/walk.wgsl"),
         include_str!("device/winding.wgsl"),
@@ -45,16 +47,18 @@ const MEASURE: [&str; 2] = [
     ),
 ];
 const ASSIGN: &str = concat!(
-    include_str!("device/distance.wgsl"),
+    include_str!("device/shape.wgsl"),
     include_str!("device/assign.wgsl")
 );
 const FILL: [&str; 2] = [
     concat!(
+        include_str!("device/shape.wgsl"),
         include_str!("device/distance.wgsl"),
         include_str!("device/pseudonormals.wgsl"),
         include_str!("device/fill.wgsl")
     ),
     concat!(
+        include_str!("device/shape.wgsl"),
         include_str!("device/distance.wgsl"),
         include_str!("device/walk.wgsl"),
         include_str!("device/winding.wgsl"),
@@ -155,7 +159,7 @@ fn entries(bind: &SdfBind) -> usize {
 pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
     let heap = Heap::new(bind);
     let winding = bind.settings().sign == SignMethod::WindingNumber;
-    let around = Around::new(bind);
+    let mesh = MeshWords::new(bind);
     let (passes, written) = passes(bind, &heap, winding);
     let mut scratch = vec![
         lasting(array("built_for", DeviceType::Vec3F, bind.vertex_count())),
@@ -176,12 +180,12 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
     }
     DeviceNode {
         shared: vec![include_str!("device/shared.wgsl")],
-        settings: settings(bind, &heap, &around, still),
-        constants: vec![
-            DeviceConstant::new("corners", DeviceType::U32, bind.triangles.as_flattened()),
-            DeviceConstant::new("around", DeviceType::U32, &around.words),
-            DeviceConstant::new("features", DeviceType::U32, &features(bind)),
-        ],
+        settings: settings(bind, &heap, &mesh, still),
+        constants: vec![DeviceConstant::new(
+            "mesh_words",
+            DeviceType::U32,
+            &mesh.words,
+        )],
         scratch,
         uniform_bytes: size_of::<Uniforms>(),
         passes,
@@ -195,11 +199,7 @@ fn tally(bind: &SdfBind) -> usize {
 }
 
 fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<String>) {
-    let small = tally(bind)
-        + heap.upper_boxes()
-        + bind.vertex_count()
-        + bind.edge_count()
-        + bind.class_count();
+    let small = tally(bind) + heap.upper_boxes() + bind.edge_count() + bind.class_count();
     let over = |name, text, count| {
         DevicePass::per_vertex(name, text)
             .over(DeviceDomain::Elements(count))
@@ -259,7 +259,7 @@ fn corner_room(bind: &SdfBind) -> usize {
 fn settings(
     bind: &SdfBind,
     heap: &Heap,
-    around: &Around,
+    mesh: &MeshWords,
     still: f32,
 ) -> Vec<(&'static str, DeviceSetting)> {
     let s = bind.settings();
@@ -291,27 +291,33 @@ fn settings(
         ("CLUSTERS", number(heap.clusters)),
         ("LEVELS", DeviceSetting::U32(heap.levels)),
         ("LEAF_BLOCKS", number(heap.leaves)),
+        ("WRITTEN_LEAVES", number(heap.written_leaves())),
         ("LEAF_START", number(heap.leaf_start())),
         ("PARENT_START", number(heap.parent_start())),
         ("UPPER_BOXES", number(heap.upper_boxes())),
         // Each block once for each of its children, and once more to leave it.
         ("VISITS", number(9 * heap.blocks())),
         ("EDGES", number(bind.edge_count())),
-        ("EDGE_LISTS", number(around.edge_lists)),
-        ("POINT_STARTS", number(around.point_starts)),
-        ("POINT_LISTS", number(around.point_lists)),
+        ("FEATURES", number(mesh.features)),
+        ("EDGE_STARTS", number(mesh.edge_starts)),
+        ("EDGE_LISTS", number(mesh.edge_lists)),
+        ("POINT_STARTS", number(mesh.point_starts)),
+        ("POINT_LISTS", number(mesh.point_lists)),
     ]
 }
 
-/// Triangles around edges and corners around points, one behind the other: starts of edges, their lists, starts of points, their lists.
-struct Around {
+/// The mesh in words, one list behind the other: corners of triangles; their features (edges from corner k to the next, then points);
+/// triangles around edges and corners around points, each as starts and lists.
+struct MeshWords {
     words: Vec<u32>,
+    features: usize,
+    edge_starts: usize,
     edge_lists: usize,
     point_starts: usize,
     point_lists: usize,
 }
 
-impl Around {
+impl MeshWords {
     fn new(bind: &SdfBind) -> Self {
         let numbers = |n: usize| 0..u32::try_from(n).unwrap_or(u32::MAX);
         let edges: Vec<&[u32]> = numbers(bind.edge_count())
@@ -320,15 +326,24 @@ impl Around {
         let points: Vec<&[u32]> = numbers(bind.class_count())
             .map(|c| bind.corners_of_class(c))
             .collect();
-        let mut words = starts(&edges);
-        let edge_lists = words.len();
-        words.extend(edges.concat());
-        let point_starts = words.len();
-        words.extend(starts(&points));
-        let point_lists = words.len();
-        words.extend(points.concat());
+        let mut words = bind.triangles.as_flattened().to_vec();
+        let mut add = |more: &[u32]| {
+            let start = words.len();
+            words.extend(more);
+            start
+        };
+        let [features, edge_starts, edge_lists, point_starts, point_lists] = [
+            features(bind),
+            starts(&edges),
+            edges.concat(),
+            starts(&points),
+            points.concat(),
+        ]
+        .map(|list| add(&list));
         Self {
             words,
+            features,
+            edge_starts,
             edge_lists,
             point_starts,
             point_lists,

@@ -230,7 +230,11 @@ pub(super) fn texts(
             text.push_str(pass.text);
             text.push_str(node.device.written.get(index).map_or("", String::as_str));
             let grouped = matches!(pass.domain, DeviceDomain::Groups(_));
-            let entry = if grouped { in_groups() } else { EntryFunction::default() };
+            let entry = if grouped {
+                in_groups()
+            } else {
+                EntryFunction::default()
+            };
             let snippet = Snippet::parse_with(&file, &text, entry)?;
             let used = names::used(pass, &relations, &snippet, &given);
             let group_size = pass.group_size.or(node.device.group_size);
@@ -264,7 +268,9 @@ pub(super) fn texts(
 /// How passes whose workgroups work together are called.
 fn in_groups() -> EntryFunction {
     EntryFunction {
-        parameters: ["group", "local"].map(|n| (n.into(), "u32".into())).to_vec(),
+        parameters: ["group", "local"]
+            .map(|n| (n.into(), "u32".into()))
+            .to_vec(),
         ..EntryFunction::default()
     }
 }

@@ -253,7 +253,10 @@ fn arrays(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
             if writes {
                 out.push((format!("write_{name}"), Given::Write { memory, ty: wgsl }));
             }
-            let whole = matches!(ty, sinew_deform::DeviceType::U32 | sinew_deform::DeviceType::I32);
+            let whole = matches!(
+                ty,
+                sinew_deform::DeviceType::U32 | sinew_deform::DeviceType::I32
+            );
             if writes && whole {
                 for (word, how) in [("add", Scatter::Add), ("max", Scatter::Max)] {
                     let ty = wgsl;
@@ -332,7 +335,9 @@ pub(super) fn used(
     // An alias stands for an array, whatever is done with it.
     let functions = |alias: &(&str, &str)| {
         let (alias, name) = *alias;
-        let plain = ["read_", "write_", "count_", "add_", "max_"].map(str::to_owned).into_iter();
+        let plain = ["read_", "write_", "count_", "add_", "max_"]
+            .map(str::to_owned)
+            .into_iter();
         let through = relations.iter().map(|r| format!("{r}_"));
         let prefixes = plain.chain(through);
         prefixes

@@ -303,7 +303,11 @@ impl GpuInstances {
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
-    pub fn read_field(&mut self, name: &str, instance: usize) -> Result<Option<Vec<u32>>, GpuError> {
+    pub fn read_field(
+        &mut self,
+        name: &str,
+        instance: usize,
+    ) -> Result<Option<Vec<u32>>, GpuError> {
         let Some(OutputPlace::Field(place)) = self.output(name).copied() else {
             return Ok(None);
         };

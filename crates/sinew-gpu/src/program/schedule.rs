@@ -174,7 +174,11 @@ fn known(passes: &[PassText], nodes: &[NodeOnDevice], domains: &mut Domains) -> 
 
 /// Whether a pass may run in tiles at all.
 pub(super) fn may_tile(pass: &PassText) -> bool {
-    pass.locality == Locality::Own && pass.phase == Phase::Update && !pass.varies && !pass.guarded && !pass.grouped
+    pass.locality == Locality::Own
+        && pass.phase == Phase::Update
+        && !pass.varies
+        && !pass.guarded
+        && !pass.grouped
 }
 
 impl Schedule {

@@ -544,7 +544,10 @@ impl Writer<'_> {
         }
         // Where workgroups work together, all of a group leave or none.
         let (count, of_group) = match self.group.is_grouped() {
-            true => (count.div_ceil(workgroup_size.max(1) as usize), String::new()),
+            true => (
+                count.div_ceil(workgroup_size.max(1) as usize),
+                String::new(),
+            ),
             false => (count, format!(" * {workgroup_size}u + sinew_local")),
         };
         let _ = write!(

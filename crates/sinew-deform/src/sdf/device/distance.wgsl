@@ -1,11 +1,5 @@
 // Distances to triangles and boxes.
 
-fn known_shape() -> Shape {
-    let origin = vec3u(read_state(ORIGIN), read_state(ORIGIN + 1u), read_state(ORIGIN + 2u));
-    let bricks = vec3u(read_state(BRICKS), read_state(BRICKS + 1u), read_state(BRICKS + 2u));
-    return Shape(bitcast<vec3f>(origin), bitcast<f32>(read_state(CELL_EDGE)), bricks);
-}
-
 // A triangle in its own plane: corner 0 is the origin, edge 0-1 the x axis.
 struct Plane {
     origin: vec3f,

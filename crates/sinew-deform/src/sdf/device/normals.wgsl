@@ -1,5 +1,4 @@
-// Many small things that only need the triangles: normals of edges and corners, boxes higher up, where vertices are now, and
-// the tally of the next frame.
+// Many small things that only need the triangles: normals of edges and points, boxes higher up, and the tally of the next frame.
 
 fn own_normal(triangle: u32) -> vec3f {
     return read_planes(6u * triangle + 3u).xyz;
@@ -16,10 +15,10 @@ fn face_normal(triangle: u32) -> vec3f {
     }
     var sum = vec3f(0.0);
     for (var k = 0u; k < 3u; k++) {
-        let edge = read_features(6u * triangle + k);
-        let end = read_around(edge + 1u);
-        for (var i = read_around(edge); i < end; i++) {
-            let other = read_around(EDGE_LISTS + i);
+        let edge = read_mesh_words(FEATURES + 6u * triangle + k);
+        let end = read_mesh_words(EDGE_STARTS + edge + 1u);
+        for (var i = read_mesh_words(EDGE_STARTS + edge); i < end; i++) {
+            let other = read_mesh_words(EDGE_LISTS + i);
             if (!is_flat(other)) {
                 sum += own_normal(other);
             }
@@ -31,18 +30,18 @@ fn face_normal(triangle: u32) -> vec3f {
 
 fn of_edge(edge: u32) {
     var sum = vec3f(0.0);
-    let end = read_around(edge + 1u);
-    for (var i = read_around(edge); i < end; i++) {
-        sum += face_normal(read_around(EDGE_LISTS + i));
+    let end = read_mesh_words(EDGE_STARTS + edge + 1u);
+    for (var i = read_mesh_words(EDGE_STARTS + edge); i < end; i++) {
+        sum += face_normal(read_mesh_words(EDGE_LISTS + i));
     }
     write_normals(edge, vec4f(sum, 0.0));
 }
 
 fn of_point(point: u32) {
     var sum = vec3f(0.0);
-    let end = read_around(POINT_STARTS + point + 1u);
-    for (var i = read_around(POINT_STARTS + point); i < end; i++) {
-        let corner = read_around(POINT_LISTS + i);
+    let end = read_mesh_words(POINT_STARTS + point + 1u);
+    for (var i = read_mesh_words(POINT_STARTS + point); i < end; i++) {
+        let corner = read_mesh_words(POINT_LISTS + i);
         let angles = read_planes(2u * (corner - corner % 3u) + 5u);
         sum += face_normal(corner / 3u) * angles[corner % 3u];
     }
@@ -90,11 +89,6 @@ fn kernel(index: u32) {
         return;
     }
     i -= UPPER_BOXES;
-    if (i < vertex_count) {
-        write_built_for(i, placed(uniforms(), read_mesh_positions(i)));
-        return;
-    }
-    i -= vertex_count;
     if (i < EDGES) {
         of_edge(i);
     } else {

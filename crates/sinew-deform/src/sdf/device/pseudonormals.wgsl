@@ -28,7 +28,7 @@ fn is_inside(slot: u32, p: vec3f) -> bool {
     let feature = select(on12, select(on02, on01, is01), isnot12);
     let flat_way = select(off12, off, isnot12);
     let way = t.x * flat_way.x + t.y * flat_way.y + t.n * at.z;
-    let index = read_features(6u * triangle + feature);
+    let index = read_mesh_words(FEATURES + 6u * triangle + feature);
     let normal = read_normals(select(index, EDGES + index, feature >= 3u)).xyz;
     return dot(normal, way) < 0.0;
 }

@@ -1,4 +1,5 @@
-// Per triangle, 64 a group: its own plane, in cells from the grid's origin; boxes of clusters and of the eight of them.
+// Per triangle, 64 a group: its own plane, in cells from the grid's origin; boxes of clusters and of the eight of them; where vertices
+// are now.
 
 var<workgroup> lows: array<vec3f, 64>;
 var<workgroup> highs: array<vec3f, 64>;
@@ -50,7 +51,7 @@ fn new_shape() -> Shape {
 }
 
 fn corner(triangle: u32, k: u32, shape: Shape) -> vec3f {
-    let p = placed(uniforms(), read_mesh_positions(read_corners(3u * triangle + k)));
+    let p = placed(uniforms(), read_mesh_positions(read_mesh_words(3u * triangle + k)));
     return (p - shape.origin) * (1.0 / shape.cell);
 }
 
@@ -140,9 +141,19 @@ fn note_shape(shape: Shape) {
     write_state(CELL_EDGE, bitcast<u32>(shape.cell));
 }
 
+// Where vertices are, all of them: there may be more than triangles.
+fn note_vertices(first: u32) {
+    for (var v = first; v < vertex_count; v += 64u * WRITTEN_LEAVES) {
+        write_built_for(v, placed(uniforms(), read_mesh_positions(v)));
+    }
+}
+
 fn kernel(group: u32, local: u32) {
     let has_moved = read_tally(ANY_MOVED) != 0u;
     let slot = 64u * group + local;
+    if (has_moved) {
+        note_vertices(slot);
+    }
     lows[local] = vec3f(NOWHERE);
     highs[local] = vec3f(-NOWHERE);
     if (has_moved && slot < 8u * CLUSTERS) {
