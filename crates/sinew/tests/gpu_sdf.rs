@@ -297,6 +297,8 @@ fn closed_meshes_have_the_processors_field() {
     for (mesh, settings, bricks) in [
         (meshes::sphere(24, 48), r#""cells": 30"#, 50),
         (torus(64, 40), r#""cells": 41, "padding": 2.5"#, 50),
+        // Some hundred triangles a brick: more than a batch.
+        (torus(64, 40), r#""cells": 11, "padding": 2.5"#, 10),
         (cuboid(), r#""cells": 37"#, 20),
         (
             cuboid(),
