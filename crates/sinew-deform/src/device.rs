@@ -15,6 +15,7 @@
 //! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
 //! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
 //! | `write_NAME(i, v)` | an array of the scratch |
+//! | `add_NAME(i, v)`, `max_NAME(i, v)` | adds to an element of the scratch, or raises it to `v`, as one step that no other invocation comes between: arrays of whole numbers. The order in which invocations do so is open, the result is not. A pass that calls one of them uses that array for nothing else |
 //! | `open_RELATION(i) -> u32` | goes to the row of element `i` in a [`DeviceNode::relations`] and tells how many entries it has |
 //! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
 //! | `RELATION_count()`, `RELATION_groups()`, `u32` | how many entries, or whole groups of entries, the open row has. As the bound of `for (var k = 0u; k < RELATION_count(); k++)` the loop may be unrolled, over rows that are filled up as [`DeviceRelation::padding`] says, with zeros as extras; it must not leave the loop or skip a turn |
@@ -28,6 +29,13 @@
 //! `has_`, `wants_`, `count_`, `vertex_count` and settings are constants, so that a compiler drops what they switch off. Poses have no
 //! functions: what a kernel needs of one goes into a frame array. Helper functions of a text may have any name; every node has
 //! names of its own.
+//!
+//! # Passes that run in groups
+//!
+//! A pass over [`DeviceDomain::Groups`] has the function `kernel(group: u32, local: u32)` instead, called for each invocation of each workgroup:
+//! `local` counts the [`DevicePass::group_size`] invocations of a group. All of them come to it together, so that the text may declare
+//! `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory holds
+//! whatever was there before: the text writes it before it reads it.
 
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
@@ -300,6 +308,8 @@ pub enum DeviceDomain {
     Vertices,
     /// That many elements.
     Elements(usize),
+    /// That many whole workgroups, each of which works together.
+    Groups(usize),
 }
 
 /// Which elements of its linked inputs (and scratch) a pass reads.
@@ -319,7 +329,7 @@ pub enum Locality {
 pub struct DevicePass {
     /// What it does, in a word; shown in timings.
     pub name: &'static str,
-    /// WGSL with `fn kernel(index: u32)`.
+    /// WGSL with `fn kernel(index: u32)`; with `fn kernel(group: u32, local: u32)` over [`DeviceDomain::Groups`].
     pub text: &'static str,
     /// What it runs over.
     pub domain: DeviceDomain,
@@ -329,6 +339,8 @@ pub struct DevicePass {
     pub aliases: &'static [(&'static str, &'static str)],
     /// A `has_` or `wants_` constant and the value with which the pass runs at all.
     pub when: Option<(&'static str, bool)>,
+    /// Invocations of a workgroup; [`DeviceNode::group_size`] where absent.
+    pub group_size: Option<u32>,
 }
 
 impl DevicePass {
@@ -341,6 +353,21 @@ impl DevicePass {
             locality: Locality::Own,
             aliases: &[],
             when: None,
+            group_size: None,
+        }
+    }
+    /// A pass of `groups` workgroups of `size` invocations that read and write anything.
+    pub const fn in_groups(
+        name: &'static str,
+        text: &'static str,
+        groups: usize,
+        size: u32,
+    ) -> Self {
+        Self {
+            domain: DeviceDomain::Groups(groups),
+            locality: Locality::Scatter,
+            group_size: Some(size),
+            ..Self::per_vertex(name, text)
         }
     }
     /// The same, only where a `has_` or `wants_` constant has that value.
@@ -354,6 +381,13 @@ impl DevicePass {
     pub const fn gathering(self) -> Self {
         Self {
             locality: Locality::Gather,
+            ..self
+        }
+    }
+    /// The same, writing elements other than its own, too.
+    pub const fn scattering(self) -> Self {
+        Self {
+            locality: Locality::Scatter,
             ..self
         }
     }

@@ -233,6 +233,24 @@ fn values_drive_morph_targets() {
     }
 }
 
+/// Workgroups that share memory and wait for each other, and counts that invocations of all groups raise.
+#[test]
+fn groups_work_together() {
+    let text = document(
+        r#""it": {"node": "groups", "mesh": "body", "gain": "$g"}"#,
+        r#""sums": "it""#,
+    );
+    let Some(mut both) = Both::new(&text, 3) else {
+        return;
+    };
+    let two = ParameterValue::Float(2.0);
+    both.gpu.set_parameter(1, "g", &two).expect("fits");
+    both.cpu[1].set_parameter("g", &two).expect("fits");
+    // The second frame finds what the first one counted gone.
+    both.frame();
+    both.frame();
+}
+
 fn run_morphs(mut both: Both) {
     let two = ParameterValue::Float(2.0);
     both.gpu.set_parameter(1, "g", &two).expect("fits");

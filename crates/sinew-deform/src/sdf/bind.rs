@@ -9,6 +9,10 @@ use crate::Par;
 use sinew_geom::{CornerFans, Topology, WeldMap};
 use std::collections::HashMap;
 
+/// Bounds that are this near a whole number of cells (a box of 64 cells, say) count as there, so that neither rounding nor the device decides
+/// about the shape of the grid; padding may be as much less.
+pub(super) const LEAN: f32 = 1.0 / 64.0;
+
 /// What the surface is like, seen with vertices of equal position as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SurfaceReport {
@@ -134,11 +138,17 @@ impl SdfBind {
     /// Bricks along each axis that hold a box and its padding at a cell size; not cut to what fits.
     fn bricks_across(&self, bounds: &Bounds, cell: f32) -> [f64; 3] {
         std::array::from_fn(|k| {
-            let cells = f64::from(bounds.high[k] - bounds.low[k]) / f64::from(cell);
+            let extent = bounds.high[k] - bounds.low[k];
+            let cells = (extent / cell - LEAN).ceil().clamp(0.0, 1e9) as u32;
             // One more for the origin, which is moved down to a whole cell.
-            let cells = cells + 2.0 * f64::from(self.settings.padding_cells) + 1.0;
-            (cells / BRICK_CELLS as f64).ceil().max(1.0)
+            let cells = cells + 2 * self.padding() + 1;
+            f64::from(cells.div_ceil(BRICK_CELLS as u32))
         })
+    }
+
+    /// Whole cells of padding.
+    pub(super) fn padding(&self) -> u32 {
+        self.settings.padding_cells.ceil().min(1e9) as u32
     }
 
     /// The grid of a frame: around `bounds` (field frame) or fixed. Where a mesh outgrew the room, its cells are larger.
@@ -154,9 +164,9 @@ impl SdfBind {
             cell *= 1.1;
             across = self.bricks_across(&bounds, cell);
         }
-        let padding = self.settings.padding_cells * cell;
+        let padding = self.padding() as f32;
         GridShape {
-            origin: bounds.low.map(|l| ((l - padding) / cell).floor() * cell),
+            origin: (bounds.low).map(|l| ((l / cell + LEAN).floor() - padding) * cell),
             cell,
             bricks: across.map(|b| b as u32),
         }

@@ -6,6 +6,7 @@ mod bind;
 mod brick;
 mod build;
 mod compatibility;
+mod device;
 mod field;
 mod frame;
 mod half;

@@ -1,12 +1,13 @@
 //! The node `sdf`.
 
+use super::device;
 use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
 use super::words::{grid_words, move_words, write_grid};
 use super::{FieldBuffers, FieldFrame, SdfBind};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, Choice, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
+    NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
 use std::any::Any;
 
@@ -231,6 +232,12 @@ impl BoundNode for Sdf {
     }
     fn scratch_bytes(&self) -> usize {
         self.scratch_bytes
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(&self.bind, STILL * self.bind.cell()))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(&self.follow.carried(&frame.inputs), frame.is_first, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let frame = self.follow.carried(&context.inputs).field_frame();

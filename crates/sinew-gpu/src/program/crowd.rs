@@ -49,6 +49,7 @@ impl Crowd {
     ) -> Option<Self> {
         let plain = group.tiling.is_none() && group.phase() == Phase::Update && !group.varies();
         let of_users = group.passes.iter().any(|p| p.guarded);
+        let plain = plain && !group.is_grouped();
         let fits = limits.invocations_per_workgroup >= WORKGROUP;
         if instances < 2 || !plain || of_users || !fits || style == LaunchStyle::Compact {
             return None;

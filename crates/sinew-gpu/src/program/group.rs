@@ -8,7 +8,7 @@ use super::schedule::{gathers, is_identity};
 use super::tile_text::{ArenaPlace, Tiling};
 use crate::error::GpuError;
 use sinew_deform::{DeviceDomain, Locality, Phase};
-use sinew_wgsl::Snippet;
+use sinew_wgsl::{EntryFunction, Snippet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Invocations of a workgroup, unless tiles say otherwise.
@@ -31,6 +31,8 @@ pub(super) struct PassText {
     pub(super) guarded: bool,
     /// Invocations of a workgroup that its author asks for.
     pub(super) group_size: Option<u32>,
+    /// Whether workgroups work together: it shares a launch with nothing.
+    pub(super) grouped: bool,
 }
 
 impl PassText {
@@ -76,6 +78,10 @@ impl Group {
     }
     pub(super) fn varies(&self) -> bool {
         self.passes.first().is_some_and(|p| p.varies)
+    }
+    /// Whether its workgroups work together.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.passes.iter().any(|p| p.grouped)
     }
     /// Invocations of a workgroup that somebody asks for.
     pub(super) fn group_size(&self) -> Option<u32> {
@@ -163,6 +169,8 @@ impl Group {
     /// Whether `next` may run element by element behind what is here.
     fn takes(&self, next: &PassText, nodes: &[NodeOnDevice], most_bindings: usize) -> bool {
         let fits = next.locality == Locality::Own
+            && !next.grouped
+            && !self.is_grouped()
             && next.count == self.count()
             && next.phase == self.phase()
             && !next.varies
@@ -221,8 +229,15 @@ pub(super) fn texts(
             text.push('\n');
             text.push_str(pass.text);
             text.push_str(node.device.written.get(index).map_or("", String::as_str));
-            let snippet = Snippet::parse(&file, &text)?;
+            let grouped = matches!(pass.domain, DeviceDomain::Groups(_));
+            let entry = if grouped {
+                in_groups()
+            } else {
+                EntryFunction::default()
+            };
+            let snippet = Snippet::parse_with(&file, &text, entry)?;
             let used = names::used(pass, &relations, &snippet, &given);
+            let group_size = pass.group_size.or(node.device.group_size);
             let writes = used.iter().any(|(_, given)| given.writes().is_some());
             if !writes && !node.device.passes_vary {
                 // Nobody wants what it makes.
@@ -236,16 +251,28 @@ pub(super) fn texts(
                 count: match pass.domain {
                     DeviceDomain::Vertices => node.vertex_count,
                     DeviceDomain::Elements(n) => n,
+                    DeviceDomain::Groups(n) => n * group_size.unwrap_or(WORKGROUP) as usize,
                 },
                 locality: pass.locality,
                 phase: node.phase,
                 varies: node.device.passes_vary,
                 guarded: node.device.guarded,
-                group_size: node.device.group_size,
+                group_size,
+                grouped,
             });
         }
     }
     Ok(out)
+}
+
+/// How passes whose workgroups work together are called.
+fn in_groups() -> EntryFunction {
+    EntryFunction {
+        parameters: ["group", "local"]
+            .map(|n| (n.into(), "u32".into()))
+            .to_vec(),
+        ..EntryFunction::default()
+    }
 }
 
 /// Whether the constant has the value that a pass asks for.

@@ -158,8 +158,8 @@ pub(super) fn launch(
     )?;
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
-        // In tiles and crowds every element is written before it is read; what else a text declares is its author's.
-        zero_workgroup_memory: group.tiling.is_none() && crowd.is_none(),
+        // In tiles and crowds every element is written before it is read, and nodes whose groups work together promise that; what else a text declares is its author's.
+        zero_workgroup_memory: group.tiling.is_none() && crowd.is_none() && !group.is_grouped(),
         ..KernelSource::new(
             &label,
             text.module.text(),

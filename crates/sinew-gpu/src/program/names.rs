@@ -26,11 +26,11 @@ pub(super) enum Given {
     },
     /// `write_NAME(i, from, to, color)`.
     WriteLine { memory: Option<Memory> },
-    /// `add_NAME(i, v)`, or a `write_NAME(i, v)` that may leave elements as they were.
+    /// `add_NAME(i, v)`, `max_NAME(i, v)`, or a `write_NAME(i, v)` that may leave elements as they were.
     Scatter {
         memory: Option<Memory>,
         ty: &'static str,
-        adds: bool,
+        how: Scatter,
     },
     /// `uniforms()`.
     Uniforms { memory: Memory },
@@ -47,6 +47,17 @@ pub(super) enum Given {
         part: Part,
         ty: &'static str,
     },
+}
+
+/// What is done to an element that others may write, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scatter {
+    /// It gets another value.
+    Write,
+    /// Something is added to it.
+    Add,
+    /// It becomes the larger of itself and something.
+    Max,
 }
 
 /// Node and place in its list.
@@ -218,8 +229,8 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
         PortType::Buffer(element) => {
             let (memory, ty) = (place[0], element.wgsl());
             out.push((format!("write_{name}"), Given::Write { memory, ty }));
-            let adds = true;
-            out.push((format!("add_{name}"), Given::Scatter { memory, ty, adds }));
+            let how = Scatter::Add;
+            out.push((format!("add_{name}"), Given::Scatter { memory, ty, how }));
         }
     }
     flag(out, format!("wants_{name}"), place[0].is_some());
@@ -241,6 +252,16 @@ fn arrays(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
             ));
             if writes {
                 out.push((format!("write_{name}"), Given::Write { memory, ty: wgsl }));
+            }
+            let whole = matches!(
+                ty,
+                sinew_deform::DeviceType::U32 | sinew_deform::DeviceType::I32
+            );
+            if writes && whole {
+                for (word, how) in [("add", Scatter::Add), ("max", Scatter::Max)] {
+                    let ty = wgsl;
+                    out.push((format!("{word}_{name}"), Given::Scatter { memory, ty, how }));
+                }
             }
             let value = format!("{len}u");
             out.push((
@@ -314,7 +335,9 @@ pub(super) fn used(
     // An alias stands for an array, whatever is done with it.
     let functions = |alias: &(&str, &str)| {
         let (alias, name) = *alias;
-        let plain = ["read_", "write_", "count_"].map(str::to_owned).into_iter();
+        let plain = ["read_", "write_", "count_", "add_", "max_"]
+            .map(str::to_owned)
+            .into_iter();
         let through = relations.iter().map(|r| format!("{r}_"));
         let prefixes = plain.chain(through);
         prefixes
@@ -334,8 +357,8 @@ pub(super) fn used(
     let used = all.filter(|(name, _)| words.contains(name.as_str()));
     used.map(|(name, what)| match (pass.locality, what) {
         (Locality::Scatter, Given::Write { memory, ty }) => {
-            let adds = false;
-            (name, Given::Scatter { memory, ty, adds })
+            let how = Scatter::Write;
+            (name, Given::Scatter { memory, ty, how })
         }
         (_, what) => (name, what),
     })

@@ -36,10 +36,10 @@ pub struct GpuMeshOutput<'a> {
     pub per_instance: [bool; MESH_ATTRIBUTES],
 }
 
-/// A mask, values or lines output in device memory: tightly packed, all instances one after another.
+/// A mask, values, lines or field output in device memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuArrayOutput<'a> {
-    /// One float an element of a mask or of values; ten floats a line: from, to, linear RGBA.
+    /// One float an element of a mask or of values; ten floats a line: from, to, linear RGBA; words of a field.
     pub buffer: &'a Buffer<u32>,
     /// Elements of one instance.
     pub len: usize,
@@ -145,6 +145,15 @@ impl GpuInstances {
     pub fn lines_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
             OutputPlace::Lines(place) => self.array_output(*place),
+            _ => None,
+        }
+    }
+
+    /// The buffer of a field output, words as in `sinew_deform::sdf::FieldWords`, as the frame recorded last leaves it. `None` where there is no such
+    /// output.
+    pub fn field_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
+        match self.output(name)? {
+            OutputPlace::Field(place) => self.array_output(*place),
             _ => None,
         }
     }
@@ -280,6 +289,26 @@ impl GpuInstances {
         instance: usize,
     ) -> Result<Option<Vec<f32>>, GpuError> {
         let Some(OutputPlace::Floats(place)) = self.output(name).copied() else {
+            return Ok(None);
+        };
+        if instance >= self.count {
+            return Ok(None);
+        }
+        let memory = Memory::at(place, MeshAttribute::Positions);
+        self.read(memory, false, instance).map(Some)
+    }
+
+    /// Reads a field output of one character back, words as in `sinew_deform::sdf::FieldWords`; waits for the device. `None` where there is no
+    /// such output or character.
+    ///
+    /// # Errors
+    /// As [`Self::read_mesh`].
+    pub fn read_field(
+        &mut self,
+        name: &str,
+        instance: usize,
+    ) -> Result<Option<Vec<u32>>, GpuError> {
+        let Some(OutputPlace::Field(place)) = self.output(name).copied() else {
             return Ok(None);
         };
         if instance >= self.count {

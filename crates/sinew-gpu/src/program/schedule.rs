@@ -147,7 +147,7 @@ impl Domains {
 fn key(nodes: &[NodeOnDevice], node: usize, domain: DeviceDomain) -> Key {
     match domain {
         DeviceDomain::Vertices => Key::Vertices(nodes[node].vertex_count),
-        DeviceDomain::Elements(len) => Key::Elements { node, len },
+        DeviceDomain::Elements(len) | DeviceDomain::Groups(len) => Key::Elements { node, len },
     }
 }
 
@@ -174,7 +174,11 @@ fn known(passes: &[PassText], nodes: &[NodeOnDevice], domains: &mut Domains) -> 
 
 /// Whether a pass may run in tiles at all.
 pub(super) fn may_tile(pass: &PassText) -> bool {
-    pass.locality == Locality::Own && pass.phase == Phase::Update && !pass.varies && !pass.guarded
+    pass.locality == Locality::Own
+        && pass.phase == Phase::Update
+        && !pass.varies
+        && !pass.guarded
+        && !pass.grouped
 }
 
 impl Schedule {

@@ -3,7 +3,7 @@
 use super::crowd::Crowd;
 use super::group::{Group, PassText, relation_memory};
 use super::memory::{ArrayShape, Kind, Memory};
-use super::names::{Given, Part, RelationId};
+use super::names::{Given, Part, RelationId, Scatter};
 use super::nodes::NodeOnDevice;
 use super::rows::RowShape;
 use super::schedule::is_identity;
@@ -110,7 +110,12 @@ pub(super) fn launch_text(
             .collect();
         let unrolled = unrolled(&pass.snippet, &nodes[pass.node], group.tiling.is_some())?;
         if let Some(entry) = builder.add(&unrolled, &prefix, &renames)? {
-            let _ = writeln!(calls[stage], "    {entry}(sinew_index);");
+            let arguments = if pass.grouped {
+                "sinew_index, sinew_local"
+            } else {
+                "sinew_index"
+            };
+            let _ = writeln!(calls[stage], "    {entry}({arguments});");
         }
     }
     writer.bindings(&memories, &uniforms);
@@ -163,9 +168,9 @@ impl Writer<'_> {
                 Given::Scatter {
                     memory,
                     ty,
-                    adds: true,
-                } => self.add(&full, *memory, ty),
-                Given::Scatter { memory, ty, .. } => self.write(index, &full, *memory, ty),
+                    how: Scatter::Write,
+                } => self.write(index, &full, *memory, ty),
+                Given::Scatter { memory, ty, how } => self.atomic(&full, *memory, ty, *how),
                 Given::Uniforms { memory } => {
                     let struct_name = format!("{prefix}Uniforms");
                     let element = if self.group.tiling.is_some() {
@@ -440,12 +445,16 @@ impl Writer<'_> {
         )
     }
 
-    /// `add_NAME(i, v)` on whole numbers.
-    fn add(&mut self, name: &str, memory: Option<Memory>, ty: &str) {
+    /// `add_NAME(i, v)` or `max_NAME(i, v)` on whole numbers.
+    fn atomic(&mut self, name: &str, memory: Option<Memory>, ty: &str, how: Scatter) {
+        let function = match how {
+            Scatter::Max => "atomicMax",
+            Scatter::Add | Scatter::Write => "atomicAdd",
+        };
         let mut body = String::new();
         if let Some(memory) = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1)) {
             self.atomic.insert(memory);
-            let _ = write!(body, "atomicAdd(&{}, v); ", self.element(memory, "i"));
+            let _ = write!(body, "{function}(&{}, v); ", self.element(memory, "i"));
         }
         let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
     }
@@ -533,11 +542,19 @@ impl Writer<'_> {
         if self.many {
             self.out.push_str("var<private> sinew_instance: u32;\n");
         }
+        // Where workgroups work together, all of a group leave or none.
+        let (count, of_group) = match self.group.is_grouped() {
+            true => (
+                count.div_ceil(workgroup_size.max(1) as usize),
+                String::new(),
+            ),
+            false => (count, format!(" * {workgroup_size}u + sinew_local")),
+        };
         let _ = write!(
             self.out,
             "@compute @workgroup_size({workgroup_size})
 fn {ENTRY}(@builtin(workgroup_id) sinew_group: vec3u, @builtin(num_workgroups) sinew_groups: vec3u, @builtin(local_invocation_index) sinew_local: u32) {{
-    let sinew_index = (sinew_group.x + sinew_group.y * sinew_groups.x) * {workgroup_size}u + sinew_local;
+    let sinew_index = (sinew_group.x + sinew_group.y * sinew_groups.x){of_group};
     if (sinew_index >= {count}u) {{ return; }}
 {instance}{calls}}}
 "
@@ -680,7 +697,8 @@ fn unrolled(snippet: &Snippet, node: &NodeOnDevice, tiled: bool) -> Result<Snipp
         return Ok(snippet.clone());
     }
     let text = unroll(snippet.text(), &bounds);
-    Ok(Snippet::parse(snippet.file(), &text)?)
+    let entry = snippet.entry().clone();
+    Ok(Snippet::parse_with(snippet.file(), &text, entry)?)
 }
 
 /// Members of the text's `struct Uniforms`.

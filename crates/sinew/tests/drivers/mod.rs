@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use sinew::deform::{
-    AttributeRead, BindContext, BoundNode, DeviceArray, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc,
-    Parameters, PortDesc, PortType, REGISTRY, UpdateContext,
+    AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,
+    DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
+    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UpdateContext,
 };
 use std::any::Any;
 
@@ -250,6 +250,78 @@ static LAG: NodeDesc = NodeDesc {
     )
 };
 
+/// Three groups of 32 add up their numbers and count together.
+#[derive(Debug)]
+struct Groups;
+
+impl BoundNode for Groups {
+    fn setup_bytes(&self) -> usize {
+        0
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        5
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let gain = gain(&context);
+        if let Some(out) = context.outputs.floats("values") {
+            // 0 + 1 + ... + 31 and 32 times the first number; how many there are, and the largest.
+            let expected = [496.0, 496.0 + 1024.0, 496.0 + 2048.0, 96.0, 95.0];
+            out.copy_from_slice(&expected.map(|v: f32| gain * v));
+        }
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        let array = |name, len, lasting| DeviceArray {
+            name,
+            ty: DeviceType::U32,
+            len,
+            lasting,
+        };
+        let write = DevicePass::per_vertex("write", WRITE_WGSL).over(DeviceDomain::Elements(5));
+        Some(DeviceNode {
+            scratch: vec![array("sums", 3, false), array("tally", 2, true)],
+            uniform_bytes: 16,
+            passes: vec![
+                DevicePass::in_groups("sum", SUM_WGSL, 3, 32),
+                write.scattering(),
+            ],
+            ..DeviceNode::default()
+        })
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        data.set_uniforms(&[frame.parameters.float("gain") as f32, 0.0, 0.0, 0.0]);
+    }
+}
+
+const SUM_WGSL: &str = "
+var<workgroup> numbers: array<u32, 32>;
+
+fn kernel(group: u32, local: u32) {
+  let number = 32u * group + local;
+  numbers[local] = number;
+  add_tally(0u, 1u);
+  max_tally(1u, number);
+  for (var step = 16u; step > 0u; step /= 2u) {
+    workgroupBarrier();
+    if local < step { numbers[local] += numbers[local + step]; }
+  }
+  if local == 0u { write_sums(group, numbers[0]); }
+}
+";
+const WRITE_WGSL: &str = "
+struct Uniforms { gain: f32, padding_a: f32, padding_b: vec2f }
+
+fn kernel(index: u32) {
+  if index < 3u {
+    write_values(index, uniforms().gain * f32(read_sums(index)));
+  } else {
+    write_values(index, uniforms().gain * f32(read_tally(index - 3u)));
+    write_tally(index - 3u, 0u);
+  }
+}
+";
+
+static GROUPS: NodeDesc = driver("groups", &[MESH], VALUES, |_| Ok(Box::new(Groups)));
+
 /// `gain` and its double.
 fn constant(mut context: UpdateContext<'_>) {
     let gain = gain(&context);
@@ -352,6 +424,7 @@ pub(crate) fn nodes() -> Vec<&'static NodeDesc> {
         &PROCESSOR_ONLY,
         &KERNEL_POSE,
         &LAG,
+        &GROUPS,
     ];
     own.into_iter().chain(REGISTRY.iter().copied()).collect()
 }

@@ -1,0 +1,392 @@
+//! What the field runs on a graphics device: the same tree, the same tests, the same words.
+//!
+//! | pass | runs over | makes |
+//! |---|---|---|
+//! | `place` | vertices | the box of the mesh, and whether anything moved; where nothing did, all others end at once |
+//! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid, where vertices were |
+//! | `normals` | edges, points, boxes | pseudonormals, boxes higher up |
+//! | `moments` | clusters, then level after level | for winding numbers only |
+//! | `measure` | corners and centres of bricks | the coarse level, and which bricks come near the surface |
+//! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
+//! | `fill` | slots, a workgroup each | values of bricks |
+//!
+//! No pass binds more than eight buffers, as many as every device has. Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all: results are the same
+//! bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
+
+use super::SdfBind;
+use super::bind::LEAN;
+use super::settings::{FieldBox, SignMethod, Storage};
+use super::tree::CLUSTER;
+use crate::follow::Carried;
+use crate::{
+    DeviceArray, DeviceConstant, DeviceDomain, DeviceFrameData, DeviceNode, DevicePass,
+    DeviceSetting, DeviceType,
+};
+use bytemuck::{Pod, Zeroable};
+
+const NORMALS: &str = include_str!("device/normals.wgsl");
+const MOMENTS: &str = concat!(
+    include_str!("device/distance.wgsl"),
+    include_str!("device/moments.wgsl")
+);
+const MOMENTS_ABOVE: &str = include_str!("device/moments_above.wgsl");
+const MEASURE: [&str; 2] = [
+    concat!(
+        include_str!("device/shape.wgsl"),
+        include_str!("device/distance.wgsl"),
+        include_str!("device/walk.wgsl"),
+        include_str!("device/pseudonormals.wgsl"),
+        include_str!("device/measure.wgsl")
+    ),
+    concat!(
+        include_str!("device/shape.wgsl"),
+        include_str!("device/distance.wgsl"),
+        include_str!("device/walk.wgsl"),
+        include_str!("device/winding.wgsl"),
+        include_str!("device/measure.wgsl")
+    ),
+];
+const ASSIGN: &str = concat!(
+    include_str!("device/shape.wgsl"),
+    include_str!("device/assign.wgsl")
+);
+const FILL: [&str; 2] = [
+    concat!(
+        include_str!("device/shape.wgsl"),
+        include_str!("device/distance.wgsl"),
+        include_str!("device/pseudonormals.wgsl"),
+        include_str!("device/fill.wgsl")
+    ),
+    concat!(
+        include_str!("device/shape.wgsl"),
+        include_str!("device/distance.wgsl"),
+        include_str!("device/walk.wgsl"),
+        include_str!("device/winding.wgsl"),
+        include_str!("device/fill.wgsl")
+    ),
+];
+
+/// Vertices of a group of `place`, triangles of one of `triangles`, bricks of one of `assign`.
+const PLACED: usize = 128;
+const PREPARED: usize = 64;
+const ASSIGNED: usize = 256;
+/// Invocations of `measure` and `fill`.
+const MEASURED: u32 = 64;
+/// Words of the tally before the counts of wanted bricks.
+const TALLY: usize = 8;
+/// Words of the state.
+const STATE: usize = 16;
+
+/// As in `shared.wgsl`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Uniforms {
+    rows: [[f32; 4]; 3],
+    scale: f32,
+    is_first: u32,
+    unused: [u32; 2],
+}
+
+/// The tree with blocks numbered from the root: children of block b begin at 8b + 1.
+struct Heap {
+    levels: u32,
+    clusters: usize,
+    leaves: usize,
+}
+
+impl Heap {
+    fn new(bind: &SdfBind) -> Self {
+        Self {
+            levels: u32::try_from(bind.tree.levels.len()).unwrap_or(1),
+            clusters: bind.tree.clusters,
+            leaves: bind.tree.clusters.div_ceil(CLUSTER),
+        }
+    }
+    /// First block of a depth.
+    fn start(depth: u32) -> usize {
+        (8_usize.pow(depth) - 1) / 7
+    }
+    fn leaf_start(&self) -> usize {
+        Self::start(self.levels - 1)
+    }
+    fn parent_start(&self) -> usize {
+        Self::start(self.levels.saturating_sub(2))
+    }
+    /// Boxes above those of the leaves' parents.
+    fn upper_boxes(&self) -> usize {
+        match self.levels {
+            0..=2 => 0,
+            _ => 8 * self.parent_start(),
+        }
+    }
+    fn blocks(&self) -> usize {
+        self.leaf_start() + self.leaves
+    }
+    /// Groups of leaves that must be written, so that each block above has all its boxes.
+    fn written_leaves(&self) -> usize {
+        match self.levels {
+            1 => 1,
+            _ => self.leaves.next_multiple_of(CLUSTER),
+        }
+    }
+    /// Blocks of a depth that hold something.
+    fn count(&self, depth: u32) -> usize {
+        self.clusters.div_ceil(8_usize.pow(self.levels - depth))
+    }
+}
+
+const fn array(name: &'static str, ty: DeviceType, len: usize) -> DeviceArray {
+    DeviceArray {
+        name,
+        ty,
+        // Buffers hold something.
+        len: if len == 0 { 1 } else { len },
+        lasting: false,
+    }
+}
+
+const fn lasting(array: DeviceArray) -> DeviceArray {
+    DeviceArray {
+        lasting: true,
+        ..array
+    }
+}
+
+fn entries(bind: &SdfBind) -> usize {
+    bind.table_capacity().max(8)
+}
+
+pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
+    let heap = Heap::new(bind);
+    let winding = bind.settings().sign == SignMethod::WindingNumber;
+    let mesh = MeshWords::new(bind);
+    let (passes, written) = passes(bind, &heap, winding);
+    let mut scratch = vec![
+        lasting(array("built_for", DeviceType::Vec3F, bind.vertex_count())),
+        lasting(array("tally", DeviceType::U32, tally(bind))),
+        array("state", DeviceType::U32, STATE),
+        array("planes", DeviceType::Vec4F, 6 * CLUSTER * heap.clusters),
+        array("boxes", DeviceType::Vec4F, 16 * heap.blocks()),
+        array(
+            "normals",
+            DeviceType::Vec4F,
+            bind.edge_count() + bind.class_count(),
+        ),
+        array("near", DeviceType::U32, entries(bind)),
+        array("bricks", DeviceType::U32, bind.brick_capacity()),
+    ];
+    if winding {
+        scratch.push(array("moments", DeviceType::Vec4F, 16 * heap.blocks()));
+    }
+    DeviceNode {
+        shared: vec![include_str!("device/shared.wgsl")],
+        settings: settings(bind, &heap, &mesh, still),
+        constants: vec![DeviceConstant::new(
+            "mesh_words",
+            DeviceType::U32,
+            &mesh.words,
+        )],
+        scratch,
+        uniform_bytes: size_of::<Uniforms>(),
+        passes,
+        written,
+        ..DeviceNode::default()
+    }
+}
+
+fn tally(bind: &SdfBind) -> usize {
+    TALLY + entries(bind).div_ceil(ASSIGNED)
+}
+
+fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<String>) {
+    let small = tally(bind) + heap.upper_boxes() + bind.edge_count() + bind.class_count();
+    let over = |name, text, count| {
+        DevicePass::per_vertex(name, text)
+            .over(DeviceDomain::Elements(count))
+            .scattering()
+    };
+    let place = include_str!("device/place.wgsl");
+    let triangles = include_str!("device/triangles.wgsl");
+    let groups = DevicePass::in_groups;
+    let mut out = vec![
+        groups(
+            "place",
+            place,
+            bind.vertex_count().div_ceil(PLACED),
+            PLACED as u32,
+        ),
+        groups(
+            "triangles",
+            triangles,
+            heap.written_leaves(),
+            PREPARED as u32,
+        ),
+        over("normals", NORMALS, small),
+    ];
+    let mut written = vec![String::new(); out.len()];
+    if winding {
+        out.push(over("moments", MOMENTS, heap.clusters));
+        written.push(String::new());
+        for depth in (1..heap.levels).rev() {
+            let children = match depth + 1 == heap.levels {
+                true => heap.clusters,
+                false => heap.count(depth + 1),
+            };
+            out.push(over("moments", MOMENTS_ABOVE, heap.count(depth)));
+            written.push(format!(
+                "\nconst LEVEL_START = {}u;\nconst LEVEL_CHILDREN = {children}u;\n",
+                Heap::start(depth)
+            ));
+        }
+    }
+    let kind = usize::from(winding);
+    let measured = corner_room(bind) + entries(bind);
+    out.push(DevicePass {
+        group_size: Some(MEASURED),
+        ..over("measure", MEASURE[kind], measured)
+    });
+    let assigned = entries(bind).div_ceil(ASSIGNED);
+    out.push(groups("assign", ASSIGN, assigned, ASSIGNED as u32));
+    out.push(groups("fill", FILL[kind], bind.brick_capacity(), MEASURED));
+    (out, written)
+}
+
+/// Invocations of `measure` for corners of bricks; whole groups, so that none does both.
+fn corner_room(bind: &SdfBind) -> usize {
+    entries(bind).next_multiple_of(MEASURED as usize)
+}
+
+fn settings(
+    bind: &SdfBind,
+    heap: &Heap,
+    mesh: &MeshWords,
+    still: f32,
+) -> Vec<(&'static str, DeviceSetting)> {
+    let s = bind.settings();
+    let number = |n: usize| DeviceSetting::U32(u32::try_from(n).unwrap_or(u32::MAX));
+    let (is_fixed, low, high) = match s.field_box {
+        FieldBox::Tight => (false, [0.0; 3], [0.0; 3]),
+        FieldBox::Fixed { low, high } => (true, low, high),
+    };
+    let float = DeviceSetting::F32;
+    vec![
+        ("LEAN", float(LEAN)),
+        ("PADDING", DeviceSetting::U32(bind.padding())),
+        ("CELL", float(bind.cell())),
+        ("BAND", float(s.band_cells)),
+        ("STILL", float(still)),
+        ("LOW_X", float(low[0])),
+        ("LOW_Y", float(low[1])),
+        ("LOW_Z", float(low[2])),
+        ("HIGH_X", float(high[0])),
+        ("HIGH_Y", float(high[1])),
+        ("HIGH_Z", float(high[2])),
+        ("IS_FIXED", DeviceSetting::Bool(is_fixed)),
+        ("IS_HALF", DeviceSetting::Bool(s.storage == Storage::Half)),
+        ("IS_CLOSED", DeviceSetting::Bool(bind.report().is_closed())),
+        ("ENTRIES", number(entries(bind))),
+        ("SLOTS", number(bind.brick_capacity())),
+        ("CORNER_ROOM", number(corner_room(bind))),
+        ("TRIANGLES", number(bind.triangles.len())),
+        ("CLUSTERS", number(heap.clusters)),
+        ("LEVELS", DeviceSetting::U32(heap.levels)),
+        ("LEAF_BLOCKS", number(heap.leaves)),
+        ("WRITTEN_LEAVES", number(heap.written_leaves())),
+        ("LEAF_START", number(heap.leaf_start())),
+        ("PARENT_START", number(heap.parent_start())),
+        ("UPPER_BOXES", number(heap.upper_boxes())),
+        // Each block once for each of its children, and once more to leave it.
+        ("VISITS", number(9 * heap.blocks())),
+        ("EDGES", number(bind.edge_count())),
+        ("FEATURES", number(mesh.features)),
+        ("EDGE_STARTS", number(mesh.edge_starts)),
+        ("EDGE_LISTS", number(mesh.edge_lists)),
+        ("POINT_STARTS", number(mesh.point_starts)),
+        ("POINT_LISTS", number(mesh.point_lists)),
+    ]
+}
+
+/// The mesh in words, one list behind the other: corners of triangles; their features (edges from corner k to the next, then points);
+/// triangles around edges and corners around points, each as starts and lists.
+struct MeshWords {
+    words: Vec<u32>,
+    features: usize,
+    edge_starts: usize,
+    edge_lists: usize,
+    point_starts: usize,
+    point_lists: usize,
+}
+
+impl MeshWords {
+    fn new(bind: &SdfBind) -> Self {
+        let numbers = |n: usize| 0..u32::try_from(n).unwrap_or(u32::MAX);
+        let edges: Vec<&[u32]> = numbers(bind.edge_count())
+            .map(|e| bind.triangles_of_edge(e))
+            .collect();
+        let points: Vec<&[u32]> = numbers(bind.class_count())
+            .map(|c| bind.corners_of_class(c))
+            .collect();
+        let mut words = bind.triangles.as_flattened().to_vec();
+        let mut add = |more: &[u32]| {
+            let start = words.len();
+            words.extend(more);
+            start
+        };
+        let [features, edge_starts, edge_lists, point_starts, point_lists] = [
+            features(bind),
+            starts(&edges),
+            edges.concat(),
+            starts(&points),
+            points.concat(),
+        ]
+        .map(|list| add(&list));
+        Self {
+            words,
+            features,
+            edge_starts,
+            edge_lists,
+            point_starts,
+            point_lists,
+        }
+    }
+}
+
+/// Where each list begins behind the others, and where the last one ends.
+fn starts(lists: &[&[u32]]) -> Vec<u32> {
+    let mut out = vec![0];
+    let mut end = 0;
+    for list in lists {
+        end += list.len();
+        out.push(u32::try_from(end).unwrap_or(u32::MAX));
+    }
+    out
+}
+
+/// Edges from corner k to the next, then points, of each triangle.
+fn features(bind: &SdfBind) -> Vec<u32> {
+    let (edges, classes) = bind.edges_and_classes();
+    let of_each = edges.iter().zip(classes);
+    of_each
+        .flat_map(|(e, c)| e.iter().chain(c).copied())
+        .collect()
+}
+
+pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFrameData<'_>) {
+    let (r, scale, t) = carried.field_frame().parts();
+    data.set_uniforms(&Uniforms {
+        rows: std::array::from_fn(|k| [r[3 * k], r[3 * k + 1], r[3 * k + 2], t[k]]),
+        scale,
+        is_first: u32::from(is_first),
+        unused: [0; 2],
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniforms_are_whole_rows() {
+        assert_eq!(size_of::<Uniforms>() % 16, 0);
+    }
+}
