@@ -163,16 +163,11 @@ impl<R: Real> HairJob<'_, R> {
         }
         self.state.started = true;
         let settings = self.settings;
-        let mut left = settings.pre_roll_secs.min(1e4);
-        self.state.time_secs = -f64::from(left.max(0.0));
-        while left > 0.0 {
-            // In the pieces of ordinary frames, so that a long pre-roll is no other motion than a long still scene.
-            let (time, steps) = settings.substeps(left.min(1.0 / 30.0));
-            if steps == 0 {
-                break;
+        self.state.time_secs = -f64::from(settings.pre_roll_secs.clamp(0.0, 1e4));
+        for piece in settings.pre_roll() {
+            for _ in 0..piece.times {
+                self.advance(piece.secs, piece.steps, false);
             }
-            self.advance(time, steps, false);
-            left -= time;
         }
         self.state.time_secs = 0.0;
     }
@@ -201,29 +196,10 @@ impl<R: Real> HairJob<'_, R> {
         }
     }
 
-    fn constants(&self, step_secs: f64) -> StepConstants<R> {
-        let s = self.settings;
-        let swing = |hz: f32| {
-            let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
-            R::from_double(angle * angle)
-        };
-        StepConstants {
-            h: R::from_double(step_secs),
-            kept: R::from_double((-f64::from(s.damping_per_sec.max(0.0)) * step_secs).exp()),
-            gravity: R::vec3(s.gravity),
-            speed_limit: R::from_single(s.speed_limit),
-            global: swing(s.global_stiffness_hz),
-            global_range: R::from_single(s.global_range),
-            local: swing(s.local_stiffness_hz),
-            exempt: s.exempt,
-            collision_iterations: s.collision_iterations,
-        }
-    }
-
     /// Steps of equal length. Where the scene does not move, colliders stay where they are at the frame's beginning.
     fn advance(&mut self, time: f32, steps: usize, moving: bool) {
         let step_secs = f64::from(time) / count(steps);
-        let constants = self.constants(step_secs);
+        let constants = self.settings.constants(step_secs);
         let frame = Frame {
             bind: self.bind,
             drives: &self.state.drives,

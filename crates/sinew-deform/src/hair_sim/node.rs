@@ -1,11 +1,13 @@
 //! The node `hair_sim`.
 
+use super::device;
 use super::{HairBind, HairJob, HairSettings, HairState};
 use crate::collide::{Collider, Contact, FieldCollider, Rigid};
 use crate::sdf::FieldWords;
 use crate::{
-    AttributeEffect, BindContext, BoundNode, InputValue, Inputs, MeshEffect, MeshReads, NodeDesc,
-    NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, closest,
+    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, InputValue,
+    Inputs, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters,
+    PortDesc, PortType, UpdateContext, closest,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose, Quat};
@@ -14,7 +16,7 @@ use std::any::Any;
 /// Most colliders of one hair.
 pub const MAX_COLLIDERS: usize = 8;
 /// Ports before those of colliders.
-const FIRST_COLLIDER: usize = 2;
+pub(super) const FIRST_COLLIDER: usize = 2;
 
 const fn collider(name: &'static str) -> PortDesc {
     PortDesc::optional(
@@ -163,7 +165,7 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
     clippy::cast_sign_loss,
     reason = "in the range of their descriptions; kernels read single precision"
 )]
-fn settings(p: &Parameters<'_>) -> HairSettings {
+pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
     let number = |name: &str| p.float(name) as f32;
     let vector = |name: &str| p.vec3(name).map(|v| v as f32);
     HairSettings {
@@ -191,7 +193,7 @@ fn settings(p: &Parameters<'_>) -> HairSettings {
 
 /// What roots follow.
 #[derive(Debug)]
-enum Roots {
+pub(super) enum Roots {
     /// Nothing: they stay in the scene.
     Still,
     /// One joint.
@@ -204,11 +206,11 @@ enum Roots {
 }
 
 #[derive(Debug)]
-struct Hair {
-    bind: HairBind,
-    roots: Roots,
+pub(super) struct Hair {
+    pub(super) bind: HairBind,
+    pub(super) roots: Roots,
     /// By port; those without a link are not read.
-    contacts: [(f32, f32); MAX_COLLIDERS],
+    pub(super) contacts: [(f32, f32); MAX_COLLIDERS],
 }
 
 #[derive(Debug)]
@@ -431,6 +433,15 @@ impl BoundNode for Hair {
         restored.map_err(|e| NodeError::Restore(e.to_string()))?;
         scratch.placements = placements;
         Ok(())
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self, context))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
+    }
+    fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
+        device::passes(self, frame, run);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let settings = settings(&context.parameters);
