@@ -1,4 +1,4 @@
-//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render`, or of `sinew psd plot`, that make it.
+//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render`, `sinew psd plot` or `sinew field` that make it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,8 +8,8 @@ const FOLDER: &str = "docs/pictures";
 const LIST: &str = "commands.txt";
 /// What arguments begin with that name a file of the optional data.
 const OPTIONAL: &str = "../shared/";
-/// The first of the arguments of a plot, which is no rendering.
-const PLOT: &str = "psd";
+/// The first of the arguments of what is no rendering: plots, slices of fields.
+const OTHERS: [&str; 2] = ["psd", "field"];
 
 /// One picture of the list.
 #[derive(Debug, PartialEq, Eq)]
@@ -102,7 +102,8 @@ fn build(root: &Path) -> Result<PathBuf, String> {
 fn run(root: &Path, program: &Path, entry: &Entry) -> Result<(), String> {
     let path = format!("{FOLDER}/{}", entry.file);
     let mut command = Command::new(program);
-    if entry.arguments.first().is_some_and(|a| a == PLOT) {
+    let first = entry.arguments.first().map(String::as_str);
+    if first.is_some_and(|a| OTHERS.contains(&a)) {
         command.args(&entry.arguments);
     } else {
         command.arg("render").args(&entry.arguments);

@@ -55,6 +55,11 @@ pub(crate) enum Command {
     /// Pose space deformation: look at drivers, make correctives from posed sculpts.
     #[command(subcommand)]
     Psd(crate::psd_args::PsdCommand),
+    /// Hair: grow strands on a mesh.
+    #[command(subcommand)]
+    Hair(crate::hair_args::HairCommand),
+    /// Look at a signed distance field: a slice as a picture, or the surface where it has a given value as a mesh.
+    Field(FieldArgs),
     /// Write a graph into a GLB, so that character and deformation are one file.
     Embed(EmbedArgs),
     /// Run every deformer on the built-in samples: GLB files and pictures.
@@ -74,7 +79,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball).
+    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     /// Graph document; without it the one in the character file.
     #[arg(short, long)]
@@ -150,6 +155,68 @@ pub(crate) struct BenchArgs {
     /// graphics device is faster.
     #[arg(long, value_name = "VERTICES", num_args = 0..=1, require_equals = true, default_missing_value = "1000000")]
     pub(crate) crossover: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FieldArgs {
+    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    pub(crate) character: PathBuf,
+    /// Graph document with a field among its outputs; without it the field of the character's meshes.
+    #[arg(short, long)]
+    pub(crate) graph: Option<PathBuf>,
+    /// Which of the graph's fields; needed where there are several.
+    #[arg(long, value_name = "OUTPUT")]
+    pub(crate) field: Option<String>,
+    /// Clip to play; without it the first one.
+    #[arg(short, long)]
+    pub(crate) clip: Option<String>,
+    /// Frame to look at.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) frame: i64,
+    /// Frames a second: frame n is at n / fps seconds.
+    #[arg(long, default_value_t = 30.0)]
+    pub(crate) fps: f64,
+    /// Cells along the longest side of the mesh, where there is no graph.
+    #[arg(long, default_value_t = 100, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) cells: u32,
+    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// File for an input of the graph, in place of the one in the document; may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub(crate) input_files: Vec<String>,
+    /// Axis across the slice, of the field's frame.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) axis: Axis,
+    /// Where the slice is along that axis: 0 on the low side of the grid, 1 on the high one.
+    #[arg(long, default_value_t = 0.5)]
+    pub(crate) at: f32,
+    /// Distance at which to take the surface, in metres.
+    #[arg(
+        long,
+        default_value_t = 0.0,
+        value_name = "METRES",
+        allow_negative_numbers = true
+    )]
+    pub(crate) level: f32,
+    /// Pixels of the longer side of the slice.
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u32).range(8..=8192))]
+    pub(crate) size: u32,
+    /// Result: .png for a slice, .glb, .ply or .obj for a surface; may be given often.
+    #[arg(short, long, required = true)]
+    pub(crate) output: Vec<PathBuf>,
+}
+
+/// An axis of the scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Axis {
+    /// Seen along x: z to the right, y up.
+    X,
+    /// Seen from above: x to the right, z down.
+    Y,
+    /// Seen along z: x to the right, y up.
+    #[default]
+    Z,
 }
 
 /// `N` finite numbers with commas between them.

@@ -4,6 +4,8 @@ mod bench;
 mod check;
 mod demo;
 mod doctor;
+mod field;
+mod hair;
 mod inspect;
 mod nodes;
 mod psd;
@@ -30,6 +32,8 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Inspect(a) => inspect::inspect(a, talk),
         Command::Nodes(a) => nodes::nodes(a, talk),
         Command::Psd(a) => psd::psd(a, talk),
+        Command::Hair(a) => hair::hair(a, talk),
+        Command::Field(a) => field::field(a, talk),
         Command::Schema => schema(),
         Command::Init(a) => init(a, talk),
         Command::Embed(a) => embed(a, talk),

@@ -23,9 +23,10 @@ fn sample(name: &str) -> Outcome<Character> {
         "arm" => sinew_samples::arm_with_hand(),
         "creature" => sinew_samples::creature(),
         "ball" => sinew_samples::ball(),
+        "head" => sinew_samples::head(),
         _ => {
             return Err(Failure::usage(format!(
-                "there is no sample '{name}'; known are sample:arm, sample:creature, sample:ball"
+                "there is no sample '{name}'; known are sample:arm, sample:creature, sample:ball, sample:head"
             )));
         }
     };

@@ -5,6 +5,7 @@ mod commands;
 mod device;
 mod exit;
 mod frames;
+mod hair_args;
 mod load;
 mod output;
 mod psd_args;

@@ -15,7 +15,7 @@ Examples:
   sinew render man.glb --frames 0-48/2 --sheet -o sheet.png
   sinew render man.glb --turntable 24 -o man.gif")]
 pub(crate) struct RenderArgs {
-    /// GLB, glTF, OBJ or PLY file; a folder or a name with #### is a mesh sequence; sample:arm, sample:creature and sample:ball are built in.
+    /// GLB, glTF, OBJ or PLY file; a folder or a name with #### is a mesh sequence; sample:arm, sample:creature, sample:ball and sample:head are built in.
     pub(crate) input: PathBuf,
     /// Picture: .png, or .gif or .apng to play frames or turns.
     #[arg(short, long)]

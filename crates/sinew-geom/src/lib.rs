@@ -1,7 +1,7 @@
 //! The vocabulary of Sinew: what a character is made of, and nothing that deforms it.
 //!
 //! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
-//! * [`Strands`]: which vertices of a mesh form strands of hair.
+//! * [`Strands`]: which vertices of a mesh form strands of hair; [`grow`] grows some on a mesh.
 //! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
 //! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
 //! * [`Image`]: finished pixels, which other crates draw, read and write.
@@ -18,6 +18,7 @@ mod asset;
 mod clip;
 mod decompose;
 mod euler;
+mod grow;
 mod image;
 mod mesh;
 mod rig;
@@ -35,6 +36,7 @@ pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
 pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE};
 pub use euler::EulerOrder;
+pub use grow::{GrowAmount, GrowError, GrowMaps, GrowSettings, grow};
 pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,

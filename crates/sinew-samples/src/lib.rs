@@ -1,4 +1,4 @@
-//! Procedural characters: a bending arm with a hand, a creature on four legs, a rubber ball.
+//! Procedural characters: a bending arm with a hand, a creature on four legs, a rubber ball, a head with hair.
 //!
 //! They are computed from a few dozen numbers, the same on every call, and carry everything a deformer can ask
 //! for: smooth normals, texture coordinates with seams (vertices split there), vertex colours, joint weights
@@ -10,7 +10,7 @@
 //! # Ok::<(), sinew_samples::SampleError>(())
 //! ```
 //!
-//! The two animals are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by
+//! Arm, creature and head are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by
 //! surface nets; their joint weights are the label of the nearest bone, diffused along the surface.
 
 mod arm;
@@ -18,6 +18,7 @@ mod ball;
 mod build;
 mod creature;
 mod field;
+mod head;
 mod nets;
 mod sheet;
 mod skeleton;
@@ -28,6 +29,7 @@ mod tests;
 pub use arm::arm_with_hand;
 pub use ball::ball;
 pub use creature::creature;
+pub use head::head;
 pub use sheet::sheet;
 
 use sinew_geom::Asset;
@@ -48,9 +50,15 @@ pub enum SampleError {
     /// The animation is wrong.
     #[error(transparent)]
     Clip(#[from] sinew_geom::ClipError),
+    /// No hair grows.
+    #[error(transparent)]
+    Grow(#[from] sinew_geom::GrowError),
+    /// Hair has nothing that tells it where to grow.
+    #[error("the mesh is not painted")]
+    NotPainted,
 }
 
-/// All samples: arm, creature, ball.
+/// The samples without hair: arm, creature, ball.
 ///
 /// # Errors
 /// See [`SampleError`].

@@ -40,6 +40,8 @@ pub use sinew_geom as geom;
 pub use sinew_gpu as gpu;
 /// Documents, plans, instances.
 pub use sinew_graph as graph;
+#[cfg(feature = "io")]
+pub mod hair;
 /// Files.
 #[cfg(feature = "io")]
 pub use sinew_io as io;

@@ -277,10 +277,6 @@ fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
         let field = FieldCollider::new(FieldWords::read(words)).expect("built");
         cell = field.feature_size();
         let placement = field.placement();
-        // The first frame shows the hair as it was authored, up to 0.11 cells deep.
-        if number == 0 {
-            continue;
-        }
         let now = instance.mesh_output("hair").expect("there").positions;
         for range in strands.ranges() {
             // The first two vertices are pinned to the skin; samples between the others count, too.

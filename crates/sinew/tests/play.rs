@@ -563,3 +563,37 @@ mod graphics {
         );
     }
 }
+
+/// A solver sees every frame on the way; nodes that remember nothing are asked for one.
+#[test]
+fn solvers_are_played_up_to_the_frame() {
+    let head = Arc::new(Character::from_asset(sinew_samples::head().expect("a head")));
+    let text = r#"{"sinew": "1.0",
+ "inputs": {"pose": {"type": "pose"}, "hair": {"type": "strands"}},
+ "nodes": {"sim": {"node": "hair_sim", "strands": "hair", "pose": "pose"}}, "outputs": {"hair": "sim"}}"#;
+    let mut played = player(&head, &Document::from_text("hair.json", text, ""));
+    let mut go = |number| -> Vec<i64> {
+        let way: Vec<i64> = played.way_to(number).collect();
+        for &n in &way {
+            played.advance(n).expect("plays");
+        }
+        way
+    };
+    assert_eq!(go(3), [0, 1, 2, 3]);
+    assert_eq!(go(5), [4, 5]);
+    assert_eq!(go(2), [0, 1, 2], "back is from the beginning");
+    let shape = |p: &Player| {
+        let Runner::Processor(instance) = p.runner() else {
+            panic!("on the processor")
+        };
+        instance.mesh_output("hair").expect("hair").positions.to_vec()
+    };
+    let back = shape(&played);
+    let mut other = player(&head, &Document::from_text("hair.json", text, ""));
+    for n in 0..3 {
+        other.advance(n).expect("plays");
+    }
+    assert_eq!(back, shape(&other));
+    let mut plain = player(&arm(), &Document::of_character(&arm()));
+    assert_eq!(plain.way_to(7), 7..=7);
+}

@@ -84,15 +84,10 @@ fn local_point(x: vec3f) -> vec3f {
   return vec3f(dot(solid.x, v), dot(solid.y, v), dot(solid.z, v));
 }
 
-fn solid_gap(x: vec3f) -> f32 {
-  return field_distance(solid.field, local_point(x));
-}
-
-// Unit normal, and distance last.
-fn surface(x: vec3f, otherwise: vec3f) -> vec4f {
-  let found = field_gradient(solid.field, local_point(x));
-  let gradient = solid.x * found.x + solid.y * found.y + solid.z * found.z;
-  return vec4f(unit_or(gradient, otherwise), found.w);
+// Gradient in the scene, of any length, and distance last.
+fn sampled(x: vec3f) -> vec4f {
+  let found = field_sample(solid.field, local_point(x));
+  return vec4f(solid.x * found.x + solid.y * found.y + solid.z * found.z, found.w);
 }
 
 fn across(v: vec3f) -> vec3f {
@@ -127,7 +122,7 @@ fn push_vertices(count: u32, exempt: u32) -> bool {
     let moved = length(x - point_of(solid.carry, start_of(i)));
     let reach = solid.margin + moved * 2.0;
     if clearance <= reach {
-      clearance = solid_gap(x);
+      clearance = sampled(x).w;
       let held = i < exempt || inverse_mass_of(i) <= 0.0;
       let inside = clearance < solid.margin - solid.tolerance;
       let fast = moved > solid.spacing && clearance <= reach;
@@ -166,13 +161,14 @@ fn resolve(i: u32, moved: f32) -> f32 {
   let toward_start = unit_or(point_of(solid.carry, start_of(i)) - x, vec3f(0.0, 1.0, 0.0));
   var gap = 0.0;
   for (var turn = 0u; turn < PUSHES; turn++) {
-    let found = surface(x, toward_start);
+    let found = sampled(x);
+    let outwards = unit_or(found.xyz, toward_start);
     gap = found.w;
     let lack = solid.margin - gap;
     if lack <= solid.tolerance { break; }
-    x += found.xyz * lack;
+    x += outwards * lack;
     push += lack;
-    normal = found.xyz;
+    normal = outwards;
     // Over a short way the distance is nearly linear.
     gap = solid.margin - solid.tolerance;
     if lack < solid.spacing && is_sampled() { break; }
@@ -219,13 +215,13 @@ fn first_hit(i: u32) -> Hit {
   var t = 0.0;
   for (var step = 0u; step < SWEEP_STEPS; step++) {
     let local = point_before(motion_at(motion, t), start + way * t);
-    let gap = field_distance(solid.field, local) - solid.margin;
+    let found = field_sample(solid.field, local);
+    let gap = found.w - solid.margin;
     if gap < -solid.tolerance {
       if step == 0u { return none; }
-      let at = point_of(last, local);
-      let found = surface(at, vec3f(0.0, 1.0, 0.0));
-      hit_point = at + found.xyz * (solid.margin - found.w);
-      return Hit(true, 0.0, found.xyz, 0.0);
+      let normal = unit_or(turned(last.rotation, found.xyz), vec3f(0.0, 1.0, 0.0));
+      hit_point = point_of(last, local) - normal * gap;
+      return Hit(true, 0.0, normal, 0.0);
     }
     t += max(gap / speed, least);
     if t >= 1.0 { break; }
@@ -240,7 +236,7 @@ fn push_segments(count: u32, exempt: u32) {
     let wa = select(inverse_mass_of(i - 1u), 0.0, i - 1u < exempt);
     let wb = select(inverse_mass_of(i), 0.0, i < exempt);
     if wa + wb > 0.0 {
-      let hit = deepest(a, b, distance_at(i - 1u), distance_at(i));
+      let hit = deepest(a, b, vec2f(distance_at(i - 1u), distance_at(i)));
       if hit.found { push_segment(i, hit, vec2f(wa, wb)); }
     }
   }
@@ -275,31 +271,31 @@ fn move_by(i: u32, shift: vec3f, most: f32) {
 }
 
 // The deepest sample between two points with these (least) distances.
-fn deepest(a: vec3f, b: vec3f, at_a: f32, at_b: f32) -> Hit {
+fn deepest(a: vec3f, b: vec3f, ends: vec2f) -> Hit {
   var hit = Hit(false, 0.0, vec3f(0.0), solid.tolerance);
   let extent = length(b - a);
-  if at_a + at_b - extent >= solid.margin + solid.margin || extent <= 0.0 { return hit; }
+  if ends.x + ends.y - extent >= solid.margin + solid.margin || extent <= 0.0 { return hit; }
   // Where the root's side is too deep already, the segment leads out in a straight line.
-  let lack = max(solid.margin - at_a, 0.0);
+  let lack = max(solid.margin - ends.x, 0.0);
   let least = max(solid.spacing, extent / f32(SAMPLES));
+  var gradient = vec3f(0.0);
   var walked = 0.0;
-  var gap = at_a;
+  var gap = ends.x;
   for (var k = 0u; k <= SAMPLES; k++) {
     walked += max(gap - solid.margin, least);
     if walked >= extent { break; }
     let s = walked / extent;
-    gap = solid_gap(a + (b - a) * s);
+    let found = sampled(a + (b - a) * s);
+    gap = found.w;
     let depth = solid.margin - lack * (1.0 - s) - gap;
     if depth > hit.depth {
       hit.depth = depth;
       hit.share = s;
       hit.found = true;
+      gradient = found.xyz;
     }
   }
-  if hit.found {
-    let along = unit_or(b - a, vec3f(0.0, 1.0, 0.0));
-    hit.normal = surface(a + (b - a) * hit.share, across(along)).xyz;
-  }
+  if hit.found { hit.normal = unit_or(gradient, across(unit_or(b - a, vec3f(0.0, 1.0, 0.0)))); }
   return hit;
 }
 
@@ -364,15 +360,15 @@ fn worst_of(extent: f32, pivot: vec3f, direction: vec3f) -> Hit {
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
     if is_there() {
-      let away = solid_gap(end);
-      let gap = away - solid.margin;
-      settled_clearance = min(settled_clearance, gap);
       var hit = Hit(false, 0.0, vec3f(0.0), 0.0);
+      let found = sampled(end);
+      let gap = found.w - solid.margin;
+      settled_clearance = min(settled_clearance, gap);
       if gap < extent {
         if gap < -solid.tolerance {
-          hit = Hit(true, 1.0, surface(end, across(direction)).xyz, -gap);
+          hit = Hit(true, 1.0, unit_or(found.xyz, across(direction)), -gap);
         } else if solid.spacing < extent {
-          hit = deepest(pivot, end, solid_gap(pivot), away);
+          hit = deepest(pivot, end, vec2f(sampled(pivot).w, found.w));
         }
       }
       if hit.found && (!worst.found || worst.depth < hit.depth) {

@@ -35,48 +35,44 @@ fn field_float(f: Field, at: u32) -> f32 {
   return bitcast<f32>(field_word(f.collider, at));
 }
 
-fn single_pair(f: Field, at: u32) -> vec2f {
-  return vec2f(field_float(f, at), field_float(f, at + 1u));
-}
-
-// Two neighbouring halves; `n` counts halves from the first value.
-fn half_pair(f: Field, n: u32) -> vec2f {
-  let word = f.values + n / 2u;
-  let first = unpack2x16float(field_word(f.collider, word));
-  if n % 2u == 0u { return first; }
-  return vec2f(first.y, unpack2x16float(field_word(f.collider, word + 1u)).x);
-}
-
-fn fine_cell(f: Field, slot: u32, within: vec3f) -> Cell {
-  let low = min(vec3u(within), vec3u(6u));
-  let n = slot * 512u + low.x + 8u * low.y + 64u * low.z;
-  let at = within - vec3f(low);
-  if f.kind == 2u {
-    let a = vec4f(half_pair(f, n), half_pair(f, n + 8u));
-    let b = vec4f(half_pair(f, n + 64u), half_pair(f, n + 72u));
-    return Cell(a, b, at, 1.0);
-  }
-  let v = f.values + n;
-  let a = vec4f(single_pair(f, v), single_pair(f, v + 8u));
-  let b = vec4f(single_pair(f, v + 64u), single_pair(f, v + 72u));
-  return Cell(a, b, at, 1.0);
-}
-
-fn coarse_cell(f: Field, brick: vec3u, within: vec3f) -> Cell {
-  let nx = f.bricks.x + 1u;
-  let nxy = nx * (f.bricks.y + 1u);
-  let v = f.coarse + brick.x + nx * brick.y + nxy * brick.z;
-  let a = vec4f(single_pair(f, v), single_pair(f, v + nx));
-  let b = vec4f(single_pair(f, v + nxy), single_pair(f, v + nxy + nx));
-  return Cell(a, b, within * (1.0 / 7.0), 7.0);
+// Neighbours along x: numbers `n` and `n + 1` from the word `first` on.
+fn pair(f: Field, first: u32, n: u32, is_half: bool) -> vec2f {
+  let word = first + select(n, n / 2u, is_half);
+  let a = field_word(f.collider, word);
+  let b = field_word(f.collider, word + 1u);
+  if !is_half { return vec2f(bitcast<f32>(a), bitcast<f32>(b)); }
+  let low = unpack2x16float(a);
+  if n % 2u == 0u { return low; }
+  return vec2f(low.y, unpack2x16float(b).x);
 }
 
 fn cell_at(f: Field, at: vec3f) -> Cell {
   let brick = min(vec3u(at * (1.0 / 7.0)), f.bricks - vec3u(1u));
   let within = at - vec3f(brick * 7u);
   let slot = field_word(f.collider, f.table + brick.x + f.bricks.x * (brick.y + f.bricks.y * brick.z));
-  if slot < f.count { return fine_cell(f, slot, within); }
-  return coarse_cell(f, brick, within);
+  // The coarse level, unless the brick has values.
+  var strides = vec2u(f.bricks.x + 1u, (f.bricks.x + 1u) * (f.bricks.y + 1u));
+  var first = f.coarse;
+  var n = brick.x + strides.x * brick.y + strides.y * brick.z;
+  var cell = Cell(vec4f(0.0), vec4f(0.0), within * (1.0 / 7.0), 7.0);
+  let is_fine = slot < f.count;
+  if is_fine {
+    let low = min(vec3u(within), vec3u(6u));
+    strides = vec2u(8u, 64u);
+    first = f.values;
+    n = slot * 512u + low.x + 8u * low.y + 64u * low.z;
+    cell.at = within - vec3f(low);
+    cell.size = 1.0;
+  }
+  // In a loop, so that there is one copy of the look-up.
+  for (var k = 0u; k < 4u; k++) {
+    let found = pair(f, first, n + (k % 2u) * strides.x + (k / 2u) * strides.y, is_fine && f.kind == 2u);
+    if k == 0u { cell.low = vec4f(found, cell.low.zw); }
+    if k == 1u { cell.low = vec4f(cell.low.xy, found); }
+    if k == 2u { cell.high = vec4f(found, cell.high.zw); }
+    if k == 3u { cell.high = vec4f(cell.high.xy, found); }
+  }
+  return cell;
 }
 
 fn value_outside(value: f32, away: f32) -> f32 {
@@ -85,18 +81,8 @@ fn value_outside(value: f32, away: f32) -> f32 {
   return value + away;
 }
 
-fn grid_distance(f: Field, point: vec3f) -> f32 {
-  let at = (point / f.unit - f.origin) / f.cell;
-  let inside = clamp(at, vec3f(0.0), vec3f(f.bricks) * 7.0);
-  let c = cell_at(f, inside);
-  let low = mix(c.low.xz, c.low.yw, c.at.x);
-  let high = mix(c.high.xz, c.high.yw, c.at.x);
-  let value = mix(mix(low.x, low.y, c.at.y), mix(high.x, high.y, c.at.y), c.at.z);
-  return value_outside(value, length(at - inside)) * f.cell * f.unit;
-}
-
 // Distance last.
-fn grid_gradient(f: Field, point: vec3f) -> vec4f {
+fn grid_sample(f: Field, point: vec3f) -> vec4f {
   let at = (point / f.unit - f.origin) / f.cell;
   let inside = clamp(at, vec3f(0.0), vec3f(f.bricks) * 7.0);
   let beyond = at - inside;
@@ -160,13 +146,12 @@ fn capsule_distance(point: vec3f, a: vec3f, b: vec3f, radii: vec2f) -> vec4f {
 }
 
 fn solid_distance(f: Field, index: u32, point: vec3f) -> vec4f {
-  let w = f.values + 12u * index;
-  let a = vec3f(field_float(f, w + 1u), field_float(f, w + 2u), field_float(f, w + 3u));
-  if field_word(f.collider, w) == 1u {
-    return vec4f(a, dot(a, point) - field_float(f, w + 4u));
-  }
-  let b = vec3f(field_float(f, w + 4u), field_float(f, w + 5u), field_float(f, w + 6u));
-  return capsule_distance(point, a, b, vec2f(field_float(f, w + 7u), field_float(f, w + 8u)));
+  let kind = field_word(f.collider, f.values + 12u * index);
+  var w = array<f32, 9>();
+  for (var k = 1u; k < 9u; k++) { w[k] = field_float(f, f.values + 12u * index + k); }
+  let a = vec3f(w[1], w[2], w[3]);
+  if kind == 1u { return vec4f(a, dot(a, point) - w[4]); }
+  return capsule_distance(point, a, vec3f(w[4], w[5], w[6]), vec2f(w[7], w[8]));
 }
 
 fn nearest_solid(f: Field, point: vec3f) -> vec4f {
@@ -178,14 +163,8 @@ fn nearest_solid(f: Field, point: vec3f) -> vec4f {
   return nearest;
 }
 
-// Signed distance at a point.
-fn field_distance(f: Field, point: vec3f) -> f32 {
-  if f.kind == 3u { return nearest_solid(f, point).w; }
-  return grid_distance(f, point);
-}
-
-// Gradient, which may be zero and need not have unit length, and distance.
-fn field_gradient(f: Field, point: vec3f) -> vec4f {
+// Gradient, which may be zero and need not have unit length, and distance. One function for both: kernels hold a copy wherever it is called.
+fn field_sample(f: Field, point: vec3f) -> vec4f {
   if f.kind == 3u { return nearest_solid(f, point); }
-  return grid_gradient(f, point);
+  return grid_sample(f, point);
 }

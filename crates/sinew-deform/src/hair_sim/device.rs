@@ -24,6 +24,7 @@
 use super::bind::HairBind;
 use super::node::{FIRST_COLLIDER, Hair, Roots, settings};
 use super::settings::{HairSettings, Piece};
+use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
@@ -58,6 +59,9 @@ enum Pass {
     Out,
 }
 
+/// A run that another follows.
+const RUN_OF_STEPS: [Pass; 3] = [Pass::Place, Pass::Step, Pass::Advance];
+
 /// As in `uniforms.wgsl`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -66,6 +70,7 @@ struct Uniforms {
     fractions: [u32; 4],
     begin: [u32; 4],
     sorts: [[f32; 4]; 3],
+    calm: [f32; 4],
     gravity: [f32; 4],
     wind: [f32; 4],
     sideways: [f32; 4],
@@ -277,6 +282,7 @@ fn settings_of(
         ("VERTICES", bind.vertex_count()),
         ("STRANDS", bind.strands().len()),
         ("FOLLOWERS", followers.strands.len()),
+        ("RELAXING_STEPS", RELAXING_STEPS),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
     settings.into_iter().map(setting).collect()
@@ -443,9 +449,13 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
     let runs = |sort: usize| sorts.steps(sort).div_ceil(RUN);
     if frame.is_first {
         run(Pass::Start);
+        // Strands come out of what they begin in.
+        if hair.colliders > 0 {
+            RUN_OF_STEPS.into_iter().for_each(&mut run);
+        }
     }
     for _ in 0..runs(0) + runs(1) {
-        [Pass::Place, Pass::Step, Pass::Advance].into_iter().for_each(&mut run);
+        RUN_OF_STEPS.into_iter().for_each(&mut run);
     }
     if runs(2) > 0 {
         run(Pass::Aim);
@@ -527,6 +537,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             whole(settings.collision_iterations),
         ],
         sorts: secs.map(constants),
+        calm: constants(f64::from(settings.step_secs())),
         gravity: vector(settings.gravity, settings.speed_limit),
         wind: vector(wind.map(|v| v as f32), settings.gust_strength),
         sideways: vector(sideways.map(|v| v as f32), settings.global_range),

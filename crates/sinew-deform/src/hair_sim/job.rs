@@ -3,12 +3,13 @@
 use super::bind::HairBind;
 use super::settings::HairSettings;
 use super::state::{CHUNK, Drive, HairState, Root};
-use super::step::{StepConstants, StrandStep};
+use super::step::{StepConstants, StrandStep, WorkVertex};
 use super::strands_out::{Out, write_strands};
 use super::wind::Gusts;
 use crate::collide::{Collider, Contact, PerChunk, PerStrand, Rigid, RigidMotion, Solids};
 use crate::{Par, SplitMut, for_each_chunk};
 use sinew_geom::{Affine, PackedAffine, Real, Vec3};
+use std::ops::Range;
 
 /// Why a frame was not simulated.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +141,7 @@ impl<R: Real> HairJob<'_, R> {
         root_of(&transform, R::vec3(self.bind.roots[guide]))
     }
 
-    /// All strands at rest on the skin; then the pre-roll.
+    /// All strands at rest on the skin, out of what they begin in; then the pre-roll.
     fn start(&mut self) {
         for guide in 0..self.bind.guide_count() {
             let (frame, scale) = self.root(guide).unwrap_or((Rigid::identity(), R::one()));
@@ -163,6 +164,12 @@ impl<R: Real> HairJob<'_, R> {
         }
         self.state.started = true;
         let settings = self.settings;
+        if !self.contacts.is_empty() {
+            let time = settings.step_secs();
+            self.for_each_task(&settings.calm(), (time, 1), false, &|frame, guides, out| {
+                frame.free(guides, out);
+            });
+        }
         self.state.time_secs = -f64::from(settings.pre_roll_secs.clamp(0.0, 1e4));
         for piece in settings.pre_roll() {
             for _ in 0..piece.times {
@@ -198,13 +205,28 @@ impl<R: Real> HairJob<'_, R> {
 
     /// Steps of equal length. Where the scene does not move, colliders stay where they are at the frame's beginning.
     fn advance(&mut self, time: f32, steps: usize, moving: bool) {
+        let settings = self.settings;
+        self.for_each_task(settings, (time, steps), moving, &|frame, guides, out| {
+            frame.run(guides, out);
+        });
+        self.state.time_secs += f64::from(time);
+    }
+
+    /// Runs `task` for runs of guides.
+    fn for_each_task(
+        &mut self,
+        settings: &HairSettings,
+        (time, steps): (f32, usize),
+        moving: bool,
+        task: &(impl Fn(&Frame<'_, R>, Range<usize>, &mut Outputs<'_, R>) + Sync),
+    ) {
         let step_secs = f64::from(time) / count(steps);
-        let constants = self.settings.constants(step_secs);
+        let constants = settings.constants(step_secs);
         let frame = Frame {
             bind: self.bind,
             drives: &self.state.drives,
             constants,
-            gusts: Gusts::new(self.settings),
+            gusts: Gusts::new(settings),
             begin_secs: self.state.time_secs,
             step_secs,
             steps,
@@ -228,11 +250,8 @@ impl<R: Real> HairJob<'_, R> {
         };
         let guides = self.bind.guide_count();
         for_each_chunk(self.par, guides, CHUNK, outputs, &|range, mut out| {
-            for step in 0..steps {
-                frame.step(step, range.clone(), &mut out);
-            }
+            task(&frame, range, &mut out);
         });
-        self.state.time_secs += f64::from(time);
     }
 }
 
@@ -263,7 +282,7 @@ fn count(steps: usize) -> f64 {
 struct Outputs<'a, R: Real> {
     positions: PerStrand<'a, Vec3<R>>,
     velocities: PerStrand<'a, Vec3<R>>,
-    work: PerChunk<'a, super::step::WorkVertex<R>>,
+    work: PerChunk<'a, WorkVertex<R>>,
     placements: PerChunk<'a, crate::collide::Placement<R>>,
 }
 
@@ -296,8 +315,40 @@ struct Frame<'a, R: Real> {
 }
 
 impl<R: Real> Frame<'_, R> {
+    /// All steps of a run of guides.
+    fn run(&self, guides: Range<usize>, out: &mut Outputs<'_, R>) {
+        for step in 0..self.steps {
+            self.step(step, guides.clone(), out);
+        }
+    }
+
     /// One step of a run of guides.
-    fn step(&self, step: usize, guides: std::ops::Range<usize>, out: &mut Outputs<'_, R>) {
+    fn step(&self, step: usize, guides: Range<usize>, out: &mut Outputs<'_, R>) {
+        self.for_each_strand(step, guides, out, |strand, x, v, work| {
+            strand.run(x, v, work);
+            if !all_finite(x, v) {
+                strand.restart(x, v);
+            }
+        });
+    }
+
+    /// Brings a run of guides out of the colliders that they begin in.
+    fn free(&self, guides: Range<usize>, out: &mut Outputs<'_, R>) {
+        self.for_each_strand(0, guides, out, |strand, x, v, work| {
+            strand.free(x, v, work);
+            if !all_finite(x, v) {
+                strand.restart(x, v);
+            }
+        });
+    }
+
+    fn for_each_strand(
+        &self,
+        step: usize,
+        guides: Range<usize>,
+        out: &mut Outputs<'_, R>,
+        each: impl Fn(&StrandStep<'_, R>, &mut [Vec3<R>], &mut [Vec3<R>], &mut [WorkVertex<R>]),
+    ) {
         let share = |s: usize| count(s) / count(self.steps);
         let span = [share(step), share(step + 1)];
         let placing = if self.moving {
@@ -321,10 +372,7 @@ impl<R: Real> Frame<'_, R> {
                 wind: self.gusts.at(self.bind.guides[guide], now),
                 solids: &solids,
             };
-            strand.run(x, v, work);
-            if !all_finite(x, v) {
-                strand.restart(x, v);
-            }
+            each(&strand, x, v, work);
         }
     }
 }

@@ -211,6 +211,8 @@ pub(super) struct Hair {
     pub(super) roots: Roots,
     /// By port; those without a link are not read.
     pub(super) contacts: [(f32, f32); MAX_COLLIDERS],
+    /// How many have a link.
+    pub(super) colliders: usize,
 }
 
 #[derive(Debug)]
@@ -239,6 +241,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     Ok(Box::new(Hair {
         roots: roots(context, mesh)?,
         contacts: contacts(context)?,
+        colliders: linked(context),
         bind,
     }))
 }
@@ -288,9 +291,13 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
     }
 }
 
+fn linked(context: &BindContext<'_>) -> usize {
+    let ports = DESC.inputs[FIRST_COLLIDER..].iter();
+    ports.filter(|p| context.is_linked(p.name)).count()
+}
+
 fn contacts(context: &BindContext<'_>) -> Result<[(f32, f32); MAX_COLLIDERS], NodeError> {
-    let ports = &DESC.inputs[FIRST_COLLIDER..];
-    let linked = ports.iter().filter(|p| context.is_linked(p.name)).count();
+    let linked = linked(context);
     let list = |name: &'static str, otherwise: f64| {
         let given = context.parameters.floats(name);
         let fits = given.len() <= 1 || given.len() == linked;

@@ -129,6 +129,20 @@ impl HairSettings {
         [piece(PRE_ROLL_FRAME, times), piece(left, rest)]
     }
 
+    /// The same without what drives hair: for strands that find their shape.
+    pub(crate) fn calm(&self) -> Self {
+        Self {
+            gravity: [0.0; 3],
+            wind: [0.0; 3],
+            ..*self
+        }
+    }
+
+    /// Time of a step, at most, in single precision.
+    pub(crate) fn step_secs(&self) -> f32 {
+        1.0 / self.substeps_per_sec.max(1.0)
+    }
+
     /// What is the same for all strands and steps of that length.
     pub(crate) fn constants<R: Real>(&self, step_secs: f64) -> StepConstants<R> {
         let swing = |hz: f32| {

@@ -83,6 +83,8 @@ pub(crate) struct StrandStep<'a, R: Real> {
 
 /// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
 const LENGTH_ITERATIONS: usize = 2;
+/// Steps from rest to rest that smooth a strand which began in a solid.
+pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
 const LAST_PASS: f64 = 0.02;
 
@@ -118,6 +120,46 @@ impl<R: Real> StrandStep<'_, R> {
         if freed {
             velocities.fill(Vec3::zeros());
         }
+    }
+
+    /// Brings the strand out of the solids that it begins in, and lets it find a smooth shape there; it is at rest afterwards. Where it
+    /// touches nothing it stays as it is.
+    pub(crate) fn free(
+        &self,
+        positions: &mut [Vec3<R>],
+        velocities: &mut [Vec3<R>],
+        work: &mut [WorkVertex<R>],
+    ) {
+        if self.push_free(positions, work) {
+            for _ in 0..RELAXING_STEPS {
+                self.run(positions, velocities, work);
+                velocities.fill(Vec3::zeros());
+            }
+        }
+    }
+
+    /// Tells whether a vertex was moved.
+    fn push_free(&self, positions: &mut [Vec3<R>], work: &mut [WorkVertex<R>]) -> bool {
+        let scale = self.drive.scales[0];
+        for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(&*positions) {
+            w.contact = ContactVertex {
+                x,
+                start: x,
+                inverse_mass: R::from_single(b.inverse_mass),
+                length: R::from_single(b.length) * scale,
+                ..ContactVertex::default()
+            };
+        }
+        let exempt = self.constants.exempt;
+        push_out(self.solids, work, exempt);
+        if work.iter().zip(&*positions).all(|(w, x)| w.contact.x == *x) {
+            return false;
+        }
+        settle_lengths(self.solids, work, exempt);
+        for (x, w) in positions.iter_mut().zip(work) {
+            *x = w.contact.x;
+        }
+        true
     }
 
     /// Puts the strand back to its rest position on the skin: numbers too large to go on with.

@@ -485,6 +485,36 @@ fn pre_roll_shows_settled_hair_at_once() {
 
 /// Lengths as in real assets: zero, 7e-6, a millimetre beside a tenth of a micrometre; and two vertices, and one point.
 #[test]
+fn hair_that_begins_in_a_solid_is_out_of_it_in_the_first_frame() {
+    let ball = Capsule {
+        ends: [[0.0; 3]; 2],
+        radii: [0.1; 2],
+    };
+    let colliders = [Collider::still(&ball)];
+    // Through the ball beside its middle.
+    let mut scene = Scene::<f32>::straight([-0.3, 0.01, 0.02], [0.025, 0.0, 0.0], 24);
+    scene.contacts = vec![Contact {
+        collider: 0,
+        margin: 0.01,
+        friction: 0.2,
+    }];
+    scene.frame(&Affine::identity(), 0.0, &colliders);
+    let depth = |p: &[f32; 3]| 0.11 - Vec3::from(*p).norm();
+    let deepest = scene.positions.iter().map(depth).fold(0.0, f32::max);
+    assert!(deepest < 1e-3, "{deepest} deep");
+    assert!(scene.stretch() < 1e-4, "stretched by {}", scene.stretch());
+    assert_eq!(scene.fastest(), 0.0);
+    // It stays where it was put, but for gravity: nothing is thrown.
+    let first = scene.positions.clone();
+    scene.frame(&Affine::identity(), 1.0 / 240.0, &colliders);
+    let moved = |(a, b): (&[f32; 3], &[f32; 3])| (Vec3::from(*a) - Vec3::from(*b)).norm();
+    let farthest = (first.iter().zip(&scene.positions))
+        .map(moved)
+        .fold(0.0, f32::max);
+    assert!(farthest < 0.01, "moved by {farthest}");
+}
+
+#[test]
 fn degenerate_strands_stay_finite() {
     let strands = Strands::new([4, 5, 2, 3, 6]).expect("valid");
     let mut rest = vec![[0.1, 0.2, 0.3]; 4];

@@ -14,10 +14,12 @@ mod geometry;
 mod graph;
 mod layout;
 mod materials;
+mod strands;
 mod targets;
 
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
+pub use strands::add_strands;
 pub use targets::{
     GraphTexts, NewTarget, TargetChange, add_morph_targets, delta_bytes, replace_morph_targets,
 };

@@ -11,7 +11,7 @@ pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
 use crate::{AtomicFile, GltfSource, IoError};
-use appended::Appended;
+pub(super) use appended::Appended;
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, MorphTarget, Real};
 use std::borrow::Cow;
@@ -53,15 +53,19 @@ pub fn add_morph_targets(
 }
 
 /// A GLB file and what of it is to change.
-struct Opened<'a> {
-    file: Appended<'a>,
+pub(super) struct Opened<'a> {
+    pub(super) file: Appended<'a>,
     /// Of a whole number of words.
-    binary: Cow<'a, [u8]>,
-    behind: &'a [u8],
+    pub(super) binary: Cow<'a, [u8]>,
+    pub(super) behind: &'a [u8],
 }
 
 /// Takes a file apart that is still what was read.
-fn open<'a>(bytes: &'a [u8], path: &'a Path, source: &GltfSource) -> Result<Opened<'a>, IoError> {
+pub(super) fn open<'a>(
+    bytes: &'a [u8],
+    path: &'a Path,
+    source: &GltfSource,
+) -> Result<Opened<'a>, IoError> {
     let glb = read_glb_chunks(bytes, path)?;
     let root: Value = serde_json::from_slice(glb.json)
         .map_err(|e| malformed(path, "JSON chunk", e.to_string(), "valid JSON"))?;
@@ -89,7 +93,12 @@ fn open<'a>(bytes: &'a [u8], path: &'a Path, source: &GltfSource) -> Result<Open
     })
 }
 
-fn write(file: Appended<'_>, binary: &[u8], behind: &[u8], out: &Path) -> Result<(), IoError> {
+pub(super) fn write(
+    file: Appended<'_>,
+    binary: &[u8],
+    behind: &[u8],
+    out: &Path,
+) -> Result<(), IoError> {
     let (root, gone, more) = file.finish();
     let text = serde_json::to_vec(&root)
         .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
@@ -280,7 +289,7 @@ fn name_and_weigh(file: &mut Appended<'_>, index: usize, targets: &[&MorphTarget
 }
 
 /// Appends to a list, which is made where there is none.
-fn push(list: &mut Value, item: Value) {
+pub(super) fn push(list: &mut Value, item: Value) {
     match list.as_array_mut() {
         Some(list) => list.push(item),
         None => *list = json!([item]),

@@ -1,10 +1,13 @@
 //! Strands and the bones beside them as an asset.
 
 use super::mesh::{rig, weight_warnings};
-use super::{TfxBones, TfxStrands, read_tfx, read_tfx_bones};
+use super::{
+    BoneWeight, TfxBones, TfxStrands, read_tfx, read_tfx_bones, write_tfx, write_tfx_bones,
+};
 use crate::IoError;
-use crate::fault::{file_stem, malformed};
-use sinew_geom::{Asset, Attribute, Influences, Mesh, Strands, Topology, Warning};
+use crate::fault::{file_stem, malformed, warning};
+use sinew_geom::{Asset, Attribute, Influences, Mesh, Rig, Strands, Topology, Warning};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -100,4 +103,101 @@ fn influences(
     warnings.extend(weight_warnings("strands", &unnormalised, &empty));
     let strand_of = |v| v / strands.vertices_per_strand;
     Ok(rows.gathered((0..strands.vertices.len()).map(strand_of)))
+}
+
+/// Writes guide strands as a `.tfx` file, and beside it, where they follow joints, the `.tfxbone` file that says which ones of `rig`. What [`read_tfx_asset`]
+/// reads comes back: positions, `inverse_mass` (without it the first two vertices of each strand are pinned), `thickness` of first vertices, texture coordinates
+/// of roots. Tells what was left out: followers (TressFX makes its own), weights beyond four.
+///
+/// # Errors
+/// As [`write_tfx`] and [`write_tfx_bones`]; [`IoError::Unsupported`] where strands have different numbers of vertices.
+pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning>, IoError> {
+    let Some(strands) = mesh.topology.strands().filter(|s| !s.is_empty()) else {
+        return Err(malformed(path, "strands", "a mesh without strands", "strands"));
+    };
+    let mut warnings = Vec::new();
+    let guides: Vec<Range<usize>> = strands.guide_strands().map(|s| strands.range(s)).collect();
+    if guides.len() < strands.len() {
+        let message = format!("{} followers are left out", strands.len() - guides.len());
+        warnings.push(warning("followers", message));
+    }
+    let each = guides[0].len();
+    if let Some(other) = guides.iter().find(|g| g.len() != each) {
+        return Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "strands".into(),
+            feature: format!("strands of {each} and of {} vertices", other.len()),
+            help: "all strands of a .tfx file have as many vertices; resample them".into(),
+        });
+    }
+    write_tfx(path, &file_of(mesh, &guides))?;
+    if let Some(influences) = &mesh.influences {
+        let (bones, cut) = bones_of(influences, &guides, rig);
+        if cut > 0 {
+            let message = format!("{cut} strands follow more than four joints; the four strongest are kept");
+            warnings.push(warning("joint_weights", message));
+        }
+        write_tfx_bones(&path.with_extension("tfxbone"), &bones)?;
+    }
+    Ok(warnings)
+}
+
+fn file_of(mesh: &Mesh, guides: &[Range<usize>]) -> TfxStrands {
+    let each = guides[0].len();
+    let scalar = |name: &str| match mesh.attributes.get(name) {
+        Some(Attribute::Scalar(values)) if values.len() == mesh.positions.len() => Some(values),
+        _ => None,
+    };
+    let masses = scalar("inverse_mass");
+    let vertex = |(v, k): (usize, usize)| {
+        let [x, y, z] = mesh.positions[v];
+        let pinned = if k < 2 { 0.0 } else { 1.0 };
+        [x, y, z, masses.map_or(pinned, |m| m[v])]
+    };
+    let of_roots = |uvs: &Vec<[f32; 2]>| guides.iter().map(|g| uvs[g.start]).collect();
+    let uvs = mesh.uvs.first().filter(|uv| uv.len() == mesh.positions.len());
+    TfxStrands {
+        version: 4.0,
+        vertices_per_strand: each,
+        vertices: guides.iter().flat_map(|g| g.clone().zip(0..)).map(vertex).collect(),
+        root_uvs: uvs.map(of_roots),
+        thickness: scalar("thickness").map(|t| guides.iter().map(|g| t[g.start]).collect()),
+        ..TfxStrands::default()
+    }
+}
+
+/// Bones of roots, and how many strands have more than fit.
+fn bones_of(influences: &Influences, guides: &[Range<usize>], rig: &Rig) -> (TfxBones, usize) {
+    let mut used: Vec<u32> = guides
+        .iter()
+        .flat_map(|g| influences.row(g.start).map(|r| r.0))
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    let mut cut = 0;
+    let strands = guides.iter().map(|g| {
+        let mut out = [BoneWeight { bone: -1, weight: 0.0 }; 4];
+        let row = influences.row(g.start);
+        cut += usize::from(row.len() > out.len());
+        for (slot, (joint, weight)) in out.iter_mut().zip(row) {
+            let bone = used.binary_search(&joint).ok().and_then(|b| i32::try_from(b).ok());
+            *slot = BoneWeight {
+                bone: bone.unwrap_or(-1),
+                weight,
+            };
+        }
+        let sum: f32 = out.iter().map(|b| b.weight).sum();
+        if sum > 0.0 {
+            out.iter_mut().for_each(|b| b.weight /= sum);
+        }
+        out
+    });
+    let strands = strands.collect();
+    let bones = used.iter().map(|j| rig.joint_name(*j as usize).to_owned());
+    let bones = TfxBones {
+        bones: bones.collect(),
+        strands,
+        ..TfxBones::default()
+    };
+    (bones, cut)
 }

@@ -20,7 +20,7 @@ mod mesh_write;
 mod strands;
 mod strands_write;
 
-pub use asset::read_tfx_asset;
+pub use asset::{read_tfx_asset, write_tfx_asset};
 pub use bones::{BoneWeight, TfxBones, parse_tfx_bones, read_tfx_bones, write_tfx_bones};
 pub use mesh::{parse_tfx_mesh, read_tfx_mesh};
 pub use mesh_write::write_tfx_mesh;

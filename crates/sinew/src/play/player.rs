@@ -2,8 +2,10 @@
 
 use super::runner::not_finite;
 use super::{Cast, Output, PlayError, RunError, Runner, StateFault, Values};
+use crate::deform::NodeKind;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A runner with all that its frames need: the cast, numbers for values inputs, a clip and its speed.
@@ -81,6 +83,24 @@ impl Player {
                 output: output.to_owned(),
                 vertex,
             }),
+        }
+    }
+
+    /// The frames to [`Self::advance`] through to see `number` as it is in play: `number` alone where nothing remembers; where
+    /// the graph has solvers (hair), all behind the last frame, or all from frame 0 on, which is the first one. Going back, or to the last frame
+    /// again, starts anew.
+    pub fn way_to(&mut self, number: i64) -> RangeInclusive<i64> {
+        let mut nodes = self.graph().plan().nodes().iter();
+        if !nodes.any(|n| n.desc.kind == NodeKind::Solver) {
+            return number..=number;
+        }
+        match self.last {
+            Some(last) if last.number < number => last.number + 1..=number,
+            Some(_) => {
+                self.restart();
+                number.min(0)..=number
+            }
+            None => number.min(0)..=number,
         }
     }
 

@@ -99,7 +99,7 @@ impl Actor {
     }
 
     /// Frame `number`, unless it is what is shown.
-    pub(super) fn advance(&mut self, number: i64) -> Outcome {
+    pub(super) fn advance(&mut self, number: i64, talk: &Talk) -> Outcome {
         if self.shows == Some(number) {
             return Ok(());
         }
@@ -110,11 +110,10 @@ impl Actor {
                 self.is_painted = false;
             }
             Source::Graph(player) => {
-                // Solvers play forwards only.
-                if self.shows.is_some_and(|shown| number < shown) {
-                    player.restart();
+                for on_the_way in player.way_to(number) {
+                    talk.check_interrupt()?;
+                    player.advance(on_the_way)?;
                 }
-                player.advance(number)?;
                 self.lines.clear();
                 match player.runner_mut() {
                     Runner::Processor(instance) => {

@@ -247,9 +247,9 @@ impl Studio<'_> {
         range: &mut Range,
     ) -> Outcome<Option<Worst>> {
         let actor = &mut stage.actors[actor];
-        actor.advance(frame)?;
+        actor.advance(frame, self.talk)?;
         if let Some(against) = &mut stage.against {
-            against.advance(frame)?;
+            against.advance(frame, self.talk)?;
         }
         stage.extras.prepare(&self.gpu, actor)?;
         match &self.look {

@@ -33,7 +33,7 @@ fn collider_at(collider: u32) -> u32 {
   return 2u * GUIDE_VERTICES + 5u * GUIDES + 2u * collider;
 }
 
-// `moment` holds the steps done and the gust time, the gusts of a run of steps, and the placements of colliders in those, and at the end of
+// `moment` holds the steps done, the gust time and 1 while strands come out of what they begin in, then the gusts of a run of steps, and the placements of colliders in those, and at the end of
 // the frame last.
 
 fn placed_at(collider: u32, step: u32) -> u32 {

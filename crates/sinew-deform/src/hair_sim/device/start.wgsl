@@ -1,7 +1,7 @@
 // Before the first frame: all strands at rest on the skin.
 
 fn kernel(index: u32) {
-  if index == 0u { write_moment(0u, vec4u(0u, uniforms().begin.xy, 0u)); }
+  if index == 0u { write_moment(0u, vec4u(0u, uniforms().begin.xy, select(0u, 1u, COLLIDERS > 0u))); }
   let rows = transform_of(index);
   var root = root_of(rows, root_at_rest(index));
   if !root.is_usable { root = Root(true, Rigid(vec4f(0.0, 0.0, 0.0, 1.0), vec3f(0.0)), 1.0); }

@@ -7,39 +7,68 @@ var<private> exempt: u32;
 
 fn kernel(index: u32) {
   let u = uniforms();
-  let begun = read_moment(0u).x;
-  let sort = sort_of(u.steps, begun);
-  let run = run_length(u.steps, begun);
+  let progress = read_moment(0u);
+  // Before the first frame: strands come out of what they begin in.
+  let is_freeing = progress.w == 1u;
+  let sort = sort_of(u.steps, progress.x);
   strand = index;
   count = row_of(index).x;
   exempt = u.begin.z;
   solid_at = 0u;
+  var steps = run_length(u.steps, progress.x);
   var constants = u.step_2;
   if sort.x == 0u { constants = u.step_0; }
   if sort.x == 1u { constants = u.step_1; }
+  var gravity = u.gravity;
+  var is_windy = any(u.wind.xyz != vec3f(0.0));
+  if is_freeing {
+    steps = 1u + RELAXING_STEPS;
+    constants = u.calm;
+    gravity = vec4f(0.0, 0.0, 0.0, gravity.w);
+    is_windy = false;
+  }
+  let of_sort = max(sort.z, 1u);
   let placed_before = read_state(drive_at(1u, index));
   let placed = read_state(drive_at(3u, index));
   let first = Rigid(read_state(drive_at(0u, index)), placed_before.xyz);
   let motion = motion_between(first, Rigid(read_state(drive_at(2u, index)), placed.xyz));
   let share = read_state(drive_at(4u, index)).w;
   // Motions about one screw axis add up: every step takes the strand along in the same way.
-  let carry = relative_to(motion_at(motion, share / f32(max(sort.z, 1u))), first);
-  let is_windy = any(u.wind.xyz != vec3f(0.0));
+  let carry = relative_to(motion_at(motion, share / f32(of_sort)), first);
   var phases = vec3u(0u);
   if is_windy { phases = phases_of(u.fractions.w, strand_of(index)); }
-  for (var step = 0u; step < run; step++) {
-    step_of_run = step;
-    let end = f32(sort.y + step + 1u) / f32(sort.z);
+  for (var step = 0u; step < steps; step++) {
+    let only_pushes = is_freeing && step == 0u;
+    step_of_run = select(step, 0u, is_freeing);
+    let end = f32(sort.y + step + 1u) / f32(of_sort);
     let at = motion_at(motion, end);
-    size = placed_before.w + (placed.w - placed_before.w) * end;
-    var wind = vec3f(0.0);
-    if is_windy { wind = wind_in(step, phases, u.wind, u.sideways.xyz); }
-    integrate(at, carry, u.gravity, wind, constants);
-    restore_shape(at, constants, u.sideways.w);
-    let is_far = collide(u.begin.w);
-    let checked = finish(carry, constants.x, u.gravity.w, is_far);
+    size = placed_before.w + (placed.w - placed_before.w) * min(end, 1.0);
+    if only_pushes {
+      begin_at_rest();
+    } else {
+      var wind = vec3f(0.0);
+      if is_windy { wind = wind_in(step, phases, u.wind, u.sideways.xyz); }
+      integrate(at, carry, gravity, wind, constants);
+      restore_shape(at, constants, u.sideways.w);
+    }
+    let is_far = collide(select(u.begin.w, 1u, only_pushes), only_pushes);
+    // What touches nothing stays as it is.
+    if only_pushes && !was_moved() { break; }
+    let checked = finish(carry, constants.x, gravity.w, is_far || is_freeing);
     if !all_finite(vec4f(checked, 0.0)) { restart(at, placed.w); }
   }
+}
+
+fn begin_at_rest() {
+  is_freed = false;
+  forget_contacts();
+  for (var i = 0u; i < count; i++) { set_room(0u, i, vec4f(read_state(vertex_at(i)).xyz, 0.0)); }
+}
+
+fn was_moved() -> bool {
+  var moved = false;
+  for (var i = 0u; i < count; i++) { moved = moved || any(point(i) != read_state(vertex_at(i)).xyz); }
+  return moved;
 }
 
 // Takes the strand along, and moves it on by a step.
@@ -69,7 +98,7 @@ fn integrate(at: Rigid, carry: Rigid, gravity: vec4f, wind: vec3f, constants: ve
 }
 
 // Tells whether something was brought far out of a solid: what the lengths then do to the rest is no motion either.
-fn collide(iterations: u32) -> bool {
+fn collide(iterations: u32, only_pushes: bool) -> bool {
   var is_far = false;
   for (var turn = 0u; turn < max(iterations, 1u); turn++) {
     push_out(count, exempt);
@@ -82,7 +111,8 @@ fn collide(iterations: u32) -> bool {
         set_room(7u, i, vec4f(0.0));
       }
     }
-    for (var k = 0u; k < LENGTH_ITERATIONS; k++) { restore_lengths(); }
+    let lengths = select(LENGTH_ITERATIONS, 0u, only_pushes);
+    for (var k = 0u; k < lengths; k++) { restore_lengths(); }
   }
   return is_far;
 }

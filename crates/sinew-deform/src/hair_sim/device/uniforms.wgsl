@@ -10,6 +10,8 @@ struct Uniforms {
   step_0: vec4f,
   step_1: vec4f,
   step_2: vec4f,
+  // The same of steps in which strands come out of what they begin in.
+  calm: vec4f,
   // Acceleration; speed limit.
   gravity: vec4f,
   // Acceleration; strength of gusts.

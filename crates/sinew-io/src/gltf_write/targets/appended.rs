@@ -30,8 +30,8 @@ fn is_short(count: usize) -> bool {
 }
 
 /// The document and the new bytes.
-pub(super) struct Appended<'a> {
-    pub(super) root: Value,
+pub(in super::super) struct Appended<'a> {
+    pub(in super::super) root: Value,
     path: &'a Path,
     /// Bytes of the binary chunk as it is.
     start: usize,
@@ -101,7 +101,7 @@ impl<'a> Appended<'a> {
     }
 
     /// A view of new bytes.
-    pub(super) fn view(&mut self, bytes: &[u8]) -> usize {
+    pub(in super::super) fn view(&mut self, bytes: &[u8]) -> usize {
         let offset = self.start + self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let padded = self.bytes.len() + (self.start + self.bytes.len()).next_multiple_of(4)
@@ -117,7 +117,7 @@ impl<'a> Appended<'a> {
     }
 
     /// Puts an entry into one of the document's lists: where nothing is any more, or behind all.
-    pub(super) fn add(&mut self, list: &str, entry: Value) -> usize {
+    pub(in super::super) fn add(&mut self, list: &str, entry: Value) -> usize {
         let free = match list {
             "accessors" => self.free.accessors.pop(),
             "bufferViews" => self.free.views.pop(),

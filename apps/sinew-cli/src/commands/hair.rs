@@ -1,0 +1,81 @@
+//! `sinew hair`.
+
+use crate::exit::{Failure, Outcome};
+use crate::hair_args::{HairCommand, HairGrowArgs};
+use crate::load;
+use crate::talk::Talk;
+use sinew::geom::{GrowAmount, GrowSettings, Selection};
+use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
+use std::path::Path;
+
+pub(super) fn hair(command: &HairCommand, talk: &Talk) -> Outcome {
+    match command {
+        HairCommand::Grow(args) => grow(args, talk),
+    }
+}
+
+fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
+    args.output.iter().try_for_each(|path| check_ending(path))?;
+    let character = load::character(&args.character, talk)?;
+    let hair = grow_hair(&character, &request(args)).map_err(|e| match e {
+        HairError::Selection(_) | HairError::Attribute { .. } => Failure::usage(e),
+        other => Failure::bind(format!("{}: {other}", args.character.display())),
+    })?;
+    let strands = hair.topology.strands().map_or(0, |s| s.len());
+    talk.info(
+        "grown",
+        &format!("{strands} strands of {} vertices", args.vertices),
+    );
+    for path in &args.output {
+        talk.check_interrupt()?;
+        let warnings = write_hair(path, &character, &hair).map_err(Failure::output)?;
+        for w in warnings {
+            talk.warning(w.code, &w.message);
+        }
+        talk.info("written", &format!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+fn check_ending(path: &Path) -> Outcome {
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    if HAIR_ENDINGS
+        .iter()
+        .any(|known| ending.eq_ignore_ascii_case(known))
+    {
+        return Ok(());
+    }
+    let known = HAIR_ENDINGS.join(", .");
+    let message = format!(
+        "cannot tell the format of {} by its ending; known are .{known}",
+        path.display()
+    );
+    Err(Failure::usage(message))
+}
+
+fn request(args: &HairGrowArgs) -> GrowRequest {
+    GrowRequest {
+        meshes: args.mesh.clone().map_or(Selection::All, Selection::Named),
+        density: args.density.clone(),
+        length: args.length_map.clone(),
+        comb: args.comb.clone(),
+        settings: GrowSettings {
+            amount: match args.per_square_metre {
+                Some(density) => GrowAmount::PerSquareMetre(density),
+                None => GrowAmount::Strands(args.count),
+            },
+            vertices: args.vertices,
+            length: args.length,
+            length_variation: args.length_variation,
+            lean: args.lean.to_radians(),
+            comb: args.comb_strength,
+            droop: args.droop,
+            curl_radius: args.curl,
+            curl_length: args.curl_length,
+            seed: args.seed,
+        },
+    }
+}

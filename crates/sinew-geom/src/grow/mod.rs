@@ -1,0 +1,276 @@
+//! Strands grown on a mesh: roots spread evenly over its surface, curves that leave it as combed.
+
+mod random;
+mod roots;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use crate::{Attribute, Influences, Mesh, Strands, StrandsError, Topology};
+use roots::{Root, scatter};
+
+/// How many strands grow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GrowAmount {
+    /// This many.
+    Strands(usize),
+    /// This many a square metre where the density is one.
+    PerSquareMetre(f32),
+}
+
+/// How strands grow. Lengths in scene units (metres), angles in radians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GrowSettings {
+    /// How many. Default 1000 strands.
+    pub amount: GrowAmount,
+    /// Vertices of each strand, 2 to 4096. Default 16.
+    pub vertices: usize,
+    /// Length along the strand. Default 0.2.
+    pub length: f32,
+    /// Strands are shorter than that by up to this share of it, at random; 0 to 1. Default 0.2.
+    pub length_variation: f32,
+    /// Strands lean away from the normal by up to this angle at random. Default 0.1.
+    pub lean: f32,
+    /// How far strands bend towards the directions they are combed in: 0 not at all, 1 all the way. Default 1.
+    pub comb: f32,
+    /// How far tips hang down (along -y): 0 not at all, 1 as much as they stand out. Default 0.
+    pub droop: f32,
+    /// Radius of curls; 0 for none. Default 0.
+    pub curl_radius: f32,
+    /// Length of hair in one turn of a curl. Default 0.05.
+    pub curl_length: f32,
+    /// Which roots, leans and curls. Default 0.
+    pub seed: u32,
+}
+
+impl Default for GrowSettings {
+    fn default() -> Self {
+        Self {
+            amount: GrowAmount::Strands(1000),
+            vertices: 16,
+            length: 0.2,
+            length_variation: 0.2,
+            lean: 0.1,
+            comb: 1.0,
+            droop: 0.0,
+            curl_radius: 0.0,
+            curl_length: 0.05,
+            seed: 0,
+        }
+    }
+}
+
+/// What varies over the mesh: one entry a vertex each, linear across triangles.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GrowMaps<'a> {
+    /// How dense strands grow, 0 to 1; outside of that it is limited. `None`: 1.
+    pub density: Option<&'a [f32]>,
+    /// Factor of the length. `None`: 1. Strands whose length comes out as zero or less do not grow.
+    pub length: Option<&'a [f32]>,
+    /// Direction to which strands are combed, in the scene's axes; what points out of the surface lifts them. A
+    /// length of 1 or more bends them all the way, less by less. `None`: they stand on end.
+    pub comb: Option<&'a [[f32; 3]]>,
+}
+
+/// Why nothing grew.
+#[derive(Debug, thiserror::Error, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GrowError {
+    /// There is no surface to grow on.
+    #[error("the mesh has no triangle with an area{}", if *.masked { " where the density is above zero" } else { "" })]
+    NoSurface {
+        /// Whether a density was given.
+        masked: bool,
+    },
+    /// A map does not have one entry for each vertex.
+    #[error("`{map}` has {found} entries, the mesh has {expected} vertices")]
+    MapLength {
+        /// Which one.
+        map: &'static str,
+        /// Its entries.
+        found: usize,
+        /// Vertices of the mesh.
+        expected: usize,
+    },
+    /// A map holds something that is not a number.
+    #[error("`{map}` of vertex {vertex} is not a finite number")]
+    NotFinite {
+        /// Which one.
+        map: &'static str,
+        /// The first such vertex.
+        vertex: usize,
+    },
+    /// A setting is out of its range.
+    #[error("{setting} is {found}, expected {expected}")]
+    Setting {
+        /// Its name.
+        setting: &'static str,
+        /// What it is.
+        found: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// There would be too many vertices.
+    #[error(transparent)]
+    Strands(#[from] StrandsError),
+}
+
+/// Most vertices of a strand.
+const MOST_VERTICES: usize = 4096;
+/// Most strands: candidates for their roots are counted with 32 bits.
+const MOST_STRANDS: usize = 1 << 28;
+
+/// Grows strands on the triangles of `mesh`; `normals` has one unit normal a vertex. Each root's texture coordinates and
+/// joint weights are those of the surface there, and go to all vertices of the strand. The attribute `inverse_mass` is 0 at the first two
+/// vertices of each strand, which are fixed to the skin, and 1 at the others.
+///
+/// Roots are spread evenly: of five times as many random places those are taken away one after another that are closest to others
+/// (Yuksel 2015, *Sample Elimination for Generating Poisson Disk Sample Sets*). The same settings give the same strands on every machine
+/// that rounds as IEEE 754 says, up to the last bits of sine and cosine. Cost: about 3 microseconds a strand.
+///
+/// # Errors
+/// [`GrowError`]: nothing to grow on, maps that do not fit, settings out of range.
+pub fn grow(
+    mesh: &Mesh,
+    normals: &[[f32; 3]],
+    maps: &GrowMaps<'_>,
+    settings: &GrowSettings,
+) -> Result<Mesh, GrowError> {
+    check_settings(settings)?;
+    check_maps(mesh, normals, maps)?;
+    let mut roots = scatter(mesh, maps.density, settings)?;
+    roots.retain(|r| maps.length.is_none_or(|l| r.mean(l) > 0.0));
+    if roots.is_empty() {
+        return Err(GrowError::NoSurface { masked: true });
+    }
+    let each = settings.vertices;
+    let strands = Strands::new(std::iter::repeat_n(each, roots.len()))?;
+    let positions = roots
+        .iter()
+        .flat_map(|root| shape::strand(mesh, normals, maps, settings, root))
+        .collect();
+    let mut out = Mesh::new("hair", Topology::from_strands(strands), positions);
+    let masses = (0..roots.len() * each).map(|v| if v % each < 2 { 0.0 } else { 1.0 });
+    let masses = Attribute::Scalar(masses.collect());
+    out.attributes.insert("inverse_mass".into(), masses);
+    let for_all = |of_root: &dyn Fn(&Root) -> [f32; 2]| {
+        let each_root = roots.iter().map(of_root);
+        each_root
+            .flat_map(|v| std::iter::repeat_n(v, each))
+            .collect()
+    };
+    out.uvs = (mesh.uvs.iter().take(1))
+        .map(|uv| for_all(&|r| r.mean2(uv)))
+        .collect();
+    out.influences = mesh
+        .influences
+        .as_ref()
+        .map(|i| influences(i, &roots, each));
+    Ok(out)
+}
+
+/// Weights of roots, for each vertex of their strands.
+fn influences(of_mesh: &Influences, roots: &[Root], each: usize) -> Influences {
+    let rows: Vec<Vec<(u32, f32)>> = roots
+        .iter()
+        .map(|root| {
+            let corners = root.corners.into_iter().zip(root.shares);
+            corners
+                .flat_map(|(v, share)| of_mesh.row(v as usize).map(move |(j, w)| (j, w * share)))
+                .collect()
+        })
+        .collect();
+    let joints = of_mesh.joints().iter().max().map_or(1, |j| *j as usize + 1);
+    let found = Influences::from_rows(rows.iter().map(Vec::as_slice), joints, 0);
+    let (of_roots, ..) = found.unwrap_or_default();
+    of_roots.gathered((0..roots.len() * each).map(|v| v / each))
+}
+
+fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
+    let wrong = |setting, found: String, expected| {
+        Err(GrowError::Setting {
+            setting,
+            found,
+            expected,
+        })
+    };
+    match s.amount {
+        GrowAmount::Strands(n) if n == 0 || n > MOST_STRANDS => {
+            return wrong("the number of strands", n.to_string(), "1 to 268435456");
+        }
+        GrowAmount::PerSquareMetre(d) if !(d > 0.0 && d.is_finite()) => {
+            return wrong("the density", d.to_string(), "a number above 0");
+        }
+        _ => {}
+    }
+    if !(2..=MOST_VERTICES).contains(&s.vertices) {
+        let found = s.vertices.to_string();
+        return wrong("the number of vertices of a strand", found, "2 to 4096");
+    }
+    let numbers: [(&'static str, f32, f32, &'static str); 6] = [
+        ("the length variation", s.length_variation, 1.0, "0 to 1"),
+        (
+            "the lean",
+            s.lean,
+            std::f32::consts::FRAC_PI_2,
+            "0 to a quarter turn",
+        ),
+        ("the combing", s.comb, 1.0, "0 to 1"),
+        ("the droop", s.droop, 1e3, "0 to 1000"),
+        ("the radius of curls", s.curl_radius, f32::MAX, "0 or more"),
+        ("the length", s.length, f32::MAX, "a number above 0"),
+    ];
+    for (setting, found, most, expected) in numbers {
+        if !(0.0..=most).contains(&found) {
+            return wrong(setting, found.to_string(), expected);
+        }
+    }
+    for (setting, found) in [
+        ("the length", s.length),
+        ("the length of a curl", s.curl_length),
+    ] {
+        if !(found > 0.0 && found.is_finite()) {
+            return wrong(setting, found.to_string(), "a number above 0");
+        }
+    }
+    Ok(())
+}
+
+fn check_maps(mesh: &Mesh, normals: &[[f32; 3]], maps: &GrowMaps<'_>) -> Result<(), GrowError> {
+    check_map("normals", mesh, normals.len(), normals.as_flattened(), 3)?;
+    if let Some(density) = maps.density {
+        check_map("density", mesh, density.len(), density, 1)?;
+    }
+    if let Some(length) = maps.length {
+        check_map("length", mesh, length.len(), length, 1)?;
+    }
+    if let Some(comb) = maps.comb {
+        check_map("comb", mesh, comb.len(), comb.as_flattened(), 3)?;
+    }
+    let positions = mesh.positions.as_flattened();
+    check_map("positions", mesh, mesh.positions.len(), positions, 3)
+}
+
+fn check_map(
+    map: &'static str,
+    mesh: &Mesh,
+    found: usize,
+    numbers: &[f32],
+    each: usize,
+) -> Result<(), GrowError> {
+    let expected = mesh.positions.len();
+    if found != expected {
+        return Err(GrowError::MapLength {
+            map,
+            found,
+            expected,
+        });
+    }
+    match numbers.iter().position(|n| !n.is_finite()) {
+        Some(at) => Err(GrowError::NotFinite {
+            map,
+            vertex: at / each,
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,216 @@
+//! Strands of hair added to the GLB file of the character that they grow on.
+
+use super::targets::{self, Appended};
+use crate::bytes::{put_f32s, put_u32s};
+use crate::fault::{cannot_read, malformed};
+use crate::{GltfSource, IoError};
+use serde_json::{Value, json};
+use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands};
+use std::path::Path;
+
+const U16: u32 = 5123;
+const U32: u32 = 5125;
+const F32: u32 = 5126;
+const LINES: u32 = 1;
+/// Influences of one set of attributes.
+const PER_SET: usize = 4;
+
+/// Copies a GLB file with a further mesh of lines: `strands`, in scene space at bind, which follow the joints of the file as
+/// their influences say (joints of `rig`). `source` and `rig` are what reading the file gave. Texture coordinates and scalar
+/// attributes (as `_NAME`) go with them; all else in the file stays.
+///
+/// # Errors
+/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file or has changed since it was read, the mesh
+/// has no strands or numbers that are not finite, or lists do not fit each other; [`IoError::Unsupported`] where the file has its first buffer elsewhere.
+pub fn add_strands(
+    glb_in: &Path,
+    source: &GltfSource,
+    rig: &Rig,
+    strands: &Mesh,
+    out: &Path,
+) -> Result<(), IoError> {
+    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let mut opened = targets::open(&bytes, glb_in, source)?;
+    let lines = check(strands, rig, out)?;
+    let file = &mut opened.file;
+    let mut primitive = json!({ "mode": LINES, "attributes": attributes(file, strands) });
+    let segments: Vec<u32> = lines.segments().flatten().collect();
+    let bytes = words(|bytes| put_u32s(bytes, &segments));
+    let view = file.view(&bytes);
+    let indices = json!({ "bufferView": view, "componentType": U32, "count": segments.len(), "type": "SCALAR" });
+    primitive["indices"] = file.add("accessors", indices).into();
+    let mut node = json!({ "name": strands.name });
+    if let Some(influences) = &strands.influences {
+        let skin = skin(file, source, rig, influences);
+        weigh(file, &mut primitive, influences, &skin.entry_of_joint);
+        node["skin"] = skin.index.into();
+    }
+    let mesh = json!({ "name": strands.name, "primitives": [primitive] });
+    node["mesh"] = file.add("meshes", mesh).into();
+    let node = file.add("nodes", node);
+    show(file, node);
+    targets::write(opened.file, &opened.binary, opened.behind, out)
+}
+
+fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoError> {
+    let wrong = |found: String, expected: &str| Err(malformed(path, "strands", found, expected));
+    let Some(strands) = mesh.topology.strands() else {
+        return wrong("a mesh of triangles".into(), "strands");
+    };
+    let (count, rows) = (mesh.positions.len(), mesh.influences.as_ref());
+    if strands.is_empty() || strands.vertex_count() != count {
+        return wrong(format!("{count} positions"), "one a vertex");
+    }
+    if let Some(p) = mesh
+        .positions
+        .iter()
+        .find(|p| !p.iter().all(|c| c.is_finite()))
+    {
+        return wrong(format!("{p:?}"), "finite numbers");
+    }
+    let beyond = |i: &Influences| i.joints().iter().any(|j| *j as usize >= rig.joints().len());
+    if rows.is_some_and(|i| i.vertex_count() != count || beyond(i)) {
+        return wrong(
+            "weights of other joints or vertices".into(),
+            "those of the file",
+        );
+    }
+    Ok(strands)
+}
+
+/// All but joints and weights.
+fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
+    let mut out = json!({});
+    let positions = floats(file, mesh.positions.as_flattened(), 3, "VEC3");
+    let bound = |pick: fn(f32, f32) -> f32| {
+        let all = mesh.positions.iter().copied();
+        all.reduce(|a, b| std::array::from_fn(|c| pick(a[c], b[c])))
+    };
+    file.root["accessors"][positions]["min"] = json!(bound(f32::min));
+    file.root["accessors"][positions]["max"] = json!(bound(f32::max));
+    out["POSITION"] = positions.into();
+    let fits = |n: usize| n == mesh.positions.len();
+    for (set, uvs) in mesh.uvs.iter().filter(|uv| fits(uv.len())).enumerate() {
+        out[format!("TEXCOORD_{set}")] = floats(file, uvs.as_flattened(), 2, "VEC2").into();
+    }
+    for (name, attribute) in &mesh.attributes {
+        if let Attribute::Scalar(values) = attribute
+            && fits(values.len())
+        {
+            out[format!("_{name}")] = floats(file, values, 1, "SCALAR").into();
+        }
+    }
+    out
+}
+
+/// An accessor of single-precision numbers.
+fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
+    let bytes = words(|bytes| put_f32s(bytes, numbers));
+    let view = file.view(&bytes);
+    let count = numbers.len() / width;
+    file.add(
+        "accessors",
+        json!({ "bufferView": view, "componentType": F32, "count": count, "type": kind }),
+    )
+}
+
+fn words(put: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Memory takes everything.
+    let _ = put(&mut bytes);
+    bytes
+}
+
+/// A skin of the joints that the strands follow.
+struct NewSkin {
+    index: usize,
+    /// For each joint of the rig its place in the skin.
+    entry_of_joint: Vec<Option<u16>>,
+}
+
+fn skin(
+    file: &mut Appended<'_>,
+    source: &GltfSource,
+    rig: &Rig,
+    influences: &Influences,
+) -> NewSkin {
+    let mut used = influences.joints().to_vec();
+    used.sort_unstable();
+    used.dedup();
+    let mut entry_of_joint = vec![None; rig.joints().len()];
+    let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
+    for (&joint, entry) in used.iter().zip(0..) {
+        let joint = joint as usize;
+        let of_joint = &rig.joints()[joint];
+        entry_of_joint[joint] = Some(entry);
+        let node = source
+            .rig_node_of_node
+            .iter()
+            .position(|n| *n == of_joint.node);
+        nodes.push(node.unwrap_or(0));
+        matrices.extend(columns(&of_joint.joint_from_bind));
+    }
+    let inverse_binds = floats(file, &matrices, 16, "MAT4");
+    let skin = json!({ "joints": nodes, "inverseBindMatrices": inverse_binds });
+    NewSkin {
+        index: file.add("skins", skin),
+        entry_of_joint,
+    }
+}
+
+/// Four by four numbers, column after column.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "stored in single precision"
+)]
+fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
+    let (l, t) = (&affine.linear, &affine.translation);
+    std::array::from_fn(|i| match (i % 4, i / 4) {
+        (3, column) => f32::from(u8::from(column == 3)),
+        (row, 3) => t[row] as f32,
+        (row, column) => l[(row, column)] as f32,
+    })
+}
+
+/// Joints and weights, four a set.
+fn weigh(
+    file: &mut Appended<'_>,
+    primitive: &mut Value,
+    influences: &Influences,
+    entry_of_joint: &[Option<u16>],
+) {
+    let count = influences.vertex_count();
+    let most = (0..count).map(|v| influences.row(v).len()).max();
+    for set in 0..most.unwrap_or(0).div_ceil(PER_SET) {
+        let (mut joints, mut weights) = (Vec::new(), Vec::new());
+        for v in 0..count {
+            let mut row = influences.row(v).skip(set * PER_SET);
+            for _ in 0..PER_SET {
+                let (joint, weight) = row.next().unwrap_or((u32::MAX, 0.0));
+                let entry = entry_of_joint.get(joint as usize).copied().flatten();
+                joints.extend(entry.unwrap_or(0).to_le_bytes());
+                weights.push(weight);
+            }
+        }
+        let view = file.view(&joints);
+        let accessor =
+            json!({ "bufferView": view, "componentType": U16, "count": count, "type": "VEC4" });
+        let accessor = file.add("accessors", accessor);
+        primitive["attributes"][format!("JOINTS_{set}")] = accessor.into();
+        let accessor = floats(file, &weights, PER_SET, "VEC4");
+        primitive["attributes"][format!("WEIGHTS_{set}")] = accessor.into();
+    }
+}
+
+/// Puts a node into the scene that is shown.
+fn show(file: &mut Appended<'_>, node: usize) {
+    if file.root["scenes"][0].is_null() {
+        file.add("scenes", json!({}));
+        file.root["scene"] = 0.into();
+    }
+    let shown = file.root["scene"]
+        .as_u64()
+        .and_then(|s| usize::try_from(s).ok());
+    let scene = &mut file.root["scenes"][shown.unwrap_or(0)];
+    targets::push(&mut scene["nodes"], node.into());
+}

@@ -1,0 +1,176 @@
+//! Hair for characters: strands grown by painted attributes, and files of them.
+
+use crate::deform::tangent_frames::compute_normals;
+use crate::geom::{
+    Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, grow,
+};
+use crate::io::gltf_write::{GlbOptions, add_strands, write_glb};
+use crate::io::tressfx::write_tfx_asset;
+use crate::io::{CachedMesh, FrameCache, FrameData, IoError, Surface};
+use crate::play::Character;
+use std::path::Path;
+
+/// Endings of the files that [`write_hair`] writes.
+pub const HAIR_ENDINGS: [&str; 5] = ["glb", "tfx", "ply", "obj", "npz"];
+
+/// What strands grow on, and by which of its vertex attributes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GrowRequest {
+    /// Which meshes of the character.
+    pub meshes: Selection,
+    /// Scalar attribute: how dense, 0 to 1.
+    pub density: Option<String>,
+    /// Scalar attribute: factor of the length.
+    pub length: Option<String>,
+    /// Vector attribute: where strands are combed to.
+    pub comb: Option<String>,
+    /// All else.
+    pub settings: GrowSettings,
+}
+
+/// Why no hair grew.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HairError {
+    /// There is no such mesh.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// There is no such attribute, or it is of another sort.
+    #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(.known))]
+    Attribute {
+        /// The character.
+        asset: String,
+        /// "scalar" or "vector".
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// Those of that sort.
+        known: Vec<String>,
+    },
+    /// Nothing to grow on, or settings out of range.
+    #[error(transparent)]
+    Grow(#[from] GrowError),
+}
+
+fn known_attributes(names: &[String]) -> String {
+    match names {
+        [] => "it has none of that sort".to_owned(),
+        names => format!("it has {}", names.join(", ")),
+    }
+}
+
+/// Grows strands on a character's meshes at rest.
+///
+/// # Errors
+/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range.
+pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, HairError> {
+    let asset = &character.asset;
+    let mesh = asset.merged(&request.meshes)?;
+    let missing = |what, name: &str, is_of_that_sort: fn(&Attribute) -> bool| {
+        let of_that_sort = mesh.attributes.iter().filter(|(_, a)| is_of_that_sort(a));
+        HairError::Attribute {
+            asset: asset.name.clone(),
+            what,
+            name: name.to_owned(),
+            known: of_that_sort.map(|(n, _)| n.clone()).collect(),
+        }
+    };
+    let scalar = |name: &Option<String>| match name.as_deref() {
+        None => Ok(None),
+        Some(name) => match mesh.attributes.get(name) {
+            Some(Attribute::Scalar(values)) => Ok(Some(values.as_slice())),
+            _ => {
+                let is_scalar = |a: &Attribute| matches!(a, Attribute::Scalar(_));
+                Err(missing("scalar", name, is_scalar))
+            }
+        },
+    };
+    let comb = match request.comb.as_deref() {
+        None => None,
+        Some(name) => match mesh.attributes.get(name) {
+            Some(Attribute::Vec3(values)) => Some(values.as_slice()),
+            _ => {
+                let is_vector = |a: &Attribute| matches!(a, Attribute::Vec3(_));
+                return Err(missing("vector", name, is_vector));
+            }
+        },
+    };
+    let maps = GrowMaps {
+        density: scalar(&request.density)?,
+        length: scalar(&request.length)?,
+        comb,
+    };
+    let normals = match &mesh.normals {
+        Some(normals) => normals.clone(),
+        None => compute_normals(&mesh),
+    };
+    Ok(grow(&mesh, &normals, &maps, &request.settings)?)
+}
+
+/// Writes strands that grew on a character, in the format of the ending:
+///
+/// * `.glb`: the character's file with the strands in it, as lines that follow its joints; strands alone where the
+///   character comes from another format or is built in.
+/// * `.tfx`: TressFX's format, with a `.tfxbone` file that names the joints beside it.
+/// * `.ply`, `.obj`: places and edges. `.npz`: arrays.
+///
+/// Gives what was left out.
+///
+/// # Errors
+/// [`IoError`]; [`IoError::Unsupported`] for other endings.
+pub fn write_hair(
+    path: &Path,
+    character: &Character,
+    hair: &Mesh,
+) -> Result<Vec<crate::geom::Warning>, IoError> {
+    let ending = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "tfx" => write_tfx_asset(path, hair, &character.asset.rig),
+        "ply" => {
+            crate::io::ply::write_ply(path, &[Surface::from(hair)], Default::default())?;
+            Ok(Vec::new())
+        }
+        "obj" => {
+            crate::io::obj::write_obj(path, &[Surface::from(hair)])?;
+            Ok(Vec::new())
+        }
+        "npz" => {
+            crate::io::write_npz(path, &still(hair), &[0.0], &[])?;
+            Ok(Vec::new())
+        }
+        "glb" => {
+            let is_glb = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("glb");
+            let from_glb = character.path.extension().is_some_and(is_glb);
+            if let (Some(source), true) = (&character.source, from_glb) {
+                add_strands(&character.path, source, &character.asset.rig, hair, path)?;
+                return Ok(Vec::new());
+            }
+            let cache = FrameCache {
+                meshes: vec![still(hair)],
+                times_secs: vec![0.0],
+            };
+            write_glb(path, &cache, &GlbOptions::default())
+        }
+        _ => Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "ending of the name".into(),
+            feature: format!("'.{ending}'"),
+            help: format!("known are .{}", HAIR_ENDINGS.join(", .")),
+        }),
+    }
+}
+
+/// A mesh as it is at rest.
+fn still(mesh: &Mesh) -> CachedMesh<'_> {
+    CachedMesh {
+        name: mesh.name.clone(),
+        mesh,
+        frames: vec![FrameData {
+            positions: mesh.positions.clone(),
+            ..FrameData::default()
+        }],
+    }
+}
