@@ -337,7 +337,8 @@ fn margins_belong_to_pairs_and_followers_collide() {
 #[test]
 fn strands_of_any_length_are_alike() {
     let mixed = [2, 100, 3, 17, 40, 2, 9, 33, 5];
-    for (counts, spacing) in [(&mixed[..], 0.02), (&[2, 7, 3, 12, 31, 32, 2, 2, 9], 0.03)] {
+    // All begin outside of the ball: what begins in it is compared elsewhere.
+    for (counts, spacing) in [(&mixed[..], 0.003), (&[2, 7, 3, 12, 31, 32, 2, 2, 9], 0.009)] {
         Scene {
             text: document(BALL, r#", "colliders": "ball", "margins": [0.01]"#),
             hair: hair(counts, 1, spacing),

@@ -361,15 +361,24 @@ fn worst_of(extent: f32, pivot: vec3f, direction: vec3f) -> Hit {
     use_solid(c);
     if is_there() {
       var hit = Hit(false, 0.0, vec3f(0.0), 0.0);
-      let found = sampled(end);
+      var pivot_gap = 0.0;
+      var found = vec4f(0.0);
+      var needs_samples = false;
+      // In a loop, so that there is one copy of the look-up: the end, and where segments are sampled the pivot.
+      for (var k = 0u; k < 2u; k++) {
+        let sample = sampled(select(end, pivot, k == 1u));
+        if k == 0u { found = sample; }
+        pivot_gap = sample.w;
+        let beyond = found.w - solid.margin;
+        needs_samples = beyond < extent && beyond >= -solid.tolerance && solid.spacing < extent;
+        if !needs_samples { break; }
+      }
       let gap = found.w - solid.margin;
       settled_clearance = min(settled_clearance, gap);
-      if gap < extent {
-        if gap < -solid.tolerance {
-          hit = Hit(true, 1.0, unit_or(found.xyz, across(direction)), -gap);
-        } else if solid.spacing < extent {
-          hit = deepest(pivot, end, vec2f(sampled(pivot).w, found.w));
-        }
+      if gap < -solid.tolerance {
+        hit = Hit(true, 1.0, unit_or(found.xyz, across(direction)), -gap);
+      } else if needs_samples {
+        hit = deepest(pivot, end, vec2f(pivot_gap, found.w));
       }
       if hit.found && (!worst.found || worst.depth < hit.depth) {
         worst = hit;

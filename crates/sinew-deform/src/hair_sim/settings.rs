@@ -104,8 +104,7 @@ impl HairSettings {
     /// What is simulated before the first frame: whole frames, and what is left.
     pub(crate) fn pre_roll(&self) -> [Piece; 2] {
         let all = self.pre_roll_secs.clamp(0.0, LONGEST_PRE_ROLL);
-        // Also where the time is not a number.
-        if !(all > 0.0) {
+        if all.is_nan() || all <= 0.0 {
             return [Piece::default(); 2];
         }
         // Times like 1/30 are not exact: a step of a billionth of a second would turn rounding into speed.
