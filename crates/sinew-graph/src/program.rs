@@ -100,7 +100,7 @@ pub enum NotOnHost {
     DeviceSide,
     /// It does work of another kind.
     #[error(
-        "of nodes without kernels, only drivers run beside a graphics device; this is a {kind}"
+        "of nodes without kernels, only drivers and fields run beside a graphics device; this is a {kind}"
     )]
     NotADriver {
         /// What it is.

@@ -509,7 +509,7 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
         (
             r#""it": {"node": "processor_only", "mesh": "posed"}"#,
             "processor_only",
-            "of nodes without kernels, only drivers run beside a graphics device; this is a deformer",
+            "of nodes without kernels, only drivers and fields run beside a graphics device; this is a deformer",
         ),
         (
             r#""it": {"node": "kernel_pose", "pose": "pose"}"#,

@@ -184,6 +184,13 @@ const DRIVEN: &str = r#"{"sinew": "1.0",
            "posed": {"node": "skin", "mesh": "soft", "pose": "p"}},
  "outputs": {"body": "posed", "sum": "sum", "p": "p"}}"#;
 
+/// A solver with state, whose first frame runs other passes than the others, and a field that the host makes.
+const HAIR: &str = r#"{"sinew": "1.0",
+ "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}},
+ "nodes": {"ball": {"node": "solids", "capsules": [{"from": [0, 0, 0], "to": [0, 0, 0], "radius": 0.1}]},
+           "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "ball", "wind": [1, 0, 0]}},
+ "outputs": {"hair": "sim"}}"#;
+
 // One test: counters of the device would see what others make.
 #[test]
 fn frames_allocate_compile_and_make_nothing() {
@@ -197,7 +204,7 @@ fn frames_allocate_compile_and_make_nothing() {
     // Behind skinning, so that nothing is done in setup.
     let documents = on_devices().map(|desc| posed(desc, "skin", false));
     let mut documents: Vec<String> = documents.collect();
-    documents.extend([PASSES, DRIVEN].map(str::to_owned));
+    documents.extend([PASSES, DRIVEN, HAIR].map(str::to_owned));
     let nodes = drivers::nodes();
     let count = 5;
     let poses = poses(&asset, &[0.0, 0.2, 0.4, 0.6, 0.8]);

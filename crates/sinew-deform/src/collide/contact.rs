@@ -87,6 +87,8 @@ const PUSHES: usize = 4;
 const SWEEP_STEPS: usize = 48;
 /// Rotations of one segment, at most.
 const ROTATIONS: usize = 12;
+/// Samples of one segment, at most: details may be as small as nothing.
+const SAMPLES: f64 = 1024.0;
 
 /// Moves vertices and segments out of the solids, whichever way is shortest; lengths change. `exempt` vertices at the
 /// root are left alone.
@@ -304,8 +306,9 @@ fn deepest<R: Real>(
     let mut found = None;
     let mut walked = R::zero();
     let mut distance = at_a;
+    let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
     loop {
-        walked += (distance - solid.at.margin).max(solid.at.spacing);
+        walked += (distance - solid.at.margin).max(least);
         if walked >= length {
             break;
         }

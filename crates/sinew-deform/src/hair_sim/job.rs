@@ -165,26 +165,16 @@ impl<R: Real> HairJob<'_, R> {
         self.state.started = true;
         let settings = self.settings;
         if !self.contacts.is_empty() {
-            let calm = HairSettings {
-                gravity: [0.0; 3],
-                wind: [0.0; 3],
-                ..*settings
-            };
-            let time = 1.0 / settings.substeps_per_sec.max(1.0);
-            self.for_each_task(&calm, (time, 1), false, &|frame, guides, out| {
+            let time = settings.step_secs();
+            self.for_each_task(&settings.calm(), (time, 1), false, &|frame, guides, out| {
                 frame.free(guides, out);
             });
         }
-        let mut left = settings.pre_roll_secs.min(1e4);
-        self.state.time_secs = -f64::from(left.max(0.0));
-        while left > 0.0 {
-            // In the pieces of ordinary frames, so that a long pre-roll is no other motion than a long still scene.
-            let (time, steps) = settings.substeps(left.min(1.0 / 30.0));
-            if steps == 0 {
-                break;
+        self.state.time_secs = -f64::from(settings.pre_roll_secs.clamp(0.0, 1e4));
+        for piece in settings.pre_roll() {
+            for _ in 0..piece.times {
+                self.advance(piece.secs, piece.steps, false);
             }
-            self.advance(time, steps, false);
-            left -= time;
         }
         self.state.time_secs = 0.0;
     }
@@ -231,7 +221,7 @@ impl<R: Real> HairJob<'_, R> {
         task: &(impl Fn(&Frame<'_, R>, Range<usize>, &mut Outputs<'_, R>) + Sync),
     ) {
         let step_secs = f64::from(time) / count(steps);
-        let constants = constants(settings, step_secs);
+        let constants = settings.constants(step_secs);
         let frame = Frame {
             bind: self.bind,
             drives: &self.state.drives,
@@ -262,24 +252,6 @@ impl<R: Real> HairJob<'_, R> {
         for_each_chunk(self.par, guides, CHUNK, outputs, &|range, mut out| {
             task(&frame, range, &mut out);
         });
-    }
-}
-
-fn constants<R: Real>(s: &HairSettings, step_secs: f64) -> StepConstants<R> {
-    let swing = |hz: f32| {
-        let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
-        R::from_double(angle * angle)
-    };
-    StepConstants {
-        h: R::from_double(step_secs),
-        kept: R::from_double((-f64::from(s.damping_per_sec.max(0.0)) * step_secs).exp()),
-        gravity: R::vec3(s.gravity),
-        speed_limit: R::from_single(s.speed_limit),
-        global: swing(s.global_stiffness_hz),
-        global_range: R::from_single(s.global_range),
-        local: swing(s.local_stiffness_hz),
-        exempt: s.exempt,
-        collision_iterations: s.collision_iterations,
     }
 }
 

@@ -2,6 +2,7 @@
 #![doc = include_str!("README.md")]
 
 mod bind;
+mod device;
 mod documented;
 mod followers;
 mod job;

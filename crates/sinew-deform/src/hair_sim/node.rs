@@ -1,11 +1,13 @@
 //! The node `hair_sim`.
 
+use super::device;
 use super::{HairBind, HairJob, HairSettings, HairState};
 use crate::collide::{Collider, Contact, FieldCollider, Rigid};
 use crate::sdf::FieldWords;
 use crate::{
-    AttributeEffect, BindContext, BoundNode, InputValue, Inputs, MeshEffect, MeshReads, NodeDesc,
-    NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, closest,
+    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, InputValue,
+    Inputs, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters,
+    PortDesc, PortType, UpdateContext, closest,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose, Quat};
@@ -14,7 +16,7 @@ use std::any::Any;
 /// Most colliders of one hair.
 pub const MAX_COLLIDERS: usize = 8;
 /// Ports before those of colliders.
-const FIRST_COLLIDER: usize = 2;
+pub(super) const FIRST_COLLIDER: usize = 2;
 
 const fn collider(name: &'static str) -> PortDesc {
     PortDesc::optional(
@@ -163,7 +165,7 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
     clippy::cast_sign_loss,
     reason = "in the range of their descriptions; kernels read single precision"
 )]
-fn settings(p: &Parameters<'_>) -> HairSettings {
+pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
     let number = |name: &str| p.float(name) as f32;
     let vector = |name: &str| p.vec3(name).map(|v| v as f32);
     HairSettings {
@@ -191,7 +193,7 @@ fn settings(p: &Parameters<'_>) -> HairSettings {
 
 /// What roots follow.
 #[derive(Debug)]
-enum Roots {
+pub(super) enum Roots {
     /// Nothing: they stay in the scene.
     Still,
     /// One joint.
@@ -204,11 +206,13 @@ enum Roots {
 }
 
 #[derive(Debug)]
-struct Hair {
-    bind: HairBind,
-    roots: Roots,
+pub(super) struct Hair {
+    pub(super) bind: HairBind,
+    pub(super) roots: Roots,
     /// By port; those without a link are not read.
-    contacts: [(f32, f32); MAX_COLLIDERS],
+    pub(super) contacts: [(f32, f32); MAX_COLLIDERS],
+    /// How many have a link.
+    pub(super) colliders: usize,
 }
 
 #[derive(Debug)]
@@ -237,6 +241,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     Ok(Box::new(Hair {
         roots: roots(context, mesh)?,
         contacts: contacts(context)?,
+        colliders: linked(context),
         bind,
     }))
 }
@@ -286,9 +291,13 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
     }
 }
 
+fn linked(context: &BindContext<'_>) -> usize {
+    let ports = DESC.inputs[FIRST_COLLIDER..].iter();
+    ports.filter(|p| context.is_linked(p.name)).count()
+}
+
 fn contacts(context: &BindContext<'_>) -> Result<[(f32, f32); MAX_COLLIDERS], NodeError> {
-    let ports = &DESC.inputs[FIRST_COLLIDER..];
-    let linked = ports.iter().filter(|p| context.is_linked(p.name)).count();
+    let linked = linked(context);
     let list = |name: &'static str, otherwise: f64| {
         let given = context.parameters.floats(name);
         let fits = given.len() <= 1 || given.len() == linked;
@@ -431,6 +440,15 @@ impl BoundNode for Hair {
         restored.map_err(|e| NodeError::Restore(e.to_string()))?;
         scratch.placements = placements;
         Ok(())
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self, context))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
+    }
+    fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
+        device::passes(self, frame, run);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let settings = settings(&context.parameters);

@@ -1,5 +1,8 @@
 //! What can be set from frame to frame.
 
+use super::step::StepConstants;
+use sinew_geom::Real;
+
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
 /// not change how hair moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +76,91 @@ impl Default for HairSettings {
     }
 }
 
+/// Equal frames, one after another, that are cut into equal steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Piece {
+    /// Time of one.
+    pub(crate) secs: f32,
+    /// Steps of one.
+    pub(crate) steps: usize,
+    /// How many.
+    pub(crate) times: usize,
+}
+
+impl Piece {
+    /// Time of a step; zero where there is none.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 steps")]
+    pub(crate) fn step_secs(&self) -> f64 {
+        f64::from(self.secs) / self.steps.max(1) as f64
+    }
+}
+
+/// Frames that a pre-roll is cut into: those of an ordinary one, so that a long pre-roll is no other motion than a long still scene.
+const PRE_ROLL_FRAME: f32 = 1.0 / 30.0;
+/// Longest pre-roll.
+const LONGEST_PRE_ROLL: f32 = 1e4;
+
 impl HairSettings {
+    /// What is simulated before the first frame: whole frames, and what is left.
+    pub(crate) fn pre_roll(&self) -> [Piece; 2] {
+        let all = self.pre_roll_secs.clamp(0.0, LONGEST_PRE_ROLL);
+        if all.is_nan() || all <= 0.0 {
+            return [Piece::default(); 2];
+        }
+        // Times like 1/30 are not exact: a step of a billionth of a second would turn rounding into speed.
+        let times = (all / PRE_ROLL_FRAME + 1e-3).floor();
+        let left = all - times * PRE_ROLL_FRAME;
+        let piece = |secs: f32, times: f32| {
+            let (secs, steps) = self.substeps(secs);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "fewer than a million, and not less than zero"
+            )]
+            let times = if steps > 0 { times as usize } else { 0 };
+            Piece { secs, steps, times }
+        };
+        let rest = if left > 1e-3 * PRE_ROLL_FRAME {
+            1.0
+        } else {
+            0.0
+        };
+        [piece(PRE_ROLL_FRAME, times), piece(left, rest)]
+    }
+
+    /// The same without what drives hair: for strands that find their shape.
+    pub(crate) fn calm(&self) -> Self {
+        Self {
+            gravity: [0.0; 3],
+            wind: [0.0; 3],
+            ..*self
+        }
+    }
+
+    /// Time of a step, at most, in single precision.
+    pub(crate) fn step_secs(&self) -> f32 {
+        1.0 / self.substeps_per_sec.max(1.0)
+    }
+
+    /// What is the same for all strands and steps of that length.
+    pub(crate) fn constants<R: Real>(&self, step_secs: f64) -> StepConstants<R> {
+        let swing = |hz: f32| {
+            let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
+            R::from_double(angle * angle)
+        };
+        StepConstants {
+            h: R::from_double(step_secs),
+            kept: R::from_double((-f64::from(self.damping_per_sec.max(0.0)) * step_secs).exp()),
+            gravity: R::vec3(self.gravity),
+            speed_limit: R::from_single(self.speed_limit),
+            global: swing(self.global_stiffness_hz),
+            global_range: R::from_single(self.global_range),
+            local: swing(self.local_stiffness_hz),
+            exempt: self.exempt,
+            collision_iterations: self.collision_iterations,
+        }
+    }
+
     /// The time that a frame of `dt_secs` simulates, and in how many equal steps; nothing for times that are not positive.
     pub fn substeps(&self, dt_secs: f32) -> (f32, usize) {
         let time = dt_secs.min(self.longest_frame_secs);

@@ -84,7 +84,7 @@ pub(crate) struct StrandStep<'a, R: Real> {
 /// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
 const LENGTH_ITERATIONS: usize = 2;
 /// Steps from rest to rest that smooth a strand which began in a solid.
-const RELAXING_STEPS: usize = 8;
+pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
 const LAST_PASS: f64 = 0.02;
 

@@ -17,7 +17,7 @@ pub(crate) struct Gusts {
 }
 
 /// Frequencies of what makes a gust, as multiples of the setting that never repeat together.
-const RATIOS: [f64; 3] = [1.0, 2.618_034, 1.324_718];
+pub(crate) const RATIOS: [f64; 3] = [1.0, 2.618_034, 1.324_718];
 /// Weights of the two waves of strength; their sum is 1, so that full gusts reach calm and double.
 const WEIGHTS: [f64; 2] = [0.65, 0.35];
 /// Largest share of the wind that a gust turns sideways.
@@ -43,6 +43,11 @@ impl Gusts {
             hz: f64::from(settings.gust_hz),
             seed: settings.seed,
         }
+    }
+
+    /// Acceleration by the wind, and the vector across it, as long.
+    pub(crate) fn directions(&self) -> ([f64; 3], [f64; 3]) {
+        (self.wind.into(), self.sideways.into())
     }
 
     /// Acceleration of that strand at that time.

@@ -1,0 +1,558 @@
+//! What `hair_sim` runs on a graphics device: one invocation a guide goes through a whole run of steps.
+//!
+//! | pass | over | does |
+//! |---|---|---|
+//! | `start` | guides | puts strands to rest on the skin, in first frames |
+//! | `aim` | guides | blends joints, finds where roots go |
+//! | `place` | steps of a run and colliders | where colliders are in each step, gusts |
+//! | `step` | guides | the steps of a run |
+//! | `advance` | one | notes that a run is over, where another follows |
+//! | `followers` | followers | lays them beside their guides, collides them |
+//! | `out` | vertices | positions and tangents |
+//!
+//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `step`, `out`. Pre-rolls and longer frames are
+//! several runs, so that no dispatch takes long.
+//!
+//! Guides are sorted by their number of vertices, and arrays hold all first vertices, then all second ones: what neighbouring
+//! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
+//! the invocation, 144 bytes a vertex, of which 48 are touched without contacts; where a longer one is among them all are worked on in
+//! an array. State: 32 bytes a guide vertex, 80 a guide. What a step reads of setup: 32 bytes a guide vertex.
+//!
+//! The numbers are those of the processor up to rounding. What is summed in another order: the system of the shape is eliminated row by row
+//! while it is built, and what the root hands on is worked out once a frame. Gusts count time in steps of 2^-32 s.
+
+use super::bind::HairBind;
+use super::node::{FIRST_COLLIDER, Hair, Roots, settings};
+use super::settings::{HairSettings, Piece};
+use super::step::RELAXING_STEPS;
+use super::wind::{Gusts, RATIOS};
+use crate::{
+    BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+};
+use bytemuck::{Pod, Zeroable};
+use std::fmt::Write;
+
+/// Steps that one dispatch goes through, at most.
+const RUN: usize = 32;
+/// Vertices of strands that are worked on in memory of the invocation: a bit each for contacts.
+const LONGEST_PRIVATE: usize = 32;
+/// Vectors of room a vertex, of guides and of followers.
+const ROOMS: usize = 9;
+const ROOMS_OF_FOLLOWERS: usize = 2;
+/// Vectors of a collider's placement.
+const PLACEMENT: usize = 12;
+/// Vectors of a guide's drive in the state.
+const DRIVE: usize = 5;
+/// A strand that is no follower.
+const NO_FOLLOWER: u32 = u32::MAX;
+
+/// Places in the list of passes.
+#[derive(Clone, Copy)]
+enum Pass {
+    Start,
+    Aim,
+    Place,
+    Step,
+    Advance,
+    Followers,
+    Out,
+}
+
+/// A run that another follows.
+const RUN_OF_STEPS: [Pass; 3] = [Pass::Place, Pass::Step, Pass::Advance];
+
+/// As in `uniforms.wgsl`.
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
+struct Uniforms {
+    steps: [u32; 4],
+    fractions: [u32; 4],
+    begin: [u32; 4],
+    sorts: [[f32; 4]; 3],
+    calm: [f32; 4],
+    gravity: [f32; 4],
+    wind: [f32; 4],
+    sideways: [f32; 4],
+    roots: [f32; 4],
+    whole: [u32; 4],
+    part: [u32; 4],
+}
+
+macro_rules! texts {
+    ($($file:literal),+) => { concat!($(include_str!($file), "\n"),+) };
+}
+
+const ROOTS: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "device/layout.wgsl",
+    "device/root.wgsl"
+);
+const PLACE: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "../collide/field.wgsl",
+    "../collide/place.wgsl",
+    "device/layout.wgsl",
+    "device/place.wgsl"
+);
+const STEP: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "../collide/field.wgsl",
+    "../collide/contact.wgsl",
+    "device/layout.wgsl",
+    "device/strand.wgsl",
+    "device/gusts.wgsl",
+    "device/shape.wgsl",
+    "device/length.wgsl",
+    "device/step.wgsl"
+);
+const ADVANCE: &str = texts!(
+    "device/uniforms.wgsl",
+    "device/layout.wgsl",
+    "device/advance.wgsl",
+    "device/advance_pass.wgsl"
+);
+const FOLLOWERS: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "../collide/field.wgsl",
+    "../collide/contact.wgsl",
+    "device/layout.wgsl",
+    "device/outlet.wgsl",
+    "device/follower.wgsl"
+);
+const OUT: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "device/layout.wgsl",
+    "device/outlet.wgsl",
+    "device/advance.wgsl",
+    "device/out.wgsl"
+);
+
+/// Strands sorted by their number of vertices, and where their planes begin.
+struct Sorted {
+    /// Strands, the longest first.
+    strands: Vec<usize>,
+    /// Where plane `k` begins: vertex `k` of all strands that have one.
+    planes: Vec<usize>,
+    vertices: usize,
+}
+
+impl Sorted {
+    fn new(strands: impl Iterator<Item = usize>, count: impl Fn(usize) -> usize) -> Self {
+        let mut strands: Vec<usize> = strands.collect();
+        strands.sort_by_key(|&s| std::cmp::Reverse(count(s)));
+        let (mut planes, mut vertices) = (Vec::new(), 0);
+        loop {
+            let plane = planes.len();
+            let width = strands.partition_point(|&s| count(s) > plane);
+            if width == 0 {
+                break;
+            }
+            planes.push(vertices);
+            vertices += width;
+        }
+        Self {
+            strands,
+            planes,
+            vertices,
+        }
+    }
+}
+
+fn whole(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
+    let bind = &hair.bind;
+    let guides = Sorted::new(0..bind.guide_count(), |g| bind.guide_range(g).len());
+    let strands = bind.strands();
+    let followers = (0..strands.len()).filter(|&s| !strands.is_guide(s));
+    let followers = Sorted::new(followers, |s| strands.range(s).len());
+    let ports: Vec<usize> = (0..super::MAX_COLLIDERS)
+        .filter(|i| {
+            let port = super::DESC.inputs.get(FIRST_COLLIDER + i);
+            port.is_some_and(|p| context.is_linked(p.name))
+        })
+        .collect();
+    let fields = fields_text(&ports, &hair.contacts);
+    let longest = guides.planes.len();
+    let is_private = longest <= LONGEST_PRIVATE;
+    let mut node = DeviceNode {
+        settings: settings_of(bind, &guides, &followers, ports.len()),
+        constants: vec![
+            DeviceConstant::new("bound", DeviceType::Vec4F, &bound(bind, &guides)),
+            outlet(bind, &guides, &followers),
+        ],
+        uniform_bytes: size_of::<Uniforms>(),
+        passes_vary: true,
+        group_size: Some(64),
+        ..DeviceNode::default()
+    };
+    let roots_text = add_roots(&mut node, hair, &guides, context);
+    let places = ports.len() * (RUN + 1);
+    node.scratch = vec![
+        vectors(
+            "state",
+            2 * guides.vertices + DRIVE * guides.strands.len() + 2 * ports.len(),
+        ),
+        DeviceArray {
+            ty: DeviceType::Vec4U,
+            ..vectors("moment", 1 + RUN + PLACEMENT * places)
+        },
+        vectors("followers", followers.vertices.max(1)),
+    ];
+    if !is_private {
+        node.scratch.push(vectors("work", ROOMS * guides.vertices));
+        let room = ROOMS_OF_FOLLOWERS * followers.vertices;
+        node.scratch.push(vectors("follower_work", room.max(1)));
+    }
+    let room = |rooms: usize, vertices: usize| match is_private {
+        true => format!(
+            "{}\nvar<private> rooms: array<vec4f, {}>;\n",
+            include_str!("device/work_private.wgsl"),
+            rooms * longest.max(1)
+        ),
+        false => format!(
+            "{}\nconst WORK_VERTICES = {vertices}u;\n",
+            include_str!("device/work_memory.wgsl")
+        ),
+    };
+    let contacts = match is_private {
+        true => include_str!("device/contacts_private.wgsl"),
+        false => include_str!("device/contacts_memory.wgsl"),
+    };
+    let pass = |name, text, count: usize| DevicePass {
+        name,
+        text,
+        domain: DeviceDomain::Elements(count),
+        locality: Locality::Scatter,
+        aliases: &[],
+        when: None,
+    };
+    let count = guides.strands.len();
+    let mut add = |pass: DevicePass, written: String| {
+        node.passes.push(pass);
+        node.written.push(written);
+    };
+    let start = format!("{roots_text}\n{}", include_str!("device/start.wgsl"));
+    let aim = format!("{roots_text}\n{}", include_str!("device/aim.wgsl"));
+    add(pass("start", ROOTS, count), start);
+    add(pass("aim", ROOTS, count), aim);
+    add(pass("place", PLACE, places.max(RUN)), fields.clone());
+    let written = room(ROOMS, guides.vertices) + contacts + &fields;
+    add(pass("step", STEP, count), written);
+    add(pass("advance", ADVANCE, 1), String::new());
+    let of_followers = DevicePass {
+        aliases: &[("work", "follower_work")],
+        ..pass("followers", FOLLOWERS, followers.strands.len())
+    };
+    let written = room(ROOMS_OF_FOLLOWERS, followers.vertices) + &fields;
+    add(of_followers, written);
+    add(pass("out", OUT, bind.vertex_count()), String::new());
+    node
+}
+
+fn vectors(name: &'static str, len: usize) -> DeviceArray {
+    DeviceArray {
+        name,
+        ty: DeviceType::Vec4F,
+        len,
+        lasting: true,
+    }
+}
+
+fn settings_of(
+    bind: &HairBind,
+    guides: &Sorted,
+    followers: &Sorted,
+    colliders: usize,
+) -> Vec<(&'static str, DeviceSetting)> {
+    let settings = [
+        ("GUIDES", guides.strands.len()),
+        ("GUIDE_VERTICES", guides.vertices),
+        ("LONGEST", guides.planes.len()),
+        ("COLLIDERS", colliders),
+        ("BATCH", RUN),
+        ("VERTICES", bind.vertex_count()),
+        ("STRANDS", bind.strands().len()),
+        ("FOLLOWERS", followers.strands.len()),
+        ("RELAXING_STEPS", RELAXING_STEPS),
+    ];
+    let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
+    settings.into_iter().map(setting).collect()
+}
+
+/// Functions that reach the words of the linked fields, by their place among them, and their margins and frictions.
+fn fields_text(ports: &[usize], contacts: &[(f32, f32)]) -> String {
+    let (mut word, mut words, mut contact) = (String::new(), String::new(), String::new());
+    for (place, &port) in ports.iter().enumerate() {
+        let name = super::DESC.inputs[FIRST_COLLIDER + port].name;
+        let (margin, friction) = contacts[port];
+        // Writing to strings does not fail.
+        let _ = writeln!(word, "    case {place}u: {{ return read_{name}(at); }}");
+        let _ = writeln!(words, "    case {place}u: {{ return count_{name}; }}");
+        let _ = writeln!(
+            contact,
+            "    case {place}u: {{ return vec2f({margin:?}f, {friction:?}f); }}"
+        );
+    }
+    format!(
+        "
+fn field_word(collider: u32, at: u32) -> u32 {{
+  switch collider {{
+{word}    default: {{ return 0u; }}
+  }}
+}}
+
+fn field_words(collider: u32) -> u32 {{
+  switch collider {{
+{words}    default: {{ return 0u; }}
+  }}
+}}
+
+fn contact_of(collider: u32) -> vec2f {{
+  switch collider {{
+{contact}    default: {{ return vec2f(0.0); }}
+  }}
+}}
+"
+    )
+}
+
+/// What steps read of each guide vertex: two vectors, plane after plane.
+fn bound(bind: &HairBind, guides: &Sorted) -> Vec<[f32; 4]> {
+    let mut out = vec![[0.0; 4]; 2 * guides.vertices];
+    for (place, &guide) in guides.strands.iter().enumerate() {
+        for (b, plane) in bind.guide_vertices(guide).iter().zip(&guides.planes) {
+            let [x, y, z] = b.offset;
+            out[plane + place] = [x, y, z, b.inverse_mass];
+            out[guides.vertices + plane + place] = [b.length, b.arc, b.lever, b.bend];
+        }
+    }
+    out
+}
+
+/// See `outlet.wgsl`.
+fn outlet(bind: &HairBind, guides: &Sorted, followers: &Sorted) -> DeviceConstant {
+    let strands = bind.strands();
+    let mut place_of_guide = vec![0; guides.strands.len()];
+    for (place, &guide) in guides.strands.iter().enumerate() {
+        place_of_guide[guide] = whole(place);
+    }
+    let mut number = vec![NO_FOLLOWER; strands.len()];
+    for (place, &strand) in followers.strands.iter().enumerate() {
+        number[strand] = whole(place);
+    }
+    let mut out: Vec<[u32; 4]> = Vec::with_capacity(bind.vertex_count() + strands.len());
+    for strand in 0..strands.len() {
+        let separations = &bind.separations[strands.range(strand)];
+        out.extend(separations.iter().map(|s| {
+            let [x, y, z] = s.map(f32::to_bits);
+            [x, y, z, whole(strand)]
+        }));
+    }
+    out.extend((0..strands.len()).map(|strand| {
+        let range = strands.range(strand);
+        let guide = place_of_guide[bind.guide_of[strand] as usize];
+        let (first, count) = (whole(range.start), whole(range.len()));
+        [guide, number[strand], first, count]
+    }));
+    let alone = |n: &usize| [whole(*n), 0, 0, 0];
+    out.extend(followers.strands.iter().map(alone));
+    out.extend(followers.planes.iter().map(alone));
+    DeviceConstant::new("outlet", DeviceType::Vec4U, &out)
+}
+
+/// Adds what guides are and which joints their roots follow; gives the text that blends those.
+fn add_roots(
+    node: &mut DeviceNode,
+    hair: &Hair,
+    guides: &Sorted,
+    context: &BindContext<'_>,
+) -> &'static str {
+    let bind = &hair.bind;
+    let mut influences: Vec<[u32; 2]> = Vec::new();
+    let alone = |n: &usize| [whole(*n), 0, 0, 0];
+    let mut out: Vec<[u32; 4]> = guides.planes.iter().map(alone).collect();
+    out.extend(guides.strands.iter().map(|&guide| {
+        let [x, y, z] = bind.roots[guide].map(f32::to_bits);
+        [x, y, z, bind.guides[guide]]
+    }));
+    for &guide in &guides.strands {
+        let first = influences.len();
+        if let Roots::Weights { joints, .. } = &hair.roots {
+            let row = joints.row(bind.guides[guide] as usize);
+            influences.extend(row.map(|(joint, weight)| [joint, weight.to_bits()]));
+        }
+        let count = influences.len() - first;
+        let vertices = bind.guide_range(guide).len();
+        out.push([whole(vertices), whole(first), whole(count), 0]);
+    }
+    let guides = DeviceConstant::new("guides", DeviceType::Vec4U, &out);
+    node.constants.push(guides);
+    let joints = match hair.roots {
+        Roots::Still => return include_str!("device/roots_still.wgsl"),
+        Roots::Joint(_) => 1,
+        Roots::Weights { .. } => context.rig("pose").map_or(1, |rig| rig.joints().len()),
+    };
+    node.frame_arrays.push(DeviceArray {
+        lasting: false,
+        ..vectors("palette", 3 * joints)
+    });
+    if matches!(hair.roots, Roots::Joint(_)) {
+        return include_str!("device/roots_joint.wgsl");
+    }
+    if influences.is_empty() {
+        influences.push([0; 2]);
+    }
+    let influences = DeviceConstant::new("influences", DeviceType::Vec2U, &influences);
+    node.constants.push(influences);
+    include_str!("device/roots_weights.wgsl")
+}
+
+/// Steps of a frame, of the three sorts in `uniforms.wgsl`.
+struct Sorts([Piece; 3]);
+
+impl Sorts {
+    fn new(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Self {
+        let none = Piece::default();
+        let [full, rest] = match frame.is_first {
+            true => settings.pre_roll(),
+            false => [none; 2],
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "as the processor does it: steps are in single precision"
+        )]
+        let (secs, steps) = settings.substeps(frame.dt_secs as f32);
+        let frame = Piece {
+            secs,
+            steps,
+            times: usize::from(steps > 0),
+        };
+        Self([full, rest, frame])
+    }
+    fn steps(&self, sort: usize) -> usize {
+        self.0[sort].steps.saturating_mul(self.0[sort].times)
+    }
+}
+
+pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(usize)) {
+    let sorts = Sorts::new(&settings(&frame.parameters), frame);
+    let mut run = |pass: Pass| run(pass as usize);
+    let runs = |sort: usize| sorts.steps(sort).div_ceil(RUN);
+    if frame.is_first {
+        run(Pass::Start);
+        // Strands come out of what they begin in.
+        if hair.colliders > 0 {
+            RUN_OF_STEPS.into_iter().for_each(&mut run);
+        }
+    }
+    for _ in 0..runs(0) + runs(1) {
+        RUN_OF_STEPS.into_iter().for_each(&mut run);
+    }
+    if runs(2) > 0 {
+        run(Pass::Aim);
+    }
+    for more in (0..runs(2)).rev() {
+        [Pass::Place, Pass::Step].into_iter().for_each(&mut run);
+        if more > 0 {
+            run(Pass::Advance);
+        }
+    }
+    if runs(2) == 0 {
+        // Colliders move, even where time stands still.
+        run(Pass::Place);
+    }
+    if hair.bind.strands().len() > hair.bind.guide_count() {
+        run(Pass::Followers);
+    }
+    run(Pass::Out);
+}
+
+pub(super) fn write_frame(hair: &Hair, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+    let settings = settings(&frame.parameters);
+    data.set_uniforms(&uniforms(&settings, frame));
+    let palette = frame.inputs.pose("pose").map(|p| p.palette.as_slice());
+    let palette = palette.unwrap_or_default();
+    let first = match hair.roots {
+        Roots::Joint(joint) => joint,
+        _ => 0,
+    };
+    let joints = palette.get(first..).unwrap_or_default().iter();
+    let out = data.array::<[[f32; 4]; 3]>(0);
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = joints.as_slice().get(i).copied().unwrap_or_default().rows;
+    }
+}
+
+/// A whole number of 2^-32, and what is left of it: the whole part, which wraps.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole numbers that fit 64 bits; what is above 32 of the fraction is the whole part"
+)]
+fn fixed(value: f64) -> [u32; 2] {
+    let scaled = (value * 4_294_967_296.0).round() as i64;
+    [(scaled >> 32) as u32, scaled as u32]
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels read single precision"
+)]
+fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
+    let sorts = Sorts::new(settings, frame);
+    let secs = sorts.0.map(|p| p.step_secs());
+    let constants = |secs: f64| {
+        let c = settings.constants::<f32>(secs);
+        [c.h, c.kept, c.global, c.local]
+    };
+    let gusts = Gusts::new(settings);
+    let (wind, sideways) = gusts.directions();
+    let vector = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
+    let hz = RATIOS.map(|ratio| fixed(f64::from(settings.gust_hz) * ratio));
+    let [seconds, fraction] = fixed(-f64::from(settings.pre_roll_secs.clamp(0.0, 1e4)));
+    Uniforms {
+        steps: [
+            whole(sorts.steps(0)),
+            whole(sorts.steps(1)),
+            whole(sorts.steps(2)),
+            u32::from(frame.is_first),
+        ],
+        fractions: {
+            let [a, b, c] = secs.map(|s| fixed(s)[1]);
+            [a, b, c, settings.seed]
+        },
+        begin: [
+            seconds,
+            fraction,
+            whole(settings.exempt),
+            whole(settings.collision_iterations),
+        ],
+        sorts: secs.map(constants),
+        calm: constants(f64::from(settings.step_secs())),
+        gravity: vector(settings.gravity, settings.speed_limit),
+        wind: vector(wind.map(|v| v as f32), settings.gust_strength),
+        sideways: vector(sideways.map(|v| v as f32), settings.global_range),
+        roots: [
+            sorts.0[2].secs,
+            settings.root_acceleration_limit.max(1e-6),
+            settings.root_motion_share.clamp(0.0, 1.0),
+            settings.tip_separation,
+        ],
+        whole: [
+            hz[0][0],
+            hz[1][0],
+            hz[2][0],
+            u32::from(settings.collide_followers),
+        ],
+        part: [hz[0][1], hz[1][1], hz[2][1], 0],
+    }
+}

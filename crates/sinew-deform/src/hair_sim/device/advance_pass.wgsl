@@ -1,0 +1,3 @@
+fn kernel(index: u32) {
+  advance(false);
+}

@@ -1,0 +1,18 @@
+// Where the roots go in this frame.
+
+fn kernel(index: u32) {
+  let settings = uniforms().roots;
+  let rotation = read_state(drive_at(2u, index));
+  let placed = read_state(drive_at(3u, index));
+  let before = read_state(drive_at(4u, index)).xyz;
+  var root = root_of(transform_of(index), root_at_rest(index));
+  if !root.is_usable { root = Root(true, Rigid(rotation, placed.xyz), placed.w); }
+  let velocity = (root.frame.translation - placed.xyz) / settings.x;
+  let acceleration = length(velocity - before) / settings.x;
+  let over = clamp((acceleration - settings.y) / settings.y, 0.0, 1.0);
+  write_state(drive_at(0u, index), rotation);
+  write_state(drive_at(1u, index), placed);
+  write_state(drive_at(2u, index), root.frame.rotation);
+  write_state(drive_at(3u, index), vec4f(root.frame.translation, root.size));
+  write_state(drive_at(4u, index), vec4f(velocity, settings.z + (1.0 - settings.z) * over));
+}

@@ -1,0 +1,24 @@
+// `outlet` holds for each vertex of the output how far from its guide's it is at rest and its strand, for each strand its guide, its
+// number among followers, its first vertex and how many it has, for each follower its strand, and where planes of followers begin.
+
+const NO_FOLLOWER = 0xffffffffu;
+
+fn separation_of(vertex: u32) -> vec3f {
+  return bitcast<vec3f>(read_outlet(vertex).xyz);
+}
+
+fn strand_with(vertex: u32) -> u32 {
+  return read_outlet(vertex).w;
+}
+
+fn strand_row(number: u32) -> vec4u {
+  return read_outlet(VERTICES + number);
+}
+
+fn follower_strand(follower: u32) -> u32 {
+  return read_outlet(VERTICES + STRANDS + follower).x;
+}
+
+fn follower_plane(k: u32) -> u32 {
+  return read_outlet(VERTICES + STRANDS + FOLLOWERS + k).x;
+}

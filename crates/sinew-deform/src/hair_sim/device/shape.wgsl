@@ -1,0 +1,178 @@
+// Global and local shape: `shape.rs`, with the rows of the system eliminated as soon as they are complete.
+
+const STIFFEST = 1e4;
+const FADE = 0.1;
+const CURL = 24.0;
+const TURN = 0.25;
+
+// A row of the system: diagonal, the two beside it, right-hand side.
+struct Equation {
+  diagonal: f32,
+  next: f32,
+  after: f32,
+  free: f32,
+  right: vec3f,
+}
+
+var<private> row_p: Equation;
+var<private> row_q: Equation;
+var<private> row_r: Equation;
+
+fn equation(i: u32, at: Rigid, swing: vec4f, range: f32) -> Equation {
+  let b = bound_offset(i);
+  var pull = 0.0;
+  if swing.z > 0.0 && range > 0.0 {
+    pull = swing.z * clamp(1.0 - (bound_bend(i).y - range) / FADE, 0.0, 1.0);
+  }
+  var mass = 1.0;
+  if b.w > 0.0 { mass = 1.0 / b.w; }
+  let goal = point_of(at, b.xyz * size);
+  return Equation(mass + pull, 0.0, 0.0, select(0.0, 1.0, b.w > 0.0), (goal - point(i)) * pull);
+}
+
+// Takes row `i`, which is `row_p`, out of the next two.
+fn eliminate(i: u32) {
+  let inverse = 1.0 / row_p.diagonal;
+  let la = row_p.next * inverse;
+  let lb = row_p.after * inverse;
+  row_q.diagonal -= la * row_p.next;
+  row_q.next -= la * row_p.after;
+  row_r.diagonal -= lb * row_p.after;
+  set_room(0u, i, vec4f(room(0u, i).xyz, lb));
+  set_room(1u, i, vec4f(row_p.right, inverse));
+  set_room(2u, i, vec4f(room(2u, i).xyz, la));
+}
+
+// The rotation by the smallest angle from one unit vector to another.
+fn shortest_arc(a: vec3f, b: vec3f) -> vec4f {
+  let cosine = 1.0 + dot(a, b);
+  if cosine < 1e-6 {
+    var other = vec3f(1.0, 0.0, 0.0);
+    if abs(a.x) >= 0.7 { other = vec3f(0.0, 1.0, 0.0); }
+    return vec4f(normalize(cross(a, other)), 0.0);
+  }
+  // The quaternion (1 + cos, from x to) has the squared length 2 (1 + cos).
+  let inverse = 1.0 / sqrt(cosine + cosine);
+  return vec4f(cross(a, b) * inverse, cosine * inverse);
+}
+
+fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
+  let has_bends = swing.w > 0.0;
+  if !(swing.z > 0.0 && range > 0.0) && !has_bends { return; }
+  var frame = at.rotation;
+  // Whether a segment with a direction was before.
+  var has_before = false;
+  set_room(2u, 0u, vec4f(0.0));
+  row_q = equation(0u, at, swing, range);
+  for (var i = 0u; i + 1u < count; i++) {
+    row_r = equation(i + 1u, at, swing, range);
+    var torque = vec3f(0.0);
+    let own = bound_bend(i);
+    let next = bound_bend(i + 1u);
+    if has_bends && next.x > 0.0 {
+      let rest = bound_offset(i + 1u).xyz - bound_offset(i).xyz;
+      let goal = turned(frame, rest * (1.0 / next.x));
+      let now = unit_or(point(i + 1u) - point(i), goal);
+      let lever = select(0.0, own.z, has_before);
+      has_before = true;
+      let reach = 1.0 + lever;
+      let stiffness = min(own.w * swing.w, STIFFEST / max(reach * reach, 1.0));
+      let extent = next.x * size;
+      torque = cross(goal, now) * (stiffness * extent * extent);
+      let force = (now * dot(goal, now) - goal) * (extent * stiffness);
+      add_bend(i, lever, stiffness, force);
+      let straight = lever * own.x / next.x;
+      hold_turning(i, stiffness * max(1.0 - straight * straight, 0.0) * CURL);
+      frame = renormalized(rotations(shortest_arc(goal, now), frame));
+    }
+    set_room(2u, i + 1u, vec4f(torque, 0.0));
+    if i > 0u { eliminate(i - 1u); }
+    row_p = row_q;
+    row_q = row_r;
+  }
+  row_r = Equation(1.0, 0.0, 0.0, 0.0, vec3f(0.0));
+  if count > 1u { eliminate(count - 2u); }
+  row_p = row_q;
+  eliminate(count - 1u);
+  if has_bends { add_reactions(); }
+  solve();
+}
+
+// Adds one bend to the matrix, and what it does to its own segment to the right; pinned vertices take no part.
+fn add_bend(i: u32, lever: f32, k: f32, force: vec3f) {
+  let middle = -(1.0 + lever) * row_q.free;
+  let outer = row_r.free;
+  if i > 0u {
+    let inner = lever * row_p.free;
+    row_p.diagonal += k * inner * inner;
+    row_p.next += k * inner * middle;
+    row_p.after += k * inner * outer;
+  }
+  row_q.diagonal += k * middle * middle;
+  row_q.next += k * middle * outer;
+  row_q.right += force;
+  row_r.diagonal += k * outer * outer;
+  row_r.right -= force;
+}
+
+// Makes the matrix hold back rotations of the segment before vertex `i`.
+fn hold_turning(i: u32, k: f32) {
+  if i == 0u || k <= 0.0 { return; }
+  row_p.diagonal += k * row_p.free;
+  row_q.diagonal += k * row_q.free;
+  row_p.next -= k * row_p.free * row_q.free;
+}
+
+// What turns a segment towards its goal turns the frame that the goal comes from the other way.
+fn add_reactions() {
+  var twist = vec3f(0.0);
+  var before = vec3f(0.0);
+  for (var i = count - 1u; i > 1u; i -= 1u) {
+    let torque = room(2u, i).xyz + twist;
+    var along = vec3f(0.0);
+    if bound_bend(i - 1u).x > 0.0 { along = unit_or(point(i - 1u) - point(i - 2u), along); }
+    twist = along * dot(along, torque);
+    let extent = length_of(i - 1u);
+    var couple = vec3f(0.0);
+    if extent > 0.0 { couple = cross(torque, along) / extent; }
+    set_room(1u, i - 1u, room(1u, i - 1u) + vec4f(couple - before, 0.0));
+    before = couple;
+  }
+  set_room(1u, 0u, room(1u, 0u) - vec4f(before, 0.0));
+}
+
+// Elimination of the right-hand side from the root to the tip, substitution back.
+fn solve() {
+  var one = vec3f(0.0);
+  var two = vec3f(0.0);
+  var ahead = vec2f(0.0);
+  var behind = 0.0;
+  for (var i = 0u; i < count; i++) {
+    let own = room(1u, i);
+    var right = own.xyz - one * ahead.x - two * behind;
+    if inverse_mass_of(i) <= 0.0 { right = vec3f(0.0); }
+    set_room(1u, i, vec4f(right * own.w, own.w));
+    behind = ahead.y;
+    ahead = vec2f(room(2u, i).w, room(0u, i).w);
+    two = one;
+    one = right;
+  }
+  one = vec3f(0.0);
+  two = vec3f(0.0);
+  var steepest = 0.0;
+  var longer = 0.0;
+  for (var i = count; i > 0u; i -= 1u) {
+    let k = i - 1u;
+    let correction = room(1u, k).xyz - one * room(2u, k).w - two * room(0u, k).w;
+    set_room(1u, k, vec4f(correction, 0.0));
+    if longer > 0.0 { steepest = max(steepest, length(one - correction) / longer); }
+    longer = length_of(k);
+    two = one;
+    one = correction;
+  }
+  // The system holds for small rotations; where one is larger, all go part of the way.
+  let share = min(TURN / max(steepest, TURN), 1.0);
+  for (var i = 0u; i < count; i++) {
+    if inverse_mass_of(i) > 0.0 { set_point(i, point(i) + room(1u, i).xyz * share); }
+  }
+}

@@ -1,0 +1,513 @@
+//! Hair on graphics devices: the same numbers as on the processor.
+//!
+//! Both sides compute in single precision with the same steps, but sums and roots are rounded differently: a few 1e-7 of the lengths in the
+//! scene a frame. Free strands keep such differences small. Contacts amplify them, at most where a vertex just touches on one side and just
+//! misses on the other. So frames at the beginning are compared vertex by vertex, closely, and later ones by what hair does as a whole.
+
+use sinew::deform::{Par, ParameterValue};
+use sinew::geom::{
+    Affine, Influences, Joint, LocalTransform, Mesh, Node, Pose, Rig, Strands, Topology, Trs, Vec3,
+};
+use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile};
+use sinew_gpu::{GpuGraph, GpuInstances};
+use sinew_testkit::meshes;
+use std::sync::Arc;
+
+/// Strands of these many vertices that hang from a square of roots 0.4 m wide, each with so many followers beside it.
+fn hair(counts: &[usize], followers: usize, spacing: f32) -> Mesh {
+    let across = (counts.len() as f32).sqrt().ceil().max(2.0);
+    let (mut lengths, mut leaders, mut positions) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, &count) in counts.iter().enumerate() {
+        let at = |k: f32| 0.4 * (k / (across - 1.0) - 0.5);
+        let (x, z) = (at((i as f32) % across), at((i as f32 / across).floor()));
+        let leader = lengths.len() as u32;
+        for f in 0..=followers {
+            let (sine, cosine) = (2.4 * f as f32).sin_cos();
+            let beside = if f == 0 { 0.0 } else { 0.02 };
+            lengths.push(count);
+            leaders.push(leader);
+            positions.extend((0..count).map(|k| {
+                let k = k as f32;
+                // Not straight, so that bends have something to keep.
+                let curl = 0.3 * spacing * (0.9 * k + i as f32).sin();
+                [
+                    x + beside * cosine + curl,
+                    1.2 - spacing * k,
+                    z + beside * sine,
+                ]
+            }));
+        }
+    }
+    let strands = Strands::new(lengths).expect("valid");
+    let strands = strands.with_guides(leaders).expect("valid");
+    Mesh::new("hair", Topology::from_strands(strands), positions)
+}
+
+/// Two joints at the origin.
+fn rig() -> Rig {
+    let node = |name: &str| Node {
+        name: name.into(),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let joint = |node| Joint {
+        node,
+        joint_from_bind: Affine::identity(),
+    };
+    Rig::new(vec![node("head"), node("neck")], vec![joint(0), joint(1)]).expect("valid")
+}
+
+/// The first joint turned by that angle about y and moved, the second the other way.
+fn pose(angle: f32, moved: [f32; 3]) -> Pose {
+    let mut pose = rig().rest_pose();
+    for (joint, sign) in pose.palette.iter_mut().zip([1.0, -0.5_f32]) {
+        let (sine, cosine) = (sign * angle).sin_cos();
+        joint.rows[0] = [cosine, 0.0, sine, sign * moved[0]];
+        joint.rows[1] = [0.0, 1.0, 0.0, sign * moved[1]];
+        joint.rows[2] = [-sine, 0.0, cosine, sign * moved[2]];
+    }
+    pose
+}
+
+fn ball() -> Mesh {
+    let mut ball = meshes::sphere(16, 32);
+    for p in &mut ball.positions {
+        *p = [0.3 * p[0], 0.5 + 0.3 * p[1], 0.3 * p[2]];
+    }
+    ball
+}
+
+fn document(nodes: &str, sim: &str) -> String {
+    format!(
+        r#"{{"sinew": "1.0",
+ "inputs": {{"hair": {{"type": "strands"}}, "body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
+ "parameters": {{"damping": {{"type": "float", "default": 2}}}},
+ "nodes": {{{nodes} "sim": {{"node": "hair_sim", "strands": "hair", "damping": "$damping" {sim}}}}}, "outputs": {{"hair": "sim"}}}}"#
+    )
+}
+
+const BALL: &str = r#""ball": {"node": "solids", "capsules": [{"from": [0.02, 0.55, 0.01], "to": [0, 0.6, 0], "radius": 0.3}]},"#;
+
+fn bind(text: &str, hair: &Mesh) -> Arc<BoundGraph> {
+    let plan = compile("hair.json", text, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let input = |ty| match ty {
+        InputType::Strands => InputBinding::Mesh(Arc::new(hair.clone())),
+        InputType::Mesh => InputBinding::Mesh(Arc::new(ball())),
+        InputType::Pose => InputBinding::Pose(Arc::new(rig())),
+        InputType::Values => InputBinding::Values,
+    };
+    let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| input(i.ty)).collect();
+    let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);
+    Arc::new(graph.unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Characters on both sides.
+struct Twins {
+    cpu: Vec<Instance>,
+    gpu: GpuInstances,
+    time: f64,
+}
+
+/// Largest distance of two vertices, and the mean.
+type Differences = (f32, f32);
+
+impl Twins {
+    /// `None` without a device.
+    fn new(graph: &Arc<BoundGraph>, count: usize) -> Option<Self> {
+        let device = sinew_gpu::test_support::gpu()?;
+        let shared = GpuGraph::new(&device, graph).unwrap_or_else(|e| panic!("{e}"));
+        let instance = |_| graph.instance().expect("nodes of the processor");
+        Some(Self {
+            cpu: (0..count).map(instance).collect(),
+            gpu: shared.instances(count).unwrap_or_else(|e| panic!("{e}")),
+            time: 0.0,
+        })
+    }
+
+    /// One frame of all characters with a pose each; gives how far they are apart.
+    fn frame(&mut self, dt_secs: f64, poses: &[Pose]) -> Differences {
+        self.time += dt_secs;
+        let graph = self.cpu[0].graph().clone();
+        let inputs = graph.plan().inputs();
+        let slot = inputs.iter().position(|i| i.ty == InputType::Pose);
+        let slot = slot.expect("a pose input");
+        let frames: Vec<[(usize, &Pose); 1]> = poses.iter().map(|p| [(slot, p)]).collect();
+        let frames: Vec<Frame<'_>> = frames
+            .iter()
+            .map(|poses| Frame {
+                time_secs: self.time,
+                dt_secs,
+                poses,
+                ..Frame::default()
+            })
+            .collect();
+        for (cpu, frame) in self.cpu.iter_mut().zip(&frames) {
+            cpu.update(frame, Par::Seq).expect("fits");
+        }
+        self.gpu.update(&frames).unwrap_or_else(|e| panic!("{e}"));
+        let mut worst = (0.0_f32, 0.0_f32);
+        for i in 0..poses.len() {
+            let (largest, mean) = self.differences(i);
+            worst = (worst.0.max(largest), worst.1.max(mean));
+        }
+        worst
+    }
+
+    fn differences(&mut self, character: usize) -> Differences {
+        let read = self.gpu.read_mesh("hair", character);
+        let found = read.expect("reads").expect("there");
+        let expected = self.cpu[character].mesh_output("hair").expect("there");
+        let mut worst = (0.0_f32, 0.0_f32);
+        for (a, b) in found.positions.iter().zip(expected.positions) {
+            let apart = (Vec3::from(*a) - Vec3::from(*b)).norm();
+            assert!(apart.is_finite(), "{a:?} {b:?}");
+            worst = (worst.0.max(apart), worst.1 + apart);
+        }
+        worst.1 /= found.positions.len() as f32;
+        if let (Some(found), Some(expected)) = (&found.tangents, expected.tangents) {
+            for (a, b) in found.iter().zip(expected) {
+                // Segments are 0.01 m and longer: a tangent turns by what their ends move by.
+                let apart = (0..4).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
+                assert!(apart <= 1e-3 + 300.0 * worst.0, "{a:?} {b:?}");
+            }
+        }
+        worst
+    }
+}
+
+const STEP: f64 = 1.0 / 60.0;
+
+/// Frames of a scene: how many are compared closely, by how much their vertices may differ, and by how much those of all in the mean.
+struct Scene<'a> {
+    text: String,
+    hair: Mesh,
+    frames: u32,
+    close: (u32, f32),
+    mean: f32,
+    poses: &'a dyn Fn(u32) -> Pose,
+}
+
+fn still(_: u32) -> Pose {
+    pose(0.0, [0.0; 3])
+}
+
+impl Scene<'_> {
+    fn run(&self, name: &str) {
+        let graph = bind(&self.text, &self.hair);
+        let Some(mut twins) = Twins::new(&graph, 1) else {
+            return;
+        };
+        let mut begin = None;
+        for number in 0..self.frames {
+            let dt = if number == 0 { 0.0 } else { STEP };
+            let (largest, mean) = twins.frame(dt, &[(self.poses)(number)]);
+            println!("{name}, frame {number}: {largest:e}, mean {mean:e}");
+            let (close, most) = self.close;
+            assert!(
+                number > close || largest < most,
+                "frame {number}: {largest}"
+            );
+            assert!(mean < self.mean, "frame {number}: {mean}");
+            begin.get_or_insert_with(|| positions(&twins));
+        }
+        let (begin, end) = (begin.unwrap_or_default(), positions(&twins));
+        let moved = begin.iter().zip(&end);
+        let moved = moved.map(|(a, b)| (Vec3::from(*a) - Vec3::from(*b)).norm());
+        let most = moved.fold(0.0, f32::max);
+        assert!(most > 0.01, "nothing moved: {most}");
+    }
+}
+
+fn positions(twins: &Twins) -> Vec<[f32; 3]> {
+    let out = twins.cpu[0].mesh_output("hair").expect("there");
+    out.positions.to_vec()
+}
+
+#[test]
+fn free_strands_swing_alike() {
+    Scene {
+        text: document(
+            "",
+            r#", "joint": "head", "pose": "pose", "root_motion": 0.3"#,
+        ),
+        hair: hair(&[12; 16], 0, 0.04),
+        frames: 20,
+        close: (20, 2e-5),
+        mean: 5e-6,
+        poses: &|n| pose(0.05 * n as f32, [0.02 * (0.4 * n as f32).sin(), 0.0, 0.0]),
+    }
+    .run("free");
+}
+
+#[test]
+fn a_ball_holds_strands_alike() {
+    Scene {
+        text: document(
+            BALL,
+            r#", "colliders": "ball", "margins": [0.01], "frictions": [0.4], "local_stiffness": 0.5"#,
+        ),
+        hair: hair(&[16; 25], 0, 0.04),
+        frames: 25,
+        close: (8, 1e-4),
+        mean: 1e-3,
+        poses: &still,
+    }
+    .run("ball");
+}
+
+#[test]
+fn moving_colliders_carry_strands_alike() {
+    let nodes = r#""fin": {"node": "solids", "pose": "pose", "follow": "head", "capsules": [
+  {"from": [-0.3, 0.8, 0], "to": [0.3, 0.75, 0.1], "radius": 0.12, "end_radius": 0.08}]},"#;
+    Scene {
+        text: document(
+            nodes,
+            r#", "colliders": "fin", "margins": [0.005], "frictions": [0.6]"#,
+        ),
+        hair: hair(&[14; 25], 0, 0.04),
+        frames: 20,
+        close: (6, 1e-4),
+        mean: 2e-3,
+        poses: &|n| pose(0.12 * n as f32, [0.01 * n as f32, 0.0, 0.02]),
+    }
+    .run("moving");
+}
+
+/// The mesh stands still: its field is built by the host and uploaded once.
+#[test]
+fn grids_hold_strands_alike() {
+    for storage in ["single", "half"] {
+        let field = format!(
+            r#""field": {{"node": "sdf", "mesh": "body", "cells": 32, "storage": "{storage}"}},"#
+        );
+        Scene {
+            text: document(&field, r#", "colliders": "field", "margins": [0.01]"#),
+            hair: hair(&[16; 16], 0, 0.04),
+            frames: 20,
+            close: (8, 2e-4),
+            mean: 2e-3,
+            poses: &still,
+        }
+        .run(storage);
+    }
+}
+
+/// A grid that follows a joint: its words come with each frame.
+#[test]
+fn grids_that_follow_joints_carry_strands_alike() {
+    Scene {
+        text: document(
+            r#""field": {"node": "sdf", "mesh": "body", "cells": 24, "pose": "pose", "follow": "head"},"#,
+            r#", "colliders": "field", "margins": [0.01]"#,
+        ),
+        hair: hair(&[16; 16], 0, 0.04),
+        frames: 12,
+        close: (6, 2e-4),
+        mean: 2e-3,
+        poses: &|n| pose(0.1 * n as f32, [0.015 * n as f32, 0.0, 0.0]),
+    }
+    .run("following grid");
+}
+
+#[test]
+fn margins_belong_to_pairs_and_followers_collide() {
+    let two = format!(
+        r#"{BALL} "wall": {{"node": "solids", "planes": [{{"point": [0, 0.7, 0], "normal": [0.2, 1, 0]}}]}},"#
+    );
+    for followers in [true, false] {
+        let sim = format!(
+            r#", "colliders": ["ball", "wall"], "margins": [0.02, 0.05], "frictions": [0.1, 0.5], "collide_followers": {followers},
+ "tip_separation": 0.5, "collision_iterations": 2"#
+        );
+        Scene {
+            text: document(&two, &sim),
+            hair: hair(&[14; 16], 2, 0.04),
+            frames: 12,
+            close: (5, 3e-4),
+            mean: 3e-3,
+            poses: &still,
+        }
+        .run(&format!("followers collide: {followers}"));
+    }
+}
+
+/// Longer ones than fit the memory of an invocation, and the shortest.
+#[test]
+fn strands_of_any_length_are_alike() {
+    let mixed = [2, 100, 3, 17, 40, 2, 9, 33, 5];
+    // All begin outside of the ball: what begins in it is compared elsewhere.
+    for (counts, spacing) in [(&mixed[..], 0.003), (&[2, 7, 3, 12, 31, 32, 2, 2, 9], 0.009)] {
+        Scene {
+            text: document(BALL, r#", "colliders": "ball", "margins": [0.01]"#),
+            hair: hair(counts, 1, spacing),
+            frames: 10,
+            close: (5, 3e-4),
+            mean: 3e-3,
+            poses: &still,
+        }
+        .run(&format!("{counts:?}"));
+    }
+}
+
+/// Roots between joints that turn against each other: their blend is no rotation.
+#[test]
+fn skinned_roots_are_alike() {
+    let mut hair = hair(&[8, 9, 10, 8, 9, 10, 8, 9, 10], 1, 0.04);
+    let rows: Vec<[(u32, f32); 2]> = (0..hair.vertex_count())
+        .map(|v| {
+            let share = (v % 7) as f32 / 6.0;
+            [(0, share), (1, 1.0 - share)]
+        })
+        .collect();
+    let rows = rows.iter().map(|row| row.as_slice());
+    let cleaned = Influences::from_rows(rows, 2, 0).expect("valid");
+    hair.influences = Some(cleaned.0);
+    Scene {
+        text: document("", r#", "pose": "pose", "root_motion": 0.8"#),
+        hair,
+        frames: 15,
+        close: (15, 3e-5),
+        mean: 1e-5,
+        poses: &|n| pose(0.08 * n as f32, [0.01 * n as f32, 0.02, 0.0]),
+    }
+    .run("skinned");
+}
+
+#[test]
+fn wind_blows_alike() {
+    Scene {
+        text: document(
+            "",
+            r#", "wind": [6, 1, -3], "gusts": 1, "gust_frequency": 1.7, "seed": 77"#,
+        ),
+        hair: hair(&[10; 16], 1, 0.04),
+        frames: 30,
+        close: (30, 5e-5),
+        mean: 1e-5,
+        poses: &still,
+    }
+    .run("wind");
+}
+
+/// A root that accelerates beyond the limit takes all hair along; what is faster than the limit of speed is held.
+#[test]
+fn cuts_and_limits_are_alike() {
+    Scene {
+        text: document(
+            "",
+            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "root_acceleration_limit": 40, "speed_limit": 1.5"#,
+        ),
+        hair: hair(&[10; 9], 0, 0.04),
+        frames: 20,
+        close: (20, 5e-5),
+        mean: 2e-5,
+        poses: &|n| pose(if n > 8 { 2.0 } else { 0.0 }, [0.01 * n as f32, 0.0, 0.0]),
+    }
+    .run("cuts");
+}
+
+#[test]
+fn pre_roll_settles_alike() {
+    // 0.25 s: seven pieces of a thirtieth and a rest, 60 steps in two runs.
+    Scene {
+        text: document("", r#", "pre_roll": 0.25, "wind": [4, 0, 2], "gusts": 1"#),
+        hair: hair(&[10; 9], 1, 0.04),
+        frames: 10,
+        close: (10, 5e-5),
+        mean: 2e-5,
+        poses: &still,
+    }
+    .run("pre-roll");
+    Scene {
+        text: document(
+            BALL,
+            r#", "pre_roll": 0.1, "colliders": "ball", "margins": [0.02]"#,
+        ),
+        hair: hair(&[14; 9], 1, 0.04),
+        frames: 3,
+        close: (2, 3e-4),
+        mean: 2e-3,
+        poses: &still,
+    }
+    .run("pre-roll onto a ball");
+}
+
+/// Time that stands still moves nothing, but keeps where colliders are; a frame longer than a run of steps is several of them.
+#[test]
+fn frames_of_any_length_are_alike() {
+    let nodes = r#""fin": {"node": "solids", "pose": "pose", "follow": "head", "capsules": [
+  {"from": [-0.3, 0.8, 0], "to": [0.3, 0.75, 0.1], "radius": 0.12}]},"#;
+    let sim = r#", "colliders": "fin", "substeps": 400, "pose": "pose", "joint": "neck", "wind": [3, 0, 1]"#;
+    let graph = bind(&document(nodes, sim), &hair(&[12; 9], 1, 0.04));
+    let Some(mut twins) = Twins::new(&graph, 1) else {
+        return;
+    };
+    let times = [0.0, 0.1, 0.0, -0.3, 0.02, 0.5, 0.001, 0.0, 0.03];
+    for (number, dt) in times.into_iter().enumerate() {
+        let n = number as f32;
+        let (largest, mean) = twins.frame(dt, &[pose(0.05 * n, [0.01 * n, 0.0, 0.0])]);
+        println!("frame {number} of {dt} s: {largest:e}, mean {mean:e}");
+        assert!(mean < 1e-3 && (number > 4 || largest < 5e-4), "{largest}");
+    }
+}
+
+#[test]
+fn characters_of_a_crowd_have_their_own_hair() {
+    let sim = r#", "pose": "pose", "joint": "head", "colliders": "ball", "margins": [0.01], "wind": [2, 0, 0], "pre_roll": 0.05"#;
+    let graph = bind(&document(BALL, sim), &hair(&[12, 5, 9, 12], 1, 0.04));
+    let Some(mut twins) = Twins::new(&graph, 3) else {
+        return;
+    };
+    let poses = |n: u32| [0.0, 0.07, -0.11].map(|a| pose(a * n as f32, [a, 0.0, 0.0]));
+    let damping = |twins: &mut Twins, character: usize, value: f64| {
+        let value = ParameterValue::Float(value);
+        let cpu = &mut twins.cpu[character];
+        cpu.set_parameter("damping", &value).expect("there");
+        let gpu = &mut twins.gpu;
+        gpu.set_parameter(character, "damping", &value)
+            .expect("there");
+    };
+    damping(&mut twins, 1, 9.0);
+    for number in 0..12 {
+        if number == 5 {
+            // Its next frame is a first one, beside frames of others that are not.
+            twins.cpu[2].reset();
+            twins.gpu.reset_one(2).expect("there");
+        }
+        let dt = if number == 0 { 0.0 } else { STEP };
+        let (largest, mean) = twins.frame(dt, &poses(number));
+        println!("crowd, frame {number}: {largest:e}, mean {mean:e}");
+        assert!(mean < 1e-3 && (number > 6 || largest < 3e-4), "{largest}");
+    }
+    let own: Vec<_> = (0..3)
+        .map(|i| twins.cpu[i].mesh_output("hair").expect("there").positions)
+        .collect();
+    assert!(own[0] != own[1] && own[1] != own[2], "one is like another");
+}
+
+/// After a reset the device gives what a new instance gives.
+#[test]
+fn resets_begin_anew() {
+    let graph = bind(
+        &document(BALL, r#", "colliders": "ball", "wind": [3, 0, 1]"#),
+        &hair(&[12; 9], 1, 0.04),
+    );
+    let Some(mut twins) = Twins::new(&graph, 1) else {
+        return;
+    };
+    let mut run = |twins: &mut Twins| -> Vec<Vec<[f32; 3]>> {
+        let frame = |n: u32| {
+            twins.frame(if n == 0 { 0.0 } else { STEP }, &[still(n)]);
+            let read = twins.gpu.read_mesh("hair", 0).expect("reads");
+            read.expect("there").positions
+        };
+        (0..4).map(frame).collect()
+    };
+    let first = run(&mut twins);
+    run(&mut twins);
+    twins.gpu.reset();
+    twins.cpu[0].reset();
+    assert!(run(&mut twins) == first, "the same device, the same bits");
+}
