@@ -8,7 +8,7 @@ mod job;
 mod motion;
 mod node;
 mod placed;
-mod ports;
+pub(crate) mod ports;
 mod response;
 mod shape;
 #[cfg(test)]
@@ -26,5 +26,6 @@ pub use motion::{Rigid, RigidMotion};
 pub use node::DESC;
 pub use placed::{Collider, Contact};
 pub(crate) use placed::{Placement, Solids, unit_or};
+pub use ports::MAX_COLLIDERS;
 pub use response::{GradientMode, documented_gradient, documented_response};
 pub use shape::{Capsule, Distance, Plane};

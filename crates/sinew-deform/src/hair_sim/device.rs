@@ -26,6 +26,7 @@ use super::node::{FIRST_COLLIDER, Hair, Roots, settings};
 use super::settings::{HairSettings, Piece};
 use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
+use crate::collide::MAX_COLLIDERS;
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
@@ -174,7 +175,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let strands = bind.strands();
     let followers = (0..strands.len()).filter(|&s| !strands.is_guide(s));
     let followers = Sorted::new(followers, |s| strands.range(s).len());
-    let ports: Vec<usize> = (0..super::MAX_COLLIDERS)
+    let ports: Vec<usize> = (0..MAX_COLLIDERS)
         .filter(|i| {
             let port = super::DESC.inputs.get(FIRST_COLLIDER + i);
             port.is_some_and(|p| context.is_linked(p.name))
@@ -234,6 +235,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
         locality: Locality::Scatter,
         aliases: &[],
         when: None,
+        group_size: None,
     };
     let count = guides.strands.len();
     let mut add = |pass: DevicePass, written: String| {

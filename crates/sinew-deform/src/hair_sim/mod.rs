@@ -25,7 +25,7 @@ pub use bind::{HairBind, HairBindError, thickness};
 pub use documented::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub use followers::{FollowersError, place_followers};
 pub use job::{HairError, HairJob};
-pub use node::{DESC, MAX_COLLIDERS};
+pub use node::DESC;
 pub use settings::HairSettings;
 pub use state::{HairState, HairStateError};
 pub(crate) use strands_out::write_tangents;

@@ -2,29 +2,35 @@
 
 use super::device;
 use super::{HairBind, HairJob, HairSettings, HairState};
-use crate::collide::{Collider, Contact, FieldCollider, Rigid};
-use crate::sdf::FieldWords;
-use crate::{
-    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, InputValue,
-    Inputs, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters,
-    PortDesc, PortType, UpdateContext, closest,
+use crate::collide::ports::{
+    Contacts, FRICTIONS, MARGINS, PORTS, Placements, contacts, fields, linked,
 };
-use arrayvec::ArrayVec;
-use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose, Quat};
+use crate::{
+    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect,
+    MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType,
+    UpdateContext, closest,
+};
+use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose};
 use std::any::Any;
 
-/// Most colliders of one hair.
-pub const MAX_COLLIDERS: usize = 8;
 /// Ports before those of colliders.
 pub(super) const FIRST_COLLIDER: usize = 2;
 
-const fn collider(name: &'static str) -> PortDesc {
-    PortDesc::optional(
-        name,
-        PortType::Field,
-        "One more field, as an item of the list `colliders`.",
+const INPUTS: [PortDesc; 10] = {
+    let [a, b, c, d, e, f, g, h] = PORTS;
+    let strands = PortDesc::input(
+        "strands",
+        PortType::Mesh,
+        "Strands at rest: guides and followers.",
     )
-}
+    .reading(MeshReads::NOTHING);
+    let pose = PortDesc::optional(
+        "pose",
+        PortType::Pose,
+        "Pose of the rig that the roots follow.",
+    );
+    [strands.of_strands(), pose, a, b, c, d, e, f, g, h]
+};
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -33,33 +39,7 @@ pub static DESC: NodeDesc = NodeDesc {
     summary: "Strands that swing, keep their style and collide.",
     page: include_str!("README.md"),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
-    inputs: &[
-        PortDesc::input(
-            "strands",
-            PortType::Mesh,
-            "Strands at rest: guides and followers.",
-        )
-        .reading(MeshReads::NOTHING)
-        .of_strands(),
-        PortDesc::optional(
-            "pose",
-            PortType::Pose,
-            "Pose of the rig that the roots follow.",
-        ),
-        PortDesc::optional(
-            "colliders",
-            PortType::Field,
-            "Fields that the hair stays out of: one, or a list of up to eight.",
-        )
-        .first_of_list(7),
-        collider("colliders_2"),
-        collider("colliders_3"),
-        collider("colliders_4"),
-        collider("colliders_5"),
-        collider("colliders_6"),
-        collider("colliders_7"),
-        collider("colliders_8"),
-    ],
+    inputs: &INPUTS,
     outputs: &[PortDesc {
         effect: Some(MeshEffect {
             from: "strands",
@@ -84,14 +64,8 @@ const PARAMETERS: &[ParameterDesc] = &[
         "joint",
         "Joint that all roots follow, in place of the strands' own weights.",
     ),
-    ParameterDesc::floats(
-        "margins",
-        "Distance kept from each collider, m: one for all, or one each; none where empty.",
-    ),
-    ParameterDesc::floats(
-        "frictions",
-        "Coefficient of friction of each collider: one for all, or one each; 0.2 where empty.",
-    ),
+    MARGINS,
+    FRICTIONS,
     ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies: speed falls by exp(-damping t).")
         .with_unit("1/s"),
     vector("gravity", [0.0, -9.81, 0.0], "Acceleration of all vertices."),
@@ -210,7 +184,7 @@ pub(super) struct Hair {
     pub(super) bind: HairBind,
     pub(super) roots: Roots,
     /// By port; those without a link are not read.
-    pub(super) contacts: [(f32, f32); MAX_COLLIDERS],
+    pub(super) contacts: Contacts,
     /// How many have a link.
     pub(super) colliders: usize,
 }
@@ -220,8 +194,7 @@ struct Scratch {
     state: HairState,
     transforms: Vec<PackedAffine>,
     tangents: Vec<[f32; 3]>,
-    /// Where colliders were in the frame before.
-    placements: [Rigid<f32>; MAX_COLLIDERS],
+    placements: Placements,
 }
 
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
@@ -291,42 +264,6 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
     }
 }
 
-fn linked(context: &BindContext<'_>) -> usize {
-    let ports = DESC.inputs[FIRST_COLLIDER..].iter();
-    ports.filter(|p| context.is_linked(p.name)).count()
-}
-
-fn contacts(context: &BindContext<'_>) -> Result<[(f32, f32); MAX_COLLIDERS], NodeError> {
-    let linked = linked(context);
-    let list = |name: &'static str, otherwise: f64| {
-        let given = context.parameters.floats(name);
-        let fits = given.len() <= 1 || given.len() == linked;
-        let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
-        if let (true, None) = (fits, bad) {
-            let one = |i: usize| given.get(i).or(given.first()).map_or(otherwise, |v| *v);
-            return Ok(std::array::from_fn::<f64, MAX_COLLIDERS, _>(one));
-        }
-        Err(NodeError::Parameter {
-            name,
-            found: match bad {
-                Some(v) => v.to_string(),
-                None => format!("{} numbers", given.len()),
-            },
-            expected: match bad {
-                Some(_) => "numbers of 0 or more".into(),
-                None => format!("none, one for all, or one for each of the {linked} colliders"),
-            },
-        })
-    };
-    let (margins, frictions) = (list("margins", 0.0)?, list("frictions", 0.2)?);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels read single precision"
-    )]
-    let contact = |i: usize| (margins[i] as f32, frictions[i] as f32);
-    Ok(std::array::from_fn(contact))
-}
-
 impl Hair {
     fn write_transforms(&self, pose: Option<&Pose>, out: &mut [PackedAffine]) {
         let palette = pose.map(|p| p.palette.as_slice()).unwrap_or_default();
@@ -380,20 +317,6 @@ fn size_of_linear([a, b, c]: &[[f32; 4]; 3]) -> f32 {
         .cbrt()
 }
 
-/// The fields that are linked and hold something, by place in the list.
-fn fields<'a>(inputs: &Inputs<'a>) -> ArrayVec<(usize, FieldCollider<'a>), MAX_COLLIDERS> {
-    let values = inputs.values.iter().skip(FIRST_COLLIDER).enumerate();
-    values
-        .filter_map(|(i, value)| match value {
-            Some(InputValue::Field(words)) => {
-                Some((i, FieldCollider::new(FieldWords::read(words))?))
-            }
-            _ => None,
-        })
-        .take(MAX_COLLIDERS)
-        .collect()
-}
-
 impl BoundNode for Hair {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
@@ -406,7 +329,7 @@ impl BoundNode for Hair {
             state: HairState::new(&self.bind),
             transforms: vec![PackedAffine::default(); self.bind.strands().len()],
             tangents: vec![[0.0; 3]; self.bind.vertex_count()],
-            placements: [Rigid::identity(); MAX_COLLIDERS],
+            placements: Placements::default(),
         })
     }
     fn scratch_bytes(&self) -> usize {
@@ -418,12 +341,7 @@ impl BoundNode for Hair {
         let Some(scratch) = scratch.downcast_ref::<Scratch>() else {
             return Vec::new();
         };
-        let placements = scratch.placements.iter().flat_map(|p| {
-            let turn = p.rotation.coords.iter().copied();
-            turn.chain(p.translation.iter().copied())
-                .collect::<ArrayVec<f32, 7>>()
-        });
-        let mut out: Vec<u8> = placements.flat_map(f32::to_le_bytes).collect();
+        let mut out: Vec<u8> = scratch.placements.save().collect();
         out.extend(scratch.state.save());
         out
     }
@@ -432,10 +350,10 @@ impl BoundNode for Hair {
         let scratch = scratch.downcast_mut::<Scratch>();
         let scratch = scratch.ok_or_else(|| wrong("no room for it"))?;
         let (head, rest) = bytes
-            .split_first_chunk::<PLACEMENT_BYTES>()
+            .split_first_chunk()
             .ok_or_else(|| wrong("the state of the hair is cut short"))?;
         let placements =
-            read_placements(head).ok_or_else(|| wrong("the place of a collider is not finite"))?;
+            Placements::read(head).ok_or_else(|| wrong("the place of a collider is not finite"))?;
         let restored = scratch.state.restore(rest);
         restored.map_err(|e| NodeError::Restore(e.to_string()))?;
         scratch.placements = placements;
@@ -460,29 +378,12 @@ impl BoundNode for Hair {
             return;
         };
         self.write_transforms(context.inputs.pose("pose"), &mut scratch.transforms);
-        let fields = fields(&context.inputs);
+        let fields = fields(&context.inputs, FIRST_COLLIDER);
         if context.is_first {
             scratch.state.reset();
-            for (i, field) in &fields {
-                scratch.placements[*i] = field.placement();
-            }
+            scratch.placements.follow(&fields);
         }
-        let moving = |(i, field): &'_ (usize, FieldCollider<'_>)| (*i, field.placement());
-        let now: ArrayVec<(usize, Rigid<f32>), MAX_COLLIDERS> = fields.iter().map(moving).collect();
-        let colliders: ArrayVec<Collider<'_>, MAX_COLLIDERS> = fields
-            .iter()
-            .map(|(i, f)| f.moving(scratch.placements[*i]))
-            .collect();
-        let contact = |(collider, (i, _)): (usize, &(usize, FieldCollider<'_>))| {
-            let (margin, friction) = self.contacts[*i];
-            Contact {
-                collider,
-                margin,
-                friction,
-            }
-        };
-        let contacts: ArrayVec<Contact, MAX_COLLIDERS> =
-            fields.iter().enumerate().map(contact).collect();
+        let (colliders, contacts) = scratch.placements.colliders(&fields, &self.contacts);
         let wants_tangents = out.tangents.is_some();
         let ran = HairJob {
             bind: &self.bind,
@@ -499,29 +400,9 @@ impl BoundNode for Hair {
         .run();
         // All lengths are those of setup.
         debug_assert_eq!(ran, Ok(()));
-        for (i, placement) in now {
-            scratch.placements[i] = placement;
-        }
+        scratch.placements.follow(&fields);
         for (out, [x, y, z]) in out.tangents.into_iter().flatten().zip(&scratch.tangents) {
             *out = [*x, *y, *z, 1.0];
         }
     }
-}
-
-const PLACEMENT_BYTES: usize = MAX_COLLIDERS * 7 * 4;
-
-fn read_placements(bytes: &[u8; PLACEMENT_BYTES]) -> Option<[Rigid<f32>; MAX_COLLIDERS]> {
-    let mut out = [Rigid::identity(); MAX_COLLIDERS];
-    let (numbers, _) = bytes.as_chunks::<4>();
-    for (out, numbers) in out.iter_mut().zip(numbers.as_chunks::<7>().0) {
-        let [x, y, z, w, rest @ ..] = numbers.map(f32::from_le_bytes);
-        let rotation = sinew_geom::nalgebra::Quaternion::new(w, x, y, z);
-        out.rotation = Quat::new_unchecked(rotation);
-        out.translation = rest.into();
-        let is_unit = (rotation.norm() - 1.0).abs() < 1e-3;
-        if !(out.is_finite() && is_unit) {
-            return None;
-        }
-    }
-    Some(out)
 }
