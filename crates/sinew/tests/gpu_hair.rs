@@ -4,6 +4,11 @@
 //! scene a frame. Free strands keep such differences small. Contacts amplify them, at most where a vertex just touches on one side and just
 //! misses on the other. So frames at the beginning are compared vertex by vertex, closely, and later ones by what hair does as a whole.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "says how far both sides are apart, and what was skipped"
+)]
+
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{
     Affine, Influences, Joint, LocalTransform, Mesh, Node, Pose, Rig, Strands, Topology, Trs, Vec3,
