@@ -42,7 +42,7 @@ def mesh_nodes(path):
     return found
 
 
-def import_objects(path, fps, only):
+def import_objects(path, fps, only=None):
     """Blender's objects for the mesh nodes, in file order."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     # Key times become frames with the rate that is set before importing.
