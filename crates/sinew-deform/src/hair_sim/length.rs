@@ -3,7 +3,9 @@
 //! With `c_j = |x_j - x_(j-1)| - L_j` and segments' directions `e_j`, the corrections `w_j (lambda_(j+1) e_(j+1) - lambda_j e_j)`
 //! take out what is linear in the stretch where
 //!
-//!     (w_j + w_(j-1)) lambda_j - w_(j-1) (e_j . e_(j-1)) lambda_(j-1) - w_j (e_j . e_(j+1)) lambda_(j+1) = c_j
+//! ```text
+//! (w_j + w_(j-1)) lambda_j - w_(j-1) (e_j . e_(j-1)) lambda_(j-1) - w_j (e_j . e_(j+1)) lambda_(j+1) = c_j
+//! ```
 //!
 //! Three diagonals: one sweep up, one down, whatever the number of vertices. Sweeps over single segments, as the documented
 //! system does them, need many passes before the root's pull reaches the tip.

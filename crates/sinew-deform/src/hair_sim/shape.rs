@@ -2,8 +2,10 @@
 //!
 //! Minimises, as one implicit step does, `sum m |d|^2 / 2 + h^2 E(x + d)` over the corrections `d`, with the energy
 //!
-//!     E = sum k_i |C_i|^2 / 2  +  sum w_i (2 pi f_global)^2 |s_i - x_i|^2 / 2,
-//!     C_i = L_(i+1) (e_(i+1) - R_i d_(i+1))
+//! ```text
+//! E = sum k_i |C_i|^2 / 2  +  sum w_i (2 pi f_global)^2 |s_i - x_i|^2 / 2,
+//! C_i = L_(i+1) (e_(i+1) - R_i d_(i+1))
+//! ```
 //!
 //! `e` are unit segments now, `d` at rest, `R_i` the frame carried along the strand (Han and Harada 2012): it turns with
 //! the skin at the root and by the shortest arc from segment to segment, so that twist is defined. Turning the

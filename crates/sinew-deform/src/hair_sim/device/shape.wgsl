@@ -64,7 +64,8 @@ fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
   var has_before = false;
   set_room(2u, 0u, vec4f(0.0));
   row_q = equation(0u, at, swing, range);
-  for (var i = 0u; i + 1u < count; i++) {
+  let segments = max(count, 1u) - 1u;
+  for (var i = 0u; i < segments; i++) {
     row_r = equation(i + 1u, at, swing, range);
     var torque = vec3f(0.0);
     let own = bound_bend(i);
