@@ -8,6 +8,9 @@
 //! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
 //! from it. A new deformer is a folder and a line there.
 
+#[macro_use]
+mod simd_level;
+
 mod device;
 mod follow;
 mod lanes;
@@ -18,7 +21,6 @@ mod par;
 mod parameter;
 mod read_log;
 mod record;
-mod simd_level;
 
 pub mod bend;
 pub mod blend;

@@ -4,8 +4,7 @@ use super::bind::DeltaMushBind;
 use super::frames::Fan;
 use super::reference::{SINE, TINY};
 use crate::lanes::{V3, load8x4, store8x4};
-use crate::simd_level;
-use fearless_simd::{dispatch, f32x4, f32x8, prelude::*};
+use fearless_simd::{f32x4, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
 
@@ -20,7 +19,7 @@ pub(super) fn add_detail(
     range: Range<usize>,
     out: &mut [[f32; 4]],
 ) {
-    dispatch!(simd_level(), simd => run(simd, bind, displacement, src, range, out));
+    dispatch!(simd => run(simd, bind, displacement, src, range, out));
 }
 
 #[simd]

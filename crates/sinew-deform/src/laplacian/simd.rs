@@ -1,8 +1,8 @@
 //! The fast passes. A point is 16 bytes `x y z x`, so that a rotation of lanes gives `y z x`; one load a neighbour.
 
 use super::layout::{Layout, Run};
-use crate::{MaskWeight, simd_level};
-use fearless_simd::{dispatch, f32x4, prelude::*};
+use crate::MaskWeight;
+use fearless_simd::{f32x4, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ pub(super) fn smooth(
     src: &[[f32; 4]],
     out: &mut [[f32; 4]],
 ) {
-    dispatch!(simd_level(), simd => smooth_chunk(simd, layout, step, chunk, src, out));
+    dispatch!(simd => smooth_chunk(simd, layout, step, chunk, src, out));
 }
 
 #[simd]

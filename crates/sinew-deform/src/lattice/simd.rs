@@ -10,7 +10,7 @@ use super::job::{Chunk, Frame, LatticeScratch};
 use super::local::{LocalLattice, WIDEST};
 use super::tensor::{self, Lanes, three};
 use crate::lanes::V3;
-use fearless_simd::{dispatch, f32x8, prelude::*};
+use fearless_simd::{f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
 
@@ -129,21 +129,20 @@ pub(super) fn prepare(bind: &LatticeBind, scratch: &mut LatticeScratch) {
 /// Works on one chunk.
 pub(super) fn run_chunk(frame: &Frame<'_>, chunk: Chunk<'_>) {
     let frames = chunk.normals.is_some() || chunk.tangents.is_some();
-    let level = crate::simd_level();
     match (&frame.scratch.plan, frames) {
         (Plan::PerVertex, _) => {}
         (Plan::Local(_), false) => {
-            dispatch!(level, simd => run::<_, 0, false>(simd, frame, chunk));
+            dispatch!(simd => run::<_, 0, false>(simd, frame, chunk));
         }
-        (Plan::Local(_), true) => dispatch!(level, simd => run::<_, 0, true>(simd, frame, chunk)),
+        (Plan::Local(_), true) => dispatch!(simd => run::<_, 0, true>(simd, frame, chunk)),
         (Plan::Bernstein, false) => {
-            dispatch!(level, simd => run::<_, MAX_POINTS, false>(simd, frame, chunk));
+            dispatch!(simd => run::<_, MAX_POINTS, false>(simd, frame, chunk));
         }
         (Plan::Bernstein, true) => {
-            dispatch!(level, simd => run::<_, MAX_POINTS, true>(simd, frame, chunk));
+            dispatch!(simd => run::<_, MAX_POINTS, true>(simd, frame, chunk));
         }
-        (_, false) => dispatch!(level, simd => run::<_, 4, false>(simd, frame, chunk)),
-        (_, true) => dispatch!(level, simd => run::<_, 4, true>(simd, frame, chunk)),
+        (_, false) => dispatch!(simd => run::<_, 4, false>(simd, frame, chunk)),
+        (_, true) => dispatch!(simd => run::<_, 4, true>(simd, frame, chunk)),
     }
 }
 

@@ -105,7 +105,6 @@ impl<D: LocalDeformer> MapVisitor<f32> for Fast<'_, D> {
             par,
             ..
         } = job;
-        let level = crate::simd_level();
         let outputs = (
             output.positions,
             output.normals.filter(|_| input.normals.is_some()),
@@ -115,7 +114,7 @@ impl<D: LocalDeformer> MapVisitor<f32> for Fast<'_, D> {
         let normals = tangents || outputs.1.is_some();
         for_each_chunk(par, input.positions.len(), 4096, outputs, &|range, out| {
             // The `true, true` form also serves tangents without normals: missing normals are zero.
-            fearless_simd::dispatch!(level, simd => match (normals, tangents) {
+            dispatch!(simd => match (normals, tangents) {
                 (_, true) => kernel::run::<_, M, true, true>(
                     simd, &frame, &map, &weight, &input, range, out),
                 (true, false) => kernel::run::<_, M, true, false>(

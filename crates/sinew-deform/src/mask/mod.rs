@@ -12,7 +12,6 @@ use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeError, Par, Parameters,
     UpdateContext, for_each_chunk,
 };
-use fearless_simd::dispatch;
 use sinew_geom::{Affine, Real};
 
 pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
@@ -93,7 +92,6 @@ impl MaskJob<'_> {
             return;
         }
         let inverse = s.transform.inverse().filter(Affine::is_finite);
-        let level = crate::simd_level();
         for_each_chunk(par, n, 1024, output, &|range, out| {
             match (source, inverse) {
                 (MaskSource::Constant, _) => out.fill(s.value),
@@ -101,14 +99,14 @@ impl MaskJob<'_> {
                 (MaskSource::Shape(_), None) => out.fill(0.0),
                 (MaskSource::Shape(shape), Some(inverse)) => {
                     let points = &positions[range.clone()];
-                    dispatch!(level, simd => {
+                    dispatch!(simd => {
                         simd::distances(simd, *shape, &s.transform, &inverse, points, out);
                         simd::fall_off(simd, s.falloff, s.curve, out);
                     });
                 }
             }
             let with = with.map(|w| &w[range]);
-            dispatch!(level, simd => simd::finish(simd, &s, with, out));
+            dispatch!(simd => simd::finish(simd, &s, with, out));
         });
     }
 }

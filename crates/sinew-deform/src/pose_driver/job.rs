@@ -3,8 +3,6 @@
 use super::bind::PoseDriverBind;
 use super::metric::{Coordinates, DriverValue};
 use super::{reference, simd};
-use crate::simd_level;
-use fearless_simd::dispatch;
 
 /// Memory for queries of one driver; made once, used again.
 #[derive(Clone, Debug)]
@@ -74,10 +72,9 @@ impl PoseDriverJob<'_> {
             for (query, value) in queries.iter_mut().zip(values) {
                 *query = channel.metric.coordinates(value, &bind.axis);
             }
-            let level = simd_level();
-            dispatch!(level, simd => simd::solved(simd, packed, queries, influences, solved));
+            dispatch!(simd => simd::solved(simd, packed, queries, influences, solved));
             if packed.plain_finish {
-                dispatch!(level, simd => simd::finish(simd, bind, solved));
+                dispatch!(simd => simd::finish(simd, bind, solved));
             } else {
                 reference::finish(bind, values, &mut solved[..bind.pose_count]);
             }

@@ -13,9 +13,8 @@ mod solve;
 mod tests;
 
 use crate::pose_driver::DriverValue;
-use crate::{MaskWeight, MeshView, MeshViewMut, Par, for_each_chunk, simd_level};
+use crate::{MaskWeight, MeshView, MeshViewMut, Par, for_each_chunk};
 use blocks::CHUNK;
-use fearless_simd::dispatch;
 use node::bind_node;
 
 pub use bind::{PoseSpaceBind, PoseSpaceReport};
@@ -91,11 +90,10 @@ impl PoseSpaceJob<'_> {
             input,
         };
         let outputs = (output.positions, output.normals, output.tangents);
-        let level = simd_level();
         for_each_chunk(par, count, CHUNK, outputs, &|range, mut out| {
             node::copy(&input, range.clone(), &mut out);
             if moves {
-                dispatch!(level, simd => simd::run(simd, query, range, out));
+                dispatch!(simd => simd::run(simd, query, range, out));
             }
         });
     }

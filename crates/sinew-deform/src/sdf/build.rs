@@ -12,8 +12,8 @@ use super::tree::CLUSTER;
 use super::triangle::P;
 use super::walk::{NearBox, nearest};
 use super::winding::{Winding, is_inside};
-use crate::{Par, for_each_chunk, simd_level};
-use fearless_simd::{Simd, dispatch, prelude::*};
+use crate::{Par, for_each_chunk};
+use fearless_simd::{Simd, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
 
@@ -158,7 +158,7 @@ impl FieldBuffers {
         let count = shape.coarse_count().min(self.coarse.len());
         let out = &mut self.coarse[..count];
         for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [f32]| {
-            dispatch!(simd_level(), simd => coarse_nodes(simd, &frame, &shape, range, out));
+            dispatch!(simd => coarse_nodes(simd, &frame, &shape, range, out));
         });
     }
 
@@ -172,7 +172,7 @@ impl FieldBuffers {
         let count = self.shape.brick_count().min(self.near.len());
         let out = &mut self.near[..count];
         for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [_]| {
-            dispatch!(simd_level(), simd => choose(simd, &chooser, range, out));
+            dispatch!(simd => choose(simd, &chooser, range, out));
         });
     }
 
@@ -363,7 +363,7 @@ impl Filler<'_> {
     ) {
         let len = pool.len();
         for_each_chunk(par, len, BRICK_CHUNK, pool, &|range, out: &mut [T]| {
-            dispatch!(simd_level(), simd => fill_range(simd, self, range, out, put));
+            dispatch!(simd => fill_range(simd, self, range, out, put));
         });
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
     MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext, for_each_chunk, simd_level,
+    UpdateContext, for_each_chunk,
 };
 use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
 use sinew_geom::{Affine, PackedAffine};
@@ -184,7 +184,6 @@ impl SkinJob<'_> {
                 mask,
             }),
         };
-        let level = simd_level();
         let outputs = (output.positions, output.normals, output.tangents);
         for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
             let run = Run {
@@ -202,7 +201,7 @@ impl SkinJob<'_> {
                 out_normals: n.filter(|_| input.normals.is_some()),
                 out_tangents: t.filter(|_| input.tangents.is_some()),
             };
-            fearless_simd::dispatch!(level, simd => simd::skin_run(simd, bind, joints, run));
+            dispatch!(simd => simd::skin_run(simd, bind, joints, run));
         });
     }
 }

@@ -15,9 +15,8 @@ mod uv;
 use crate::{
     AttributeEffect, BindContext, BoundNode, Choice, DeviceNode, MeshAttribute, MeshEffect,
     NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
-    UpdateContext, for_each_chunk, simd_level,
+    UpdateContext, for_each_chunk,
 };
-use fearless_simd::dispatch;
 use sinew_geom::{Mesh, Real};
 use std::any::Any;
 
@@ -278,7 +277,7 @@ fn face_pass(
             *o = face_terms(t.map(|v| f32::vec3(positions[v as usize])), true);
         }
     } else {
-        dispatch!(simd_level(), simd => simd::face_terms(simd, positions, triangles, out));
+        dispatch!(simd => simd::face_terms(simd, positions, triangles, out));
     }
 }
 

@@ -604,7 +604,7 @@ proptest! {
         let p = [[p[0] * k, p[1] * k, p[2] * k], [p[3] * k, p[4] * k, p[5] * k], [p[6] * k, p[7] * k, p[8] * k]];
         let exact = face_terms(p.map(f64::vec3), false);
         let mut out = [FaceTerms::default()];
-        dispatch!(simd_level(), simd => simd::face_terms(simd, &p, &[[0, 1, 2]], &mut out));
+        dispatch!(simd => simd::face_terms(simd, &p, &[[0, 1, 2]], &mut out));
         // Needles amplify rounding: compare where the smallest angle is not tiny.
         prop_assume!(exact.weights.iter().all(|&w| w > 1e-2));
         for (a, b) in out[0].weights.iter().zip(exact.weights) {

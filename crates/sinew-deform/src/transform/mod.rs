@@ -66,9 +66,8 @@ impl TransformJob<'_> {
         } = self;
         let normal_matrix = transform.normal_matrix();
         let outputs = (output.positions, output.normals, output.tangents);
-        let level = crate::simd_level();
         for_each_chunk(par, input.positions.len(), 4096, outputs, &|range, out| {
-            fearless_simd::dispatch!(level, simd => simd::run(
+            dispatch!(simd => simd::run(
                 simd, &transform, &normal_matrix, &weight, &input, range, out));
         });
     }

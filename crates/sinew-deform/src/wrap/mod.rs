@@ -257,8 +257,7 @@ impl WrapJob<'_> {
 /// Moves the vertices of `range`; `frames` says whether normals or tangents are wanted.
 #[cfg(not(feature = "scalar"))]
 fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>) {
-    let level = crate::simd_level();
-    fearless_simd::dispatch!(level, simd => if frames {
+    dispatch!(simd => if frames {
         simd::run::<_, true>(simd, frame, range, out);
     } else {
         simd::run::<_, false>(simd, frame, range, out);
