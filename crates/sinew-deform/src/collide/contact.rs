@@ -1,5 +1,6 @@
 //! One strand against placed solids, vertex after vertex from the root.
 
+use super::MAX_COLLIDERS;
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
 
@@ -341,33 +342,60 @@ pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
     let mut direction = Vec3::y();
     // One bound for all solids: how far the nearest surface is beyond its margin.
     let mut clearance = -R::one();
+    let mut at_pivot = Measured::new();
     for i in 1..strand.len() {
         let pivot = strand[i - 1].touch().x;
         let v = strand[i].touch_mut();
         direction = unit_or(v.x - pivot, direction);
         if v.inverse_mass <= R::zero() {
             clearance = -R::one();
+            at_pivot = Measured::new();
             continue;
         }
         clearance -= v.length;
         if clearance < R::zero() && i >= exempt && !solids.is_empty() {
-            let way = turn_out(solids, v, pivot, &mut direction);
-            clearance = way;
+            clearance = turn_out(solids, v, pivot, &mut direction, &mut at_pivot);
+        } else {
+            at_pivot = Measured::new();
         }
         v.x = pivot + direction * v.length;
     }
 }
 
-/// Turns one segment; returns by how much its end is free.
+/// Distances of one point from the first solids, as far as they were asked for: the end of a segment is where the next one begins.
+struct Measured<R: Real>([Option<R>; MAX_COLLIDERS]);
+
+impl<R: Real> Measured<R> {
+    fn new() -> Self {
+        Self([None; MAX_COLLIDERS])
+    }
+    fn note(&mut self, contact: usize, distance: R) {
+        if let Some(known) = self.0.get_mut(contact) {
+            *known = Some(distance);
+        }
+    }
+    fn get_or(&mut self, contact: usize, measure: impl FnOnce() -> R) -> R {
+        if let Some(Some(known)) = self.0.get(contact) {
+            return *known;
+        }
+        let distance = measure();
+        self.note(contact, distance);
+        distance
+    }
+}
+
+/// Turns one segment; returns by how much its end is free, and what is known about it in place of the pivot.
 fn turn_out<R: Real>(
     solids: &Solids<'_, R>,
     v: &mut ContactVertex<R>,
     pivot: Vec3<R>,
     direction: &mut Vec3<R>,
+    at_pivot: &mut Measured<R>,
 ) -> R {
     let mut free = R::zero();
+    let mut at_end = Measured::new();
     for _ in 0..ROTATIONS {
-        let (worst, clearance) = worst_of(solids, v, pivot, *direction);
+        let (worst, clearance) = worst_of(solids, v, pivot, *direction, [at_pivot, &mut at_end]);
         free = clearance;
         let Some((hit, solid)) = worst else { break };
         let sideways = hit.normal - *direction * direction.dot(&hit.normal);
@@ -391,8 +419,10 @@ fn turn_out<R: Real>(
                 share: hit.share,
             };
         }
+        at_end = Measured::new();
     }
     *direction = unit_or(*direction, Vec3::y());
+    *at_pivot = at_end;
     free
 }
 
@@ -402,12 +432,14 @@ fn worst_of<'s, R: Real>(
     v: &ContactVertex<R>,
     pivot: Vec3<R>,
     direction: Vec3<R>,
+    [at_pivot, at_end]: [&mut Measured<R>; 2],
 ) -> (Option<HitOn<'s, R>>, R) {
     let end = pivot + direction * v.length;
     let mut worst: Option<HitOn<'_, R>> = None;
     let mut clearance = R::from_double(1e9);
-    for solid in solids.iter() {
+    for (contact, solid) in solids.indexed() {
         let distance = solid.distance(end);
+        at_end.note(contact, distance);
         let gap = distance - solid.at.margin;
         clearance = clearance.min(gap);
         if gap >= v.length {
@@ -421,7 +453,7 @@ fn worst_of<'s, R: Real>(
                 depth: -gap,
             })
         } else if solid.at.spacing < v.length {
-            let from = solid.distance(pivot);
+            let from = at_pivot.get_or(contact, || solid.distance(pivot));
             deepest(&solid, pivot, end, from, distance)
         } else {
             None

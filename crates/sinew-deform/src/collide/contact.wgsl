@@ -3,12 +3,16 @@
 // Needs `motion.wgsl`, `field.wgsl`, `placement_word(at)`, `placement_of(collider)`, the constant COLLIDERS, and of the strand `point`,
 // `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `length_of`, `touch`, `press`, `is_pressed`.
 
+// Arrays hold something.
+const MEASURED = max(COLLIDERS, 1u);
 // Steps out of a solid, at most.
 const PUSHES = 4u;
 // Steps along a path, at most.
 const SWEEP_STEPS = 48u;
 // Rotations of one segment, at most.
 const ROTATIONS = 12u;
+// Strands are taken for longer than they are by this factor: lengths come with roundings.
+const LONGER = 1.01;
 // Samples of one segment, at most.
 const SAMPLES = 1024u;
 
@@ -36,6 +40,8 @@ struct Hit {
 }
 
 var<private> solid: Solid;
+// Those that the strand cannot touch in this step, a bit each.
+var<private> out_of_reach: u32;
 // Whose placement is in it.
 var<private> solid_at: u32;
 
@@ -74,6 +80,24 @@ fn is_there() -> bool {
   return solid.field.kind != 0u;
 }
 
+// Leaves out what a strand cannot touch that is no longer than `reach` and hangs on a point that the step brings from `start` to `root`.
+fn find_out_of_reach(start: vec3f, root: vec3f, reach: f32) {
+  out_of_reach = 0u;
+  for (var c = 0u; c < COLLIDERS; c++) {
+    use_solid(c);
+    if is_there() {
+      let moved = length(root - point_of(solid.carry, start));
+      if sampled(root).w - solid.margin > reach * LONGER + moved + moved { out_of_reach |= 1u << c; }
+    } else {
+      out_of_reach |= 1u << c;
+    }
+  }
+}
+
+fn is_in_reach(collider: u32) -> bool {
+  return (out_of_reach & (1u << collider)) == 0u;
+}
+
 // Whether segments need samples between their ends.
 fn is_sampled() -> bool {
   return solid.spacing < 1e37;
@@ -99,8 +123,8 @@ fn across(v: vec3f) -> vec3f {
 // Moves vertices and segments out of the solids; lengths change.
 fn push_out(count: u32, exempt: u32) {
   for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if is_there() {
+    if is_in_reach(c) {
+      use_solid(c);
       let near = push_vertices(count, exempt);
       if near && is_sampled() { push_segments(count, exempt); }
     }
@@ -302,10 +326,15 @@ fn deepest(a: vec3f, b: vec3f, ends: vec2f) -> Hit {
 var<private> settled_direction: vec3f;
 // How far the nearest surface is beyond its margin: one bound for all solids.
 var<private> settled_clearance: f32;
+// Distances of both ends of the segment from solids, and which of them were asked for: its end is where the next one begins.
+var<private> at_pivot: array<f32, MEASURED>;
+var<private> pivot_measured: u32;
+var<private> at_end: array<f32, MEASURED>;
 
 fn begin_settling() {
   settled_direction = vec3f(0.0, 1.0, 0.0);
   settled_clearance = -1.0;
+  pivot_measured = 0u;
 }
 
 // Where vertex `i` goes so that its segment is as long as it should be and out of solids, with the vertex before at `pivot`.
@@ -314,19 +343,28 @@ fn settled(i: u32, pivot: vec3f, exempt: u32) -> vec3f {
   settled_direction = unit_or(x - pivot, settled_direction);
   if inverse_mass_of(i) <= 0.0 {
     settled_clearance = -1.0;
+    pivot_measured = 0u;
     return x;
   }
   let extent = length_of(i);
   settled_clearance -= extent;
-  if settled_clearance < 0.0 && i >= exempt && COLLIDERS > 0u { turn_out(i, pivot, extent); }
+  if settled_clearance < 0.0 && i >= exempt && COLLIDERS > 0u {
+    turn_out(i, pivot, extent);
+  } else {
+    pivot_measured = 0u;
+  }
   return pivot + settled_direction * extent;
 }
 
 fn turn_out(i: u32, pivot: vec3f, extent: f32) {
   var direction = settled_direction;
+  var end_measured = 0u;
   for (var turn = 0u; turn < ROTATIONS; turn++) {
     let hit = worst_of(extent, pivot, direction);
-    if !hit.found { break; }
+    if !hit.found {
+      end_measured = ~out_of_reach;
+      break;
+    }
     let sideways = hit.normal - direction * dot(direction, hit.normal);
     let slope = length(sideways);
     let arm = hit.share * extent;
@@ -347,6 +385,8 @@ fn turn_out(i: u32, pivot: vec3f, extent: f32) {
     }
   }
   settled_direction = unit_or(direction, vec3f(0.0, 1.0, 0.0));
+  pivot_measured = end_measured;
+  at_pivot = at_end;
 }
 
 // Of `worst_of`.
@@ -358,8 +398,8 @@ fn worst_of(extent: f32, pivot: vec3f, direction: vec3f) -> Hit {
   var worst = Hit(false, 0.0, vec3f(0.0), 0.0);
   settled_clearance = 1e9;
   for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if is_there() {
+    if is_in_reach(c) {
+      use_solid(c);
       var hit = Hit(false, 0.0, vec3f(0.0), 0.0);
       var pivot_gap = 0.0;
       var found = vec4f(0.0);
@@ -367,11 +407,18 @@ fn worst_of(extent: f32, pivot: vec3f, direction: vec3f) -> Hit {
       // In a loop, so that there is one copy of the look-up: the end, and where segments are sampled the pivot.
       for (var k = 0u; k < 2u; k++) {
         let sample = sampled(select(end, pivot, k == 1u));
-        if k == 0u { found = sample; }
-        pivot_gap = sample.w;
+        if k == 1u {
+          pivot_gap = sample.w;
+          at_pivot[c] = pivot_gap;
+          pivot_measured |= 1u << c;
+          break;
+        }
+        found = sample;
+        at_end[c] = found.w;
         let beyond = found.w - solid.margin;
         needs_samples = beyond < extent && beyond >= -solid.tolerance && solid.spacing < extent;
-        if !needs_samples { break; }
+        pivot_gap = at_pivot[c];
+        if !needs_samples || (pivot_measured & (1u << c)) != 0u { break; }
       }
       let gap = found.w - solid.margin;
       settled_clearance = min(settled_clearance, gap);

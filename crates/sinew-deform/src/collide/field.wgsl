@@ -1,5 +1,6 @@
 // Look-ups in a field from its words (`words.rs` has the table of them), as `FieldCollider` does on the processor: the point is in
-// the field's axes and the scene's lengths, and so is the distance. Needs `field_word(collider, at)`.
+// the field's axes and the scene's lengths, and so is the distance. Needs `field_word(collider, at)`, and
+// `field_rows(collider, at)` for four pairs of words at once: their loads do not wait for each other.
 
 // Of the field at hand.
 struct Field {
@@ -27,6 +28,12 @@ struct Cell {
   size: f32,
 }
 
+// Words of four pairs, one pair behind the other.
+struct Rows {
+  low: vec4u,
+  high: vec4u,
+}
+
 // What outside of grids and lists stands for infinitely far.
 const FAR = 3e38;
 const NO_BRICK = 0xffffffffu;
@@ -35,15 +42,10 @@ fn field_float(f: Field, at: u32) -> f32 {
   return bitcast<f32>(field_word(f.collider, at));
 }
 
-// Neighbours along x: numbers `n` and `n + 1` from the word `first` on.
-fn pair(f: Field, first: u32, n: u32, is_half: bool) -> vec2f {
-  let word = first + select(n, n / 2u, is_half);
-  let a = field_word(f.collider, word);
-  let b = field_word(f.collider, word + 1u);
-  if !is_half { return vec2f(bitcast<f32>(a), bitcast<f32>(b)); }
+// What two words of halves hold from the first or second one on.
+fn two_halves(a: u32, b: u32, is_second: bool) -> vec2f {
   let low = unpack2x16float(a);
-  if n % 2u == 0u { return low; }
-  return vec2f(low.y, unpack2x16float(b).x);
+  return select(low, vec2f(low.y, unpack2x16float(b).x), is_second);
 }
 
 fn cell_at(f: Field, at: vec3f) -> Cell {
@@ -64,13 +66,16 @@ fn cell_at(f: Field, at: vec3f) -> Cell {
     cell.at = within - vec3f(low);
     cell.size = 1.0;
   }
-  // In a loop, so that there is one copy of the look-up.
-  for (var k = 0u; k < 4u; k++) {
-    let found = pair(f, first, n + (k % 2u) * strides.x + (k / 2u) * strides.y, is_fine && f.kind == 2u);
-    if k == 0u { cell.low = vec4f(found, cell.low.zw); }
-    if k == 1u { cell.low = vec4f(cell.low.xy, found); }
-    if k == 2u { cell.high = vec4f(found, cell.high.zw); }
-    if k == 3u { cell.high = vec4f(cell.high.xy, found); }
+  // Four pairs of neighbours along x.
+  let pairs = vec4u(n, n + strides.x, n + strides.y, n + strides.x + strides.y);
+  let is_half = is_fine && f.kind == 2u;
+  let found = field_rows(f.collider, first + select(pairs, pairs / 2u, is_half));
+  cell.low = bitcast<vec4f>(found.low);
+  cell.high = bitcast<vec4f>(found.high);
+  if is_half {
+    let is_second = n % 2u == 1u;
+    cell.low = vec4f(two_halves(found.low.x, found.low.y, is_second), two_halves(found.low.z, found.low.w, is_second));
+    cell.high = vec4f(two_halves(found.high.x, found.high.y, is_second), two_halves(found.high.z, found.high.w, is_second));
   }
   return cell;
 }

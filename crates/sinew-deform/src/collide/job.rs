@@ -159,6 +159,15 @@ pub(crate) fn collide_strand(
             ..ContactVertex::default()
         };
     }
+    // Whose paths are not tested moves from where it is, with a length that stays.
+    let near = match (previous, room.first()) {
+        (None, Some(root)) => {
+            let reach = room.iter().map(|v| v.length).sum();
+            solids.in_reach(root.x, root.x, reach)
+        }
+        _ => *solids,
+    };
+    let solids = &near;
     for _ in 0..settings.iterations.max(1) {
         push_out(solids, room, settings.exempt);
         settle_lengths(solids, room, settings.exempt);

@@ -48,6 +48,8 @@ pub(crate) struct Solids<'a, R: Real> {
     colliders: &'a [Collider<'a>],
     contacts: &'a [Contact],
     placements: &'a [Placement<R>],
+    /// Contacts that are left out, a bit each; those beyond the last bit never are.
+    out_of_reach: u32,
 }
 
 impl<'a, R: Real> Solids<'a, R> {
@@ -67,22 +69,46 @@ impl<'a, R: Real> Solids<'a, R> {
             colliders,
             contacts,
             placements,
+            out_of_reach: 0,
         }
+    }
+    /// Those that a strand can touch which is no longer than `reach` and hangs on a point that the step brings from `start` to `root`.
+    ///
+    /// As the solid sees it, no vertex moves further than its strand's root and length allow, so that one further away than
+    /// that is neither touched nor passed through.
+    pub(crate) fn in_reach(&self, start: Vec3<R>, root: Vec3<R>, reach: R) -> Self {
+        let mut out = *self;
+        for (contact, solid) in self.indexed().take_while(|(i, _)| *i < 32) {
+            let moved = (root - solid.at.carry.point(start)).norm();
+            let longest = reach * R::from_double(LONGER) + moved + moved;
+            if solid.distance(root) - solid.at.margin > longest {
+                out.out_of_reach |= 1 << contact;
+            }
+        }
+        out
     }
     /// Whether there is nothing to collide with.
     pub(crate) fn is_empty(&self) -> bool {
-        self.contacts.is_empty()
+        self.iter().next().is_none()
     }
     /// Contact after contact; those that name no collider are left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Placed<'a, R>> + use<'a, R> {
-        let colliders = self.colliders;
-        let all = self.contacts.iter().zip(self.placements);
-        all.filter_map(move |(contact, at)| {
+        self.indexed().map(|(_, solid)| solid)
+    }
+    /// The same with the index of the contact.
+    pub(crate) fn indexed(&self) -> impl Iterator<Item = (usize, Placed<'a, R>)> + use<'a, R> {
+        let (colliders, skipped) = (self.colliders, self.out_of_reach);
+        let all = self.contacts.iter().zip(self.placements).enumerate();
+        all.filter_map(move |(i, (contact, at))| {
             let shape = colliders.get(contact.collider)?.shape;
-            Some(Placed { shape, at })
+            let skips = i < 32 && (skipped >> i) & 1 != 0;
+            (!skips).then_some((i, Placed { shape, at }))
         })
     }
 }
+
+/// Strands are taken for longer than they are by this factor: lengths come with roundings.
+const LONGER: f64 = 1.01;
 
 /// One contact's collider during a step.
 #[derive(Clone, Copy)]

@@ -72,6 +72,8 @@ pub struct HairBind {
     pub(crate) roots: Vec<[f32; 3]>,
     /// From each vertex's guide vertex to it, at rest; zero for guides.
     pub(crate) separations: Vec<[f32; 3]>,
+    /// Length of each guide.
+    pub(crate) reaches: Vec<f32>,
     pub(crate) longest: usize,
 }
 
@@ -96,6 +98,7 @@ impl HairBind {
             vertices: Vec::new(),
             roots: Vec::new(),
             separations: vec![[0.0; 3]; rest.len()],
+            reaches: Vec::new(),
             longest: strands.longest(),
         };
         for s in strands.guide_strands() {
@@ -121,7 +124,9 @@ impl HairBind {
         self.guide_of[strand] = self.guides.len() as u32;
         self.guides.push(strand as u32);
         self.roots.push(rest[0]);
-        self.vertices.extend(bound_vertices(rest, masses));
+        let vertices = bound_vertices(rest, masses);
+        self.reaches.push(vertices.iter().map(|v| v.length).sum());
+        self.vertices.extend(vertices);
         self.offsets.push(self.vertices.len() as u32);
     }
 
@@ -156,6 +161,7 @@ impl HairBind {
             + size_of_val(self.roots.as_slice())
             + size_of_val(self.strands.offsets()) * 2
             + size_of_val(self.guide_of.as_slice()) * 2
+            + size_of_val(self.reaches.as_slice())
     }
     /// Share of the arc length of each vertex, 0 at the root and 1 at the tip, one a vertex of all strands; followers have their
     /// guide's.

@@ -292,12 +292,18 @@ fn settings_of(
 
 /// Functions that reach the words of the linked fields, by their place among them, and their margins and frictions.
 fn fields_text(ports: &[usize], contacts: &[(f32, f32)]) -> String {
-    let (mut word, mut words, mut contact) = (String::new(), String::new(), String::new());
+    let [mut word, mut rows, mut words, mut contact] = [const { String::new() }; 4];
     for (place, &port) in ports.iter().enumerate() {
         let name = super::DESC.inputs[FIRST_COLLIDER + port].name;
         let (margin, friction) = contacts[port];
         // Writing to strings does not fail.
         let _ = writeln!(word, "    case {place}u: {{ return read_{name}(at); }}");
+        let pair = |of: char| format!("read_{name}(at.{of}), read_{name}(at.{of} + 1u)");
+        let [x, y, z, w] = ['x', 'y', 'z', 'w'].map(pair);
+        let _ = writeln!(
+            rows,
+            "    case {place}u: {{ return Rows(vec4u({x}, {y}), vec4u({z}, {w})); }}"
+        );
         let _ = writeln!(words, "    case {place}u: {{ return count_{name}; }}");
         let _ = writeln!(
             contact,
@@ -309,6 +315,12 @@ fn fields_text(ports: &[usize], contacts: &[(f32, f32)]) -> String {
 fn field_word(collider: u32, at: u32) -> u32 {{
   switch collider {{
 {word}    default: {{ return 0u; }}
+  }}
+}}
+
+fn field_rows(collider: u32, at: vec4u) -> Rows {{
+  switch collider {{
+{rows}    default: {{ return Rows(vec4u(0u), vec4u(0u)); }}
   }}
 }}
 
@@ -394,7 +406,8 @@ fn add_roots(
         }
         let count = influences.len() - first;
         let vertices = bind.guide_range(guide).len();
-        out.push([whole(vertices), whole(first), whole(count), 0]);
+        let reach = bind.reaches[guide].to_bits();
+        out.push([whole(vertices), whole(first), whole(count), reach]);
     }
     let guides = DeviceConstant::new("guides", DeviceType::Vec4U, &out);
     node.constants.push(guides);

@@ -371,6 +371,7 @@ impl<R: Real> Frame<'_, R> {
                 span: span.map(R::from_double),
                 wind: self.gusts.at(self.bind.guides[guide], now),
                 solids: &solids,
+                reach: self.bind.reaches[guide],
             };
             each(&strand, x, v, work);
         }

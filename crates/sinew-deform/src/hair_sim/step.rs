@@ -79,6 +79,8 @@ pub(crate) struct StrandStep<'a, R: Real> {
     /// Acceleration by wind now.
     pub(crate) wind: Vec3<R>,
     pub(crate) solids: &'a Solids<'a, R>,
+    /// Length of the strand at rest.
+    pub(crate) reach: f32,
 }
 
 /// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
@@ -102,10 +104,11 @@ impl<R: Real> StrandStep<'_, R> {
         self.begin(positions, work, &at, scale);
         self.integrate(velocities, work);
         restore_shape(self.bound, self.constants, &at, scale, work);
+        let solids = self.solids_in_reach(work, scale);
         let exempt = self.constants.exempt;
         let mut freed = false;
         for _ in 0..self.constants.collision_iterations.max(1) {
-            push_out(self.solids, work, exempt);
+            push_out(&solids, work, exempt);
             freed |= take_freed(work);
             for _ in 0..LENGTH_ITERATIONS {
                 restore_lengths(work);
@@ -114,7 +117,7 @@ impl<R: Real> StrandStep<'_, R> {
         for w in work.iter_mut() {
             w.goal = w.contact.x;
         }
-        settle_lengths(self.solids, work, exempt);
+        settle_lengths(&solids, work, exempt);
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
         if freed {
@@ -151,15 +154,27 @@ impl<R: Real> StrandStep<'_, R> {
             };
         }
         let exempt = self.constants.exempt;
-        push_out(self.solids, work, exempt);
+        let solids = self.solids_in_reach(work, scale);
+        push_out(&solids, work, exempt);
         if work.iter().zip(&*positions).all(|(w, x)| w.contact.x == *x) {
             return false;
         }
-        settle_lengths(self.solids, work, exempt);
+        settle_lengths(&solids, work, exempt);
         for (x, w) in positions.iter_mut().zip(work) {
             *x = w.contact.x;
         }
         true
+    }
+
+    /// The solids that the strand can touch in this step; all of them where its root is not held.
+    fn solids_in_reach(&self, work: &[WorkVertex<R>], scale: R) -> Solids<'_, R> {
+        match work.first() {
+            Some(w) if w.contact.inverse_mass <= R::zero() => {
+                let reach = R::from_single(self.reach) * scale;
+                self.solids.in_reach(w.contact.start, w.contact.x, reach)
+            }
+            _ => *self.solids,
+        }
     }
 
     /// Puts the strand back to its rest position on the skin: numbers too large to go on with.

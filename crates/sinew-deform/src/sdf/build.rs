@@ -386,3 +386,28 @@ fn fill_range<S: Simd, T>(
         put(&values, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sdf::tests::{cells, make_mesh};
+    use crate::sdf::{SdfSettings, SignMethod, Storage};
+    use sinew_testkit::meshes;
+
+    /// So small that builds without optimisation make it at once: every kernel, both signs, both storages.
+    #[test]
+    fn a_small_ball_agrees_with_every_triangle() {
+        let ball = meshes::sphere(8, 16);
+        for sign in [SignMethod::Pseudonormals, SignMethod::WindingNumber] {
+            for (storage, within) in [(Storage::Single, 1e-4), (Storage::Half, 4e-3)] {
+                let settings = SdfSettings {
+                    sign,
+                    storage,
+                    ..cells(12)
+                };
+                let d = make_mesh(&ball, settings).compare(5);
+                assert_eq!(d.wrong_signs, 0, "{sign:?}, {storage:?}: {d:?}");
+                assert!(d.in_band < within && d.inside > 100, "{d:?}");
+            }
+        }
+    }
+}

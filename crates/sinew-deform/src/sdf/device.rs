@@ -172,7 +172,8 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             DeviceType::Vec4F,
             bind.edge_count() + bind.class_count(),
         ),
-        array("near", DeviceType::U32, entries(bind)),
+        // Of bricks, then of corners.
+        lasting(array("near", DeviceType::U32, 2 * entries(bind))),
         array("bricks", DeviceType::U32, bind.brick_capacity()),
     ];
     if winding {

@@ -15,6 +15,7 @@ mod launch;
 mod memory;
 mod names;
 mod nodes;
+mod order;
 mod outputs;
 mod planning;
 mod rest_offsets;

@@ -73,17 +73,21 @@ fn kernel(index: u32) {
   let root_size = read_state(drive_at(3u, row.x)).w;
   var before = vec3f(0.0);
   var checked = vec3f(0.0);
+  var reach = 0.0;
   for (var i = 0u; i < count; i++) {
     let vertex = plane(i) + row.x;
     let along = read_bound(GUIDE_VERTICES + vertex).y;
     let spread = root_size * (1.0 + u.roots.w * along);
     let x = read_state(vertex).xyz + turned(rotation, separation_of(row.z + i)) * spread;
     set_room(0u, i, vec4f(x, 0.0));
-    set_room(1u, i, vec4f(x, select(0.0, length(x - before), i > 0u)));
+    let extent = select(0.0, length(x - before), i > 0u);
+    set_room(1u, i, vec4f(x, extent));
+    reach += extent;
     before = x;
     checked += x;
   }
   if u.whole.w != 0u && COLLIDERS > 0u && all_finite(vec4f(checked, 0.0)) {
+    find_out_of_reach(point(0u), point(0u), reach);
     for (var turn = 0u; turn < 2u; turn++) {
       push_out(count, exempt);
       var pivot = point(0u);

@@ -13,9 +13,9 @@ fn strand_of(guide: u32) -> u32 {
   return read_guides(LONGEST + guide).w;
 }
 
-// Vertices; where influences begin; how many.
-fn row_of(guide: u32) -> vec3u {
-  return read_guides(LONGEST + GUIDES + guide).xyz;
+// Vertices; where influences begin; how many; bits of the length at rest.
+fn row_of(guide: u32) -> vec4u {
+  return read_guides(LONGEST + GUIDES + guide);
 }
 
 // `state` holds positions and velocities of guide vertices, then for each guide five vectors: rotation, translation and size at the beginning

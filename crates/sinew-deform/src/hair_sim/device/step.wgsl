@@ -51,6 +51,11 @@ fn kernel(index: u32) {
       integrate(at, carry, gravity, wind, constants);
       restore_shape(at, constants, u.sideways.w);
     }
+    // All of them where the root is not held.
+    if COLLIDERS > 0u {
+      let held = inverse_mass_of(0u) <= 0.0;
+      find_out_of_reach(start_of(0u), point(0u), select(FAR, bitcast<f32>(row_of(index).w) * size, held));
+    }
     let is_far = collide(select(u.begin.w, 1u, only_pushes), only_pushes);
     // What touches nothing stays as it is.
     if only_pushes && !was_moved() { break; }

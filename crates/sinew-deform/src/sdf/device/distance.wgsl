@@ -66,6 +66,19 @@ fn square_from(slot: u32, p: vec3f) -> f32 {
     return at.z * at.z + dot(o, o);
 }
 
+struct Nearest {
+    square: f32,
+    slot: u32,
+}
+
+// The lowest of equals, whatever the order.
+fn nearer(best: Nearest, square: f32, slot: u32) -> Nearest {
+    if (square < best.square || (square == best.square && slot < best.slot)) {
+        return Nearest(square, slot);
+    }
+    return best;
+}
+
 // Squared distance between a box of the tree and another one.
 fn box_square(slot: u32, low: vec3f, high: vec3f) -> f32 {
     let below = read_boxes(2u * slot).xyz - high;

@@ -168,29 +168,16 @@ fn keep_some(count: u32, local: u32, away: vec3f) {
     }
 }
 
-struct Best {
-    square: f32,
-    slot: u32,
-}
-
-// The lowest of equals, whatever the order.
-fn better(best: Best, square: f32, slot: u32) -> Best {
-    if (square < best.square || (square == best.square && slot < best.slot)) {
-        return Best(square, slot);
-    }
-    return best;
-}
-
 // Exact distances of a node to what is left.
 fn measure(block: u32, count: u32, local: u32, center: vec3f) {
     let offset = node_offset(local);
     let p = center + offset;
     let own = 64u * block + local;
-    var best = Best(squares[own], slots[own]);
+    var best = Nearest(squares[own], slots[own]);
     // The nearest at the centre first: it spares most of the others.
     let first = listed_slots[min(atomicLoad(&nearest_keys[block]) & 0xffu, ROOM - 1u)];
     if (count > 0u) {
-        best = better(best, square_from(first, p), first);
+        best = nearer(best, square_from(first, p), first);
     }
     for (var k = 0u; k < count; k++) {
         let i = kept[k];
@@ -198,7 +185,7 @@ fn measure(block: u32, count: u32, local: u32, center: vec3f) {
         let least = bound.w + dot(bound.xyz, offset) - SLACK;
         let slot = listed_slots[i];
         if (least * abs(least) <= best.square && slot != first) {
-            best = better(best, square_from(slot, p), slot);
+            best = nearer(best, square_from(slot, p), slot);
         }
     }
     squares[own] = best.square;

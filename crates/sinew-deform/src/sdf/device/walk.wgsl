@@ -14,26 +14,18 @@ fn with_open(open: vec3u, depth: u32, mask: u32) -> vec3u {
     return select(open, words, word == vec3u(0u, 1u, 2u));
 }
 
-struct Nearest {
-    square: f32,
-    slot: u32,
-}
-
 fn try_cluster(cluster: u32, p: vec3f, known: Nearest) -> Nearest {
     var best = known;
     for (var k = 0u; k < 8u; k++) {
         let slot = 8u * cluster + k;
-        let square = square_from(slot, p);
-        if (square < best.square) {
-            best = Nearest(square, slot);
-        }
+        best = nearer(best, square_from(slot, p), slot);
     }
     return best;
 }
 
-// No triangle where none is nearer than the square `limit`.
-fn nearest(p: vec3f, limit: f32) -> Nearest {
-    var best = Nearest(limit, NO_TRIANGLE);
+// No triangle where none is as near as `known`. That may be any triangle: a good guess spares most of the tree, and none changes the result.
+fn nearest(p: vec3f, known: Nearest) -> Nearest {
+    var best = known;
     var block = 0u;
     var depth = 0u;
     var open = vec3u(0xffu, 0u, 0u);
@@ -42,9 +34,10 @@ fn nearest(p: vec3f, limit: f32) -> Nearest {
         var left = 0u;
         var lane = 8u;
         var least = HUGE;
+        // All eight, so that their loads do not wait for each other.
         for (var k = 0u; k < 8u; k++) {
             let square = box_square(8u * block + k, p, p);
-            if (((mask >> k) & 1u) != 0u && square < best.square) {
+            if (((mask >> k) & 1u) != 0u && square <= best.square) {
                 left |= 1u << k;
                 if (square < least) {
                     least = square;
