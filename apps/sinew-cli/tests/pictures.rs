@@ -19,9 +19,11 @@ const SHAKEN: &str = "--frames 8 --background white --no-ground";
 /// Frame 54 has the elbow at 140 degrees and the wrist at 120; deformers over time are done at frame 24.
 const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
+/// Hair lies where it falls.
+const FALLEN: &str = "--frames 60 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 38] = [
+const PICTURES: [(&str, &[&str]); 42] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -55,6 +57,38 @@ const PICTURES: [(&str, &[&str]); 38] = [
     ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("collide", &["sample:head GRAPH", HEAD, SHAKEN]),
+    (
+        "hair_spike",
+        &[
+            "examples/hair_cases/spike.obj GRAPH",
+            "--eye 0.72,0.45,0.04 --target 0,0.135,0 --fov 21",
+            FALLEN,
+        ],
+    ),
+    (
+        "hair_pocket",
+        &[
+            "examples/hair_cases/pocket.obj GRAPH",
+            "--eye 0.3,0.55,0.85 --target 0,0.05,0 --fov 26",
+            FALLEN,
+        ],
+    ),
+    (
+        "hair_deep",
+        &[
+            "examples/hair_cases/block.obj GRAPH",
+            "--eye 0.45,0.45,0.7 --target 0,0.16,0 --fov 26",
+            "--frames 0 --background white --no-ground",
+        ],
+    ),
+    (
+        "hair_margins",
+        &[
+            "examples/hair_cases/log.obj GRAPH",
+            "--eye 0.1,0.2,3 --target 0,0.1,0 --fov 6",
+            FALLEN,
+        ],
+    ),
     (
         "custom_kernels",
         &["sample:arm GRAPH --device gpu", ARM, BENT],

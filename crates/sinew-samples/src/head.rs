@@ -5,12 +5,12 @@ use crate::ball::sphere;
 use crate::build::{Chart, Sculpt, single};
 use crate::field::{Field, V, blob, cone, flat_cone, v};
 use crate::nets::{Grid, polygonise};
-use crate::skeleton::{ClipBuilder, Skeleton, smoothstep, turn};
+use crate::skeleton::{ClipBuilder, FPS, Skeleton, smoothstep, turn};
 use sinew_geom::{
     Asset, Attribute, Clip, GrowAmount, GrowMaps, GrowSettings, Influences, Mesh, Quat, Topology,
     grow,
 };
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 const BUST: usize = 0;
@@ -166,6 +166,22 @@ fn shake() -> Result<Clip, SampleError> {
     Ok(clip.finish("shake"))
 }
 
+/// From over one shoulder to over the other: half a second of rest, 180 degrees in two frames (a fifteenth of a second), rest.
+fn fast_turn() -> Result<Clip, SampleError> {
+    let mut clip = ClipBuilder::new(60, 1);
+    // A third of the way at each joint, about the same axis.
+    let third = |t: f64| {
+        turn(
+            V::y(),
+            (smoothstep(0.5, 0.5 + 2.0 / FPS, t) - 0.5) * PI / 3.0,
+        )
+    };
+    for joint in [BUST, NECK, HEAD] {
+        clip.rotate(joint, third)?;
+    }
+    Ok(clip.finish("turn"))
+}
+
 fn add_eye(mesh: &mut Mesh, side: f64, joint_count: usize) -> Result<(), SampleError> {
     let (directions, uvs, triangles) = sphere(18, 10);
     let base = mesh.vertex_count() as u32;
@@ -235,8 +251,8 @@ fn hair(mesh: &Mesh) -> Result<Mesh, SampleError> {
     Ok(grow(mesh, normals, &maps, &settings)?)
 }
 
-/// The head: three joints (`bust`, `neck`, `head`), painted attributes `scalp` and `comb`, 900 strands of hair that were grown by them, clip
-/// `shake`.
+/// The head: three joints (`bust`, `neck`, `head`), painted attributes `scalp` and `comb`, 900 strands of hair that were grown by them, clips
+/// `shake` and `turn`.
 ///
 /// # Errors
 /// See [`SampleError`].
@@ -269,7 +285,7 @@ pub fn head() -> Result<Asset, SampleError> {
     Ok(Asset {
         name: "head".to_owned(),
         rig: Arc::new(skeleton.rig("head", 0)?),
-        clips: vec![shake()?],
+        clips: vec![shake()?, fast_turn()?],
         meshes: vec![mesh],
         strands: vec![hair],
         ..Asset::default()

@@ -239,6 +239,23 @@ fn the_elbow_reaches_140_degrees_and_the_wrist_120() {
 }
 
 #[test]
+fn the_head_turns_by_180_degrees_in_two_frames() {
+    let head = crate::head().expect("valid");
+    let clip = head.find_clip(Some("turn")).expect("named clip");
+    // The mesh has the same name.
+    let node = head.rig.joints()[2].node;
+    let mut pose = head.rig.rest_pose();
+    for (frame, degrees) in [(0, -90.0), (15, -90.0), (16, 0.0), (17, 90.0), (60, 90.0)] {
+        head.rig
+            .evaluate(Some(clip), f64::from(frame) / 30.0, &mut pose);
+        let linear = &pose.scene_from_node[node].linear;
+        // Where the nose points.
+        let found = linear[(0, 2)].atan2(linear[(2, 2)]).to_degrees();
+        assert!((found - degrees).abs() < 0.01, "frame {frame}: {found}");
+    }
+}
+
+#[test]
 fn the_walk_loops() {
     let creature = &samples()[1];
     let clip = creature.clips.first();
