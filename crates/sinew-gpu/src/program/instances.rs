@@ -8,7 +8,6 @@ use super::group::Group;
 use super::host::HostSide;
 use super::launch::{self, Buffers, Launch};
 use super::memory::{ArrayShape, Memory};
-use super::order;
 use super::outputs::output_memories;
 use crate::buffer::{Buffer, BufferUse, Readback};
 use crate::error::GpuError;
@@ -205,7 +204,7 @@ impl GpuInstances {
             .groups
             .iter()
             .map(|g| launch::launch(gpu, shared, g, &shape, self.count, &frame_buffers));
-        let mut launches = order::by_level(launches.collect::<Result<_, _>>()?);
+        let mut launches: Vec<Launch> = launches.collect::<Result<_, _>>()?;
         for output in bounds.iter().flatten() {
             launches.extend(output.launches(gpu, &shape, self.count, &frame_buffers)?);
         }

@@ -15,7 +15,6 @@ mod launch;
 mod memory;
 mod names;
 mod nodes;
-mod order;
 mod outputs;
 mod planning;
 mod rest_offsets;
