@@ -172,8 +172,7 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             DeviceType::Vec4F,
             bind.edge_count() + bind.class_count(),
         ),
-        // Of bricks, then of corners.
-        lasting(array("near", DeviceType::U32, 2 * entries(bind))),
+        array("near", DeviceType::U32, entries(bind)),
         array("bricks", DeviceType::U32, bind.brick_capacity()),
     ];
     if winding {

@@ -1,31 +1,20 @@
 // The coarse level, and which bricks come near the surface: one invocation for a corner of bricks, another one for a centre.
 
-// The triangle that was nearest when the field was built last: it is near still. Where grids move or grow it is some other one.
-fn last_known(entry: u32, p: vec3f, limit: f32) -> Nearest {
-    let noted = read_near(entry);
-    let slot = min(noted >> 2u, 8u * CLUSTERS - 1u);
-    if (noted != 0u && square_from(slot, p) < limit) {
-        return Nearest(square_from(slot, p), slot);
-    }
-    return Nearest(limit, NO_TRIANGLE);
-}
-
 fn of_corner(index: u32, bricks: vec3u) {
     if (index >= corner_count(bricks)) {
         return;
     }
     let p = vec3f(unflatten(index, bricks + 1u) * 7u);
-    let found = nearest(p, last_known(ENTRIES + index, p, HUGE));
-    write_near(ENTRIES + index, (found.slot << 2u) | 3u);
+    let found = nearest(p, HUGE);
     let distance = sqrt(found.square);
     let value = select(distance, -distance, is_inside(min(found.slot, TRIANGLES - 1u), p));
     write_field(HEADER + brick_count(bricks) + index, bitcast<u32>(value));
 }
 
 // 0 where it is far, 1 within the band, 2 on the surface; the triangle nearest to the centre behind that.
-fn nearness(index: u32, center: vec3f) -> u32 {
+fn nearness(center: vec3f) -> u32 {
     let limit = HALF_DIAGONAL + BAND + 1e-3;
-    let found = nearest(center, last_known(index, center, limit * limit));
+    let found = nearest(center, limit * limit);
     if (found.slot == NO_TRIANGLE) {
         return 0u;
     }
@@ -41,7 +30,7 @@ fn of_center(index: u32, bricks: vec3u) {
     if (index >= brick_count(bricks)) {
         return;
     }
-    let near = nearness(index, vec3f(unflatten(index, bricks) * 7u) + vec3f(HALF_EDGE));
+    let near = nearness(vec3f(unflatten(index, bricks) * 7u) + vec3f(HALF_EDGE));
     write_near(index, near);
     if (near != 0u) {
         add_tally(WANTED + index / 256u, select(0x10000u, 1u, (near & 3u) == 2u));

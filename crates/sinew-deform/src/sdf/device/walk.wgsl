@@ -23,9 +23,9 @@ fn try_cluster(cluster: u32, p: vec3f, known: Nearest) -> Nearest {
     return best;
 }
 
-// No triangle where none is as near as `known`. That may be any triangle: a good guess spares most of the tree, and none changes the result.
-fn nearest(p: vec3f, known: Nearest) -> Nearest {
-    var best = known;
+// No triangle where none is nearer than the square `limit`.
+fn nearest(p: vec3f, limit: f32) -> Nearest {
+    var best = Nearest(limit, NO_TRIANGLE);
     var block = 0u;
     var depth = 0u;
     var open = vec3u(0xffu, 0u, 0u);
