@@ -21,7 +21,7 @@ const BENT: &str = "--frames 54 --background white --no-ground";
 const DONE: &str = "--frames 24 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 38] = [
+const PICTURES: [(&str, &[&str]); 39] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -54,6 +54,7 @@ const PICTURES: [(&str, &[&str]); 38] = [
     ("debug_lines", &["sample:ball GRAPH", TALL, DONE]),
     ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
+    ("documented_hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("collide", &["sample:head GRAPH", HEAD, SHAKEN]),
     (
         "custom_kernels",
