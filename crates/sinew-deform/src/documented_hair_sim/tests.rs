@@ -594,7 +594,7 @@ mod node {
         let found = refused("margins", ParameterValue::Floats(vec![-1.0]), 2);
         assert!(found.contains("numbers of 0 or more"), "{found}");
         let found = refused("joint", ParameterValue::Text("haed".into()), 0);
-        assert!(found.contains("'head' perhaps"), "{found}");
+        assert!(found.contains("'haed', expected the name of"), "{found}");
         assert!(
             bind(
                 &values(&[("margins", ParameterValue::Floats(vec![0.5, 0.0]))]),
