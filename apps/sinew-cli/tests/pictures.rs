@@ -23,7 +23,7 @@ const DONE: &str = "--frames 24 --background white --no-ground";
 const FALLEN: &str = "--frames 60 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 42] = [
+const PICTURES: [(&str, &[&str]); 43] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -56,6 +56,7 @@ const PICTURES: [(&str, &[&str]); 42] = [
     ("debug_lines", &["sample:ball GRAPH", TALL, DONE]),
     ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
+    ("documented_hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("collide", &["sample:head GRAPH", HEAD, SHAKEN]),
     (
         "hair_spike",

@@ -35,6 +35,12 @@ impl Follow {
         }
     }
 
+    /// Where the joint's whole matrix carries a point of the bind pose; there where nothing is followed.
+    pub(crate) fn point(self, inputs: &Inputs<'_>, point: [f32; 3]) -> [f32; 3] {
+        let matrix = (self.0).and_then(|joint| inputs.pose("pose")?.palette.get(joint));
+        matrix.map_or(point, |m| m.unpack::<f32>().point(point.into()).into())
+    }
+
     /// Where the joint carries the bind pose: its matrix without scale. The identity where nothing is followed, or where the matrix is flat.
     pub(crate) fn carried(self, inputs: &Inputs<'_>) -> Carried {
         let joint = self.0.and_then(|joint| {

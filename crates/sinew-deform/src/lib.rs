@@ -28,6 +28,8 @@ pub mod collide;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
+pub mod documented_hair_sim;
+pub mod documented_sdf;
 pub mod drive_joints;
 pub mod drive_morphs;
 pub mod hair_sim;
@@ -81,9 +83,11 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &pose_space_deformation::DESC,
     &skin::DESC,
     &sdf::DESC,
+    &documented_sdf::DESC,
     &solids::DESC,
     &collide::DESC,
     &hair_sim::DESC,
+    &documented_hair_sim::DESC,
     &smooth::DESC,
     &delta_mush::DESC,
     &lattice::DESC,

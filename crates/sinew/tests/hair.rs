@@ -231,6 +231,60 @@ fn what_does_not_fit_is_told() {
     );
 }
 
+/// The documented field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
+#[test]
+fn the_documented_system_is_reached_from_documents() {
+    let hair = hair(5, 24);
+    let mut ball = meshes::sphere(24, 48);
+    for p in &mut ball.positions {
+        *p = [0.3 * p[0], 0.5 + 0.3 * p[1], 0.3 * p[2]];
+    }
+    let text = |field: &str, more: &str| {
+        let nodes = format!(r#""field": {{"node": "{field}", "mesh": "body", "cells": 50}},"#);
+        document(&nodes, &format!(r#""colliders": "field"{more}"#))
+            .replace("hair_sim", "documented_hair_sim")
+    };
+    let depth = |p: &[f32; 3]| 0.3 - (p[0].powi(2) + (p[1] - 0.5).powi(2) + p[2].powi(2)).sqrt();
+    for (field, holds) in [("sdf", true), ("documented_sdf", false)] {
+        let graph = bind(&text(field, r#", "gravity": 9.81"#), &hair, &ball).expect("binds");
+        let mut one = graph.instance().expect("on the processor");
+        let expected = run(&mut one, 0..10, Par::Seq);
+        let deepest = expected.iter().map(depth).fold(0.0, f32::max);
+        assert!(
+            (deepest < 0.02) == holds && (deepest > 0.2) != holds,
+            "{field}: {deepest}"
+        );
+        let saved = one.save_state();
+        let later = run(&mut one, 10..20, Par::Seq);
+        let mut other = graph.instance().expect("on the processor");
+        other.restore_state(&saved).expect("of this graph");
+        assert!(run(&mut other, 10..20, Par::Rayon) == later, "goes on");
+        assert!(other.restore_state(&saved[..saved.len() - 1]).is_err());
+        other.reset();
+        assert!(
+            run(&mut other, 0..10, Par::Rayon) == expected,
+            "begins again"
+        );
+    }
+    let refused = |more: &str| {
+        let text = text("documented_sdf", more);
+        let error = compile("hair.json", &text, &NoNesting).expect_err("refused");
+        error.to_string()
+    };
+    for (more, name) in [
+        (r#", "global_stiffness": 2"#, "global_stiffness"),
+        (r#", "length_iterations": -1"#, "length_iterations"),
+        (r#", "gradient": "backward""#, "gradient"),
+        (r#", "wind": [1, 0, 0]"#, "wind"),
+    ] {
+        let found = refused(more);
+        assert!(found.contains(name), "{found}");
+    }
+    let fine = text("documented_sdf", "").replace(r#""cells": 50"#, r#""cells": 4096"#);
+    let found = bind(&fine, &hair, &ball).expect_err("refused").to_string();
+    assert!(found.contains("nodes, 268435456 are allowed"), "{found}");
+}
+
 /// Followers beside the guides collide as guides do; without their collision they are laid into the ball.
 #[test]
 fn guides_and_followers_are_both_corrected() {

@@ -145,7 +145,10 @@ fn describe(view: &FieldView<'_>, name: &str, talk: &Talk) {
     );
 }
 
-/// Distances on a plane: red outside, blue inside, lines at equal distances, a thick one on the surface.
+/// Where a field has no distance.
+const UNSET_COLOR: [u8; 4] = [128, 128, 128, 255];
+
+/// Distances on a plane: red outside, blue inside, lines at equal distances, a thick one on the surface; grey where there are none.
 fn slice(view: &FieldView<'_>, args: &FieldArgs) -> Image {
     let unit = view.frame.scene_length();
     let (low, high) = (view.shape.origin, view.shape.high());
@@ -166,11 +169,12 @@ fn slice(view: &FieldView<'_>, args: &FieldArgs) -> Image {
         p
     };
     let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    let values: Vec<f32> = pixels
-        .map(|(x, y)| view.sample(point(x, y)) * unit)
+    let values: Vec<Option<f32>> = pixels
+        .map(|(x, y)| Some(view.sample_set(point(x, y))? * unit))
         .collect();
-    let deepest = values.iter().copied().fold(0.0, f32::min).abs();
-    let highest = values.iter().copied().fold(0.0, f32::max);
+    let known = || values.iter().flatten().copied();
+    let deepest = known().fold(0.0, f32::min).abs();
+    let highest = known().fold(0.0, f32::max);
     let range = match deepest > 0.0 {
         true => deepest.max(highest / 4.0),
         false => highest.max(f32::MIN_POSITIVE),
@@ -183,6 +187,7 @@ fn slice(view: &FieldView<'_>, args: &FieldArgs) -> Image {
     };
     let spacing = range / 6.0;
     let colors = values.iter().map(|&v| {
+        let Some(v) = v else { return UNSET_COLOR };
         let away = (v / spacing - (v / spacing).round()).abs() * spacing / (pixel * unit);
         let on_surface = v.abs() / (pixel * unit);
         let ink = if on_surface < 2.5 {

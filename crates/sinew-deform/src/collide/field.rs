@@ -2,8 +2,9 @@
 
 use super::motion::{Rigid, RigidMotion};
 use super::placed::Collider;
+use super::response::{GradientMode, documented_gradient};
 use super::shape::{Capsule, Distance, Plane};
-use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView};
+use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView, UNSET};
 use crate::solids;
 use sinew_geom::{Mat3, Quat, Vec3};
 
@@ -12,6 +13,7 @@ use sinew_geom::{Mat3, Quat, Vec3};
 pub struct FieldCollider<'a> {
     kind: Kind<'a>,
     frame: FieldFrame,
+    gradient: GradientMode,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,12 +30,19 @@ impl<'a> FieldCollider<'a> {
             FieldWords::Grid(view) => Self {
                 frame: view.frame,
                 kind: Kind::Grid(view),
+                gradient: GradientMode::Analytic,
             },
             FieldWords::Solids(SolidsView { solids, frame }) => Self {
                 frame,
                 kind: Kind::Solids(solids),
+                gradient: GradientMode::Analytic,
             },
         })
+    }
+
+    /// The same with gradients taken in another way; those of solids stay exact.
+    pub fn with_gradient(self, gradient: GradientMode) -> Self {
+        Self { gradient, ..self }
     }
 
     /// Where the frame that distances are measured in is now: the scene from it.
@@ -69,12 +78,30 @@ impl Distance for FieldCollider<'_> {
     }
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         match self.kind {
+            Kind::Grid(_) if self.gradient != GradientMode::Analytic => {
+                let d = self.documented_distance(point);
+                (d, documented_gradient(self, point, d, self.gradient))
+            }
             Kind::Grid(view) => {
                 let (d, gradient) = view.sample_with_gradient(self.field_point(point));
                 (d * self.frame.scene_length(), gradient)
             }
             Kind::Solids(all) => least(all, |solid| solid.distance_and_gradient(point)),
         }
+    }
+    fn documented_distance(&self, point: [f32; 3]) -> f32 {
+        let Kind::Grid(view) = self.kind else {
+            return self.distance(point);
+        };
+        let found = view.sample_set(self.field_point(point));
+        found.map_or(UNSET, |d| d * self.frame.scene_length())
+    }
+    fn grid_origin(&self) -> Option<[f32; 3]> {
+        let Kind::Grid(view) = self.kind else {
+            return None;
+        };
+        let unit = self.frame.scene_length();
+        Some(view.shape.origin.map(|c| c * unit))
     }
     fn feature_size(&self) -> f32 {
         match self.kind {

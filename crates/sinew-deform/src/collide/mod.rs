@@ -27,5 +27,6 @@ pub use node::DESC;
 pub use placed::{Collider, Contact};
 pub(crate) use placed::{Placement, Solids, unit_or};
 pub use ports::MAX_COLLIDERS;
+pub(crate) use response::CHOICES as GRADIENTS;
 pub use response::{GradientMode, documented_gradient, documented_response};
 pub use shape::{Capsule, Distance, Plane};

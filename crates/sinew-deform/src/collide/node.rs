@@ -3,7 +3,8 @@
 use super::ports::{
     Contacts, FRICTIONS, Fields, MARGINS, PORTS, Placements, contacts, fields, linked,
 };
-use super::{CollideJob, CollideScratch, CollideSettings};
+use super::response::CHOICES;
+use super::{CollideJob, CollideScratch, CollideSettings, GradientMode};
 use crate::hair_sim::write_tangents;
 use crate::{
     AttributeEffect, BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
@@ -69,6 +70,12 @@ pub static DESC: NodeDesc = NodeDesc {
             "paths",
             true,
             "Whether the way of each vertex since the frame before is tested too, so that nothing passes through thin bodies.",
+        ),
+        ParameterDesc::choice(
+            "gradient",
+            "analytic",
+            CHOICES,
+            "How gradients of fields on a grid are taken.",
         ),
     ],
     bind: bind_node,
@@ -226,7 +233,11 @@ impl BoundNode for Collide {
             return;
         };
         positions.copy_from_slice(inputs.mesh("strands").positions);
-        let fields = fields(&inputs, FIRST_COLLIDER);
+        let mut fields = fields(&inputs, FIRST_COLLIDER);
+        let gradient = GradientMode::named(parameters.text("gradient"));
+        for (_, field) in &mut fields {
+            *field = field.with_gradient(gradient);
+        }
         if context.is_first {
             scratch.has_previous = false;
             scratch.placements.follow(&fields);

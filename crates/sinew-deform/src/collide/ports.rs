@@ -57,34 +57,43 @@ pub(crate) fn linked(context: &BindContext<'_>) -> usize {
 
 /// Reads [`MARGINS`] and [`FRICTIONS`].
 pub(crate) fn contacts(context: &BindContext<'_>) -> Result<Contacts, NodeError> {
+    let margins = by_collider(context, MARGINS.name, 0.0)?;
+    let frictions = by_collider(context, FRICTIONS.name, 0.2)?;
+    Ok(std::array::from_fn(|i| (margins[i], frictions[i])))
+}
+
+/// Numbers of 0 or more by port, from a list that has one for all or one for each linked collider.
+pub(crate) fn by_collider(
+    context: &BindContext<'_>,
+    name: &'static str,
+    otherwise: f32,
+) -> Result<[f32; MAX_COLLIDERS], NodeError> {
     let linked = linked(context);
-    let list = |name: &'static str, otherwise: f64| {
-        let given = context.parameters.floats(name);
-        let fits = given.len() <= 1 || given.len() == linked;
-        let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
-        if let (true, None) = (fits, bad) {
-            let one = |i: usize| given.get(i).or(given.first()).map_or(otherwise, |v| *v);
-            return Ok(std::array::from_fn::<f64, MAX_COLLIDERS, _>(one));
-        }
-        Err(NodeError::Parameter {
-            name,
-            found: match bad {
-                Some(v) => v.to_string(),
-                None => format!("{} numbers", given.len()),
-            },
-            expected: match bad {
-                Some(_) => "numbers of 0 or more".into(),
-                None => format!("none, one for all, or one for each of the {linked} colliders"),
-            },
-        })
-    };
-    let (margins, frictions) = (list("margins", 0.0)?, list("frictions", 0.2)?);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels read single precision"
-    )]
-    let contact = |i: usize| (margins[i] as f32, frictions[i] as f32);
-    Ok(std::array::from_fn(contact))
+    let given = context.parameters.floats(name);
+    let fits = given.len() <= 1 || given.len() == linked;
+    let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
+    if let (true, None) = (fits, bad) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "kernels read single precision"
+        )]
+        let one = |i: usize| {
+            let given = given.get(i).or(given.first());
+            given.map_or(otherwise, |v| *v as f32)
+        };
+        return Ok(std::array::from_fn(one));
+    }
+    Err(NodeError::Parameter {
+        name,
+        found: match bad {
+            Some(v) => v.to_string(),
+            None => format!("{} numbers", given.len()),
+        },
+        expected: match bad {
+            Some(_) => "numbers of 0 or more".into(),
+            None => format!("none, one for all, or one for each of the {linked} colliders"),
+        },
+    })
 }
 
 /// The fields of a frame, by port.

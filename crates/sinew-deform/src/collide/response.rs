@@ -1,6 +1,7 @@
 //! The response of the documented system, for files that were tuned with it.
 
 use super::shape::Distance;
+use crate::Choice;
 
 /// How the gradient of a distance is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,11 +13,48 @@ pub enum GradientMode {
     /// the gradient is that value's.
     Forward,
     /// Its second scheme: one fetch of a cell's corners, with the step of the scene taken for a share of the cell.
-    /// Backward where forward would leave the cell. `origin` is that of the grid.
+    /// Backward where forward would leave the cell.
     Mixed {
-        /// First node of the grid, in the shape's frame.
+        /// First node of the grid, in the shape's frame; a shape that [has one](Distance::grid_origin) knows better.
         origin: [f32; 3],
     },
+}
+
+/// The choices of a parameter that says which.
+pub(crate) const CHOICES: &[Choice] = &[
+    Choice {
+        name: "analytic",
+        doc: "The derivative of the field's interpolation.",
+    },
+    Choice {
+        name: "forward",
+        doc: "Forward differences over a tenth of a cell, as the documented system ships them.",
+    },
+    Choice {
+        name: "mixed",
+        doc: "Its unused variant: differences within a cell, backward where forward would leave it.",
+    },
+];
+
+impl GradientMode {
+    /// One of [`CHOICES`].
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "forward" => Self::Forward,
+            "mixed" => Self::Mixed { origin: [0.0; 3] },
+            _ => Self::Analytic,
+        }
+    }
+
+    /// What a shape is asked: differences need cells.
+    fn of(self, shape: &dyn Distance) -> Self {
+        let cell = shape.feature_size();
+        match (self, shape.grid_origin()) {
+            _ if !(cell > 0.0 && cell.is_finite()) => Self::Analytic,
+            (Self::Mixed { .. }, Some(origin)) => Self::Mixed { origin },
+            (mode, _) => mode,
+        }
+    }
 }
 
 /// Step of the differences, in cells.
@@ -33,9 +71,9 @@ pub fn documented_gradient(
     let difference = |axis: usize, by: f32, over: f32| {
         let mut moved = point;
         moved[axis] += by;
-        (shape.distance(moved) - distance) / over
+        (shape.documented_distance(moved) - distance) / over
     };
-    match mode {
+    match mode.of(shape) {
         GradientMode::Analytic => shape.distance_and_gradient(point).1,
         GradientMode::Forward => {
             let step = STEP * cell;
@@ -59,7 +97,7 @@ pub fn documented_response(
     margin: f32,
     mode: GradientMode,
 ) -> Option<[f32; 3]> {
-    let distance = shape.distance(point);
+    let distance = shape.documented_distance(point);
     if distance.is_nan() || distance >= margin {
         return None;
     }

@@ -22,7 +22,8 @@
 //! while it is built, and what the root hands on is worked out once a frame. Gusts count time in steps of 2^-32 s.
 
 use super::bind::HairBind;
-use super::node::{FIRST_COLLIDER, Hair, Roots, settings};
+use super::node::{Hair, settings};
+use super::roots::{FIRST_COLLIDER, Roots};
 use super::settings::{HairSettings, Piece};
 use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};

@@ -3,11 +3,11 @@
 
 mod bind;
 mod device;
-mod documented;
 mod followers;
 mod job;
 mod length;
 mod node;
+pub(crate) mod roots;
 mod settings;
 mod shape;
 mod state;
@@ -17,15 +17,15 @@ mod strands_out;
 pub(crate) mod test_scene;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_documented;
 mod wind;
 
+pub use crate::documented_hair_sim::{DocumentedJob, DocumentedSettings, DocumentedState};
+pub(crate) use bind::BoundVertex;
 pub use bind::{HairBind, HairBindError, thickness};
-pub use documented::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub use followers::{FollowersError, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;
 pub use settings::HairSettings;
+pub(crate) use shape::shortest_arc;
 pub use state::{HairState, HairStateError};
 pub(crate) use strands_out::write_tangents;

@@ -1,36 +1,15 @@
 //! The node `hair_sim`.
 
 use super::device;
+use super::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use super::{HairBind, HairJob, HairSettings, HairState};
-use crate::collide::ports::{
-    Contacts, FRICTIONS, MARGINS, PORTS, Placements, contacts, fields, linked,
-};
+use crate::collide::ports::{Contacts, FRICTIONS, MARGINS, Placements, contacts, fields, linked};
 use crate::{
-    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect,
-    MeshReads, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType,
-    UpdateContext, closest,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
+    NodeKind, ParameterDesc, Parameters, UpdateContext,
 };
-use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose};
+use sinew_geom::PackedAffine;
 use std::any::Any;
-
-/// Ports before those of colliders.
-pub(super) const FIRST_COLLIDER: usize = 2;
-
-const INPUTS: [PortDesc; 10] = {
-    let [a, b, c, d, e, f, g, h] = PORTS;
-    let strands = PortDesc::input(
-        "strands",
-        PortType::Mesh,
-        "Strands at rest: guides and followers.",
-    )
-    .reading(MeshReads::NOTHING);
-    let pose = PortDesc::optional(
-        "pose",
-        PortType::Pose,
-        "Pose of the rig that the roots follow.",
-    );
-    [strands.of_strands(), pose, a, b, c, d, e, f, g, h]
-};
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -40,30 +19,14 @@ pub static DESC: NodeDesc = NodeDesc {
     page: include_str!("README.md"),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
     inputs: &INPUTS,
-    outputs: &[PortDesc {
-        effect: Some(MeshEffect {
-            from: "strands",
-            positions: AttributeEffect::Recompute,
-            normals: AttributeEffect::Keep,
-            tangents: AttributeEffect::Recompute,
-            colors: AttributeEffect::Keep,
-        }),
-        ..PortDesc::output(
-            "strands",
-            PortType::Mesh,
-            "The strands, with tangents from root to tip.",
-        )
-    }],
+    outputs: &OUTPUTS,
     parameters: PARAMETERS,
     bind: bind_node,
     restore: None,
 };
 
 const PARAMETERS: &[ParameterDesc] = &[
-    ParameterDesc::text(
-        "joint",
-        "Joint that all roots follow, in place of the strands' own weights.",
-    ),
+    JOINT,
     MARGINS,
     FRICTIONS,
     ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies: speed falls by exp(-damping t).")
@@ -165,20 +128,6 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
     }
 }
 
-/// What roots follow.
-#[derive(Debug)]
-pub(super) enum Roots {
-    /// Nothing: they stay in the scene.
-    Still,
-    /// One joint.
-    Joint(usize),
-    /// The joints of each strand's root, and where that is at rest.
-    Weights {
-        joints: Influences,
-        places: Vec<[f32; 3]>,
-    },
-}
-
 #[derive(Debug)]
 pub(super) struct Hair {
     pub(super) bind: HairBind,
@@ -198,123 +147,13 @@ struct Scratch {
 }
 
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
-    let mesh = context.mesh("strands")?;
-    let Some(strands) = mesh.topology.strands() else {
-        return Err(NodeError::Input {
-            port: "strands",
-            message: "found a mesh of triangles, expected strands".into(),
-        });
-    };
-    let masses = match mesh.attributes.get("inverse_mass") {
-        Some(Attribute::Scalar(masses)) => Some(masses.as_slice()),
-        _ => None,
-    };
-    let bind = HairBind::new(strands, &mesh.positions, masses);
-    let bind = bind.map_err(|source| NodeError::Bind(Box::new(source)))?;
+    let bind = bind_strands(context)?;
     Ok(Box::new(Hair {
-        roots: roots(context, mesh)?,
+        roots: Roots::bind(context)?,
         contacts: contacts(context)?,
         colliders: linked(context),
         bind,
     }))
-}
-
-fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
-    let name = context.parameters.text("joint");
-    if !name.is_empty() {
-        let rig = context.rig("pose")?;
-        let joints = || (0..rig.joints().len()).map(|j| rig.joint_name(j));
-        let found = rig.find_joint(name).ok_or_else(|| NodeError::Parameter {
-            name: "joint",
-            found: format!("'{name}'"),
-            expected: match closest(name, joints()) {
-                Some(word) => format!("the name of a joint, '{word}' perhaps"),
-                None => format!("the name of one of the {} joints", rig.joints().len()),
-            },
-        });
-        return found.map(Roots::Joint);
-    }
-    let (Some(influences), true) = (&mesh.influences, context.is_linked("pose")) else {
-        if context.is_linked("pose") {
-            context.warn("the strands have no joint weights: they stay where they are in the scene; `joint` binds them to one");
-        }
-        return Ok(Roots::Still);
-    };
-    let rig = context.rig("pose")?;
-    let strands = mesh.topology.strands().into_iter();
-    let roots: Vec<usize> = strands.flat_map(|s| s.ranges()).map(|r| r.start).collect();
-    let places = roots.iter().map(|&v| mesh.positions[v]).collect();
-    let of_roots = influences.gathered(roots);
-    match of_roots
-        .joints()
-        .iter()
-        .find(|j| **j as usize >= rig.joints().len())
-    {
-        None => Ok(Roots::Weights {
-            joints: of_roots,
-            places,
-        }),
-        Some(joint) => Err(NodeError::Input {
-            port: "strands",
-            message: format!(
-                "a strand follows joint {joint}, the rig at `pose` has {}; strands of another file need `\"joints\": \"pose\"` at their input",
-                rig.joints().len()
-            ),
-        }),
-    }
-}
-
-impl Hair {
-    fn write_transforms(&self, pose: Option<&Pose>, out: &mut [PackedAffine]) {
-        let palette = pose.map(|p| p.palette.as_slice()).unwrap_or_default();
-        let of = |joint: usize| palette.get(joint).copied().unwrap_or_default();
-        match &self.roots {
-            Roots::Still => out.fill(Affine::<f32>::identity().into()),
-            Roots::Joint(joint) => out.fill(of(*joint)),
-            Roots::Weights { joints, places } => {
-                for (strand, (out, place)) in out.iter_mut().zip(places).enumerate() {
-                    *out = blended(joints.row(strand), *place, &of);
-                }
-            }
-        }
-    }
-}
-
-/// Weighted sum of joint matrices; weights add up to one. Matrices that turn against each other shrink in their sum: it gets the mean of their
-/// sizes back, so that hair grows and shrinks with its joints and with nothing else. What is at `place` at rest goes where the sum takes it.
-fn blended(
-    row: impl Iterator<Item = (u32, f32)>,
-    place: [f32; 3],
-    matrix: &impl Fn(usize) -> PackedAffine,
-) -> PackedAffine {
-    let mut rows = [[0.0_f32; 4]; 3];
-    let mut size = 0.0;
-    for (joint, weight) in row {
-        let matrix = matrix(joint as usize);
-        size += weight * size_of_linear(&matrix.rows);
-        let from = matrix.rows.as_flattened();
-        for (sum, value) in rows.as_flattened_mut().iter_mut().zip(from) {
-            *sum = weight.mul_add(*value, *sum);
-        }
-    }
-    let factor = size / size_of_linear(&rows);
-    if factor.is_finite() {
-        for row in &mut rows {
-            let [x, y, z, _] = row;
-            let before = *x * place[0] + *y * place[1] + *z * place[2];
-            row[..3].iter_mut().for_each(|v| *v *= factor);
-            row[3] += before * (1.0 - factor);
-        }
-    }
-    PackedAffine { rows }
-}
-
-/// Cube root of how much the linear part of a matrix enlarges volumes.
-fn size_of_linear([a, b, c]: &[[f32; 4]; 3]) -> f32 {
-    let minor = |i: usize, j: usize| b[i] * c[j] - b[j] * c[i];
-    (a[0] * minor(1, 2) + a[1] * minor(2, 0) + a[2] * minor(0, 1))
-        .abs()
-        .cbrt()
 }
 
 impl BoundNode for Hair {
@@ -377,7 +216,9 @@ impl BoundNode for Hair {
         let Some(positions) = out.positions else {
             return;
         };
-        self.write_transforms(context.inputs.pose("pose"), &mut scratch.transforms);
+        let pose = context.inputs.pose("pose");
+        self.roots
+            .write_transforms(pose, Blend::KeepSize, &mut scratch.transforms);
         let fields = fields(&context.inputs, FIRST_COLLIDER);
         if context.is_first {
             scratch.state.reset();

@@ -81,6 +81,12 @@ pub enum HairStateError {
         /// Bytes needed.
         expected: usize,
     },
+    /// A position in it is no number.
+    #[error("position of guide vertex {vertex} is not finite")]
+    Position {
+        /// Index of the vertex among those of guides.
+        vertex: usize,
+    },
 }
 
 const MAGIC: [u8; 4] = *b"SNHS";

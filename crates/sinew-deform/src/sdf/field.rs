@@ -17,6 +17,14 @@ pub const BRICK_VALUES: usize = 512;
 /// Entry of the brick table for bricks without values.
 pub const NO_BRICK: u32 = u32::MAX;
 
+/// Distance of nodes that have none, in units of the field's frame: those of `documented_sdf` that no triangle is near.
+pub const UNSET: f32 = 1e10;
+
+/// [`UNSET`] in cells of this size: no cells are so small or so large that it could be a distance in a grid, or overflow between nodes.
+pub(crate) fn unset_in_cells(cell: f32) -> f32 {
+    (UNSET / cell).clamp(1e9, 1e30)
+}
+
 /// Where the nodes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GridShape {
@@ -186,6 +194,16 @@ impl FieldView<'_> {
             return (distance < threshold).then_some((distance, gradient));
         }
         None
+    }
+
+    /// [`Self::sample`], or `None` where one of the eight nodes around the point is [`UNSET`]: what the documented look-up does
+    /// in place of interpolating. Only `documented_sdf` leaves nodes unset.
+    pub fn sample_set(&self, point: [f32; 3]) -> Option<f32> {
+        let (inside, beyond) = self.locate(point);
+        let cell = self.cell(inside);
+        let least = 0.5 * unset_in_cells(self.shape.cell);
+        let is_set = cell.values.iter().all(|v| *v < least);
+        is_set.then(|| outside(cell.value(), length(beyond)) * self.shape.cell)
     }
 
     /// [`Self::sample`] at a point of the scene, in units of the scene.

@@ -5,7 +5,6 @@
 mod bind;
 mod brick;
 mod build;
-mod compatibility;
 mod device;
 mod field;
 mod frame;
@@ -20,16 +19,17 @@ mod surface;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod triangle;
+pub(crate) mod triangle;
 mod walk;
 mod winding;
 mod words;
 
+pub use crate::documented_sdf::{CompatibilityError, CompatibilityField};
 pub use bind::{SdfBind, SurfaceReport};
 pub use build::{BuildReport, FieldBuffers};
-pub use compatibility::{CompatibilityError, CompatibilityField, UNSET};
+pub(crate) use field::unset_in_cells;
 pub use field::{
-    BRICK_CELLS, BRICK_NODES, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK,
+    BRICK_CELLS, BRICK_NODES, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK, UNSET,
 };
 pub use frame::FieldFrame;
 pub use isosurface::{Isosurface, isosurface};
@@ -41,3 +41,4 @@ pub use words::{
     FieldWords, HEADER_WORDS, SOLID_WORDS, SolidsView, grid_words, move_words, solids_words,
     write_grid, write_solids,
 };
+pub(crate) use words::{GridParts, lay_grid};

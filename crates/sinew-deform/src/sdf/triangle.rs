@@ -1,17 +1,17 @@
 //! A triangle in a plane of its own: the form in which the fast kernels measure distances.
 
-pub(super) type P = [f32; 3];
+pub(crate) type P = [f32; 3];
 
 #[inline(always)]
-pub(super) fn sub(a: P, b: P) -> P {
+pub(crate) fn sub(a: P, b: P) -> P {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 #[inline(always)]
-pub(super) fn dot(a: P, b: P) -> f32 {
+pub(crate) fn dot(a: P, b: P) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 #[inline(always)]
-pub(super) fn cross(a: P, b: P) -> P {
+pub(crate) fn cross(a: P, b: P) -> P {
     [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],

@@ -140,16 +140,7 @@ pub fn write_grid(words: &mut [u32], view: &FieldView<'_>, slots: usize) {
         BrickValues::Single(v) => (SINGLE, cast_slice(&v[..slots.min(v.len())])),
         BrickValues::Half(v) => (HALF, cast_slice(&v[..slots.min(v.len())])),
     };
-    head[0] = kind;
-    write_frame(head, &view.frame);
-    for (i, number) in (14..).zip(view.shape.origin.into_iter().chain([view.shape.cell])) {
-        head[i] = number.to_bits();
-    }
-    head[18..21].copy_from_slice(&view.shape.bricks);
-    head[21] = whole(slots);
-    for (i, start) in (22..).zip(starts) {
-        head[i] = whole(HEADER_WORDS + start);
-    }
+    write_head(head, kind, &view.shape, &view.frame, starts, slots);
     let mut put = |start: usize, from: &[u32]| {
         if let Some(to) = rest.get_mut(start..start + from.len()) {
             to.copy_from_slice(from);
@@ -161,6 +152,67 @@ pub fn write_grid(words: &mut [u32], view: &FieldView<'_>, slots: usize) {
     put(starts[0], view.table);
     put(starts[1], cast_slice(view.coarse));
     put(starts[2], values);
+}
+
+/// The parts of a grid in words, to be written in place.
+pub(crate) struct GridParts<'a> {
+    /// For each brick its place in `values`, or `NO_BRICK`.
+    pub(crate) table: &'a mut [u32],
+    /// Values at the corners of bricks.
+    pub(crate) coarse: &'a mut [f32],
+    /// Values of the bricks.
+    pub(crate) values: &'a mut [[f32; BRICK_VALUES]],
+    /// How many bricks have values.
+    pub(crate) count: &'a mut u32,
+}
+
+/// Makes words a grid in single precision with room for all its bricks; `None` where the words are too few ([`grid_words`]). What was in its
+/// parts stays there.
+pub(crate) fn lay_grid<'a>(
+    words: &'a mut [u32],
+    shape: &GridShape,
+    frame: &FieldFrame,
+) -> Option<GridParts<'a>> {
+    let (entries, corners) = (shape.brick_count(), shape.coarse_count());
+    let (head, rest) = words.split_at_mut_checked(HEADER_WORDS)?;
+    let (table, rest) = rest.split_at_mut_checked(entries)?;
+    let (coarse, rest) = rest.split_at_mut_checked(corners)?;
+    let values: &mut [f32] = cast_slice_mut(rest);
+    let values = values.as_chunks_mut().0.get_mut(..entries)?;
+    write_head(
+        head,
+        SINGLE,
+        shape,
+        frame,
+        [0, entries, entries + corners],
+        0,
+    );
+    Some(GridParts {
+        table,
+        coarse: cast_slice_mut(coarse),
+        values,
+        count: &mut head[21],
+    })
+}
+
+fn write_head(
+    head: &mut [u32],
+    kind: u32,
+    shape: &GridShape,
+    frame: &FieldFrame,
+    starts: [usize; 3],
+    slots: usize,
+) {
+    head[0] = kind;
+    write_frame(head, frame);
+    for (i, number) in (14..).zip(shape.origin.into_iter().chain([shape.cell])) {
+        head[i] = number.to_bits();
+    }
+    head[18..21].copy_from_slice(&shape.bricks);
+    head[21] = whole(slots);
+    for (i, start) in (22..).zip(starts) {
+        head[i] = whole(HEADER_WORDS + start);
+    }
 }
 
 /// Writes solids; as many as there is room for ([`solids_words`]).

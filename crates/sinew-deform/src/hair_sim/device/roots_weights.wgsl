@@ -1,4 +1,4 @@
-// Each root follows joints of its own: `blended` in `node.rs`.
+// Each root follows joints of its own: `blended` and `resized` in `roots.rs`.
 fn transform_of(guide: u32) -> Rows {
   let row = row_of(guide);
   var sum = Rows(vec4f(0.0), vec4f(0.0), vec4f(0.0));

@@ -1,4 +1,4 @@
-//! Surfaces and slices read back from fields, and the field of TressFX.
+//! Surfaces and slices read back from fields.
 
 use super::*;
 use std::collections::HashMap;
@@ -55,40 +55,4 @@ fn slices_are_layers_of_nodes() {
         assert_eq!(slice.exact[index], view.is_exact(node));
         assert!(slice.values.iter().any(|&d| d < 0.0));
     }
-}
-
-#[test]
-fn compatibility_field_of_a_sphere() {
-    let mesh = meshes::sphere(24, 48);
-    let mut field = CompatibilityField::new(&mesh.positions, 20).expect("extent");
-    assert!((field.cell - 0.1).abs() < 1e-3);
-    assert!(
-        field.nodes.iter().all(|&n| n == 52 || n == 51),
-        "{:?}",
-        field.nodes
-    );
-    field.build(&mesh.topology, &mesh.positions);
-    assert!((field.sample([1.05, 0.0, 0.0]) - 0.05).abs() < 0.01);
-    assert_eq!(field.sample([0.0; 3]), UNSET, "nothing reaches the middle");
-    let g = field.forward_gradient([1.02, 0.01, 0.0]);
-    assert!(g[0] > 0.9 && g[1].abs() < 0.3, "{g:?}");
-    // The step is a tenth of the cell in world units, yet added to a coordinate of 0 to 1: values change by c too little.
-    let m = field.mixed_gradient([1.02, 0.01, 0.0]).expect("set");
-    assert!((m[0] / field.cell - g[0]).abs() < 0.2, "{m:?}");
-    let written = field.written();
-    field.move_to([5.0, 0.0, 0.0]);
-    field.build(&mesh.topology, &mesh.positions);
-    assert!(field.written() < written / 4, "the mesh has left the box");
-    assert_eq!(
-        CompatibilityField::new(&[], 20),
-        Err(CompatibilityError::NoExtent)
-    );
-    assert!(CompatibilityField::new(&mesh.positions, 4000).is_err());
-}
-
-#[test]
-fn compatibility_prefers_the_positive_of_equals() {
-    use crate::sdf::compatibility::key;
-    let falling = [UNSET, -2.0, 2.0, -1e-3, 1e-3, -0.0, 0.0];
-    assert!(falling.windows(2).all(|w| key(w[0]) > key(w[1])));
 }

@@ -1,12 +1,8 @@
-//! The step of the documented system (TressFX 4.1), quirks included: for hair that was tuned with it.
-//!
-//! Parameters are per step, the step is the frame, followers keep their direction, and collision comes last. What
-//! is right and what is not about that is in the README of this folder. Nothing here shares code with the other step.
+//! The documented step.
 
-use super::bind::{BoundVertex, HairBind};
-use super::job::HairError;
-use super::shape::shortest_arc;
+use super::DocumentedState;
 use crate::collide::{Collider, GradientMode, PerStrand, documented_response, turn, unit_or};
+use crate::hair_sim::{BoundVertex, HairBind, HairError, shortest_arc};
 use crate::{Par, for_each_chunk};
 use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
 
@@ -37,8 +33,6 @@ pub struct DocumentedSettings {
     pub wind_magnitude: f32,
     /// Unit vector.
     pub wind_direction: [f32; 3],
-    /// Distance kept from colliders, in cells of their grids.
-    pub margin_cells: f32,
     /// How gradients are taken.
     pub gradient: GradientMode,
 }
@@ -58,7 +52,6 @@ impl Default for DocumentedSettings {
             tip_separation: 0.0,
             wind_magnitude: 0.0,
             wind_direction: [1.0, 0.0, 0.0],
-            margin_cells: 0.0,
             gradient: GradientMode::Forward,
         }
     }
@@ -91,8 +84,6 @@ const ORDER: [Stage; 7] = [
 const LONGEST_STEP: f32 = 0.05;
 /// Longest way a frame, whatever the settings say.
 const CLAMP: f64 = 20.0;
-/// Frames that begin at the skinned rest pose.
-const RESET_FRAMES: u32 = 2;
 /// Angle of the four winds around the direction, in degrees.
 const WIND_ANGLE_DEGREES: f64 = 40.0;
 /// Strands after which the mix of winds repeats.
@@ -101,36 +92,6 @@ const WIND_PERIOD: usize = 20;
 const EXEMPT: usize = 2;
 /// Strands in one task.
 const CHUNK: usize = 64;
-
-/// Positions of the last frames. 48 bytes a guide vertex (`f32`).
-#[derive(Clone, Debug)]
-pub struct DocumentedState<R: Real = f32> {
-    now: Vec<Vec3<R>>,
-    last: Vec<Vec3<R>>,
-    before_last: Vec<Vec3<R>>,
-    tangents: Vec<Vec3<R>>,
-    frame: u32,
-    resets: u32,
-}
-
-impl<R: Real> DocumentedState<R> {
-    /// A state that begins at the skinned rest pose.
-    pub fn new(bind: &HairBind) -> Self {
-        let zeros = vec![Vec3::zeros(); bind.guide_vertex_count()];
-        Self {
-            now: zeros.clone(),
-            last: zeros.clone(),
-            before_last: zeros.clone(),
-            tangents: zeros,
-            frame: 0,
-            resets: RESET_FRAMES,
-        }
-    }
-    /// The next frame begins at the skinned rest pose. As documented, positions of the frame before the last stay.
-    pub fn reset(&mut self) {
-        self.resets = self.resets.max(1);
-    }
-}
 
 /// One frame by the documented rules.
 #[derive(Debug)]
@@ -145,6 +106,8 @@ pub struct DocumentedJob<'a, R: Real = f32> {
     pub settings: &'a DocumentedSettings,
     /// Solids, taken where they are at the frame's end; all hair meets all of them.
     pub colliders: &'a [Collider<'a>],
+    /// Distance kept from each collider, in cells of its grid; none from those behind the list's end, nor from planes.
+    pub margins_cells: &'a [f32],
     /// From [`DocumentedState::new`] of the same bind.
     pub state: &'a mut DocumentedState<R>,
     /// Positions of all vertices, guides and followers.
@@ -169,6 +132,7 @@ impl<R: Real> DocumentedJob<'_, R> {
             transforms: self.transforms,
             settings: self.settings,
             colliders: self.colliders,
+            margins_cells: self.margins_cells,
             h: R::from_single(self.dt_secs.clamp(0.0, LONGEST_STEP)),
             frame: state.frame,
             reset: state.resets > 0,
@@ -274,6 +238,7 @@ struct Frame<'a, R: Real> {
     transforms: &'a [PackedAffine],
     settings: &'a DocumentedSettings,
     colliders: &'a [Collider<'a>],
+    margins_cells: &'a [f32],
     h: R,
     frame: u32,
     reset: bool,
@@ -452,11 +417,15 @@ impl<R: Real> Frame<'_, R> {
     fn collided(&self, point: [f32; 3]) -> Option<[f32; 3]> {
         let s = self.settings;
         let mut found = None;
-        for collider in self.colliders {
+        for (i, collider) in self.colliders.iter().enumerate() {
             let to = collider.motion.to();
             let at = Vec3::from(found.unwrap_or(point));
             let local = to.inverse_point(at);
-            let margin = s.margin_cells * collider.shape.feature_size();
+            let cell = collider.shape.feature_size();
+            let margin = match self.margins_cells.get(i) {
+                Some(cells) if cell.is_finite() => cells * cell,
+                _ => 0.0,
+            };
             if let Some(out) = documented_response(collider.shape, local.into(), margin, s.gradient)
             {
                 found = Some(to.point(Vec3::from(out)).into());

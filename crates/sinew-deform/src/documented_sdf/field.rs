@@ -1,13 +1,8 @@
-//! The field of TressFX 4.1 as its shaders build it, for comparison and for assets tuned to it: a dense grid around the
-//! bind pose's bounding sphere, each triangle scattered over the nodes near it, signs from the triangle's own plane.
-//! What is wrong with it stays wrong here: the deep inside has no values, and signs fail near sharp edges.
+//! The documented field on a dense grid, as the shaders of TressFX 4.1 build it.
 
-use super::reference::closest_point;
-use super::triangle::{P, cross, dot, sub};
+use crate::sdf::triangle::{P, cross, dot, sub};
+use crate::sdf::{UNSET, closest_point};
 use sinew_geom::{Topology, Vec3};
-
-/// Value of nodes that no triangle reached; also what a look-up says that touches one.
-pub const UNSET: f32 = 1e10;
 
 /// Why there is no such field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -37,7 +32,8 @@ pub struct CompatibilityField {
     pub nodes: [u32; 3],
     /// Signed distances, [`UNSET`] where there is none.
     pub values: Vec<f32>,
-    center: P,
+    /// Origin and centre in the bind pose.
+    bound: [P; 2],
 }
 
 /// The most nodes allowed: 1 GiB.
@@ -77,20 +73,26 @@ impl CompatibilityField {
             let allowed = MOST_NODES;
             return Err(CompatibilityError::TooLarge { found, allowed });
         }
+        let origin = low.map(|l| l - padding);
         Ok(Self {
-            origin: low.map(|l| l - padding),
+            origin,
             cell,
             nodes: nodes.map(|n| n as u32),
             values: vec![UNSET; found as usize],
-            center,
+            bound: [origin, center],
         })
     }
 
-    /// Moves the box (never turns or scales it) so that its centre is at `center`.
+    /// Centre of the bind pose's box: the mean of its vertices.
+    pub fn center(&self) -> [f32; 3] {
+        self.bound[1]
+    }
+
+    /// Moves the box (never turns or scales it) so that its centre is at `center`. Where it was before does not matter.
     pub fn move_to(&mut self, center: [f32; 3]) {
-        let moved = sub(center, self.center);
-        self.origin = std::array::from_fn(|k| self.origin[k] + moved[k]);
-        self.center = center;
+        let [origin, bound] = self.bound;
+        let moved = sub(center, bound);
+        self.origin = std::array::from_fn(|k| origin[k] + moved[k]);
     }
 
     /// Writes the distances of a frame's mesh. Positions that `topology` names and that are missing count as the origin.
@@ -140,7 +142,8 @@ impl CompatibilityField {
         (first, ((node(high) + 1.0).max(0.0) as u32).min(last))
     }
 
-    fn index(&self, [i, j, k]: [u32; 3]) -> usize {
+    /// Place of a node in [`Self::values`].
+    pub fn index(&self, [i, j, k]: [u32; 3]) -> usize {
         let [nx, ny, _] = self.nodes.map(|n| n as usize);
         i as usize + nx * (j as usize + ny * k as usize)
     }

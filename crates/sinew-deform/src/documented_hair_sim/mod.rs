@@ -1,0 +1,12 @@
+//! Simulation of strands as TressFX 4.1 does it, for hair that was tuned with it.
+#![doc = include_str!("README.md")]
+
+mod job;
+mod node;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use job::{DocumentedJob, DocumentedSettings};
+pub use node::DESC;
+pub use state::DocumentedState;

@@ -1,0 +1,238 @@
+//! The node `documented_hair_sim`.
+
+use super::{DocumentedJob, DocumentedSettings, DocumentedState};
+use crate::collide::ports::{by_collider, fields};
+use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
+use crate::hair_sim::HairBind;
+use crate::hair_sim::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
+use crate::{
+    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters, UpdateContext,
+};
+use arrayvec::ArrayVec;
+use sinew_geom::PackedAffine;
+use std::any::Any;
+
+/// The node `documented_hair_sim`.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "documented_hair_sim",
+    kind: NodeKind::Solver,
+    summary: "Strands as TressFX 4.1 moves them, quirks and all, for hair that was tuned with it.",
+    page: include_str!("README.md"),
+    rows: &[87, 88, 96],
+    inputs: &INPUTS,
+    outputs: &OUTPUTS,
+    parameters: PARAMETERS,
+    bind: bind_node,
+    restore: None,
+};
+
+/// Distance that is kept from each collider.
+const MARGINS: ParameterDesc = ParameterDesc::floats(
+    "margins",
+    "Distance kept from each collider, in cells of its grid: one for all, or one each; none where empty.",
+);
+
+const PARAMETERS: &[ParameterDesc] = &[
+    JOINT,
+    MARGINS,
+    ParameterDesc::float(
+        "damping",
+        0.08,
+        0.0,
+        1e4,
+        "Per 1/60 s: the velocity kept in a frame of h seconds is exp(-60 damping h).",
+    ),
+    ParameterDesc::float("gravity", 0.0, 0.0, 1e6, "Downwards, along -Y.").with_unit("m/s²"),
+    ParameterDesc::float(
+        "global_stiffness",
+        0.0,
+        0.0,
+        1.0,
+        "Share of the way to the place on the skin at rest, a frame.",
+    ),
+    ParameterDesc::float(
+        "global_range",
+        0.0,
+        0.0,
+        1.0,
+        "Share of the vertices, from the root, that this holds.",
+    ),
+    ParameterDesc::float(
+        "local_stiffness",
+        0.9,
+        0.0,
+        1.0,
+        "Share of the way back to the bend at rest, a pass; limited to 0.95 and halved.",
+    ),
+    ParameterDesc::int("local_iterations", 2, 0, 64, "Passes over bends, a frame."),
+    ParameterDesc::int(
+        "length_iterations",
+        2,
+        0,
+        64,
+        "Passes over lengths, a frame.",
+    ),
+    ParameterDesc::float(
+        "shock_coefficient",
+        0.8,
+        0.0,
+        1.0,
+        "Share of the root's motion handed to all vertices.",
+    ),
+    ParameterDesc::float(
+        "shock_threshold",
+        1.4,
+        0.0,
+        1e9,
+        "Where the second vertex accelerates by more than this, in metres per frame squared, all of it is.",
+    ),
+    ParameterDesc::float(
+        "tip_separation",
+        0.0,
+        0.0,
+        1e3,
+        "Distance of followers from guides grows by 1 + this i/n at vertex i of n.",
+    ),
+    ParameterDesc::float(
+        "wind_magnitude",
+        0.0,
+        0.0,
+        1e6,
+        "Strength of the wind as shipped: against its direction, and with the segment's length squared.",
+    ),
+    ParameterDesc {
+        name: "wind_direction",
+        ty: crate::ParameterType::Vec3,
+        default: crate::DefaultValue::Vec3([1.0, 0.0, 0.0]),
+        unit: "",
+        phase: crate::Phase::Update,
+        doc: "Its direction, a unit vector.",
+    },
+    ParameterDesc::choice(
+        "gradient",
+        "forward",
+        GRADIENTS,
+        "How gradients of fields on a grid are taken.",
+    ),
+];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "in the range of their descriptions; kernels read single precision"
+)]
+fn settings(p: &Parameters<'_>) -> DocumentedSettings {
+    let number = |name: &str| p.float(name) as f32;
+    DocumentedSettings {
+        damping: number("damping"),
+        gravity: number("gravity"),
+        global_stiffness: number("global_stiffness"),
+        global_range: number("global_range"),
+        local_stiffness: number("local_stiffness"),
+        local_iterations: p.int("local_iterations") as usize,
+        length_iterations: p.int("length_iterations") as usize,
+        shock_coefficient: number("shock_coefficient"),
+        shock_threshold: number("shock_threshold"),
+        tip_separation: number("tip_separation"),
+        wind_magnitude: number("wind_magnitude"),
+        wind_direction: p.vec3("wind_direction").map(|v| v as f32),
+        gradient: GradientMode::named(p.text("gradient")),
+    }
+}
+
+#[derive(Debug)]
+struct DocumentedHair {
+    bind: HairBind,
+    roots: Roots,
+    /// By port, in cells; those of ports without a link are not read.
+    margins: [f32; MAX_COLLIDERS],
+}
+
+#[derive(Debug)]
+struct Scratch {
+    state: DocumentedState,
+    transforms: Vec<PackedAffine>,
+    tangents: Vec<[f32; 3]>,
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    Ok(Box::new(DocumentedHair {
+        bind: bind_strands(context)?,
+        roots: Roots::bind(context)?,
+        margins: by_collider(context, MARGINS.name, 0.0)?,
+    }))
+}
+
+impl BoundNode for DocumentedHair {
+    fn setup_bytes(&self) -> usize {
+        self.bind.bytes()
+    }
+    fn makes(&self, _port: &str, attribute: crate::MeshAttribute) -> bool {
+        attribute == crate::MeshAttribute::Tangents
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(Scratch {
+            state: DocumentedState::new(&self.bind),
+            transforms: vec![PackedAffine::default(); self.bind.strands().len()],
+            tangents: vec![[0.0; 3]; self.bind.vertex_count()],
+        })
+    }
+    fn scratch_bytes(&self) -> usize {
+        let strands = self.bind.strands().len() * size_of::<PackedAffine>();
+        48 * self.bind.guide_vertex_count() + strands + 12 * self.bind.vertex_count()
+    }
+    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let scratch = scratch.downcast_ref::<Scratch>();
+        scratch.map(|s| s.state.save()).unwrap_or_default()
+    }
+    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+        let Some(scratch) = scratch.downcast_mut::<Scratch>() else {
+            return Err(NodeError::Restore("no room for it".to_owned()));
+        };
+        let restored = scratch.state.restore(bytes);
+        restored.map_err(|e| NodeError::Restore(e.to_string()))
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let settings = settings(&context.parameters);
+        let Some(scratch) = context.scratch.downcast_mut::<Scratch>() else {
+            return;
+        };
+        let out = context.outputs.mesh("strands");
+        let Some(positions) = out.positions else {
+            return;
+        };
+        let pose = context.inputs.pose("pose");
+        self.roots
+            .write_transforms(pose, Blend::Sum, &mut scratch.transforms);
+        if context.is_first {
+            scratch.state.restart();
+        }
+        let fields = fields(&context.inputs, FIRST_COLLIDER);
+        // Solids are taken where they are: how they came there is not looked at.
+        let colliders: ArrayVec<Collider<'_>, MAX_COLLIDERS> = fields
+            .iter()
+            .map(|(_, f)| f.moving(f.placement()))
+            .collect();
+        let margins: ArrayVec<f32, MAX_COLLIDERS> =
+            fields.iter().map(|(port, _)| self.margins[*port]).collect();
+        let wants_tangents = out.tangents.is_some();
+        let ran = DocumentedJob {
+            bind: &self.bind,
+            transforms: &scratch.transforms,
+            dt_secs: context.dt_secs as f32,
+            settings: &settings,
+            colliders: &colliders,
+            margins_cells: &margins,
+            state: &mut scratch.state,
+            positions,
+            tangents: wants_tangents.then_some(&mut scratch.tangents),
+            par: context.par,
+        }
+        .run();
+        // All lengths are those of setup.
+        debug_assert_eq!(ran, Ok(()));
+        for (out, [x, y, z]) in out.tangents.into_iter().flatten().zip(&scratch.tangents) {
+            *out = [*x, *y, *z, 1.0];
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The signed distance field of TressFX 4.1, for assets that were tuned with it.
+#![doc = include_str!("README.md")]
+
+mod bricks;
+mod field;
+mod node;
+#[cfg(test)]
+mod tests;
+
+pub use crate::sdf::UNSET;
+pub use bricks::DocumentedLayout;
+pub use field::{CompatibilityError, CompatibilityField};
+pub use node::DESC;

@@ -1,0 +1,105 @@
+//! The node `documented_sdf`.
+
+use super::{CompatibilityField, DocumentedLayout};
+use crate::follow::{FOLLOW, Follow};
+use crate::{
+    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, PortDesc, PortType,
+    UpdateContext,
+};
+use sinew_geom::Topology;
+use std::any::Any;
+use std::sync::Arc;
+
+/// The node `documented_sdf`.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "documented_sdf",
+    kind: NodeKind::Field,
+    summary: "The distance field of TressFX 4.1, holes and all, for assets that were tuned with it.",
+    page: include_str!("README.md"),
+    rows: &[68, 70, 71, 72],
+    inputs: &[
+        PortDesc::input(
+            "mesh",
+            PortType::Mesh,
+            "The mesh, skinned or not: triangles that wind outward.",
+        ),
+        PortDesc::optional(
+            "pose",
+            PortType::Pose,
+            "Pose of the rig that has the joint of `follow`.",
+        ),
+    ],
+    outputs: &[PortDesc::output(
+        "field",
+        PortType::Field,
+        "The field: distances, positive outside, 1e10 where there is none.",
+    )],
+    parameters: &[
+        ParameterDesc::int(
+            "cells",
+            50,
+            1,
+            4096,
+            "Cells along x of the cube around the bounding sphere of the mesh at rest; the grid has 0.8 times as many more on each side.",
+        ),
+        FOLLOW,
+    ],
+    bind: bind_node,
+    restore: None,
+};
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let follow = Follow::bind(context)?;
+    if mesh.topology.triangles().is_empty() {
+        return Err(NodeError::Input {
+            port: "mesh",
+            message: "the mesh has no triangles, distances need some".into(),
+        });
+    }
+    let cells = u32::try_from(context.parameters.int("cells")).unwrap_or(1);
+    let field = CompatibilityField::new(&mesh.positions, cells);
+    let field = field.map_err(|source| NodeError::Bind(Box::new(source)))?;
+    Ok(Box::new(DocumentedSdf {
+        layout: DocumentedLayout::new(&field),
+        topology: mesh.topology.clone(),
+        follow,
+        field,
+    }))
+}
+
+#[derive(Debug)]
+struct DocumentedSdf {
+    /// In the bind pose, without distances.
+    field: CompatibilityField,
+    layout: DocumentedLayout,
+    topology: Arc<Topology>,
+    follow: Follow,
+}
+
+impl BoundNode for DocumentedSdf {
+    fn setup_bytes(&self) -> usize {
+        size_of_val(self.field.values.as_slice())
+    }
+    fn output_len(&self, _port: &str) -> usize {
+        self.layout.words()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(self.field.clone())
+    }
+    fn scratch_bytes(&self) -> usize {
+        size_of_val(self.field.values.as_slice())
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let center = self.follow.point(&context.inputs, self.field.center());
+        let (Some(field), Some(words)) = (
+            context.scratch.downcast_mut::<CompatibilityField>(),
+            context.outputs.field("field"),
+        ) else {
+            return;
+        };
+        field.move_to(center);
+        field.build(&self.topology, context.inputs.mesh("mesh").positions);
+        self.layout.write(field, words);
+    }
+}
