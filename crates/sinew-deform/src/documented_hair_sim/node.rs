@@ -152,7 +152,10 @@ struct DocumentedHair {
 struct Scratch {
     state: DocumentedState,
     transforms: Vec<PackedAffine>,
+    /// What the last step wrote, for frames that come without time.
+    positions: Vec<[f32; 3]>,
     tangents: Vec<[f32; 3]>,
+    has_stepped: bool,
 }
 
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
@@ -174,12 +177,14 @@ impl BoundNode for DocumentedHair {
         Box::new(Scratch {
             state: DocumentedState::new(&self.bind),
             transforms: vec![PackedAffine::default(); self.bind.strands().len()],
+            positions: vec![[0.0; 3]; self.bind.vertex_count()],
             tangents: vec![[0.0; 3]; self.bind.vertex_count()],
+            has_stepped: false,
         })
     }
     fn scratch_bytes(&self) -> usize {
         let strands = self.bind.strands().len() * size_of::<PackedAffine>();
-        48 * self.bind.guide_vertex_count() + strands + 12 * self.bind.vertex_count()
+        48 * self.bind.guide_vertex_count() + strands + 24 * self.bind.vertex_count()
     }
     fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
         let scratch = scratch.downcast_ref::<Scratch>();
@@ -189,6 +194,7 @@ impl BoundNode for DocumentedHair {
         let Some(scratch) = scratch.downcast_mut::<Scratch>() else {
             return Err(NodeError::Restore("no room for it".to_owned()));
         };
+        scratch.has_stepped = false;
         let restored = scratch.state.restore(bytes);
         restored.map_err(|e| NodeError::Restore(e.to_string()))
     }
@@ -206,6 +212,13 @@ impl BoundNode for DocumentedHair {
             .write_transforms(pose, Blend::Sum, &mut scratch.transforms);
         if context.is_first {
             scratch.state.restart();
+            scratch.has_stepped = false;
+        }
+        // The documented step goes on by a frame whatever the time; the same moment shown again is no further frame.
+        if scratch.has_stepped && context.dt_secs <= 0.0 {
+            positions.copy_from_slice(&scratch.positions);
+            write_tangents(&scratch.tangents, out.tangents);
+            return;
         }
         let fields = fields(&context.inputs, FIRST_COLLIDER);
         // Solids are taken where they are: how they came there is not looked at.
@@ -224,15 +237,21 @@ impl BoundNode for DocumentedHair {
             colliders: &colliders,
             margins_cells: &margins,
             state: &mut scratch.state,
-            positions,
+            positions: &mut *positions,
             tangents: wants_tangents.then_some(&mut scratch.tangents),
             par: context.par,
         }
         .run();
         // All lengths are those of setup.
         debug_assert_eq!(ran, Ok(()));
-        for (out, [x, y, z]) in out.tangents.into_iter().flatten().zip(&scratch.tangents) {
-            *out = [*x, *y, *z, 1.0];
-        }
+        scratch.positions.copy_from_slice(positions);
+        scratch.has_stepped = true;
+        write_tangents(&scratch.tangents, out.tangents);
+    }
+}
+
+fn write_tangents(tangents: &[[f32; 3]], out: Option<&mut [[f32; 4]]>) {
+    for (out, [x, y, z]) in out.into_iter().flatten().zip(tangents) {
+        *out = [*x, *y, *z, 1.0];
     }
 }

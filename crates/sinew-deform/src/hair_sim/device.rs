@@ -164,10 +164,6 @@ impl Sorted {
             vertices,
         }
     }
-    /// Whether all planes are equally wide.
-    fn are_even(&self) -> bool {
-        self.vertices == self.planes.len() * self.strands.len()
-    }
 }
 
 fn whole(n: usize) -> u32 {
@@ -292,13 +288,7 @@ fn settings_of(
         ("RELAXING_STEPS", RELAXING_STEPS),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
-    let flags = [
-        ("GUIDES_ARE_EVEN", guides.are_even()),
-        ("FOLLOWERS_ARE_EVEN", followers.are_even()),
-    ];
-    let flag = |(name, is_set)| (name, DeviceSetting::Bool(is_set));
-    let settings = settings.into_iter().map(setting);
-    settings.chain(flags.map(flag)).collect()
+    settings.into_iter().map(setting).collect()
 }
 
 /// Functions that reach the words of the linked fields, by their place among them, and their margins and frictions.

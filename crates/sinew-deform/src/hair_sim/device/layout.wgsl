@@ -2,8 +2,6 @@
 // a plane are neighbours in memory. `guides` holds where planes begin, then for each guide root and strand, then count, influences.
 
 fn plane(k: u32) -> u32 {
-  // Without a look-up where all are equally long, as they are in most files: nearly every access would wait for it.
-  if GUIDES_ARE_EVEN { return k * GUIDES; }
   return read_guides(k).x;
 }
 

@@ -20,6 +20,5 @@ fn follower_strand(follower: u32) -> u32 {
 }
 
 fn follower_plane(k: u32) -> u32 {
-  if FOLLOWERS_ARE_EVEN { return k * FOLLOWERS; }
   return read_outlet(VERTICES + STRANDS + FOLLOWERS + k).x;
 }
