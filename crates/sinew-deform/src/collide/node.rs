@@ -2,13 +2,14 @@
 
 use super::ports::{
     Contacts, FRICTIONS, Fields, MARGINS, PORTS, Placements, contacts, fields, linked,
+    strands_output,
 };
 use super::response::CHOICES;
 use super::{CollideJob, CollideScratch, CollideSettings, GradientMode};
 use crate::hair_sim::write_tangents;
 use crate::{
-    AttributeEffect, BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters,
+    PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::{Strands, Topology};
 use std::any::Any;
@@ -35,20 +36,9 @@ pub static DESC: NodeDesc = NodeDesc {
     page: include_str!("README.md"),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94],
     inputs: &INPUTS,
-    outputs: &[PortDesc {
-        effect: Some(MeshEffect {
-            from: "strands",
-            positions: AttributeEffect::Recompute,
-            normals: AttributeEffect::Keep,
-            tangents: AttributeEffect::Recompute,
-            colors: AttributeEffect::Keep,
-        }),
-        ..PortDesc::output(
-            "strands",
-            PortType::Mesh,
-            "The strands outside of the solids, with tangents from root to tip.",
-        )
-    }],
+    outputs: &[strands_output(
+        "The strands outside of the solids, with tangents from root to tip.",
+    )],
     parameters: &[
         MARGINS,
         FRICTIONS,

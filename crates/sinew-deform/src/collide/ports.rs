@@ -4,7 +4,10 @@ use super::field::FieldCollider;
 use super::motion::Rigid;
 use super::placed::{Collider, Contact};
 use crate::sdf::FieldWords;
-use crate::{BindContext, InputValue, Inputs, NodeError, ParameterDesc, PortDesc, PortType};
+use crate::{
+    AttributeEffect, BindContext, InputValue, Inputs, MeshEffect, NodeError, ParameterDesc,
+    PortDesc, PortType,
+};
 use arrayvec::ArrayVec;
 use sinew_geom::Quat;
 
@@ -34,6 +37,20 @@ const fn port(name: &'static str) -> PortDesc {
         PortType::Field,
         "One more field, as an item of the list `colliders`.",
     )
+}
+
+/// The strands that come out: moved, with tangents made anew.
+pub(crate) const fn strands_output(doc: &'static str) -> PortDesc {
+    PortDesc {
+        effect: Some(MeshEffect {
+            from: "strands",
+            positions: AttributeEffect::Recompute,
+            normals: AttributeEffect::Keep,
+            tangents: AttributeEffect::Recompute,
+            colors: AttributeEffect::Keep,
+        }),
+        ..PortDesc::output("strands", PortType::Mesh, doc)
+    }
 }
 
 /// Distance that is kept from each collider.

@@ -1,11 +1,8 @@
 //! What nodes that simulate strands share: their ports, the strands they bind, and what roots follow.
 
 use super::HairBind;
-use crate::collide::ports::PORTS;
-use crate::{
-    AttributeEffect, BindContext, MeshEffect, MeshReads, NodeError, ParameterDesc, PortDesc,
-    PortType, closest,
-};
+use crate::collide::ports::{PORTS, strands_output};
+use crate::{BindContext, MeshReads, NodeError, ParameterDesc, PortDesc, PortType, closest};
 use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose};
 
 /// Ports before those of colliders.
@@ -29,20 +26,9 @@ pub(crate) const INPUTS: [PortDesc; 10] = {
 };
 
 /// The strands that come out.
-pub(crate) const OUTPUTS: [PortDesc; 1] = [PortDesc {
-    effect: Some(MeshEffect {
-        from: "strands",
-        positions: AttributeEffect::Recompute,
-        normals: AttributeEffect::Keep,
-        tangents: AttributeEffect::Recompute,
-        colors: AttributeEffect::Keep,
-    }),
-    ..PortDesc::output(
-        "strands",
-        PortType::Mesh,
-        "The strands, with tangents from root to tip.",
-    )
-}];
+pub(crate) const OUTPUTS: [PortDesc; 1] = [strands_output(
+    "The strands, with tangents from root to tip.",
+)];
 
 /// The joint that [`Roots`] follow in place of weights.
 pub(crate) const JOINT: ParameterDesc = ParameterDesc::text(
