@@ -1,6 +1,5 @@
 //! One strand against placed solids, vertex after vertex from the root.
 
-use super::MAX_COLLIDERS;
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
 
@@ -24,6 +23,8 @@ pub(crate) struct ContactVertex<R: Real> {
     pub(crate) freed: Vec3<R>,
     /// No less far from the solid at hand.
     pub(crate) distance: R,
+    /// While the strand settles: nothing is left to do here.
+    pub(crate) is_settled: bool,
 }
 
 /// A contact between two vertices.
@@ -52,6 +53,7 @@ impl<R: Real> Default for ContactVertex<R> {
             },
             freed: Vec3::zeros(),
             distance: R::zero(),
+            is_settled: false,
         }
     }
 }
@@ -62,6 +64,26 @@ impl<R: Real> ContactVertex<R> {
         self.normal = Vec3::zeros();
         self.segment.normal = Vec3::zeros();
         self.freed = Vec3::zeros();
+    }
+    /// Notes that a solid turned the segment that leads here, at `point`; of contacts between its ends the first one counts.
+    pub(super) fn note_contact(
+        &mut self,
+        solid: &Placed<'_, R>,
+        normal: Vec3<R>,
+        point: Vec3<R>,
+        share: R,
+    ) {
+        let carried = point - solid.at.carry.inverse_point(point);
+        if share >= R::one() {
+            self.normal = normal;
+            self.carried = carried;
+        } else if self.segment.normal == Vec3::zeros() {
+            self.segment = SegmentContact {
+                normal,
+                carried,
+                share,
+            };
+        }
     }
 }
 
@@ -86,8 +108,6 @@ impl<R: Real> Touching<R> for ContactVertex<R> {
 const PUSHES: usize = 4;
 /// Steps along a path, at most.
 const SWEEP_STEPS: usize = 48;
-/// Rotations of one segment, at most.
-const ROTATIONS: usize = 12;
 /// Samples of one segment, at most: details may be as small as nothing.
 const SAMPLES: f64 = 1024.0;
 
@@ -126,7 +146,7 @@ fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
             let inside = clearance < solid.at.margin - solid.at.tolerance;
             let fast = moved > solid.at.spacing && clearance <= reach;
             if (inside || fast) && !held {
-                clearance = resolve(solid, v, moved);
+                clearance = resolve(solid, v, moved, clearance);
                 before = v.x;
             }
         }
@@ -134,12 +154,12 @@ fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
     }
 }
 
-/// Moves one vertex out; returns its distance afterwards.
-fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R) -> R {
+/// Moves one vertex out, whose distance is known; returns its distance afterwards.
+fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R, at_end: R) -> R {
     let mut push = R::zero();
     let mut normal = Vec3::zeros();
     if moved > solid.at.spacing
-        && let Some((at, n)) = first_hit(solid, v)
+        && let Some((at, n)) = first_hit(solid, v, at_end)
     {
         let left = v.x - at;
         let inward = -left.dot(&n);
@@ -199,24 +219,29 @@ fn rubbed<R: Real>(relative: Vec3<R>, normal: Vec3<R>, most: R) -> Vec3<R> {
 
 /// Where the vertex meets the moving solid, carried on to the end of the step, and the normal there. Goes along the path in
 /// steps as long as the distance (conservative advancement); `None` where it meets nothing or begins inside.
-fn first_hit<R: Real>(solid: &Placed<'_, R>, v: &ContactVertex<R>) -> Option<(Vec3<R>, Vec3<R>)> {
-    let way = v.x - v.start;
-    let (from, to) = (solid.at.motion.from(), solid.at.motion.to());
-    let reach = (v.start - from.translation)
-        .norm()
-        .max((v.x - to.translation).norm());
-    let speed = way.norm() + solid.sweep(reach);
-    // Along a surface the distance stays small: no step is shorter than half the spacing of samples.
-    let least = (solid.at.spacing * R::from_double(0.5) / speed).max(R::from_double(1e-3));
+fn first_hit<R: Real>(
+    solid: &Placed<'_, R>,
+    v: &ContactVertex<R>,
+    at_end: R,
+) -> Option<(Vec3<R>, Vec3<R>)> {
+    let path = solid.path(v.start, v.x);
+    let speed = path.fastest();
+    // Along a surface the distance stays small: no step is shorter than the spacing of samples.
+    let least = (solid.at.spacing / speed).max(R::from_double(1e-3));
     let mut t = R::zero();
     for step in 0..SWEEP_STEPS {
-        let (d, local) = solid.distance_during(v.start + way * t, t);
-        let gap = d - solid.at.margin;
-        if step == 0 && gap < -solid.at.tolerance {
+        let local = path.at(t);
+        let distance = solid.distance_at(local);
+        // Both ends are so far away that nothing between them can touch.
+        if step == 0 && distance + at_end - speed >= solid.at.margin + solid.at.margin {
             return None;
         }
+        let gap = distance - solid.at.margin;
         if gap < -solid.at.tolerance {
-            let at = to.point(local);
+            if step == 0 {
+                return None;
+            }
+            let at = solid.at.motion.to().point(local);
             let (d, n) = solid.surface(at, Vec3::y());
             return Some((at + n * (solid.at.margin - d), n));
         }
@@ -279,18 +304,15 @@ fn move_by<R: Real>(v: &mut ContactVertex<R>, shift: Vec3<R>, most: R) {
 }
 
 /// A place of a segment that is too deep.
-struct Hit<R: Real> {
-    share: R,
-    normal: Vec3<R>,
-    depth: R,
+pub(super) struct Hit<R: Real> {
+    pub(super) share: R,
+    pub(super) normal: Vec3<R>,
+    pub(super) depth: R,
 }
-
-/// That, and the solid.
-type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
 
 /// The deepest sample between two vertices with these (least) distances. Walks by what the distance allows, but no
 /// less than the spacing of samples.
-fn deepest<R: Real>(
+pub(super) fn deepest<R: Real>(
     solid: &Placed<'_, R>,
     a: Vec3<R>,
     b: Vec3<R>,
@@ -332,143 +354,8 @@ fn deepest<R: Real>(
     })
 }
 
-/// Makes every segment as long as it should be, from the root to the tip, and turns those that are in a solid about
-/// their root's side until they are out. Whatever remains is the solids'; lengths are exact.
-pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
-    solids: &Solids<'_, R>,
-    strand: &mut [T],
-    exempt: usize,
-) {
-    let mut direction = Vec3::y();
-    // One bound for all solids: how far the nearest surface is beyond its margin.
-    let mut clearance = -R::one();
-    let mut at_pivot = Measured::new();
-    for i in 1..strand.len() {
-        let pivot = strand[i - 1].touch().x;
-        let v = strand[i].touch_mut();
-        direction = unit_or(v.x - pivot, direction);
-        if v.inverse_mass <= R::zero() {
-            clearance = -R::one();
-            at_pivot = Measured::new();
-            continue;
-        }
-        clearance -= v.length;
-        if clearance < R::zero() && i >= exempt && !solids.is_empty() {
-            clearance = turn_out(solids, v, pivot, &mut direction, &mut at_pivot);
-        } else {
-            at_pivot = Measured::new();
-        }
-        v.x = pivot + direction * v.length;
-    }
-}
-
-/// Distances of one point from the first solids, as far as they were asked for: the end of a segment is where the next one begins.
-struct Measured<R: Real>([Option<R>; MAX_COLLIDERS]);
-
-impl<R: Real> Measured<R> {
-    fn new() -> Self {
-        Self([None; MAX_COLLIDERS])
-    }
-    fn note(&mut self, contact: usize, distance: R) {
-        if let Some(known) = self.0.get_mut(contact) {
-            *known = Some(distance);
-        }
-    }
-    fn get_or(&mut self, contact: usize, measure: impl FnOnce() -> R) -> R {
-        if let Some(Some(known)) = self.0.get(contact) {
-            return *known;
-        }
-        let distance = measure();
-        self.note(contact, distance);
-        distance
-    }
-}
-
-/// Turns one segment; returns by how much its end is free, and what is known about it in place of the pivot.
-fn turn_out<R: Real>(
-    solids: &Solids<'_, R>,
-    v: &mut ContactVertex<R>,
-    pivot: Vec3<R>,
-    direction: &mut Vec3<R>,
-    at_pivot: &mut Measured<R>,
-) -> R {
-    let mut free = R::zero();
-    let mut at_end = Measured::new();
-    for _ in 0..ROTATIONS {
-        let (worst, clearance) = worst_of(solids, v, pivot, *direction, [at_pivot, &mut at_end]);
-        free = clearance;
-        let Some((hit, solid)) = worst else { break };
-        let sideways = hit.normal - *direction * direction.dot(&hit.normal);
-        let slope = sideways.norm();
-        let arm = hit.share * v.length;
-        let (toward, angle) = if slope < R::from_double(0.05) {
-            (across(*direction), R::from_double(0.3))
-        } else {
-            let angle = hit.depth / (arm * slope).max(R::from_double(1e-9));
-            (sideways / slope, angle.min(R::from_double(0.6)))
-        };
-        *direction = *direction * angle.cos() + toward * angle.sin();
-        let carried = |x: Vec3<R>| x - solid.at.carry.inverse_point(x);
-        if hit.share >= R::one() {
-            v.normal = hit.normal;
-            v.carried = carried(pivot + *direction * v.length);
-        } else if v.segment.normal == Vec3::zeros() {
-            v.segment = SegmentContact {
-                normal: hit.normal,
-                carried: carried(pivot + *direction * arm),
-                share: hit.share,
-            };
-        }
-        at_end = Measured::new();
-    }
-    *direction = unit_or(*direction, Vec3::y());
-    *at_pivot = at_end;
-    free
-}
-
-/// The deepest contact of a segment with any solid, and the least distance of its end beyond the margins.
-fn worst_of<'s, R: Real>(
-    solids: &Solids<'s, R>,
-    v: &ContactVertex<R>,
-    pivot: Vec3<R>,
-    direction: Vec3<R>,
-    [at_pivot, at_end]: [&mut Measured<R>; 2],
-) -> (Option<HitOn<'s, R>>, R) {
-    let end = pivot + direction * v.length;
-    let mut worst: Option<HitOn<'_, R>> = None;
-    let mut clearance = R::from_double(1e9);
-    for (contact, solid) in solids.indexed() {
-        let distance = solid.distance(end);
-        at_end.note(contact, distance);
-        let gap = distance - solid.at.margin;
-        clearance = clearance.min(gap);
-        if gap >= v.length {
-            continue;
-        }
-        let hit = if gap < -solid.at.tolerance {
-            let (_, normal) = solid.surface(end, across(direction));
-            Some(Hit {
-                share: R::one(),
-                normal,
-                depth: -gap,
-            })
-        } else if solid.at.spacing < v.length {
-            let from = at_pivot.get_or(contact, || solid.distance(pivot));
-            deepest(&solid, pivot, end, from, distance)
-        } else {
-            None
-        };
-        if let Some(hit) = hit
-            && worst.as_ref().is_none_or(|(w, _)| w.depth < hit.depth)
-        {
-            worst = Some((hit, solid));
-        }
-    }
-    (worst, clearance)
-}
-
 /// Any unit vector across a unit vector.
-fn across<R: Real>(v: Vec3<R>) -> Vec3<R> {
+pub(super) fn across<R: Real>(v: Vec3<R>) -> Vec3<R> {
     let other = if v.x.abs() < R::from_double(0.7) {
         Vec3::x()
     } else {

@@ -3,14 +3,10 @@
 // Needs `motion.wgsl`, `field.wgsl`, `placement_word(at)`, `placement_of(collider)`, the constant COLLIDERS, and of the strand `point`,
 // `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `length_of`, `touch`, `press`, `is_pressed`.
 
-// Arrays hold something.
-const MEASURED = max(COLLIDERS, 1u);
 // Steps out of a solid, at most.
 const PUSHES = 4u;
 // Steps along a path, at most.
 const SWEEP_STEPS = 48u;
-// Rotations of one segment, at most.
-const ROTATIONS = 12u;
 // Strands are taken for longer than they are by this factor: lengths come with roundings.
 const LONGER = 1.01;
 // Samples of one segment, at most.
@@ -111,7 +107,12 @@ fn local_point(x: vec3f) -> vec3f {
 // Gradient in the scene, of any length, and distance last.
 fn sampled(x: vec3f) -> vec4f {
   let found = field_sample(solid.field, local_point(x));
-  return vec4f(solid.x * found.x + solid.y * found.y + solid.z * found.z, found.w);
+  return vec4f(in_scene(found.xyz), found.w);
+}
+
+// A vector of the solid's frame.
+fn in_scene(v: vec3f) -> vec3f {
+  return solid.x * v.x + solid.y * v.y + solid.z * v.z;
 }
 
 fn across(v: vec3f) -> vec3f {
@@ -146,12 +147,13 @@ fn push_vertices(count: u32, exempt: u32) -> bool {
     let moved = length(x - point_of(solid.carry, start_of(i)));
     let reach = solid.margin + moved * 2.0;
     if clearance <= reach {
-      clearance = sampled(x).w;
+      let found = sampled(x);
+      clearance = found.w;
       let held = i < exempt || inverse_mass_of(i) <= 0.0;
       let inside = clearance < solid.margin - solid.tolerance;
       let fast = moved > solid.spacing && clearance <= reach;
       if (inside || fast) && !held {
-        clearance = resolve(i, moved);
+        clearance = resolve(i, moved, found);
         x = point(i);
         before = x;
         near = true;
@@ -165,13 +167,15 @@ fn push_vertices(count: u32, exempt: u32) -> bool {
   return near;
 }
 
-// Moves one vertex out; returns its distance afterwards.
-fn resolve(i: u32, moved: f32) -> f32 {
+// Moves one vertex out, given what was sampled there; returns its distance afterwards.
+fn resolve(i: u32, moved: f32, first: vec4f) -> f32 {
   var push = 0.0;
   var normal = vec3f(0.0);
   var x = point(i);
+  var found = first;
+  var is_known = true;
   if moved > solid.spacing {
-    let hit = first_hit(i);
+    let hit = first_hit(start_of(i), x, first.w);
     if hit.found {
       let left = x - hit_point;
       let inward = -dot(left, hit.normal);
@@ -179,13 +183,15 @@ fn resolve(i: u32, moved: f32) -> f32 {
         x = hit_point + left + hit.normal * inward;
         push += inward;
         normal = hit.normal;
+        is_known = false;
       }
     }
   }
   let toward_start = unit_or(point_of(solid.carry, start_of(i)) - x, vec3f(0.0, 1.0, 0.0));
   var gap = 0.0;
   for (var turn = 0u; turn < PUSHES; turn++) {
-    let found = sampled(x);
+    if !is_known { found = sampled(x); }
+    is_known = false;
     let outwards = unit_or(found.xyz, toward_start);
     gap = found.w;
     let lack = solid.margin - gap;
@@ -222,35 +228,39 @@ fn rubbed(relative: vec3f, normal: vec3f, most: f32) -> vec3f {
 // Of `first_hit`.
 var<private> hit_point: vec3f;
 
-// Where the vertex meets the moving solid, carried on to the end of the step, and the normal there.
-fn first_hit(i: u32) -> Hit {
+// Where a vertex meets the moving solid, carried on to the end of the step, and the normal there. In the solid's frame its way is taken
+// for a parabola.
+fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> Hit {
   let none = Hit(false, 0.0, vec3f(0.0), 0.0);
-  let start = start_of(i);
-  let x = point(i);
-  let way = x - start;
-  let first = Rigid(placement_floats(solid.at + 9u), placement_floats(solid.at + 10u).xyz);
-  let last = Rigid(placement_floats(solid.at + 11u), solid.origin);
-  let motion = motion_between(first, last);
-  let reach = max(length(start - first.translation), length(x - last.translation));
-  // A half circle is longer than its chord by half of pi.
-  let sweep = length(last.translation - first.translation) * 1.5707964 + motion.angle * reach;
-  let speed = length(way) + sweep;
-  let least = max(solid.spacing * 0.5 / speed, 1e-3);
+  let begins = point_before(placement_rigid(9u), start);
+  let middle = point_before(placement_rigid(12u), (start + x) * 0.5);
+  let ends = local_point(x);
+  let leaves = (middle - begins) * 4.0 - (ends - begins);
+  let bends = (begins + ends - middle * 2.0) * 2.0;
+  let speed = max(length(leaves), length(leaves + bends * 2.0));
+  let least = max(solid.spacing / speed, 1e-3);
   var t = 0.0;
   for (var step = 0u; step < SWEEP_STEPS; step++) {
-    let local = point_before(motion_at(motion, t), start + way * t);
+    let local = begins + (leaves + bends * t) * t;
     let found = field_sample(solid.field, local);
     let gap = found.w - solid.margin;
     if gap < -solid.tolerance {
       if step == 0u { return none; }
-      let normal = unit_or(turned(last.rotation, found.xyz), vec3f(0.0, 1.0, 0.0));
-      hit_point = point_of(last, local) - normal * gap;
+      let normal = unit_or(in_scene(found.xyz), vec3f(0.0, 1.0, 0.0));
+      hit_point = in_scene(local) + solid.origin - normal * gap;
       return Hit(true, 0.0, normal, 0.0);
     }
+    // Both ends are so far away that nothing between them can touch.
+    if step == 0u && found.w + at_end - speed >= 2.0 * solid.margin { return none; }
     t += max(gap / speed, least);
     if t >= 1.0 { break; }
   }
   return none;
+}
+
+// A placement of the solid at hand: rotation, then translation.
+fn placement_rigid(part: u32) -> Rigid {
+  return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
 }
 
 fn push_segments(count: u32, exempt: u32) {
@@ -321,117 +331,4 @@ fn deepest(a: vec3f, b: vec3f, ends: vec2f) -> Hit {
   }
   if hit.found { hit.normal = unit_or(gradient, across(unit_or(b - a, vec3f(0.0, 1.0, 0.0)))); }
   return hit;
-}
-
-var<private> settled_direction: vec3f;
-// How far the nearest surface is beyond its margin: one bound for all solids.
-var<private> settled_clearance: f32;
-// Distances of both ends of the segment from solids, and which of them were asked for: its end is where the next one begins.
-var<private> at_pivot: array<f32, MEASURED>;
-var<private> pivot_measured: u32;
-var<private> at_end: array<f32, MEASURED>;
-
-fn begin_settling() {
-  settled_direction = vec3f(0.0, 1.0, 0.0);
-  settled_clearance = -1.0;
-  pivot_measured = 0u;
-}
-
-// Where vertex `i` goes so that its segment is as long as it should be and out of solids, with the vertex before at `pivot`.
-fn settled(i: u32, pivot: vec3f, exempt: u32) -> vec3f {
-  let x = point(i);
-  settled_direction = unit_or(x - pivot, settled_direction);
-  if inverse_mass_of(i) <= 0.0 {
-    settled_clearance = -1.0;
-    pivot_measured = 0u;
-    return x;
-  }
-  let extent = length_of(i);
-  settled_clearance -= extent;
-  if settled_clearance < 0.0 && i >= exempt && COLLIDERS > 0u {
-    turn_out(i, pivot, extent);
-  } else {
-    pivot_measured = 0u;
-  }
-  return pivot + settled_direction * extent;
-}
-
-fn turn_out(i: u32, pivot: vec3f, extent: f32) {
-  var direction = settled_direction;
-  var end_measured = 0u;
-  for (var turn = 0u; turn < ROTATIONS; turn++) {
-    let hit = worst_of(extent, pivot, direction);
-    if !hit.found {
-      end_measured = ~out_of_reach;
-      break;
-    }
-    let sideways = hit.normal - direction * dot(direction, hit.normal);
-    let slope = length(sideways);
-    let arm = hit.share * extent;
-    var toward = across(direction);
-    var angle = 0.3;
-    if slope >= 0.05 {
-      toward = sideways / slope;
-      angle = min(hit.depth / max(arm * slope, 1e-9), 0.6);
-    }
-    direction = direction * cos(angle) + toward * sin(angle);
-    use_solid(worst_collider);
-    if hit.share >= 1.0 {
-      let end = pivot + direction * extent;
-      touch(i, hit.normal, end - point_before(solid.carry, end));
-    } else if !is_pressed(i) {
-      let place = pivot + direction * arm;
-      press(i, hit.normal, place - point_before(solid.carry, place), hit.share);
-    }
-  }
-  settled_direction = unit_or(direction, vec3f(0.0, 1.0, 0.0));
-  pivot_measured = end_measured;
-  at_pivot = at_end;
-}
-
-// Of `worst_of`.
-var<private> worst_collider: u32;
-
-// The deepest contact of a segment with any solid; the clearance becomes the least distance of its end beyond the margins.
-fn worst_of(extent: f32, pivot: vec3f, direction: vec3f) -> Hit {
-  let end = pivot + direction * extent;
-  var worst = Hit(false, 0.0, vec3f(0.0), 0.0);
-  settled_clearance = 1e9;
-  for (var c = 0u; c < COLLIDERS; c++) {
-    if is_in_reach(c) {
-      use_solid(c);
-      var hit = Hit(false, 0.0, vec3f(0.0), 0.0);
-      var pivot_gap = 0.0;
-      var found = vec4f(0.0);
-      var needs_samples = false;
-      // In a loop, so that there is one copy of the look-up: the end, and where segments are sampled the pivot.
-      for (var k = 0u; k < 2u; k++) {
-        let sample = sampled(select(end, pivot, k == 1u));
-        if k == 1u {
-          pivot_gap = sample.w;
-          at_pivot[c] = pivot_gap;
-          pivot_measured |= 1u << c;
-          break;
-        }
-        found = sample;
-        at_end[c] = found.w;
-        let beyond = found.w - solid.margin;
-        needs_samples = beyond < extent && beyond >= -solid.tolerance && solid.spacing < extent;
-        pivot_gap = at_pivot[c];
-        if !needs_samples || (pivot_measured & (1u << c)) != 0u { break; }
-      }
-      let gap = found.w - solid.margin;
-      settled_clearance = min(settled_clearance, gap);
-      if gap < -solid.tolerance {
-        hit = Hit(true, 1.0, unit_or(found.xyz, across(direction)), -gap);
-      } else if needs_samples {
-        hit = deepest(pivot, end, vec2f(pivot_gap, found.w));
-      }
-      if hit.found && (!worst.found || worst.depth < hit.depth) {
-        worst = hit;
-        worst_collider = c;
-      }
-    }
-  }
-  return worst;
 }

@@ -1,8 +1,9 @@
 //! Collision alone, for strands that something else moves.
 
 use super::chunks::{PerChunk, PerStrand};
-use super::contact::{ContactVertex, push_out, settle_lengths};
+use super::contact::{ContactVertex, push_out};
 use super::placed::{Collider, Contact, Placement, Solids};
+use super::settle::settle_lengths;
 use crate::{Par, for_each_chunk};
 use sinew_geom::{Real, Strands};
 

@@ -10,6 +10,7 @@ mod node;
 mod placed;
 pub(crate) mod ports;
 mod response;
+mod settle;
 mod shape;
 #[cfg(test)]
 pub(crate) mod test_shapes;
@@ -17,7 +18,7 @@ pub(crate) mod test_shapes;
 mod tests;
 
 pub(crate) use chunks::{PerChunk, PerStrand};
-pub(crate) use contact::{ContactVertex, Touching, push_out, settle_lengths};
+pub(crate) use contact::{ContactVertex, Touching, push_out};
 pub use field::FieldCollider;
 pub(crate) use job::{CHUNK, collide_strand};
 pub use job::{CollideJob, CollideScratch, CollideSettings};
@@ -29,4 +30,5 @@ pub(crate) use placed::{Placement, Solids, unit_or};
 pub use ports::MAX_COLLIDERS;
 pub(crate) use response::CHOICES as GRADIENTS;
 pub use response::{GradientMode, documented_gradient, documented_response};
+pub(crate) use settle::settle_lengths;
 pub use shape::{Capsule, Distance, Plane};

@@ -2,7 +2,7 @@
 // Needs `field.wgsl`, `motion.wgsl`, `field_words(collider)`, `contact_of(collider)` and `write_placement(at, v)`.
 
 // Vectors of one placement.
-const PLACEMENT = 12u;
+const PLACEMENT = 14u;
 
 // Whether the words hold a field, all of it within the array.
 fn head_of(collider: u32) -> Field {
@@ -65,6 +65,7 @@ fn words_of(a: vec3f, w: f32) -> vec4u {
 fn place_field(f: Field, motion: Motion, span: vec2f, at: u32) {
   let first = normalized(motion_at(motion, span.x));
   let last = normalized(motion_at(motion, span.y));
+  let middle = normalized(motion_at(motion, (span.x + span.y) * 0.5));
   let carry = relative_to(last, first);
   var spacing = FAR;
   var tolerance = 1e-6;
@@ -89,4 +90,6 @@ fn place_field(f: Field, motion: Motion, span: vec2f, at: u32) {
   write_placement(at + 9u, bitcast<vec4u>(first.rotation));
   write_placement(at + 10u, words_of(first.translation, 0.0));
   write_placement(at + 11u, bitcast<vec4u>(last.rotation));
+  write_placement(at + 12u, bitcast<vec4u>(middle.rotation));
+  write_placement(at + 13u, words_of(middle.translation, 0.0));
 }

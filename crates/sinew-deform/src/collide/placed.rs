@@ -121,6 +121,8 @@ pub(crate) struct Placed<'a, R: Real> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement<R: Real> {
     pub(crate) motion: RigidMotion<R>,
+    /// Where it is in the middle of the step.
+    pub(crate) middle: Rigid<R>,
     /// From the scene to the solid at the end of the step: rotation, and the solid's origin in the scene.
     pub(crate) inverse: Mat3<R>,
     pub(crate) origin: Vec3<R>,
@@ -138,6 +140,7 @@ impl<R: Real> Default for Placement<R> {
     fn default() -> Self {
         Self {
             motion: RigidMotion::default(),
+            middle: Rigid::identity(),
             inverse: Mat3::identity(),
             origin: Vec3::zeros(),
             carry: Rigid::identity(),
@@ -166,8 +169,10 @@ impl<R: Real> Placement<R> {
         } else {
             TOLERANCE_OF_PLANES
         };
+        let motion = RigidMotion::between(from, to);
         Self {
-            motion: RigidMotion::between(from, to),
+            motion,
+            middle: motion.at(R::from_double(0.5)),
             inverse: to.rotation.to_rotation_matrix().into_inner().transpose(),
             origin: to.translation,
             carry: to.relative_to(&from),
@@ -204,18 +209,43 @@ impl<R: Real> Placed<'_, R> {
         (R::from_single(d), normal)
     }
 
-    /// Distance of a point at the share `t` of the step, and the point in the solid's frame.
-    pub(crate) fn distance_during(&self, x: Vec3<R>, t: R) -> (R, Vec3<R>) {
-        let local = self.at.motion.at(t).inverse_point(x);
-        (R::from_single(self.shape.distance(R::array3(local))), local)
+    /// Signed distance of a point of the solid's frame.
+    pub(crate) fn distance_at(&self, local: Vec3<R>) -> R {
+        R::from_single(self.shape.distance(R::array3(local)))
     }
 
-    /// No point as far as `reach` from the solid's origin moves more than this during the step, as the solid sees it.
-    pub(crate) fn sweep(&self, reach: R) -> R {
-        let (from, to) = (self.at.motion.from(), self.at.motion.to());
-        // A half circle is longer than its chord by half of pi.
-        let chord = (to.translation - from.translation).norm() * R::frac_pi_2();
-        chord + self.at.motion.angle() * reach
+    /// The way of a point through the solid's frame, while both move.
+    pub(crate) fn path(&self, start: Vec3<R>, end: Vec3<R>) -> Path<R> {
+        let begins = self.at.motion.from().inverse_point(start);
+        let halfway = (start + end) * R::from_double(0.5);
+        let middle = self.at.middle.inverse_point(halfway);
+        let ends = self.at.inverse * (end - self.at.origin);
+        let two = R::from_double(2.0);
+        Path {
+            begins,
+            leaves: (middle - begins) * (two + two) - (ends - begins),
+            bends: (begins + ends - middle * two) * two,
+        }
+    }
+}
+
+/// A parabola through where a point is at the beginning, in the middle and at the end of a step. From the screw that it
+/// stands for it differs by the third power of the step's angle.
+pub(crate) struct Path<R: Real> {
+    begins: Vec3<R>,
+    leaves: Vec3<R>,
+    bends: Vec3<R>,
+}
+
+impl<R: Real> Path<R> {
+    /// After the share `t` of the step.
+    pub(crate) fn at(&self, t: R) -> Vec3<R> {
+        self.begins + (self.leaves + self.bends * t) * t
+    }
+    /// The highest speed on the way, in lengths a step: that at one of its ends.
+    pub(crate) fn fastest(&self) -> R {
+        let arrives = self.leaves + self.bends * R::from_double(2.0);
+        self.leaves.norm().max(arrives.norm())
     }
 }
 

@@ -13,7 +13,7 @@
 //! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `step`, `out`. Pre-rolls and longer frames are
 //! several runs, so that no dispatch takes long.
 //!
-//! Guides are sorted by their number of vertices, and arrays hold all first vertices, then all second ones: what neighbouring
+//! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones: what neighbouring
 //! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
 //! the invocation, 144 bytes a vertex, of which 48 are touched without contacts; where a longer one is among them all are worked on in
 //! an array. State: 32 bytes a guide vertex, 80 a guide. What a step reads of setup: 32 bytes a guide vertex.
@@ -43,7 +43,7 @@ const LONGEST_PRIVATE: usize = 32;
 const ROOMS: usize = 9;
 const ROOMS_OF_FOLLOWERS: usize = 2;
 /// Vectors of a collider's placement.
-const PLACEMENT: usize = 12;
+const PLACEMENT: usize = 14;
 /// Vectors of a guide's drive in the state.
 const DRIVE: usize = 5;
 /// A strand that is no follower.
@@ -104,6 +104,7 @@ const STEP: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/contact.wgsl",
+    "../collide/settle.wgsl",
     "device/layout.wgsl",
     "device/strand.wgsl",
     "device/gusts.wgsl",
@@ -122,6 +123,7 @@ const FOLLOWERS: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/contact.wgsl",
+    "../collide/settle.wgsl",
     "device/layout.wgsl",
     "device/outlet.wgsl",
     "device/follower.wgsl"
@@ -145,9 +147,15 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn new(strands: impl Iterator<Item = usize>, count: impl Fn(usize) -> usize) -> Self {
+    /// `roots` has the place of each strand's root.
+    fn new(
+        strands: impl Iterator<Item = usize>,
+        count: impl Fn(usize) -> usize,
+        roots: &[[f32; 3]],
+    ) -> Self {
         let mut strands: Vec<usize> = strands.collect();
-        strands.sort_by_key(|&s| std::cmp::Reverse(count(s)));
+        let codes = morton_codes(roots);
+        strands.sort_by_key(|&s| (std::cmp::Reverse(count(s)), codes[s]));
         let (mut planes, mut vertices) = (Vec::new(), 0);
         loop {
             let plane = planes.len();
@@ -166,16 +174,58 @@ impl Sorted {
     }
 }
 
+/// Places along a curve that fills the box of the points (Morton 1966): neighbours on it are neighbours in space, so that
+/// invocations that run together read the same parts of fields and touch the same things.
+fn morton_codes(points: &[[f32; 3]]) -> Vec<u32> {
+    const LARGEST: f32 = 1023.0;
+    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+    for point in points {
+        for k in 0..3 {
+            low[k] = low[k].min(point[k]);
+            high[k] = high[k].max(point[k]);
+        }
+    }
+    let extent = (0..3).map(|k| high[k] - low[k]).fold(1e-30, f32::max);
+    let code = |point: &[f32; 3]| {
+        let along = |k: usize| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "ten bits"
+            )]
+            let cell = ((point[k] - low[k]) / extent * LARGEST) as u32;
+            spread(cell) << k
+        };
+        along(0) | along(1) | along(2)
+    };
+    points.iter().map(code).collect()
+}
+
+/// Ten bits, two zeros before each of them.
+fn spread(bits: u32) -> u32 {
+    let mut x = bits & 0x3ff;
+    x = (x | x << 16) & 0x0300_00ff;
+    x = (x | x << 8) & 0x0300_f00f;
+    x = (x | x << 4) & 0x030c_30c3;
+    (x | x << 2) & 0x0924_9249
+}
+
 fn whole(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let bind = &hair.bind;
-    let guides = Sorted::new(0..bind.guide_count(), |g| bind.guide_range(g).len());
+    let guides = Sorted::new(
+        0..bind.guide_count(),
+        |g| bind.guide_range(g).len(),
+        &bind.roots,
+    );
     let strands = bind.strands();
+    let root_of = |&guide: &u32| bind.roots[guide as usize];
+    let roots: Vec<[f32; 3]> = bind.guide_of.iter().map(root_of).collect();
     let followers = (0..strands.len()).filter(|&s| !strands.is_guide(s));
-    let followers = Sorted::new(followers, |s| strands.range(s).len());
+    let followers = Sorted::new(followers, |s| strands.range(s).len(), &roots);
     let ports: Vec<usize> = (0..MAX_COLLIDERS)
         .filter(|i| {
             let port = super::DESC.inputs.get(FIRST_COLLIDER + i);

@@ -53,6 +53,9 @@ fn is_pressed(i: u32) -> bool {
   return false;
 }
 
+fn begin_settling(i: u32) {
+}
+
 fn placement_word(at: u32) -> vec4u {
   return read_moment(at);
 }
@@ -90,12 +93,7 @@ fn kernel(index: u32) {
     find_out_of_reach(point(0u), point(0u), reach);
     for (var turn = 0u; turn < 2u; turn++) {
       push_out(count, exempt);
-      var pivot = point(0u);
-      begin_settling();
-      for (var i = 1u; i < count; i++) {
-        pivot = settled(i, pivot, exempt);
-        set_point(i, pivot);
-      }
+      settle_lengths(count, exempt);
     }
   }
   for (var i = 0u; i < count; i++) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }

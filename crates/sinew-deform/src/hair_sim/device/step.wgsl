@@ -125,17 +125,13 @@ fn collide(iterations: u32, only_pushes: bool) -> bool {
 // The last pass from the root to the tip, and the velocities: what the pass changes is small and is no motion. Gives the sum of all numbers.
 fn finish(carry: Rigid, h: f32, speed_limit: f32, is_far: bool) -> vec3f {
   var sum = vec3f(0.0);
-  var pivot = vec3f(0.0);
   // Of the vertex before.
   var velocity_before = vec3f(0.0);
   var drift_before = vec3f(0.0);
   var weight_before = 0.0;
-  begin_settling();
+  settle_lengths(count, exempt);
   for (var i = 0u; i < count; i++) {
-    let unsettled = point(i);
-    var x = unsettled;
-    if i > 0u { x = settled(i, pivot, exempt); }
-    pivot = x;
+    let x = point(i);
     let vertex = vertex_at(i);
     let weight = select(0.0, 1.0, inverse_mass_of(i) > 0.0);
     let freed = freed_at(i);
@@ -145,7 +141,7 @@ fn finish(carry: Rigid, h: f32, speed_limit: f32, is_far: bool) -> vec3f {
     let drift = moved - (start + freed);
     var velocity = vec3f(0.0);
     if weight > 0.0 {
-      velocity = (x + limited(unsettled - x, length_of(i) * LAST_PASS) - moved) / h;
+      velocity = (x + limited(unsettled(i) - x, length_of(i) * LAST_PASS) - moved) / h;
       if is_touched(i) {
         let normal = room(3u, i).xyz;
         let relative = velocity + (drift - room(4u, i).xyz) / h;

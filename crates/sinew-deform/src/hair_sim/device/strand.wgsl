@@ -1,6 +1,6 @@
 // A guide while it is stepped, as contacts see it. What rooms hold:
 //
-// 0 place; (lb), later distance | 1 (right; 1 / diagonal), later (direction; stretch) | 2 (torque; la), later (-; ahead)
+// 0 place; (lb), later distance | 1 (right; 1 / diagonal), later (direction; stretch), last the place before it settled | 2 (torque; la), later (-; ahead)
 // 3 normal of the surface touched | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
 // 7 how far this push freed the vertex | 8 how far all of them did
 
@@ -89,6 +89,15 @@ fn limited(v: vec3f, most: f32) -> vec3f {
 
 fn placement_word(at: u32) -> vec4u {
   return read_moment(at);
+}
+
+fn begin_settling(i: u32) {
+  set_room(1u, i, vec4f(point(i), 0.0));
+}
+
+// Where the vertex was before it settled.
+fn unsettled(i: u32) -> vec3f {
+  return room(1u, i).xyz;
 }
 
 var<private> step_of_run: u32;

@@ -1,0 +1,158 @@
+//! Exact lengths, outside of solids: the last pass of a strand.
+//!
+//! Round after round from the root to the tip, every segment is laid towards where its end was, measured there, and turned out of
+//! the surface that it is deepest in, which is taken for flat. The next round looks again at what was turned or carried along; a strand
+//! that touches nothing ends after one.
+
+use super::MAX_COLLIDERS;
+use super::contact::{ContactVertex, Hit, Touching, across, deepest};
+use super::placed::{Placed, Solids, unit_or};
+use sinew_geom::{Real, Vec3};
+
+/// Rounds, at most.
+const ROUNDS: usize = 6;
+/// A segment that points straight at a surface (this sine and less) is turned aside any way.
+const HEAD_ON: f64 = 0.05;
+/// What points away from a surface with this cosine has no better way out.
+const STRAIGHT_OUT: f64 = 0.998;
+
+/// Makes every segment as long as it should be and turns those that are in a solid about their root's side until they are
+/// out. Whatever remains is the solids'; lengths are exact.
+pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
+    solids: &Solids<'_, R>,
+    strand: &mut [T],
+    exempt: usize,
+) {
+    for v in strand.iter_mut() {
+        v.touch_mut().is_settled = false;
+    }
+    for _ in 0..ROUNDS {
+        if !settle_round(solids, strand, exempt) {
+            break;
+        }
+    }
+}
+
+/// One round; tells whether another one is needed.
+fn settle_round<R: Real, T: Touching<R>>(
+    solids: &Solids<'_, R>,
+    strand: &mut [T],
+    exempt: usize,
+) -> bool {
+    let mut is_unfinished = false;
+    let mut direction = Vec3::y();
+    // One bound for all solids: how far the nearest surface is from the vertex before, beyond its margin.
+    let mut clearance = -R::one();
+    let mut at_pivot = Measured::new();
+    let mut is_carried = false;
+    for i in 1..strand.len() {
+        let pivot = strand[i - 1].touch().x;
+        let v = strand[i].touch_mut();
+        direction = unit_or(v.x - pivot, direction);
+        let from_pivot = std::mem::replace(&mut at_pivot, Measured::new());
+        if v.inverse_mass <= R::zero() || (v.is_settled && !is_carried) {
+            clearance = -R::one();
+            is_carried = false;
+            continue;
+        }
+        v.is_settled = true;
+        clearance -= v.length;
+        if clearance < R::zero() && i >= exempt {
+            let (worst, free) = worst_of(solids, v, pivot, direction, (from_pivot, &mut at_pivot));
+            clearance = free;
+            if let Some((hit, solid)) = worst
+                && turn_out(&mut direction, &hit, v.length)
+            {
+                v.is_settled = false;
+                is_unfinished = true;
+                let point = pivot + direction * (hit.share * v.length);
+                v.note_contact(&solid, hit.normal, point, hit.share);
+                clearance = -R::one();
+                at_pivot = Measured::new();
+            }
+        }
+        let x = pivot + direction * v.length;
+        is_carried = x != v.x;
+        v.x = x;
+    }
+    is_unfinished
+}
+
+/// Distances of one point from the first solids, as far as they were asked for: the end of a segment is where the next one begins.
+struct Measured<R: Real>([Option<R>; MAX_COLLIDERS]);
+
+impl<R: Real> Measured<R> {
+    fn new() -> Self {
+        Self([None; MAX_COLLIDERS])
+    }
+    fn note(&mut self, contact: usize, distance: R) {
+        if let Some(known) = self.0.get_mut(contact) {
+            *known = Some(distance);
+        }
+    }
+    fn get(&self, contact: usize) -> Option<R> {
+        self.0.get(contact).copied().flatten()
+    }
+}
+
+/// The deepest contact of a segment with any solid, and the least distance of its end beyond the margins.
+fn worst_of<'s, R: Real>(
+    solids: &Solids<'s, R>,
+    v: &ContactVertex<R>,
+    pivot: Vec3<R>,
+    direction: Vec3<R>,
+    (at_pivot, at_end): (Measured<R>, &mut Measured<R>),
+) -> (Option<(Hit<R>, Placed<'s, R>)>, R) {
+    let end = pivot + direction * v.length;
+    let mut worst: Option<(Hit<R>, Placed<'_, R>)> = None;
+    let mut clearance = R::from_double(1e9);
+    for (contact, solid) in solids.indexed() {
+        let distance = solid.distance(end);
+        at_end.note(contact, distance);
+        let gap = distance - solid.at.margin;
+        clearance = clearance.min(gap);
+        if gap >= v.length {
+            continue;
+        }
+        let hit = if gap < -solid.at.tolerance {
+            let (_, normal) = solid.surface(end, across(direction));
+            Some(Hit {
+                share: R::one(),
+                normal,
+                depth: -gap,
+            })
+        } else if solid.at.spacing < v.length {
+            let from = at_pivot.get(contact);
+            let from = from.unwrap_or_else(|| solid.distance(pivot));
+            deepest(&solid, pivot, end, from, distance)
+        } else {
+            None
+        };
+        if let Some(hit) = hit
+            && worst.as_ref().is_none_or(|(w, _)| w.depth < hit.depth)
+        {
+            worst = Some((hit, solid));
+        }
+    }
+    (worst, clearance)
+}
+
+/// Turns the direction of a segment until it is out of a surface, taken for flat; tells whether there is a way.
+fn turn_out<R: Real>(direction: &mut Vec3<R>, hit: &Hit<R>, length: R) -> bool {
+    let now = direction.dot(&hit.normal);
+    if now >= R::from_double(STRAIGHT_OUT) {
+        return false;
+    }
+    // Along the surface; any way where the segment points straight at it.
+    let along = *direction - hit.normal * now;
+    let level = if along.norm_squared() < R::from_double(HEAD_ON * HEAD_ON) {
+        across(hit.normal)
+    } else {
+        unit_or(along, Vec3::x())
+    };
+    let arm = (hit.share * length).max(R::from_double(1e-9));
+    let rise = (now + hit.depth / arm).min(R::one());
+    let run = (R::one() - rise * rise).max(R::zero()).sqrt();
+    *direction = unit_or(hit.normal * rise + level * run, Vec3::y());
+    true
+}
