@@ -1,6 +1,7 @@
 //! From simulated guides to all strands: followers, tangents.
 
 use super::bind::HairBind;
+use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::HairState;
 use crate::collide::{
@@ -14,7 +15,7 @@ use sinew_geom::{Real, Vec3};
 const CHUNK: usize = crate::collide::CHUNK;
 
 /// What a frame's outputs are made from.
-pub(crate) struct Out<'a, R: Real> {
+pub(crate) struct Out<'a, R: HairReal> {
     pub(crate) bind: &'a HairBind,
     pub(crate) state: &'a mut HairState<R>,
     pub(crate) settings: &'a HairSettings,
@@ -24,7 +25,7 @@ pub(crate) struct Out<'a, R: Real> {
 }
 
 /// Writes positions and tangents of all strands.
-pub(crate) fn write_strands<R: Real>(
+pub(crate) fn write_strands<R: HairReal>(
     out: Out<'_, R>,
     positions: &mut [[f32; 3]],
     tangents: Option<&mut [[f32; 3]]>,
@@ -114,8 +115,12 @@ pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
         } else {
             Vec3::zeros()
         };
-        let fallback = unit_or(after, unit_or(before, last));
-        last = unit_or(before + after, fallback);
+        let mean = unit_or(before + after, Vec3::zeros());
+        last = if mean == Vec3::zeros() {
+            unit_or(after, unit_or(before, last))
+        } else {
+            mean
+        };
         before = after;
         *tangent = last.into();
     }
