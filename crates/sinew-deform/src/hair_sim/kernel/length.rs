@@ -45,12 +45,12 @@ fn eliminate<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]) {
         // The coupling was not known to the segment before.
         let ahead = coupling * factor;
         let both = at_root + own;
-        let pivot = (both - coupling * ahead).max(1e-6);
+        let pivot = (-coupling).mul_add(ahead, both).max(1e-6);
         let stretch = segment.dot(segment).sqrt() - rest * scale;
         // Behind the tip nothing pulls.
         let held = both.simd_le(zero) | rest.simd_lt(zero);
         factor = held.select(zero, one / pivot);
-        known = (stretch - coupling * known) * factor;
+        known = (-coupling).mul_add(known, stretch) * factor;
         known = held.select(zero, known);
         direction.store_lanes(&mut w.right);
         known.store_array(&mut w.known);
@@ -67,7 +67,7 @@ fn substitute<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]) {
     let mut pull = V3::splat(simd, 0.0);
     let (mut ahead, mut last, mut longer) = (zero, zero, zero);
     for w in vertices.iter_mut().rev() {
-        let multiplier = f32x8::load_array_ref(simd, &w.known) - ahead * last;
+        let multiplier = (-ahead).mul_add(last, f32x8::load_array_ref(simd, &w.known));
         let own = V3::load_lanes(simd, &w.right).scale(multiplier);
         let inverse_mass = f32x8::load_array_ref(simd, &w.inverse_mass);
         let shift = pull.minus(own).scale(inverse_mass);
