@@ -147,6 +147,23 @@ impl<S: Simd> V3<S> {
         points.copy_from_slice(&block[..points.len()]);
     }
 
+    /// From x, y and z of eight points.
+    #[inline(always)]
+    pub(crate) fn load_lanes(simd: S, lanes: &[[f32; 8]; 3]) -> Self {
+        Self {
+            x: f32x8::load_array_ref(simd, &lanes[0]),
+            y: f32x8::load_array_ref(simd, &lanes[1]),
+            z: f32x8::load_array_ref(simd, &lanes[2]),
+        }
+    }
+    /// The way back.
+    #[inline(always)]
+    pub(crate) fn store_lanes(self, lanes: &mut [[f32; 8]; 3]) {
+        self.x.store_array(&mut lanes[0]);
+        self.y.store_array(&mut lanes[1]);
+        self.z.store_array(&mut lanes[2]);
+    }
+
     /// From eight points in a row.
     #[inline(always)]
     pub(crate) fn load(simd: S, points: &[[f32; 3]; 8]) -> Self {

@@ -1,15 +1,18 @@
 //! One frame of all strands.
 
 use super::bind::HairBind;
+use super::frame::{Frame, Guides, Moment, RUN, Task};
+use super::precision::{HairReal, Runner};
 use super::settings::HairSettings;
 use super::state::{CHUNK, Drive, HairState, Root};
-use super::step::{StepConstants, StrandStep, WorkVertex};
 use super::strands_out::{Out, write_strands};
 use super::wind::Gusts;
-use crate::collide::{Collider, Contact, PerChunk, PerStrand, Rigid, RigidMotion, Solids};
-use crate::{Par, SplitMut, for_each_chunk};
+use crate::collide::{
+    Collider, Contact, PerChunk, PerStrand, Placement, Rigid, RigidMotion, Solids,
+};
+use crate::{Par, for_each_chunk};
+use arrayvec::ArrayVec;
 use sinew_geom::{Affine, PackedAffine, Real, Vec3};
-use std::ops::Range;
 
 /// Why a frame was not simulated.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
@@ -50,10 +53,11 @@ pub enum HairError {
 
 /// One frame of work.
 ///
-/// Cost: each guide vertex and step some 150 operations without contacts, and sampling of distances near colliders; each vertex
-/// of a follower is placed once a frame. Allocates nothing, except in the first frame with another number of contacts.
+/// Cost: each guide vertex and step a few hundred operations without contacts, in single precision on eight strands at once, and
+/// sampling of distances near colliders, strand by strand; each vertex of a follower is placed once a frame. Allocates nothing,
+/// except in the first frame with another number of contacts.
 #[derive(Debug)]
-pub struct HairJob<'a, R: Real = f32> {
+pub struct HairJob<'a, R: HairReal = f32> {
     /// From setup.
     pub bind: &'a HairBind,
     /// For each strand the skin's transform at its root (scene from scene at bind): a blended joint matrix, scale
@@ -77,21 +81,26 @@ pub struct HairJob<'a, R: Real = f32> {
     pub par: Par,
 }
 
-impl<R: Real> HairJob<'_, R> {
+impl<R: HairReal> HairJob<'_, R> {
     /// Simulates the frame and writes positions and tangents.
     ///
     /// # Errors
     /// [`HairError`] where something does not fit what was bound; nothing changes then.
-    pub fn run(mut self) -> Result<(), HairError> {
+    pub fn run(self) -> Result<(), HairError> {
+        self.run_by(R::RUNNER)
+    }
+
+    /// The same, with `runner` to do the tasks.
+    pub(crate) fn run_by(mut self, runner: Runner<R>) -> Result<(), HairError> {
         self.check()?;
         self.state.make_room(self.bind, self.contacts.len());
         if !self.state.started {
-            self.start();
+            self.start(runner);
         }
         let (time, steps) = self.settings.substeps(self.dt_secs);
         if steps > 0 {
             self.aim(time);
-            self.advance(time, steps, true);
+            self.advance(runner, (time, steps), true);
         }
         let out = Out {
             bind: self.bind,
@@ -142,7 +151,7 @@ impl<R: Real> HairJob<'_, R> {
     }
 
     /// All strands at rest on the skin, out of what they begin in; then the pre-roll.
-    fn start(&mut self) {
+    fn start(&mut self, runner: Runner<R>) {
         for guide in 0..self.bind.guide_count() {
             let (frame, scale) = self.root(guide).unwrap_or((Rigid::identity(), R::one()));
             self.state.roots[guide] = Root {
@@ -166,14 +175,17 @@ impl<R: Real> HairJob<'_, R> {
         let settings = self.settings;
         if !self.contacts.is_empty() {
             let time = settings.step_secs();
-            self.for_each_task(&settings.calm(), (time, 1), false, &|frame, guides, out| {
-                frame.free(guides, out);
-            });
+            let frame = Timing {
+                time,
+                steps: 1,
+                moving: false,
+            };
+            self.for_each_task(runner, Task::Free, &settings.calm(), &frame);
         }
         self.state.time_secs = -f64::from(settings.pre_roll_secs.clamp(0.0, 1e4));
         for piece in settings.pre_roll() {
             for _ in 0..piece.times {
-                self.advance(piece.secs, piece.steps, false);
+                self.advance(runner, (piece.secs, piece.steps), false);
             }
         }
         self.state.time_secs = 0.0;
@@ -204,54 +216,101 @@ impl<R: Real> HairJob<'_, R> {
     }
 
     /// Steps of equal length. Where the scene does not move, colliders stay where they are at the frame's beginning.
-    fn advance(&mut self, time: f32, steps: usize, moving: bool) {
-        let settings = self.settings;
-        self.for_each_task(settings, (time, steps), moving, &|frame, guides, out| {
-            frame.run(guides, out);
-        });
+    fn advance(&mut self, runner: Runner<R>, (time, steps): (f32, usize), moving: bool) {
+        let frame = Timing {
+            time,
+            steps,
+            moving,
+        };
+        self.for_each_task(runner, Task::Advance, self.settings, &frame);
         self.state.time_secs += f64::from(time);
     }
 
-    /// Runs `task` for runs of guides.
+    /// Lets `runner` do `task` for all guides, up to [`RUN`] steps at a time.
     fn for_each_task(
         &mut self,
+        runner: Runner<R>,
+        task: Task,
         settings: &HairSettings,
-        (time, steps): (f32, usize),
-        moving: bool,
-        task: &(impl Fn(&Frame<'_, R>, Range<usize>, &mut Outputs<'_, R>) + Sync),
+        timing: &Timing,
     ) {
-        let step_secs = f64::from(time) / count(steps);
-        let constants = settings.constants(step_secs);
-        let frame = Frame {
-            bind: self.bind,
-            drives: &self.state.drives,
-            constants,
-            gusts: Gusts::new(settings),
-            begin_secs: self.state.time_secs,
-            step_secs,
-            steps,
-            moving,
-            colliders: self.colliders,
-            contacts: self.contacts,
-        };
-        let offsets = self.bind.offsets.as_slice();
-        let room = |each| (CHUNK, each);
-        let outputs = Outputs {
-            positions: PerStrand {
-                offsets,
-                items: &mut self.state.positions,
-            },
-            velocities: PerStrand {
-                offsets,
-                items: &mut self.state.velocities,
-            },
-            work: per_chunk(room(self.bind.longest), &mut self.state.work),
-            placements: per_chunk(room(self.contacts.len()), &mut self.state.placements),
-        };
-        let guides = self.bind.guide_count();
-        for_each_chunk(self.par, guides, CHUNK, outputs, &|range, mut out| {
-            task(&frame, range, &mut out);
-        });
+        let state = &mut *self.state;
+        for first in (0..timing.steps).step_by(RUN) {
+            let frame = Frame {
+                bind: self.bind,
+                drives: &state.drives,
+                constants: settings.constants(timing.step_secs()),
+                gusts: Gusts::new(settings),
+                moments: timing.moments(
+                    first,
+                    state.time_secs,
+                    (self.colliders, self.contacts),
+                    &mut state.placements,
+                ),
+            };
+            let offsets = self.bind.offsets.as_slice();
+            let guides = Guides {
+                positions: PerStrand {
+                    offsets,
+                    items: &mut state.positions,
+                },
+                velocities: PerStrand {
+                    offsets,
+                    items: &mut state.velocities,
+                },
+            };
+            let rooms = PerChunk {
+                strands: CHUNK,
+                each: 1,
+                items: &mut state.rooms,
+            };
+            let (count, outputs) = (self.bind.guide_count(), (guides, rooms));
+            for_each_chunk(self.par, count, CHUNK, outputs, &|range, outputs| {
+                let (mut guides, rooms) = outputs;
+                runner(task, &frame, range, &mut guides, &mut rooms.items[0]);
+            });
+        }
+    }
+}
+
+/// A frame's steps.
+struct Timing {
+    time: f32,
+    steps: usize,
+    /// Whether colliders move.
+    moving: bool,
+}
+
+impl Timing {
+    fn step_secs(&self) -> f64 {
+        f64::from(self.time) / count(self.steps)
+    }
+
+    /// Up to [`RUN`] steps from the step `first` on, with the colliders where they are then; `placements` is room for them.
+    fn moments<'a, R: Real>(
+        &self,
+        first: usize,
+        begin_secs: f64,
+        (colliders, contacts): (&'a [Collider<'a>], &'a [Contact]),
+        mut placements: &'a mut [Placement<R>],
+    ) -> ArrayVec<Moment<'a, R>, RUN> {
+        let mut moments = ArrayVec::new();
+        for step in first..self.steps.min(first + RUN) {
+            let span = [step, step + 1].map(|s| count(s) / count(self.steps));
+            let placing = if self.moving {
+                span.map(|s| s.to_single())
+            } else {
+                [0.0; 2]
+            };
+            let (room, left) = placements.split_at_mut(contacts.len());
+            placements = left;
+            moments.push(Moment {
+                span: span.map(R::from_double),
+                now_secs: begin_secs + self.step_secs() * count(step + 1),
+                solids: Solids::place(colliders, contacts, room, placing),
+            });
+        }
+        moments
     }
 }
 
@@ -265,121 +324,7 @@ pub(crate) fn root_of<R: Real>(transform: &Affine<R>, root: Vec3<R>) -> Option<(
     (frame.is_finite() && scale.is_finite()).then_some((frame, scale))
 }
 
-fn per_chunk<T>((strands, each): (usize, usize), items: &mut [T]) -> PerChunk<'_, T> {
-    PerChunk {
-        strands,
-        each,
-        items,
-    }
-}
-
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 steps")]
 fn count(steps: usize) -> f64 {
     steps as f64
-}
-
-/// What tasks write.
-struct Outputs<'a, R: Real> {
-    positions: PerStrand<'a, Vec3<R>>,
-    velocities: PerStrand<'a, Vec3<R>>,
-    work: PerChunk<'a, WorkVertex<R>>,
-    placements: PerChunk<'a, crate::collide::Placement<R>>,
-}
-
-impl<R: Real> SplitMut for Outputs<'_, R> {
-    fn split(self, mid: usize) -> (Self, Self) {
-        let (p, v) = (self.positions.split(mid), self.velocities.split(mid));
-        let (w, c) = (self.work.split(mid), self.placements.split(mid));
-        let part = |positions, velocities, work, placements| Self {
-            positions,
-            velocities,
-            work,
-            placements,
-        };
-        (part(p.0, v.0, w.0, c.0), part(p.1, v.1, w.1, c.1))
-    }
-}
-
-/// What tasks read.
-struct Frame<'a, R: Real> {
-    bind: &'a HairBind,
-    drives: &'a [Drive<R>],
-    constants: StepConstants<R>,
-    gusts: Gusts,
-    begin_secs: f64,
-    step_secs: f64,
-    steps: usize,
-    moving: bool,
-    colliders: &'a [Collider<'a>],
-    contacts: &'a [Contact],
-}
-
-impl<R: Real> Frame<'_, R> {
-    /// All steps of a run of guides.
-    fn run(&self, guides: Range<usize>, out: &mut Outputs<'_, R>) {
-        for step in 0..self.steps {
-            self.step(step, guides.clone(), out);
-        }
-    }
-
-    /// One step of a run of guides.
-    fn step(&self, step: usize, guides: Range<usize>, out: &mut Outputs<'_, R>) {
-        self.for_each_strand(step, guides, out, |strand, x, v, work| {
-            strand.run(x, v, work);
-            if !all_finite(x, v) {
-                strand.restart(x, v);
-            }
-        });
-    }
-
-    /// Brings a run of guides out of the colliders that they begin in.
-    fn free(&self, guides: Range<usize>, out: &mut Outputs<'_, R>) {
-        self.for_each_strand(0, guides, out, |strand, x, v, work| {
-            strand.free(x, v, work);
-            if !all_finite(x, v) {
-                strand.restart(x, v);
-            }
-        });
-    }
-
-    fn for_each_strand(
-        &self,
-        step: usize,
-        guides: Range<usize>,
-        out: &mut Outputs<'_, R>,
-        each: impl Fn(&StrandStep<'_, R>, &mut [Vec3<R>], &mut [Vec3<R>], &mut [WorkVertex<R>]),
-    ) {
-        let share = |s: usize| count(s) / count(self.steps);
-        let span = [share(step), share(step + 1)];
-        let placing = if self.moving {
-            span.map(|s| s.to_single())
-        } else {
-            [0.0; 2]
-        };
-        let room = out.placements.each;
-        let placements = &mut out.placements.items[..room];
-        let solids = Solids::place(self.colliders, self.contacts, placements, placing);
-        let now = self.begin_secs + self.step_secs * count(step + 1);
-        for (i, guide) in guides.enumerate() {
-            let range = self.bind.guide_range(guide);
-            let (x, v) = (out.positions.strand(i), out.velocities.strand(i));
-            let work = &mut out.work.items[..range.len()];
-            let strand = StrandStep {
-                bound: &self.bind.vertices[range],
-                constants: &self.constants,
-                drive: &self.drives[guide],
-                span: span.map(R::from_double),
-                wind: self.gusts.at(self.bind.guides[guide], now),
-                solids: &solids,
-                reach: self.bind.reaches[guide],
-            };
-            each(&strand, x, v, work);
-        }
-    }
-}
-
-/// Whether every number is finite: the sum of all is, then (or they are too large to go on with).
-fn all_finite<R: Real>(x: &[Vec3<R>], v: &[Vec3<R>]) -> bool {
-    let sum = x.iter().chain(v).fold(Vec3::zeros(), |s, p| s + p);
-    sum.iter().all(|c| c.is_finite())
 }

@@ -15,7 +15,7 @@ use crate::collide::unit_or;
 use sinew_geom::{Real, Vec3};
 
 /// No vertex is moved by more than this many segments' lengths; what is wrong beyond that the last pass puts right.
-const FARTHEST: f64 = 4.0;
+pub(super) const FARTHEST: f64 = 4.0;
 
 /// Moves all vertices so that segments have their lengths, to first order.
 pub(crate) fn restore_lengths<R: Real>(work: &mut [WorkVertex<R>]) {

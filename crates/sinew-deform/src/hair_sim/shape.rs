@@ -21,15 +21,15 @@ use sinew_geom::nalgebra::Quaternion;
 use sinew_geom::{Quat, Real, Vec3};
 
 /// Bends stiffer than this (over mass and squared time step) are no stiffer: single precision could not solve them.
-const STIFFEST: f64 = 1e4;
+pub(super) const STIFFEST: f64 = 1e4;
 /// Behind the global range the pull fades out over this share of the length.
-const FADE: f64 = 0.1;
+pub(super) const FADE: f64 = 0.1;
 /// Where the rest shape bends, turning a segment turns goals behind it about axes that the matrix does not know. So that steps
 /// do not overshoot, it holds rotations back by this many times the stiffness, times the squared sine of the rest bend.
 /// Found by trial: below 8 tight curls gained energy, above 64 they came to rest later.
-const CURL: f64 = 24.0;
+pub(super) const CURL: f64 = 24.0;
 /// A correction turns no segment by more than about this angle, in radians.
-const TURN: f64 = 0.25;
+pub(super) const TURN: f64 = 0.25;
 
 /// Moves the strand towards its rest shape.
 pub(crate) fn restore_shape<R: Real>(
@@ -39,17 +39,11 @@ pub(crate) fn restore_shape<R: Real>(
     scale: R,
     work: &mut [WorkVertex<R>],
 ) {
-    let global = constants.global > R::zero() && constants.global_range > R::zero();
-    let local = constants.local > R::zero();
-    if !global && !local {
+    if !constants.keeps_shape() {
         return;
     }
     for (w, b) in work.iter_mut().zip(bound) {
-        let pull = if global {
-            pull(constants, b)
-        } else {
-            R::zero()
-        };
+        let pull = pull(constants, b);
         w.right = (w.goal - w.contact.x) * pull;
         w.diagonal = mass(w) + pull;
         w.next = R::zero();
@@ -57,7 +51,7 @@ pub(crate) fn restore_shape<R: Real>(
         w.torque = Vec3::zeros();
         w.along = Vec3::zeros();
     }
-    if local {
+    if constants.bends() {
         add_bends(bound, constants, root, scale, work);
     }
     solve(work);
@@ -72,6 +66,9 @@ fn mass<R: Real>(w: &WorkVertex<R>) -> R {
 }
 
 fn pull<R: Real>(constants: &StepConstants<R>, b: &BoundVertex) -> R {
+    if !constants.pulls() {
+        return R::zero();
+    }
     let beyond = (R::from_single(b.arc) - constants.global_range) / R::from_double(FADE);
     constants.global * (R::one() - beyond).clamp(R::zero(), R::one())
 }

@@ -1,19 +1,20 @@
 //! What lives from frame to frame.
 
 use super::bind::HairBind;
-use super::step::WorkVertex;
+use super::frame::RUN;
+use super::precision::HairReal;
 use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion};
 use sinew_geom::{Real, Vec3};
 
 /// Strands in one task.
-pub(crate) const CHUNK: usize = 16;
+pub(crate) const CHUNK: usize = 32;
 
 /// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
 ///
-/// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 16 guides room for the vertices
-/// of one strand.
+/// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 32 guides room for eight strands:
+/// 2,560 bytes a vertex of the longest.
 #[derive(Clone, Debug)]
-pub struct HairState<R: Real = f32> {
+pub struct HairState<R: HairReal = f32> {
     pub(crate) positions: Vec<Vec3<R>>,
     pub(crate) velocities: Vec<Vec3<R>>,
     pub(crate) roots: Vec<Root<R>>,
@@ -21,7 +22,11 @@ pub struct HairState<R: Real = f32> {
     pub(crate) time_secs: f64,
     pub(crate) started: bool,
     pub(crate) drives: Vec<Drive<R>>,
-    pub(crate) work: Vec<WorkVertex<R>>,
+    /// Vertices of the longest strand.
+    longest: usize,
+    /// One for each task.
+    pub(crate) rooms: Vec<R::Room>,
+    /// Of all contacts, step after step.
     pub(crate) placements: Vec<Placement<R>>,
     pub(crate) followers: CollideScratch,
 }
@@ -96,7 +101,7 @@ const HEADER: usize = 4 + 4 + 8 + 8 + 8 + 8;
 /// Numbers of a root: rotation, translation, scale, velocity.
 const ROOT_NUMBERS: usize = 4 + 3 + 1 + 3;
 
-impl<R: Real> HairState<R> {
+impl<R: HairReal> HairState<R> {
     /// A state that begins with the first frame's pose.
     pub fn new(bind: &HairBind) -> Self {
         let tasks = bind.guide_count().div_ceil(CHUNK);
@@ -107,7 +112,8 @@ impl<R: Real> HairState<R> {
             time_secs: 0.0,
             started: false,
             drives: vec![Drive::default(); bind.guide_count()],
-            work: vec![WorkVertex::default(); tasks * bind.longest],
+            longest: bind.longest,
+            rooms: vec![R::room(bind.longest); tasks],
             placements: Vec::new(),
             followers: CollideScratch::new(bind.strands(), 0),
         }
@@ -136,7 +142,7 @@ impl<R: Real> HairState<R> {
 
     /// Makes room for this many contacts; allocates only where the number changes.
     pub(crate) fn make_room(&mut self, bind: &HairBind, contacts: usize) {
-        let wanted = bind.guide_count().div_ceil(CHUNK) * contacts;
+        let wanted = RUN * contacts;
         if self.placements.len() != wanted {
             self.placements = vec![Placement::default(); wanted];
         }
@@ -148,7 +154,7 @@ impl<R: Real> HairState<R> {
     pub(crate) fn fits(&self, bind: &HairBind) -> bool {
         self.positions.len() == bind.guide_vertex_count()
             && self.roots.len() == bind.guide_count()
-            && self.work.len() == bind.guide_count().div_ceil(CHUNK) * bind.longest
+            && self.longest == bind.longest
     }
 }
 
@@ -244,13 +250,13 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
-impl<R: Real> HairState<R> {
+impl<R: HairReal> HairState<R> {
     /// Bytes held, room to work in included.
     pub fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
             + size_of_val(self.velocities.as_slice())
             + size_of_val(self.roots.as_slice())
             + size_of_val(self.drives.as_slice())
-            + size_of_val(self.work.as_slice())
+            + self.rooms.iter().map(R::room_bytes).sum::<usize>()
     }
 }

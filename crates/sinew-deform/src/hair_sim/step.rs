@@ -1,5 +1,5 @@
 //! One step of one strand: the truth, in single or double precision. Everything is sequential from the root to the tip or back,
-//! and needs nothing of other strands.
+//! and needs nothing of other strands. Single precision runs in `kernel`, eight strands side by side, with these formulas.
 
 use super::bind::BoundVertex;
 use super::length::restore_lengths;
@@ -69,7 +69,23 @@ pub(crate) struct StepConstants<R: Real> {
     pub(crate) collision_iterations: usize,
 }
 
+impl<R: Real> StepConstants<R> {
+    /// Whether vertices are drawn to their rest positions.
+    pub(crate) fn pulls(&self) -> bool {
+        self.global > R::zero() && self.global_range > R::zero()
+    }
+    /// Whether bends are drawn to those at rest.
+    pub(crate) fn bends(&self) -> bool {
+        self.local > R::zero()
+    }
+    /// Either.
+    pub(crate) fn keeps_shape(&self) -> bool {
+        self.pulls() || self.bends()
+    }
+}
+
 /// One strand in one step.
+#[derive(Clone, Copy)]
 pub(crate) struct StrandStep<'a, R: Real> {
     pub(crate) bound: &'a [BoundVertex],
     pub(crate) constants: &'a StepConstants<R>,
@@ -84,11 +100,11 @@ pub(crate) struct StrandStep<'a, R: Real> {
 }
 
 /// Length restorations a step: the first takes out what is linear in the stretch, the second what is quadratic.
-const LENGTH_ITERATIONS: usize = 2;
+pub(crate) const LENGTH_ITERATIONS: usize = 2;
 /// Steps from rest to rest that smooth a strand which began in a solid.
 pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
-const LAST_PASS: f64 = 0.02;
+pub(crate) const LAST_PASS: f64 = 0.02;
 
 impl<R: Real> StrandStep<'_, R> {
     /// Moves the strand on by one step. `work` has as many vertices.
@@ -99,17 +115,21 @@ impl<R: Real> StrandStep<'_, R> {
         work: &mut [WorkVertex<R>],
     ) {
         let at = self.drive.motion.at(self.span[1]);
-        let scale =
-            self.drive.scales[0] + (self.drive.scales[1] - self.drive.scales[0]) * self.span[1];
+        let scale = self.scale();
         self.begin(positions, work, &at, scale);
         self.integrate(velocities, work);
         restore_shape(self.bound, self.constants, &at, scale, work);
-        let solids = self.solids_in_reach(work, scale);
+        let solids = match work.first() {
+            Some(root) => self.solids_in_reach(&root.contact, scale),
+            None => *self.solids,
+        };
         let exempt = self.constants.exempt;
         let mut freed = false;
         for _ in 0..self.constants.collision_iterations.max(1) {
             push_out(&solids, work, exempt);
-            freed |= take_freed(work);
+            for w in work.iter_mut() {
+                freed |= take_freed(&mut w.contact, &mut w.moved);
+            }
             for _ in 0..LENGTH_ITERATIONS {
                 restore_lengths(work);
             }
@@ -141,11 +161,15 @@ impl<R: Real> StrandStep<'_, R> {
         }
     }
 
-    /// Tells whether a vertex was moved.
-    fn push_free(&self, positions: &mut [Vec3<R>], work: &mut [WorkVertex<R>]) -> bool {
+    /// Moves what begins in a solid out of it; tells whether a vertex was moved.
+    pub(crate) fn push_free(
+        &self,
+        positions: &mut [Vec3<R>],
+        work: &mut [impl Touching<R>],
+    ) -> bool {
         let scale = self.drive.scales[0];
         for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(&*positions) {
-            w.contact = ContactVertex {
+            *w.touch_mut() = ContactVertex {
                 x,
                 start: x,
                 inverse_mass: R::from_single(b.inverse_mass),
@@ -153,42 +177,60 @@ impl<R: Real> StrandStep<'_, R> {
                 ..ContactVertex::default()
             };
         }
+        let Some(root) = work.first() else {
+            return false;
+        };
         let exempt = self.constants.exempt;
-        let solids = self.solids_in_reach(work, scale);
+        let solids = self.solids_in_reach(root.touch(), scale);
         push_out(&solids, work, exempt);
-        if work.iter().zip(&*positions).all(|(w, x)| w.contact.x == *x) {
+        let mut pairs = work.iter().zip(&*positions);
+        if pairs.all(|(w, x)| w.touch().x == *x) {
             return false;
         }
         settle_lengths(&solids, work, exempt);
         for (x, w) in positions.iter_mut().zip(work) {
-            *x = w.contact.x;
+            *x = w.touch().x;
         }
         true
     }
 
-    /// The solids that the strand can touch in this step; all of them where its root is not held.
-    fn solids_in_reach(&self, work: &[WorkVertex<R>], scale: R) -> Solids<'_, R> {
-        match work.first() {
-            Some(w) if w.contact.inverse_mass <= R::zero() => {
-                let reach = R::from_single(self.reach) * scale;
-                self.solids.in_reach(w.contact.start, w.contact.x, reach)
-            }
-            _ => *self.solids,
-        }
+    /// Size of the strand at the end of the step.
+    pub(crate) fn scale(&self) -> R {
+        let [from, to] = self.drive.scales;
+        from + (to - from) * self.span[1]
     }
 
-    /// Puts the strand back to its rest position on the skin: numbers too large to go on with.
-    pub(crate) fn restart(&self, positions: &mut [Vec3<R>], velocities: &mut [Vec3<R>]) {
-        let at = self.drive.motion.at(self.span[1]);
-        for ((x, v), b) in positions.iter_mut().zip(velocities).zip(self.bound) {
-            *x = at.point(R::vec3(b.offset) * self.drive.scales[1]);
+    /// The solids that the strand can touch in this step; all of them where its root is not held.
+    pub(crate) fn solids_in_reach(&self, root: &ContactVertex<R>, scale: R) -> Solids<'_, R> {
+        if root.inverse_mass > R::zero() {
+            return *self.solids;
+        }
+        let reach = R::from_single(self.reach) * scale;
+        self.solids.in_reach(root.start, root.x, reach)
+    }
+
+    /// Puts the strand back to its rest position on the skin where numbers are too large to go on with.
+    pub(crate) fn restart_lost(&self, positions: &mut [Vec3<R>], velocities: &mut [Vec3<R>]) {
+        if all_finite(positions, velocities) {
+            return;
+        }
+        for ((x, v), rest) in positions.iter_mut().zip(velocities).zip(self.at_rest()) {
+            *x = rest;
             *v = Vec3::zeros();
         }
     }
 
+    /// The rest position on the skin.
+    pub(crate) fn at_rest(&self) -> impl Iterator<Item = Vec3<R>> + '_ {
+        let at = self.drive.motion.at(self.span[1]);
+        let scale = self.drive.scales[1];
+        let points = self.bound.iter();
+        points.map(move |b| at.point(R::vec3(b.offset) * scale))
+    }
+
     /// Takes the strand along with the share of the root's motion, and finds where the skin wants it.
     fn begin(&self, positions: &[Vec3<R>], work: &mut [WorkVertex<R>], at: &Rigid<R>, scale: R) {
-        let carry = self.shared();
+        let carry = self.shared(&self.drive.motion.at(self.span[0]));
         for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(positions) {
             w.goal = at.point(R::vec3(b.offset) * scale);
             w.moved = carry.point(x);
@@ -201,17 +243,16 @@ impl<R: Real> StrandStep<'_, R> {
     }
 
     /// The part of the root's motion in this step that the strand takes part in. Motions about one screw axis add
-    /// up, so that it is the whole motion over a shorter time.
-    fn shared(&self) -> Rigid<R> {
+    /// up, so that it is the whole motion over a shorter time. `root` is where the root is when the step begins.
+    pub(crate) fn shared(&self, root: &Rigid<R>) -> Rigid<R> {
         let [begin, end] = self.span;
         let until = begin + (end - begin) * self.drive.share;
-        let motion = &self.drive.motion;
-        motion.at(until).relative_to(&motion.at(begin))
+        self.drive.motion.at(until).relative_to(root)
     }
 
     fn integrate(&self, velocities: &[Vec3<R>], work: &mut [WorkVertex<R>]) {
         let c = self.constants;
-        let turned = self.shared();
+        let turned = self.shared(&self.drive.motion.at(self.span[0]));
         let windy = self.wind != Vec3::zeros();
         let mut before = Vec3::zeros();
         for (i, (w, &v)) in work.iter_mut().zip(velocities).enumerate() {
@@ -283,15 +324,18 @@ impl<R: Real> StrandStep<'_, R> {
 
 /// What was brought out of a solid begins its step outside. Tells whether that was far, as it is where strands begin inside: what
 /// the lengths then do to the rest is no motion either.
-fn take_freed<R: Real>(work: &mut [WorkVertex<R>]) -> bool {
-    let mut far = false;
-    for w in work.iter_mut() {
-        let most = w.contact.length * R::from_double(0.5);
-        far |= w.contact.freed.norm_squared() > most * most;
-        w.moved += w.contact.freed;
-        w.contact.freed = Vec3::zeros();
-    }
+pub(crate) fn take_freed<R: Real>(contact: &mut ContactVertex<R>, moved: &mut Vec3<R>) -> bool {
+    let most = contact.length * R::from_double(0.5);
+    let far = contact.freed.norm_squared() > most * most;
+    *moved += contact.freed;
+    contact.freed = Vec3::zeros();
     far
+}
+
+/// Whether every number is finite: the sum of all is, then (or they are too large to go on with).
+fn all_finite<R: Real>(x: &[Vec3<R>], v: &[Vec3<R>]) -> bool {
+    let sum = x.iter().chain(v).fold(Vec3::zeros(), |s, p| s + p);
+    sum.iter().all(|c| c.is_finite())
 }
 
 /// No longer than `most`, the direction kept.

@@ -1,20 +1,24 @@
 //! From simulated guides to all strands: followers, tangents.
 
 use super::bind::HairBind;
+use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::HairState;
 use crate::collide::{
     CollideSettings, Collider, Contact, ContactVertex, PerChunk, PerStrand, Solids, collide_strand,
     turn, unit_or,
 };
+use crate::lanes::V3;
 use crate::{Par, for_each_chunk};
+use fearless_simd::{Simd, mask32x8, prelude::*};
+use fearless_simd_macros::simd;
 use sinew_geom::{Real, Vec3};
 
 /// Strands in one task.
 const CHUNK: usize = crate::collide::CHUNK;
 
 /// What a frame's outputs are made from.
-pub(crate) struct Out<'a, R: Real> {
+pub(crate) struct Out<'a, R: HairReal> {
     pub(crate) bind: &'a HairBind,
     pub(crate) state: &'a mut HairState<R>,
     pub(crate) settings: &'a HairSettings,
@@ -24,7 +28,7 @@ pub(crate) struct Out<'a, R: Real> {
 }
 
 /// Writes positions and tangents of all strands.
-pub(crate) fn write_strands<R: Real>(
+pub(crate) fn write_strands<R: HairReal>(
     out: Out<'_, R>,
     positions: &mut [[f32; 3]],
     tangents: Option<&mut [[f32; 3]]>,
@@ -104,6 +108,50 @@ impl<R: Real> Placing<'_, R> {
 /// Unit tangents: at each vertex the mean direction of its two segments, at the ends that of the one. Where a strand has no
 /// direction, that of the vertex before, else up.
 pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
+    let whole = dispatch!(simd => write_inner_tangents(simd, points, tangents));
+    let last = points.len().saturating_sub(1);
+    let end =
+        |a: usize, b: usize| unit_or(f32::vec3(points[b]) - f32::vec3(points[a]), Vec3::zeros());
+    if whole && last > 0 {
+        let (first, other) = (end(0, 1), end(last - 1, last));
+        if first != Vec3::zeros() && other != Vec3::zeros() {
+            tangents[0] = first.into();
+            tangents[last] = other.into();
+            return;
+        }
+    }
+    write_tangents_in_order(points, tangents);
+}
+
+/// Tangents between the ends, eight at a time; false where one has no direction of its own.
+#[simd]
+fn write_inner_tangents<S: Simd>(simd: S, points: &[[f32; 3]], tangents: &mut [[f32; 3]]) -> bool {
+    let zero = V3::splat(simd, 0.0);
+    let inner = points.len().saturating_sub(1);
+    for at in (1..inner).step_by(8) {
+        let here = V3::load_at(simd, points, at);
+        let before = here.minus(V3::load_at(simd, points, at - 1));
+        let after = V3::load_at(simd, points, at + 1).minus(here);
+        let mean = before.unit_or(zero).plus(after.unit_or(zero));
+        let directed = has_direction(before) & has_direction(after) & has_direction(mean);
+        if !directed.all_true() {
+            return false;
+        }
+        let mean = mean.unit_or(zero);
+        mean.store_at(&mut tangents[..inner], at);
+    }
+    true
+}
+
+/// Where [`unit_or`] finds one.
+#[inline(always)]
+fn has_direction<S: Simd>(v: V3<S>) -> mask32x8<S> {
+    let squared = v.dot(v);
+    squared.simd_gt(1e-30) & squared.simd_le(f32::MAX)
+}
+
+/// From the root to the tip, for strands with places that have no direction.
+fn write_tangents_in_order(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
     let point = |i: usize| f32::vec3(points[i]);
     let segment = |i: usize| unit_or(point(i + 1) - point(i), Vec3::zeros());
     let mut before = Vec3::zeros();
@@ -114,8 +162,12 @@ pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
         } else {
             Vec3::zeros()
         };
-        let fallback = unit_or(after, unit_or(before, last));
-        last = unit_or(before + after, fallback);
+        let mean = unit_or(before + after, Vec3::zeros());
+        last = if mean == Vec3::zeros() {
+            unit_or(after, unit_or(before, last))
+        } else {
+            mean
+        };
         before = after;
         *tangent = last.into();
     }

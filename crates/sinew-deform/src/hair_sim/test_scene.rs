@@ -1,12 +1,13 @@
 //! Hair for tests, and what is measured on it.
 
-use super::{HairBind, HairJob, HairSettings, HairState};
+use super::precision::Runner;
+use super::{HairBind, HairJob, HairReal, HairSettings, HairState};
 use crate::Par;
 use crate::collide::{Collider, Contact};
-use sinew_geom::{Affine, PackedAffine, Quat, Real, Strands, Vec3};
+use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
 
 /// Strands, their state and what they are simulated with.
-pub(crate) struct Scene<R: Real = f32> {
+pub(crate) struct Scene<R: HairReal = f32> {
     pub(crate) bind: HairBind,
     pub(crate) state: HairState<R>,
     pub(crate) settings: HairSettings,
@@ -16,7 +17,7 @@ pub(crate) struct Scene<R: Real = f32> {
     pub(crate) par: Par,
 }
 
-impl<R: Real> Scene<R> {
+impl<R: HairReal> Scene<R> {
     pub(crate) fn new(strands: &Strands, rest: &[[f32; 3]], masses: Option<&[f32]>) -> Self {
         let bind = HairBind::new(strands, rest, masses).expect("valid");
         let state = HairState::new(&bind);
@@ -38,6 +39,16 @@ impl<R: Real> Scene<R> {
     }
     /// A frame with the head at `head`.
     pub(crate) fn frame(&mut self, head: &Affine<f32>, dt_secs: f32, colliders: &[Collider<'_>]) {
+        self.frame_by(R::RUNNER, head, dt_secs, colliders);
+    }
+    /// The same with another way to do the steps.
+    pub(crate) fn frame_by(
+        &mut self,
+        runner: Runner<R>,
+        head: &Affine<f32>,
+        dt_secs: f32,
+        colliders: &[Collider<'_>],
+    ) {
         let transforms = vec![PackedAffine::from(*head); self.bind.strands().len()];
         HairJob {
             bind: &self.bind,
@@ -51,7 +62,7 @@ impl<R: Real> Scene<R> {
             tangents: Some(&mut self.tangents),
             par: self.par,
         }
-        .run()
+        .run_by(runner)
         .expect("fits");
     }
     /// Still frames at 60 Hz.

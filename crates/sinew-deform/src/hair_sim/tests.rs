@@ -675,3 +675,35 @@ fn wrong_lengths_are_errors() {
         "0 transforms for 1 strands"
     );
 }
+
+/// Eight at a time, and in order where a strand has places without direction.
+#[test]
+fn tangents_are_the_mean_directions_of_segments() {
+    for count in [2, 3, 9, 10, 11, 32] {
+        for folded in [false, true] {
+            let mut points: Vec<[f32; 3]> = (0..count)
+                .map(|i| i as f32)
+                .map(|i| [i.sin(), 0.3 * i, (0.5 * i).cos()])
+                .collect();
+            if folded && count > 4 {
+                points[3] = points[2];
+            }
+            let mut found = vec![[0.0; 3]; count];
+            super::write_tangents(&points, &mut found);
+            let unit = |a: usize, b: usize| {
+                let d = Vec3::from(points[b]) - Vec3::from(points[a]);
+                d.try_normalize(0.0).unwrap_or_default()
+            };
+            for (i, t) in found.iter().enumerate() {
+                let before = if i > 0 { unit(i - 1, i) } else { Vec3::zeros() };
+                let after = if i + 1 < count {
+                    unit(i, i + 1)
+                } else {
+                    Vec3::zeros()
+                };
+                let off = Vec3::from(*t) - (before + after).normalize();
+                assert!(off.norm() < 1e-6, "{i} of {count}: {off:?}");
+            }
+        }
+    }
+}

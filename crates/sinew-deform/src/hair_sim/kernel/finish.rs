@@ -1,0 +1,121 @@
+//! Velocities at the end of a step.
+
+use super::group::GroupStep;
+use super::room::{GroupTouch, GroupVertex, Lanes3};
+use super::turn::limited;
+use crate::hair_sim::step::LAST_PASS;
+use crate::lanes::V3;
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use fearless_simd_macros::simd;
+
+/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched. Returns the sum of all
+/// positions and velocities: it is finite where they are.
+#[simd]
+pub(super) fn finish<S: Simd>(
+    simd: S,
+    step: &GroupStep<'_>,
+    vertices: &mut [GroupVertex],
+    touches: &[GroupTouch],
+) -> Lanes3 {
+    let fastest = f32x8::splat(simd, step.constants.speed_limit);
+    let zero = V3::splat(simd, 0.0);
+    let mut sum = zero;
+    let mut touches = touches.iter();
+    let mut before: Option<(Ending<S>, &mut GroupVertex)> = None;
+    for w in vertices {
+        let mut end = Ending::new(simd, step, w);
+        sum = sum.plus(V3::load_lanes(simd, &w.x));
+        if let Some(touch) = touches.next() {
+            end.leave_surface(simd, touch);
+            if let Some((root_end, _)) = &mut before {
+                end.leave_segment(simd, root_end, touch);
+            }
+        }
+        end.velocity = limited(end.velocity, fastest).or(end.free, zero);
+        if let Some((end, w)) = before.replace((end, w)) {
+            sum = sum.plus(end.velocity);
+            end.velocity.store_lanes(&mut w.velocity);
+        }
+    }
+    if let Some((end, w)) = before {
+        sum = sum.plus(end.velocity);
+        end.velocity.store_lanes(&mut w.velocity);
+    }
+    let mut out = [[0.0; 8]; 3];
+    sum.store_lanes(&mut out);
+    out
+}
+
+/// A vertex at the end of a step.
+#[derive(Clone, Copy)]
+struct Ending<S: Simd> {
+    /// Relative to what the root hands on.
+    velocity: V3<S>,
+    /// What the root hands on.
+    drift: V3<S>,
+    per_time: f32x8<S>,
+    free: mask32x8<S>,
+}
+
+impl<S: Simd> Ending<S> {
+    /// What the last pass changes is small and is no motion; see [`crate::hair_sim::step`].
+    #[inline(always)]
+    fn new(simd: S, step: &GroupStep<'_>, w: &GroupVertex) -> Self {
+        let scale = f32x8::load_array_ref(simd, &step.scale);
+        let per_time = f32x8::splat(simd, 1.0 / step.constants.h);
+        let x = V3::load_lanes(simd, &w.x);
+        let moved = V3::load_lanes(simd, &w.moved);
+        let start = V3::load_lanes(simd, &w.start);
+        let most = f32x8::load_array_ref(simd, &w.length) * scale * LAST_PASS as f32;
+        let unmoved = limited(V3::load_lanes(simd, &w.goal).minus(x), most);
+        let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
+        let velocity = x.plus(unmoved).minus(moved).scale(per_time);
+        Self {
+            velocity: velocity.or(free, V3::splat(simd, 0.0)),
+            drift: moved.minus(start),
+            per_time,
+            free,
+        }
+    }
+
+    /// Takes out what leads into the surface that the vertex touches.
+    #[inline(always)]
+    fn leave_surface(&mut self, simd: S, touch: &GroupTouch) {
+        let n = V3::load_lanes(simd, &touch.normal);
+        let carried = V3::load_lanes(simd, &touch.carried);
+        let drift = self.drift.minus(carried);
+        let relative = drift.scale_add(self.per_time, self.velocity);
+        // Without a contact the normal is zero.
+        let velocity = n.scale_add(-n.dot(relative), self.velocity);
+        self.velocity = velocity.or(self.free & some(n), self.velocity);
+    }
+
+    /// The same for the segment that leads here from `root`, shared between its ends.
+    #[inline(always)]
+    fn leave_segment(&mut self, simd: S, root: &mut Self, touch: &GroupTouch) {
+        let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+        let n = V3::load_lanes(simd, &touch.segment_normal);
+        let carried = V3::load_lanes(simd, &touch.segment_carried);
+        let b = f32x8::load_array_ref(simd, &touch.share);
+        let a = one - b;
+        let at_root = root.drift.scale_add(self.per_time, root.velocity);
+        let at_tip = self.drift.scale_add(self.per_time, self.velocity);
+        let point = at_root.scale_add(a, at_tip.scale(b));
+        let relative = n.dot(carried.scale_add(-self.per_time, point));
+        let (wa, wb) = (root.free.select(one, zero), self.free.select(one, zero));
+        let weights = (a * a).mul_add(wa, b * b * wb).max(1e-3);
+        let touched = self.free & some(n);
+        let impulse = n.scale(touched.select(relative / weights, zero));
+        let velocity = impulse.scale_add(-(a * wa), root.velocity);
+        root.velocity = velocity.or(touched, root.velocity);
+        let velocity = impulse.scale_add(-(b * wb), self.velocity);
+        self.velocity = velocity.or(touched, self.velocity);
+    }
+}
+
+/// Where a vector is not zero.
+#[inline(always)]
+fn some<S: Simd>(v: V3<S>) -> mask32x8<S> {
+    let zero = f32x8::splat(v.x.simd, 0.0);
+    (v.x.abs().max(v.y.abs()).max(v.z.abs())).simd_gt(zero)
+}

@@ -1,0 +1,98 @@
+//! Room for one group of strands: vertex after vertex, each number of all eight strands together.
+
+use crate::collide::ContactVertex;
+
+/// One number of each of eight strands.
+pub(super) type Lanes = [f32; 8];
+/// Three coordinates of each.
+pub(super) type Lanes3 = [Lanes; 3];
+
+/// One vertex of each of eight strands. Names are those of [`super::super::step::WorkVertex`] and [`super::super::bind::BoundVertex`].
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(crate) struct GroupVertex {
+    // From setup.
+    pub(super) offset: Lanes3,
+    pub(super) inverse_mass: Lanes,
+    /// At rest; [`super::BEHIND`] behind the tip.
+    pub(super) length: Lanes,
+    pub(super) arc: Lanes,
+    pub(super) lever: Lanes,
+    pub(super) bend: Lanes,
+    // The same in all steps of a frame.
+    /// Direction at rest of the segment that leads here; zero where it has no length.
+    pub(super) rest_along: Lanes3,
+    /// Strength of the pull to the rest position.
+    pub(super) pull: Lanes,
+    /// Of the bend before the segment that leads here.
+    pub(super) stiffness: Lanes,
+    /// Diagonal of the matrix; its inverse as soon as that is decomposed. The other two are then those of the factor.
+    pub(super) diagonal: Lanes,
+    pub(super) next: Lanes,
+    pub(super) after_next: Lanes,
+    // From step to step.
+    pub(super) x: Lanes3,
+    pub(super) velocity: Lanes3,
+    // Within a step.
+    pub(super) start: Lanes3,
+    pub(super) moved: Lanes3,
+    /// Rest position as the skin has it; later, where the vertex is before the last pass.
+    pub(super) goal: Lanes3,
+    pub(super) right: Lanes3,
+    pub(super) along: Lanes3,
+    pub(super) torque: Lanes3,
+    /// Of the solve for lengths: what is known of the multiplier, and the share of the next one in it.
+    pub(super) known: Lanes,
+    pub(super) ahead: Lanes,
+}
+
+/// What one vertex of each of eight strands touches; see [`ContactVertex`].
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(32))]
+pub(crate) struct GroupTouch {
+    pub(super) normal: Lanes3,
+    pub(super) carried: Lanes3,
+    pub(super) segment_normal: Lanes3,
+    pub(super) segment_carried: Lanes3,
+    pub(super) share: Lanes,
+}
+
+/// Room of one task.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupRoom {
+    pub(super) vertices: Vec<GroupVertex>,
+    pub(super) touches: Vec<GroupTouch>,
+    /// Strand after strand, each as long as the longest.
+    pub(super) contacts: Vec<ContactVertex<f32>>,
+}
+
+impl GroupRoom {
+    /// For strands of at most so many vertices.
+    pub(crate) fn new(longest: usize) -> Self {
+        Self {
+            vertices: vec![GroupVertex::default(); longest],
+            touches: vec![GroupTouch::default(); longest],
+            contacts: vec![ContactVertex::default(); longest * super::WIDTH],
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.vertices.as_slice())
+            + size_of_val(self.touches.as_slice())
+            + size_of_val(self.contacts.as_slice())
+    }
+}
+
+/// One strand's point.
+#[inline]
+pub(super) fn point(lanes: &Lanes3, lane: usize) -> sinew_geom::Vec3<f32> {
+    sinew_geom::Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
+}
+
+/// The way back.
+#[inline]
+pub(super) fn put(lanes: &mut Lanes3, lane: usize, v: sinew_geom::Vec3<f32>) {
+    lanes[0][lane] = v.x;
+    lanes[1][lane] = v.y;
+    lanes[2][lane] = v.z;
+}
