@@ -95,6 +95,9 @@ impl<R: Real> Measured<R> {
     }
 }
 
+/// A place that is too deep, and in which solid.
+type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
+
 /// The deepest contact of a segment with any solid, and the least distance of its end beyond the margins.
 fn worst_of<'s, R: Real>(
     solids: &Solids<'s, R>,
@@ -102,9 +105,9 @@ fn worst_of<'s, R: Real>(
     pivot: Vec3<R>,
     direction: Vec3<R>,
     (at_pivot, at_end): (Measured<R>, &mut Measured<R>),
-) -> (Option<(Hit<R>, Placed<'s, R>)>, R) {
+) -> (Option<HitOn<'s, R>>, R) {
     let end = pivot + direction * v.length;
-    let mut worst: Option<(Hit<R>, Placed<'_, R>)> = None;
+    let mut worst: Option<HitOn<'_, R>> = None;
     let mut clearance = R::from_double(1e9);
     for (contact, solid) in solids.indexed() {
         let distance = solid.distance(end);
