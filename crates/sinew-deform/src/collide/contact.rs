@@ -255,7 +255,7 @@ fn first_hit<R: Real>(
 
 fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
     for i in 1..strand.len() {
-        let (a, b) = (*strand[i - 1].touch(), *strand[i].touch());
+        let (a, b) = (strand[i - 1].touch(), strand[i].touch());
         let weight = |k: usize, v: &ContactVertex<R>| {
             if k < exempt {
                 R::zero()
@@ -263,13 +263,14 @@ fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
                 v.inverse_mass
             }
         };
-        let (wa, wb) = (weight(i - 1, &a), weight(i, &b));
+        let (wa, wb) = (weight(i - 1, a), weight(i, b));
         if wa + wb <= R::zero() {
             continue;
         }
         let Some(hit) = deepest(solid, a.x, b.x, a.distance, b.distance) else {
             continue;
         };
+        let (a, b) = (*a, *b);
         let (at_a, at_b) = (R::one() - hit.share, hit.share);
         let weights = at_a * at_a * wa + at_b * at_b * wb;
         if weights <= R::zero() {
@@ -332,7 +333,9 @@ pub(super) fn deepest<R: Real>(
     let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
     loop {
         walked += (distance - solid.at.margin).max(least);
-        if walked >= length {
+        let is_between = walked < length;
+        if !is_between {
+            // At the end, or no number.
             break;
         }
         let s = walked / length;
