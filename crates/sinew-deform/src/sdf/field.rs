@@ -308,7 +308,7 @@ impl Cell {
     fn value(&self) -> f32 {
         let v = &self.values;
         let [x, y, z] = self.at;
-        let line = |a: f32, b: f32, t: f32| (b - a).mul_add(t, a);
+        let line = |a: f32, b: f32, t: f32| (b - a) * t + a;
         let low = line(line(v[0], v[1], x), line(v[2], v[3], x), y);
         let high = line(line(v[4], v[5], x), line(v[6], v[7], x), y);
         line(low, high, z)
@@ -318,11 +318,11 @@ impl Cell {
     fn value_and_gradient(&self) -> (f32, [f32; 3]) {
         let v = &self.values;
         let [x, y, z] = self.at;
-        let line = |a: f32, b: f32, t: f32| (b - a).mul_add(t, a);
+        let line = |a: f32, b: f32, t: f32| (b - a) * t + a;
         let dx = [v[1] - v[0], v[3] - v[2], v[5] - v[4], v[7] - v[6]];
-        let on_x = [0, 1, 2, 3].map(|i| dx[i].mul_add(x, v[2 * i]));
+        let on_x = [0, 1, 2, 3].map(|i| dx[i] * x + v[2 * i]);
         let dy = [on_x[1] - on_x[0], on_x[3] - on_x[2]];
-        let on_y = [dy[0].mul_add(y, on_x[0]), dy[1].mul_add(y, on_x[2])];
+        let on_y = [dy[0] * y + on_x[0], dy[1] * y + on_x[2]];
         let dz = on_y[1] - on_y[0];
         let gradient = [
             line(line(dx[0], dx[1], y), line(dx[2], dx[3], y), z),
@@ -330,7 +330,7 @@ impl Cell {
             dz,
         ];
         (
-            dz.mul_add(z, on_y[0]),
+            dz * z + on_y[0],
             gradient.map(|g| g * (1.0 / self.size)),
         )
     }
