@@ -458,7 +458,7 @@ fn tetrahedron(bone: &str) -> (String, String) {
     (triangles, mesh)
 }
 
-/// Seconds of the head shake that are simulated; the ten with `SINEW_HAIR_SECS=10`.
+/// Seconds of the head shake that are simulated; a long run with `SINEW_HAIR_SECS=10`.
 fn seconds() -> f64 {
     let given = std::env::var("SINEW_HAIR_SECS").ok();
     given.and_then(|s| s.parse().ok()).unwrap_or(0.4)

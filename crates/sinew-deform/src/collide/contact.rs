@@ -327,7 +327,7 @@ pub(super) fn deepest<R: Real>(
     // Where the root's side is too deep already, the segment leads out in a straight line.
     let lack = (solid.at.margin - at_a).max(R::zero());
     let (mut share, mut worst) = (R::zero(), solid.at.tolerance);
-    let mut found = None;
+    let mut is_found = false;
     let mut walked = R::zero();
     let mut distance = at_a;
     let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
@@ -344,10 +344,12 @@ pub(super) fn deepest<R: Real>(
         if depth > worst {
             worst = depth;
             share = s;
-            found = Some(());
+            is_found = true;
         }
     }
-    found?;
+    if !is_found {
+        return None;
+    }
     let along = unit_or(b - a, Vec3::y());
     let (_, normal) = solid.surface(a + (b - a) * share, across(along));
     Some(Hit {

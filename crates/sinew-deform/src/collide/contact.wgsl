@@ -1,7 +1,7 @@
 // One strand against placed solids, vertex after vertex from the root: `contact.rs` and `placed.rs`, name by name.
 //
 // Needs `motion.wgsl`, `field.wgsl`, `placement_word(at)`, `placement_of(collider)`, the constant COLLIDERS, and of the strand `point`,
-// `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `length_of`, `touch`, `press`, `is_pressed`.
+// `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `touch`, `press`.
 
 // Steps out of a solid, at most.
 const PUSHES = 4u;
@@ -317,7 +317,8 @@ fn deepest(a: vec3f, b: vec3f, ends: vec2f) -> Hit {
   var gap = ends.x;
   for (var k = 0u; k <= SAMPLES; k++) {
     walked += max(gap - solid.margin, least);
-    if walked >= extent { break; }
+    // At the end, or no number.
+    if !(walked < extent) { break; }
     let s = walked / extent;
     let found = sampled(a + (b - a) * s);
     gap = found.w;

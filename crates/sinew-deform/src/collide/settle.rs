@@ -17,7 +17,7 @@ const HEAD_ON: f64 = 0.05;
 const STRAIGHT_OUT: f64 = 0.998;
 
 /// Makes every segment as long as it should be and turns those that are in a solid about their root's side until they are
-/// out. Whatever remains is the solids'; lengths are exact.
+/// out. Where both cannot be, lengths are exact.
 pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
     solids: &Solids<'_, R>,
     strand: &mut [T],
@@ -26,8 +26,8 @@ pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
     for v in strand.iter_mut() {
         v.touch_mut().is_settled = false;
     }
-    for _ in 0..ROUNDS {
-        if !settle_round(solids, strand, exempt) {
+    for round in 0..ROUNDS {
+        if !settle_round(solids, strand, exempt, round == 0) {
             break;
         }
     }
@@ -38,6 +38,7 @@ fn settle_round<R: Real, T: Touching<R>>(
     solids: &Solids<'_, R>,
     strand: &mut [T],
     exempt: usize,
+    is_first: bool,
 ) -> bool {
     let mut is_unfinished = false;
     let mut direction = Vec3::y();
@@ -56,6 +57,8 @@ fn settle_round<R: Real, T: Touching<R>>(
             continue;
         }
         v.is_settled = true;
+        // It has its length since the round before: laid again, it would move by roundings, and with it all behind it.
+        let mut is_laid = !is_first && !is_carried;
         clearance -= v.length;
         if clearance < R::zero() && i >= exempt {
             let (worst, free) = worst_of(solids, v, pivot, direction, (from_pivot, &mut at_pivot));
@@ -64,6 +67,7 @@ fn settle_round<R: Real, T: Touching<R>>(
                 && turn_out(&mut direction, &hit, v.length)
             {
                 v.is_settled = false;
+                is_laid = false;
                 is_unfinished = true;
                 let point = pivot + direction * (hit.share * v.length);
                 v.note_contact(&solid, hit.normal, point, hit.share);
@@ -71,9 +75,10 @@ fn settle_round<R: Real, T: Touching<R>>(
                 at_pivot = Measured::new();
             }
         }
-        let x = pivot + direction * v.length;
-        is_carried = x != v.x;
-        v.x = x;
+        is_carried = !is_laid;
+        if is_carried {
+            v.x = pivot + direction * v.length;
+        }
     }
     is_unfinished
 }

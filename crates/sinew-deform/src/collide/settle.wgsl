@@ -1,5 +1,5 @@
-// Exact lengths, outside of solids: `settle.rs`, name by name. Behind `contact.wgsl`, and needs `begin_settling(i)` of the strand besides, for what
-// it has to remember. Distances of vertices are not needed any more: they are 1 where nothing is left to do.
+// Exact lengths, outside of solids: `settle.rs`, name by name. Behind `contact.wgsl`, and needs `length_of`, `is_pressed` and `begin_settling(i)` of the strand besides, the last
+// for what it has to remember. Distances of vertices are not needed any more: they are 1 where nothing is left to do.
 
 // Distances of the ends of a segment are kept for so many solids.
 const MEASURED = max(COLLIDERS, 1u);
@@ -22,12 +22,12 @@ fn settle_lengths(count: u32, exempt: u32) {
     set_distance(i, 0.0);
   }
   for (var round = 0u; round < ROUNDS; round++) {
-    if !settle_round(count, exempt) { break; }
+    if !settle_round(count, exempt, round == 0u) { break; }
   }
 }
 
 // One round; tells whether another one is needed.
-fn settle_round(count: u32, exempt: u32) -> bool {
+fn settle_round(count: u32, exempt: u32, is_first: bool) -> bool {
   var is_unfinished = false;
   var direction = vec3f(0.0, 1.0, 0.0);
   // How far the nearest surface is from the vertex before, beyond its margin: one bound for all solids.
@@ -46,6 +46,8 @@ fn settle_round(count: u32, exempt: u32) -> bool {
     } else {
       let extent = length_of(i);
       var is_settled = true;
+      // It has its length since the round before: laid again, it would move by roundings, and with it all behind it.
+      var is_laid = !is_first && !is_carried;
       clearance -= extent;
       var end_measured = 0u;
       if clearance < 0.0 && i >= exempt && COLLIDERS > 0u {
@@ -55,6 +57,7 @@ fn settle_round(count: u32, exempt: u32) -> bool {
         if hit.found && dot(direction, hit.normal) < STRAIGHT_OUT {
           direction = turned_out(direction, hit, extent);
           is_settled = false;
+          is_laid = false;
           use_solid(worst_collider);
           is_unfinished = true;
           note_contact(i, hit, pivot + direction * (hit.share * extent));
@@ -64,11 +67,10 @@ fn settle_round(count: u32, exempt: u32) -> bool {
       }
       pivot_measured = end_measured;
       at_pivot = at_end;
-      let x = pivot + direction * extent;
-      is_carried = any(x != old);
-      set_point(i, x);
+      is_carried = !is_laid;
+      pivot = select(old, pivot + direction * extent, is_carried);
+      set_point(i, pivot);
       set_distance(i, select(0.0, 1.0, is_settled));
-      pivot = x;
     }
   }
   return is_unfinished;

@@ -1,7 +1,7 @@
 //! How each precision is simulated.
 
 use super::frame::{Frame, Guides, Task, run_each};
-use super::kernel::{self, GroupRoom};
+use super::simd::{self, GroupRoom};
 use super::step::WorkVertex;
 use sinew_geom::Real;
 use std::fmt::Debug;
@@ -34,7 +34,7 @@ pub(crate) trait Stepped: Real {
 impl Stepped for f32 {
     type Room = GroupRoom;
 
-    const RUNNER: Runner<Self> = kernel::run;
+    const RUNNER: Runner<Self> = simd::run;
 
     fn room(longest: usize) -> GroupRoom {
         GroupRoom::new(longest)

@@ -12,7 +12,7 @@ pub(crate) const CHUNK: usize = 32;
 /// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
 ///
 /// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 32 guides room for eight strands:
-/// 2,560 bytes a vertex of the longest.
+/// 2,592 bytes a vertex of the longest.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
     pub(crate) positions: Vec<Vec3<R>>,
@@ -251,7 +251,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl<R: HairReal> HairState<R> {
-    /// Bytes held, room to work in included.
+    /// Bytes held, room to work in included, but for the places of colliders and what followers collide in.
     pub fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
             + size_of_val(self.velocities.as_slice())

@@ -1,5 +1,5 @@
 //! One step of one strand: the truth, in single or double precision. Everything is sequential from the root to the tip or back,
-//! and needs nothing of other strands. Single precision runs in `kernel`, eight strands side by side, with these formulas.
+//! and needs nothing of other strands. Single precision runs in `simd`, eight strands side by side, with these formulas.
 
 use super::bind::BoundVertex;
 use super::length::restore_lengths;

@@ -10,7 +10,7 @@ use crate::collide::{
 };
 use crate::lanes::V3;
 use crate::{Par, for_each_chunk};
-use fearless_simd::{Simd, mask32x8, prelude::*};
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{Real, Vec3};
 
@@ -108,7 +108,7 @@ impl<R: Real> Placing<'_, R> {
 /// Unit tangents: at each vertex the mean direction of its two segments, at the ends that of the one. Where a strand has no
 /// direction, that of the vertex before, else up.
 pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
-    let whole = dispatch!(simd => write_inner_tangents(simd, points, tangents));
+    let whole = inner_tangents(points, tangents);
     let last = points.len().saturating_sub(1);
     let end =
         |a: usize, b: usize| unit_or(f32::vec3(points[b]) - f32::vec3(points[a]), Vec3::zeros());
@@ -124,9 +124,14 @@ pub(crate) fn write_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) {
 }
 
 /// Tangents between the ends, eight at a time; false where one has no direction of its own.
+pub(super) fn inner_tangents(points: &[[f32; 3]], tangents: &mut [[f32; 3]]) -> bool {
+    dispatch!(simd => write_inner_tangents(simd, points, tangents))
+}
+
 #[simd]
 fn write_inner_tangents<S: Simd>(simd: S, points: &[[f32; 3]], tangents: &mut [[f32; 3]]) -> bool {
     let zero = V3::splat(simd, 0.0);
+    let lanes = f32x8::load_array(simd, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let inner = points.len().saturating_sub(1);
     for at in (1..inner).step_by(8) {
         let here = V3::load_at(simd, points, at);
@@ -134,7 +139,9 @@ fn write_inner_tangents<S: Simd>(simd: S, points: &[[f32; 3]], tangents: &mut [[
         let after = V3::load_at(simd, points, at + 1).minus(here);
         let mean = before.unit_or(zero).plus(after.unit_or(zero));
         let directed = has_direction(before) & has_direction(after) & has_direction(mean);
-        if !directed.all_true() {
+        // Behind the last one lanes hold anything.
+        let is_behind = lanes.simd_ge((inner - at).min(8) as f32);
+        if !(directed | is_behind).all_true() {
             return false;
         }
         let mean = mean.unit_or(zero);

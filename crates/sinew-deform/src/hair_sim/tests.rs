@@ -690,6 +690,8 @@ fn tangents_are_the_mean_directions_of_segments() {
             }
             let mut found = vec![[0.0; 3]; count];
             super::write_tangents(&points, &mut found);
+            let is_plain = super::strands_out::inner_tangents(&points, &mut found.clone());
+            assert_eq!(is_plain, !folded || count <= 4, "{count}");
             let unit = |a: usize, b: usize| {
                 let d = Vec3::from(points[b]) - Vec3::from(points[a]);
                 d.try_normalize(0.0).unwrap_or_default()

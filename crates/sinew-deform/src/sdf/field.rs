@@ -303,6 +303,7 @@ impl FieldView<'_> {
     }
 }
 
+/// Fused operations are calls where a program is built for all machines of its kind: here there are none.
 impl Cell {
     #[inline]
     fn value(&self) -> f32 {
@@ -329,10 +330,7 @@ impl Cell {
             line(dy[0], dy[1], z),
             dz,
         ];
-        (
-            dz * z + on_y[0],
-            gradient.map(|g| g * (1.0 / self.size)),
-        )
+        (dz * z + on_y[0], gradient.map(|g| g * (1.0 / self.size)))
     }
 }
 

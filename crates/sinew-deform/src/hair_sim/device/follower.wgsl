@@ -1,6 +1,6 @@
 // Followers: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
 //
-// Rooms: 0 (place; distance) | 1 (where it was laid; length)
+// Rooms: 0 (place; distance, later 1 where it is settled) | 1 (where it was laid; length)
 
 var<private> strand: u32;
 var<private> count: u32;

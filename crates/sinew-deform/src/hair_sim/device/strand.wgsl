@@ -1,6 +1,6 @@
 // A guide while it is stepped, as contacts see it. What rooms hold:
 //
-// 0 place; (lb), later distance | 1 (right; 1 / diagonal), later (direction; stretch), last the place before it settled | 2 (torque; la), later (-; ahead)
+// 0 place; (lb), later distance, last 1 where it is settled | 1 (right; 1 / diagonal), later (direction; stretch), last the place before it settled | 2 (torque; la), later (-; ahead)
 // 3 normal of the surface touched | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
 // 7 how far this push freed the vertex | 8 how far all of them did
 

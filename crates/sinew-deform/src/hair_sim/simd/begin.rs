@@ -16,7 +16,9 @@ pub(super) fn begin<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [Grou
     let scale = f32x8::load_array_ref(simd, &step.scale);
     let wind = V3::load_lanes(simd, &step.wind);
     let gravity = V3::all(simd, c.gravity);
-    let [h, kept, fastest] = [c.h, c.kept, c.speed_limit].map(|v| f32x8::splat(simd, v));
+    let h = f32x8::splat(simd, c.h);
+    let kept = f32x8::splat(simd, c.kept);
+    let fastest = f32x8::splat(simd, c.speed_limit);
     let zero = V3::splat(simd, 0.0);
     let mut before = None;
     for w in vertices {
