@@ -311,8 +311,14 @@ pub(super) struct Hit<R: Real> {
     pub(super) depth: R,
 }
 
-/// The deepest sample between two vertices with these (least) distances. Walks by what the distance allows, but no
-/// less than the spacing of samples.
+/// Into how many parts samples cut a segment: a whole number.
+fn intervals<R: Real>(length: R, spacing: R) -> R {
+    let parts = (length / spacing).ceil().max(R::one());
+    parts.min(R::from_double(SAMPLES))
+}
+
+/// The deepest of the samples between two vertices with these (least) distances, which cut the segment into equal parts no longer than the
+/// spacing of samples. Those that cannot be too deep, by the distance of the one before, are left out.
 pub(super) fn deepest<R: Real>(
     solid: &Placed<'_, R>,
     a: Vec3<R>,
@@ -324,21 +330,25 @@ pub(super) fn deepest<R: Real>(
     if at_a + at_b - length >= solid.at.margin + solid.at.margin || length <= R::zero() {
         return None;
     }
+    let intervals = intervals(length, solid.at.spacing);
+    let spacing = length / intervals;
     // Where the root's side is too deep already, the segment leads out in a straight line.
     let lack = (solid.at.margin - at_a).max(R::zero());
     let (mut share, mut worst) = (R::zero(), solid.at.tolerance);
     let mut is_found = false;
-    let mut walked = R::zero();
     let mut distance = at_a;
-    let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
+    let mut k = R::zero();
     loop {
-        walked += (distance - solid.at.margin).max(least);
-        let is_between = walked < length;
+        // What is nearer than the distance allows cannot be too deep.
+        k += ((distance - solid.at.margin) / spacing)
+            .floor()
+            .max(R::one());
+        let is_between = k < intervals;
         if !is_between {
             // At the end, or no number.
             break;
         }
-        let s = walked / length;
+        let s = k / intervals;
         distance = solid.distance(a + (b - a) * s);
         let depth = solid.at.margin - lack * (R::one() - s) - distance;
         if depth > worst {

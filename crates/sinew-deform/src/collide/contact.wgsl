@@ -1,32 +1,17 @@
-// One strand against placed solids, vertex after vertex from the root: `contact.rs` and `placed.rs`, name by name.
+// One strand against placed solids, by a workgroup: `contact.rs` and `placed.rs`. Vertices are moved out side by side. Segments, which wait for each
+// other, are worked on by the first invocation; all of the group sample the one at hand.
 //
-// Needs `motion.wgsl`, `field.wgsl`, `placement_word(at)`, `placement_of(collider)`, the constant COLLIDERS, and of the strand `point`,
-// `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `touch`, `press`.
+// Needs `solid.wgsl`, and of the strand `point`, `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `touch`, `press`,
+// and `sync`, behind which all of the group see what one of them wrote.
 
+// Invocations of a group.
+const LANES = 32u;
 // Steps out of a solid, at most.
 const PUSHES = 4u;
 // Steps along a path, at most.
 const SWEEP_STEPS = 48u;
-// Strands are taken for longer than they are by this factor: lengths come with roundings.
-const LONGER = 1.01;
 // Samples of one segment, at most.
-const SAMPLES = 1024u;
-
-// A collider during a step.
-struct Solid {
-  field: Field,
-  at: u32,
-  // Rows of the rotation to the solid at the end of the step.
-  x: vec3f,
-  y: vec3f,
-  z: vec3f,
-  origin: vec3f,
-  carry: Rigid,
-  margin: f32,
-  friction: f32,
-  spacing: f32,
-  tolerance: f32,
-}
+const SAMPLES = 1024.0;
 
 struct Hit {
   found: bool,
@@ -35,85 +20,13 @@ struct Hit {
   depth: f32,
 }
 
-var<private> solid: Solid;
-// Those that the strand cannot touch in this step, a bit each.
-var<private> out_of_reach: u32;
-// Whose placement is in it.
-var<private> solid_at: u32;
-
-fn placement_floats(at: u32) -> vec4f {
-  return bitcast<vec4f>(placement_word(at));
-}
-
-// Brings a collider to hand.
-fn use_solid(collider: u32) {
-  let at = placement_of(collider);
-  if solid_at == at { return; }
-  solid_at = at;
-  let a = placement_floats(at);
-  let b = placement_floats(at + 1u);
-  let c = placement_floats(at + 2u);
-  let carried = placement_floats(at + 4u);
-  let contact = placement_floats(at + 5u);
-  let lattice = placement_floats(at + 6u);
-  let size = placement_word(at + 7u);
-  let starts = placement_word(at + 8u);
-  let kind = placement_word(at + 5u).w;
-  solid.field = Field(collider, kind, size.w, starts.x, starts.y, starts.z, size.xyz, lattice.xyz, lattice.w, bitcast<f32>(starts.w));
-  solid.at = at;
-  solid.x = a.xyz;
-  solid.y = b.xyz;
-  solid.z = c.xyz;
-  solid.origin = vec3f(a.w, b.w, c.w);
-  solid.carry = Rigid(placement_floats(at + 3u), carried.xyz);
-  solid.margin = carried.w;
-  solid.friction = contact.x;
-  solid.spacing = contact.y;
-  solid.tolerance = contact.z;
-}
-
-fn is_there() -> bool {
-  return solid.field.kind != 0u;
-}
-
-// Leaves out what a strand cannot touch that is no longer than `reach` and hangs on a point that the step brings from `start` to `root`.
-fn find_out_of_reach(start: vec3f, root: vec3f, reach: f32) {
-  out_of_reach = 0u;
-  for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if is_there() {
-      let moved = length(root - point_of(solid.carry, start));
-      if sampled(root).w - solid.margin > reach * LONGER + moved + moved { out_of_reach |= 1u << c; }
-    } else {
-      out_of_reach |= 1u << c;
-    }
-  }
-}
-
-fn is_in_reach(collider: u32) -> bool {
-  return (out_of_reach & (1u << collider)) == 0u;
-}
-
-// Whether segments need samples between their ends.
-fn is_sampled() -> bool {
-  return solid.spacing < 1e37;
-}
-
-fn local_point(x: vec3f) -> vec3f {
-  let v = x - solid.origin;
-  return vec3f(dot(solid.x, v), dot(solid.y, v), dot(solid.z, v));
-}
-
-// Gradient in the scene, of any length, and distance last.
-fn sampled(x: vec3f) -> vec4f {
-  let found = field_sample(solid.field, local_point(x));
-  return vec4f(in_scene(found.xyz), found.w);
-}
-
-// A vector of the solid's frame.
-fn in_scene(v: vec3f) -> vec3f {
-  return solid.x * v.x + solid.y * v.y + solid.z * v.z;
-}
+// The segment at hand: its number, its ends, and into how many parts samples cut it.
+var<workgroup> segment: u32;
+var<workgroup> segment_from: vec3f;
+var<workgroup> segment_to: vec3f;
+var<workgroup> segment_parts: u32;
+// Gradient in the scene and distance, of samples side by side.
+var<workgroup> samples: array<vec4f, LANES>;
 
 fn across(v: vec3f) -> vec3f {
   var other = vec3f(1.0, 0.0, 0.0);
@@ -121,50 +34,29 @@ fn across(v: vec3f) -> vec3f {
   return unit_or(cross(v, other), vec3f(0.0, 0.0, 1.0));
 }
 
-// Moves vertices and segments out of the solids; lengths change.
-fn push_out(count: u32, exempt: u32) {
+// Moves vertices and segments out of the solids that a bit stands for each; lengths change.
+fn push_out(count: u32, exempt: u32, reachable: u32, local: u32) {
   for (var c = 0u; c < COLLIDERS; c++) {
-    if is_in_reach(c) {
+    if (reachable & (1u << c)) != 0u {
       use_solid(c);
-      let near = push_vertices(count, exempt);
-      if near && is_sampled() { push_segments(count, exempt); }
+      for (var i = local; i < count; i += LANES) { push_vertex(i, i < exempt); }
+      sync();
+      push_segments(count, exempt, local);
+      sync();
     }
   }
 }
 
-// Tells whether any segment may touch, by the distances of its ends.
-fn push_vertices(count: u32, exempt: u32) -> bool {
-  var before = vec3f(0.0);
-  var clearance = -1.0;
-  var last = -1.0;
-  var near = false;
-  for (var i = 0u; i < count; i++) {
-    var x = point(i);
-    let step = length(x - before);
-    // Distances grow no faster than the way: where the last vertex was far enough, this one is, too.
-    if clearance > solid.margin { clearance -= step; }
-    before = x;
-    let moved = length(x - point_of(solid.carry, start_of(i)));
-    let reach = solid.margin + moved * 2.0;
-    if clearance <= reach {
-      let found = sampled(x);
-      clearance = found.w;
-      let held = i < exempt || inverse_mass_of(i) <= 0.0;
-      let inside = clearance < solid.margin - solid.tolerance;
-      let fast = moved > solid.spacing && clearance <= reach;
-      if (inside || fast) && !held {
-        clearance = resolve(i, moved, found);
-        x = point(i);
-        before = x;
-        near = true;
-      }
-    }
-    set_distance(i, clearance);
-    // As `deepest` asks; vertices that were moved are near anyway.
-    near = near || (i > 0u && last + clearance - step < 2.0 * solid.margin);
-    last = clearance;
-  }
-  return near;
+fn push_vertex(i: u32, is_exempt: bool) {
+  let x = point(i);
+  let moved = length(x - point_of(solid.carry, start_of(i)));
+  let found = sampled(x);
+  var clearance = found.w;
+  let held = is_exempt || inverse_mass_of(i) <= 0.0;
+  let inside = clearance < solid.margin - solid.tolerance;
+  let fast = moved > solid.spacing && clearance <= solid.margin + moved * 2.0;
+  if (inside || fast) && !held { clearance = resolve(i, moved, found); }
+  set_distance(i, clearance);
 }
 
 // Moves one vertex out, given what was sampled there; returns its distance afterwards.
@@ -263,37 +155,116 @@ fn placement_rigid(part: u32) -> Rigid {
   return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
 }
 
-fn push_segments(count: u32, exempt: u32) {
-  for (var i = 1u; i < count; i++) {
-    let a = point(i - 1u);
-    let b = point(i);
-    let wa = select(inverse_mass_of(i - 1u), 0.0, i - 1u < exempt);
-    let wb = select(inverse_mass_of(i), 0.0, i < exempt);
-    if wa + wb > 0.0 {
-      let hit = deepest(a, b, vec2f(distance_at(i - 1u), distance_at(i)));
-      if hit.found { push_segment(i, hit, vec2f(wa, wb)); }
+// Its vertices must have their distances.
+fn push_segments(count: u32, exempt: u32, local: u32) {
+  if local == 0u { find_segment(1u, count, exempt); }
+  for (var turn = 1u; turn < count; turn++) {
+    let i = workgroupUniformLoad(&segment);
+    if i >= count { break; }
+    begin_hit();
+    let parts = workgroupUniformLoad(&segment_parts);
+    for (var first = 1u; first < parts; first += LANES) {
+      sample_segment(first + local, parts, local);
+      workgroupBarrier();
+      if local == 0u { take_samples(first, parts, distance_at(i - 1u)); }
+      workgroupBarrier();
+    }
+    if local == 0u {
+      push_segment(i, exempt);
+      find_segment(i + 1u, count, exempt);
     }
   }
 }
 
-fn push_segment(i: u32, hit: Hit, w: vec2f) {
+fn weight_of(i: u32, exempt: u32) -> f32 {
+  return select(inverse_mass_of(i), 0.0, i < exempt);
+}
+
+// Looks from segment `i` on for one that may touch, by the distances of its ends.
+fn find_segment(i: u32, count: u32, exempt: u32) {
+  segment = count;
+  if !is_sampled() { return; }
+  for (var k = i; k < count; k++) {
+    let a = point(k - 1u);
+    let b = point(k);
+    let is_held = weight_of(k - 1u, exempt) + weight_of(k, exempt) <= 0.0;
+    if !is_held && may_touch(length(b - a), distance_at(k - 1u), distance_at(k)) {
+      segment = k;
+      lay_segment(a, b);
+      return;
+    }
+  }
+}
+
+// Whether a segment that is so long and has these (least) distances at its ends can be too deep between them.
+fn may_touch(extent: f32, at_root: f32, at_tip: f32) -> bool {
+  return at_root + at_tip - extent < solid.margin + solid.margin && extent > solid.spacing;
+}
+
+// Puts a segment where all invocations see it.
+fn lay_segment(a: vec3f, b: vec3f) {
+  segment_from = a;
+  segment_to = b;
+  segment_parts = parts_of(length(b - a));
+}
+
+fn parts_of(extent: f32) -> u32 {
+  return u32(clamp(ceil(extent / solid.spacing), 1.0, SAMPLES));
+}
+
+// Sample `k` of the segment at hand.
+fn sample_segment(k: u32, parts: u32, local: u32) {
+  if k > parts { return; }
+  samples[local] = sampled(segment_from + (segment_to - segment_from) * (f32(k) / f32(parts)));
+}
+
+// Of the first invocation: the deepest sample so far.
+var<private> hit: Hit;
+
+fn begin_hit() {
+  hit = Hit(false, 0.0, vec3f(0.0), solid.tolerance);
+}
+
+// Looks at samples between the ends, from the one numbered `first` on.
+fn take_samples(first: u32, parts: u32, at_root: f32) {
+  // Where the root's side is too deep already, the segment leads out in a straight line.
+  let lack = max(solid.margin - at_root, 0.0);
+  for (var k = 0u; k < LANES; k++) {
+    let number = first + k;
+    if number >= parts { break; }
+    let s = f32(number) / f32(parts);
+    let found = samples[k];
+    let depth = solid.margin - lack * (1.0 - s) - found.w;
+    if number > 0u && depth > hit.depth { hit = Hit(true, s, found.xyz, depth); }
+  }
+}
+
+// The normal at the deepest sample.
+fn normal_of_hit(direction: vec3f) -> vec3f {
+  return unit_or(hit.normal, across(direction));
+}
+
+fn push_segment(i: u32, exempt: u32) {
+  if !hit.found { return; }
   let a = point(i - 1u);
   let b = point(i);
+  let w = vec2f(weight_of(i - 1u, exempt), weight_of(i, exempt));
+  let normal = normal_of_hit(unit_or(b - a, vec3f(0.0, 1.0, 0.0)));
   let at_a = 1.0 - hit.share;
   let at_b = hit.share;
   let weights = at_a * at_a * w.x + at_b * at_b * w.y;
   if weights <= 0.0 { return; }
-  let way = hit.normal * hit.depth;
+  let way = normal * hit.depth;
   let carried_a = a - point_of(solid.carry, start_of(i - 1u));
   let carried_b = b - point_of(solid.carry, start_of(i));
   let relative = carried_a * at_a + carried_b * at_b + way;
-  let shift = (way - rubbed(relative, hit.normal, hit.depth * solid.friction)) / weights;
+  let shift = (way - rubbed(relative, normal, hit.depth * solid.friction)) / weights;
   // A contact close to an end that cannot move would throw the other end far away.
   let most = length(b - a) * 0.5;
   move_by(i - 1u, shift * (at_a * w.x), most);
   move_by(i, shift * (at_b * w.y), most);
   let place = a * at_a + b * at_b;
-  press(i, hit.normal, place - point_before(solid.carry, place), hit.share);
+  press(i, normal, place - point_before(solid.carry, place), hit.share);
 }
 
 fn move_by(i: u32, shift: vec3f, most: f32) {
@@ -302,34 +273,4 @@ fn move_by(i: u32, shift: vec3f, most: f32) {
   if extent > most { limited = shift * (most / extent); }
   set_point(i, point(i) + limited);
   set_distance(i, distance_at(i) - min(extent, most));
-}
-
-// The deepest sample between two points with these (least) distances.
-fn deepest(a: vec3f, b: vec3f, ends: vec2f) -> Hit {
-  var hit = Hit(false, 0.0, vec3f(0.0), solid.tolerance);
-  let extent = length(b - a);
-  if ends.x + ends.y - extent >= solid.margin + solid.margin || extent <= 0.0 { return hit; }
-  // Where the root's side is too deep already, the segment leads out in a straight line.
-  let lack = max(solid.margin - ends.x, 0.0);
-  let least = max(solid.spacing, extent / f32(SAMPLES));
-  var gradient = vec3f(0.0);
-  var walked = 0.0;
-  var gap = ends.x;
-  for (var k = 0u; k <= SAMPLES; k++) {
-    walked += max(gap - solid.margin, least);
-    // At the end, or no number.
-    if !(walked < extent) { break; }
-    let s = walked / extent;
-    let found = sampled(a + (b - a) * s);
-    gap = found.w;
-    let depth = solid.margin - lack * (1.0 - s) - gap;
-    if depth > hit.depth {
-      hit.depth = depth;
-      hit.share = s;
-      hit.found = true;
-      gradient = found.xyz;
-    }
-  }
-  if hit.found { hit.normal = unit_or(gradient, across(unit_or(b - a, vec3f(0.0, 1.0, 0.0)))); }
-  return hit;
 }

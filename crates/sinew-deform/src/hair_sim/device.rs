@@ -1,22 +1,26 @@
-//! What `hair_sim` runs on a graphics device: one invocation a guide goes through a whole run of steps.
+//! What `hair_sim` runs on a graphics device: one invocation a guide, and a workgroup for a guide that may touch something.
 //!
 //! | pass | over | does |
 //! |---|---|---|
 //! | `start` | guides | puts strands to rest on the skin, in first frames |
 //! | `aim` | guides | blends joints, finds where roots go |
 //! | `place` | steps of a run and colliders | where colliders are in each step, gusts |
-//! | `step` | guides | the steps of a run |
+//! | `move` | guides | one step, but for guides that may touch something; without colliders the steps of a run |
+//! | `hold` | guides, a workgroup each | the rest of the step of those |
 //! | `advance` | one | notes that a run is over, where another follows |
 //! | `followers` | followers | lays them beside their guides, collides them |
 //! | `out` | vertices | positions and tangents |
 //!
-//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `step`, `out`. Pre-rolls and longer frames are
+//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `move` and `hold` for each step, `out`. Pre-rolls and longer frames are
 //! several runs, so that no dispatch takes long.
 //!
 //! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones: what neighbouring
 //! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
-//! the invocation, 144 bytes a vertex, of which 48 are touched without contacts; where a longer one is among them all are worked on in
-//! an array. State: 32 bytes a guide vertex, 80 a guide. What a step reads of setup: 32 bytes a guide vertex.
+//! the invocation, 48 bytes a vertex, or of the workgroup, 160 bytes; where a longer one is among them all are worked on in
+//! an array. State: 48 bytes a guide vertex, 96 a guide. What a step reads of setup: 32 bytes a guide vertex.
+//!
+//! Few strands touch anything at a time, and those take a hundred times as long as the rest: one invocation each would have all others wait
+//! for them. `move` hands over whatever distances and lengths do not prove free.
 //!
 //! The numbers are those of the processor up to rounding. What is summed in another order: the system of the shape is eliminated row by row
 //! while it is built, and what the root hands on is worked out once a frame. Gusts count time in steps of 2^-32 s.
@@ -37,11 +41,16 @@ use std::fmt::Write;
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
-/// Vertices of strands that are worked on in memory of the invocation: a bit each for contacts.
+/// Vertices of strands that are worked on in memory of the invocation, or of the workgroup.
 const LONGEST_PRIVATE: usize = 32;
-/// Vectors of room a vertex, of guides and of followers.
-const ROOMS: usize = 9;
+/// Vectors of room a vertex: of guides in both halves of a step, and of followers.
+const ROOMS_TO_MOVE: usize = 3;
+const ROOMS_TO_HOLD: usize = 10;
 const ROOMS_OF_FOLLOWERS: usize = 2;
+/// Invocations of a workgroup that keeps a strand clear of solids, as in `contact.wgsl`.
+const LANES: u32 = 32;
+/// Workgroups that keep guides clear of solids, at most: as many as a large device has at once.
+const GROUPS: usize = 4096;
 /// Vectors of a collider's placement.
 const PLACEMENT: usize = 14;
 /// Vectors of a guide's drive in the state.
@@ -55,14 +64,12 @@ enum Pass {
     Start,
     Aim,
     Place,
-    Step,
+    Move,
+    Hold,
     Advance,
     Followers,
     Out,
 }
-
-/// A run that another follows.
-const RUN_OF_STEPS: [Pass; 3] = [Pass::Place, Pass::Step, Pass::Advance];
 
 /// As in `uniforms.wgsl`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
@@ -99,18 +106,31 @@ const PLACE: &str = texts!(
     "device/layout.wgsl",
     "device/place.wgsl"
 );
-const STEP: &str = texts!(
+const MOVE: &str = texts!(
     "device/uniforms.wgsl",
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
-    "../collide/contact.wgsl",
-    "../collide/settle.wgsl",
+    "../collide/solid.wgsl",
     "device/layout.wgsl",
+    "device/guide.wgsl",
     "device/strand.wgsl",
     "device/gusts.wgsl",
     "device/shape.wgsl",
     "device/length.wgsl",
-    "device/step.wgsl"
+    "device/move.wgsl"
+);
+const HOLD: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "../collide/field.wgsl",
+    "../collide/solid.wgsl",
+    "../collide/contact.wgsl",
+    "../collide/settle.wgsl",
+    "device/layout.wgsl",
+    "device/guide.wgsl",
+    "device/held.wgsl",
+    "device/length.wgsl",
+    "device/hold.wgsl"
 );
 const ADVANCE: &str = texts!(
     "device/uniforms.wgsl",
@@ -122,6 +142,7 @@ const FOLLOWERS: &str = texts!(
     "device/uniforms.wgsl",
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
+    "../collide/solid.wgsl",
     "../collide/contact.wgsl",
     "../collide/settle.wgsl",
     "device/layout.wgsl",
@@ -251,33 +272,31 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     node.scratch = vec![
         vectors(
             "state",
-            2 * guides.vertices + DRIVE * guides.strands.len() + 2 * ports.len(),
+            3 * guides.vertices + (DRIVE + 1) * guides.strands.len() + 2 * ports.len(),
         ),
         DeviceArray {
             ty: DeviceType::Vec4U,
-            ..vectors("moment", 1 + RUN + PLACEMENT * places)
+            ..vectors("moment", 1 + RUN + PLACEMENT * places + 2)
         },
         vectors("followers", followers.vertices.max(1)),
     ];
     if !is_private {
-        node.scratch.push(vectors("work", ROOMS * guides.vertices));
+        let room = ROOMS_TO_HOLD * guides.vertices;
+        node.scratch.push(vectors("work", room));
         let room = ROOMS_OF_FOLLOWERS * followers.vertices;
         node.scratch.push(vectors("follower_work", room.max(1)));
     }
-    let room = |rooms: usize, vertices: usize| match is_private {
+    // `memory` is that of an invocation or that of a workgroup.
+    let room = |memory: &str, rooms: usize, vertices: usize| match is_private {
         true => format!(
-            "{}\nvar<private> rooms: array<vec4f, {}>;\n",
-            include_str!("device/work_private.wgsl"),
+            "{}\nvar<{memory}> rooms: array<vec4f, {}>;\n",
+            include_str!("device/work_shared.wgsl"),
             rooms * longest.max(1)
         ),
         false => format!(
             "{}\nconst WORK_VERTICES = {vertices}u;\n",
-            include_str!("device/work_memory.wgsl")
+            include_str!("device/work_stored.wgsl")
         ),
-    };
-    let contacts = match is_private {
-        true => include_str!("device/contacts_private.wgsl"),
-        false => include_str!("device/contacts_memory.wgsl"),
     };
     let pass = |name, text, count: usize| DevicePass {
         name,
@@ -298,14 +317,18 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let written = room(ROOMS, guides.vertices) + contacts + &fields;
-    add(pass("step", STEP, count), written);
+    let written = room("private", ROOMS_TO_MOVE, guides.vertices) + &fields;
+    add(pass("move", MOVE, count), written);
+    let written = room("workgroup", ROOMS_TO_HOLD, guides.vertices) + &fields;
+    let hold = DevicePass::in_groups("hold", HOLD, count.min(GROUPS), LANES);
+    add(hold, written);
     add(pass("advance", ADVANCE, 1), String::new());
+    let groups = followers.strands.len();
     let of_followers = DevicePass {
         aliases: &[("work", "follower_work")],
-        ..pass("followers", FOLLOWERS, followers.strands.len())
+        ..DevicePass::in_groups("followers", FOLLOWERS, groups, LANES)
     };
-    let written = room(ROOMS_OF_FOLLOWERS, followers.vertices) + &fields;
+    let written = room("workgroup", ROOMS_OF_FOLLOWERS, followers.vertices) + &fields;
     add(of_followers, written);
     add(pass("out", OUT, bind.vertex_count()), String::new());
     node
@@ -328,6 +351,7 @@ fn settings_of(
 ) -> Vec<(&'static str, DeviceSetting)> {
     let settings = [
         ("GUIDES", guides.strands.len()),
+        ("GROUPS", guides.strands.len().clamp(1, GROUPS)),
         ("GUIDE_VERTICES", guides.vertices),
         ("LONGEST", guides.planes.len()),
         ("COLLIDERS", colliders),
@@ -335,7 +359,6 @@ fn settings_of(
         ("VERTICES", bind.vertex_count()),
         ("STRANDS", bind.strands().len()),
         ("FOLLOWERS", followers.strands.len()),
-        ("RELAXING_STEPS", RELAXING_STEPS),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
     settings.into_iter().map(setting).collect()
@@ -507,39 +530,61 @@ impl Sorts {
     fn steps(&self, sort: usize) -> usize {
         self.0[sort].steps.saturating_mul(self.0[sort].times)
     }
+    /// Steps of each run of a sort.
+    fn runs(&self, sort: usize) -> impl Iterator<Item = usize> + use<> {
+        let steps = self.steps(sort);
+        (0..steps.div_ceil(RUN)).map(move |run| RUN.min(steps - run * RUN))
+    }
 }
 
 pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(usize)) {
     let sorts = Sorts::new(&settings(&frame.parameters), frame);
     let mut run = |pass: Pass| run(pass as usize);
-    let runs = |sort: usize| sorts.steps(sort).div_ceil(RUN);
+    let collides = hair.colliders > 0;
     if frame.is_first {
         run(Pass::Start);
         // Strands come out of what they begin in.
-        if hair.colliders > 0 {
-            RUN_OF_STEPS.into_iter().for_each(&mut run);
-        }
-    }
-    for _ in 0..runs(0) + runs(1) {
-        RUN_OF_STEPS.into_iter().for_each(&mut run);
-    }
-    if runs(2) > 0 {
-        run(Pass::Aim);
-    }
-    for more in (0..runs(2)).rev() {
-        [Pass::Place, Pass::Step].into_iter().for_each(&mut run);
-        if more > 0 {
+        if collides {
+            run_of_steps(1 + RELAXING_STEPS, collides, &mut run);
             run(Pass::Advance);
         }
     }
-    if runs(2) == 0 {
+    for sort in [0, 1] {
+        for steps in sorts.runs(sort) {
+            run_of_steps(steps, collides, &mut run);
+            run(Pass::Advance);
+        }
+    }
+    if sorts.steps(2) > 0 {
+        run(Pass::Aim);
+    } else {
         // Colliders move, even where time stands still.
         run(Pass::Place);
+    }
+    for (i, steps) in sorts.runs(2).enumerate() {
+        if i > 0 {
+            run(Pass::Advance);
+        }
+        run_of_steps(steps, collides, &mut run);
     }
     if hair.bind.strands().len() > hair.bind.guide_count() {
         run(Pass::Followers);
     }
     run(Pass::Out);
+}
+
+/// A run of so many steps.
+fn run_of_steps(steps: usize, collides: bool, run: &mut dyn FnMut(Pass)) {
+    run(Pass::Place);
+    if !collides {
+        // All of them at once.
+        run(Pass::Move);
+        return;
+    }
+    for _ in 0..steps {
+        run(Pass::Move);
+        run(Pass::Hold);
+    }
 }
 
 pub(super) fn write_frame(hair: &Hair, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {

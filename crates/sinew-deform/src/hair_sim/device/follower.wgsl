@@ -1,6 +1,9 @@
-// Followers: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
+// Followers, by a workgroup each: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
 //
 // Rooms: 0 (place; distance, later 1 where it is settled) | 1 (where it was laid; length)
+
+// Of the follower at hand: vertices, the colliders in reach, and 1 where all its numbers are finite.
+var<workgroup> order: vec4u;
 
 var<private> strand: u32;
 var<private> count: u32;
@@ -64,37 +67,52 @@ fn placement_of(collider: u32) -> u32 {
   return placed_at(collider, BATCH);
 }
 
-fn kernel(index: u32) {
+fn kernel(group: u32, local: u32) {
   let u = uniforms();
-  let number = follower_strand(index);
-  let row = strand_row(number);
-  strand = index;
-  count = row.w;
+  let row = strand_row(follower_strand(group));
+  strand = group;
   exempt = u.begin.z;
   solid_at = 0u;
-  let rotation = read_state(drive_at(2u, row.x));
-  let root_size = read_state(drive_at(3u, row.x)).w;
-  var before = vec3f(0.0);
-  var checked = vec3f(0.0);
-  var reach = 0.0;
-  for (var i = 0u; i < count; i++) {
-    let vertex = plane(i) + row.x;
-    let along = read_bound(GUIDE_VERTICES + vertex).y;
-    let spread = root_size * (1.0 + u.roots.w * along);
-    let x = read_state(vertex).xyz + turned(rotation, separation_of(row.z + i)) * spread;
-    set_room(0u, i, vec4f(x, 0.0));
-    let extent = select(0.0, length(x - before), i > 0u);
-    set_room(1u, i, vec4f(x, extent));
-    reach += extent;
-    before = x;
-    checked += x;
-  }
-  if u.whole.w != 0u && COLLIDERS > 0u && all_finite(vec4f(checked, 0.0)) {
-    find_out_of_reach(point(0u), point(0u), reach);
+  if local == 0u { order = vec4u(row.w, 0u, 0u, 0u); }
+  let vertices = workgroupUniformLoad(&order).x;
+  count = vertices;
+  for (var i = local; i < vertices; i += LANES) { lay_vertex(i, row, u.roots.w); }
+  sync();
+  if local == 0u && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
+  let given = workgroupUniformLoad(&order);
+  if given.y != 0u {
     for (var turn = 0u; turn < 2u; turn++) {
-      push_out(count, exempt);
-      settle_lengths(count, exempt);
+      push_out(given.x, exempt, given.y, local);
+      settle_lengths(given.x, exempt, given.y, local);
     }
   }
-  for (var i = 0u; i < count; i++) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
+  for (var i = local; i < vertices; i += LANES) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
+}
+
+// Beside the guide's vertex.
+fn lay_vertex(i: u32, row: vec4u, tip_separation: f32) {
+  let vertex = plane(i) + row.x;
+  let rotation = read_state(drive_at(2u, row.x));
+  let root_size = read_state(drive_at(3u, row.x)).w;
+  let along = read_bound(GUIDE_VERTICES + vertex).y;
+  let spread = root_size * (1.0 + tip_separation * along);
+  let x = read_state(vertex).xyz + turned(rotation, separation_of(row.z + i)) * spread;
+  set_room(0u, i, vec4f(x, 0.0));
+  set_room(1u, i, vec4f(x, 0.0));
+}
+
+// Of the first invocation: lengths, and which colliders are in reach.
+fn look_around() {
+  var checked = point(0u);
+  var reach = 0.0;
+  for (var i = 1u; i < count; i++) {
+    let x = point(i);
+    let extent = length(x - point(i - 1u));
+    set_room(1u, i, vec4f(x, extent));
+    reach += extent;
+    checked += x;
+  }
+  if !all_finite(vec4f(checked, 0.0)) { return; }
+  find_out_of_reach(point(0u), point(0u), reach);
+  order.y = ~out_of_reach & ((1u << COLLIDERS) - 1u);
 }

@@ -1,4 +1,4 @@
-// Lengths: `length.rs`.
+// Lengths: `length.rs`. Needs `set_stretch`, `stretch_at` and `ahead_at` of the strand.
 
 const FARTHEST = 4.0;
 
@@ -9,8 +9,7 @@ fn restore_lengths() {
   var known = 0.0;
   var before = point(0u);
   var wa = inverse_mass_of(0u);
-  set_room(1u, 0u, vec4f(0.0));
-  set_room(2u, 0u, vec4f(0.0));
+  set_stretch(0u, vec4f(0.0), 0.0);
   for (var i = 1u; i < count; i++) {
     let x = point(i);
     let segment = x - before;
@@ -25,8 +24,7 @@ fn restore_lengths() {
     let held = wa + wb <= 0.0;
     known = select((extent - length_of(i) - coupling * known) / pivot, 0.0, held);
     factor = select(1.0 / pivot, 0.0, held);
-    set_room(1u, i, vec4f(direction, known));
-    set_room(2u, i, vec4f(0.0, 0.0, 0.0, ahead));
+    set_stretch(i, vec4f(direction, known), ahead);
     before = x;
     wa = wb;
   }
@@ -36,7 +34,7 @@ fn restore_lengths() {
   var longer = 0.0;
   for (var i = count; i > 0u; i -= 1u) {
     let k = i - 1u;
-    let w = room(1u, k);
+    let w = stretch_at(k);
     let multiplier = w.w - ahead * last;
     let own = w.xyz * multiplier;
     let extent = length_of(k);
@@ -44,7 +42,7 @@ fn restore_lengths() {
     longer = extent;
     pull = own;
     last = multiplier;
-    ahead = room(2u, k).w;
+    ahead = ahead_at(k);
   }
 }
 

@@ -1,27 +1,7 @@
-// A guide while it is stepped, as contacts see it. What rooms hold:
+// A guide as one invocation moves it. What rooms hold:
 //
-// 0 place; (lb), later distance, last 1 where it is settled | 1 (right; 1 / diagonal), later (direction; stretch), last the place before it settled | 2 (torque; la), later (-; ahead)
-// 3 normal of the surface touched | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
-// 7 how far this push freed the vertex | 8 how far all of them did
-
-var<private> strand: u32;
-var<private> count: u32;
-// Size of the skin at the root, at the end of the step.
-var<private> size: f32;
-var<private> is_freed: bool;
-
-fn vertex_at(i: u32) -> u32 {
-  return plane(i) + strand;
-}
-
-fn bound_offset(i: u32) -> vec4f {
-  return read_bound(vertex_at(i));
-}
-
-// Length, share of the arc, lever, stiffness of the bend.
-fn bound_bend(i: u32) -> vec4f {
-  return read_bound(GUIDE_VERTICES + vertex_at(i));
-}
+// 0 place; (lb), later how far it is from all solids, beyond their margins | 1 (right; 1 / diagonal), later (direction; stretch)
+// 2 (torque; la), later (place that its distance is of; ahead)
 
 fn inverse_mass_of(i: u32) -> f32 {
   return bound_offset(i).w;
@@ -39,69 +19,31 @@ fn set_point(i: u32, p: vec3f) {
   set_room(0u, i, vec4f(p, room(0u, i).w));
 }
 
-fn distance_at(i: u32) -> f32 {
+// Of `length.wgsl`.
+fn set_stretch(i: u32, v: vec4f, ahead: f32) {
+  set_room(1u, i, v);
+  set_room(2u, i, vec4f(room(2u, i).xyz, ahead));
+}
+
+fn stretch_at(i: u32) -> vec4f {
+  return room(1u, i);
+}
+
+fn ahead_at(i: u32) -> f32 {
+  return room(2u, i).w;
+}
+
+// Keeps where the vertex is and how far from solids.
+fn note_clearance(i: u32, clearance: f32) {
+  let x = point(i);
+  set_room(0u, i, vec4f(x, clearance));
+  set_room(2u, i, vec4f(x, 0.0));
+}
+
+fn clearance_at(i: u32) -> f32 {
   return room(0u, i).w;
 }
 
-fn set_distance(i: u32, d: f32) {
-  set_room(0u, i, vec4f(room(0u, i).xyz, d));
-}
-
-fn freed_at(i: u32) -> vec3f {
-  if !is_freed { return vec3f(0.0); }
-  return room(7u, i).xyz + room(8u, i).xyz;
-}
-
-// Where it was at the beginning of the step.
-fn start_of(i: u32) -> vec3f {
-  return read_state(vertex_at(i)).xyz + freed_at(i);
-}
-
-fn free_by(i: u32, way: vec3f) {
-  if !is_freed {
-    for (var k = 0u; k < count; k++) {
-      set_room(7u, k, vec4f(0.0));
-      set_room(8u, k, vec4f(0.0));
-    }
-    is_freed = true;
-  }
-  set_room(7u, i, room(7u, i) + vec4f(way, 0.0));
-}
-
-fn touch(i: u32, normal: vec3f, carried: vec3f) {
-  note_touched(i);
-  set_room(3u, i, vec4f(normal, 1.0));
-  set_room(4u, i, vec4f(carried, room(4u, i).w));
-}
-
-fn press(i: u32, normal: vec3f, carried: vec3f, share: f32) {
-  note_pressed(i);
-  set_room(4u, i, vec4f(room(4u, i).xyz, share));
-  set_room(5u, i, vec4f(normal, 1.0));
-  set_room(6u, i, vec4f(carried, 0.0));
-}
-
-fn limited(v: vec3f, most: f32) -> vec3f {
-  let squared = dot(v, v);
-  if squared > most * most { return v * (most / sqrt(squared)); }
-  return v;
-}
-
-fn placement_word(at: u32) -> vec4u {
-  return read_moment(at);
-}
-
-fn begin_settling(i: u32) {
-  set_room(1u, i, vec4f(point(i), 0.0));
-}
-
-// Where the vertex was before it settled.
-fn unsettled(i: u32) -> vec3f {
-  return room(1u, i).xyz;
-}
-
-var<private> step_of_run: u32;
-
-fn placement_of(collider: u32) -> u32 {
-  return placed_at(collider, step_of_run);
+fn point_of_clearance(i: u32) -> vec3f {
+  return room(2u, i).xyz;
 }

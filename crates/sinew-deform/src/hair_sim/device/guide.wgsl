@@ -1,0 +1,91 @@
+// A guide and a step of it, for both kernels of a step.
+
+// How often lengths are restored after each push.
+const LENGTH_ITERATIONS = 2u;
+// Share of its length that the last pass may move a vertex before its velocity changes.
+const LAST_PASS = 0.02;
+
+var<private> strand: u32;
+var<private> count: u32;
+// Size of the skin at the root, at the end of the step.
+var<private> size: f32;
+var<private> step_of_run: u32;
+
+fn vertex_at(i: u32) -> u32 {
+  return plane(i) + strand;
+}
+
+fn bound_offset(i: u32) -> vec4f {
+  return read_bound(vertex_at(i));
+}
+
+// Length, share of the arc, lever, stiffness of the bend.
+fn bound_bend(i: u32) -> vec4f {
+  return read_bound(GUIDE_VERTICES + vertex_at(i));
+}
+
+fn limited(v: vec3f, most: f32) -> vec3f {
+  let squared = dot(v, v);
+  if squared > most * most { return v * (most / sqrt(squared)); }
+  return v;
+}
+
+fn placement_word(at: u32) -> vec4u {
+  return read_moment(at);
+}
+
+fn placement_of(collider: u32) -> u32 {
+  return placed_at(collider, step_of_run);
+}
+
+struct Step {
+  // Time, share of velocity that damping leaves, squared angles of global and local swings.
+  constants: vec4f,
+  gravity: vec4f,
+  // Where the root is at its end, and how it takes the strand along.
+  at: Rigid,
+  carry: Rigid,
+  // Size of the skin at the root at the end of the frame.
+  whole_size: f32,
+  // Strands come out of what they begin in: nothing blows or falls. The first of these steps only pushes them.
+  is_freeing: bool,
+  only_pushes: bool,
+}
+
+// Step `step` of the run, of the strand at hand.
+fn step_of(step: u32) -> Step {
+  let u = uniforms();
+  let progress = read_moment(0u);
+  let sort = sort_of(u.steps, progress.x);
+  let is_freeing = progress.w == 1u;
+  var constants = u.step_2;
+  if sort.x == 0u { constants = u.step_0; }
+  if sort.x == 1u { constants = u.step_1; }
+  var gravity = u.gravity;
+  if is_freeing {
+    constants = u.calm;
+    gravity = vec4f(0.0, 0.0, 0.0, gravity.w);
+  }
+  step_of_run = select(step, 0u, is_freeing);
+  let of_sort = f32(max(sort.z, 1u));
+  let placed_before = read_state(drive_at(1u, strand));
+  let placed = read_state(drive_at(3u, strand));
+  let first = Rigid(read_state(drive_at(0u, strand)), placed_before.xyz);
+  let motion = motion_between(first, Rigid(read_state(drive_at(2u, strand)), placed.xyz));
+  let share = read_state(drive_at(4u, strand)).w;
+  // Motions about one screw axis add up: every step takes the strand along in the same way.
+  let carry = relative_to(motion_at(motion, share / of_sort), first);
+  let end = f32(sort.y + step + 1u) / of_sort;
+  size = placed_before.w + (placed.w - placed_before.w) * min(end, 1.0);
+  return Step(constants, gravity, motion_at(motion, end), carry, placed.w, is_freeing, is_freeing && step == 0u);
+}
+
+fn keep_vertex(i: u32, x: vec3f, velocity: vec3f, is_calm: bool) {
+  write_state(vertex_at(i), vec4f(x, 0.0));
+  write_state(velocity_at(vertex_at(i)), vec4f(select(velocity, vec3f(0.0), is_calm), 0.0));
+}
+
+// Puts a vertex back to its rest position on the skin: numbers too large to go on with.
+fn restart_vertex(i: u32, s: Step) {
+  keep_vertex(i, point_of(s.at, bound_offset(i).xyz * s.whole_size), vec3f(0.0), true);
+}
