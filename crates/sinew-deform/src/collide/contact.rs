@@ -253,9 +253,15 @@ fn first_hit<R: Real>(
     None
 }
 
+/// Every segment is looked at where its vertices were before any segment was moved, so that all can be looked at side by side; how far the
+/// segment before took the common vertex along counts to first order.
 fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
+    let Some(root) = strand.first() else { return };
+    let mut found = (root.touch().x, root.touch().distance);
     for i in 1..strand.len() {
-        let (a, b) = (strand[i - 1].touch(), strand[i].touch());
+        let ((from, from_distance), end) = (found, *strand[i].touch());
+        found = (end.x, end.distance);
+        let start = *strand[i - 1].touch();
         let weight = |k: usize, v: &ContactVertex<R>| {
             if k < exempt {
                 R::zero()
@@ -263,34 +269,48 @@ fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
                 v.inverse_mass
             }
         };
-        let (wa, wb) = (weight(i - 1, a), weight(i, b));
-        if wa + wb <= R::zero() {
+        let weights = (weight(i - 1, &start), weight(i, &end));
+        if weights.0 + weights.1 <= R::zero() {
             continue;
         }
-        let Some(hit) = deepest(solid, a.x, b.x, a.distance, b.distance) else {
+        let Some(mut hit) = deepest(solid, from, end.x, from_distance, end.distance) else {
             continue;
         };
-        let (a, b) = (*a, *b);
-        let (at_a, at_b) = (R::one() - hit.share, hit.share);
-        let weights = at_a * at_a * wa + at_b * at_b * wb;
-        if weights <= R::zero() {
-            continue;
+        hit.depth -= hit.normal.dot(&(start.x - from)) * (R::one() - hit.share);
+        if hit.depth > solid.at.tolerance {
+            push_segment(solid, &mut strand[i - 1..=i], weights, &hit);
         }
-        let carried = |v: &ContactVertex<R>| v.x - solid.at.carry.point(v.start);
-        let out = hit.normal * hit.depth;
-        let relative = carried(&a) * at_a + carried(&b) * at_b + out;
-        let shift = (out - rubbed(relative, hit.normal, hit.depth * solid.at.friction)) / weights;
-        // A contact close to an end that cannot move would throw the other end far away.
-        let most = (b.x - a.x).norm() * R::from_double(0.5);
-        move_by(strand[i - 1].touch_mut(), shift * (at_a * wa), most);
-        move_by(strand[i].touch_mut(), shift * (at_b * wb), most);
-        let point = a.x * at_a + b.x * at_b;
-        strand[i].touch_mut().segment = SegmentContact {
-            normal: hit.normal,
-            carried: point - solid.at.carry.inverse_point(point),
-            share: hit.share,
-        };
     }
+}
+
+/// Moves both ends of a segment, so that its deepest place comes out.
+fn push_segment<R: Real, T: Touching<R>>(
+    solid: &Placed<'_, R>,
+    ends: &mut [T],
+    (wa, wb): (R, R),
+    hit: &Hit<R>,
+) {
+    let [first, last] = ends else { return };
+    let (a, b) = (*first.touch(), *last.touch());
+    let (at_a, at_b) = (R::one() - hit.share, hit.share);
+    let weights = at_a * at_a * wa + at_b * at_b * wb;
+    if weights <= R::zero() {
+        return;
+    }
+    let carried = |v: &ContactVertex<R>| v.x - solid.at.carry.point(v.start);
+    let out = hit.normal * hit.depth;
+    let relative = carried(&a) * at_a + carried(&b) * at_b + out;
+    let shift = (out - rubbed(relative, hit.normal, hit.depth * solid.at.friction)) / weights;
+    // A contact close to an end that cannot move would throw the other end far away.
+    let most = (b.x - a.x).norm() * R::from_double(0.5);
+    move_by(first.touch_mut(), shift * (at_a * wa), most);
+    move_by(last.touch_mut(), shift * (at_b * wb), most);
+    let point = a.x * at_a + b.x * at_b;
+    last.touch_mut().segment = SegmentContact {
+        normal: hit.normal,
+        carried: point - solid.at.carry.inverse_point(point),
+        share: hit.share,
+    };
 }
 
 fn move_by<R: Real>(v: &mut ContactVertex<R>, shift: Vec3<R>, most: R) {
@@ -301,24 +321,18 @@ fn move_by<R: Real>(v: &mut ContactVertex<R>, shift: Vec3<R>, most: R) {
         shift
     };
     v.x += shift;
-    v.distance -= length.min(most);
 }
 
 /// A place of a segment that is too deep.
+#[derive(Clone, Copy)]
 pub(super) struct Hit<R: Real> {
     pub(super) share: R,
     pub(super) normal: Vec3<R>,
     pub(super) depth: R,
 }
 
-/// Into how many parts samples cut a segment: a whole number.
-fn intervals<R: Real>(length: R, spacing: R) -> R {
-    let parts = (length / spacing).ceil().max(R::one());
-    parts.min(R::from_double(SAMPLES))
-}
-
-/// The deepest of the samples between two vertices with these (least) distances, which cut the segment into equal parts no longer than the
-/// spacing of samples. Those that cannot be too deep, by the distance of the one before, are left out.
+/// The deepest sample between two vertices with these (least) distances. Walks by what the distance allows, but no
+/// less than the spacing of samples.
 pub(super) fn deepest<R: Real>(
     solid: &Placed<'_, R>,
     a: Vec3<R>,
@@ -330,25 +344,21 @@ pub(super) fn deepest<R: Real>(
     if at_a + at_b - length >= solid.at.margin + solid.at.margin || length <= R::zero() {
         return None;
     }
-    let intervals = intervals(length, solid.at.spacing);
-    let spacing = length / intervals;
     // Where the root's side is too deep already, the segment leads out in a straight line.
     let lack = (solid.at.margin - at_a).max(R::zero());
     let (mut share, mut worst) = (R::zero(), solid.at.tolerance);
     let mut is_found = false;
+    let mut walked = R::zero();
     let mut distance = at_a;
-    let mut k = R::zero();
+    let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
     loop {
-        // What is nearer than the distance allows cannot be too deep.
-        k += ((distance - solid.at.margin) / spacing)
-            .floor()
-            .max(R::one());
-        let is_between = k < intervals;
+        walked += (distance - solid.at.margin).max(least);
+        let is_between = walked < length;
         if !is_between {
             // At the end, or no number.
             break;
         }
-        let s = k / intervals;
+        let s = walked / length;
         distance = solid.distance(a + (b - a) * s);
         let depth = solid.at.margin - lack * (R::one() - s) - distance;
         if depth > worst {

@@ -1,32 +1,28 @@
-// One strand against placed solids, by a workgroup: `contact.rs` and `placed.rs`. Vertices are moved out side by side. Segments, which wait for each
-// other, are worked on by the first invocation; all of the group sample the one at hand.
+// Strands against placed solids, a team of invocations each: `contact.rs` and `placed.rs`. A workgroup has TEAMS teams of LANES invocations. Vertices are
+// moved out side by side, segments are looked at side by side, and moved by the first invocation of the team, root first.
 //
-// Needs `solid.wgsl`, and of the strand `point`, `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`, `touch`, `press`,
-// and `sync`, behind which all of the group see what one of them wrote.
+// Needs `solid.wgsl`, `count` and `exempt` of the strand, and of its vertices `point`, `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`,
+// `touch`, `press`, `set_hit`, `hit_at`, and `sync`, behind which all of the group see what one of them wrote.
 
-// Invocations of a group.
-const LANES = 32u;
 // Steps out of a solid, at most.
 const PUSHES = 4u;
 // Steps along a path, at most.
 const SWEEP_STEPS = 48u;
 // Samples of one segment, at most.
-const SAMPLES = 1024.0;
+const SAMPLES = 1024u;
 
+// Of the invocation: its team, and its place in it.
+var<private> team: u32;
+var<private> lane: u32;
+
+// A place that is too deep, where one is found: the depth is zero otherwise.
 struct Hit {
-  found: bool,
-  share: f32,
   normal: vec3f,
   depth: f32,
+  // 0 at the root's side of a segment, 1 at the tip's.
+  share: f32,
+  collider: u32,
 }
-
-// The segment at hand: its number, its ends, and into how many parts samples cut it.
-var<workgroup> segment: u32;
-var<workgroup> segment_from: vec3f;
-var<workgroup> segment_to: vec3f;
-var<workgroup> segment_parts: u32;
-// Gradient in the scene and distance, of samples side by side.
-var<workgroup> samples: array<vec4f, LANES>;
 
 fn across(v: vec3f) -> vec3f {
   var other = vec3f(1.0, 0.0, 0.0);
@@ -34,25 +30,32 @@ fn across(v: vec3f) -> vec3f {
   return unit_or(cross(v, other), vec3f(0.0, 0.0, 1.0));
 }
 
-// Moves vertices and segments out of the solids that a bit stands for each; lengths change.
-fn push_out(count: u32, exempt: u32, reachable: u32, local: u32) {
+// Moves vertices and segments out of the solids that a bit of `mine` stands for each; lengths change. `of_all`: the bits of all teams.
+fn push_out(mine: u32, of_all: u32) {
   for (var c = 0u; c < COLLIDERS; c++) {
-    if (reachable & (1u << c)) != 0u {
-      use_solid(c);
-      for (var i = local; i < count; i += LANES) { push_vertex(i, i < exempt); }
+    if (of_all & (1u << c)) != 0u {
+      let is_mine = (mine & (1u << c)) != 0u;
+      if is_mine {
+        use_solid(c);
+        for (var i = lane; i < count; i += LANES) { push_vertex(i); }
+      }
       sync();
-      push_segments(count, exempt, local);
+      if is_mine {
+        for (var i = lane + 1u; i < count; i += LANES) { look_at_segment(i, c); }
+      }
+      sync();
+      if is_mine && lane == 0u && is_sampled() { push_segments(); }
       sync();
     }
   }
 }
 
-fn push_vertex(i: u32, is_exempt: bool) {
+fn push_vertex(i: u32) {
   let x = point(i);
   let moved = length(x - point_of(solid.carry, start_of(i)));
   let found = sampled(x);
   var clearance = found.w;
-  let held = is_exempt || inverse_mass_of(i) <= 0.0;
+  let held = i < exempt || inverse_mass_of(i) <= 0.0;
   let inside = clearance < solid.margin - solid.tolerance;
   let fast = moved > solid.spacing && clearance <= solid.margin + moved * 2.0;
   if (inside || fast) && !held { clearance = resolve(i, moved, found); }
@@ -67,16 +70,14 @@ fn resolve(i: u32, moved: f32, first: vec4f) -> f32 {
   var found = first;
   var is_known = true;
   if moved > solid.spacing {
-    let hit = first_hit(start_of(i), x, first.w);
-    if hit.found {
-      let left = x - hit_point;
-      let inward = -dot(left, hit.normal);
-      if inward > 0.0 {
-        x = hit_point + left + hit.normal * inward;
-        push += inward;
-        normal = hit.normal;
-        is_known = false;
-      }
+    let met = first_hit(start_of(i), x, first.w);
+    let left = x - hit_point;
+    let inward = -dot(left, met);
+    if inward > 0.0 {
+      x = hit_point + left + met * inward;
+      push += inward;
+      normal = met;
+      is_known = false;
     }
   }
   let toward_start = unit_or(point_of(solid.carry, start_of(i)) - x, vec3f(0.0, 1.0, 0.0));
@@ -120,10 +121,10 @@ fn rubbed(relative: vec3f, normal: vec3f, most: f32) -> vec3f {
 // Of `first_hit`.
 var<private> hit_point: vec3f;
 
-// Where a vertex meets the moving solid, carried on to the end of the step, and the normal there. In the solid's frame its way is taken
+// Finds where a vertex meets the moving solid, carried on to the end of the step, and gives the normal there; zero where it meets nothing. In the solid's frame its way is taken
 // for a parabola.
-fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> Hit {
-  let none = Hit(false, 0.0, vec3f(0.0), 0.0);
+fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
+  let none = vec3f(0.0);
   let begins = point_before(placement_rigid(9u), start);
   let middle = point_before(placement_rigid(12u), (start + x) * 0.5);
   let ends = local_point(x);
@@ -140,7 +141,7 @@ fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> Hit {
       if step == 0u { return none; }
       let normal = unit_or(in_scene(found.xyz), vec3f(0.0, 1.0, 0.0));
       hit_point = in_scene(local) + solid.origin - normal * gap;
-      return Hit(true, 0.0, normal, 0.0);
+      return normal;
     }
     // Both ends are so far away that nothing between them can touch.
     if step == 0u && found.w + at_end - speed >= 2.0 * solid.margin { return none; }
@@ -155,122 +156,85 @@ fn placement_rigid(part: u32) -> Rigid {
   return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
 }
 
-// Its vertices must have their distances.
-fn push_segments(count: u32, exempt: u32, local: u32) {
-  if local == 0u { find_segment(1u, count, exempt); }
-  for (var turn = 1u; turn < count; turn++) {
-    let i = workgroupUniformLoad(&segment);
-    if i >= count { break; }
-    begin_hit();
-    let parts = workgroupUniformLoad(&segment_parts);
-    for (var first = 1u; first < parts; first += LANES) {
-      sample_segment(first + local, parts, local);
-      workgroupBarrier();
-      if local == 0u { take_samples(first, parts, distance_at(i - 1u)); }
-      workgroupBarrier();
-    }
-    if local == 0u {
-      push_segment(i, exempt);
-      find_segment(i + 1u, count, exempt);
-    }
-  }
-}
-
-fn weight_of(i: u32, exempt: u32) -> f32 {
+fn weight_of(i: u32) -> f32 {
   return select(inverse_mass_of(i), 0.0, i < exempt);
 }
 
-// Looks from segment `i` on for one that may touch, by the distances of its ends.
-fn find_segment(i: u32, count: u32, exempt: u32) {
-  segment = count;
-  if !is_sampled() { return; }
-  for (var k = i; k < count; k++) {
-    let a = point(k - 1u);
-    let b = point(k);
-    let is_held = weight_of(k - 1u, exempt) + weight_of(k, exempt) <= 0.0;
-    if !is_held && may_touch(length(b - a), distance_at(k - 1u), distance_at(k)) {
-      segment = k;
-      lay_segment(a, b);
-      return;
+// Keeps the deepest place of segment `i` in the solid at hand, which is that of the collider.
+fn look_at_segment(i: u32, collider: u32) {
+  var hit = Hit(vec3f(0.0), 0.0, 0.0, collider);
+  if is_sampled() && weight_of(i - 1u) + weight_of(i) > 0.0 {
+    hit = deepest(point(i - 1u), point(i), vec2f(distance_at(i - 1u), distance_at(i)), collider);
+  }
+  set_hit(i, hit);
+}
+
+// From the root to the tip; how far the segment before took the common vertex along counts to first order.
+fn push_segments() {
+  var found = point(0u);
+  for (var i = 1u; i < count; i++) {
+    let at = found;
+    found = point(i);
+    var hit = hit_at(i);
+    if hit.depth > 0.0 {
+      hit.depth -= dot(hit.normal, point(i - 1u) - at) * (1.0 - hit.share);
+      if hit.depth > solid.tolerance { push_segment(i, hit); }
     }
   }
 }
 
-// Whether a segment that is so long and has these (least) distances at its ends can be too deep between them.
-fn may_touch(extent: f32, at_root: f32, at_tip: f32) -> bool {
-  return at_root + at_tip - extent < solid.margin + solid.margin && extent > solid.spacing;
-}
-
-// Puts a segment where all invocations see it.
-fn lay_segment(a: vec3f, b: vec3f) {
-  segment_from = a;
-  segment_to = b;
-  segment_parts = parts_of(length(b - a));
-}
-
-fn parts_of(extent: f32) -> u32 {
-  return u32(clamp(ceil(extent / solid.spacing), 1.0, SAMPLES));
-}
-
-// Sample `k` of the segment at hand.
-fn sample_segment(k: u32, parts: u32, local: u32) {
-  if k > parts { return; }
-  samples[local] = sampled(segment_from + (segment_to - segment_from) * (f32(k) / f32(parts)));
-}
-
-// Of the first invocation: the deepest sample so far.
-var<private> hit: Hit;
-
-fn begin_hit() {
-  hit = Hit(false, 0.0, vec3f(0.0), solid.tolerance);
-}
-
-// Looks at samples between the ends, from the one numbered `first` on.
-fn take_samples(first: u32, parts: u32, at_root: f32) {
-  // Where the root's side is too deep already, the segment leads out in a straight line.
-  let lack = max(solid.margin - at_root, 0.0);
-  for (var k = 0u; k < LANES; k++) {
-    let number = first + k;
-    if number >= parts { break; }
-    let s = f32(number) / f32(parts);
-    let found = samples[k];
-    let depth = solid.margin - lack * (1.0 - s) - found.w;
-    if number > 0u && depth > hit.depth { hit = Hit(true, s, found.xyz, depth); }
-  }
-}
-
-// The normal at the deepest sample.
-fn normal_of_hit(direction: vec3f) -> vec3f {
-  return unit_or(hit.normal, across(direction));
-}
-
-fn push_segment(i: u32, exempt: u32) {
-  if !hit.found { return; }
+fn push_segment(i: u32, hit: Hit) {
   let a = point(i - 1u);
   let b = point(i);
-  let w = vec2f(weight_of(i - 1u, exempt), weight_of(i, exempt));
-  let normal = normal_of_hit(unit_or(b - a, vec3f(0.0, 1.0, 0.0)));
+  let w = vec2f(weight_of(i - 1u), weight_of(i));
   let at_a = 1.0 - hit.share;
   let at_b = hit.share;
   let weights = at_a * at_a * w.x + at_b * at_b * w.y;
   if weights <= 0.0 { return; }
-  let way = normal * hit.depth;
+  let way = hit.normal * hit.depth;
   let carried_a = a - point_of(solid.carry, start_of(i - 1u));
   let carried_b = b - point_of(solid.carry, start_of(i));
   let relative = carried_a * at_a + carried_b * at_b + way;
-  let shift = (way - rubbed(relative, normal, hit.depth * solid.friction)) / weights;
+  let shift = (way - rubbed(relative, hit.normal, hit.depth * solid.friction)) / weights;
   // A contact close to an end that cannot move would throw the other end far away.
   let most = length(b - a) * 0.5;
-  move_by(i - 1u, shift * (at_a * w.x), most);
-  move_by(i, shift * (at_b * w.y), most);
+  set_point(i - 1u, a + kept_below(shift * (at_a * w.x), most));
+  set_point(i, b + kept_below(shift * (at_b * w.y), most));
   let place = a * at_a + b * at_b;
-  press(i, normal, place - point_before(solid.carry, place), hit.share);
+  press(i, hit.normal, place - point_before(solid.carry, place), hit.share);
 }
 
-fn move_by(i: u32, shift: vec3f, most: f32) {
+fn kept_below(shift: vec3f, most: f32) -> vec3f {
   let extent = length(shift);
-  var limited = shift;
-  if extent > most { limited = shift * (most / extent); }
-  set_point(i, point(i) + limited);
-  set_distance(i, distance_at(i) - min(extent, most));
+  if extent > most { return shift * (most / extent); }
+  return shift;
+}
+
+// The deepest sample between two points with these distances, in the solid at hand.
+fn deepest(a: vec3f, b: vec3f, ends: vec2f, collider: u32) -> Hit {
+  var hit = Hit(vec3f(0.0), 0.0, 0.0, collider);
+  let extent = length(b - a);
+  if ends.x + ends.y - extent >= solid.margin + solid.margin || extent <= 0.0 { return hit; }
+  // Where the root's side is too deep already, the segment leads out in a straight line.
+  let lack = max(solid.margin - ends.x, 0.0);
+  let least = max(solid.spacing, extent / f32(SAMPLES));
+  var most = solid.tolerance;
+  var gradient = vec3f(0.0);
+  var walked = 0.0;
+  var gap = ends.x;
+  for (var k = 0u; k <= SAMPLES; k++) {
+    walked += max(gap - solid.margin, least);
+    // At the end, or no number.
+    if !(walked < extent) { break; }
+    let s = walked / extent;
+    let found = sampled(a + (b - a) * s);
+    gap = found.w;
+    let depth = solid.margin - lack * (1.0 - s) - gap;
+    if depth > most {
+      most = depth;
+      hit = Hit(found.xyz, depth, s, collider);
+    }
+  }
+  if hit.depth > 0.0 { hit.normal = unit_or(hit.normal, across(unit_or(b - a, vec3f(0.0, 1.0, 0.0)))); }
+  return hit;
 }

@@ -3,6 +3,7 @@
 
 mod chunks;
 mod contact;
+mod device;
 mod field;
 mod job;
 mod motion;
@@ -19,6 +20,9 @@ mod tests;
 
 pub(crate) use chunks::{PerChunk, PerStrand};
 pub(crate) use contact::{ContactVertex, Touching, push_out};
+pub(crate) use device::{
+    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
+};
 pub use field::FieldCollider;
 pub(crate) use job::{CHUNK, collide_strand};
 pub use job::{CollideJob, CollideScratch, CollideSettings};

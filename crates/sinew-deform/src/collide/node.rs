@@ -1,5 +1,6 @@
 //! The node `collide`.
 
+use super::device;
 use super::ports::{
     Contacts, FRICTIONS, Fields, MARGINS, PORTS, Placements, contacts, fields, linked,
     strands_output,
@@ -8,8 +9,8 @@ use super::response::CHOICES;
 use super::{CollideJob, CollideScratch, CollideSettings, GradientMode};
 use crate::hair_sim::write_tangents;
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
+    NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::{Strands, Topology};
 use std::any::Any;
@@ -73,9 +74,9 @@ pub static DESC: NodeDesc = NodeDesc {
 };
 
 #[derive(Debug)]
-struct Collide {
+pub(super) struct Collide {
     topology: Arc<Topology>,
-    contacts: Contacts,
+    pub(super) contacts: Contacts,
     /// How many colliders have a link.
     linked: usize,
 }
@@ -114,6 +115,9 @@ struct FrameOf<'a> {
 }
 
 impl Collide {
+    pub(super) fn strands(&self) -> Option<&Strands> {
+        self.topology.strands()
+    }
     fn run(&self, frame: &FrameOf<'_>, scratch: &mut Scratch, positions: &mut [[f32; 3]]) {
         let whole = |name: &str| usize::try_from(frame.parameters.int(name)).unwrap_or(0);
         let settings = CollideSettings {
@@ -205,6 +209,12 @@ impl BoundNode for Collide {
             *to = from;
         }
         Ok(())
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        device::node(self, context)
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(frame, data);
     }
     fn update(&self, context: UpdateContext<'_>) {
         let UpdateContext {

@@ -1,8 +1,8 @@
 //! Exact lengths, outside of solids: the last pass of a strand.
 //!
-//! Round after round from the root to the tip, every segment is laid towards where its end was, measured there, and turned out of
-//! the surface that it is deepest in, which is taken for flat. The next round looks again at what was turned or carried along; a strand
-//! that touches nothing ends after one.
+//! Segments are laid from the root to the tip, each towards where its end was. Then, round after round, all of them are measured where they are, and
+//! from the root to the tip each is turned out of the surface that it is deepest in, which is taken for flat. The next round looks again at what was
+//! turned or carried along; a strand that touches nothing ends after one.
 
 use super::MAX_COLLIDERS;
 use super::contact::{ContactVertex, Hit, Touching, across, deepest};
@@ -26,22 +26,40 @@ pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
     for v in strand.iter_mut() {
         v.touch_mut().is_settled = false;
     }
-    for round in 0..ROUNDS {
-        if !settle_round(solids, strand, exempt, round == 0) {
+    lay(strand);
+    for _ in 0..ROUNDS {
+        if !settle_round(solids, strand, exempt) {
             break;
         }
     }
 }
 
-/// One round; tells whether another one is needed.
+/// Makes segments as long as they should be, each in the direction that it has.
+fn lay<R: Real, T: Touching<R>>(strand: &mut [T]) {
+    let Some(root) = strand.first() else { return };
+    let (mut pivot, mut direction) = (root.touch().x, Vec3::y());
+    for vertex in strand.iter_mut().skip(1) {
+        let v = vertex.touch_mut();
+        direction = unit_or(v.x - pivot, direction);
+        if v.inverse_mass > R::zero() {
+            v.x = pivot + direction * v.length;
+        }
+        pivot = v.x;
+    }
+}
+
+/// One round; tells whether another one is needed. Every segment is measured where the round found it; how far those before take it along
+/// counts to first order.
 fn settle_round<R: Real, T: Touching<R>>(
     solids: &Solids<'_, R>,
     strand: &mut [T],
     exempt: usize,
-    is_first: bool,
 ) -> bool {
+    let Some(root) = strand.first() else {
+        return false;
+    };
     let mut is_unfinished = false;
-    let mut direction = Vec3::y();
+    let (mut found, mut direction) = (root.touch().x, Vec3::y());
     // One bound for all solids: how far the nearest surface is from the vertex before, beyond its margin.
     let mut clearance = -R::one();
     let mut at_pivot = Measured::new();
@@ -49,35 +67,40 @@ fn settle_round<R: Real, T: Touching<R>>(
     for i in 1..strand.len() {
         let pivot = strand[i - 1].touch().x;
         let v = strand[i].touch_mut();
-        direction = unit_or(v.x - pivot, direction);
-        let from_pivot = std::mem::replace(&mut at_pivot, Measured::new());
-        if v.inverse_mass <= R::zero() || (v.is_settled && !is_carried) {
+        let from = std::mem::replace(&mut found, v.x);
+        let from_measured = std::mem::replace(&mut at_pivot, Measured::new());
+        direction = unit_or(v.x - from, direction);
+        if v.inverse_mass <= R::zero() {
             clearance = -R::one();
             is_carried = false;
             continue;
         }
-        v.is_settled = true;
-        // It has its length since the round before: laid again, it would move by roundings, and with it all behind it.
-        let mut is_laid = !is_first && !is_carried;
-        clearance -= v.length;
-        if clearance < R::zero() && i >= exempt {
-            let (worst, free) = worst_of(solids, v, pivot, direction, (from_pivot, &mut at_pivot));
-            clearance = free;
-            if let Some((hit, solid)) = worst
-                && turn_out(&mut direction, &hit, v.length)
-            {
-                v.is_settled = false;
-                is_laid = false;
-                is_unfinished = true;
-                let point = pivot + direction * (hit.share * v.length);
-                v.note_contact(&solid, hit.normal, point, hit.share);
-                clearance = -R::one();
-                at_pivot = Measured::new();
+        let mut hit = None;
+        if v.is_settled {
+            clearance = -R::one();
+        } else {
+            clearance -= v.length;
+            if clearance < R::zero() && i >= exempt {
+                (hit, clearance) =
+                    worst_of(solids, v, from, direction, (from_measured, &mut at_pivot));
             }
         }
-        is_carried = !is_laid;
+        v.is_settled = true;
+        let mut is_turned = false;
+        if let Some((mut hit, solid)) = hit {
+            hit.depth -= hit.normal.dot(&(pivot - from));
+            is_turned = hit.depth > solid.at.tolerance && turn_out(&mut direction, &hit, v.length);
+            if is_turned {
+                let point = pivot + direction * (hit.share * v.length);
+                v.note_contact(&solid, hit.normal, point, hit.share);
+            }
+        }
+        // What was moved is looked at again.
+        is_carried |= is_turned;
         if is_carried {
             v.x = pivot + direction * v.length;
+            v.is_settled = false;
+            is_unfinished = true;
         }
     }
     is_unfinished

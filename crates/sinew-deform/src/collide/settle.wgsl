@@ -1,7 +1,5 @@
 // Exact lengths, outside of solids: `settle.rs`. Behind `contact.wgsl`, and needs `length_of`, `is_pressed` and `begin_settling(i)` of the strand besides, the last
 // for what it has to remember. Distances of vertices are not needed any more: they are 1 where nothing is left to do.
-//
-// The first invocation lays the segments; all of the group sample the one at hand, with both ends.
 
 // Rounds, at most.
 const ROUNDS = 6u;
@@ -10,146 +8,109 @@ const HEAD_ON = 0.05;
 // What points away from a surface with this cosine has no better way out.
 const STRAIGHT_OUT = 0.998;
 
-// Whether the round turned a segment.
-var<workgroup> is_unfinished: u32;
-
-// Of the first invocation, where it is in a round.
-struct Walk {
-  // Of the segment at hand, and of the one before.
-  direction: vec3f,
-  pivot: vec3f,
-  // How far the nearest surface is from the vertex before, beyond its margin: one bound for all solids.
-  clearance: f32,
-  // The vertex before was moved, and takes along what is behind it.
-  is_carried: bool,
-  is_first_round: bool,
-}
-
-var<private> walk: Walk;
-// The deepest contact of the segment at hand, the collider, and the least distance of its end beyond the margins.
-var<private> worst: Hit;
-var<private> worst_collider: u32;
-var<private> worst_clearance: f32;
+// Whether a round moved something in any team.
+var<workgroup> unfinished: atomic<u32>;
 
 // Makes every segment as long as it should be and turns those that are in a solid until they are out.
-fn settle_lengths(count: u32, exempt: u32, reachable: u32, local: u32) {
-  for (var i = local; i < count; i += LANES) {
-    begin_settling(i);
-    set_distance(i, 0.0);
+fn settle_lengths(mine: u32, has_strand: bool) {
+  if has_strand {
+    for (var i = lane; i < count; i += LANES) {
+      begin_settling(i);
+      set_distance(i, 0.0);
+    }
   }
   sync();
+  if has_strand && lane == 0u { lay(); }
   for (var round = 0u; round < ROUNDS; round++) {
-    if local == 0u {
-      is_unfinished = 0u;
-      walk = Walk(vec3f(0.0, 1.0, 0.0), point(0u), -1.0, false, round == 0u);
-      lay_until_near(1u, count, exempt, reachable);
+    if team == 0u && lane == 0u { atomicStore(&unfinished, 0u); }
+    sync();
+    if has_strand {
+      for (var i = lane + 1u; i < count; i += LANES) { measure_segment(i, mine); }
     }
-    for (var turn = 1u; turn < count; turn++) {
-      let i = workgroupUniformLoad(&segment);
-      if i >= count { break; }
-      if local == 0u { begin_worst(); }
-      measure_segment(reachable, local);
-      if local == 0u {
-        turn_segment(i);
-        lay_until_near(i + 1u, count, exempt, reachable);
-      }
+    sync();
+    if has_strand && lane == 0u {
+      if turn_segments() { atomicOr(&unfinished, 1u); }
     }
-    if workgroupUniformLoad(&is_unfinished) == 0u { break; }
+    if workgroupUniformLoad(&unfinished) == 0u { break; }
   }
   sync();
 }
 
-// Lays segments from the one numbered `first` on until one may be near a solid, which it puts where all invocations see it.
-fn lay_until_near(first: u32, count: u32, exempt: u32, reachable: u32) {
-  segment = count;
-  for (var i = first; i < count; i++) {
+// Makes segments as long as they should be, each in the direction that it has.
+fn lay() {
+  var direction = vec3f(0.0, 1.0, 0.0);
+  var pivot = point(0u);
+  for (var i = 1u; i < count; i++) {
     let old = point(i);
-    walk.direction = unit_or(old - walk.pivot, walk.direction);
-    if inverse_mass_of(i) <= 0.0 || (distance_at(i) > 0.0 && !walk.is_carried) {
-      walk.clearance = -1.0;
-      walk.is_carried = false;
-      walk.pivot = old;
+    direction = unit_or(old - pivot, direction);
+    pivot = select(old, pivot + direction * length_of(i), inverse_mass_of(i) > 0.0);
+    set_point(i, pivot);
+  }
+}
+
+// Keeps the deepest contact of segment `i` with any solid that a bit stands for.
+fn measure_segment(i: u32, mine: u32) {
+  var worst = Hit(vec3f(0.0), 0.0, 0.0, 0u);
+  if i >= exempt && inverse_mass_of(i) > 0.0 && distance_at(i) <= 0.0 {
+    let pivot = point(i - 1u);
+    let end = point(i);
+    for (var c = 0u; c < COLLIDERS; c++) {
+      if (mine & (1u << c)) != 0u {
+        use_solid(c);
+        let hit = contact_of_segment(pivot, end, length_of(i), c);
+        if hit.depth > worst.depth { worst = hit; }
+      }
+    }
+  }
+  set_hit(i, worst);
+}
+
+fn contact_of_segment(pivot: vec3f, end: vec3f, extent: f32, collider: u32) -> Hit {
+  let found = sampled(end);
+  let gap = found.w - solid.margin;
+  if gap < -solid.tolerance {
+    let direction = unit_or(end - pivot, vec3f(0.0, 1.0, 0.0));
+    return Hit(unit_or(found.xyz, across(direction)), -gap, 1.0, collider);
+  }
+  if gap >= extent || solid.spacing >= extent { return Hit(vec3f(0.0), 0.0, 0.0, collider); }
+  return deepest(pivot, end, vec2f(sampled(pivot).w, found.w), collider);
+}
+
+// Turns segments from the root to the tip; tells whether something was moved. How far those before take one along counts to first order.
+fn turn_segments() -> bool {
+  var is_unfinished = false;
+  var is_carried = false;
+  var direction = vec3f(0.0, 1.0, 0.0);
+  // Where the round found the vertex before, and where it is now.
+  var found = point(0u);
+  var pivot = found;
+  for (var i = 1u; i < count; i++) {
+    let old = point(i);
+    direction = unit_or(old - found, direction);
+    if inverse_mass_of(i) <= 0.0 {
+      is_carried = false;
+      pivot = old;
     } else {
       let extent = length_of(i);
-      walk.clearance -= extent;
-      if walk.clearance < 0.0 && i >= exempt && reachable != 0u {
-        segment = i;
-        segment_from = walk.pivot;
-        segment_to = walk.pivot + walk.direction * extent;
-        return;
-      }
-      keep_segment(i, false);
-    }
-  }
-}
-
-// Puts the end of segment `i` where it belongs.
-fn keep_segment(i: u32, is_turned: bool) {
-  // It has its length since the round before: laid again, it would move by roundings, and with it all behind it.
-  walk.is_carried = is_turned || walk.is_first_round || walk.is_carried;
-  walk.pivot = select(point(i), walk.pivot + walk.direction * length_of(i), walk.is_carried);
-  set_point(i, walk.pivot);
-  set_distance(i, select(1.0, 0.0, is_turned));
-}
-
-// Samples the segment at hand in all solids that a bit stands for.
-fn measure_segment(reachable: u32, local: u32) {
-  for (var c = 0u; c < COLLIDERS; c++) {
-    if (reachable & (1u << c)) != 0u {
-      use_solid(c);
-      begin_hit();
-      if local == 0u { segment_parts = parts_of(length(segment_to - segment_from)); }
-      let parts = workgroupUniformLoad(&segment_parts);
-      var at_root = 0.0;
-      for (var first = 0u; first <= parts; first += LANES) {
-        sample_segment(first + local, parts, local);
-        workgroupBarrier();
-        if local == 0u {
-          if first == 0u { at_root = samples[0].w; }
-          take_samples(first, parts, at_root);
-          if parts - first < LANES { take_end(c, at_root, samples[parts - first]); }
+      var hit = hit_at(i);
+      if hit.depth > 0.0 {
+        use_solid(hit.collider);
+        hit.depth -= dot(hit.normal, pivot - found);
+        if hit.depth > solid.tolerance && dot(direction, hit.normal) < STRAIGHT_OUT {
+          direction = turned_out(direction, hit, extent);
+          note_contact(i, hit, pivot + direction * (hit.share * extent));
+          is_carried = true;
         }
-        workgroupBarrier();
       }
+      pivot = select(old, pivot + direction * extent, is_carried);
+      if is_carried { set_point(i, pivot); }
+      // What was moved is looked at again.
+      set_distance(i, select(1.0, 0.0, is_carried));
+      is_unfinished = is_unfinished || is_carried;
     }
+    found = old;
   }
-}
-
-fn begin_worst() {
-  worst = Hit(false, 0.0, vec3f(0.0), 0.0);
-  worst_clearance = 1e9;
-}
-
-// Compares what the samples between the ends, the distance where it begins and the sample of its end say with what is known of other solids.
-fn take_end(collider: u32, at_root: f32, end: vec4f) {
-  let extent = length(segment_to - segment_from);
-  let gap = end.w - solid.margin;
-  worst_clearance = min(worst_clearance, gap);
-  if gap < -solid.tolerance {
-    hit = Hit(true, 1.0, end.xyz, -gap);
-  } else if gap >= extent || !may_touch(extent, at_root, end.w) {
-    hit.found = false;
-  }
-  if hit.found && (!worst.found || worst.depth < hit.depth) {
-    worst = hit;
-    worst.normal = normal_of_hit(walk.direction);
-    worst_collider = collider;
-  }
-}
-
-// Turns segment `i` out of the solid that it is deepest in, if any.
-fn turn_segment(i: u32) {
-  walk.clearance = worst_clearance;
-  let is_turned = worst.found && dot(walk.direction, worst.normal) < STRAIGHT_OUT;
-  if is_turned {
-    let extent = length_of(i);
-    walk.direction = turned_out(walk.direction, worst, extent);
-    use_solid(worst_collider);
-    is_unfinished = 1u;
-    note_contact(i, worst, walk.pivot + walk.direction * (worst.share * extent));
-    walk.clearance = -1.0;
-  }
-  keep_segment(i, is_turned);
+  return is_unfinished;
 }
 
 // Of contacts between the ends of a segment the first one counts.

@@ -5,6 +5,9 @@
 // Strands are taken for longer than they are by this factor: lengths come with roundings.
 const LONGER = 1.01;
 
+// No placement is there.
+const NO_PLACEMENT = 0xffffffffu;
+
 // A collider during a step.
 struct Solid {
   field: Field,
@@ -73,6 +76,19 @@ fn find_out_of_reach(start: vec3f, root: vec3f, reach: f32) {
     } else {
       out_of_reach |= 1u << c;
     }
+  }
+}
+
+// The others, a bit each.
+fn reachable() -> u32 {
+  return ~out_of_reach & ((1u << COLLIDERS) - 1u);
+}
+
+// Leaves out what is no field.
+fn leave_out_absent() {
+  for (var c = 0u; c < COLLIDERS; c++) {
+    use_solid(c);
+    if !is_there() { out_of_reach |= 1u << c; }
   }
 }
 

@@ -1,4 +1,4 @@
-//! What `hair_sim` runs on a graphics device: one invocation a guide, and a workgroup for a guide that may touch something.
+//! What `hair_sim` runs on a graphics device: one invocation a guide, and a team of them for a guide that may touch something.
 //!
 //! | pass | over | does |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | `aim` | guides | blends joints, finds where roots go |
 //! | `place` | steps of a run and colliders | where colliders are in each step, gusts |
 //! | `move` | guides | one step, but for guides that may touch something; without colliders the steps of a run |
-//! | `hold` | guides, a workgroup each | the rest of the step of those |
+//! | `hold` | guides, a team of invocations each | the rest of the step of those |
 //! | `advance` | one | notes that a run is over, where another follows |
 //! | `followers` | followers | lays them beside their guides, collides them |
 //! | `out` | vertices | positions and tangents |
@@ -16,7 +16,7 @@
 //!
 //! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones: what neighbouring
 //! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
-//! the invocation, 48 bytes a vertex, or of the workgroup, 160 bytes; where a longer one is among them all are worked on in
+//! the invocation, 48 bytes a vertex, or of the workgroup, 176 bytes; where a longer one is among them all are worked on in
 //! an array. State: 48 bytes a guide vertex, 96 a guide. What a step reads of setup: 32 bytes a guide vertex.
 //!
 //! Few strands touch anything at a time, and those take a hundred times as long as the rest: one invocation each would have all others wait
@@ -27,32 +27,28 @@
 
 use super::bind::HairBind;
 use super::node::{Hair, settings};
-use super::roots::{FIRST_COLLIDER, Roots};
+use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
 use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
-use crate::collide::MAX_COLLIDERS;
+use crate::collide::{
+    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
+};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
 };
 use bytemuck::{Pod, Zeroable};
-use std::fmt::Write;
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
 /// Vertices of strands that are worked on in memory of the invocation, or of the workgroup.
 const LONGEST_PRIVATE: usize = 32;
-/// Vectors of room a vertex: of guides in both halves of a step, and of followers.
+/// Vectors of room a vertex of a guide, in both halves of a step.
 const ROOMS_TO_MOVE: usize = 3;
-const ROOMS_TO_HOLD: usize = 10;
-const ROOMS_OF_FOLLOWERS: usize = 2;
-/// Invocations of a workgroup that keeps a strand clear of solids, as in `contact.wgsl`.
-const LANES: u32 = 32;
+const ROOMS_TO_HOLD: usize = 11;
 /// Workgroups that keep guides clear of solids, at most: as many as a large device has at once.
-const GROUPS: usize = 4096;
-/// Vectors of a collider's placement.
-const PLACEMENT: usize = 14;
+const GROUPS: usize = 2048;
 /// Vectors of a guide's drive in the state.
 const DRIVE: usize = 5;
 /// A strand that is no follower.
@@ -145,6 +141,7 @@ const FOLLOWERS: &str = texts!(
     "../collide/solid.wgsl",
     "../collide/contact.wgsl",
     "../collide/settle.wgsl",
+    "../collide/device/light.wgsl",
     "device/layout.wgsl",
     "device/outlet.wgsl",
     "device/follower.wgsl"
@@ -155,6 +152,7 @@ const OUT: &str = texts!(
     "device/layout.wgsl",
     "device/outlet.wgsl",
     "device/advance.wgsl",
+    "../collide/device/tangents.wgsl",
     "device/out.wgsl"
 );
 
@@ -247,17 +245,12 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let roots: Vec<[f32; 3]> = bind.guide_of.iter().map(root_of).collect();
     let followers = (0..strands.len()).filter(|&s| !strands.is_guide(s));
     let followers = Sorted::new(followers, |s| strands.range(s).len(), &roots);
-    let ports: Vec<usize> = (0..MAX_COLLIDERS)
-        .filter(|i| {
-            let port = super::DESC.inputs.get(FIRST_COLLIDER + i);
-            port.is_some_and(|p| context.is_linked(p.name))
-        })
-        .collect();
+    let ports = linked_ports(context);
     let fields = fields_text(&ports, &hair.contacts);
     let longest = guides.planes.len();
-    let is_private = longest <= LONGEST_PRIVATE;
+    let (is_private, teams) = (longest <= LONGEST_PRIVATE, Teams::new(longest));
     let mut node = DeviceNode {
-        settings: settings_of(bind, &guides, &followers, ports.len()),
+        settings: settings_of(bind, (&guides, &followers), ports.len(), teams),
         constants: vec![
             DeviceConstant::new("bound", DeviceType::Vec4F, &bound(bind, &guides)),
             outlet(bind, &guides, &followers),
@@ -283,20 +276,12 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     if !is_private {
         let room = ROOMS_TO_HOLD * guides.vertices;
         node.scratch.push(vectors("work", room));
-        let room = ROOMS_OF_FOLLOWERS * followers.vertices;
+        let room = LIGHT_ROOMS * followers.vertices;
         node.scratch.push(vectors("follower_work", room.max(1)));
     }
-    // `memory` is that of an invocation or that of a workgroup.
-    let room = |memory: &str, rooms: usize, vertices: usize| match is_private {
-        true => format!(
-            "{}\nvar<{memory}> rooms: array<vec4f, {}>;\n",
-            include_str!("device/work_shared.wgsl"),
-            rooms * longest.max(1)
-        ),
-        false => format!(
-            "{}\nconst WORK_VERTICES = {vertices}u;\n",
-            include_str!("device/work_stored.wgsl")
-        ),
+    let shared = |rooms: usize, vertices: usize| match is_private {
+        true => teams.shared_room(rooms, longest),
+        false => stored_room(vertices),
     };
     let pass = |name, text, count: usize| DevicePass {
         name,
@@ -317,18 +302,22 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let written = room("private", ROOMS_TO_MOVE, guides.vertices) + &fields;
-    add(pass("move", MOVE, count), written);
-    let written = room("workgroup", ROOMS_TO_HOLD, guides.vertices) + &fields;
-    let hold = DevicePass::in_groups("hold", HOLD, count.min(GROUPS), LANES);
+    let room = match is_private {
+        true => private_room(ROOMS_TO_MOVE, longest),
+        false => stored_room(guides.vertices),
+    };
+    add(pass("move", MOVE, count), room + &fields);
+    let written = shared(ROOMS_TO_HOLD, guides.vertices) + &fields;
+    let groups = teams.groups(count).min(GROUPS);
+    let hold = DevicePass::in_groups("hold", HOLD, groups, Teams::SIZE);
     add(hold, written);
     add(pass("advance", ADVANCE, 1), String::new());
-    let groups = followers.strands.len();
+    let groups = teams.groups(followers.strands.len());
     let of_followers = DevicePass {
         aliases: &[("work", "follower_work")],
-        ..DevicePass::in_groups("followers", FOLLOWERS, groups, LANES)
+        ..DevicePass::in_groups("followers", FOLLOWERS, groups, Teams::SIZE)
     };
-    let written = room("workgroup", ROOMS_OF_FOLLOWERS, followers.vertices) + &fields;
+    let written = shared(LIGHT_ROOMS, followers.vertices) + &fields;
     add(of_followers, written);
     add(pass("out", OUT, bind.vertex_count()), String::new());
     node
@@ -345,13 +334,16 @@ fn vectors(name: &'static str, len: usize) -> DeviceArray {
 
 fn settings_of(
     bind: &HairBind,
-    guides: &Sorted,
-    followers: &Sorted,
+    (guides, followers): (&Sorted, &Sorted),
     colliders: usize,
+    teams: Teams,
 ) -> Vec<(&'static str, DeviceSetting)> {
     let settings = [
         ("GUIDES", guides.strands.len()),
-        ("GROUPS", guides.strands.len().clamp(1, GROUPS)),
+        (
+            "GROUPS",
+            teams.groups(guides.strands.len()).clamp(1, GROUPS),
+        ),
         ("GUIDE_VERTICES", guides.vertices),
         ("LONGEST", guides.planes.len()),
         ("COLLIDERS", colliders),
@@ -361,56 +353,8 @@ fn settings_of(
         ("FOLLOWERS", followers.strands.len()),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
-    settings.into_iter().map(setting).collect()
-}
-
-/// Functions that reach the words of the linked fields, by their place among them, and their margins and frictions.
-fn fields_text(ports: &[usize], contacts: &[(f32, f32)]) -> String {
-    let [mut word, mut rows, mut words, mut contact] = [const { String::new() }; 4];
-    for (place, &port) in ports.iter().enumerate() {
-        let name = super::DESC.inputs[FIRST_COLLIDER + port].name;
-        let (margin, friction) = contacts[port];
-        // Writing to strings does not fail.
-        let _ = writeln!(word, "    case {place}u: {{ return read_{name}(at); }}");
-        let pair = |of: char| format!("read_{name}(at.{of}), read_{name}(at.{of} + 1u)");
-        let [x, y, z, w] = ['x', 'y', 'z', 'w'].map(pair);
-        let _ = writeln!(
-            rows,
-            "    case {place}u: {{ return Rows(vec4u({x}, {y}), vec4u({z}, {w})); }}"
-        );
-        let _ = writeln!(words, "    case {place}u: {{ return count_{name}; }}");
-        let _ = writeln!(
-            contact,
-            "    case {place}u: {{ return vec2f({margin:?}f, {friction:?}f); }}"
-        );
-    }
-    format!(
-        "
-fn field_word(collider: u32, at: u32) -> u32 {{
-  switch collider {{
-{word}    default: {{ return 0u; }}
-  }}
-}}
-
-fn field_rows(collider: u32, at: vec4u) -> Rows {{
-  switch collider {{
-{rows}    default: {{ return Rows(vec4u(0u), vec4u(0u)); }}
-  }}
-}}
-
-fn field_words(collider: u32) -> u32 {{
-  switch collider {{
-{words}    default: {{ return 0u; }}
-  }}
-}}
-
-fn contact_of(collider: u32) -> vec2f {{
-  switch collider {{
-{contact}    default: {{ return vec2f(0.0); }}
-  }}
-}}
-"
-    )
+    let settings = settings.into_iter().chain(teams.settings());
+    settings.map(setting).collect()
 }
 
 /// What steps read of each guide vertex: two vectors, plane after plane.

@@ -1,62 +1,13 @@
-// Followers, by a workgroup each: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
-//
-// Rooms: 0 (place; distance, later 1 where it is settled) | 1 (where it was laid; length)
-
-// Of the follower at hand: vertices, the colliders in reach, and 1 where all its numbers are finite.
-var<workgroup> order: vec4u;
+// Followers, a team of invocations each: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
 
 var<private> strand: u32;
-var<private> count: u32;
-var<private> exempt: u32;
+// Colliders in reach of any team.
+var<workgroup> reach_of_all: atomic<u32>;
+// Of each team.
+var<workgroup> reach_of: array<u32, TEAMS>;
 
 fn vertex_at(i: u32) -> u32 {
   return follower_plane(i) + strand;
-}
-
-fn inverse_mass_of(i: u32) -> f32 {
-  return select(1.0, 0.0, i < exempt);
-}
-
-fn length_of(i: u32) -> f32 {
-  return room(1u, i).w;
-}
-
-fn point(i: u32) -> vec3f {
-  return room(0u, i).xyz;
-}
-
-fn set_point(i: u32, p: vec3f) {
-  set_room(0u, i, vec4f(p, room(0u, i).w));
-}
-
-fn distance_at(i: u32) -> f32 {
-  return room(0u, i).w;
-}
-
-fn set_distance(i: u32, d: f32) {
-  set_room(0u, i, vec4f(room(0u, i).xyz, d));
-}
-
-fn start_of(i: u32) -> vec3f {
-  return room(1u, i).xyz;
-}
-
-fn free_by(i: u32, way: vec3f) {
-  set_room(1u, i, room(1u, i) + vec4f(way, 0.0));
-}
-
-// Contacts of followers are forgotten.
-fn touch(i: u32, normal: vec3f, carried: vec3f) {
-}
-
-fn press(i: u32, normal: vec3f, carried: vec3f, share: f32) {
-}
-
-fn is_pressed(i: u32) -> bool {
-  return false;
-}
-
-fn begin_settling(i: u32) {
 }
 
 fn placement_word(at: u32) -> vec4u {
@@ -69,24 +20,32 @@ fn placement_of(collider: u32) -> u32 {
 
 fn kernel(group: u32, local: u32) {
   let u = uniforms();
-  let row = strand_row(follower_strand(group));
-  strand = group;
+  team = local / LANES;
+  lane = local % LANES;
+  solid_at = NO_PLACEMENT;
   exempt = u.begin.z;
-  solid_at = 0u;
-  if local == 0u { order = vec4u(row.w, 0u, 0u, 0u); }
-  let vertices = workgroupUniformLoad(&order).x;
-  count = vertices;
-  for (var i = local; i < vertices; i += LANES) { lay_vertex(i, row, u.roots.w); }
+  strand = group * TEAMS + team;
+  let has_strand = strand < FOLLOWERS;
+  // Whoever has none goes along with nothing to do.
+  strand = min(strand, FOLLOWERS - 1u);
+  let row = strand_row(follower_strand(strand));
+  count = select(0u, row.w, has_strand);
+  if local == 0u { atomicStore(&reach_of_all, 0u); }
+  for (var i = lane; i < count; i += LANES) { lay_vertex(i, row, u.roots.w); }
   sync();
-  if local == 0u && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
-  let given = workgroupUniformLoad(&order);
-  if given.y != 0u {
+  if lane == 0u {
+    reach_of[team] = 0u;
+    if has_strand && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
+  }
+  let of_all = workgroupUniformLoad(&reach_of_all);
+  if of_all != 0u {
+    let mine = reach_of[team];
     for (var turn = 0u; turn < 2u; turn++) {
-      push_out(given.x, exempt, given.y, local);
-      settle_lengths(given.x, exempt, given.y, local);
+      push_out(mine, of_all);
+      settle_lengths(mine, mine != 0u);
     }
   }
-  for (var i = local; i < vertices; i += LANES) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
+  for (var i = lane; i < count; i += LANES) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
 }
 
 // Beside the guide's vertex.
@@ -114,5 +73,6 @@ fn look_around() {
   }
   if !all_finite(vec4f(checked, 0.0)) { return; }
   find_out_of_reach(point(0u), point(0u), reach);
-  order.y = ~out_of_reach & ((1u << COLLIDERS) - 1u);
+  reach_of[team] = reachable();
+  atomicOr(&reach_of_all, reachable());
 }

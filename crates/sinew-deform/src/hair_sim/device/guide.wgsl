@@ -7,6 +7,8 @@ const LAST_PASS = 0.02;
 
 var<private> strand: u32;
 var<private> count: u32;
+// Vertices at the root that no solid moves.
+var<private> exempt: u32;
 // Size of the skin at the root, at the end of the step.
 var<private> size: f32;
 var<private> step_of_run: u32;

@@ -2,7 +2,8 @@
 //
 // 0 place; distance, later 1 where it is settled | 1 place before it settled; length | 2 where it was when the step began; inverse mass
 // 3 normal of the surface touched; 1 where one is | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
-// 7 how far this push freed the vertex; ahead | 8 how far all of them did | 9 (direction; stretch), later its velocity
+// 7 how far this push freed the vertex; ahead | 8 how far all of them did | 9 contact of the segment (normal; depth), at times (direction; stretch), later its
+// velocity | 10 (share, collider) of that contact
 
 fn inverse_mass_of(i: u32) -> f32 {
   return room(2u, i).w;
@@ -81,4 +82,15 @@ fn stretch_at(i: u32) -> vec4f {
 
 fn ahead_at(i: u32) -> f32 {
   return room(7u, i).w;
+}
+
+fn set_hit(i: u32, hit: Hit) {
+  set_room(9u, i, vec4f(hit.normal, hit.depth));
+  set_room(10u, i, vec4f(hit.share, f32(hit.collider), 0.0, 0.0));
+}
+
+fn hit_at(i: u32) -> Hit {
+  let a = room(9u, i);
+  let b = room(10u, i);
+  return Hit(a.xyz, a.w, b.x, u32(b.y));
 }

@@ -1,69 +1,89 @@
-// The second half of a step, of guides that may touch something: each is kept clear of solids by a workgroup. Groups take guides in turn, so that
-// neighbours, which touch something together, go to different ones.
+// The second half of a step, of guides that may touch something: a team of invocations keeps each of them clear of solids. Groups take guides from all over the
+// hair, as neighbours touch something together.
 
-const TURNS = (GUIDES + GROUPS - 1u) / GROUPS;
-// What invocations tell the group.
+// Guides that a group looks at.
+const CANDIDATES = (GUIDES + GROUPS - 1u) / GROUPS;
+const GROUP_SIZE = LANES * TEAMS;
+// What invocations tell the team.
 const IS_FAR = 1u;
 const IS_MOVED = 2u;
 const IS_LOST = 4u;
 
-var<workgroup> waiting: atomic<u32>;
-var<workgroup> told: atomic<u32>;
-// Of the guide at hand: vertices, the colliders in reach, iterations, and 1 where it is only pushed.
-var<workgroup> order: vec4u;
+// Guides of the group that wait.
+var<workgroup> waiting: array<u32, GROUP_SIZE>;
+var<workgroup> waiting_count: atomic<u32>;
+// Of the step: iterations, and 1 where guides are only pushed.
+var<workgroup> order: vec2u;
+// Colliders in reach of any team.
+var<workgroup> reach_of_all: atomic<u32>;
+var<workgroup> told: array<atomic<u32>, TEAMS>;
 
 fn kernel(group: u32, local: u32) {
+  team = local / LANES;
+  lane = local % LANES;
+  solid_at = NO_PLACEMENT;
+  exempt = uniforms().begin.z;
   let step = read_moment(turn_at(1u)).x;
-  if group == 0u && local == 0u { write_moment(turn_at(0u), vec4u(step + 1u, 0u, 0u, 0u)); }
-  solid_at = 0u;
-  for (var first = 0u; first < TURNS; first += LANES) {
-    if local == 0u { atomicStore(&waiting, 0u); }
+  if local == 0u {
+    if group == 0u { write_moment(turn_at(0u), vec4u(step + 1u, 0u, 0u, 0u)); }
+    let only_pushes = read_moment(0u).w == 1u && step == 0u;
+    order = select(vec2u(max(uniforms().begin.w, 1u), 0u), vec2u(1u, 1u), only_pushes);
+  }
+  let given = workgroupUniformLoad(&order);
+  for (var first = 0u; first < CANDIDATES; first += GROUP_SIZE) {
+    if local == 0u { atomicStore(&waiting_count, 0u); }
     workgroupBarrier();
     let guide = (first + local) * GROUPS + group;
     if guide < GUIDES {
-      if read_state(flag_at(guide)).x > 0.0 { atomicOr(&waiting, 1u << local); }
+      if read_state(flag_at(guide)).x > 0.0 { waiting[atomicAdd(&waiting_count, 1u)] = guide; }
     }
-    let guides = workgroupUniformLoad(&waiting);
-    for (var k = 0u; k < LANES; k++) {
-      if ((guides >> k) & 1u) != 0u { hold((first + k) * GROUPS + group, step, local); }
+    let guides = workgroupUniformLoad(&waiting_count);
+    for (var k = 0u; k < guides; k += TEAMS) {
+      hold(select(GUIDES, waiting[min(k + team, guides - 1u)], k + team < guides), step, given);
     }
   }
 }
 
-fn hold(guide: u32, step: u32, local: u32) {
-  strand = guide;
-  count = row_of(guide).x;
+// All teams come here together; one without a guide has the number GUIDES.
+fn hold(guide: u32, step: u32, given: vec2u) {
+  let has_strand = guide < GUIDES;
+  // Whoever has none goes along with nothing to do.
+  strand = min(guide, GUIDES - 1u);
+  count = select(0u, row_of(strand).x, has_strand);
   let s = step_of(step);
-  let exempt = uniforms().begin.z;
-  if local == 0u {
-    let iterations = select(max(uniforms().begin.w, 1u), 1u, s.only_pushes);
-    order = vec4u(count, u32(read_state(flag_at(guide)).x) - 1u, iterations, select(0u, 1u, s.only_pushes));
-    atomicStore(&told, 0u);
+  if lane == 0u {
+    atomicStore(&told[team], 0u);
+    if team == 0u { atomicStore(&reach_of_all, 0u); }
   }
-  let given = workgroupUniformLoad(&order);
-  for (var i = local; i < given.x; i += LANES) { take_vertex(i); }
   sync();
-  for (var turn = 0u; turn < given.z; turn++) {
-    push_out(given.x, exempt, given.y, local);
-    for (var i = local; i < given.x; i += LANES) { take_freed(i); }
+  var mine = 0u;
+  if has_strand {
+    mine = u32(read_state(flag_at(strand)).x) - 1u;
+    if lane == 0u { atomicOr(&reach_of_all, mine); }
+  }
+  for (var i = lane; i < count; i += LANES) { take_vertex(i); }
+  let of_all = workgroupUniformLoad(&reach_of_all);
+  for (var turn = 0u; turn < given.x; turn++) {
+    push_out(mine, of_all);
+    for (var i = lane; i < count; i += LANES) { take_freed(i); }
     sync();
-    if local == 0u && given.w == 0u {
+    if has_strand && lane == 0u && given.y == 0u {
       for (var k = 0u; k < LENGTH_ITERATIONS; k++) { restore_lengths(); }
     }
     sync();
   }
-  if given.w == 1u {
-    for (var i = local; i < given.x; i += LANES) {
-      if any(point(i) != read_state(vertex_at(i)).xyz) { atomicOr(&told, IS_MOVED); }
+  var goes_on = has_strand;
+  if given.y == 1u {
+    for (var i = lane; i < count; i += LANES) {
+      if any(point(i) != read_state(vertex_at(i)).xyz) { atomicOr(&told[team], IS_MOVED); }
     }
+    sync();
     // What touches nothing stays as it is.
-    if (workgroupUniformLoad(&told) & IS_MOVED) == 0u {
-      if local == 0u { write_state(flag_at(guide), vec4f(0.0, 1.0, 0.0, 0.0)); }
-      return;
-    }
+    goes_on = has_strand && (atomicLoad(&told[team]) & IS_MOVED) != 0u;
+    if has_strand && !goes_on && lane == 0u { write_state(flag_at(strand), vec4f(0.0, 1.0, 0.0, 0.0)); }
   }
-  settle_lengths(given.x, exempt, given.y, local);
-  finish(s, given.x, local);
+  settle_lengths(mine, goes_on);
+  finish(s, goes_on);
 }
 
 fn take_vertex(i: u32) {
@@ -78,27 +98,32 @@ fn take_vertex(i: u32) {
 fn take_freed(i: u32) {
   let way = room(7u, i).xyz;
   let most = length_of(i) * 0.5;
-  if dot(way, way) > most * most { atomicOr(&told, IS_FAR); }
+  if dot(way, way) > most * most { atomicOr(&told[team], IS_FAR); }
   set_room(8u, i, room(8u, i) + vec4f(way, 0.0));
   set_room(7u, i, vec4f(0.0));
 }
 
 // The velocities: what the last pass changes is small and is no motion.
-fn finish(s: Step, vertices: u32, local: u32) {
-  for (var i = local; i < vertices; i += LANES) { begin_velocity(i, s); }
-  sync();
-  if local == 0u { press_velocities(s); }
-  sync();
-  let is_calm = s.is_freeing || (atomicLoad(&told) & IS_FAR) != 0u;
-  for (var i = local; i < vertices; i += LANES) {
-    let x = point(i);
-    let velocity = room(9u, i).xyz;
-    if !all_finite(vec4f(x + velocity, 0.0)) { atomicOr(&told, IS_LOST); }
-    keep_vertex(i, x, velocity, is_calm);
+fn finish(s: Step, goes_on: bool) {
+  if goes_on {
+    for (var i = lane; i < count; i += LANES) { begin_velocity(i, s); }
   }
-  if (workgroupUniformLoad(&told) & IS_LOST) != 0u {
-    for (var i = local; i < vertices; i += LANES) { restart_vertex(i, s); }
+  sync();
+  if goes_on && lane == 0u { press_velocities(s); }
+  sync();
+  if goes_on {
+    let is_calm = s.is_freeing || (atomicLoad(&told[team]) & IS_FAR) != 0u;
+    for (var i = lane; i < count; i += LANES) {
+      let velocity = room(9u, i).xyz;
+      if !all_finite(vec4f(point(i) + velocity, 0.0)) { atomicOr(&told[team], IS_LOST); }
+      keep_vertex(i, point(i), velocity, is_calm);
+    }
   }
+  sync();
+  if goes_on && (atomicLoad(&told[team]) & IS_LOST) != 0u {
+    for (var i = lane; i < count; i += LANES) { restart_vertex(i, s); }
+  }
+  sync();
 }
 
 // Velocity of a vertex that touches nothing between itself and its neighbours; how far the step took it along goes to room 8.

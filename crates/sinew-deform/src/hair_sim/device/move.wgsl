@@ -1,15 +1,13 @@
 // The first half of a step of one guide, and all of it where the guide touches nothing: `step.rs`. Nothing of other strands is read. Without colliders it goes through
 // a whole run of steps.
 
-var<private> exempt: u32;
-
 fn kernel(index: u32) {
   let u = uniforms();
   let progress = read_moment(0u);
   strand = index;
   count = row_of(index).x;
   exempt = u.begin.z;
-  solid_at = 0u;
+  solid_at = NO_PLACEMENT;
   var first = 0u;
   var end = run_length(u.steps, progress.x);
   if COLLIDERS > 0u {
@@ -127,8 +125,7 @@ fn is_near_between() -> bool {
 // Leaves the strand to the second half.
 fn hand_over() {
   for (var i = 0u; i < count; i++) { write_state(moved_at(vertex_at(i)), vec4f(point_of_clearance(i), 0.0)); }
-  let reachable = ~out_of_reach & ((1u << COLLIDERS) - 1u);
-  write_state(flag_at(strand), vec4f(f32(reachable + 1u), 0.0, 0.0, 0.0));
+  write_state(flag_at(strand), vec4f(f32(reachable() + 1u), 0.0, 0.0, 0.0));
 }
 
 // Exact lengths from the root to the tip, and velocities: what that changes is small and is no motion.
