@@ -121,20 +121,14 @@ fn rubbed(relative: vec3f, normal: vec3f, most: f32) -> vec3f {
 // Of `first_hit`.
 var<private> hit_point: vec3f;
 
-// Finds where a vertex meets the moving solid, carried on to the end of the step, and gives the normal there; zero where it meets nothing. In the solid's frame its way is taken
-// for a parabola.
+// Finds where a vertex meets the moving solid, carried on to the end of the step, and gives the normal there; zero where it meets nothing.
 fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
   let none = vec3f(0.0);
-  let begins = point_before(placement_rigid(9u), start);
-  let middle = point_before(placement_rigid(12u), (start + x) * 0.5);
-  let ends = local_point(x);
-  let leaves = (middle - begins) * 4.0 - (ends - begins);
-  let bends = (begins + ends - middle * 2.0) * 2.0;
-  let speed = max(length(leaves), length(leaves + bends * 2.0));
-  let least = max(solid.spacing / speed, 1e-3);
+  let way = way_of(start, x);
+  let least = max(solid.spacing / way.speed, 1e-3);
   var t = 0.0;
   for (var step = 0u; step < SWEEP_STEPS; step++) {
-    let local = begins + (leaves + bends * t) * t;
+    let local = way.begins + (way.leaves + way.bends * t) * t;
     let found = field_sample(solid.field, local);
     let gap = found.w - solid.margin;
     if gap < -solid.tolerance {
@@ -144,16 +138,11 @@ fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
       return normal;
     }
     // Both ends are so far away that nothing between them can touch.
-    if step == 0u && found.w + at_end - speed >= 2.0 * solid.margin { return none; }
-    t += max(gap / speed, least);
+    if step == 0u && found.w + at_end - way.speed >= 2.0 * solid.margin { return none; }
+    t += max(gap / way.speed, least);
     if t >= 1.0 { break; }
   }
   return none;
-}
-
-// A placement of the solid at hand: rotation, then translation.
-fn placement_rigid(part: u32) -> Rigid {
-  return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
 }
 
 fn weight_of(i: u32) -> f32 {

@@ -116,3 +116,26 @@ fn sampled(x: vec3f) -> vec4f {
 fn in_scene(v: vec3f) -> vec3f {
   return solid.x * v.x + solid.y * v.y + solid.z * v.z;
 }
+
+// A placement of the solid at hand: rotation, then translation.
+fn placement_rigid(part: u32) -> Rigid {
+  return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
+}
+
+// The way of a point through the solid's frame, while both move: a parabola through its places at the beginning, in the middle and at the end of the step.
+struct Way {
+  begins: vec3f,
+  leaves: vec3f,
+  bends: vec3f,
+  // The highest on the way, in lengths a step.
+  speed: f32,
+}
+
+fn way_of(start: vec3f, x: vec3f) -> Way {
+  let begins = point_before(placement_rigid(9u), start);
+  let middle = point_before(placement_rigid(12u), (start + x) * 0.5);
+  let ends = local_point(x);
+  let leaves = (middle - begins) * 4.0 - (ends - begins);
+  let bends = (begins + ends - middle * 2.0) * 2.0;
+  return Way(begins, leaves, bends, max(length(leaves), length(leaves + bends * 2.0)));
+}

@@ -1,8 +1,8 @@
-// The second half of a step, of guides that may touch something: a team of invocations keeps each of them clear of solids. Groups take guides from all over the
-// hair, as neighbours touch something together.
+// The second half of a step, of guides that may touch something: a team of invocations keeps each of them clear of solids. Neighbours touch something together:
+// as many as there are teams stay together, and as their vertices lie side by side are read together; the next ones go to another group.
 
 // Guides that a group looks at.
-const CANDIDATES = (GUIDES + GROUPS - 1u) / GROUPS;
+const CANDIDATES = (GUIDES + GROUPS * TEAMS - 1u) / (GROUPS * TEAMS) * TEAMS;
 const GROUP_SIZE = LANES * TEAMS;
 // What invocations tell the team.
 const IS_FAR = 1u;
@@ -33,7 +33,8 @@ fn kernel(group: u32, local: u32) {
   for (var first = 0u; first < CANDIDATES; first += GROUP_SIZE) {
     if local == 0u { atomicStore(&waiting_count, 0u); }
     workgroupBarrier();
-    let guide = (first + local) * GROUPS + group;
+    let turn = first + local;
+    let guide = (turn / TEAMS * GROUPS + group) * TEAMS + turn % TEAMS;
     if guide < GUIDES {
       if read_state(flag_at(guide)).x > 0.0 { waiting[atomicAdd(&waiting_count, 1u)] = guide; }
     }

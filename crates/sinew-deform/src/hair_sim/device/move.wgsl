@@ -95,14 +95,22 @@ fn is_near(carry: Rigid) -> bool {
         // Distances grow no faster than the way.
         clearance -= step;
         if clearance <= max(moved, step) * 2.0 { clearance = sampled(x).w - solid.margin; }
-        let is_fast = moved > solid.spacing && clearance <= moved * 2.0;
         let is_held = i < exempt || inverse_mass_of(i) <= 0.0;
-        near = near || (!is_held && (clearance < 0.0 || is_fast));
+        let is_fast = moved > solid.spacing && clearance <= moved * 2.0;
+        near = near || (!is_held && (clearance < 0.0 || (is_fast && may_pass(i, x, clearance))));
         note_clearance(i, min(clearance, clearance_at(i)));
       }
     }
   }
   return near || is_near_between();
+}
+
+// Whether a vertex may have passed through the solid at hand on its way to `x`, as `first_hit` asks.
+fn may_pass(i: u32, x: vec3f, clearance: f32) -> bool {
+  let start = read_state(vertex_at(i)).xyz;
+  let way = way_of(start, x);
+  let at_start = field_sample(solid.field, way.begins).w - solid.margin;
+  return at_start >= -solid.tolerance && !(at_start + clearance >= way.speed);
 }
 
 // Whether a segment may touch, by the distances of its ends, which the way since they were taken makes shorter.
