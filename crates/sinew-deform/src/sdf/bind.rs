@@ -306,31 +306,37 @@ fn cell_size(settings: &SdfSettings, bounds: &Bounds) -> Result<f32, SdfError> {
     }
 }
 
-/// Triangles along a Morton curve through their centres: eight in a row are near each other.
+/// Triangles in an order that puts neighbours in space together: eight in a row, eight such rows, and so on.
 fn spatial_order(topology: &Topology, rest: &[[f32; 3]]) -> Vec<u32> {
-    let bounds = Bounds::of(rest.iter().copied());
-    let extent = (0..3).fold(0.0_f32, |m, k| m.max(bounds.high[k] - bounds.low[k]));
-    let to_grid = 1023.0 / extent.max(f32::MIN_POSITIVE);
-    let key = |t: &[u32; 3]| {
-        (0..3).fold(0_u32, |key, k| {
-            let sum: f32 = t.iter().map(|&v| rest[v as usize][k] - bounds.low[k]).sum();
-            key | spread((sum / 3.0 * to_grid) as u32) << k
-        })
-    };
-    let mut keyed: Vec<(u32, u32)> = (topology.triangles().iter().zip(0..))
-        .map(|(t, i)| (key(t), i))
-        .collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, i)| i).collect()
+    let center =
+        |t: &[u32; 3]| [0, 1, 2].map(|k| t.iter().map(|&v| rest[v as usize][k]).sum::<f32>() / 3.0);
+    let centers: Vec<[f32; 3]> = topology.triangles().iter().map(center).collect();
+    let mut order: Vec<u32> = (0..centers.len() as u32).collect();
+    halve(&mut order, &centers);
+    order
 }
 
-/// Ten bits with two zeros between neighbours.
-fn spread(v: u32) -> u32 {
-    let v = v.min(1023);
-    let v = (v | v << 16) & 0x0300_00ff;
-    let v = (v | v << 8) & 0x0300_f00f;
-    let v = (v | v << 4) & 0x030c_30c3;
-    (v | v << 2) & 0x0924_9249
+/// Cuts across the longest side again and again, each time where a whole number of clusters (of boxes, of blocks of
+/// them) is on one side, so that what the tree puts together is compact.
+fn halve(order: &mut [u32], centers: &[[f32; 3]]) {
+    let len = order.len();
+    if len <= CLUSTER {
+        order.sort_unstable();
+        return;
+    }
+    let mut unit = CLUSTER;
+    while unit * CLUSTER < len {
+        unit *= CLUSTER;
+    }
+    let left = len.div_ceil(unit).div_ceil(2) * unit;
+    let bounds = Bounds::of(order.iter().map(|&i| centers[i as usize]));
+    let side = |k: usize| bounds.high[k] - bounds.low[k];
+    let axis = (1..3).fold(0, |best, k| if side(k) > side(best) { k } else { best });
+    let along = |i: &u32| centers[*i as usize][axis];
+    order.select_nth_unstable_by(left, |a, b| along(a).total_cmp(&along(b)).then(a.cmp(b)));
+    let (low, high) = order.split_at_mut(left);
+    halve(low, centers);
+    halve(high, centers);
 }
 
 fn is_collapsed([a, b, c]: [u32; 3]) -> bool {

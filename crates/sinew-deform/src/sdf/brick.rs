@@ -1,22 +1,22 @@
 //! Values of one brick: from the brick to its eight blocks of 4x4x4 nodes to their eight groups of 2x2x2, dropping at each
-//! step the triangles that no node of the block can be nearest to. What is left for a group (some five triangles)
+//! step the triangles that no node of the block can be nearest to. What is left for a group (some eight triangles)
 //! is measured exactly.
 
 use super::field::{BRICK_CELLS, BRICK_VALUES};
 use super::simd::{
-    Best, Bound, Limit, SLACK, Signs, V3, behind, corner_offsets, from_nodes, from_point, least,
-    local_point, splat_u32,
+    Best, Bound, Limit, SLACK, Signs, V3, behind, corner_offsets, from_nodes, from_point,
+    from_points, least, local_point, splat_u32,
 };
 use super::surface::Surface;
 use super::tree::{CLUSTER, TreeShape};
-use super::triangle::{P, dot, scaled};
+use super::triangle::{P, dot};
 use super::walk::NearBox;
 use super::winding::{Winding, is_inside};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 
 /// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
 /// the batches' least.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 /// Groups of eight nodes in a brick.
 const GROUPS: usize = 64;
 
@@ -57,12 +57,9 @@ impl<S: Simd> Batch<S> {
         }
     }
     #[inline(always)]
-    fn push(&mut self, cluster: u32, bound: Bound<S>) {
-        if self.len < BATCH {
-            self.clusters[self.len] = cluster;
-            self.bounds[self.len] = bound;
-            self.len += 1;
-        }
+    fn put(&mut self, place: usize, cluster: u32, bound: Bound<S>) {
+        self.clusters[place] = cluster;
+        self.bounds[place] = bound;
     }
 }
 
@@ -72,6 +69,8 @@ struct Candidates<S: Simd> {
     bounds: [Bound<S>; BATCH],
     locals: [V3<S>; BATCH],
     len: usize,
+    /// Triangles that are left to be measured: places in the lists above, times eight, plus the lane.
+    open: [u32; BATCH * CLUSTER],
 }
 
 /// The nearest triangles so far, group by group.
@@ -88,6 +87,8 @@ struct Found {
 /// Everything one brick works with, kept from brick to brick.
 pub(super) struct Work<S: Simd> {
     brick: Batch<S>,
+    /// Places in a batch that are looked at next.
+    places: [u32; BATCH],
     block: Batch<S>,
     group: Candidates<S>,
     found: Found,
@@ -103,8 +104,10 @@ impl<S: Simd> Work<S> {
                 bounds: batch.bounds,
                 locals: [V3::splat(simd, [0.0; 3]); BATCH],
                 len: 0,
+                open: [0; BATCH * CLUSTER],
             },
             brick: batch,
+            places: [0; BATCH],
             block: Batch::new(simd),
             found: Found {
                 squares: [[f32::MAX; 8]; GROUPS],
@@ -142,100 +145,235 @@ pub(super) fn fill<S: Simd>(
     const HALF: f32 = BRICK_CELLS as f32 / 2.0;
     let center = plus(low, [HALF; 3]);
     let from = from_point(simd, &frame.surface.clusters[seed / CLUSTER], center);
-    let lane = seed % CLUSTER;
-    let away = from.away.lane(lane);
+    let away = from.away.lane(seed % CLUSTER);
     let best = Best { away, reach: HALF };
     work.found.squares.fill([f32::MAX; 8]);
     work.found.far.fill(false);
-    work.found.block_slots.fill(seed as u32);
-    for (block, known) in work.found.blocks.iter_mut().enumerate() {
-        *known = plus(away, part(block, 2.0));
-    }
-    let [x, y, z] = away;
-    let furthest = [x.abs() + HALF, y.abs() + HALF, z.abs() + HALF];
-    let limit = dot(furthest, furthest) * 1.000_01 + SLACK;
+    let furthest = guess_blocks(simd, frame, &mut work.found, center, seed) + BLOCK_RADIUS;
+    let limit = furthest * furthest + SLACK;
     let high = plus(low, [BRICK_CELLS as f32; 3]);
     let mut walk = NearBox::new(frame.tree, low, high, limit);
     let keep = Limit::new(simd, &best);
     loop {
-        work.brick.len = 0;
-        while work.brick.len < BATCH {
-            let Some(c) = walk.next(simd, frame.tree, frame.surface) else {
-                break;
-            };
-            let bound = Bound::new(&from_point(simd, &frame.surface.clusters[c], center));
-            if keep.keeps(bound.distance, bound.direction).any_true() {
-                work.brick.push(c as u32, bound);
-            }
-        }
-        if work.brick.len == 0 {
-            break;
-        }
+        let seen = collect_clusters(simd, frame, &mut walk, &mut work.places);
+        keep_clusters(simd, frame, work, center, &keep, seen);
         for block in 0..8 {
             fill_block(simd, frame, work, center, block);
         }
-        if work.brick.len < BATCH {
+        if seen < BATCH {
             break;
         }
     }
     store(simd, frame, work, center, out);
 }
 
+/// From the triangle that is nearest to the centre of a brick to the centres of its blocks: a first guess for each. Returns
+/// the largest distance.
+#[inline(always)]
+fn guess_blocks<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    found: &mut Found,
+    center: P,
+    seed: usize,
+) -> f32 {
+    let offsets = corner_offsets(simd).scale(f32x8::splat(simd, 4.0));
+    let cluster = &frame.surface.clusters[seed / CLUSTER];
+    let from = from_points(simd, cluster, seed % CLUSTER, center, offsets);
+    found.block_slots.fill(seed as u32);
+    let mut furthest = 0.0_f32;
+    for (block, known) in found.blocks.iter_mut().enumerate() {
+        *known = from.away.lane(block);
+        furthest = furthest.max(dot(*known, *known));
+    }
+    furthest.sqrt()
+}
+
+/// The next clusters of a walk. Returns how many.
+#[inline(always)]
+fn collect_clusters<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    walk: &mut NearBox,
+    clusters: &mut [u32; BATCH],
+) -> usize {
+    let mut len = 0;
+    while len < BATCH {
+        let Some(c) = walk.next(simd, frame.tree, frame.surface) else {
+            break;
+        };
+        clusters[len] = c as u32;
+        len += 1;
+    }
+    len
+}
+
+/// Bounds at the centre of a brick, of the clusters that may be near.
+#[inline(always)]
+fn keep_clusters<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    center: P,
+    limit: &Limit<S>,
+    seen: usize,
+) {
+    let mut kept = 0;
+    for &c in &work.places[..seen] {
+        let bound = Bound::new(&from_point(
+            simd,
+            &frame.surface.clusters[c as usize],
+            center,
+        ));
+        work.brick.put(kept, c, bound);
+        kept += usize::from(limit.keeps(bound.distance, bound.direction).any_true());
+    }
+    work.brick.len = kept;
+}
+
+/// Places of the batch whose triangles may be near, seen from an offset. Nothing branches on what is unpredictable.
+#[inline(always)]
+fn keep_places<S: Simd>(
+    batch: &Batch<S>,
+    limit: &Limit<S>,
+    offset: V3<S>,
+    places: &mut [u32; BATCH],
+) -> usize {
+    let mut kept = 0;
+    for (i, bound) in batch.bounds[..batch.len].iter().enumerate() {
+        places[kept] = i as u32;
+        kept += usize::from(limit.keeps(bound.at(offset), bound.direction).any_true());
+    }
+    kept
+}
+
+/// The least of what was seen so far, lane by lane.
+struct Least<S: Simd> {
+    values: f32x8<S>,
+    away: V3<S>,
+    places: fearless_simd::u32x8<S>,
+}
+
+impl<S: Simd> Least<S> {
+    #[inline(always)]
+    fn new(simd: S) -> Self {
+        Self {
+            values: f32x8::splat(simd, f32::MAX),
+            away: V3::splat(simd, [0.0; 3]),
+            places: splat_u32(simd, 0),
+        }
+    }
+    #[inline(always)]
+    fn take(&mut self, simd: S, values: f32x8<S>, away: &V3<S>, place: u32) {
+        let less = values.simd_lt(self.values);
+        self.values = less.select(values, self.values);
+        self.away.x = less.select(away.x, self.away.x);
+        self.away.y = less.select(away.y, self.away.y);
+        self.away.z = less.select(away.z, self.away.z);
+        self.places = less.select(splat_u32(simd, place), self.places);
+    }
+}
+
+/// Looks at what was nearest to the block beside: a first guess that spares most of the batch.
+#[inline(always)]
+fn approach<S: Simd>(simd: S, frame: &Frame<'_>, found: &mut Found, center: P, block: usize) {
+    let c = found.block_slots[block & block.saturating_sub(1)] as usize / CLUSTER;
+    let from = from_point(simd, &frame.surface.clusters[c], center);
+    let (lane, square) = least(from.square);
+    let away = found.blocks[block];
+    if square < dot(away, away) {
+        found.blocks[block] = from.away.lane(lane);
+        found.block_slots[block] = (c * CLUSTER + lane) as u32;
+    }
+}
+
+/// Reach of a block's nodes from its centre along an axis.
+const BLOCK_REACH: f32 = 1.5;
+
+/// Measures from the centre of a block what of the batch may be near, and keeps the clusters that may hold the nearest of
+/// some node.
+#[inline(always)]
+fn keep_near<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, center: P, block: usize) {
+    let reach = BLOCK_REACH;
+    let away = work.found.blocks[block];
+    let limit = Limit::new(simd, &Best { away, reach });
+    let offset = V3::splat(simd, part(block, 2.0));
+    let kept = keep_places(&work.brick, &limit, offset, &mut work.places);
+    let mut nearest = Least::new(simd);
+    for (n, &place) in work.places[..kept].iter().enumerate() {
+        let c = work.brick.clusters[place as usize];
+        let from = from_point(simd, &frame.surface.clusters[c as usize], center);
+        nearest.take(simd, from.square, &from.away, c);
+        work.block.put(n, c, Bound::new(&from));
+    }
+    let (lane, square) = least(nearest.values);
+    if square < dot(away, away) {
+        work.found.blocks[block] = nearest.away.lane(lane);
+        work.found.block_slots[block] = nearest.places[lane] * CLUSTER as u32 + lane as u32;
+    }
+    // Once more with the best of the batch.
+    let away = work.found.blocks[block];
+    let limit = Limit::new(simd, &Best { away, reach });
+    let mut left = 0;
+    for i in 0..kept {
+        let (c, bound) = (work.block.clusters[i], work.block.bounds[i]);
+        work.block.put(left, c, bound);
+        left += usize::from(limit.keeps(bound.distance, bound.direction).any_true());
+    }
+    work.block.len = left;
+}
+
 /// The 4x4x4 nodes of one block against the batch.
 #[inline(always)]
 fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P, block: usize) {
-    let offset = part(block, 2.0);
-    let center = plus(brick, offset);
-    let offset = V3::splat(simd, offset);
-    let reach = 1.5;
-    let mut away = work.found.blocks[block];
-    let mut square = dot(away, away);
-    let limit = Limit::new(simd, &Best { away, reach });
-    work.block.len = 0;
-    for i in 0..work.brick.len {
-        let bound = &work.brick.bounds[i];
-        if !limit.keeps(bound.at(offset), bound.direction).any_true() {
-            continue;
-        }
-        let c = work.brick.clusters[i];
-        let from = from_point(simd, &frame.surface.clusters[c as usize], center);
-        if from.square.simd_lt(square).any_true() {
-            let (lane, least) = least(from.square);
-            square = least;
-            away = from.away.lane(lane);
-            work.found.block_slots[block] = c * CLUSTER as u32 + lane as u32;
-        }
-        work.block.push(c, Bound::new(&from));
-    }
-    work.found.blocks[block] = away;
-    // Once more with the best of the batch.
-    let limit = Limit::new(simd, &Best { away, reach });
-    let mut kept = 0;
-    for i in 0..work.block.len {
-        let bound = work.block.bounds[i];
-        if limit.keeps(bound.distance, bound.direction).any_true() {
-            work.block.clusters[kept] = work.block.clusters[i];
-            work.block.bounds[kept] = bound;
-            kept += 1;
-        }
-    }
-    work.block.len = kept;
-    if kept == 0 {
+    let center = plus(brick, part(block, 2.0));
+    approach(simd, frame, &mut work.found, center, block);
+    keep_near(simd, frame, work, center, block);
+    if work.block.len == 0 {
         return;
     }
+    let away = work.found.blocks[block];
+    let guess = guess_groups(simd, frame, &work.found, center, block);
+    // Near the surface no group can lie outside the band.
+    let may_be_far = frame.is_closed && dot(away, away) > near_block(frame.band);
     for group in 0..8 {
-        if frame.is_closed && measure_far(simd, frame, work, center, block * 8 + group) {
+        if may_be_far && measure_far(simd, frame, work, center, block * 8 + group) {
             continue;
         }
-        collect_group(simd, frame, work, center, away, group);
-        measure_group(simd, frame, work, block * 8 + group);
+        work.found.far[block * 8 + group] = false;
+        let nearest = collect_group(simd, frame, work, center, guess.lane(group), group);
+        measure_group(simd, frame, work, block * 8 + group, nearest);
     }
+}
+
+/// From the triangle that is nearest to the centre of a block to the centres of its groups: a first guess for each.
+#[inline(always)]
+fn guess_groups<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    found: &Found,
+    center: P,
+    block: usize,
+) -> V3<S> {
+    let offsets = corner_offsets(simd).scale(f32x8::splat(simd, 2.0));
+    let slot = found.block_slots[block] as usize;
+    let cluster = &frame.surface.clusters[slot / CLUSTER];
+    from_points(simd, cluster, slot % CLUSTER, center, offsets).away
 }
 
 /// From the centre of a group to its nodes.
 const GROUP_RADIUS: f32 = 0.8661;
 
-/// Where no triangle of the batch reaches the band around a group, the one with the least bound stands for the nearest.
+/// Squared distance of a block's centre up to which each of its groups reaches into the band.
+#[inline(always)]
+fn near_block(band: f32) -> f32 {
+    // The centre of a group is 1.7321 from that of its block.
+    let distance = (band + GROUP_RADIUS - 1.7321).max(0.0);
+    distance * distance
+}
+
+/// Where no triangle of the batch reaches the band around a group, the one with the least bound and the one nearest to the centre
+/// of the block stand for the nearest.
 /// Returns whether that is so.
 #[inline(always)]
 fn measure_far<S: Simd>(
@@ -247,34 +385,48 @@ fn measure_far<S: Simd>(
 ) -> bool {
     let offset = part(group % 8, 1.0);
     let at = V3::splat(simd, offset);
-    let limit = frame.band + GROUP_RADIUS + SLACK;
-    let mut least_so_far = f32x8::splat(simd, f32::MAX);
-    let mut clusters = splat_u32(simd, 0);
-    for i in 0..work.block.len {
-        let bound = work.block.bounds[i].at(at);
-        let less = bound.simd_lt(least_so_far);
-        least_so_far = less.select(bound, least_so_far);
-        clusters = less.select(splat_u32(simd, work.block.clusters[i]), clusters);
-    }
     // An earlier batch that reached the band was measured exactly; so must all be, then.
     let known = work.found.squares[group][0] < f32::MAX && !work.found.far[group];
-    if known || least_so_far.simd_le(limit).any_true() {
-        work.found.far[group] = false;
+    let mut lowest = f32x8::splat(simd, f32::MAX);
+    for bound in &work.block.bounds[..work.block.len] {
+        lowest = lowest.min(bound.at(at));
+    }
+    if known || lowest.simd_le(frame.band + GROUP_RADIUS + SLACK).any_true() {
         return false;
     }
-    let (lane, _) = least(least_so_far);
-    let c = clusters[lane];
-    let cluster = &frame.surface.clusters[c as usize];
-    let local = local_point(cluster, lane, plus(block, offset));
-    let square = from_nodes(simd, cluster, lane, local, corner_offsets(simd));
-    let squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
-    let slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
-    let nearer = square.simd_lt(squares);
-    let slot = splat_u32(simd, c * CLUSTER as u32 + lane as u32);
-    work.found.squares[group] = nearer.select(square, squares).to_array();
-    work.found.slots[group] = nearer.select(slot, slots).to_array();
+    let (lane, lowest) = least(lowest);
+    let mut place = 0;
+    while place + 1 < work.block.len && work.block.bounds[place].at(at)[lane] > lowest {
+        place += 1;
+    }
+    let slot = work.block.clusters[place] * CLUSTER as u32 + lane as u32;
+    let center = plus(block, offset);
+    measure_at(simd, frame, &mut work.found, group, center, slot);
+    let slot = work.found.block_slots[group / 8];
+    measure_at(simd, frame, &mut work.found, group, center, slot);
     work.found.far[group] = true;
     true
+}
+
+/// Measures one triangle from the nodes of a group.
+#[inline(always)]
+fn measure_at<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    found: &mut Found,
+    group: usize,
+    center: P,
+    slot: u32,
+) {
+    let (c, lane) = (slot as usize / CLUSTER, slot as usize % CLUSTER);
+    let cluster = &frame.surface.clusters[c];
+    let local = local_point(cluster, lane, center);
+    let square = from_nodes(simd, cluster, lane, local, corner_offsets(simd));
+    let squares = f32x8::load_array_ref(simd, &found.squares[group]);
+    let slots = fearless_simd::u32x8::load_array_ref(simd, &found.slots[group]);
+    let nearer = square.simd_lt(squares);
+    found.squares[group] = nearer.select(square, squares).to_array();
+    found.slots[group] = nearer.select(splat_u32(simd, slot), slots).to_array();
 }
 
 /// Candidates of the 2x2x2 nodes of one group.
@@ -286,90 +438,96 @@ fn collect_group<S: Simd>(
     block: P,
     away: P,
     group: usize,
-) {
+) -> (usize, P) {
     let offset = part(group, 1.0);
     let center = plus(block, offset);
     let reach = 0.5;
-    let known = Best {
-        away: plus(away, offset),
-        reach,
-    };
+    let known = Best { away, reach };
     let limit = Limit::new(simd, &known);
-    let offset = V3::splat(simd, offset);
+    let kept = keep_places(
+        &work.block,
+        &limit,
+        V3::splat(simd, offset),
+        &mut work.places,
+    );
     let list = &mut work.group;
-    list.len = 0;
-    for i in 0..work.block.len {
-        let bound = &work.block.bounds[i];
-        if !limit.keeps(bound.at(offset), bound.direction).any_true() {
-            continue;
-        }
-        let c = work.block.clusters[i];
+    let mut nearest = Least::new(simd);
+    for (n, &place) in work.places[..kept].iter().enumerate() {
+        let c = work.block.clusters[place as usize];
         let from = from_point(simd, &frame.surface.clusters[c as usize], center);
-        list.clusters[list.len] = c;
-        list.bounds[list.len] = Bound::new(&from);
-        list.locals[list.len] = from.local;
-        list.len += 1;
+        let bound = Bound::new(&from);
+        nearest.take(simd, from.square, &from.away, n as u32);
+        list.clusters[n] = c;
+        list.bounds[n] = bound;
+        list.locals[n] = from.local;
     }
+    list.len = kept;
+    let (lane, _) = least(nearest.values);
+    (
+        nearest.places[lane] as usize * CLUSTER + lane,
+        nearest.away.lane(lane),
+    )
 }
 
-/// Exact distances of a group's nodes to the candidates that are left.
+/// Exact distances of a group's nodes to the candidates that are left; `first` is the nearest to the centre, `away` from it.
 #[inline(always)]
-fn measure_group<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, group: usize) {
-    let list = &work.group;
-    // The nearest at the centre gives the others something to be measured against.
-    let mut best = (f32::MAX, 0, 0);
-    let mut least_so_far = f32x8::splat(simd, f32::MAX);
-    for i in 0..list.len {
-        let distance = list.bounds[i].distance;
-        if distance.simd_lt(least_so_far).any_true() {
-            let (lane, least) = least(distance);
-            if least < best.0 {
-                best = (least, i, lane);
-                least_so_far = f32x8::splat(simd, least);
-            }
-        }
-    }
-    if list.len == 0 {
+fn measure_group<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    work: &mut Work<S>,
+    group: usize,
+    (first, away): (usize, P),
+) {
+    if work.group.len == 0 {
         return;
     }
-    let direction = &list.bounds[best.1].direction;
-    let away = scaled(direction.lane(best.2), best.0);
+    let list = &mut work.group;
     let limit = Limit::new(simd, &Best { away, reach: 0.5 });
     let offsets = corner_offsets(simd);
     let mut squares = f32x8::load_array_ref(simd, &work.found.squares[group]);
     let mut slots = fearless_simd::u32x8::load_array_ref(simd, &work.found.slots[group]);
     // The nearest at the centre first: it spares most of the others.
-    let mut nearest_first = true;
-    let (mut i, mut open) = (best.1, 1_u32 << best.2);
-    loop {
+    measure(simd, frame, list, first, offsets, &mut squares, &mut slots);
+    let mut kept = 0;
+    for i in 0..list.len {
+        let bound = &list.bounds[i];
+        let mut open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
         while open != 0 {
             let lane = open.trailing_zeros() as usize;
             open &= open - 1;
-            if !nearest_first && !may_be_nearer(simd, &list.bounds[i], lane, offsets, squares) {
-                continue;
-            }
-            let c = list.clusters[i];
-            let cluster = &frame.surface.clusters[c as usize];
-            let square = from_nodes(simd, cluster, lane, list.locals[i].lane(lane), offsets);
-            let slot = splat_u32(simd, c * CLUSTER as u32 + lane as u32);
-            // The lowest of equals, whatever the order.
-            let nearer = square.simd_lt(squares) | (square.simd_eq(squares) & slot.simd_lt(slots));
-            squares = nearer.select(square, squares);
-            slots = nearer.select(slot, slots);
+            list.open[kept] = (i * CLUSTER + lane) as u32;
+            let again = list.open[kept] as usize == first;
+            kept += usize::from(!again & may_be_nearer(simd, bound, lane, offsets, squares));
         }
-        i = if nearest_first { 0 } else { i + 1 };
-        nearest_first = false;
-        if i >= list.len {
-            break;
-        }
-        let bound = &list.bounds[i];
-        open = limit.keeps(bound.distance, bound.direction).to_bitmask() as u32;
-        if i == best.1 {
-            open &= !(1 << best.2);
-        }
+    }
+    for n in 0..kept {
+        let place = list.open[n] as usize;
+        measure(simd, frame, list, place, offsets, &mut squares, &mut slots);
     }
     work.found.squares[group] = squares.to_array();
     work.found.slots[group] = slots.to_array();
+}
+
+/// Measures one triangle of a group's list.
+#[inline(always)]
+fn measure<S: Simd>(
+    simd: S,
+    frame: &Frame<'_>,
+    list: &Candidates<S>,
+    place: usize,
+    offsets: V3<S>,
+    squares: &mut f32x8<S>,
+    slots: &mut fearless_simd::u32x8<S>,
+) {
+    let (i, lane) = (place / CLUSTER, place % CLUSTER);
+    let c = list.clusters[i];
+    let cluster = &frame.surface.clusters[c as usize];
+    let square = from_nodes(simd, cluster, lane, list.locals[i].lane(lane), offsets);
+    let slot = splat_u32(simd, c * CLUSTER as u32 + lane as u32);
+    // The lowest of equals, whatever the order.
+    let nearer = square.simd_lt(*squares) | (square.simd_eq(*squares) & slot.simd_lt(*slots));
+    *squares = nearer.select(square, *squares);
+    *slots = nearer.select(slot, *slots);
 }
 
 /// Whether the bound of one triangle is below what some node of the group has.
@@ -407,29 +565,53 @@ fn store<S: Simd>(
     let still = V3::splat(simd, [0.0; 3]);
     for block in 0..8 {
         let block_center = plus(brick, part(block, 2.0));
-        let away = work.found.blocks[block];
-        // Where no closed surface comes near, all nodes are on the same side.
-        let one_side = frame.is_closed && dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS;
-        let mut inside = mask32x8::splat(simd, false);
+        let mut middle = None;
         for group in 0..8 {
             let g = block * 8 + group;
-            let center = plus(block_center, part(group, 1.0));
-            if !one_side && work.found.far[g] {
-                let slots = [work.found.block_slots[block]; 8];
-                let middle = signs(simd, frame, &slots, block_center, still);
-                inside = mask32x8::splat(simd, middle.test(0));
-            } else if !one_side {
-                inside = signs(simd, frame, &work.found.slots[g], center, offsets);
-            } else if group == 0 {
-                let slots = [work.found.block_slots[block]; 8];
-                let middle = signs(simd, frame, &slots, block_center, still);
-                inside = mask32x8::splat(simd, middle.test(0));
-            }
+            let with_middle = is_with_middle(frame, &work.found, block, group);
+            let inside = match middle {
+                Some(known) if with_middle => known,
+                _ if with_middle => {
+                    let slots = [work.found.block_slots[block]; 8];
+                    let all = signs(simd, frame, &slots, block_center, still);
+                    let known = mask32x8::splat(simd, all.test(0));
+                    middle = Some(known);
+                    known
+                }
+                _ => {
+                    let center = plus(block_center, part(group, 1.0));
+                    signs(simd, frame, &work.found.slots[g], center, offsets)
+                }
+            };
             let distance = f32x8::load_array_ref(simd, &work.found.squares[g]).sqrt();
             let values = inside.select(zero - distance, distance).to_array();
             scatter(block, group, &values, out);
         }
     }
+}
+
+/// Whether a closed surface cannot come between the nodes of a group and the centre of its block.
+#[inline(always)]
+fn is_with_middle(frame: &Frame<'_>, found: &Found, block: usize, group: usize) -> bool {
+    let away = found.blocks[block];
+    let g = block * 8 + group;
+    if !frame.is_closed {
+        false
+    } else if found.far[g] || dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS {
+        true
+    } else {
+        // Pseudonormals of a surface that cuts itself disagree in places without a surface between them, winding
+        // numbers do not.
+        frame.winding.is_some() && sees_middle(&found.squares[g], group)
+    }
+}
+
+/// Whether one node of a group is so far from the surface that none comes between it and the others, and the one next to
+/// the centre of the block so far that none comes between these two.
+#[inline(always)]
+fn sees_middle(squares: &[f32; 8], group: usize) -> bool {
+    let furthest = squares.iter().fold(0.0_f32, |m, &s| m.max(s));
+    furthest > 3.01 && squares[7 - group] > 1.0
 }
 
 #[inline(always)]
@@ -475,7 +657,7 @@ pub(super) fn behind_nearest<S: Simd>(
         let mine = all.simd_eq(splat_u32(simd, slot));
         open &= !(mine.to_bitmask() as u32);
         let triangle = (slot as usize).min(frame.triangle_count - 1);
-        inside |= mine & behind(simd, &frame.signs, triangle, center, offsets);
+        inside |= mine & behind(simd, &frame.signs, triangle, center, offsets, mine);
     }
     inside
 }

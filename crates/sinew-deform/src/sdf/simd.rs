@@ -57,6 +57,14 @@ impl<S: Simd> V3<S> {
         }
     }
     #[inline(always)]
+    fn plus(self, o: Self) -> Self {
+        Self {
+            x: self.x + o.x,
+            y: self.y + o.y,
+            z: self.z + o.z,
+        }
+    }
+    #[inline(always)]
     pub(super) fn cross(self, o: Self) -> Self {
         Self {
             x: self.y.mul_sub(o.z, self.z * o.y),
@@ -65,7 +73,7 @@ impl<S: Simd> V3<S> {
         }
     }
     #[inline(always)]
-    fn scale(self, f: f32x8<S>) -> Self {
+    pub(super) fn scale(self, f: f32x8<S>) -> Self {
         Self {
             x: self.x * f,
             y: self.y * f,
@@ -107,7 +115,15 @@ fn square<S: Simd>((x, y): V2<S>) -> f32x8<S> {
 #[inline(always)]
 fn from_edge<S: Simd>((x, y): V2<S>, [ux, uy, length]: [f32x8<S>; 3]) -> (V2<S>, f32x8<S>) {
     let along = x.mul_add(ux, y * uy).max(0.0).min(length);
-    ((x - along * ux, y - along * uy), along)
+    let back = -along;
+    ((back.mul_add(ux, x), back.mul_add(uy, y)), along)
+}
+
+/// How far `(x, y)` is past the ends of an edge through the origin, and how far to its right.
+#[inline(always)]
+fn beside_edge<S: Simd>((x, y): V2<S>, [ux, uy, length]: [f32x8<S>; 3]) -> V2<S> {
+    let along = x.mul_add(ux, y * uy);
+    (along - along.max(0.0).min(length), x.mul_sub(uy, y * ux))
 }
 
 /// The plane of a triangle.
@@ -143,22 +159,22 @@ impl<S: Simd> Plane<S> {
     fn contains(&self, (x, y): V2<S>) -> mask32x8<S> {
         let [ax, ay, _] = self.edge02;
         let [bx, by, _] = self.edge12;
-        let right_of_02 = (x * ay - y * ax).simd_gt(0.0);
-        let left_of_12 = ((x - self.length) * by - y * bx).simd_lt(0.0);
+        let right_of_02 = x.mul_sub(ay, y * ax).simd_gt(0.0);
+        let left_of_12 = (x - self.length).mul_sub(by, y * bx).simd_lt(0.0);
         y.simd_gt(0.0) & right_of_02 & left_of_12
     }
     /// Squared distance in the plane.
     #[inline(always)]
     fn square(&self, (x, y): V2<S>) -> f32x8<S> {
-        let off01 = x - x.max(0.0).min(self.length);
-        let (off02, _) = from_edge((x, y), self.edge02);
-        let (off12, _) = from_edge((x - self.length, y), self.edge12);
-        let nearest = off01
-            .mul_add(off01, y * y)
-            .min(square(off02))
-            .min(square(off12));
+        let past01 = x - x.max(0.0).min(self.length);
+        let (past02, right_of_02) = beside_edge((x, y), self.edge02);
+        let (past12, right_of_12) = beside_edge((x - self.length, y), self.edge12);
+        let nearest = square((past01, y))
+            .min(square((past02, right_of_02)))
+            .min(square((past12, right_of_12)));
         let zero = f32x8::splat(nearest.simd, 0.0);
-        self.contains((x, y)).select(zero, nearest)
+        let inside = y.simd_gt(0.0) & right_of_02.simd_gt(0.0) & right_of_12.simd_lt(0.0);
+        inside.select(zero, nearest)
     }
 }
 
@@ -169,8 +185,34 @@ pub(super) fn from_point<S: Simd>(simd: S, cluster: &Cluster, p: P) -> FromPoint
     let ex = V3::load(simd, cluster, AXIS_X);
     let ey = V3::load(simd, cluster, AXIS_Y);
     let n = V3::load(simd, cluster, NORMAL);
+    closest(simd, rel, [ex, ey, n], &Plane::load(simd, cluster))
+}
+
+/// Distances of eight points around `p` to one triangle.
+#[inline(always)]
+pub(super) fn from_points<S: Simd>(
+    simd: S,
+    cluster: &Cluster,
+    lane: usize,
+    p: P,
+    offsets: V3<S>,
+) -> FromPoint<S> {
+    let rel = offsets.plus(V3::splat(simd, sub(p, field(cluster, ORIGIN, lane))));
+    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
+    closest(simd, rel, [ex, ey, n], &Plane::splat(simd, cluster, lane))
+}
+
+/// From what is closest to points that are at `rel` from corners 0.
+#[inline(always)]
+fn closest<S: Simd>(
+    simd: S,
+    rel: V3<S>,
+    [ex, ey, n]: [V3<S>; 3],
+    plane: &Plane<S>,
+) -> FromPoint<S> {
     let (x, y, z) = (rel.dot(ex), rel.dot(ey), rel.dot(n));
-    let plane = Plane::load(simd, cluster);
     let off01 = (x - x.max(0.0).min(plane.length), y);
     let (off02, _) = from_edge((x, y), plane.edge02);
     let (off12, _) = from_edge((x - plane.length, y), plane.edge12);
@@ -238,40 +280,28 @@ pub(super) fn local_point(cluster: &Cluster, lane: usize, p: P) -> P {
 
 /// Planes through the features of one triangle: value at the centre of a block, and slope. Corners 0, 1 and 2, then the
 /// edges 0-1, 1-2 and 2-0.
-struct FeaturePlanes {
-    local: P,
-    planes: [(f32, P); 6],
-}
-
-impl FeaturePlanes {
-    #[inline(always)]
-    fn new(signs: &Signs<'_>, triangle: usize, center: P) -> Self {
-        let (c, lane) = (triangle / 8, triangle % 8);
-        let surface = signs.surface;
-        let cluster = &surface.clusters[c];
-        let rel = sub(center, field(cluster, ORIGIN, lane));
-        let ex = field(cluster, AXIS_X, lane);
-        let ey = field(cluster, AXIS_Y, lane);
-        let n = field(cluster, NORMAL, lane);
-        let [ux, uy, along] = field(cluster, EDGE02, lane);
-        let corner1 = add_scaled(rel, ex, -cluster.fields[LENGTH][lane]);
-        let corner2 = add_scaled(add_scaled(rel, ex, -ux * along), ey, -uy * along);
-        let first = surface.extras[c].first[lane] as usize;
-        let (k0, k1, k2) = (first % 3, (first + 1) % 3, (first + 2) % 3);
-        let (edges, classes) = (signs.edges[triangle], signs.classes[triangle]);
-        let planes = [
-            plane(&surface.class_normals, classes[k0], rel),
-            plane(&surface.class_normals, classes[k1], corner1),
-            plane(&surface.class_normals, classes[k2], corner2),
-            plane(&surface.edge_normals, edges[k0], rel),
-            plane(&surface.edge_normals, edges[k1], corner1),
-            plane(&surface.edge_normals, edges[k2], rel),
-        ];
-        Self {
-            local: [dot(rel, ex), dot(rel, ey), dot(rel, n)],
-            planes,
-        }
-    }
+#[inline(always)]
+fn feature_planes(signs: &Signs<'_>, triangle: usize, center: P) -> [(f32, P); 6] {
+    let (c, lane) = (triangle / 8, triangle % 8);
+    let surface = signs.surface;
+    let cluster = &surface.clusters[c];
+    let rel = sub(center, field(cluster, ORIGIN, lane));
+    let ex = field(cluster, AXIS_X, lane);
+    let ey = field(cluster, AXIS_Y, lane);
+    let [ux, uy, along] = field(cluster, EDGE02, lane);
+    let corner1 = add_scaled(rel, ex, -cluster.fields[LENGTH][lane]);
+    let corner2 = add_scaled(add_scaled(rel, ex, -ux * along), ey, -uy * along);
+    let first = surface.extras[c].first[lane] as usize;
+    let (k0, k1, k2) = (first % 3, (first + 1) % 3, (first + 2) % 3);
+    let (edges, classes) = (signs.edges[triangle], signs.classes[triangle]);
+    [
+        plane(&surface.class_normals, classes[k0], rel),
+        plane(&surface.class_normals, classes[k1], corner1),
+        plane(&surface.class_normals, classes[k2], corner2),
+        plane(&surface.edge_normals, edges[k0], rel),
+        plane(&surface.edge_normals, edges[k1], corner1),
+        plane(&surface.edge_normals, edges[k2], rel),
+    ]
 }
 
 #[inline(always)]
@@ -293,7 +323,7 @@ fn plane_at<S: Simd>(simd: S, (at, slope): (f32, P), offsets: V3<S>) -> f32x8<S>
     offsets.dot_add(V3::splat(simd, slope), f32x8::splat(simd, at))
 }
 
-/// Which of eight nodes are behind the pseudonormal of the feature of `triangle` that they are nearest to.
+/// Which of the wanted nodes are behind the pseudonormal of the feature of `triangle` that they are nearest to.
 #[inline(always)]
 pub(super) fn behind<S: Simd>(
     simd: S,
@@ -301,16 +331,21 @@ pub(super) fn behind<S: Simd>(
     triangle: usize,
     center: P,
     offsets: V3<S>,
+    wanted: mask32x8<S>,
 ) -> mask32x8<S> {
-    let features = FeaturePlanes::new(signs, triangle, center);
-    let (local, planes) = (features.local, &features.planes);
     let (cluster, lane) = (&signs.surface.clusters[triangle / 8], triangle % 8);
-    let at = V3::splat(simd, local);
+    let at = V3::splat(simd, local_point(cluster, lane, center));
     let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
     let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
     let n = V3::splat_lane(simd, cluster, NORMAL, lane);
     let (x, y) = (offsets.dot_add(ex, at.x), offsets.dot_add(ey, at.y));
     let plane = Plane::splat(simd, cluster, lane);
+    let behind_face = offsets.dot_add(n, at.z).simd_lt(0.0);
+    let over_face = plane.contains((x, y));
+    if !(wanted & !over_face).any_true() {
+        return behind_face;
+    }
+    let planes = feature_planes(signs, triangle, center);
     let along01 = x.max(0.0).min(plane.length);
     let (off02, along02) = from_edge((x, y), plane.edge02);
     let (off12, along12) = from_edge((x - plane.length, y), plane.edge12);
@@ -335,8 +370,7 @@ pub(super) fn behind<S: Simd>(
     let first = square01.simd_le(square02);
     let value = first.select(on01, on02);
     let value = square01.min(square02).simd_le(square12).select(value, on12);
-    let face = offsets.dot_add(n, at.z);
-    plane.contains((x, y)).select(face, value).simd_lt(0.0)
+    (over_face & behind_face) | (!over_face & value.simd_lt(0.0))
 }
 
 /// Squared distances between eight boxes and one.
@@ -438,14 +472,11 @@ impl<S: Simd> Limit<S> {
 /// Lane of the smallest value, and the value.
 #[inline(always)]
 pub(super) fn least<S: Simd>(values: f32x8<S>) -> (usize, f32) {
-    let v = values.to_array();
-    let mut best = 0;
-    for lane in 1..8 {
-        if v[lane] < v[best] {
-            best = lane;
-        }
-    }
-    (best, v[best])
+    let [a, b, c, d, e, f, g, h] = values.to_array();
+    // Halves of halves wait less for each other than a chain does.
+    let value = (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)));
+    let lanes = values.simd_eq(value).to_bitmask() as u32;
+    (lanes.trailing_zeros().min(7) as usize, value)
 }
 
 /// Lanes 0 and 1 along x, then y, then z: offsets of a cube's corners from its centre, half a cell each.
