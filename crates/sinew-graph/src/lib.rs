@@ -40,7 +40,7 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
-    Source,
+    Source, Thickness,
 };
 pub use program::{
     BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,
