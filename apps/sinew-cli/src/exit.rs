@@ -1,9 +1,9 @@
 //! Exit codes, and failures that carry one.
 
 use sinew::graph::BindError;
+use sinew::play::{PlayError, ValuesError};
 #[cfg(feature = "gpu")]
-use sinew::play::RunError;
-use sinew::play::{PlayError, StateFault, ValuesError};
+use sinew::play::{RunError, StateFault};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -88,7 +88,8 @@ fn code_of(error: &PlayError) -> Code {
         | PlayError::Fps { .. } => Code::Usage,
         PlayError::Values(ValuesError::Columns { .. } | ValuesError::Rows { .. }) => Code::Bind,
         PlayError::Values(_) => Code::Usage,
-        PlayError::State(StateFault::OnDevice) => Code::Device,
+        #[cfg(feature = "gpu")]
+        PlayError::State(StateFault::Device(_)) => Code::Device,
         // The graph fits, the processor does not.
         PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
         #[cfg(feature = "gpu")]

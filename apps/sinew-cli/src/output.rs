@@ -8,7 +8,7 @@ use sinew::geom::Mesh;
 use sinew::graph::{BoundGraph, OutputPlace};
 use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
 use sinew::io::point_cache::{write_mdd, write_pc2};
-use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz};
+use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz_meshes};
 use sinew::play::Output;
 use std::path::{Path, PathBuf};
 
@@ -180,17 +180,8 @@ fn write_one(
             Ok(())
         }
         "npz" => {
-            let more = cache.meshes.iter().skip(1).map(|m| ExtraArray {
-                name: format!("{}_positions", m.name),
-                shape: vec![m.mesh.vertex_count(), 3],
-                frames: m
-                    .frames
-                    .iter()
-                    .map(|f| f.positions.as_flattened().to_vec())
-                    .collect(),
-            });
-            let all: Vec<ExtraArray> = extras.iter().cloned().chain(more).collect();
-            write_npz(path, need_mesh()?, times, &all).map_err(Failure::output)
+            need_mesh()?;
+            write_npz_meshes(path, &cache.meshes, times, extras).map_err(Failure::output)
         }
         "pc2" => {
             #[allow(clippy::cast_precision_loss, reason = "PC2 stores single precision")]

@@ -139,3 +139,86 @@ fn wrong_kernels_are_shown_in_their_file() {
 fn println_skipped() {
     println!("skipped: no graphics adapter");
 }
+
+/// Frames 0 to 1 save a state, 0 to 3 go on from it.
+fn run_in_pieces(p: &Place, saving: &str, going_on: &str) -> [Output; 2] {
+    let common = ["run", "square.obj", "-g", "shift.json", "-o"];
+    let first = ["a.npz", "--frames", "0-1", "--save-state", "a.state"];
+    let second = ["b.npz", "--frames", "0-3", "--state", "a.state"];
+    [
+        p.sinew(&[&common[..], &first, &["--device", saving]].concat()),
+        p.sinew(&[&common[..], &second, &["--device", going_on]].concat()),
+    ]
+}
+
+#[test]
+fn states_go_on_where_they_were_saved() {
+    let p = Place::new();
+    let [o, _] = run_in_pieces(&p, "gpu", "gpu");
+    if o.status.code() == Some(7) {
+        let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
+        assert!(!required || !cfg!(feature = "gpu"), "{}", said(&o));
+        println_skipped();
+        return;
+    }
+    for (saving, going_on, refused) in [
+        ("gpu", "gpu", None),
+        ("gpu", "auto", None),
+        ("cpu", "cpu", None),
+        ("cpu", "auto", None),
+        (
+            "gpu",
+            "cpu",
+            Some(
+                "was saved on a graphics device and goes on there only, this run is on the processor; take --device gpu",
+            ),
+        ),
+        (
+            "cpu",
+            "gpu",
+            Some(
+                "was saved on the processor and goes on there only, this run is on a graphics device; take --device cpu",
+            ),
+        ),
+    ] {
+        let p = Place::new();
+        let [first, second] = run_in_pieces(&p, saving, going_on);
+        assert_eq!(first.status.code(), Some(0), "{}", said(&first));
+        let said = said(&second);
+        match refused {
+            None => {
+                assert_eq!(second.status.code(), Some(0), "{saving} {going_on}: {said}");
+                assert!(said.contains("goes on behind frame 1"), "{said}");
+                assert_eq!(said.contains("runs on "), saving == "gpu", "{said}");
+            }
+            Some(message) => {
+                assert_eq!(second.status.code(), Some(3), "{saving} {going_on}: {said}");
+                assert!(said.contains(message), "{said}");
+                assert!(!p.path("b.npz").exists(), "nothing is written");
+            }
+        }
+    }
+    let p = Place::new();
+    run_in_pieces(&p, "gpu", "gpu");
+    let mut bytes = std::fs::read(p.path("a.state")).expect("saved");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(p.path("a.state"), &bytes).expect("write");
+    let common = [
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "-o",
+        "b.npz",
+        "--frames",
+        "0-3",
+    ];
+    let o = p.sinew(&[&common[..], &["--state", "a.state", "--device", "gpu"]].concat());
+    assert_eq!(o.status.code(), Some(3), "{}", said(&o));
+    assert!(
+        said(&o).contains("a.state: the saved state is damaged"),
+        "{}",
+        said(&o)
+    );
+}

@@ -250,3 +250,41 @@ fn fields_are_drawn_and_turned_into_surfaces() {
         assert!(said(&out).contains(message), "{arguments:?} {}", said(&out));
     }
 }
+
+/// One strand of three vertices, 3 and 4 long, and one of two; as PLY without faces.
+const TWO_STRANDS: &str = "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nelement edge 3\nproperty int vertex1\nproperty int vertex2\nend_header\n0 0 0\n3 0 0\n3 2 0\n0 0 1\n0 0 2\n0 1\n1 2\n3 4\n";
+
+#[test]
+fn strands_have_the_thickness_that_the_document_gives_them() {
+    let p = Place::new();
+    p.put("hair.ply", TWO_STRANDS);
+    p.put(
+        "thick.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"},
+  "hair": {"type": "strands", "file": "hair.ply", "thickness": {"root": 0.001, "tip": 0.0005}}},
+ "outputs": {"body": "body", "hair": "hair"}}"#,
+    );
+    let arguments = ["run", "square.obj", "-g", "thick.json", "--frames", "0"];
+    let outputs = ["-o", "out.glb", "-o", "out.ply", "-o", "out.npz"];
+    ran(&p.sinew(&[&arguments[..], &outputs].concat()));
+    // At 0, 3/5 and all of its length: the square root is 1, 4/5 and 0.
+    let expected = [0.001, 0.0009, 0.0005, 0.001, 0.0005];
+    let check = |found: &[f32], name: &str| {
+        assert_eq!(found.len(), 5, "{name}");
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-9, "{name}: {found:?}");
+        }
+    };
+    let glb = read_any(&p.path("out.glb")).expect("reads").asset;
+    check(glb.strands[0].strand_thickness().expect("there"), "glb");
+    let ply = p.text_of_bytes("out.ply");
+    assert!(ply.contains("property float thickness\n"), "{ply}");
+    let npz = p.text_of_bytes("out.npz");
+    for name in [
+        "hair_positions.npy",
+        "hair_strand_offsets.npy",
+        "hair_thickness.npy",
+    ] {
+        assert!(npz.contains(name), "{name}");
+    }
+}

@@ -42,7 +42,7 @@ pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
 };
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
-pub use strands::{Strands, StrandsError};
+pub use strands::{Strands, StrandsError, THICKNESS};
 pub use topology::{Polygons, Topology, TopologyError};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
 pub use weld::WeldMap;

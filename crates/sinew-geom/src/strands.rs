@@ -1,7 +1,11 @@
 //! Which vertices of a mesh form which strands.
 
+use crate::mesh::{Attribute, Mesh};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// Name of the scalar vertex attribute that says how thick strands are: diameters, metres.
+pub const THICKNESS: &str = "thickness";
 
 /// Why [`Strands`] were refused.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -51,6 +55,17 @@ pub enum StrandsError {
 pub struct Strands {
     offsets: Vec<u32>,
     guides: Vec<u32>,
+}
+
+impl Mesh {
+    /// How thick strands are at each vertex ([`THICKNESS`]); `None` for other meshes and where it is not known.
+    pub fn strand_thickness(&self) -> Option<&[f32]> {
+        self.topology.strands()?;
+        match self.attributes.get(THICKNESS)? {
+            Attribute::Scalar(all) if all.len() == self.vertex_count() => Some(all),
+            _ => None,
+        }
+    }
 }
 
 impl Strands {

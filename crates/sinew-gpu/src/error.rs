@@ -137,6 +137,9 @@ pub enum GpuError {
     /// Offsets of rest positions do not fit.
     #[error(transparent)]
     RestOffsets(#[from] sinew_graph::RestOffsetError),
+    /// A saved state was refused.
+    #[error(transparent)]
+    State(#[from] sinew_graph::StateError),
     /// Not one frame for each character.
     #[error("found {found} frames, expected {expected}, one for each instance")]
     FrameCount {

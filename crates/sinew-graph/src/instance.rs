@@ -23,7 +23,7 @@ pub(crate) use parameters::find_parameter;
 pub use parameters::{ParameterError, ParameterState};
 pub use rest_offsets::RestOffsetError;
 use sinew_deform::{Par, ParameterValue};
-pub use state::StateError;
+pub use state::{DeviceState, StateError, StateHome};
 use std::sync::Arc;
 use workspace::{Given, Steps, Workspace};
 

@@ -31,8 +31,8 @@ pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use edit::{EditError, NodeEdit, edit_node};
 pub use instance::{
-    Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState, RestOffsetError,
-    StateError, UpdateError,
+    DeviceState, Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState,
+    RestOffsetError, StateError, StateHome, UpdateError,
 };
 pub use kernel::{
     BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, SUMMARY as KERNEL_SUMMARY,
@@ -40,7 +40,7 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
-    Source,
+    Source, Thickness,
 };
 pub use program::{
     BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,

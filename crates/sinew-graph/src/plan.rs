@@ -44,6 +44,15 @@ pub struct Followers {
     pub seed: u32,
 }
 
+/// How thick strands are, for files: the profile from root to tip. Diameters, metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Thickness {
+    /// At the root.
+    pub root: f64,
+    /// At the tip.
+    pub tip: f64,
+}
+
 /// An input of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputDecl {
@@ -60,6 +69,8 @@ pub struct InputDecl {
     pub joints: Option<String>,
     /// Strands inputs: followers that are placed beside each guide.
     pub followers: Option<Followers>,
+    /// Strands inputs: how thick they are; as their file says where absent.
+    pub thickness: Option<Thickness>,
     /// Number of floats of a `values` input.
     pub count: usize,
 }

@@ -2,7 +2,9 @@
 //! device elsewhere) read it; none of them decides anything that this does not say.
 
 use crate::plan::ParameterSource;
-use sinew_deform::{BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase};
+use sinew_deform::{
+    BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase, PortType,
+};
 use sinew_geom::Mesh;
 use std::sync::Arc;
 
@@ -30,6 +32,15 @@ impl Content {
             Self::Array { element, len } => element.bytes() * len,
             Self::Pose { .. } => 0,
         }
+    }
+
+    /// Whether a step finds in it what it left there in the frame before: fields are rebuilt only where something moved.
+    pub fn lasts(self) -> bool {
+        let element = match self {
+            Self::Array { element, .. } => Some(element),
+            Self::Pose { .. } => None,
+        };
+        element == PortType::Field.element()
     }
 }
 

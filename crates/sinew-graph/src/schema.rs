@@ -236,6 +236,16 @@ fn input_schema() -> Value {
                     "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
                 },
             },
+            "thickness": {
+                "type": "object",
+                "description": "how thick strands are from root to tip, for files that are written: diameters, metres",
+                "required": ["root"],
+                "additionalProperties": false,
+                "properties": {
+                    "root": { "type": "number", "minimum": 0 },
+                    "tip": { "type": "number", "minimum": 0 },
+                },
+            },
             "count": { "type": "integer", "minimum": 1 },
             "doc": { "type": "string" },
         },

@@ -443,3 +443,41 @@ fn of_equally_close_parameters_the_first_by_name_is_meant() {
     let found = problems(text).join("\n");
     assert!(found.contains("did you mean '$muca'?"), "{found}");
 }
+
+#[test]
+fn thickness_of_strands_is_checked() {
+    let document = |ty: &str, thickness: &str| {
+        format!(
+            "{{\"sinew\": \"1.0\",\n\"inputs\": {{\"hair\": {{\"type\": \"{ty}\", \"thickness\": {thickness}}}}},\n\"outputs\": {{\"hair\": \"hair\"}}}}"
+        )
+    };
+    let read = |thickness: &str| {
+        let plan = compile("g.json", &document("strands", thickness), &NoNesting);
+        let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+        let found = plan.inputs()[0].thickness.expect("given");
+        (found.root, found.tip)
+    };
+    assert_eq!(read("{\"root\": 1e-4, \"tip\": 2e-5}"), (1e-4, 2e-5));
+    assert_eq!(read("{\"root\": 1e-4}"), (1e-4, 0.0), "to a point");
+    for (ty, thickness, expected) in [
+        ("strands", "0.1", "input 'hair' cannot have this thickness"),
+        (
+            "strands",
+            "{\"tip\": 0.1}",
+            "input 'hair' cannot have this thickness",
+        ),
+        (
+            "mesh",
+            "{\"root\": 0.1}",
+            "input 'hair' cannot have this thickness",
+        ),
+        ("strands", "{\"root\": -0.1}", "root"),
+        ("strands", "{\"root\": 0.1, \"tp\": 0.1}", "tp"),
+    ] {
+        let found = problems(&document(ty, thickness));
+        let named = found
+            .iter()
+            .any(|p| p.starts_with("g.json:2:") && p.contains(expected));
+        assert!(named, "{ty} {thickness}: {found:#?}");
+    }
+}

@@ -33,7 +33,7 @@ pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use gltf::read::{
     GltfBuffer, GltfFile, GltfSource, read_appearance, read_gltf, read_gltf_bytes,
 };
-pub use npz::write_npz;
+pub use npz::{write_npz, write_npz_meshes};
 pub use picture::{FrameRate, decode_image, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
 pub use sequence::{

@@ -8,8 +8,11 @@
 //! | `colors` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `indices` | triangles, 3 | uint32 |
 //! | `strand_offsets` (meshes of strands): vertices of strand s are `strand_offsets[s]` up to `strand_offsets[s + 1]` | strands + 1 | uint32 |
+//! | `thickness` (meshes of strands, where it is known): diameters, metres | vertices | float32 |
 //! | `times` | frames | float32 |
 //! | each extra | frames, its own shape | float32 |
+//!
+//! Further meshes have the same arrays with their name before them: `hair_positions`, `hair_strand_offsets`.
 //!
 //! Arrays are stored uncompressed, one frame after another straight from the cache, and the archive carries no
 //! clock time: equal input gives equal bytes.
@@ -18,25 +21,44 @@ use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_write, malformed};
 use crate::{AtomicFile, CachedMesh, ExtraArray, IoError};
 use npyz::WriterBuilder;
+use sinew_geom::{Strands, THICKNESS};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes one mesh (merge several before) and any extra arrays.
+/// Writes one mesh and any extra arrays.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where counts do not fit each other, a position is not finite, or a name of an extra is
-/// taken; [`IoError::Write`] where the disk refuses.
+/// As [`write_npz_meshes`].
 pub fn write_npz(
     path: &Path,
     mesh: &CachedMesh<'_>,
     times_secs: &[f32],
     extras: &[ExtraArray],
 ) -> Result<(), IoError> {
-    mesh.check(path, times_secs.len())?;
+    write_npz_meshes(path, std::slice::from_ref(mesh), times_secs, extras)
+}
+
+/// Writes meshes and any extra arrays. The first mesh's arrays have the plain names of the table, those of others `MESH_` before them.
+///
+/// # Errors
+/// [`IoError::Malformed`] where there is no mesh, counts do not fit each other, a position is not finite, or a name is
+/// taken; [`IoError::Write`] where the disk refuses.
+pub fn write_npz_meshes(
+    path: &Path,
+    meshes: &[CachedMesh<'_>],
+    times_secs: &[f32],
+    extras: &[ExtraArray],
+) -> Result<(), IoError> {
+    let Some((first, others)) = meshes.split_first() else {
+        return Err(malformed(path, "meshes", "none", "at least one"));
+    };
+    (meshes.iter()).try_for_each(|mesh| mesh.check(path, times_secs.len()))?;
+    check_names(path, first, others, extras)?;
     check_extras(path, times_secs.len(), extras)?;
     let file = AtomicFile::create(path)?;
     let mut npz = npyz::npz::NpzWriter::new(file);
-    write_arrays(&mut npz, mesh, times_secs, extras).map_err(cannot_write(path))?;
+    write_arrays(&mut npz, first, others, times_secs, extras).map_err(cannot_write(path))?;
     let file = npz
         .zip_writer()
         .finish()
@@ -46,56 +68,23 @@ pub fn write_npz(
 
 type Npz = npyz::npz::NpzWriter<AtomicFile>;
 
+/// What stands before the names of a further mesh's arrays.
+fn prefix(mesh: &CachedMesh<'_>) -> String {
+    format!("{}_", mesh.name)
+}
+
 fn write_arrays(
     npz: &mut Npz,
-    mesh: &CachedMesh<'_>,
+    first: &CachedMesh<'_>,
+    others: &[CachedMesh<'_>],
     times_secs: &[f32],
     extras: &[ExtraArray],
 ) -> io::Result<()> {
-    let (frames, vertices) = (mesh.frames.len(), mesh.mesh.vertex_count());
-    let per_vertex = |width: usize| [frames, vertices, width];
-    let all = || mesh.frames.iter();
-    array(npz, "positions", &per_vertex(3), |out| {
-        all().try_for_each(|f| put_f32s(out, f.positions.as_flattened()))
-    })?;
-    if mesh.has_normals() {
-        array(npz, "normals", &per_vertex(3), |out| {
-            all()
-                .flat_map(|f| &f.normals)
-                .try_for_each(|n| put_f32s(out, n.as_flattened()))
-        })?;
+    write_mesh(npz, "", first)?;
+    for mesh in others {
+        write_mesh(npz, &prefix(mesh), mesh)?;
     }
-    if mesh.has_tangents() {
-        array(npz, "tangents", &per_vertex(4), |out| {
-            all()
-                .flat_map(|f| &f.tangents)
-                .try_for_each(|t| put_f32s(out, t.as_flattened()))
-        })?;
-    }
-    if mesh.frames.iter().all(|f| f.colors.is_some()) {
-        array(npz, "colors", &per_vertex(4), |out| {
-            all()
-                .flat_map(|f| &f.colors)
-                .try_for_each(|c| put_f32s(out, c.as_flattened()))
-        })?;
-    }
-    let triangles = mesh.mesh.topology.triangles();
-    let shape = shape_of(&[triangles.len(), 3]);
-    let mut out = npz
-        .array::<u32>("indices", options(triangles.len().saturating_mul(12)))?
-        .default_dtype()
-        .shape(&shape)
-        .write_header_only()?;
-    put_u32s(&mut out, triangles.as_flattened())?;
-    if let Some(strands) = mesh.mesh.topology.strands() {
-        let offsets = strands.offsets();
-        let mut out = npz
-            .array::<u32>("strand_offsets", options(offsets.len() * 4))?
-            .default_dtype()
-            .shape(&shape_of(&[offsets.len()]))
-            .write_header_only()?;
-        put_u32s(&mut out, offsets)?;
-    }
+    let frames = times_secs.len();
     array(npz, "times", &[frames], |out| put_f32s(out, times_secs))?;
     for extra in extras {
         let shape: Vec<usize> = std::iter::once(frames)
@@ -106,6 +95,72 @@ fn write_arrays(
         })?;
     }
     Ok(())
+}
+
+fn has_colors(mesh: &CachedMesh<'_>) -> bool {
+    mesh.frames.iter().all(|f| f.colors.is_some())
+}
+
+/// Names of the arrays that a mesh has, without prefix.
+fn names(mesh: &CachedMesh<'_>) -> impl Iterator<Item = &'static str> {
+    let has = [
+        ("positions", true),
+        ("normals", mesh.has_normals()),
+        ("tangents", mesh.has_tangents()),
+        ("colors", has_colors(mesh)),
+        ("indices", true),
+        ("strand_offsets", mesh.mesh.topology.strands().is_some()),
+        (THICKNESS, mesh.mesh.strand_thickness().is_some()),
+    ];
+    has.into_iter().filter(|h| h.1).map(|h| h.0)
+}
+
+fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<()> {
+    let (frames, vertices) = (mesh.frames.len(), mesh.mesh.vertex_count());
+    let per_vertex = |width: usize| [frames, vertices, width];
+    let all = || mesh.frames.iter();
+    for name in names(mesh) {
+        let own = format!("{prefix}{name}");
+        match name {
+            "positions" => array(npz, &own, &per_vertex(3), |out| {
+                all().try_for_each(|f| put_f32s(out, f.positions.as_flattened()))
+            })?,
+            "normals" => array(npz, &own, &per_vertex(3), |out| {
+                let mut all = all().flat_map(|f| &f.normals);
+                all.try_for_each(|n| put_f32s(out, n.as_flattened()))
+            })?,
+            "tangents" => array(npz, &own, &per_vertex(4), |out| {
+                let mut all = all().flat_map(|f| &f.tangents);
+                all.try_for_each(|t| put_f32s(out, t.as_flattened()))
+            })?,
+            "colors" => array(npz, &own, &per_vertex(4), |out| {
+                let mut all = all().flat_map(|f| &f.colors);
+                all.try_for_each(|c| put_f32s(out, c.as_flattened()))
+            })?,
+            "indices" => {
+                let triangles = mesh.mesh.topology.triangles();
+                words(npz, &own, &[triangles.len(), 3], triangles.as_flattened())?;
+            }
+            "strand_offsets" => {
+                let strands = mesh.mesh.topology.strands();
+                let offsets = strands.map_or(&[][..], Strands::offsets);
+                words(npz, &own, &[offsets.len()], offsets)?;
+            }
+            _ => array(npz, &own, &[vertices], |out| {
+                put_f32s(out, mesh.mesh.strand_thickness().unwrap_or_default())
+            })?,
+        }
+    }
+    Ok(())
+}
+
+fn words(npz: &mut Npz, name: &str, shape: &[usize], words: &[u32]) -> io::Result<()> {
+    let mut out = npz
+        .array::<u32>(name, options(words.len().saturating_mul(4)))?
+        .default_dtype()
+        .shape(&shape_of(shape))
+        .write_header_only()?;
+    put_u32s(&mut out, words)
 }
 
 fn array(
@@ -135,8 +190,16 @@ fn options(bytes: usize) -> npyz::zip::write::FileOptions {
         .large_file(bytes > 0xffff_0000)
 }
 
-fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(), IoError> {
-    let mut taken = vec![
+/// One array of each name, and no name that leads out of the archive.
+fn check_names(
+    path: &Path,
+    first: &CachedMesh<'_>,
+    others: &[CachedMesh<'_>],
+    extras: &[ExtraArray],
+) -> Result<(), IoError> {
+    let plain = names(first).map(str::to_owned);
+    // Whether a mesh has them or not, readers take these for its own.
+    let reserved = [
         "positions",
         "normals",
         "tangents",
@@ -144,9 +207,14 @@ fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(),
         "indices",
         "times",
     ];
-    for extra in extras {
-        let name = extra.name.as_str();
-        if taken.contains(&name) || name.is_empty() || name.contains(['/', '\\', '\0']) {
+    let mut taken: BTreeSet<String> = plain.chain(reserved.map(str::to_owned)).collect();
+    let of_others = others.iter().flat_map(|mesh| {
+        let of_mesh = names(mesh).map(|name| prefix(mesh) + name);
+        of_mesh.collect::<Vec<_>>()
+    });
+    for name in of_others.chain(extras.iter().map(|e| e.name.clone())) {
+        let is_plain = !name.is_empty() && !name.contains(['/', '\\', '\0']);
+        if !is_plain || taken.contains(&name) {
             return Err(malformed(
                 path,
                 "extra array",
@@ -154,7 +222,14 @@ fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(),
                 "a name of its own, without slashes",
             ));
         }
-        taken.push(name);
+        taken.insert(name);
+    }
+    Ok(())
+}
+
+fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(), IoError> {
+    for extra in extras {
+        let name = extra.name.as_str();
         if extra.frames.len() != frames {
             let place = format!("frames of {name}");
             return Err(malformed(

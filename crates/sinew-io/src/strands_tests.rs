@@ -1,13 +1,13 @@
 //! Strands in files: what is written comes back, and other programs' rules hold.
 
-use crate::gltf_write::{FrameInterpolation, GlbOptions, add_strands, write_glb};
+use crate::gltf_write::{FrameInterpolation, GlbOptions, add_strands, read_glb_chunks, write_glb};
 use crate::obj::write_obj;
 use crate::ply::{PlyEncoding, PlyOptions, write_ply};
 use crate::tressfx::write_tfx_asset;
-use crate::{CachedMesh, FrameCache, FrameData, Surface, read_any, write_npz};
+use crate::{CachedMesh, FrameCache, FrameData, Surface, read_any, write_npz, write_npz_meshes};
 use sinew_geom::{
     Affine, Attribute, GrowAmount, GrowMaps, GrowSettings, Influences, Joint, LocalTransform, Mesh,
-    Node, Rig, Selection, Strands, Topology, Trs, grow,
+    Node, Rig, Selection, Strands, THICKNESS, Topology, Trs, grow,
 };
 use sinew_testkit::shared_data;
 
@@ -308,4 +308,145 @@ fn strands_join_the_file_of_their_character() {
     let difference = with.rig.joints()[joint].joint_from_bind.linear
         - read.asset.rig.joints()[of_body].joint_from_bind.linear;
     assert!(difference.norm() < 1e-4, "{difference}");
+}
+
+/// Nine thicknesses, of which none is like another.
+fn thick_hair() -> (Mesh, Attribute) {
+    let mut mesh = hair();
+    let thickness = Attribute::Scalar((0..9_u8).map(|v| 1e-4 - 1e-5 * f32::from(v)).collect());
+    mesh.attributes.insert(THICKNESS.into(), thickness.clone());
+    (mesh, thickness)
+}
+
+#[test]
+fn glb_holds_how_thick_strands_are() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("hair.glb");
+    let (mesh, thickness) = thick_hair();
+    write_glb(&path, &frames(&mesh), &GlbOptions::default()).expect("writes");
+    let bytes = std::fs::read(&path).expect("there");
+    let file = read_glb_chunks(&bytes, &path).expect("a GLB");
+    let file: serde_json::Value = serde_json::from_slice(file.json).expect("JSON");
+    let primitive = &file["meshes"][0]["primitives"][0];
+    let accessor = primitive["attributes"]["_THICKNESS"]
+        .as_u64()
+        .expect("there");
+    let accessor = &file["accessors"][accessor as usize];
+    assert_eq!(accessor["type"], "SCALAR");
+    assert_eq!(accessor["componentType"], 5126, "single precision");
+    assert_eq!(accessor["count"], 9);
+    for target in primitive["targets"].as_array().expect("frames") {
+        assert!(target.get("_THICKNESS").is_none(), "it does not change");
+    }
+    let found = read_any(&path).expect("reads").asset;
+    assert_eq!(found.strands[0].attributes.get(THICKNESS), Some(&thickness));
+    // A surface has none, whatever its attributes are called.
+    let mut surface = sinew_testkit::meshes::cube();
+    let numbers = Attribute::Scalar(vec![1.0; surface.vertex_count()]);
+    surface.attributes.insert(THICKNESS.into(), numbers);
+    assert_eq!(surface.strand_thickness(), None);
+}
+
+#[test]
+fn ply_has_thickness_beside_surfaces_without() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("both.ply");
+    let (mesh, thickness) = thick_hair();
+    let body = sinew_testkit::meshes::cube();
+    let ascii = PlyOptions {
+        encoding: PlyEncoding::Ascii,
+        ..PlyOptions::default()
+    };
+    let surfaces = [Surface::from(&body), Surface::from(&mesh)];
+    write_ply(&path, &surfaces, ascii).expect("writes");
+    let text = std::fs::read_to_string(&path).expect("there");
+    let (header, rows) = text.split_once("end_header\n").expect("a header");
+    assert!(header.contains("property float thickness\n"), "{header}");
+    let count = body.vertex_count();
+    let last = |row: &str| -> f32 {
+        let last = row.split_whitespace().last().expect("numbers");
+        last.parse().expect("a number")
+    };
+    let found: Vec<f32> = rows.lines().take(count + 9).map(last).collect();
+    assert_eq!(found[..count], vec![0.0; count]);
+    assert_eq!(Attribute::Scalar(found[count..].to_vec()), thickness);
+    let alone = folder.path().join("hair.ply");
+    write_ply(&alone, &surfaces[1..], PlyOptions::default()).expect("writes");
+    let found = read_any(&alone).expect("reads").asset;
+    assert_eq!(found.strands[0].attributes.get(THICKNESS), Some(&thickness));
+}
+
+/// The float arrays of an archive by name, with their shapes.
+fn arrays(path: &std::path::Path) -> std::collections::BTreeMap<String, (Vec<u64>, usize)> {
+    let mut npz = npyz::npz::NpzArchive::open(path).expect("an archive");
+    let names: Vec<String> = npz.array_names().map(str::to_owned).collect();
+    let array = |name: String| {
+        let array = npz.by_name(&name).expect("readable").expect("there");
+        let shape = array.shape().to_vec();
+        let bytes = array.dtype().num_bytes().unwrap_or(0);
+        (name, (shape, bytes))
+    };
+    names.into_iter().map(array).collect()
+}
+
+#[test]
+fn every_mesh_of_an_archive_has_all_its_arrays() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("both.npz");
+    let (mesh, thickness) = thick_hair();
+    let body = sinew_testkit::meshes::cube();
+    let mut cache = frames(&mesh);
+    let hair = cache.meshes.remove(0);
+    let frame = FrameData {
+        positions: body.positions.clone(),
+        normals: body.normals.clone(),
+        ..FrameData::default()
+    };
+    let body_frames = || CachedMesh {
+        name: "body".into(),
+        mesh: &body,
+        frames: vec![frame.clone(); 3],
+    };
+    let times = &cache.times_secs;
+    write_npz_meshes(&path, &[body_frames(), hair.clone()], times, &[]).expect("writes");
+    let found = arrays(&path);
+    let names: Vec<&str> = found.keys().map(String::as_str).collect();
+    let mut expected = vec![
+        "hair_indices",
+        "hair_positions",
+        "hair_strand_offsets",
+        "hair_tangents",
+        "hair_thickness",
+        "indices",
+        "positions",
+        "times",
+    ];
+    if body.normals.is_some() {
+        expected.insert(6, "normals");
+    }
+    assert_eq!(names, expected);
+    assert_eq!(found["hair_positions"], (vec![3, 9, 3], 4));
+    assert_eq!(found["hair_tangents"], (vec![3, 9, 4], 4));
+    assert_eq!(found["hair_strand_offsets"], (vec![4], 4));
+    assert_eq!(found["hair_thickness"], (vec![9], 4));
+    let mut npz = npyz::npz::NpzArchive::open(&path).expect("an archive");
+    let read = npz.by_name("hair_thickness").expect("readable");
+    let read: Vec<f32> = read.expect("there").into_vec().expect("floats");
+    assert_eq!(Attribute::Scalar(read), thickness);
+    // The first one has the plain names, whichever it is.
+    write_npz_meshes(&path, &[hair.clone(), body_frames()], times, &[]).expect("writes");
+    let found = arrays(&path);
+    for name in ["positions", "strand_offsets", "thickness", "body_positions"] {
+        assert!(found.contains_key(name), "{name}");
+    }
+    let taken = crate::ExtraArray {
+        name: "body_positions".into(),
+        shape: Vec::new(),
+        frames: vec![vec![0.0]; 3],
+    };
+    let error = write_npz_meshes(&path, &[hair, body_frames()], times, &[taken]);
+    let message = error.expect_err("one name, two arrays").to_string();
+    assert!(message.contains("body_positions"), "{message}");
+    let error = write_npz_meshes(&path, &[], times, &[]).expect_err("no mesh");
+    assert!(error.to_string().contains("at least one"), "{error}");
 }

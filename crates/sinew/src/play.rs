@@ -49,7 +49,7 @@ pub use cast::Cast;
 pub use character::Character;
 pub use document::Document;
 pub use error::{PlayError, RunError, StateFault};
-pub use player::Player;
+pub use player::{Player, state_home};
 pub use runner::{Output, Runner};
 pub use settings::parse_settings;
 pub use values::{Values, ValuesError};

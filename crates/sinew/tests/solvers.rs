@@ -5,9 +5,9 @@ mod drivers;
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{Affine, Vec3};
 use sinew::graph::{
-    BoundGraph, Frame, InputBinding, Instance, NoNesting, StateError, compile_with_nodes,
+    BoundGraph, Frame, InputBinding, Instance, NoNesting, StateError, StateHome, compile_with_nodes,
 };
-use sinew_gpu::{GpuGraph, GpuInstances, LaunchStyle};
+use sinew_gpu::{GpuError, GpuGraph, GpuInstances, GpuMesh, LaunchStyle};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -229,4 +229,179 @@ fn devices_keep_the_state_of_each_character() {
             }
         }
     }
+}
+
+/// One frame of characters of which each is in a frame of its own.
+fn step_on_device(gpu: &mut GpuInstances, numbers: &[u32]) {
+    let frames: Vec<Frame<'_>> = numbers.iter().map(|&n| frame(n)).collect();
+    for (i, &number) in numbers.iter().enumerate() {
+        gpu.set_parameter(i, "at", &at(number)).expect("there");
+    }
+    gpu.update(&frames).unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn body(gpu: &mut GpuInstances, character: usize) -> GpuMesh {
+    let read = gpu.read_mesh("body", character).expect("reads");
+    read.expect("there")
+}
+
+/// Whatever frame the crowd is in that a state comes to, and whatever buffers have changed places.
+#[test]
+fn devices_go_on_from_saved_states() {
+    let soft = format!(r#"{LAG}, "soft": {{"node": "smooth", "mesh": "lag", "iterations": 4}}"#);
+    let Some(device) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    for graph in [graph(LAG, "lag"), graph(&soft, "soft")] {
+        for style in [LaunchStyle::Compact, LaunchStyle::Plain, LaunchStyle::Tiled] {
+            let shared = GpuGraph::with_style(&device, &graph, style).expect("fits");
+            let mut whole = shared.instances(3).expect("fits");
+            for n in 0..4 {
+                step_on_device(&mut whole, &[n + 2, n, n + 5]);
+            }
+            let saved = whole.save_state(1).expect("reads");
+            let last = body(&mut whole, 1);
+            let mut expected = Vec::new();
+            for n in 4..7 {
+                step_on_device(&mut whole, &[n + 2, n, n + 5]);
+                expected.push(body(&mut whole, 1));
+            }
+            for frames_before in 0..3 {
+                let mut other = shared.instances(3).expect("fits");
+                let mut undisturbed = shared.instances(3).expect("fits");
+                for n in 0..frames_before {
+                    step_on_device(&mut other, &[n, 3 * n, n]);
+                    step_on_device(&mut undisturbed, &[n, 3 * n, n]);
+                }
+                other.restore_state(2, &saved).expect("of this graph");
+                assert_eq!(body(&mut other, 2).positions, last.positions);
+                for (n, expected) in (4..7).zip(&expected) {
+                    let others = frames_before + n - 4;
+                    step_on_device(&mut other, &[others, 3 * others, n]);
+                    step_on_device(&mut undisturbed, &[others, 3 * others, n]);
+                    let found = body(&mut other, 2);
+                    assert!(found == *expected, "{style:?}, frame {n}");
+                    let beside = [0, 1].map(|i| body(&mut other, i) == body(&mut undisturbed, i));
+                    assert_eq!(beside, [true; 2], "others of the crowd, frame {n}");
+                }
+            }
+        }
+    }
+}
+
+/// A state from before the first frame begins with one.
+#[test]
+fn devices_begin_from_states_before_the_first_frame() {
+    let Some(device) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let shared = GpuGraph::new(&device, &graph(LAG, "lag")).expect("fits");
+    let mut whole = shared.instances(1).expect("fits");
+    let saved = whole.save_state(0).expect("reads");
+    step_on_device(&mut whole, &[3]);
+    let mut other = shared.instances(1).expect("fits");
+    step_on_device(&mut other, &[7]);
+    other.restore_state(0, &saved).expect("of this graph");
+    step_on_device(&mut other, &[3]);
+    assert!(body(&mut other, 0) == body(&mut whole, 0));
+}
+
+#[test]
+fn states_that_do_not_fit_a_device_are_refused() {
+    let Some(device) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let of_lag = graph(LAG, "lag");
+    let mut gpu = GpuGraph::new(&device, &of_lag)
+        .and_then(|g| g.instances(1))
+        .expect("fits");
+    let mut cpu = of_lag.instance().expect("nodes of the processor");
+    step_on_device(&mut gpu, &[0]);
+    step_on_device(&mut gpu, &[1]);
+    run(&mut cpu, 0..2);
+    let saved = gpu.save_state(0).expect("reads");
+    let mut refused = |bytes: &[u8]| match gpu.restore_state(0, bytes) {
+        Err(GpuError::State(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(refused(&saved[..20]), StateError::Format));
+    assert!(matches!(refused(&[7; 200]), StateError::Format));
+    let cut = &saved[..saved.len() - 1];
+    assert!(matches!(refused(cut), StateError::Damaged));
+    for at in [45, saved.len() / 2, saved.len() - 1] {
+        let mut damaged = saved.clone();
+        damaged[at] ^= 4;
+        assert!(matches!(refused(&damaged), StateError::Damaged), "{at}");
+    }
+    let mut version = saved.clone();
+    version[4] = 9;
+    assert!(matches!(refused(&version), StateError::Format));
+    assert!(matches!(
+        refused(&cpu.save_state()),
+        StateError::Elsewhere {
+            found: StateHome::Processor,
+            expected: StateHome::Device
+        }
+    ));
+    assert!(matches!(
+        cpu.restore_state(&saved),
+        Err(StateError::Elsewhere {
+            found: StateHome::Device,
+            expected: StateHome::Processor
+        })
+    ));
+    assert!(matches!(
+        gpu.save_state(1),
+        Err(GpuError::NoInstance { found: 1, count: 1 })
+    ));
+    assert!(matches!(
+        gpu.restore_state(1, &saved),
+        Err(GpuError::NoInstance { found: 1, count: 1 })
+    ));
+    let faster = graph(&LAG.replace("\"rate\": 2", "\"rate\": 3"), "lag");
+    let mut other = GpuGraph::new(&device, &faster)
+        .and_then(|g| g.instances(1))
+        .expect("fits");
+    assert!(matches!(
+        other.restore_state(0, &saved),
+        Err(GpuError::State(StateError::Stale))
+    ));
+    // All the while the first one has gone on undisturbed.
+    step_on_device(&mut gpu, &[2]);
+    let expected = step(&mut cpu, 2);
+    let found = body(&mut gpu, 0).positions;
+    let pairs = found.as_flattened().iter().zip(expected.as_flattened());
+    let apart = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 2e-5, "{apart}");
+}
+
+/// What the host runs beside the device has its part in the state.
+#[test]
+fn drivers_beside_devices_go_on_from_saved_states() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "numbers": {"type": "values", "count": 2}},
+ "nodes": {"lag": {"node": "lag", "mesh": "body"}, "sum": {"node": "total", "values": "numbers"}},
+ "outputs": {"body": "lag", "sum": "sum"}}"#;
+    let Some(device) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let plan = compile_with_nodes("g.json", text, &NoNesting, &drivers::nodes());
+    let plan = Arc::new(plan.unwrap_or_else(|e| panic!("{e}")));
+    let mesh = InputBinding::Mesh(Arc::new(meshes::grid(5, 4)));
+    let graph = BoundGraph::bind(plan, &[mesh, InputBinding::Values], &[], Par::Seq);
+    let shared = GpuGraph::new(&device, &Arc::new(graph.expect("binds"))).expect("fits");
+    let run = |gpu: &mut GpuInstances, number: u32| {
+        let values = [(1, &[1.5, 0.0][..])];
+        let frame = Frame {
+            values: &values,
+            ..frame(number)
+        };
+        gpu.update(&[frame]).expect("runs");
+        gpu.read_floats("sum", 0).expect("reads").expect("there")
+    };
+    let mut whole = shared.instances(1).expect("fits");
+    (0..3).for_each(|n| assert_eq!(run(&mut whole, n)[0], 1.5 * (n + 1) as f32));
+    let saved = whole.save_state(0).expect("reads");
+    let mut other = shared.instances(1).expect("fits");
+    other.restore_state(0, &saved).expect("of this graph");
+    assert_eq!(run(&mut other, 3)[0], 6.0);
 }

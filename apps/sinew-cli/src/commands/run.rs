@@ -1,15 +1,15 @@
 //! `sinew run`.
 
-use crate::args::RunArgs;
-use crate::exit::{Failure, Outcome};
+use crate::args::{Device, RunArgs};
+use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::output::{Collected, Options, check_ending, write_all};
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::deform::{Par, ParameterValue};
-use sinew::graph::{BindError, BoundGraph, Plan};
+use sinew::graph::{BindError, BoundGraph, Plan, StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::{Cast, Character, Document, Player};
+use sinew::play::{Cast, Character, Document, PlayError, Player, StateFault, state_home};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,16 +31,23 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         .as_ref()
         .map(|s| GlbSource::of(s, &args.character));
     let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let state = args.state.as_deref().map(SavedState::read).transpose()?;
+    let chosen = state
+        .as_ref()
+        .map_or(args.device, |s| s.device(args.device));
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(args.threads)
         .build()
         .map_err(Failure::output)?;
     let collected = pool.install(|| -> Outcome<Collected> {
         let graph = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
-        let runner = device::runner(&graph, args.device, talk)?;
+        let runner = device::runner(&graph, chosen, talk)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
-        let numbers = restore(&mut player, args.state.as_deref(), &numbers, talk)?;
-        let collected = run_frames(&mut player, numbers, talk)?;
+        let left = match &state {
+            Some(state) => state.restore(&mut player, &numbers, talk)?,
+            None => &numbers,
+        };
+        let collected = run_frames(&mut player, left, talk)?;
         if let Some(path) = &args.save_state {
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
@@ -104,34 +111,66 @@ fn bind(
     Ok(graph)
 }
 
-/// Brings back a saved state; gives the frames behind it.
-fn restore<'a>(
-    player: &mut Player,
-    state: Option<&Path>,
-    numbers: &'a [i64],
-    talk: &Talk,
-) -> Outcome<&'a [i64]> {
-    let Some(path) = state else {
-        return Ok(numbers);
-    };
-    let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
-    let restored = player.restore_state(&bytes);
-    let saved = restored.map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-    let left = numbers.iter().position(|n| *n > saved);
-    let left = left.unwrap_or(numbers.len());
-    if left == numbers.len() {
-        let message = format!(
-            "{} was saved after frame {saved}: no frame is left",
-            path.display()
-        );
-        return Err(Failure::usage(message));
+/// A state of `--state`.
+struct SavedState<'a> {
+    path: &'a Path,
+    bytes: Vec<u8>,
+}
+
+impl<'a> SavedState<'a> {
+    fn read(path: &'a Path) -> Outcome<Self> {
+        let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
+        Ok(Self { path, bytes })
     }
-    let message = format!(
-        "goes on behind frame {saved}, which {} was saved after",
-        path.display()
-    );
-    talk.info("state_read", &message);
-    Ok(&numbers[left..])
+
+    /// A state goes on where it was saved: where `auto` may choose, that is chosen.
+    fn device(&self, asked: Device) -> Device {
+        match (asked, state_home(&self.bytes)) {
+            (Device::Auto, Some(StateHome::Processor)) => Device::Cpu,
+            (Device::Auto, Some(StateHome::Device)) => Device::Gpu,
+            _ => asked,
+        }
+    }
+
+    /// Brings it back; gives the frames behind it.
+    fn restore<'n>(
+        &self,
+        player: &mut Player,
+        numbers: &'n [i64],
+        talk: &Talk,
+    ) -> Outcome<&'n [i64]> {
+        let path = self.path.display();
+        let saved = player
+            .restore_state(&self.bytes)
+            .map_err(|e| self.refused(e))?;
+        let left = numbers.iter().position(|n| *n > saved);
+        let left = left.unwrap_or(numbers.len());
+        if left == numbers.len() {
+            let message = format!("{path} was saved after frame {saved}: no frame is left");
+            return Err(Failure::usage(message));
+        }
+        let message = format!("goes on behind frame {saved}, which {path} was saved after");
+        talk.info("state_read", &message);
+        Ok(&numbers[left..])
+    }
+
+    /// A wrong file is the file's fault, a device that failed the device's.
+    fn refused(&self, error: PlayError) -> Failure {
+        let message = format!("{}: {error}", self.path.display());
+        let help = match &error {
+            PlayError::State(StateFault::Instance(StateError::Elsewhere { found, .. })) => {
+                match found {
+                    StateHome::Processor => "; take --device cpu",
+                    StateHome::Device => "; take --device gpu",
+                }
+            }
+            _ => "",
+        };
+        match Failure::from(error) {
+            failure if failure.code == Code::Device => failure,
+            _ => Failure::input(message + help),
+        }
+    }
 }
 
 /// Evaluates the frames in order.

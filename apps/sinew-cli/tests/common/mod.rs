@@ -31,6 +31,11 @@ impl Place {
     pub(crate) fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).expect("read")
     }
+    /// A file that is no text, to look for names in it.
+    pub(crate) fn text_of_bytes(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.path(name)).expect("read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.0.path())
             .expect("list")

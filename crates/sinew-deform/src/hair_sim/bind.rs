@@ -173,12 +173,6 @@ impl HairBind {
     }
 }
 
-/// Radius of a strand at the share `t` of its arc length: `tip + (root - tip) * sqrt(1 - t^2)`.
-pub fn thickness(root_radius: f32, tip_radius: f32, t: f32) -> f32 {
-    let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
-    tip_radius + (root_radius - tip_radius) * (1.0 - t * t).max(0.0).sqrt()
-}
-
 fn check(
     strands: &Strands,
     rest: &[[f32; 3]],

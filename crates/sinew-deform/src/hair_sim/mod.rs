@@ -20,11 +20,12 @@ mod strands_out;
 pub(crate) mod test_scene;
 #[cfg(test)]
 mod tests;
+mod thickness;
 mod wind;
 
 pub use crate::documented_hair_sim::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub(crate) use bind::BoundVertex;
-pub use bind::{HairBind, HairBindError, thickness};
+pub use bind::{HairBind, HairBindError};
 pub use followers::{FollowersError, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;
@@ -33,3 +34,4 @@ pub use settings::HairSettings;
 pub(crate) use shape::shortest_arc;
 pub use state::{HairState, HairStateError};
 pub(crate) use strands_out::write_tangents;
+pub use thickness::{thickness, thickness_profile};

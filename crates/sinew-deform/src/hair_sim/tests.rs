@@ -1,7 +1,7 @@
 //! Closed forms and properties of motion without contacts.
 
 use super::test_scene::{Scene, line, on_ball, period, turned};
-use super::{HairSettings, HairState, HairStateError, place_followers, thickness};
+use super::{HairSettings, HairState, HairStateError, place_followers};
 use crate::Par;
 use crate::collide::{Capsule, Collider, Contact};
 use sinew_geom::{Affine, Strands, Vec3};
@@ -635,14 +635,6 @@ fn single_and_double_precision_agree_on_the_first_frames() {
             assert!(off < 2e-4, "frame {i}: {off}");
         }
     }
-}
-
-#[test]
-fn thickness_is_finite_and_falls_from_root_to_tip() {
-    assert_eq!(thickness(2.0, 0.5, 0.0), 2.0);
-    assert_eq!(thickness(2.0, 0.5, 1.0), 0.5);
-    assert!((thickness(1.0, 0.0, 0.6) - 0.8).abs() < 1e-6, "3-4-5");
-    assert_eq!(thickness(1.0, 0.0, f32::NAN), 1.0);
 }
 
 #[test]

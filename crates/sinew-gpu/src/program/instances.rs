@@ -38,7 +38,7 @@ pub struct GpuInstances {
     pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
     /// By character: whether the frame that comes next is a first one.
-    is_fresh: Vec<bool>,
+    pub(super) is_fresh: Vec<bool>,
     pub(super) readback: Readback,
     pub(super) moved: Vec<[f32; 3]>,
     pub(super) host: HostSide,
@@ -432,15 +432,17 @@ impl GpuInstances {
     /// # Errors
     /// [`GpuError::NoInstance`].
     pub fn reset_one(&mut self, instance: usize) -> Result<(), GpuError> {
-        let count = self.count;
-        if instance >= count {
-            return Err(GpuError::NoInstance {
-                found: instance,
-                count,
-            });
-        }
+        self.check_instance(instance)?;
         self.forget(instance);
         Ok(())
+    }
+
+    pub(super) fn check_instance(&self, instance: usize) -> Result<(), GpuError> {
+        let (found, count) = (instance, self.count);
+        match found < count {
+            true => Ok(()),
+            false => Err(GpuError::NoInstance { found, count }),
+        }
     }
 
     fn forget(&mut self, character: usize) {

@@ -20,6 +20,7 @@ mod planning;
 mod rest_offsets;
 mod rows;
 mod schedule;
+mod state;
 mod text;
 mod tile_text;
 mod tiles;

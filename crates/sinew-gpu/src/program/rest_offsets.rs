@@ -23,12 +23,7 @@ impl GpuInstances {
         input: &str,
         offsets: &[[f32; 3]],
     ) -> Result<(), GpuError> {
-        if instance >= self.count {
-            return Err(GpuError::NoInstance {
-                found: instance,
-                count: self.count,
-            });
-        }
+        self.check_instance(instance)?;
         let shared = self.shared.clone();
         let mesh = shared.graph.offset_rest(input, offsets, &mut self.moved)?;
         let memory = Memory::Rest {

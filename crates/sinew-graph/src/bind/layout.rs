@@ -91,7 +91,8 @@ impl Layout {
             phase,
             live: false,
             last_use: 0,
-            kept: lasts(content),
+            // No other content may take the place of one that lasts.
+            kept: content.lasts(),
             output: false,
             host: false,
             buffer: None,
@@ -311,15 +312,6 @@ impl Layout {
             Value::Array(a) => OutputPlace::Floats(self.place(a.location)?),
         })
     }
-}
-
-/// Fields are rebuilt only where something moved, so that no other buffer may take their place.
-fn lasts(content: Content) -> bool {
-    let element = match content {
-        Content::Array { element, .. } => Some(element),
-        Content::Pose { .. } => None,
-    };
-    element == PortType::Field.element()
 }
 
 /// Attributes of meshes are what renderers want of two frames.

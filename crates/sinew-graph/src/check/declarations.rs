@@ -3,7 +3,7 @@
 use super::{Collector, ParameterRef, Symbol};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
-use crate::plan::{Followers, InputDecl, InputType, ParameterDecl};
+use crate::plan::{Followers, InputDecl, InputType, ParameterDecl, Thickness};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Selection;
@@ -27,6 +27,7 @@ impl Collector<'_> {
                     file: None,
                     joints: None,
                     followers: None,
+                    thickness: None,
                     count: 0,
                 })
                 .into();
@@ -137,6 +138,7 @@ impl Collector<'_> {
                 "file",
                 "joints",
                 "followers",
+                "thickness",
                 "count",
                 "doc",
             ],
@@ -186,9 +188,14 @@ impl Collector<'_> {
             Some(json) => Some(self.read_followers(scope, &m.key, ty, json)?),
             None => None,
         };
+        let thickness = match m.value.get("thickness") {
+            Some(json) => Some(self.read_thickness(scope, &m.key, ty, json)?),
+            None => None,
+        };
         Some(InputDecl {
             name: m.key.clone(),
             followers,
+            thickness,
             ty,
             selection: text("select").map_or(Selection::All, Selection::Named),
             file: text("file"),
@@ -243,6 +250,41 @@ impl Collector<'_> {
             }
         }
         Some(out)
+    }
+
+    /// How thick the strands of an input are.
+    fn read_thickness(
+        &mut self,
+        scope: usize,
+        input: &str,
+        ty: InputType,
+        json: &Json,
+    ) -> Option<Thickness> {
+        let root = json.get("root").filter(|_| ty == InputType::Strands);
+        let Some(root) = root else {
+            self.reporter(scope).error(
+                "wrong_type",
+                &json.span,
+                format!("input '{input}' cannot have this thickness"),
+                "strands take \"thickness\": {\"root\": 0.0001, \"tip\": 0.00003}, metres",
+            );
+            return None;
+        };
+        self.unknown_keys(scope, json, "thickness", &["root", "tip"]);
+        let (min, max) = (0.0, 1e9);
+        let mut number = |name: &str, json: &Json| {
+            let ty = ParameterType::Float { min, max };
+            match read_value(name, ty, json, self.reporter(scope))? {
+                ParameterValue::Float(v) => Some(v),
+                _ => None,
+            }
+        };
+        let root = number("root", root)?;
+        let tip = match json.get("tip") {
+            Some(tip) => number("tip", tip)?,
+            None => 0.0,
+        };
+        Some(Thickness { root, tip })
     }
 
     /// Declares the parameters of a scope. `given` says which of them the outer graph has set.

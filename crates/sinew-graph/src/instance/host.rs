@@ -4,12 +4,14 @@ use super::frame::{Frame, UpdateError};
 use super::memory::Sources;
 use super::parameters::ParameterState;
 use super::run::input_value;
+use super::state::StateError;
 use super::workspace::{Given, Steps, Workspace};
 use crate::bind::BoundGraph;
 use crate::program::{Place, PortPlace, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{InputValue, MAX_PORTS, Par};
 use sinew_geom::Pose;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One character's share of the host where a graphics device runs the graph: results and state of the steps that run on the host
@@ -111,6 +113,26 @@ impl HostSteps {
     /// Forgets the frames so far: nodes with state start anew.
     pub fn reset(&mut self) {
         self.work.is_fresh = true;
+    }
+
+    /// State of its nodes after the last frame, by name; those without are not in it. Allocates.
+    pub fn save_state(&self) -> BTreeMap<String, Vec<u8>> {
+        self.work.save_state(&self.graph)
+    }
+
+    /// Brings back what [`Self::save_state`] gave; `is_first` says whether the frame that comes next is a first one.
+    ///
+    /// # Errors
+    /// [`StateError::Node`] where a node refused its part: all start anew then.
+    pub fn restore_state(
+        &mut self,
+        nodes: &BTreeMap<String, Vec<u8>>,
+        is_first: bool,
+    ) -> Result<(), StateError> {
+        self.work.is_fresh = true;
+        self.work.restore_state(&self.graph, nodes)?;
+        self.work.is_fresh = is_first;
+        Ok(())
     }
 
     /// Bytes of the host's memory.

@@ -1,29 +1,96 @@
 //! What the frames to come depend on, as bytes: a run may go on later, or elsewhere.
 
 use super::{Buffer, Instance};
+use crate::bind::BoundGraph;
 use crate::sealed::{Broken, Form};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sinew_deform::NodeError;
 use std::collections::BTreeMap;
+use std::fmt;
 
-const FORM: Form = Form {
-    magic: *b"SNWS",
-    version: 1,
-};
+/// Where a state was saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateHome {
+    /// By an [`Instance`].
+    Processor,
+    /// By an executor on a graphics device.
+    Device,
+}
+
+impl StateHome {
+    fn form(self) -> Form {
+        let magic = match self {
+            Self::Processor => *b"SNWS",
+            Self::Device => *b"SNWG",
+        };
+        Form { magic, version: 1 }
+    }
+
+    /// Where these bytes were saved; `None` where they are no state.
+    pub fn of(state: &[u8]) -> Option<Self> {
+        let homes = [Self::Processor, Self::Device];
+        homes
+            .into_iter()
+            .find(|home| state.starts_with(&home.form().magic))
+    }
+
+    /// The payload of a state that was saved here.
+    fn open<T: DeserializeOwned>(self, state: &[u8], key: &[u8; 32]) -> Result<T, StateError> {
+        match Self::of(state) {
+            Some(found) if found != self => Err(StateError::Elsewhere {
+                found,
+                expected: self,
+            }),
+            _ => Ok(self.form().open(state, key)?),
+        }
+    }
+}
+
+impl fmt::Display for StateHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Processor => "the processor",
+            Self::Device => "a graphics device",
+        })
+    }
+}
 
 /// Why a saved state was refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
     /// Not a state, or of another version.
-    #[error("this is not a saved state of format {}", FORM.version)]
+    #[error("this is not a saved state of format 1")]
     Format,
     /// The bytes were changed or cut.
     #[error("the saved state is damaged")]
     Damaged,
     /// It belongs to another graph, asset or set of parameters.
-    #[error("the saved state belongs to another graph, character or set of parameters")]
+    #[error(
+        "the saved state belongs to another graph, character, set of parameters or version of the program"
+    )]
     Stale,
+    /// What solvers remember differs from device to device.
+    #[error("the state was saved on {found} and goes on there only, this run is on {expected}")]
+    Elsewhere {
+        /// Where it was saved.
+        found: StateHome,
+        /// Where it was to go on.
+        expected: StateHome,
+    },
+    /// An array has another size than the device's.
+    #[error(
+        "array '{array}' of the saved state has {found} bytes, the one on the device has {expected}"
+    )]
+    Array {
+        /// `NODE.ARRAY` or `frame N`.
+        array: String,
+        /// Bytes in the state; 0 where it has no such array.
+        found: usize,
+        /// Bytes on the device; 0 where it has no such array.
+        expected: usize,
+    },
     /// A node refused its part.
     #[error("node '{node}': {source}")]
     Node {
@@ -44,11 +111,50 @@ impl From<Broken> for StateError {
     }
 }
 
+/// State of nodes on the processor, by name of the node.
+pub(super) type NodeStates = BTreeMap<String, Vec<u8>>;
+
+/// What the frames to come of one character on a graphics device depend on, beside what comes with them. For executors on such devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceState {
+    /// Whether the frame that comes next is a first one.
+    pub is_first: bool,
+    /// State of the steps that the host runs beside the device: [`super::HostSteps::save_state`].
+    pub host: BTreeMap<String, Vec<u8>>,
+    /// Arrays that live from frame to frame, by name, as bytes of the device.
+    pub arrays: BTreeMap<String, Vec<u8>>,
+}
+
+impl DeviceState {
+    /// As bytes that [`Self::open`] takes for the same graph, character and `kernels`: texts that know what is where in the arrays.
+    pub fn seal(&self, graph: &BoundGraph, kernels: &[&str]) -> Vec<u8> {
+        StateHome::Device
+            .form()
+            .seal(&device_key(graph, kernels), self)
+    }
+
+    /// From the bytes that [`Self::seal`] gave.
+    ///
+    /// # Errors
+    /// [`StateError`], all but [`StateError::Node`] and [`StateError::Array`].
+    pub fn open(state: &[u8], graph: &BoundGraph, kernels: &[&str]) -> Result<Self, StateError> {
+        StateHome::Device.open(state, &device_key(graph, kernels))
+    }
+}
+
+fn device_key(graph: &BoundGraph, kernels: &[&str]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&graph.content_key());
+    for kernel in kernels {
+        hasher.update(blake3::hash(kernel.as_bytes()).as_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
 #[derive(Serialize, Deserialize)]
 struct Saved {
     is_fresh: bool,
-    /// By name of the node.
-    nodes: BTreeMap<String, Vec<u8>>,
+    nodes: NodeStates,
     /// What the frame buffers hold that keep the frame before, in order.
     buffers: Vec<Vec<u8>>,
 }
@@ -66,7 +172,9 @@ impl Instance {
                 .filter_map(|(now, _)| Some(now.array_bytes()?.to_vec()))
                 .collect(),
         };
-        FORM.seal(&self.graph.content_key(), &saved)
+        StateHome::Processor
+            .form()
+            .seal(&self.graph.content_key(), &saved)
     }
 
     /// Brings back what [`Self::save_state`] gave, of an instance of the same graph, character and setup: the next frame is what it
@@ -75,7 +183,7 @@ impl Instance {
     /// # Errors
     /// [`StateError`]; the instance is as it was then, but where a node refused its part it starts anew with the next frame.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let saved: Saved = FORM.open(bytes, &self.graph.content_key())?;
+        let saved: Saved = StateHome::Processor.open(bytes, &self.graph.content_key())?;
         let mut buffers: Vec<&mut Buffer> = self
             .work
             .buffers

@@ -4,11 +4,10 @@ use super::frame::{Frame, UpdateError};
 use super::memory::Buffer;
 use super::parameters::ParameterState;
 use super::run::{Moment, StepState, Surroundings, run_step};
-use super::state::StateError;
+use super::state::{NodeStates, StateError};
 use crate::bind::BoundGraph;
 use crate::program::{Place, PortPlace, Step};
 use sinew_deform::Par;
-use std::collections::BTreeMap;
 
 /// Which update steps run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +113,7 @@ impl Workspace {
     }
 
     /// State of its nodes, by name; those without are not in it.
-    pub(super) fn save_state(&self, graph: &BoundGraph) -> BTreeMap<String, Vec<u8>> {
+    pub(super) fn save_state(&self, graph: &BoundGraph) -> NodeStates {
         let steps = graph.program.update_steps.iter().zip(&self.states);
         let of = |(step, state): (&Step, &Option<StepState>)| {
             let bytes = step.bound.save_state(state.as_ref()?.scratch.as_ref());
@@ -127,7 +126,7 @@ impl Workspace {
     pub(super) fn restore_state(
         &mut self,
         graph: &BoundGraph,
-        saved: &BTreeMap<String, Vec<u8>>,
+        saved: &NodeStates,
     ) -> Result<(), StateError> {
         let steps = graph.program.update_steps.iter().zip(&mut self.states);
         for (step, state) in steps.filter_map(|(step, state)| Some((step, state.as_mut()?))) {

@@ -1,7 +1,7 @@
 //! Accessors and buffer views, planned before anything is written, and the bytes behind them.
 
-use super::FrameInterpolation;
 use super::geometry::{Part, finite, normals, tangents};
+use super::{FrameInterpolation, GLTF_THICKNESS};
 use crate::bytes::{put_f32s, put_u32s};
 use crate::{CachedMesh, FrameCache};
 use serde_json::{Value, json};
@@ -138,6 +138,10 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
             .skip(usize::from(animated))
         {
             out.push(channel(&format!("COLOR_{s}"), 4, clamped(colors), false));
+        }
+        if let Some(all) = cached.mesh.strand_thickness() {
+            let data = all[range].iter().map(|t| finite(*t)).collect();
+            out.push(channel(GLTF_THICKNESS, 1, data, false));
         }
     }
     out
@@ -414,7 +418,11 @@ fn pad(out: &mut impl Write, written: usize) -> io::Result<()> {
 }
 
 fn vector_accessor(width: usize, count: usize) -> Value {
-    json!({ "componentType": F32, "count": count, "type": format!("VEC{width}") })
+    let kind = match width {
+        1 => "SCALAR".to_owned(),
+        _ => format!("VEC{width}"),
+    };
+    json!({ "componentType": F32, "count": count, "type": kind })
 }
 
 /// Bounds of the numbers that are stored, exactly.

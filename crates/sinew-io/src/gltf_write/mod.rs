@@ -71,6 +71,9 @@ pub struct GlbOptions<'a> {
 /// Above this number of targets Bevy refuses a mesh.
 const BEVY_TARGETS: usize = 256;
 
+/// How thick strands are, diameters in metres: [`sinew_geom::THICKNESS`] under a name for attributes of applications.
+pub(crate) const GLTF_THICKNESS: &str = "_THICKNESS";
+
 /// Writes the frames as one GLB file; a single frame gives a mesh without targets.
 ///
 /// # Errors

@@ -1,11 +1,12 @@
 //! Strands of hair added to the GLB file of the character that they grow on.
 
+use super::GLTF_THICKNESS;
 use super::targets::{self, Appended};
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_read, malformed};
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
-use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands};
+use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
 use std::path::Path;
 
 const U16: u32 = 5123;
@@ -97,7 +98,11 @@ fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
         if let Attribute::Scalar(values) = attribute
             && fits(values.len())
         {
-            out[format!("_{name}")] = floats(file, values, 1, "SCALAR").into();
+            let name = match name.as_str() {
+                THICKNESS => GLTF_THICKNESS.to_owned(),
+                name => format!("_{name}"),
+            };
+            out[name] = floats(file, values, 1, "SCALAR").into();
         }
     }
     out

@@ -1,7 +1,7 @@
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::cannot_write;
 use crate::{AtomicFile, IoError, Surface};
-use sinew_geom::{Attribute, Strands};
+use sinew_geom::{Attribute, Strands, THICKNESS};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub struct PlyOptions {
 }
 
 /// Writes surfaces as one PLY file, one after the other, the segments of strands as edges; what not all of them have (normals, colours, attributes) is
-/// left out.
+/// left out. How thick strands are ([`THICKNESS`]) is there where any strands have it; other vertices have 0.
 ///
 /// # Errors
 /// [`IoError::Malformed`] where an array does not fit its topology, [`IoError::Write`] where the disk refuses.
@@ -45,7 +45,7 @@ struct Layout<'a> {
     normals: bool,
     uvs: bool,
     colors: bool,
-    /// Attributes that all surfaces have, with the names of their components.
+    /// Attributes that all surfaces have, and thickness, with the names of their components.
     attributes: Vec<(&'a str, Vec<String>)>,
 }
 
@@ -63,7 +63,8 @@ impl<'a> Layout<'a> {
             .map(|p| p.1)
             .collect::<Vec<_>>();
         let first = surfaces.first().and_then(|s| s.attributes);
-        for (name, a) in first.into_iter().flatten() {
+        let first = first.into_iter().flatten();
+        for (name, a) in first.filter(|(name, _)| *name != THICKNESS) {
             let fits = |s: &Surface<'_>| {
                 let other = s.attributes.and_then(|m| m.get(name));
                 other.is_some_and(|o| width(o) == width(a) && o.len() == s.positions.len())
@@ -73,6 +74,10 @@ impl<'a> Layout<'a> {
                 taken.extend(names.iter().cloned());
                 layout.attributes.push((name, names));
             }
+        }
+        let is_free = !taken.iter().any(|n| n == THICKNESS);
+        if is_free && surfaces.iter().any(|s| thickness(s).is_some()) {
+            layout.attributes.push((THICKNESS, vec![THICKNESS.into()]));
         }
         layout
     }
@@ -97,6 +102,12 @@ impl<'a> Layout<'a> {
         let own = self.attributes.iter().flat_map(|a| a.1.iter().cloned());
         fixed.chain(own.map(|n| ("float", n))).collect()
     }
+}
+
+/// The attribute [`THICKNESS`] of a surface, one number a vertex.
+fn thickness<'a>(s: &Surface<'a>) -> Option<&'a Attribute> {
+    let found = s.attributes?.get(THICKNESS)?;
+    (width(found) == 1 && found.len() == s.positions.len()).then_some(found)
 }
 
 fn width(a: &Attribute) -> usize {
@@ -209,11 +220,12 @@ fn write_vertices(
     options: PlyOptions,
 ) -> io::Result<()> {
     let mut row: Vec<f32> = Vec::new();
-    let attributes: Vec<(&Attribute, usize)> = layout
-        .attributes
-        .iter()
-        .filter_map(|(name, names)| Some((s.attributes?.get(*name)?, names.len())))
-        .collect();
+    let attribute = |(name, names): &(&str, Vec<String>)| match *name {
+        THICKNESS => (thickness(s), 1),
+        name => (s.attributes.and_then(|a| a.get(name)), names.len()),
+    };
+    let attributes: Vec<(Option<&Attribute>, usize)> =
+        layout.attributes.iter().map(attribute).collect();
     for v in 0..s.positions.len() {
         row.clear();
         row.extend(s.positions[v]);
@@ -235,7 +247,7 @@ fn write_vertices(
             row.extend(c);
         }
         for (a, width) in &attributes {
-            row.extend((0..*width).filter_map(|c| a.component(v, c)));
+            row.extend((0..*width).map(|c| a.and_then(|a| a.component(v, c)).unwrap_or(0.0)));
         }
         let bytes = color
             .filter(|_| !options.float_colors)

@@ -2,9 +2,10 @@
 
 use super::followers::with_followers;
 use super::{Character, PlayError};
+use crate::deform::hair_sim::thickness_profile;
 use crate::deform::{Par, ParameterValue};
-use crate::geom::{Influences, Joint, Mesh, Pose, Rig};
-use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan};
+use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
+use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -210,7 +211,23 @@ fn binding(
             source,
         })?;
     }
+    if let Some(thickness) = &input.thickness {
+        set_thickness(&mut mesh, thickness);
+    }
     Ok(InputBinding::Mesh(Arc::new(mesh)))
+}
+
+/// Gives strands the attribute that writers take for their thickness.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "attributes have single precision"
+)]
+fn set_thickness(mesh: &mut Mesh, Thickness { root, tip }: &Thickness) {
+    if let Some(strands) = mesh.topology.strands() {
+        let profile = thickness_profile(strands, &mesh.positions, *root as f32, *tip as f32);
+        mesh.attributes
+            .insert(THICKNESS.into(), Attribute::Scalar(profile));
+    }
 }
 
 /// Weights on the joints of another character, found by the names of their nodes; of several joints on one node the first.

@@ -14,15 +14,27 @@ pub enum StateFault {
     /// There is nothing to save yet.
     #[error("no frame has been evaluated, so that there is no state to save")]
     NoFrame,
-    /// State on graphics devices stays there.
-    #[error("states are saved and brought back on the processor only: run with `--device cpu`")]
-    OnDevice,
     /// The bytes are something else.
     #[error("this is not the saved state of a run")]
     Format,
     /// It does not belong here, or is damaged.
     #[error(transparent)]
     Instance(#[from] StateError),
+    /// The graphics device failed.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Device(crate::gpu::GpuError),
+}
+
+/// One error for a state that does not fit, whichever device refused it.
+#[cfg(feature = "gpu")]
+impl From<crate::gpu::GpuError> for StateFault {
+    fn from(error: crate::gpu::GpuError) -> Self {
+        match error {
+            crate::gpu::GpuError::State(why) => Self::Instance(why),
+            other => Self::Device(other),
+        }
+    }
 }
 
 /// Why a character could not be loaded, bound or played.

@@ -4,7 +4,7 @@ use super::runner::not_finite;
 use super::{Cast, Output, PlayError, RunError, Runner, StateFault, Values};
 use crate::deform::NodeKind;
 use crate::geom::Pose;
-use crate::graph::{BoundGraph, Frame};
+use crate::graph::{BoundGraph, Frame, StateHome};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -24,6 +24,12 @@ pub struct Player {
 
 /// What saved states begin with.
 const STATE_MAGIC: &[u8; 8] = b"SNWPLAY1";
+
+/// Where a state of [`Player::save_state`] was saved and can go on; `None` where the bytes are no such state.
+pub fn state_home(state: &[u8]) -> Option<StateHome> {
+    let (_, body) = state.strip_prefix(STATE_MAGIC)?.split_at_checked(16)?;
+    StateHome::of(body)
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Moment {
@@ -128,10 +134,11 @@ impl Player {
         self.last = None;
     }
 
-    /// What the frames to come depend on ([`crate::graph::Instance::save_state`]), with the last frame's number, for [`Self::restore_state`]. Allocates.
+    /// What the frames to come depend on ([`crate::graph::Instance::save_state`]), with the last frame's number, for [`Self::restore_state`] of a
+    /// player that runs at the same place ([`state_home`]). Waits for a graphics device. Allocates.
     ///
     /// # Errors
-    /// [`PlayError::State`] before the first frame, and on a graphics device.
+    /// [`PlayError::State`] before the first frame, and where a graphics device failed.
     pub fn save_state(&self) -> Result<Vec<u8>, PlayError> {
         let last = self.last.ok_or(StateFault::NoFrame)?;
         let state = self.runner.save_state()?;
@@ -146,7 +153,8 @@ impl Player {
     /// of the last frame before it.
     ///
     /// # Errors
-    /// [`PlayError::State`] where the bytes are no state or one of something else, and on a graphics device.
+    /// [`PlayError::State`] where the bytes are no state, one of something else, or one that was saved on the processor and comes to a graphics
+    /// device, or the other way round.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
         let body = bytes.strip_prefix(STATE_MAGIC);
         let (number, body) = body

@@ -90,7 +90,7 @@ impl Runner {
         match self {
             Self::Processor(instance) => Ok(instance.save_state()),
             #[cfg(feature = "gpu")]
-            Self::Graphics(_) => Err(StateFault::OnDevice),
+            Self::Graphics(instances) => Ok(instances.save_state(0)?),
         }
     }
 
@@ -99,7 +99,7 @@ impl Runner {
         match self {
             Self::Processor(instance) => Ok(instance.restore_state(bytes)?),
             #[cfg(feature = "gpu")]
-            Self::Graphics(_) => Err(StateFault::OnDevice),
+            Self::Graphics(instances) => Ok(instances.restore_state(0, bytes)?),
         }
     }
 

@@ -30,6 +30,16 @@ impl BoundNode for Small {
     fn scratch_bytes(&self) -> usize {
         4
     }
+    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let state = scratch.downcast_ref::<f32>().copied().unwrap_or_default();
+        state.to_le_bytes().to_vec()
+    }
+    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+        let refused = || NodeError::Restore(format!("found {} bytes", bytes.len()));
+        let state = f32::from_le_bytes(bytes.try_into().map_err(|_| refused())?);
+        *scratch.downcast_mut().ok_or_else(refused)? = state;
+        Ok(())
+    }
     fn update(&self, context: UpdateContext<'_>) {
         (self.update)(context);
     }

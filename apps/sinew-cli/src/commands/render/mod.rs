@@ -5,6 +5,7 @@
 //! which numbers there are, so that cameras, light and colours agree; then each is drawn. Nothing is loaded or bound twice.
 
 mod actor;
+mod built_in;
 mod extras;
 mod files;
 mod look;

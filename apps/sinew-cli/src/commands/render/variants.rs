@@ -1,33 +1,10 @@
 //! What is compared: stacks by name, graph documents, settings.
 
+use super::built_in;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use sinew::play::{Character, Document};
 use std::path::Path;
-
-/// Stacks that need no file, by name.
-const BUILT_IN: [(&str, &str); 5] = [
-    (
-        "rest",
-        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "outputs": {"body": "body"}}"#,
-    ),
-    (
-        "linear",
-        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "linear"}]}"#,
-    ),
-    (
-        "dual_quaternion",
-        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "dual_quaternion"}]}"#,
-    ),
-    (
-        "rigid",
-        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "rigid"}]}"#,
-    ),
-    (
-        "delta_mush",
-        r#"{"sinew": "1.0", "stack": [MORPH{"node": "skin", "method": "linear"}, {"node": "delta_mush", "iterations": 10}]}"#,
-    ),
-];
 
 /// One of the things that stand side by side.
 #[derive(Clone, Debug)]
@@ -57,8 +34,8 @@ impl Variant {
         } else if entry == "graph" {
             (graph.clone(), Vec::new())
         } else if entry == "default" {
-            (Document::default_of(character), Vec::new())
-        } else if let Some(document) = built_in(entry, character) {
+            (built_in::default_document(graph, character), Vec::new())
+        } else if let Some(document) = built_in::document(entry, graph, character) {
             (document, Vec::new())
         } else if entry.contains('=') {
             (graph.clone(), vec![entry.to_owned()])
@@ -95,20 +72,8 @@ fn label(entry: &str) -> String {
     plain.replace('_', " ").replace('=', " = ")
 }
 
-fn built_in(name: &str, character: &Character) -> Option<Document> {
-    let (_, text) = BUILT_IN.iter().find(|b| b.0 == name)?;
-    let meshes = &character.asset.meshes;
-    let has_morphs = meshes.iter().any(|m| !m.morph_targets.is_empty());
-    let morph = if has_morphs { "\"morph\", " } else { "" };
-    Some(Document::from_text(
-        format!("(built-in stack '{name}')"),
-        text.replace("MORPH", morph),
-        "",
-    ))
-}
-
 fn unknown(entry: &str) -> Failure {
-    let known: Vec<&str> = BUILT_IN.iter().map(|b| b.0).collect();
+    let known: Vec<&str> = built_in::names().collect();
     Failure::usage(format!(
         "'{entry}' is no stack: expected {}, default, graph, a graph document (FILE.json) or a setting of the graph (NAME=VALUE)",
         known.join(", ")
@@ -124,7 +89,7 @@ mod tests {
         let asset = sinew_samples::arm_with_hand().expect("a sample");
         let character = Character::from_asset(asset);
         let graph = Document::of_character(&character);
-        for (name, _) in BUILT_IN {
+        for name in built_in::names() {
             let variant = Variant::parse(name, &graph, &character).expect(name);
             variant.document.compile().expect(name);
         }

@@ -3,8 +3,9 @@
 use super::document::Document;
 use super::primitive::Primitive;
 use crate::IoError;
+use crate::gltf_write::GLTF_THICKNESS;
 use gltf_json::mesh::Mode;
-use sinew_geom::Attribute;
+use sinew_geom::{Attribute, THICKNESS};
 
 /// A primitive of lines whose indices have been checked, its vertices brought into the order of its strands: a vertex that several strands pass is
 /// there as often. A line goes on where the next one begins at its end.
@@ -39,6 +40,12 @@ pub(super) fn into_strands(
     } else {
         gathered(primitive, &order)
     };
+    if let Some(thickness) = out
+        .attributes
+        .remove(GLTF_THICKNESS.trim_start_matches('_'))
+    {
+        out.attributes.insert(THICKNESS.into(), thickness);
+    }
     out.strands = Some(polylines.iter().map(Vec::len).collect());
     Ok(out)
 }
