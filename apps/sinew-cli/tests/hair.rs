@@ -251,17 +251,22 @@ fn fields_are_drawn_and_turned_into_surfaces() {
     }
 }
 
-/// One strand of three vertices, 3 and 4 long, and one of two; as PLY without faces.
-const TWO_STRANDS: &str = "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nelement edge 3\nproperty int vertex1\nproperty int vertex2\nend_header\n0 0 0\n3 0 0\n3 2 0\n0 0 1\n0 0 2\n0 1\n1 2\n3 4\n";
+/// One strand of three vertices, (0, 0, 0) (3, 0, 0) (3, 2, 0), and one of two, (0, 0, 1) (0, 0, 2).
+const TWO_STRANDS: &str = r#"{"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+ "meshes": [{"primitives": [{"mode": 3, "attributes": {"POSITION": 0}}, {"mode": 3, "attributes": {"POSITION": 1}}]}],
+ "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [3, 2, 0]},
+  {"bufferView": 1, "componentType": 5126, "count": 2, "type": "VEC3", "min": [0, 0, 1], "max": [0, 0, 2]}],
+ "bufferViews": [{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 24}],
+ "buffers": [{"byteLength": 60, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAABAQAAAAAAAAAAAAABAQAAAAEAAAAAAAAAAAAAAAAAAAIA/AAAAAAAAAAAAAABA"}]}"#;
 
 #[test]
 fn strands_have_the_thickness_that_the_document_gives_them() {
     let p = Place::new();
-    p.put("hair.ply", TWO_STRANDS);
+    p.put("hair.gltf", TWO_STRANDS);
     p.put(
         "thick.json",
         r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"},
-  "hair": {"type": "strands", "file": "hair.ply", "thickness": {"root": 0.001, "tip": 0.0005}}},
+  "hair": {"type": "strands", "file": "hair.gltf", "thickness": {"root": 0.001, "tip": 0.0005}}},
  "outputs": {"body": "body", "hair": "hair"}}"#,
     );
     let arguments = ["run", "square.obj", "-g", "thick.json", "--frames", "0"];

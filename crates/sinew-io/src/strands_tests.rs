@@ -372,8 +372,9 @@ fn ply_has_thickness_beside_surfaces_without() {
     assert_eq!(Attribute::Scalar(found[count..].to_vec()), thickness);
     let alone = folder.path().join("hair.ply");
     write_ply(&alone, &surfaces[1..], PlyOptions::default()).expect("writes");
+    // Edges are not read, so that these are points.
     let found = read_any(&alone).expect("reads").asset;
-    assert_eq!(found.strands[0].attributes.get(THICKNESS), Some(&thickness));
+    assert_eq!(found.meshes[0].attributes.get(THICKNESS), Some(&thickness));
 }
 
 /// The float arrays of an archive by name, with their shapes.
