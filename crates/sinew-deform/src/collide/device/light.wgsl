@@ -37,7 +37,7 @@ fn free_by(i: u32, way: vec3f) {
   set_room(1u, i, room(1u, i) + vec4f(way, 0.0));
 }
 
-// Contacts of followers are forgotten.
+// Contacts are forgotten.
 fn touch(i: u32, normal: vec3f, carried: vec3f) {
 }
 

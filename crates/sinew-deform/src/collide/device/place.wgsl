@@ -14,7 +14,8 @@ fn kernel(index: u32) {
   }
   let now = frame_of(f);
   var before = Rigid(read_state(collider_at(index)), read_state(collider_at(index) + 1u).xyz);
-  if uniforms().frame.x == 1u { before = now; }
+  // One that held nothing until now was nowhere.
+  if uniforms().frame.x == 1u || dot(before.rotation, before.rotation) < 0.5 { before = now; }
   place_field(f, motion_between(before, now), vec2f(0.0, 1.0), at);
   write_state(collider_at(index), now.rotation);
   write_state(collider_at(index) + 1u, vec4f(now.translation, 0.0));

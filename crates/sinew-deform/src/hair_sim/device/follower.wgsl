@@ -37,6 +37,7 @@ fn kernel(group: u32, local: u32) {
     reach_of[team] = 0u;
     if has_strand && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
   }
+  sync();
   let of_all = workgroupUniformLoad(&reach_of_all);
   if of_all != 0u {
     let mine = reach_of[team];

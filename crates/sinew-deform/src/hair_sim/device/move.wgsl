@@ -121,7 +121,9 @@ fn is_near_between() -> bool {
   for (var i = 0u; i < count; i++) {
     let x = point(i);
     let clearance = clearance_at(i) - length(x - point_of_clearance(i));
-    if i > 0u && i >= exempt && inverse_mass_of(i) > 0.0 {
+    // A segment that ends at a pinned vertex may move, too.
+    let is_moved = inverse_mass_of(i) > 0.0 || (i > exempt && inverse_mass_of(i - 1u) > 0.0);
+    if i > 0u && i >= exempt && is_moved {
       near = near || clearance < 0.0 || !(last + clearance >= length(x - before));
     }
     last = clearance;

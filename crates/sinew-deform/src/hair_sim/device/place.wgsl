@@ -21,7 +21,8 @@ fn kernel(index: u32) {
   }
   let now = frame_of(f);
   var before = Rigid(read_state(collider_at(collider)), read_state(collider_at(collider) + 1u).xyz);
-  if steps.w == 1u { before = now; }
+  // One that held nothing until now was nowhere.
+  if steps.w == 1u || dot(before.rotation, before.rotation) < 0.5 { before = now; }
   let motion = motion_between(before, now);
   var span = vec2f(1.0);
   if step < BATCH {
