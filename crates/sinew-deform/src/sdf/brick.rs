@@ -16,7 +16,7 @@ use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 
 /// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
 /// the batches' least.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 /// Groups of eight nodes in a brick.
 const GROUPS: usize = 64;
 
