@@ -13,6 +13,7 @@ use super::triangle::{P, dot};
 use super::walk::NearBox;
 use super::winding::{Winding, is_inside};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use fearless_simd_macros::simd;
 
 /// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
 /// the batches' least.
@@ -209,7 +210,7 @@ fn collect_clusters<S: Simd>(
 }
 
 /// Bounds at the centre of a brick, of the clusters that may be near.
-#[inline(always)]
+#[simd]
 fn keep_clusters<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
@@ -292,7 +293,7 @@ const BLOCK_REACH: f32 = 1.5;
 
 /// Measures from the centre of a block what of the batch may be near, and keeps the clusters that may hold the nearest of
 /// some node.
-#[inline(always)]
+#[simd]
 fn keep_near<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, center: P, block: usize) {
     let reach = BLOCK_REACH;
     let away = work.found.blocks[block];
@@ -375,7 +376,7 @@ fn near_block(band: f32) -> f32 {
 /// Where no triangle of the batch reaches the band around a group, the one with the least bound and the one nearest to the centre
 /// of the block stand for the nearest.
 /// Returns whether that is so.
-#[inline(always)]
+#[simd]
 fn measure_far<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
@@ -430,7 +431,7 @@ fn measure_at<S: Simd>(
 }
 
 /// Candidates of the 2x2x2 nodes of one group.
-#[inline(always)]
+#[simd]
 fn collect_group<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
@@ -470,7 +471,7 @@ fn collect_group<S: Simd>(
 }
 
 /// Exact distances of a group's nodes to the candidates that are left; `first` is the nearest to the centre, `away` from it.
-#[inline(always)]
+#[simd]
 fn measure_group<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
@@ -552,7 +553,7 @@ fn may_be_nearer<S: Simd>(
 const BLOCK_RADIUS: f32 = 2.6;
 
 /// Roots, signs, and into place.
-#[inline(always)]
+#[simd]
 fn store<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
