@@ -1,0 +1,14 @@
+//! Vertex animation textures: a sequence of meshes, one texel a corner, one row a frame, and a mesh of loose triangles that
+//! carries them.
+//!
+//! ```text
+//! frames -> prepare -> match -> scan -> plan -> encode -> textures + carrier
+//!                                                   └---> decode -> compare with the frames
+//! ```
+//!
+//! The crate opens no files: frames come as [`sinew_geom::Mesh`], textures go as texels.
+
+#![forbid(unsafe_code)]
+
+pub mod matching;
+pub mod prepare;

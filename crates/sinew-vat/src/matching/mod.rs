@@ -1,0 +1,1 @@
+//! Which triangle of the next frame a triangle becomes.

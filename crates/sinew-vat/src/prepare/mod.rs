@@ -1,0 +1,1 @@
+//! What is done to each frame by itself before anything is written.
