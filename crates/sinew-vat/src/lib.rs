@@ -10,5 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod layout;
 pub mod matching;
 pub mod prepare;
+pub mod texel;
