@@ -41,7 +41,9 @@ pub struct Layout {
 #[non_exhaustive]
 pub enum LayoutError {
     /// Nothing to lay out.
-    #[error("{vertices} vertices and {frames} frames give no texture; at least one of each is needed")]
+    #[error(
+        "{vertices} vertices and {frames} frames give no texture; at least one of each is needed"
+    )]
     Empty {
         /// Vertices asked for.
         vertices: u32,
@@ -120,12 +122,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`LayoutError`] where there is nothing to lay out or nothing fits.
-    pub fn fitting(
-        vertices: u32,
-        frames: u32,
-        unit: u32,
-        limit: u32,
-    ) -> Result<Self, LayoutError> {
+    pub fn fitting(vertices: u32, frames: u32, unit: u32, limit: u32) -> Result<Self, LayoutError> {
         check_some(vertices, frames)?;
         Self::rows(vertices, frames, limit).or_else(|_| {
             let all = block_layouts(vertices, frames, unit, limit);
@@ -201,7 +198,12 @@ impl Layout {
                 let first = u64::from(y / block[1]) * u64::from(across);
                 let first = u32::try_from(first).unwrap_or(u32::MAX).min(self.frames);
                 let count = across.min(self.frames - first);
-                (first, count, u64::from(y % block[1]) * u64::from(block[0]), block[0])
+                (
+                    first,
+                    count,
+                    u64::from(y % block[1]) * u64::from(block[0]),
+                    block[0],
+                )
             }
             Arrangement::Columns { width } => {
                 let start = u64::from(y / self.frames) * u64::from(width);

@@ -10,7 +10,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod carrier;
 pub mod layout;
 pub mod matching;
+pub mod normals;
 pub mod prepare;
 pub mod texel;

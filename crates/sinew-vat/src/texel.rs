@@ -132,7 +132,11 @@ impl Range {
         // `code` steps must reach down to `least`, the others up to the most.
         let step_down = if code > 0.0 { -least / code } else { 0.0 };
         let above = largest - code;
-        let step_up = if above > 0.0 { (scale + least) / above } else { 0.0 };
+        let step_up = if above > 0.0 {
+            (scale + least) / above
+        } else {
+            0.0
+        };
         // One part in a million more, so that rounding cuts nothing off.
         let scale = step_down.max(step_up) * largest * (1.0 + 1e-6);
         Self {

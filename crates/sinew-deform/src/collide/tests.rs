@@ -358,6 +358,20 @@ fn each_hair_keeps_its_own_margin() {
 }
 
 #[test]
+fn defect_27_margins_are_metres_whatever_the_size_of_cells() {
+    // In the documented code a margin counts cells: half the cell size, half the margin.
+    let ball = |p: [f32; 3]| p.iter().map(|c| c * c).sum::<f32>().sqrt() - 0.1;
+    let (strands, points) = through(5, 12, 0.14, 0.2);
+    for cell in [0.004, 0.008] {
+        let grid = Grid::new([-0.3; 3], [0.3; 3], cell, ball);
+        let mut own = points.clone();
+        collide(&strands, &mut own, &grid, 0.02, 2);
+        let least = closest(&strands, &own, &grid, 2, 8);
+        assert!((least - 0.02).abs() < 1e-3, "cells of {cell}: {least}");
+    }
+}
+
+#[test]
 fn several_solids_hold_at_once() {
     let (a, b) = (
         Capsule::sphere([-0.05, 0.0, 0.0], 0.08),

@@ -45,6 +45,30 @@ fn free_fall_with_damping() {
     assert!(scene.stretch() < 1e-5, "falls without stretching");
 }
 
+#[test]
+fn defect_33_the_speed_limit_is_plain() {
+    // The documented clamp leaves the less of a velocity, the faster it is. Here fast strands move at the limit.
+    let strands = Strands::new([4]).expect("valid");
+    let rest = line([0.0; 3], [0.1, 0.0, 0.0], 4);
+    let speeds = [20.0_f32, 200.0, 2000.0].map(|gravity| {
+        let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 4]));
+        scene.settings = HairSettings {
+            gravity: [0.0, -gravity, 0.0],
+            speed_limit: 3.0,
+            ..bare()
+        };
+        for _ in 0..60 {
+            scene.frame(&Affine::identity(), STILL, &[]);
+        }
+        let before = f64::from(scene.positions[2][1]);
+        scene.frame(&Affine::identity(), STILL, &[]);
+        (before - f64::from(scene.positions[2][1])) / f64::from(STILL)
+    });
+    for speed in speeds {
+        assert!((speed - 3.0).abs() < 0.01, "{speeds:?}");
+    }
+}
+
 /// Values of the Laguerre polynomials up to degree `n`.
 fn laguerre(n: usize, x: f64) -> Vec<f64> {
     let mut l = vec![1.0, 1.0 - x];

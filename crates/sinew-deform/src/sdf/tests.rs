@@ -2,6 +2,7 @@
 
 mod awkward;
 mod collision;
+mod defects;
 mod look;
 
 use super::half::{half_from, single_from};

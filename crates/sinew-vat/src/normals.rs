@@ -1,0 +1,276 @@
+//! Normals of corners, from the welded mesh: smooth, with creases kept.
+//!
+//! Around a point, triangles that meet at an edge flatter than the crease angle belong together; a corner's normal is the mean
+//! of its group's, weighted by the angles at the point (Thürmer and Wüthrich 1998). A triangle without area takes part in no mean.
+
+use sinew_geom::{CornerFans, Topology, WeldMap};
+
+/// Largest angle between two triangles that are shaded as one surface, radians; `PI` makes everything smooth.
+pub const DEFAULT_CREASE: f32 = std::f32::consts::FRAC_PI_3;
+
+/// Unit normals of the corners of each triangle, `3 * triangle + corner`.
+///
+/// `positions` (metres) are welded where they are equal to the bit. Corners of triangles without area get the mean of the
+/// whole fan, or +Y where that is nothing. Cost: corners times the triangles around a point.
+pub fn corner_normals(
+    topology: &Topology,
+    positions: &[[f32; 3]],
+    crease: f32,
+) -> Vec<[[f32; 3]; 3]> {
+    let weld = WeldMap::by_position(positions, 0.0);
+    let fans = CornerFans::build(topology, &weld);
+    let triangles = topology.triangles();
+    let faces: Vec<Option<[f64; 3]>> = triangles
+        .iter()
+        .map(|t| unit(area_normal(t.map(|v| positions[v as usize]))))
+        .collect();
+    let classes: Vec<[u32; 3]> = triangles
+        .iter()
+        .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
+        .collect();
+    let around = Around {
+        faces: &faces,
+        classes: &classes,
+        least_cosine: f64::from(crease).cos() - 1e-9,
+        all_smooth: crease >= std::f32::consts::PI,
+    };
+    let mut out = vec![[[0.0, 1.0, 0.0]; 3]; triangles.len()];
+    let mut groups = Vec::new();
+    for class in 0..weld.class_count() {
+        let fan = fans.corners_of(class);
+        around.group(fan, &mut groups);
+        for (i, &corner) in fan.iter().enumerate() {
+            let (t, k) = (corner as usize / 3, corner as usize % 3);
+            let lonely = faces[t].is_none();
+            let members = fan.iter().zip(&groups);
+            let members = members.filter(|(_, g)| lonely || **g == groups[i]);
+            let mut sum = [0.0; 3];
+            for (&c, _) in members {
+                let other = c as usize / 3;
+                let Some(face) = faces[other] else { continue };
+                let angle = angle_at(
+                    triangles[other].map(|v| positions[v as usize]),
+                    c as usize % 3,
+                );
+                for axis in 0..3 {
+                    sum[axis] += face[axis] * angle;
+                }
+            }
+            if let Some(normal) = unit(sum).or(faces[t]) {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "rounded to single precision on purpose"
+                )]
+                let normal = normal.map(|c| c as f32);
+                out[t][k] = normal;
+            }
+        }
+    }
+    out
+}
+
+struct Around<'a> {
+    faces: &'a [Option<[f64; 3]>],
+    classes: &'a [[u32; 3]],
+    least_cosine: f64,
+    all_smooth: bool,
+}
+
+impl Around<'_> {
+    /// Numbers corners of a fan so that those that share a number are one surface.
+    fn group(&self, fan: &[u32], groups: &mut Vec<u32>) {
+        groups.clear();
+        if self.all_smooth {
+            groups.resize(fan.len(), 0);
+            return;
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a fan has fewer corners than the mesh, whose number fits"
+        )]
+        groups.extend(0..fan.len() as u32);
+        for i in 1..fan.len() {
+            for j in 0..i {
+                if groups[i] != groups[j] && self.are_smooth(fan[i], fan[j]) {
+                    let (from, to) = (groups[i].max(groups[j]), groups[i].min(groups[j]));
+                    groups
+                        .iter_mut()
+                        .filter(|g| **g == from)
+                        .for_each(|g| *g = to);
+                }
+            }
+        }
+    }
+
+    /// Whether two corners at one point belong to triangles that share an edge there and are nearly in one plane.
+    fn are_smooth(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        let (Some(n), Some(m)) = (self.faces[a / 3], self.faces[b / 3]) else {
+            return false;
+        };
+        let others = |corner: usize| {
+            let t = self.classes[corner / 3];
+            [t[(corner + 1) % 3], t[(corner + 2) % 3]]
+        };
+        let ends = others(b);
+        let share = others(a).iter().any(|c| ends.contains(c));
+        share && dot(n, m) >= self.least_cosine
+    }
+}
+
+fn area_normal([a, b, c]: [[f32; 3]; 3]) -> [f64; 3] {
+    let (u, v) = (difference(b, a), difference(c, a));
+    [
+        u[1] * v[2] - u[2] * v[1],
+        u[2] * v[0] - u[0] * v[2],
+        u[0] * v[1] - u[1] * v[0],
+    ]
+}
+
+/// Angle of a triangle at its corner `k`, radians.
+fn angle_at(points: [[f32; 3]; 3], k: usize) -> f64 {
+    let at = points[k];
+    let u = unit(difference(points[(k + 1) % 3], at));
+    let v = unit(difference(points[(k + 2) % 3], at));
+    match (u, v) {
+        (Some(u), Some(v)) => dot(u, v).clamp(-1.0, 1.0).acos(),
+        _ => 0.0,
+    }
+}
+
+fn difference(a: [f32; 3], b: [f32; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| f64::from(a[k]) - f64::from(b[k]))
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn unit(v: [f64; 3]) -> Option<[f64; 3]> {
+    let length = dot(v, v).sqrt();
+    (length > 0.0 && length.is_finite()).then(|| v.map(|c| c / length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sphere with poles, every triangle with vertices of its own.
+    fn split_sphere(rings: u32, sides: u32) -> (Topology, Vec<[f32; 3]>) {
+        let at = |r: u32, s: u32| {
+            let polar = std::f32::consts::PI * r as f32 / rings as f32;
+            let around = std::f32::consts::TAU * (s % sides) as f32 / sides as f32;
+            if r == 0 || r == rings {
+                return [0.0, if r == 0 { 1.0 } else { -1.0 }, 0.0];
+            }
+            [
+                polar.sin() * around.sin(),
+                polar.cos(),
+                polar.sin() * around.cos(),
+            ]
+        };
+        let mut positions = Vec::new();
+        for r in 0..rings {
+            for s in 0..sides {
+                let q = [at(r, s), at(r + 1, s), at(r + 1, s + 1), at(r, s + 1)];
+                if r + 1 < rings {
+                    positions.extend([q[0], q[1], q[2]]);
+                }
+                if r > 0 {
+                    positions.extend([q[0], q[2], q[3]]);
+                }
+            }
+        }
+        let count = positions.len() as u32;
+        let triangles = (0..count / 3)
+            .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+            .collect();
+        (
+            Topology::new(count, triangles).expect("in range"),
+            positions,
+        )
+    }
+
+    /// The corners of a box from -1 to 1, two triangles a side, welded.
+    fn cube() -> (Topology, Vec<[f32; 3]>) {
+        let positions =
+            (0..8_u32).map(|i| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 1.0 } else { -1.0 }));
+        let sides = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        let triangles = sides
+            .iter()
+            .flat_map(|s| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]]);
+        let topology = Topology::new(8, triangles.collect()).expect("in range");
+        (topology, positions.collect())
+    }
+
+    #[test]
+    fn row_115_defect_24_a_split_sphere_is_smooth() {
+        let (topology, positions) = split_sphere(24, 48);
+        let normals = corner_normals(&topology, &positions, DEFAULT_CREASE);
+        for (t, corners) in topology.triangles().iter().zip(&normals) {
+            for (v, n) in t.iter().zip(corners) {
+                let p = positions[*v as usize];
+                // The normal of a sphere is its position.
+                let cosine: f32 = (0..3).map(|k| p[k] * n[k]).sum();
+                assert!(cosine > 0.999, "{p:?}: {n:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn row_116_edges_of_a_box_stay_hard_and_are_smooth_on_request() {
+        let (topology, positions) = cube();
+        let hard = corner_normals(&topology, &positions, DEFAULT_CREASE);
+        for (t, corners) in topology.triangles().iter().zip(&hard) {
+            let face = area_normal(t.map(|v| positions[v as usize])).map(|c| c as f32 / 4.0);
+            assert!(
+                face.iter().filter(|c| c.abs() == 1.0).count() == 1,
+                "{face:?}"
+            );
+            assert_eq!(*corners, [face; 3]);
+        }
+        let smooth = corner_normals(&topology, &positions, std::f32::consts::PI);
+        let third = 1.0 / 3.0_f32.sqrt();
+        for (t, corners) in topology.triangles().iter().zip(&smooth) {
+            for (v, n) in t.iter().zip(corners) {
+                // Angle weights make the normal of a box's corner its diagonal, however the sides are cut.
+                let p = positions[*v as usize];
+                for k in 0..3 {
+                    assert!((n[k] - p[k] * third).abs() < 1e-6, "{p:?}: {n:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn triangles_without_area_have_normals_and_change_none() {
+        let (topology, positions) = cube();
+        let mut triangles = topology.triangles().to_vec();
+        triangles.push([0, 0, 4]);
+        triangles.push([0, 4, 4]);
+        let more = Topology::new(8, triangles).expect("in range");
+        let with = corner_normals(&more, &positions, DEFAULT_CREASE);
+        assert_eq!(
+            with[..12],
+            corner_normals(&topology, &positions, DEFAULT_CREASE)
+        );
+        for n in with[12..].iter().flatten() {
+            assert!(
+                (n.iter().map(|c| c * c).sum::<f32>() - 1.0).abs() < 1e-6,
+                "{n:?}"
+            );
+        }
+        let point = Topology::new(1, vec![[0, 0, 0]]).expect("in range");
+        assert_eq!(
+            corner_normals(&point, &[[1.0; 3]], 1.0),
+            [[[0.0, 1.0, 0.0]; 3]]
+        );
+    }
+}
