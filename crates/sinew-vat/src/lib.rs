@@ -15,4 +15,6 @@ pub mod layout;
 pub mod matching;
 pub mod normals;
 pub mod prepare;
+pub mod quantity;
+pub mod remesh;
 pub mod texel;

@@ -1,0 +1,74 @@
+//! What a texture holds of a mesh.
+
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Attribute, Mesh};
+
+/// One property of the corners of a mesh.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Metres.
+    Position,
+    /// Unit normals of the welded mesh, creases kept.
+    Normal,
+    /// A set of texture coordinates, `v` down.
+    Uv(u32),
+    /// A set of colours, linear RGBA.
+    Color(u32),
+    /// Velocity, metres a second, from the attribute of that name.
+    Velocity(String),
+    /// Any other attribute.
+    Attribute(String),
+}
+
+impl Quantity {
+    /// Numbers a vertex, or `None` where the mesh does not have it.
+    pub fn channels(&self, mesh: &Mesh) -> Option<usize> {
+        match self {
+            Self::Position | Self::Normal => Some(3),
+            Self::Uv(set) => mesh.uvs.get(*set as usize).map(|_| 2),
+            Self::Color(set) => mesh.colors.get(*set as usize).map(|_| 4),
+            Self::Velocity(name) => match mesh.attributes.get(name)? {
+                Attribute::Vec3(_) => Some(3),
+                _ => None,
+            },
+            Self::Attribute(name) => Some(match mesh.attributes.get(name)? {
+                Attribute::Scalar(_) => 1,
+                Attribute::Vec2(_) => 2,
+                Attribute::Vec3(_) => 3,
+                Attribute::Vec4(_) => 4,
+            }),
+        }
+    }
+
+    /// Whether zero should come back as zero to the bit.
+    pub fn zero_is_exact(&self) -> bool {
+        !matches!(self, Self::Position | Self::Uv(_) | Self::Normal)
+    }
+
+    /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners and not here.
+    pub fn of_vertex(&self, mesh: &Mesh, v: usize, channel: usize) -> Option<f32> {
+        match self {
+            Self::Position => mesh.positions.get(v)?.get(channel).copied(),
+            Self::Normal => None,
+            Self::Uv(set) => mesh.uvs.get(*set as usize)?.get(v)?.get(channel).copied(),
+            Self::Color(set) => mesh
+                .colors
+                .get(*set as usize)?
+                .get(v)?
+                .get(channel)
+                .copied(),
+            Self::Velocity(name) | Self::Attribute(name) => {
+                mesh.attributes.get(name)?.component(v, channel)
+            }
+        }
+    }
+
+    /// What stands where a triangle is absent: a direction must be one, all else is zero.
+    pub fn where_absent(&self, channel: usize) -> f32 {
+        match (self, channel) {
+            (Self::Normal, 1) => 1.0,
+            _ => 0.0,
+        }
+    }
+}
