@@ -128,17 +128,25 @@ impl Range {
 
     /// A range in which some code of `0..=largest` is zero, and that holds `least..=least + scale`.
     fn through_zero(least: f32, scale: f32, largest: f32) -> Self {
-        let code = (-least / scale * largest).ceil().clamp(0.0, largest);
-        // `code` steps must reach down to `least`, the others up to the most.
-        let step_down = if code > 0.0 { -least / code } else { 0.0 };
-        let above = largest - code;
-        let step_up = if above > 0.0 {
-            (scale + least) / above
+        let most = scale + least;
+        // Where zero would fall is between two codes; either makes one side coarser.
+        let steps = |code: f32| {
+            let side = |reach: f32, codes: f32| match (reach > 0.0, codes > 0.0) {
+                (false, _) => 0.0,
+                (true, true) => reach / codes,
+                (true, false) => f32::INFINITY,
+            };
+            side(-least, code).max(side(most, largest - code))
+        };
+        let near = (-least / scale * largest).clamp(0.0, largest);
+        let (below, above) = (near.floor(), near.ceil());
+        let code = if steps(below) <= steps(above) {
+            below
         } else {
-            0.0
+            above
         };
         // One part in a million more, so that rounding cuts nothing off.
-        let scale = step_down.max(step_up) * largest * (1.0 + 1e-6);
+        let scale = steps(code) * largest * (1.0 + 1e-6);
         Self {
             scale,
             // As a player computes it, so that the sum is zero to the bit.
