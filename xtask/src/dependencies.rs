@@ -34,6 +34,8 @@ const READ_OR_DRAW: [&str; 18] = [
 ];
 /// What those that draw leave to `sinew-io`.
 const FILES: [&str; 6] = ["sinew-io", "png", "image", "gif", "zune", "tempfile"];
+/// Nodes and what runs them.
+const NODES: [&str; 2] = ["sinew-deform", "sinew-graph"];
 /// Crates that reach graphics devices.
 const GRAPHICS: [&str; 2] = ["sinew-gpu", "wgpu"];
 /// Folders whose `Cargo.toml` may name wgpu. The others take the types that they need from `sinew_gpu::wgpu`.
@@ -57,7 +59,9 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         (name, more.chain(inner_forbidden.iter().copied()).collect())
     });
     let outer = [
-        ("sinew-io", GRAPHICS.to_vec()),
+        ("sinew-io", [&GRAPHICS[..], &NODES].concat()),
+        // Textures of mesh sequences know meshes; it takes a library to simplify them.
+        ("sinew-vat", [&GRAPHICS[..], &FILES, &NODES].concat()),
         ("sinew-picture", [&GRAPHICS[..], &FILES].concat()),
         ("sinew-render", FILES.to_vec()),
         ("sinew-gpu", READ_OR_DRAW.to_vec()),
