@@ -77,6 +77,59 @@ fn blocks_of_other_writers_are_read() {
     }
 }
 
+/// One channel in every resolution, halved in both directions or in each alone; numbers of level `k` begin at `1000 k`.
+fn with_levels(is_rip: bool) -> Vec<u8> {
+    let [widths, heights] = [[11, 5, 2, 1], [9, 4, 2, 1]];
+    let size = |k: usize| match is_rip {
+        true => widths[k % 4] * heights[k / 4],
+        false => widths[k] * heights[k],
+    };
+    let level = |k: usize| (0..size(k)).map(|i| (1000 * k + i) as f32).collect();
+    let levels = |count: usize| (0..count).map(|k| e::FlatSamples::F32(level(k))).collect();
+    let rounding_mode = exr::math::RoundingMode::Down;
+    let samples = match is_rip {
+        true => e::Levels::Rip {
+            rounding_mode,
+            level_data: e::RipMaps {
+                map_data: levels(16),
+                level_count: e::Vec2(4, 4),
+            },
+        },
+        false => e::Levels::Mip {
+            rounding_mode,
+            level_data: levels(4),
+        },
+    };
+    let channel = e::AnyChannel::new("Y", samples);
+    let channels = e::AnyChannels::sort(std::iter::once(channel).collect());
+    let encoding = e::Encoding {
+        compression: e::Compression::ZIP16,
+        blocks: e::Blocks::Tiles(e::Vec2(4, 5)),
+        line_order: e::LineOrder::Increasing,
+    };
+    let attributes = e::LayerAttributes::default();
+    let layer = e::Layer::new((11, 9), attributes, encoding, channels);
+    let mut bytes = Vec::new();
+    let image = e::Image::from_layer(layer);
+    let file = Cursor::new(&mut bytes);
+    image
+        .write()
+        .non_parallel()
+        .to_buffered(file)
+        .expect("written");
+    bytes
+}
+
+#[test]
+fn of_several_resolutions_the_finest_is_read() {
+    for is_rip in [false, true] {
+        let read = parse(&with_levels(is_rip)).expect("read");
+        assert_eq!((read.width, read.height), (11, 9));
+        let expected = (0..99_u8).map(f32::from).collect();
+        assert_eq!(read.texels, Texels::Floats(expected), "{is_rip}");
+    }
+}
+
 #[test]
 fn truncated_files_are_refused() {
     for file in files() {
