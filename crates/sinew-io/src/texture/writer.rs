@@ -86,8 +86,41 @@ pub struct TextureWriter {
 
 #[derive(Debug)]
 enum Rows {
-    Png(PngRows),
-    Exr(ExrRows),
+    Png(Box<PngRows>),
+    Exr(Box<ExrRows>),
+}
+
+impl Rows {
+    fn new(
+        path: &Path,
+        format: TextureFormat,
+        size: [usize; 2],
+        channels: TextureChannels<'_>,
+    ) -> Result<Self, IoError> {
+        let names = channels.names();
+        let png = |bits| {
+            if matches!(channels, TextureChannels::Named(_)) {
+                let feature = "a PNG with named channels";
+                let help = "write grey, RGB or RGBA, or an EXR";
+                return Err(unsupported(path, "channels", feature, help));
+            }
+            let file = AtomicFile::create(path)?;
+            let rows = PngRows::new(file, bits, size, names.len())?;
+            Ok(Self::Png(Box::new(rows)))
+        };
+        let exr = |is_half, packing| {
+            check_names(names, path)?;
+            let file = AtomicFile::create(path)?;
+            let rows = ExrRows::new(file, is_half, packing, size, names)?;
+            Ok(Self::Exr(Box::new(rows)))
+        };
+        match format {
+            TextureFormat::Png8 => png(8),
+            TextureFormat::Png16 => png(16),
+            TextureFormat::ExrHalf(packing) => exr(true, packing),
+            TextureFormat::ExrFloat(packing) => exr(false, packing),
+        }
+    }
 }
 
 impl TextureWriter {
@@ -102,46 +135,8 @@ impl TextureWriter {
         height: usize,
         channels: TextureChannels<'_>,
     ) -> Result<Self, IoError> {
-        let names = channels.names();
-        let row_length = check_size([width, height], names.len(), path)?;
-        let file = || AtomicFile::create(path);
-        let rows = match (format, channels) {
-            (TextureFormat::Png8 | TextureFormat::Png16, TextureChannels::Named(_)) => {
-                let help = "write grey, RGB or RGBA, or an EXR";
-                return Err(unsupported(
-                    path,
-                    "channels",
-                    "named channels in a PNG",
-                    help,
-                ));
-            }
-            (TextureFormat::Png8, _) => {
-                Rows::Png(PngRows::new(file()?, 8, [width, height], names.len())?)
-            }
-            (TextureFormat::Png16, _) => {
-                Rows::Png(PngRows::new(file()?, 16, [width, height], names.len())?)
-            }
-            (TextureFormat::ExrHalf(packing), _) => {
-                check_names(names, path)?;
-                Rows::Exr(ExrRows::new(
-                    file()?,
-                    true,
-                    packing,
-                    [width, height],
-                    names,
-                )?)
-            }
-            (TextureFormat::ExrFloat(packing), _) => {
-                check_names(names, path)?;
-                Rows::Exr(ExrRows::new(
-                    file()?,
-                    false,
-                    packing,
-                    [width, height],
-                    names,
-                )?)
-            }
-        };
+        let row_length = check_size([width, height], channels.names().len(), path)?;
+        let rows = Rows::new(path, format, [width, height], channels)?;
         Ok(Self {
             path: path.to_owned(),
             format,
