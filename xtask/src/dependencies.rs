@@ -12,7 +12,7 @@ const INNER: [&str; 5] = [
     "sinew-wgsl",
 ];
 /// Crates that read, write, decode or draw, as the whole name or up to a `-`.
-const READ_OR_DRAW: [&str; 18] = [
+const READ_OR_DRAW: [&str; 19] = [
     "sinew-io",
     "sinew-cli",
     "sinew-picture",
@@ -21,6 +21,7 @@ const READ_OR_DRAW: [&str; 18] = [
     "npyz",
     "zip",
     "png",
+    "exr",
     "image",
     "gif",
     "color_quant",
@@ -33,7 +34,7 @@ const READ_OR_DRAW: [&str; 18] = [
     "clap",
 ];
 /// What those that draw leave to `sinew-io`.
-const FILES: [&str; 6] = ["sinew-io", "png", "image", "gif", "zune", "tempfile"];
+const FILES: [&str; 7] = ["sinew-io", "png", "exr", "image", "gif", "zune", "tempfile"];
 /// Nodes and what runs them.
 const NODES: [&str; 2] = ["sinew-deform", "sinew-graph"];
 /// Crates that reach graphics devices.

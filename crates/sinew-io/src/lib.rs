@@ -23,6 +23,7 @@ mod sequence;
 #[cfg(test)]
 mod strands_tests;
 mod surface;
+pub mod texture;
 pub mod tressfx;
 mod values;
 
@@ -41,4 +42,5 @@ pub use sequence::{
     write_mesh_sequence,
 };
 pub use surface::{Surface, turn_z_up_to_y_up};
+pub use texture::{Texels, Texture, TextureWriter, read_texture};
 pub use values::{ValueTable, read_values};

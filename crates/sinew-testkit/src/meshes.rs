@@ -90,6 +90,34 @@ pub fn tube(segments: u32, around: u32, length: f32, radius: f32) -> Mesh {
     mesh
 }
 
+/// `count` triangles that share no vertex, corner `k` of triangle `t` being vertex `3 t + k`: small, all facing +Z, beside each other in
+/// the unit cube. Two sets of UVs: in the first, `u` is the middle of one of as many texels as there are vertices.
+pub fn loose_triangles(count: u32) -> Mesh {
+    let vertices = 3 * count;
+    let side = f64::from(count).sqrt().ceil() as u32;
+    let corner = |v: u32| {
+        let (t, k) = (v / 3, v % 3);
+        let size = 1.0 / side as f32;
+        let [x, y] = [t % side, t / side].map(|c| c as f32 * size);
+        let [dx, dy] = [[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]][k as usize];
+        [x + dx * size, y + dy * size, t as f32 / count as f32]
+    };
+    let triangles = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+    let mut mesh = build(
+        "loose_triangles",
+        (0..vertices).map(corner).collect(),
+        triangles.collect(),
+    );
+    mesh.normals = Some(vec![[0.0, 0.0, 1.0]; vertices as usize]);
+    let texel = |v: u32| [(v as f32 + 0.5) / vertices as f32, (v % 64) as f32 / 64.0];
+    let other = |v: u32| [1.0 - v as f32 / vertices as f32, (v % 7) as f32 * 0.1];
+    mesh.uvs = vec![
+        (0..vertices).map(texel).collect(),
+        (0..vertices).map(other).collect(),
+    ];
+    mesh
+}
+
 /// A cube of edge 1 around the origin, four vertices a face, hard edges, UVs.
 pub fn cube() -> Mesh {
     let mut positions = Vec::new();

@@ -10,6 +10,7 @@ use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::obj::write_obj;
 use sinew::io::ply::{PlyEncoding, PlyOptions, write_ply};
 use sinew::io::point_cache::{write_mdd, write_pc2};
+use sinew::io::texture::{ExrCompression, TextureChannels, TextureFormat, TextureWriter};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface};
 use sinew_fuzz::characters;
 use sinew_fuzz::documents::{self, SEPARATOR};
@@ -31,6 +32,7 @@ fn main() -> Outcome {
     point_cache(&folder(&corpus, "point_cache")?, &sheet)?;
     pose_driver(&folder(&corpus, "pose_driver")?)?;
     picture(&folder(&corpus, "picture")?)?;
+    texture(&folder(&corpus, "texture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
     for entry in std::fs::read_dir(&corpus)? {
@@ -184,6 +186,55 @@ fn picture(to: &Path) -> Outcome {
         ("grey", image::DynamicImage::from(rgba.to_luma8())),
     ] {
         image.save(to.join(format!("{name}.jpg")))?;
+    }
+    Ok(())
+}
+
+/// Each format with each number of channels.
+fn texture(to: &Path) -> Outcome {
+    let (width, height) = (7, 19);
+    for channels in [
+        TextureChannels::Grey,
+        TextureChannels::Rgb,
+        TextureChannels::Rgba,
+    ] {
+        let length = width * channels.names().len();
+        let name = |format: &str| to.join(format!("{format}_{}", channels.names().len()));
+        let codes = |y: usize| (0..length).map(move |x| (x * 251 + y * 9_973) as u16);
+        for packing in [ExrCompression::None, ExrCompression::Zip] {
+            for format in [
+                TextureFormat::ExrHalf(packing),
+                TextureFormat::ExrFloat(packing),
+            ] {
+                let path = name(&format!("{format:?}"));
+                let mut file = TextureWriter::create(&path, format, width, height, channels)?;
+                for y in 0..height {
+                    let row: Vec<f32> = codes(y).map(|c| f32::from(c) / 100.0 - 9.0).collect();
+                    file.write_row(row.as_slice())?;
+                }
+                file.finish()?;
+            }
+        }
+        let mut file8 =
+            TextureWriter::create(&name("png8"), TextureFormat::Png8, width, height, channels)?;
+        let mut file16 = TextureWriter::create(
+            &name("png16"),
+            TextureFormat::Png16,
+            width,
+            height,
+            channels,
+        )?;
+        for y in 0..height {
+            file16.write_row(codes(y).collect::<Vec<_>>().as_slice())?;
+            file8.write_row(
+                codes(y)
+                    .map(|c| (c >> 4) as u8)
+                    .collect::<Vec<_>>()
+                    .as_slice(),
+            )?;
+        }
+        file8.finish()?;
+        file16.finish()?;
     }
     Ok(())
 }

@@ -592,6 +592,50 @@ fn a_real_character_passes_the_validator() {
     }
 }
 
+/// What a vertex animation texture is played on: no vertex may be merged, left out or moved to another place.
+#[test]
+fn loose_triangles_keep_their_vertices() {
+    for count in [10_000, 30_000] {
+        let mesh = meshes::loose_triangles(count);
+        let cached = CachedMesh {
+            name: mesh.name.clone(),
+            mesh: &mesh,
+            frames: vec![FrameData {
+                positions: mesh.positions.clone(),
+                normals: mesh.normals.clone(),
+                ..FrameData::default()
+            }],
+        };
+        let cache = FrameCache {
+            meshes: vec![cached],
+            times_secs: vec![0.0],
+        };
+        let (_dir, path, warnings) = save(&cache, &GlbOptions::default());
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let file = Played::open(&path);
+        assert!(file.json["skins"].is_null() && file.json["animations"].is_null());
+        let primitive = &file.json["meshes"][0]["primitives"][0];
+        assert!(primitive["targets"].is_null());
+        let attributes = primitive["attributes"].as_object().expect("object");
+        let names: Vec<&str> = attributes.keys().map(String::as_str).collect();
+        assert_eq!(names, ["POSITION", "NORMAL", "TEXCOORD_0", "TEXCOORD_1"]);
+        assert_eq!(file.triples(&attributes["POSITION"]), mesh.positions);
+        assert_eq!(Some(file.triples(&attributes["NORMAL"])), mesh.normals);
+        assert_eq!(
+            file.floats(&attributes["TEXCOORD_0"]),
+            *mesh.uvs[0].as_flattened()
+        );
+        assert_eq!(
+            file.floats(&attributes["TEXCOORD_1"]),
+            *mesh.uvs[1].as_flattened()
+        );
+        let accessor = primitive["indices"].as_u64().expect("indices") as usize;
+        let vertices = 3 * count as usize;
+        let indices = file.integers(&file.json["accessors"][accessor], vertices);
+        assert!(indices.iter().copied().eq(0..vertices));
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_taken_apart_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64), header: bool) {

@@ -166,6 +166,21 @@ fn real_files_have_the_documented_counts() {
     assert!(error.to_string().contains("line 4: found '12'"), "{error}");
 }
 
+/// What a vertex animation texture is played on: no vertex may be merged, split or moved to another place.
+#[test]
+fn loose_triangles_keep_their_vertices() {
+    let mesh = meshes::loose_triangles(10_000);
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("carrier.obj");
+    write_obj(&path, &[Surface::from(&mesh)]).expect("written");
+    let read = &read_obj(&path).expect("valid").meshes[0];
+    assert_eq!(read.positions, mesh.positions);
+    assert_eq!(read.normals, mesh.normals);
+    assert_eq!(read.uvs, mesh.uvs[..1], "OBJ has one set");
+    assert_eq!(read.topology.triangles(), mesh.topology.triangles());
+    assert_eq!(read.topology.triangles()[9_999], [29_997, 29_998, 29_999]);
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes surfaces as objects of one OBJ file: vertices in their order, polygons where the topology keeps them, strands as polylines,
-/// texture coordinates, normals, and colours behind the coordinates. Numbers are written so that reading gives the
-/// same bits.
+/// the first set of texture coordinates, normals, and colours behind the coordinates. Numbers are written so that reading gives the
+/// same bits, but for `v` of texture coordinates: `1 - v` is rounded to single precision.
 ///
 /// # Errors
 /// [`IoError::Malformed`] where an array does not fit its topology, [`IoError::Write`] where the disk refuses.
