@@ -79,10 +79,8 @@ impl TouchingSettings {
         if let Some(plane) = self.planes.iter().position(bad) {
             return Err(PrepareError::Plane { plane });
         }
-        let surfaces = self.surfaces.iter().enumerate();
-        surfaces
-            .map(|(s, surface)| check_surface(s, surface))
-            .collect()
+        let mut surfaces = self.surfaces.iter().enumerate();
+        surfaces.try_for_each(|(s, surface)| check_surface(s, surface))
     }
 }
 
@@ -190,10 +188,8 @@ impl Bounds {
             high: [f64::NEG_INFINITY; 3],
         };
         for p in triangles.iter().flatten() {
-            for c in 0..3 {
-                bounds.low[c] = bounds.low[c].min(p[c]);
-                bounds.high[c] = bounds.high[c].max(p[c]);
-            }
+            bounds.low = std::array::from_fn(|c| bounds.low[c].min(p[c]));
+            bounds.high = std::array::from_fn(|c| bounds.high[c].max(p[c]));
         }
         bounds
     }

@@ -121,7 +121,13 @@ impl<'a> Search<'a> {
         if stage.faces() <= self.target {
             return stage;
         }
-        self.run(&stage, self.target, options | SimplifyOptions::Prune)
+        let pruned = self.run(&stage, self.target, options | SimplifyOptions::Prune);
+        // A mesh in one part would vanish as a whole.
+        if 2 * pruned.faces() >= self.target {
+            pruned
+        } else {
+            stage
+        }
     }
 
     /// One run. The target is counted in faces.

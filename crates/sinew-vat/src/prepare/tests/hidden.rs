@@ -72,8 +72,8 @@ fn an_open_bowl_keeps_its_inside() {
 
 #[test]
 fn faces_smaller_than_a_pixel_are_not_lost() {
-    let fine = sphere(6);
-    let (out, _) = hide(&fine, 16);
+    let fine = sphere(5);
+    let (out, _) = hide(&fine, 12);
     assert_eq!(
         out.topology.triangles().len(),
         fine.topology.triangles().len()

@@ -68,7 +68,7 @@ fn soup() -> impl Strategy<Value = Mesh> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(250) })]
     #[test]
     fn any_soup_comes_out_whole(soup in soup(), target in 1_usize..60, hard in prop::bool::ANY) {
         // `run` checks the attributes, `Topology` the indices.

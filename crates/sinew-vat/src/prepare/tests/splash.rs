@@ -35,7 +35,7 @@ fn a_splash_is_simplified_frame_by_frame() {
         let (out, report) = run(&mesh, &settings);
         let hidden = report.hidden.clone().expect("asked for");
         let simplify = report.simplify.clone().expect("asked for");
-        let error = farthest(&out, &mesh, 250) / f64::from(mesh.diagonal());
+        let error = farthest(&out, &mesh, 120) / f64::from(mesh.diagonal());
         println!(
             "frame {frame}: {hidden:?}\n  {simplify:?}\n  measured {error:.5} of the diagonal"
         );
