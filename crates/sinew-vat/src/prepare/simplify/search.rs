@@ -1,0 +1,219 @@
+//! Runs the simplifier until the number of faces is at most the target, and near it.
+
+use super::super::vector::{area_vector, length};
+use super::wedges::Wedges;
+use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings};
+use meshopt::{
+    SimplifyOptions, simplify_decoder, simplify_sloppy_decoder, simplify_with_locks_decoder,
+};
+
+/// Runs on grids to try, each about a tenth of the cost of a run of collapses.
+const SLOPPY_RUNS: u32 = 8;
+
+/// A result on the way, with the errors summed up to it.
+#[derive(Clone)]
+struct Stage {
+    triangles: Vec<[u32; 3]>,
+    error: f64,
+}
+
+impl Stage {
+    fn faces(&self) -> usize {
+        self.triangles.len()
+    }
+}
+
+pub(super) struct Search<'a> {
+    wedges: &'a Wedges,
+    target: usize,
+    /// Fewest faces that are near enough.
+    enough: usize,
+    at_most: Method,
+    options: SimplifyOptions,
+    runs: u32,
+    sloppy_runs: u32,
+}
+
+impl<'a> Search<'a> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count is a count"
+    )]
+    pub(super) fn new(wedges: &'a Wedges, settings: &SimplifySettings) -> Self {
+        let mut options = SimplifyOptions::None;
+        options |= match settings.regularity {
+            Regularity::Free => SimplifyOptions::None,
+            Regularity::Light => SimplifyOptions::RegularizeLight,
+            Regularity::Full => SimplifyOptions::Regularize,
+        };
+        options.set(
+            SimplifyOptions::LockBorder,
+            settings.border == Border::Locked,
+        );
+        let target = settings.target_faces;
+        Self {
+            wedges,
+            target,
+            enough: ((1.0 - f64::from(settings.tolerance)) * target as f64).ceil() as usize,
+            at_most: settings.at_most,
+            options,
+            runs: 0,
+            sloppy_runs: 0,
+        }
+    }
+
+    /// The triangles to keep, of wedges; says in the report how they came about.
+    pub(super) fn find(mut self, report: &mut SimplifyReport) -> Vec<[u32; 3]> {
+        let start = Stage {
+            triangles: self.wedges.triangles.clone(),
+            error: 0.0,
+        };
+        let (stage, method) = self.go_as_far_as_needed(start);
+        report.method = method;
+        report.runs = self.runs;
+        report.sloppy_runs = self.sloppy_runs;
+        report.error = stage.error * self.wedges.extent;
+        stage.triangles
+    }
+
+    fn go_as_far_as_needed(&mut self, start: Stage) -> (Stage, Method) {
+        if start.faces() <= self.target || self.at_most < Method::Collapses {
+            return (start, Method::Unchanged);
+        }
+        let mut stage = self.collapse(&start);
+        if stage.faces() <= self.target || self.at_most < Method::Permissive {
+            return (stage, Method::Collapses);
+        }
+        stage = self.permissive(stage);
+        if stage.faces() <= self.target || self.at_most < Method::Sloppy {
+            return (stage, Method::Permissive);
+        }
+        let clustered = self.sloppy(&stage);
+        // Few clusters fold a mesh to next to nothing; dropping faces is the lesser evil then.
+        let useful = |c: &Stage| self.at_most < Method::Cut || 2 * c.faces() >= self.target;
+        match clustered.filter(useful) {
+            Some(clustered) => (clustered, Method::Sloppy),
+            None if self.at_most < Method::Cut => (stage, Method::Permissive),
+            None => (self.cut(stage), Method::Cut),
+        }
+    }
+
+    /// Collapses down to the target; aims higher where that ends too low.
+    fn collapse(&mut self, start: &Stage) -> Stage {
+        let first = self.run(start, self.target, self.options);
+        if first.faces() >= self.enough {
+            return first;
+        }
+        let aim = (2 * self.target - first.faces()).min(start.faces());
+        let mut second = self.run(start, aim, self.options);
+        if second.faces() > self.target {
+            second = self.run(&second, self.target, self.options);
+        }
+        let better = second.faces() <= self.target && second.faces() > first.faces();
+        if better { second } else { first }
+    }
+
+    /// Seams give way, then loose parts.
+    fn permissive(&mut self, stuck: Stage) -> Stage {
+        let options = self.options | SimplifyOptions::Permissive;
+        let stage = self.run(&stuck, self.target, options);
+        if stage.faces() <= self.target {
+            return stage;
+        }
+        let pruned = self.run(&stage, self.target, options | SimplifyOptions::Prune);
+        // A mesh in one part would vanish as a whole.
+        if 2 * pruned.faces() >= self.target {
+            pruned
+        } else {
+            stage
+        }
+    }
+
+    /// One run. The target is counted in faces.
+    fn run(&mut self, from: &Stage, target: usize, options: SimplifyOptions) -> Stage {
+        self.runs += 1;
+        let (indices, positions) = (from.triangles.as_flattened(), &self.wedges.positions);
+        let target = 3 * target.min(from.faces());
+        let mut error = 0.0;
+        let locks = &self.wedges.locks;
+        let found = if locks.is_empty() {
+            simplify_decoder(
+                indices,
+                positions,
+                target,
+                f32::MAX,
+                options,
+                Some(&mut error),
+            )
+        } else {
+            let error = Some(&mut error);
+            simplify_with_locks_decoder(indices, positions, locks, target, f32::MAX, options, error)
+        };
+        self.stage(&found, from.error + f64::from(error))
+    }
+
+    /// The most faces, at most the target, that clusters on a grid leave; the size of the grid is found by halving.
+    fn sloppy(&mut self, stuck: &Stage) -> Option<Stage> {
+        let (mut low, mut high) = (0, stuck.faces());
+        let mut aim = self.target;
+        let mut best: Option<Stage> = None;
+        for _ in 0..SLOPPY_RUNS {
+            let found = self.run_sloppy(stuck, aim);
+            if found.faces() > self.target {
+                high = aim;
+            } else {
+                low = aim;
+                let better = best.as_ref().is_none_or(|b| found.faces() > b.faces());
+                best = if better { Some(found) } else { best };
+            }
+            let near = best.as_ref().is_some_and(|b| b.faces() >= self.enough);
+            if near || high - low < 2 {
+                break;
+            }
+            aim = low.midpoint(high);
+        }
+        best.filter(|b| b.faces() > 0)
+    }
+
+    fn run_sloppy(&mut self, from: &Stage, target: usize) -> Stage {
+        self.sloppy_runs += 1;
+        let indices = from.triangles.as_flattened();
+        let mut error = 0.0;
+        let positions = &self.wedges.positions;
+        let target = 3 * target;
+        let found = simplify_sloppy_decoder(indices, positions, target, f32::MAX, Some(&mut error));
+        self.stage(&found, from.error + f64::from(error))
+    }
+
+    /// Keeps the largest faces, in their order.
+    fn cut(&self, stage: Stage) -> Stage {
+        let area = |t: &[u32; 3]| length(area_vector(&self.wedges.corners(t)));
+        let mut order: Vec<(usize, f64)> = stage.triangles.iter().map(area).enumerate().collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        order.truncate(self.target);
+        order.sort_by_key(|face| face.0);
+        let triangles = order
+            .into_iter()
+            .map(|face| stage.triangles[face.0])
+            .collect();
+        Stage {
+            triangles,
+            error: stage.error,
+        }
+    }
+
+    /// Faces of which two corners fall together do not count.
+    fn stage(&self, indices: &[u32], error: f64) -> Stage {
+        let place = |w: u32| self.wedges.place[w as usize];
+        let proper = |t: &&[u32; 3]| {
+            let [a, b, c] = t.map(place);
+            a != b && b != c && c != a
+        };
+        let (triangles, _) = indices.as_chunks::<3>();
+        Stage {
+            triangles: triangles.iter().filter(proper).copied().collect(),
+            error,
+        }
+    }
+}
