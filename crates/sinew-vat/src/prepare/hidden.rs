@@ -278,12 +278,12 @@ fn slopes(normal: Point) -> [f64; 2] {
     reason = "places lie within the drawing, at most 4096 pixels wide"
 )]
 fn project(mesh: &Mesh, view: &View, direction: Point) -> Vec<Corner> {
-    let helper = if direction[0].abs() < 0.6 {
+    let other = if direction[0].abs() < 0.6 {
         [1.0, 0.0, 0.0]
     } else {
         [0.0, 1.0, 0.0]
     };
-    let right = unit(cross(helper, direction)).unwrap_or([1.0, 0.0, 0.0]);
+    let right = unit(cross(other, direction)).unwrap_or([1.0, 0.0, 0.0]);
     let up = cross(direction, right);
     let half = view.resolution as f64 / 2.0;
     let place = |c: f64| ((c / view.pixel + half) * SUBPIXELS as f64).round() as i64;

@@ -197,7 +197,8 @@ pub struct SimplifyReport {
 /// Simplifies `mesh`; one with few enough faces stays as it is. Faces of which two corners fall together go first.
 ///
 /// # Cost
-/// At most about three runs of the simplifier on the whole mesh, plus the flips: `O(faces log faces)`. One thread.
+/// At most three runs of the simplifier on the whole mesh, mostly one, and eight on grids of what it leaves; joining and
+/// flips are `O(faces log faces)`. One thread.
 pub(super) fn simplify(mesh: &mut Mesh, settings: &SimplifySettings) -> SimplifyReport {
     let shape_before = shape(mesh);
     let mut report = SimplifyReport {

@@ -200,9 +200,20 @@ fn split(mesh: &Mesh, weld: &WeldMap, faces: &[[u32; 3]], parts: Parts, least: f
             groups.join(pair[0].high, pair[1].high);
         }
     }
+    number(weld, faces, parts.triangles, &at_hard_edge, &mut groups)
+}
+
+/// New wedges for the corners at hard edges, one for each group of them; elsewhere the wedges as they were.
+fn number(
+    weld: &WeldMap,
+    faces: &[[u32; 3]],
+    triangles: Vec<[u32; 3]>,
+    at_hard_edge: &[bool],
+    groups: &mut Groups,
+) -> Parts {
     let mut seen = HashMap::new();
     let mut out = Parts {
-        triangles: parts.triangles,
+        triangles,
         joined_of_wedge: Vec::new(),
         is_hard: Vec::new(),
     };

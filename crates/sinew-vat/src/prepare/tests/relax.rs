@@ -87,6 +87,21 @@ fn one_plain_step_is_the_mean_of_the_neighbours() {
 }
 
 #[test]
+fn one_compensated_step_scales_an_octahedron_by_its_closed_form() {
+    // The neighbours' mean is the centre, so a step of strength s multiplies by 1 - s; mu = 1 / (0.1 - 1 / 0.5).
+    let settings = RelaxSettings {
+        iterations: 1,
+        ..Default::default()
+    };
+    let (out, _) = smooth(&sphere(0), settings);
+    let factor = 0.5 * (1.0 + 1.0 / 1.9);
+    for (p, q) in sphere(0).positions.iter().zip(&out.positions) {
+        let off = (0..3).map(|c| (f64::from(p[c]) * factor - f64::from(q[c])).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-7, "{p:?} {q:?}");
+    }
+}
+
+#[test]
 fn borders_stay_or_slide() {
     let rough = moved(bowl(4), |p| {
         [p[0], p[1] * (1.0 + 0.2 * noise((1e4 * p[0]) as u32)), p[2]]
