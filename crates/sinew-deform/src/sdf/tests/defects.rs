@@ -24,7 +24,11 @@ fn defect_13_the_grid_is_little_larger_than_the_mesh() {
         let size: f32 = (0..3).map(|k| shape.high()[k] - shape.origin[k]).product();
         let mesh = (count as f32 * shape.cell).powi(3);
         let most = (count as f32 + 2.0 * (4.0 + 7.0)) / count as f32;
-        assert!(size / mesh <= most.powi(3), "{count}: {} times", size / mesh);
+        assert!(
+            size / mesh <= most.powi(3),
+            "{count}: {} times",
+            size / mesh
+        );
         assert!(count < 128 || size / mesh < 1.7, "{}", size / mesh);
     }
 }
@@ -36,7 +40,9 @@ fn defect_14_the_cell_size_does_not_hang_on_one_axis() {
         let mut high = [1.0, 2.0, 1.0];
         high[axis] *= 0.02;
         let longest = high.into_iter().fold(0.0, f32::max);
-        let shape = make_mesh(&box_between([0.0; 3], high), cells(40)).report.shape;
+        let shape = make_mesh(&box_between([0.0; 3], high), cells(40))
+            .report
+            .shape;
         (shape.cell, longest / 40.0)
     };
     for axis in 0..3 {
@@ -94,14 +100,19 @@ fn defects_17_and_28_look_ups_are_the_same_at_both_ends_and_below_the_origin() {
             }
             let d = view.sample(p);
             let expected = p[k].abs() - 1.0;
-            assert!((d - expected).abs() < 1e-4, "axis {k}, {p:?}: {d}, not {expected}");
+            assert!(
+                (d - expected).abs() < 1e-4,
+                "axis {k}, {p:?}: {d}, not {expected}"
+            );
         }
     }
     // No extent along an axis: documented, a cell size of zero.
     for axis in 0..3 {
         let mut high = [1.0; 3];
         high[axis] = 0.0;
-        let shape = make_mesh(&box_between([0.0; 3], high), cells(16)).report.shape;
+        let shape = make_mesh(&box_between([0.0; 3], high), cells(16))
+            .report
+            .shape;
         assert!((shape.cell - 1.0 / 16.0).abs() < 1e-6, "{axis}: {shape:?}");
         assert!(shape.nodes().iter().all(|n| *n >= 2), "{axis}: {shape:?}");
     }
