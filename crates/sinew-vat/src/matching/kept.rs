@@ -1,7 +1,8 @@
 //! Triangles that the numbers of their points identify.
 //!
 //! Cloth that tears keeps its numbering: most triples of indices stay, and where a point was split a triangle stays in
-//! its place in the list with one or two other corners. A remeshed liquid has equal triples too: its points are numbered
+//! its place in the list with one or two other corners; so it does where a square is split along its other diagonal. A
+//! remeshed liquid has equal triples too: its points are numbered
 //! along a grid, so that after an insertion a triple names other triangles of the same pattern. Up to 82 % of the triples
 //! of a splash were equal by such chance, so numbers are believed only where nearly all triangles say the same.
 

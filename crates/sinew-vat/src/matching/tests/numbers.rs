@@ -84,10 +84,9 @@ fn a_pattern_of_equal_triples_is_no_identity() {
 fn sample_cloth_is_the_identity_and_a_cut_solid_stays_in_place() {
     if let Some(frames) = ply::sequence("cloth_drape") {
         for pair in frames.windows(2).step_by(10) {
-            assert_eq!(
-                match_frames(&pair[0], &pair[1]),
-                identity(4608),
-                "constant topology"
+            assert!(
+                match_frames(&pair[0], &pair[1]) == identity(4608),
+                "squares split along the other diagonal stay in their place"
             );
         }
     }

@@ -74,6 +74,25 @@ fn eighth(frame: &mut Frame, side: usize, signs: [f32; 3]) {
     }
 }
 
+/// A flat square of side 1 in equal steps: `2 * side²` triangles, many of them equally far from each other.
+pub(super) fn sheet(side: u32) -> Frame {
+    let mut frame = Frame::default();
+    let step = 1.0 / side as f32;
+    for i in 0..=side {
+        for j in 0..=side {
+            frame.points.push([i as f32 * step, j as f32 * step, 0.0]);
+        }
+    }
+    for i in 0..side {
+        for j in 0..side {
+            let at = |i: u32, j: u32| i * (side + 1) + j;
+            let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            frame.triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+    frame
+}
+
 /// A frame with its points moved.
 pub(super) fn moved(frame: &Frame, place: impl Fn(Vector) -> Vector) -> Frame {
     Frame {
