@@ -104,8 +104,20 @@ fn a_large_rigid_motion_is_recovered_from_the_velocity_of_either_frame() {
 fn the_order_of_triangles_and_points_does_not_matter() {
     let larger = moved(&ball(14), |p| p * 1.02 + Vector::new(0.02, 0.0, 0.0));
     assert_order_is_free(&ball(10), &larger);
-    assert_order_is_free(&sheet(16), &sheet(8));
     assert_order_is_free(&sheet(8), &sheet(16));
+    // Each triangle between two sheets is equally far from one of either.
+    let mut sheets = moved(&sheet(8), |p| p + Vector::new(0.0, 0.0, 0.0625));
+    let below = moved(&sheet(8), |p| p - Vector::new(0.0, 0.0, 0.0625));
+    let above = sheets.points.len() as u32;
+    sheets.points.extend(&below.points);
+    let numbered = below.triangles.iter();
+    sheets
+        .triangles
+        .extend(numbered.map(|triangle| triangle.map(|point| point + above)));
+    let mut between = sheet(8);
+    between.triangles.reverse();
+    assert_order_is_free(&sheets, &between);
+    assert_order_is_free(&between, &sheets);
 }
 
 fn assert_order_is_free(before: &Frame, after: &Frame) {
