@@ -1,0 +1,107 @@
+//! Every second frame of a splash is left out and blended from its neighbours: how near is the blend to the truth?
+
+use super::super::surface::Surface;
+use super::match_frames;
+use super::measure::{Corners, Distance, corners, cracks, distance, halfway, paths, unmatched};
+use super::ply::{self, Frame};
+
+/// From the drawn surface to the true one, and back.
+#[derive(Debug, Default)]
+struct Error {
+    out: Distance,
+    back: Distance,
+}
+
+impl Error {
+    fn add(&mut self, drawn: &[Corners], truth: &[Corners]) {
+        self.out = self.out.and(&distance(drawn, truth));
+        self.back = self.back.and(&distance(truth, drawn));
+    }
+
+    fn rms(&self) -> f64 {
+        self.out.and(&self.back).rms()
+    }
+
+    fn report(&self, name: &str) {
+        let (out, back) = (&self.out, &self.back);
+        println!(
+            "{name}: rms {:.5} out, {:.5} back; max {:.4} out, {:.4} back",
+            out.rms(),
+            back.rms(),
+            out.max,
+            back.max
+        );
+    }
+}
+
+fn errors(frames: &[Frame], every: usize) -> [Error; 3] {
+    let mut errors = [(); 3].map(|()| Error::default());
+    let (mut crack, mut edge, mut alone, mut count) = (0.0, 0.0, 0, 0);
+    for triple in frames.windows(3).step_by(every) {
+        let [from, held_back, to] = triple else {
+            continue;
+        };
+        let step = match_frames(from, to);
+        let truth = corners(held_back);
+        errors[0].add(&halfway(&paths(from, to, &step)), &truth);
+        errors[1].add(&halfway(&unmatched(from, to)), &truth);
+        errors[2].add(&corners(from), &truth);
+        crack += cracks(from, to, &step);
+        edge += f64::from(Surface::new(&from.view(), 0.0).edge);
+        alone += step.births.len() + step.deaths.len();
+        count += 1;
+    }
+    for (error, name) in errors
+        .iter()
+        .zip(["matched", "as in the files", "stepping"])
+    {
+        error.report(name);
+    }
+    let pairs = f64::from(count);
+    println!(
+        "cracks {:.5} of edges {:.5}; {} born or dead",
+        crack / pairs,
+        edge / pairs,
+        alone / count as usize
+    );
+    errors
+}
+
+#[test]
+fn blends_of_a_splash_are_nearer_to_the_truth_than_steps() {
+    let Some(frames) = ply::sequence("liquid_splash") else {
+        return;
+    };
+    let [matched, files, stepping] = errors(&frames, 14);
+    assert!(
+        matched.rms() < files.rms() / 10.0,
+        "{} of {}",
+        matched.rms(),
+        files.rms()
+    );
+    assert!(
+        matched.rms() < stepping.rms() / 3.0,
+        "{} of {}",
+        matched.rms(),
+        stepping.rms()
+    );
+    for (matched, stepping) in [(matched.out, stepping.out), (matched.back, stepping.back)] {
+        assert!(
+            matched.max <= stepping.max,
+            "{} of {}",
+            matched.max,
+            stepping.max
+        );
+    }
+}
+
+#[test]
+#[ignore = "a minute in a build without optimisation; prints the numbers of whole sequences"]
+fn whole_sequences() {
+    for name in ["liquid_splash", "boolean_cut"] {
+        if let Some(frames) = ply::sequence(name) {
+            println!("{name}");
+            errors(&frames, 2);
+        }
+    }
+}
