@@ -124,8 +124,8 @@ fn row_123_attributes_come_back_and_zero_is_zero() {
         panic!("a scalar");
     };
     for (slot, t) in mesh.topology.triangles().iter().enumerate() {
-        for k in 0..3 {
-            let v = t[k] as usize;
+        for (k, &v) in t.iter().enumerate() {
+            let v = v as usize;
             let vertex = 3 * slot + k;
             // 400 from the coldest to the hottest.
             let got = values(&specs[3], &texels[3], vertex)[0];
@@ -201,7 +201,7 @@ fn rows_of_a_texture_hold_every_frame() {
     };
     let encoded: Vec<_> = frames.iter().map(encode).collect();
     let layout = Layout::fitting(27, 3, 3, 12).expect("fits");
-    assert!(layout.size[0] <= 12 && layout.size[0] % 3 == 0);
+    assert!(layout.size[0] <= 12 && layout.size[0].is_multiple_of(3));
     let size = specs[0].vertex_bytes();
     let mut rows = Vec::new();
     for y in 0..layout.size[1] {

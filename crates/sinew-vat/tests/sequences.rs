@@ -1,5 +1,7 @@
 //! Real sequences through texels and back, frame by frame: what comes out is what went in, within the format.
 
+#![expect(clippy::print_stdout, reason = "tests say what they skip")]
+
 use sinew_geom::Mesh;
 use sinew_io::{find_sequence, read_mesh};
 use sinew_vat::normals::{DEFAULT_CREASE, corner_normals};
