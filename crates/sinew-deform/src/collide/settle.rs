@@ -69,7 +69,13 @@ fn settle_round<R: Real, T: Touching<R>>(
         let v = strand[i].touch_mut();
         let from = std::mem::replace(&mut found, v.x);
         let from_measured = std::mem::replace(&mut at_pivot, Measured::new());
-        direction = unit_or(v.x - from, direction);
+        let was = unit_or(v.x - from, direction);
+        // Towards where its end was: what a turn moves dies away along the strand.
+        direction = if is_carried {
+            unit_or(v.x - pivot, was)
+        } else {
+            was
+        };
         if v.inverse_mass <= R::zero() {
             clearance = -R::one();
             is_carried = false;
@@ -82,13 +88,14 @@ fn settle_round<R: Real, T: Touching<R>>(
             clearance -= v.length;
             if clearance < R::zero() && i >= exempt {
                 (hit, clearance) =
-                    worst_of(solids, v, from, direction, (from_measured, &mut at_pivot));
+                    worst_of(solids, v, from, was, (from_measured, &mut at_pivot));
             }
         }
         v.is_settled = true;
         let mut is_turned = false;
         if let Some((mut hit, solid)) = hit {
-            hit.depth -= hit.normal.dot(&(pivot - from));
+            let arm = (direction - was) * (hit.share * v.length);
+            hit.depth -= hit.normal.dot(&(pivot - from + arm));
             is_turned = hit.depth > solid.at.tolerance && turn_out(&mut direction, &hit, v.length);
             if is_turned {
                 let point = pivot + direction * (hit.share * v.length);

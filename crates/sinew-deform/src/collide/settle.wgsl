@@ -86,7 +86,10 @@ fn turn_segments() -> bool {
   var pivot = found;
   for (var i = 1u; i < count; i++) {
     let old = point(i);
-    direction = unit_or(old - found, direction);
+    let was = unit_or(old - found, direction);
+    direction = was;
+    // Towards where its end was: what a turn moves dies away along the strand.
+    if is_carried { direction = unit_or(old - pivot, was); }
     if inverse_mass_of(i) <= 0.0 {
       is_carried = false;
       pivot = old;
@@ -95,7 +98,7 @@ fn turn_segments() -> bool {
       var hit = hit_at(i);
       if hit.depth > 0.0 {
         use_solid(hit.collider);
-        hit.depth -= dot(hit.normal, pivot - found);
+        hit.depth -= dot(hit.normal, pivot - found + (direction - was) * (hit.share * extent));
         if hit.depth > solid.tolerance && dot(direction, hit.normal) < STRAIGHT_OUT {
           direction = turned_out(direction, hit, extent);
           note_contact(i, hit, pivot + direction * (hit.share * extent));
