@@ -87,8 +87,7 @@ fn settle_round<R: Real, T: Touching<R>>(
         } else {
             clearance -= v.length;
             if clearance < R::zero() && i >= exempt {
-                (hit, clearance) =
-                    worst_of(solids, v, from, was, (from_measured, &mut at_pivot));
+                (hit, clearance) = worst_of(solids, v, from, was, (from_measured, &mut at_pivot));
             }
         }
         v.is_settled = true;

@@ -84,22 +84,25 @@ fn defect_16_signs_do_not_hang_on_which_triangle_is_seen_first() {
 
 #[test]
 fn defects_17_and_28_look_ups_are_the_same_at_both_ends_and_below_the_origin() {
-    // The grid of a box whose nodes lie in known places: distances beside its faces are exact everywhere.
-    let made = make_mesh(&box_between([-1.0; 3], [1.0; 3]), cells(16));
+    // The band reaches beyond the first and the last cells, so that distances beside the faces are exact in all of them.
+    let settings = SdfSettings {
+        padding_cells: 1.0,
+        ..cells(18)
+    };
+    let made = make_mesh(&box_between([-1.0; 3], [1.0; 3]), settings);
     let view = made.buffers.view();
-    let (low, high) = (view.shape.origin, view.shape.high());
+    let (low, high, cell) = (view.shape.origin, view.shape.high(), view.shape.cell);
     for k in 0..3 {
+        assert!(low[k] < -1.0 && high[k] > 1.0 && high[k] < 1.0 + 3.0 * cell);
         for i in 0..=1000 {
-            // Beyond both ends, through the first and the last cells.
-            let t = -0.02 + 1.04 * i as f32 / 1000.0;
             let mut p = [0.0; 3];
-            p[k] = low[k] + (high[k] - low[k]) * t;
-            // Deep inside, what is far from any triangle is a bound and no distance.
-            if p[k].abs() < 0.6 {
+            p[k] = low[k] + (high[k] - low[k]) * (i as f32 / 1000.0);
+            let expected = p[k].abs() - 1.0;
+            // Deep inside distances are bounds.
+            if expected < -2.0 * cell {
                 continue;
             }
             let d = view.sample(p);
-            let expected = p[k].abs() - 1.0;
             assert!(
                 (d - expected).abs() < 1e-4,
                 "axis {k}, {p:?}: {d}, not {expected}"
