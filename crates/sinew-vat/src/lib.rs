@@ -19,3 +19,4 @@ pub mod prepare;
 pub mod quantity;
 pub mod remesh;
 pub mod texel;
+pub mod texture;

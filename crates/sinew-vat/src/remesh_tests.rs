@@ -1,7 +1,10 @@
 //! Frames through texels and back.
 
 use super::*;
+use crate::layout::Layout;
 use crate::normals::DEFAULT_CREASE;
+use crate::texel::TexelFormat;
+use crate::texture::texture_row;
 use sinew_geom::{Attribute, Topology};
 
 /// A fan of `sides` triangles around a raised middle, with a colour, a scalar and a velocity.

@@ -7,8 +7,9 @@ use sinew_io::{find_sequence, read_mesh};
 use sinew_vat::normals::{DEFAULT_CREASE, corner_normals};
 use sinew_vat::plan::{RemeshPlan, RemeshSettings};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::{encode_frame, scan_frame, slots_in_file_order, texture_row};
+use sinew_vat::remesh::{encode_frame, scan_frame, slots_in_file_order};
 use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::texture_row;
 use std::path::PathBuf;
 
 /// The frames of a sequence, or `None` where there is no data.
