@@ -18,5 +18,6 @@ pub mod plan;
 pub mod prepare;
 pub mod quantity;
 pub mod remesh;
+pub mod soft;
 pub mod texel;
 pub mod texture;

@@ -9,6 +9,8 @@ use sinew_geom::{Attribute, Mesh};
 pub enum Quantity {
     /// Metres.
     Position,
+    /// Metres from the first frame; only where triangles stay the same.
+    Offset,
     /// Unit normals of the welded mesh, creases kept.
     Normal,
     /// A set of texture coordinates, `v` down.
@@ -25,7 +27,7 @@ impl Quantity {
     /// Numbers a vertex, or `None` where the mesh does not have it.
     pub fn channels(&self, mesh: &Mesh) -> Option<usize> {
         match self {
-            Self::Position | Self::Normal => Some(3),
+            Self::Position | Self::Offset | Self::Normal => Some(3),
             Self::Uv(set) => mesh.uvs.get(*set as usize).map(|_| 2),
             Self::Color(set) => mesh.colors.get(*set as usize).map(|_| 4),
             Self::Velocity(name) => match mesh.attributes.get(name)? {
@@ -46,11 +48,12 @@ impl Quantity {
         !matches!(self, Self::Position | Self::Uv(_) | Self::Normal)
     }
 
-    /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners and not here.
+    /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners, offsets
+    /// need the first frame: neither is here.
     pub fn of_vertex(&self, mesh: &Mesh, v: usize, channel: usize) -> Option<f32> {
         match self {
             Self::Position => mesh.positions.get(v)?.get(channel).copied(),
-            Self::Normal => None,
+            Self::Offset | Self::Normal => None,
             Self::Uv(set) => mesh.uvs.get(*set as usize)?.get(v)?.get(channel).copied(),
             Self::Color(set) => mesh
                 .colors
