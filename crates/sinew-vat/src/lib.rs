@@ -18,6 +18,7 @@ pub mod plan;
 pub mod prepare;
 pub mod quantity;
 pub mod remesh;
+pub mod rigid;
 pub mod soft;
 pub mod texel;
 pub mod texture;

@@ -30,8 +30,10 @@ impl TextureSpec {
     pub fn new(quantity: Quantity, format: TexelFormat, extent: &Extent) -> Self {
         let channels = extent.least.iter().zip(&extent.most);
         let range = |(least, most): (&f32, &f32)| match &quantity {
-            Quantity::Normal if format.is_float() => Range::RAW,
-            Quantity::Normal => Range::DIRECTION,
+            Quantity::Normal | Quantity::Rotation => match format.is_float() {
+                true => Range::RAW,
+                false => Range::DIRECTION,
+            },
             other => Range::covering(*least, *most, format, other.zero_is_exact()),
         };
         Self {
