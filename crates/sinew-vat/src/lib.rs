@@ -14,6 +14,7 @@ pub mod carrier;
 pub mod layout;
 pub mod matching;
 pub mod normals;
+pub mod particles;
 pub mod plan;
 pub mod prepare;
 pub mod quantity;
