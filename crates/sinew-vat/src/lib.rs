@@ -11,11 +11,17 @@
 #![forbid(unsafe_code)]
 
 pub mod carrier;
+pub mod error;
 pub mod layout;
 pub mod matching;
 pub mod normals;
+pub mod particles;
 pub mod plan;
+pub mod playback;
 pub mod prepare;
 pub mod quantity;
 pub mod remesh;
+pub mod rigid;
+pub mod soft;
 pub mod texel;
+pub mod texture;

@@ -8,6 +8,113 @@ use sinew_geom::{CornerFans, Topology, WeldMap};
 /// Largest angle between two triangles that are shaded as one surface, radians; `PI` makes everything smooth.
 pub const DEFAULT_CREASE: f32 = std::f32::consts::FRAC_PI_3;
 
+/// Corners that share a normal: those at one point (positions equal to the bit) whose triangles meet at soft edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadingGroups {
+    /// Group of each corner, `3 * triangle + corner`; groups are numbered by point, then by first corner.
+    group_of_corner: Vec<u32>,
+    /// Point (weld class) of each group.
+    point_of_group: Vec<u32>,
+    points: usize,
+}
+
+impl ShadingGroups {
+    /// From one shape of a mesh; edges sharper than `crease` (radians) part groups. Cost: corners times the triangles around
+    /// a point.
+    pub fn new(topology: &Topology, positions: &[[f32; 3]], crease: f32) -> Self {
+        let weld = WeldMap::by_position(positions, 0.0);
+        let fans = CornerFans::build(topology, &weld);
+        let triangles = topology.triangles();
+        let classes: Vec<[u32; 3]> = triangles
+            .iter()
+            .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
+            .collect();
+        let faces = face_normals(topology, positions);
+        let around = Around {
+            faces: &faces,
+            classes: &classes,
+            least_cosine: f64::from(crease).cos() - 1e-9,
+            all_smooth: crease >= std::f32::consts::PI,
+        };
+        let mut this = Self {
+            group_of_corner: vec![0; triangles.len() * 3],
+            point_of_group: Vec::new(),
+            points: weld.class_count(),
+        };
+        let mut groups = Vec::new();
+        for point in 0..weld.class_count() {
+            let fan = fans.corners_of(point);
+            around.group(fan, &mut groups);
+            this.add_point(point, fan, &groups);
+        }
+        this
+    }
+
+    /// Numbers the groups of a fan; within it a group is called by the place of its first corner.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are no more points and groups than corners, whose number fits"
+    )]
+    fn add_point(&mut self, point: usize, fan: &[u32], groups: &[u32]) {
+        for (i, (&corner, &group)) in fan.iter().zip(groups).enumerate() {
+            let first = group as usize;
+            let number = if first == i {
+                self.point_of_group.push(point as u32);
+                self.point_of_group.len() as u32 - 1
+            } else {
+                self.group_of_corner[fan[first] as usize]
+            };
+            self.group_of_corner[corner as usize] = number;
+        }
+    }
+
+    /// Group of corner `k` of triangle `t`.
+    pub fn of_corner(&self, t: usize, k: usize) -> usize {
+        self.group_of_corner[3 * t + k] as usize
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.point_of_group.len()
+    }
+
+    /// Unit normals of the corners of each triangle, for any shape of the mesh. What has no normal of its own (a triangle without area,
+    /// faces that cancel out) gets that of its triangle, else the mean around its point, else +Y. Linear time.
+    pub fn corner_normals(
+        &self,
+        topology: &Topology,
+        positions: &[[f32; 3]],
+    ) -> Vec<[[f32; 3]; 3]> {
+        let faces = face_normals(topology, positions);
+        let mut of_group = vec![[0.0; 3]; self.count()];
+        for (t, triangle) in topology.triangles().iter().enumerate() {
+            let Some(face) = faces[t] else { continue };
+            let points = triangle.map(|v| positions[v as usize]);
+            for k in 0..3 {
+                let angle = angle_at(points, k);
+                add(&mut of_group[self.of_corner(t, k)], face.map(|c| c * angle));
+            }
+        }
+        let mut of_point = vec![[0.0; 3]; self.points];
+        for (sum, point) in of_group.iter().zip(&self.point_of_group) {
+            add(&mut of_point[*point as usize], *sum);
+        }
+        let normal = |t: usize, k: usize| {
+            let group = self.of_corner(t, k);
+            let mean = || unit(of_point[self.point_of_group[group] as usize]);
+            let found = unit(of_group[group]).or(faces[t]).or_else(mean);
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "rounded to single precision on purpose"
+            )]
+            found.unwrap_or([0.0, 1.0, 0.0]).map(|c| c as f32)
+        };
+        (0..topology.triangles().len())
+            .map(|t| [0, 1, 2].map(|k| normal(t, k)))
+            .collect()
+    }
+}
+
 /// Unit normals of the corners of each triangle, `3 * triangle + corner`.
 ///
 /// `positions` (metres) are welded where they are equal to the bit. Corners of triangles without area get the mean of the
@@ -17,56 +124,20 @@ pub fn corner_normals(
     positions: &[[f32; 3]],
     crease: f32,
 ) -> Vec<[[f32; 3]; 3]> {
-    let weld = WeldMap::by_position(positions, 0.0);
-    let fans = CornerFans::build(topology, &weld);
-    let triangles = topology.triangles();
-    let faces: Vec<Option<[f64; 3]>> = triangles
-        .iter()
+    ShadingGroups::new(topology, positions, crease).corner_normals(topology, positions)
+}
+
+fn face_normals(topology: &Topology, positions: &[[f32; 3]]) -> Vec<Option<[f64; 3]>> {
+    let corners = topology.triangles().iter();
+    corners
         .map(|t| unit(area_normal(t.map(|v| positions[v as usize]))))
-        .collect();
-    let classes: Vec<[u32; 3]> = triangles
-        .iter()
-        .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
-        .collect();
-    let around = Around {
-        faces: &faces,
-        classes: &classes,
-        least_cosine: f64::from(crease).cos() - 1e-9,
-        all_smooth: crease >= std::f32::consts::PI,
-    };
-    let mut out = vec![[[0.0, 1.0, 0.0]; 3]; triangles.len()];
-    let mut groups = Vec::new();
-    for class in 0..weld.class_count() {
-        let fan = fans.corners_of(class);
-        around.group(fan, &mut groups);
-        for (i, &corner) in fan.iter().enumerate() {
-            let (t, k) = (corner as usize / 3, corner as usize % 3);
-            let lonely = faces[t].is_none();
-            let members = fan.iter().zip(&groups);
-            let members = members.filter(|(_, g)| lonely || **g == groups[i]);
-            let mut sum = [0.0; 3];
-            for (&c, _) in members {
-                let other = c as usize / 3;
-                let Some(face) = faces[other] else { continue };
-                let angle = angle_at(
-                    triangles[other].map(|v| positions[v as usize]),
-                    c as usize % 3,
-                );
-                for axis in 0..3 {
-                    sum[axis] += face[axis] * angle;
-                }
-            }
-            if let Some(normal) = unit(sum).or(faces[t]) {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "rounded to single precision on purpose"
-                )]
-                let normal = normal.map(|c| c as f32);
-                out[t][k] = normal;
-            }
-        }
+        .collect()
+}
+
+fn add(sum: &mut [f64; 3], more: [f64; 3]) {
+    for (a, b) in sum.iter_mut().zip(more) {
+        *a += b;
     }
-    out
 }
 
 struct Around<'a> {

@@ -3,8 +3,9 @@
 use crate::carrier::FEWEST_TRIANGLES;
 use crate::layout::{Layout, LayoutError};
 use crate::quantity::Quantity;
-use crate::remesh::{Extent, FrameError, FrameScan, TextureSpec, join_extents};
+use crate::remesh::{FrameError, FrameScan, join_extents};
 use crate::texel::TexelFormat;
+use crate::texture::{Extent, TextureSpec};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
 

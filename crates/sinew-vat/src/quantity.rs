@@ -9,8 +9,12 @@ use sinew_geom::{Attribute, Mesh};
 pub enum Quantity {
     /// Metres.
     Position,
+    /// Metres from the first frame; only where triangles stay the same.
+    Offset,
     /// Unit normals of the welded mesh, creases kept.
     Normal,
+    /// Rotation of a piece from the first frame, a unit quaternion `x y z w`.
+    Rotation,
     /// A set of texture coordinates, `v` down.
     Uv(u32),
     /// A set of colours, linear RGBA.
@@ -25,7 +29,8 @@ impl Quantity {
     /// Numbers a vertex, or `None` where the mesh does not have it.
     pub fn channels(&self, mesh: &Mesh) -> Option<usize> {
         match self {
-            Self::Position | Self::Normal => Some(3),
+            Self::Position | Self::Offset | Self::Normal => Some(3),
+            Self::Rotation => Some(4),
             Self::Uv(set) => mesh.uvs.get(*set as usize).map(|_| 2),
             Self::Color(set) => mesh.colors.get(*set as usize).map(|_| 4),
             Self::Velocity(name) => match mesh.attributes.get(name)? {
@@ -43,14 +48,18 @@ impl Quantity {
 
     /// Whether zero should come back as zero to the bit.
     pub fn zero_is_exact(&self) -> bool {
-        !matches!(self, Self::Position | Self::Uv(_) | Self::Normal)
+        !matches!(
+            self,
+            Self::Position | Self::Uv(_) | Self::Normal | Self::Rotation
+        )
     }
 
-    /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners and not here.
+    /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners, offsets
+    /// need the first frame, rotations are those of pieces: none of them is here.
     pub fn of_vertex(&self, mesh: &Mesh, v: usize, channel: usize) -> Option<f32> {
         match self {
             Self::Position => mesh.positions.get(v)?.get(channel).copied(),
-            Self::Normal => None,
+            Self::Offset | Self::Normal | Self::Rotation => None,
             Self::Uv(set) => mesh.uvs.get(*set as usize)?.get(v)?.get(channel).copied(),
             Self::Color(set) => mesh
                 .colors
@@ -67,7 +76,7 @@ impl Quantity {
     /// What stands where a triangle is absent: a direction must be one, all else is zero.
     pub fn where_absent(&self, channel: usize) -> f32 {
         match (self, channel) {
-            (Self::Normal, 1) => 1.0,
+            (Self::Normal, 1) | (Self::Rotation, 3) => 1.0,
             _ => 0.0,
         }
     }

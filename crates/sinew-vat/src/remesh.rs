@@ -3,10 +3,10 @@
 //! A slot is a triangle of the carrier. In each frame it shows a triangle of that frame or nothing: three corners in one
 //! point, to the bit, so that no rounding gives it an area.
 
-use crate::layout::Layout;
+use crate::matching::Slot;
 use crate::normals::corner_normals;
 use crate::quantity::Quantity;
-use crate::texel::{Range, TexelFormat};
+use crate::texture::{Extent, TextureSpec, encode_vertices};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
 
@@ -25,26 +25,6 @@ pub enum SlotContent {
         /// Where the corners are.
         point: [f32; 3],
     },
-}
-
-/// One texture of a bake.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TextureSpec {
-    /// What it holds.
-    pub quantity: Quantity,
-    /// How a channel is stored.
-    pub format: TexelFormat,
-    /// From texel to value, one for each channel.
-    pub ranges: Vec<Range>,
-}
-
-/// Least and most of each channel of a quantity over any number of frames.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Extent {
-    /// Lowest value of each channel.
-    pub least: Vec<f32>,
-    /// Highest value of each channel.
-    pub most: Vec<f32>,
 }
 
 /// What a frame must be known by before anything is laid out.
@@ -114,7 +94,7 @@ pub fn scan_frame(
 }
 
 fn extent_of(mesh: &Mesh, quantity: &Quantity, channel: usize) -> (f32, f32) {
-    if *quantity == Quantity::Normal {
+    if matches!(quantity, Quantity::Normal | Quantity::Rotation) {
         return (-1.0, 1.0);
     }
     let vertices = mesh.topology.triangles().iter().flatten();
@@ -161,41 +141,6 @@ pub fn join_extents(
     Ok(all)
 }
 
-impl TextureSpec {
-    /// For a quantity with that extent.
-    pub fn new(quantity: Quantity, format: TexelFormat, extent: &Extent) -> Self {
-        let channels = extent.least.iter().zip(&extent.most);
-        let range = |(least, most): (&f32, &f32)| match &quantity {
-            Quantity::Normal if format.is_float() => Range::RAW,
-            Quantity::Normal => Range::DIRECTION,
-            other => Range::covering(*least, *most, format, other.zero_is_exact()),
-        };
-        Self {
-            ranges: channels.map(range).collect(),
-            format,
-            quantity,
-        }
-    }
-
-    /// Bytes of one vertex.
-    pub fn vertex_bytes(&self) -> usize {
-        self.ranges.len() * self.format.bytes()
-    }
-
-    /// Value of one channel from the bytes of a vertex.
-    pub fn decode(&self, vertex: &[u8], channel: usize) -> f32 {
-        let size = self.format.bytes();
-        let bytes = vertex.get(channel * size..).unwrap_or(&[]);
-        let range = self.ranges.get(channel).copied().unwrap_or(Range::RAW);
-        range.value(self.format.decode(bytes))
-    }
-
-    fn encode(&self, channel: usize, value: f32, out: &mut Vec<u8>) {
-        let range = self.ranges.get(channel).copied().unwrap_or(Range::RAW);
-        self.format.encode(range.texel(value), out);
-    }
-}
-
 /// The texels of one frame: for each texture the bytes of all its vertices, `3 * slot + corner`.
 ///
 /// `crease` as in [`corner_normals`]. Cost: linear in slots and textures, and the normals.
@@ -210,45 +155,57 @@ pub fn encode_frame(
         true => corner_normals(&mesh.topology, &mesh.positions, crease),
         false => Vec::new(),
     };
-    textures
-        .iter()
-        .map(|texture| {
-            let mut out = Vec::with_capacity(slots.len() * 3 * texture.vertex_bytes());
-            for slot in slots {
-                encode_slot(mesh, &normals, *slot, texture, &mut out);
-            }
-            out
-        })
-        .collect()
+    let value = |quantity: &Quantity, vertex: usize, channel: usize| {
+        let corner = (vertex / 3, vertex % 3);
+        value_of_corner(mesh, &normals, slots, quantity, corner, channel)
+    };
+    encode_vertices(textures, slots.len() * 3, value)
 }
 
-fn encode_slot(
+fn value_of_corner(
     mesh: &Mesh,
     normals: &[[[f32; 3]; 3]],
-    slot: SlotContent,
-    texture: &TextureSpec,
-    out: &mut Vec<u8>,
-) {
-    let quantity = &texture.quantity;
-    for k in 0..3 {
-        for channel in 0..texture.ranges.len() {
-            let value = match slot {
-                SlotContent::Triangle { triangle, turn } => {
-                    let (t, corner) = (triangle as usize, (k + turn as usize) % 3);
-                    match quantity {
-                        Quantity::Normal => normals[t][corner][channel],
-                        other => {
-                            let v = mesh.topology.triangles()[t][corner] as usize;
-                            other.of_vertex(mesh, v, channel).unwrap_or(0.0)
-                        }
-                    }
+    slots: &[SlotContent],
+    quantity: &Quantity,
+    (slot, k): (usize, usize),
+    channel: usize,
+) -> f32 {
+    match slots[slot] {
+        SlotContent::Triangle { triangle, turn } => {
+            let (t, corner) = (triangle as usize, (k + turn as usize) % 3);
+            match quantity {
+                Quantity::Normal => normals[t][corner][channel],
+                other => {
+                    let v = mesh.topology.triangles()[t][corner] as usize;
+                    other.of_vertex(mesh, v, channel).unwrap_or(0.0)
                 }
-                SlotContent::Absent { point } if *quantity == Quantity::Position => point[channel],
-                SlotContent::Absent { .. } => quantity.where_absent(channel),
-            };
-            texture.encode(channel, value, out);
+            }
         }
+        SlotContent::Absent { point } if *quantity == Quantity::Position => point[channel],
+        SlotContent::Absent { .. } => quantity.where_absent(channel),
     }
+}
+
+/// What slots show, from pairs of triangles put together ([`crate::matching::compose`]). Slots that are not used stay where
+/// they were in `before` (the contents of the frame before, if there is one), otherwise at `elsewhere`: so nothing streaks through the
+/// picture where an engine draws motion.
+pub fn slots_by_matching(
+    row: &[Slot],
+    before: Option<&[SlotContent]>,
+    elsewhere: [f32; 3],
+) -> Vec<SlotContent> {
+    let at_rest = |slot: usize| match before.and_then(|b| b.get(slot)) {
+        Some(SlotContent::Absent { point }) => *point,
+        _ => elsewhere,
+    };
+    row.iter()
+        .enumerate()
+        .map(|(i, slot)| match *slot {
+            Slot::Live { triangle, turn, .. } => SlotContent::Triangle { triangle, turn },
+            Slot::Dying(point) | Slot::Born(point) => SlotContent::Absent { point },
+            Slot::Unused => SlotContent::Absent { point: at_rest(i) },
+        })
+        .collect()
 }
 
 /// A frame's triangles in the order of the file, slots behind them at one point: what a bake without matching shows.
@@ -259,29 +216,6 @@ pub fn slots_in_file_order(triangles: u32, slots: u32, absent: [f32; 3]) -> Vec<
             false => SlotContent::Absent { point: absent },
         })
         .collect()
-}
-
-/// Puts the texels of frames together row by row: row `y` of a texture, `vertex_bytes` a texel, zeros where nothing is.
-///
-/// `frame` gives the bytes of a frame as [`encode_frame`] made them.
-pub fn texture_row<'a>(
-    layout: &Layout,
-    y: u32,
-    vertex_bytes: usize,
-    frame: impl Fn(u32) -> &'a [u8],
-    out: &mut Vec<u8>,
-) {
-    out.clear();
-    out.resize(layout.size[0] as usize * vertex_bytes, 0);
-    for piece in layout.row(y) {
-        let bytes = frame(piece.frame);
-        let from = piece.vertices.start as usize * vertex_bytes;
-        let to = piece.vertices.end as usize * vertex_bytes;
-        let at = piece.x as usize * vertex_bytes;
-        if let Some(source) = bytes.get(from..to) {
-            out[at..at + source.len()].copy_from_slice(source);
-        }
-    }
 }
 
 #[cfg(test)]

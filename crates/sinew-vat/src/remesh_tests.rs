@@ -1,7 +1,11 @@
 //! Frames through texels and back.
 
 use super::*;
+use crate::error::angle_between;
+use crate::layout::Layout;
 use crate::normals::DEFAULT_CREASE;
+use crate::texel::TexelFormat;
+use crate::texture::texture_row;
 use sinew_geom::{Attribute, Topology};
 
 /// A fan of `sides` triangles around a raised middle, with a colour, a scalar and a velocity.
@@ -162,15 +166,7 @@ fn normals_are_within_the_angle_that_the_format_allows() {
         for (slot, corners) in truth.iter().enumerate() {
             for (k, n) in corners.iter().enumerate() {
                 let got = values(&specs[1], &texels[1], 3 * slot + k);
-                let (a, b) = ([0, 1, 2].map(|c| f64::from(got[c])), n.map(f64::from));
-                // By the sine as well: the cosine alone loses half the digits near one.
-                let cross = [0, 1, 2].map(|c| {
-                    let (d, e) = ((c + 1) % 3, (c + 2) % 3);
-                    a[d] * b[e] - a[e] * b[d]
-                });
-                let sine = cross.iter().map(|c| c * c).sum::<f64>().sqrt();
-                let cosine: f64 = (0..3).map(|c| a[c] * b[c]).sum();
-                let angle = sine.atan2(cosine).to_degrees();
+                let angle = angle_between([0, 1, 2].map(|c| got[c]), *n).to_degrees();
                 assert!(angle <= degrees, "{format:?}: {angle} degrees");
             }
         }

@@ -4,11 +4,13 @@
 
 use sinew_geom::Mesh;
 use sinew_io::{find_sequence, read_mesh};
+use sinew_vat::error::angle_between;
 use sinew_vat::normals::{DEFAULT_CREASE, corner_normals};
 use sinew_vat::plan::{RemeshPlan, RemeshSettings};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::{encode_frame, scan_frame, slots_in_file_order, texture_row};
+use sinew_vat::remesh::{encode_frame, scan_frame, slots_in_file_order};
 use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::texture_row;
 use std::path::PathBuf;
 
 /// The frames of a sequence, or `None` where there is no data.
@@ -71,17 +73,6 @@ fn bake(frames: &[Mesh], settings: &RemeshSettings) -> (RemeshPlan, Vec<Texture>
     (plan, textures)
 }
 
-/// Degrees between two directions; by the sine as well, as the cosine alone loses half the digits near one.
-fn angle(a: [f64; 3], b: [f64; 3]) -> f64 {
-    let cross = [0, 1, 2].map(|c| {
-        let (d, e) = ((c + 1) % 3, (c + 2) % 3);
-        a[d] * b[e] - a[e] * b[d]
-    });
-    let sine = cross.iter().map(|c| c * c).sum::<f64>().sqrt();
-    let cosine: f64 = (0..3).map(|c| a[c] * b[c]).sum();
-    sine.atan2(cosine).to_degrees()
-}
-
 /// Largest errors over all frames: metres along an axis, degrees.
 fn errors(frames: &[Mesh], plan: &RemeshPlan, textures: &[Texture]) -> (f32, f64) {
     let (mut metres, mut degrees) = (0.0_f32, 0.0_f64);
@@ -101,13 +92,13 @@ fn errors(frames: &[Mesh], plan: &RemeshPlan, textures: &[Texture]) -> (f32, f64
             };
             for k in 0..3 {
                 let (p, n) = (mesh.positions[t[k] as usize], normals[slot as usize][k]);
-                let mut got = [0.0_f64; 3];
+                let mut got = [0.0; 3];
                 for c in 0..3 {
                     let position = plan.textures[0].decode(textures[0].texel(texels[k]), c);
                     metres = metres.max((position - p[c]).abs());
-                    got[c] = f64::from(plan.textures[1].decode(textures[1].texel(texels[k]), c));
+                    got[c] = plan.textures[1].decode(textures[1].texel(texels[k]), c);
                 }
-                degrees = degrees.max(angle(got, n.map(f64::from)));
+                degrees = degrees.max(angle_between(got, n).to_degrees());
             }
         }
     }

@@ -1,0 +1,148 @@
+//! Sequences whose triangles stay the same: one texel a vertex.
+//!
+//! Vertices are those of the first frame, split where its edges are hard, so that each has one normal. What moves is stored as it is or as the offset
+//! from the first frame; offsets need a smaller range, so that the same bits say more, and an engine without the textures shows the
+//! first frame.
+
+use crate::normals::ShadingGroups;
+use crate::quantity::Quantity;
+use crate::texture::{TextureSpec, encode_vertices};
+use sinew_geom::{Mesh, Topology};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The mesh that carries a sequence of constant topology, and where its vertices come from.
+#[derive(Clone, Debug)]
+pub struct SoftCarrier {
+    source: Arc<Topology>,
+    rest: Vec<[f32; 3]>,
+    groups: ShadingGroups,
+    /// Vertex of the source, and a corner that it is at (triangle and place in it), for each vertex.
+    vertices: Vec<(u32, u32, u8)>,
+    triangles: Vec<[u32; 3]>,
+}
+
+/// Why a frame is not one of the sequence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SoftError {
+    /// Another number of vertices.
+    #[error("{found} vertices, the first frame has {expected}")]
+    Vertices {
+        /// Here.
+        found: usize,
+        /// In the first frame.
+        expected: usize,
+    },
+    /// Other triangles.
+    #[error("triangle {triangle} is not that of the first frame")]
+    Triangle {
+        /// The first that differs.
+        triangle: usize,
+    },
+}
+
+impl SoftCarrier {
+    /// From the first frame; edges sharper than `crease` (radians) are hard. Vertices that no triangle uses are left out.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more vertices than corners, whose number fits"
+    )]
+    pub fn new(first: &Mesh, crease: f32) -> Self {
+        let groups = ShadingGroups::new(&first.topology, &first.positions, crease);
+        let mut seen = HashMap::new();
+        let mut vertices = Vec::new();
+        let corners = first.topology.triangles().iter().enumerate();
+        let triangles = corners
+            .map(|(t, corners)| {
+                std::array::from_fn(|k| {
+                    let key = (corners[k], groups.of_corner(t, k));
+                    *seen.entry(key).or_insert_with(|| {
+                        vertices.push((corners[k], t as u32, k as u8));
+                        vertices.len() as u32 - 1
+                    })
+                })
+            })
+            .collect();
+        Self {
+            source: first.topology.clone(),
+            rest: first.positions.clone(),
+            groups,
+            vertices,
+            triangles,
+        }
+    }
+
+    /// Vertices, those at hard edges once for each side.
+    pub fn vertex_count(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Its triangles, in the order of the source.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    /// Vertex of the source that a vertex came from.
+    pub fn source_vertex(&self, vertex: usize) -> usize {
+        self.vertices[vertex].0 as usize
+    }
+
+    /// Whether a mesh has the same vertices and triangles.
+    ///
+    /// # Errors
+    /// [`SoftError`] says what differs first.
+    pub fn check(&self, frame: &Mesh) -> Result<(), SoftError> {
+        let (found, expected) = (frame.positions.len(), self.rest.len());
+        if found != expected {
+            return Err(SoftError::Vertices { found, expected });
+        }
+        if Arc::ptr_eq(&self.source, &frame.topology) {
+            return Ok(());
+        }
+        let (own, given) = (self.source.triangles(), frame.topology.triangles());
+        let differs = own.iter().zip(given).position(|(a, b)| a != b);
+        match differs.or((own.len() != given.len()).then(|| own.len().min(given.len()))) {
+            Some(triangle) => Err(SoftError::Triangle { triangle }),
+            None => Ok(()),
+        }
+    }
+
+    /// How far vertices of the source are from the first frame, metres.
+    pub fn offset(&self, frame: &Mesh, source_vertex: usize) -> [f32; 3] {
+        let (now, rest) = (frame.positions[source_vertex], self.rest[source_vertex]);
+        std::array::from_fn(|k| now[k] - rest[k])
+    }
+
+    /// The texels of one frame: for each texture the bytes of all vertices.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn encode_frame(
+        &self,
+        frame: &Mesh,
+        textures: &[TextureSpec],
+    ) -> Result<Vec<Vec<u8>>, SoftError> {
+        self.check(frame)?;
+        let wants_normals = textures.iter().any(|t| t.quantity == Quantity::Normal);
+        let normals = match wants_normals {
+            true => self.groups.corner_normals(&self.source, &frame.positions),
+            false => Vec::new(),
+        };
+        let value = |quantity: &Quantity, vertex: usize, channel: usize| {
+            let (v, t, k) = self.vertices[vertex];
+            match quantity {
+                Quantity::Normal => normals[t as usize][k as usize][channel],
+                Quantity::Offset => self.offset(frame, v as usize)[channel],
+                other => other
+                    .of_vertex(frame, v as usize, channel)
+                    .unwrap_or_default(),
+            }
+        };
+        Ok(encode_vertices(textures, self.vertices.len(), value))
+    }
+}
+
+#[cfg(test)]
+#[path = "soft_tests.rs"]
+mod tests;
