@@ -83,7 +83,7 @@ pub fn encode_vertices(
 
 /// Puts the texels of frames together row by row: row `y` of a texture, `vertex_bytes` a texel, zeros where nothing is.
 ///
-/// `frame` gives the bytes of a frame as [`encode_frame`] made them.
+/// `frame` gives the bytes of a frame as [`encode_vertices`] made them.
 pub fn texture_row<'a>(
     layout: &Layout,
     y: u32,
