@@ -25,3 +25,6 @@ pub mod rigid;
 pub mod soft;
 pub mod texel;
 pub mod texture;
+
+#[cfg(test)]
+mod test_shapes;

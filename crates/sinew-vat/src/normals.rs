@@ -225,6 +225,7 @@ fn unit(v: [f64; 3]) -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_shapes::box_triangles;
 
     /// A sphere with poles, every triangle with vertices of its own.
     fn split_sphere(rings: u32, sides: u32) -> (Topology, Vec<[f32; 3]>) {
@@ -266,18 +267,7 @@ mod tests {
     fn cube() -> (Topology, Vec<[f32; 3]>) {
         let positions =
             (0..8_u32).map(|i| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 1.0 } else { -1.0 }));
-        let sides = [
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-        ];
-        let triangles = sides
-            .iter()
-            .flat_map(|s| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]]);
-        let topology = Topology::new(8, triangles.collect()).expect("in range");
+        let topology = Topology::new(8, box_triangles()).expect("in range");
         (topology, positions.collect())
     }
 

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::normals::{DEFAULT_CREASE, corner_normals};
+use crate::test_shapes::box_triangles;
 use crate::texel::TexelFormat;
 use crate::texture::Extent;
 
-/// The corners of a box from -1 to 1, two triangles a side, welded.
+/// A turned and moved box with sides of one metre, welded.
 fn box_at(offset: [f32; 3], turn: f32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let corner = |i: u32| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 0.5_f32 } else { -0.5 });
     let positions = (0..8).map(corner).map(|[x, y, z]| {
@@ -16,18 +17,7 @@ fn box_at(offset: [f32; 3], turn: f32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
             c * z - s * x + offset[2],
         ]
     });
-    let sides = [
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-    ];
-    let triangles = sides
-        .iter()
-        .flat_map(|s| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]]);
-    (positions.collect(), triangles.collect())
+    (positions.collect(), box_triangles())
 }
 
 /// Seven boxes that fly apart, quarter turns at a time.
