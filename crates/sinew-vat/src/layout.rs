@@ -191,6 +191,31 @@ impl Layout {
         }
     }
 
+    /// Highest column and highest row that any vertex of any frame is at; `None` where there is no vertex, no frame or a side of zero. Holds
+    /// for layouts from files, too, which nothing has checked.
+    pub fn farthest(&self) -> Option<[u64; 2]> {
+        let [vertices, frames] = [self.vertices, self.frames].map(u64::from);
+        let last = |count: u64| count.checked_sub(1);
+        let (vertex, frame) = (last(vertices)?, last(frames)?);
+        match self.arrangement {
+            Arrangement::Blocks { block, across } => {
+                let ([width, height], across) = (block.map(u64::from), u64::from(across));
+                let row_in_block = vertex.checked_div(width)?;
+                let row_of_blocks = frame.checked_div(across)?;
+                if row_in_block >= height {
+                    return None;
+                }
+                let x = frame.min(across - 1) * width + vertex.min(width - 1);
+                Some([x, row_of_blocks * height + row_in_block])
+            }
+            Arrangement::Columns { width } => {
+                let width = u64::from(width);
+                let wraps = vertex.checked_div(width)?;
+                Some([vertex.min(width - 1), wraps * frames + frame])
+            }
+        }
+    }
+
     /// What row `y` consists of, from the left. Texels between and behind the pieces are unused.
     pub fn row(&self, y: u32) -> impl Iterator<Item = RowPiece> + '_ {
         let (first_frame, count, start, width) = match self.arrangement {

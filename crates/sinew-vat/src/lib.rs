@@ -10,17 +10,21 @@
 
 #![forbid(unsafe_code)]
 
+pub mod animation;
 pub mod carrier;
 pub mod error;
 pub mod layout;
+pub mod manifest;
 pub mod matching;
 pub mod normals;
 pub mod particles;
 pub mod plan;
 pub mod playback;
+#[cfg(feature = "bake")]
 pub mod prepare;
 pub mod quantity;
 pub mod remesh;
+#[cfg(feature = "bake")]
 pub mod rigid;
 pub mod soft;
 pub mod texel;

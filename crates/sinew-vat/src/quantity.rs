@@ -46,6 +46,21 @@ impl Quantity {
         }
     }
 
+    /// Numbers a vertex where the kind alone says so; attributes have one to four.
+    pub fn fixed_channels(&self) -> Option<usize> {
+        match self {
+            Self::Position | Self::Offset | Self::Normal | Self::Velocity(_) => Some(3),
+            Self::Rotation | Self::Color(_) => Some(4),
+            Self::Uv(_) => Some(2),
+            Self::Attribute(_) => None,
+        }
+    }
+
+    /// Whether it tells where vertices are.
+    pub fn is_place(&self) -> bool {
+        matches!(self, Self::Position | Self::Offset)
+    }
+
     /// Whether zero should come back as zero to the bit.
     pub fn zero_is_exact(&self) -> bool {
         !matches!(

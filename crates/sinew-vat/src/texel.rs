@@ -33,6 +33,14 @@ impl TexelFormat {
         }
     }
 
+    /// Textures that together hold one quantity.
+    pub fn file_count(self) -> usize {
+        match self {
+            Self::TwoUnorm8 => 2,
+            _ => 1,
+        }
+    }
+
     /// Largest code of a channel; 1 where values are stored as they are.
     fn largest(self) -> f32 {
         match self {

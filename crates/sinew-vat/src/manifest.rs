@@ -1,0 +1,298 @@
+//! What a player must know of a bake: the file `NAME.vat.json` beside the textures.
+
+use crate::layout::Layout;
+use crate::playback::ClipFrames;
+use crate::quantity::Quantity;
+use crate::texture::TextureSpec;
+use serde::{Deserialize, Serialize};
+use sinew_geom::Bounds;
+
+/// What `format` says.
+pub const FORMAT: &str = "sinew_vat";
+/// The version that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// A bake: which vertex is where in which texture, and how texels become values.
+///
+/// Values are those of glTF: metres, right-handed, +Y up, unless [`Self::space`] says something else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Name of the bake; the names of its files begin with it.
+    pub name: String,
+    /// What a texel stands for.
+    pub mode: Mode,
+    /// Frames that belong together, one clip at least.
+    pub clips: Vec<NamedClip>,
+    /// Where texels are; the same for all textures.
+    pub layout: Layout,
+    /// Box of all frames (metres), which is that of the carrier.
+    pub bounds: Bounds,
+    /// Axes and unit of the values.
+    pub space: Space,
+    /// File of the mesh that carries the textures, beside this one.
+    pub carrier: String,
+    /// The textures; one holds [`Quantity::Position`] or [`Quantity::Offset`].
+    pub textures: Vec<TextureFile>,
+    /// Whether the in-betweens of two frames mean something: vertices are the same points in both.
+    pub can_blend: bool,
+}
+
+/// What a texel stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// A corner of a loose triangle: vertex `3 * slot + corner` of the carrier. Triangles that are not there have their corners in one point.
+    Remesh,
+    /// A vertex of the carrier, which has the triangles of the sequence.
+    Soft,
+}
+
+/// A clip and its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NamedClip {
+    /// What players call it.
+    pub name: String,
+    /// Its frames.
+    #[serde(flatten)]
+    pub frames: ClipFrames,
+}
+
+/// One texture and its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextureFile {
+    /// What it holds and how.
+    #[serde(flatten)]
+    pub spec: TextureSpec,
+    /// Its file, beside the manifest; of [`crate::texel::TexelFormat::TwoUnorm8`] the two files.
+    pub files: Vec<String>,
+}
+
+/// Axes and unit of positions, normals and all other directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Space {
+    /// Metres, right-handed, +Y up: glTF, Godot, three.js, Bevy, this project.
+    #[default]
+    YUpRightHanded,
+    /// Metres, right-handed, +Z up: Blender.
+    ZUpRightHanded,
+    /// Metres, left-handed, +Y up: Unity.
+    YUpLeftHanded,
+    /// Centimetres, left-handed, +Z up: Unreal.
+    ZUpLeftHandedCentimeters,
+}
+
+/// Why a manifest does not describe a bake.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// Another kind of file.
+    #[error("`format` is \"{found}\", expected \"{FORMAT}\"")]
+    Format {
+        /// What it says.
+        found: String,
+    },
+    /// Another version.
+    #[error("`version` is {found}, expected {VERSION}")]
+    Version {
+        /// What it says.
+        found: u32,
+    },
+    /// There is no clip.
+    #[error("`clips` is empty, expected one at least")]
+    NoClip,
+    /// A clip has frames that the textures do not have, or none.
+    #[error(
+        "clip '{clip}' has {count} frames from {first} on at {frames_per_second} a second; the textures have {frames} frames"
+    )]
+    Clip {
+        /// Its name.
+        clip: String,
+        /// Its first frame.
+        first: u32,
+        /// How many it has.
+        count: u32,
+        /// How fast they follow each other.
+        frames_per_second: f32,
+        /// Frames of the layout.
+        frames: u32,
+    },
+    /// The layout says one thing and its size another.
+    #[error(
+        "`layout`: vertex {vertex} of frame {frame} is at column {} and row {}, the textures have {} x {}",
+        .at[0], .at[1], .size[0], .size[1]
+    )]
+    Layout {
+        /// The last vertex.
+        vertex: u32,
+        /// The last frame.
+        frame: u32,
+        /// Where it would be.
+        at: [u64; 2],
+        /// Width and height.
+        size: [u32; 2],
+    },
+    /// A texture has another number of files or channels than it should have.
+    #[error("texture of {quantity:?}: {found} {what}, expected {expected}")]
+    Texture {
+        /// What the texture holds.
+        quantity: Quantity,
+        /// `files` or `channels`.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A number of a texture or of the box is none.
+    #[error("{place}: {found} is no finite number")]
+    NotFinite {
+        /// Where it stands.
+        place: String,
+        /// What stands there.
+        found: f32,
+    },
+    /// No texture tells where vertices are, or more than one.
+    #[error("{found} textures hold positions or offsets, expected one")]
+    Positions {
+        /// How many do.
+        found: usize,
+    },
+    /// The name of a file leads out of the folder.
+    #[error("file \"{found}\": expected the name of a file beside the manifest, without folders")]
+    FileName {
+        /// What is there.
+        found: String,
+    },
+}
+
+impl Manifest {
+    /// Looks for contradictions; every texel that a clip can ask for is in the textures afterwards.
+    ///
+    /// # Errors
+    /// [`ManifestError`] names the first.
+    pub fn check(&self) -> Result<(), ManifestError> {
+        if self.format != FORMAT {
+            let found = self.format.clone();
+            return Err(ManifestError::Format { found });
+        }
+        if self.version != VERSION {
+            let found = self.version;
+            return Err(ManifestError::Version { found });
+        }
+        self.check_layout()?;
+        self.check_clips()?;
+        let mut ends = self.bounds.0.iter().chain(&self.bounds.1);
+        ends.try_for_each(|v| check_finite("`bounds`", *v))?;
+        check_file_name(&self.carrier)?;
+        self.textures.iter().try_for_each(check_texture)?;
+        let holds_places = |t: &&TextureFile| t.spec.quantity.is_place();
+        match self.textures.iter().filter(holds_places).count() {
+            1 => Ok(()),
+            found => Err(ManifestError::Positions { found }),
+        }
+    }
+
+    /// The texture that tells where vertices are.
+    pub fn places(&self) -> Option<usize> {
+        self.textures
+            .iter()
+            .position(|t| t.spec.quantity.is_place())
+    }
+
+    /// The texture of a quantity.
+    pub fn texture(&self, quantity: &Quantity) -> Option<usize> {
+        self.textures
+            .iter()
+            .position(|t| t.spec.quantity == *quantity)
+    }
+
+    fn check_layout(&self) -> Result<(), ManifestError> {
+        let Layout {
+            vertices,
+            frames,
+            size,
+            ..
+        } = self.layout;
+        let (vertex, frame) = (vertices.saturating_sub(1), frames.saturating_sub(1));
+        let at = self.layout.farthest();
+        let fits = at.is_some_and(|at| at[0] < u64::from(size[0]) && at[1] < u64::from(size[1]));
+        if vertices > 0 && frames > 0 && fits {
+            return Ok(());
+        }
+        let at = at.unwrap_or_default();
+        Err(ManifestError::Layout {
+            vertex,
+            frame,
+            at,
+            size,
+        })
+    }
+
+    fn check_clips(&self) -> Result<(), ManifestError> {
+        if self.clips.is_empty() {
+            return Err(ManifestError::NoClip);
+        }
+        for NamedClip { name, frames } in &self.clips {
+            let end = frames.first.checked_add(frames.count);
+            let has_frames = frames.count > 0 && end.is_some_and(|end| end <= self.layout.frames);
+            let rate = frames.frames_per_second;
+            if !(has_frames && rate > 0.0 && rate.is_finite()) {
+                return Err(ManifestError::Clip {
+                    clip: name.clone(),
+                    first: frames.first,
+                    count: frames.count,
+                    frames_per_second: rate,
+                    frames: self.layout.frames,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_texture(texture: &TextureFile) -> Result<(), ManifestError> {
+    let spec = &texture.spec;
+    let wrong = |what, found, expected| ManifestError::Texture {
+        quantity: spec.quantity.clone(),
+        what,
+        found,
+        expected,
+    };
+    let (found, expected) = (texture.files.len(), spec.format.file_count());
+    if found != expected {
+        return Err(wrong("files", found, expected));
+    }
+    let found = spec.ranges.len();
+    let expected = spec.quantity.fixed_channels().unwrap_or(found.clamp(1, 4));
+    if found != expected {
+        return Err(wrong("channels", found, expected));
+    }
+    for range in &spec.ranges {
+        check_finite("`scale`", range.scale)?;
+        check_finite("`offset`", range.offset)?;
+    }
+    texture.files.iter().try_for_each(|f| check_file_name(f))
+}
+
+fn check_finite(place: &str, found: f32) -> Result<(), ManifestError> {
+    let place = place.to_owned();
+    match found.is_finite() {
+        true => Ok(()),
+        false => Err(ManifestError::NotFinite { place, found }),
+    }
+}
+
+/// A plain name: players look for it beside the manifest, and nowhere else.
+fn check_file_name(name: &str) -> Result<(), ManifestError> {
+    let leads_away = name.contains(['/', '\\', ':']) || matches!(name, "" | "." | "..");
+    match leads_away {
+        true => Err(ManifestError::FileName { found: name.into() }),
+        false => Ok(()),
+    }
+}
