@@ -3,7 +3,7 @@
 use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
 use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
 use sinew_geom::Asset;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An asset and, where it came from glTF, the rest of its document.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,42 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, IoError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// A text that changes when a file is written anew: its size and when that was. Nothing is read.
+///
+/// # Errors
+/// [`IoError::Read`].
+pub fn file_stamp(path: &Path) -> Result<String, IoError> {
+    let fault = |source| IoError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let about = std::fs::metadata(path).map_err(fault)?;
+    let written = about.modified().map_err(fault)?;
+    let since = written.duration_since(std::time::UNIX_EPOCH);
+    let nanoseconds = since.map_or(0, |d| d.as_nanos());
+    Ok(format!("{} bytes, written {nanoseconds}", about.len()))
+}
+
+/// The files of a folder whose names end so, sorted.
+///
+/// # Errors
+/// [`IoError::Read`].
+pub fn files_ending_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
+    let fault = |source| IoError::Read {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        if path.is_file() && path.to_string_lossy().ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Reads a text file in UTF-8; a byte-order mark is dropped.

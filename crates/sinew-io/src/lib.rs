@@ -19,6 +19,7 @@ pub mod picture;
 pub mod ply;
 pub mod point_cache;
 pub mod pose_driver;
+mod range_file;
 mod sequence;
 #[cfg(test)]
 mod strands_tests;
@@ -27,7 +28,10 @@ pub mod texture;
 pub mod tressfx;
 mod values;
 
-pub use any::{AnyFile, make_folder, read_any, read_bytes, read_text, write_bytes, write_text};
+pub use any::{
+    AnyFile, file_stamp, files_ending_with, make_folder, read_any, read_bytes, read_text,
+    write_bytes, write_text,
+};
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
@@ -37,6 +41,7 @@ pub use gltf::read::{
 pub use npz::{write_npz, write_npz_meshes};
 pub use picture::{FrameRate, decode_image, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
+pub use range_file::RangeFile;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
     write_mesh_sequence,

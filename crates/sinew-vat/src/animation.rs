@@ -130,6 +130,7 @@ mod tests {
             bounds: ([-1.0; 3], [1.0; 3]),
             space: Space::default(),
             carrier: "small.glb".into(),
+            uv_set: 0,
             textures: vec![TextureFile {
                 spec: TextureSpec {
                     quantity: Quantity::Position,

@@ -36,6 +36,8 @@ pub struct Manifest {
     pub space: Space,
     /// File of the mesh that carries the textures, beside this one.
     pub carrier: String,
+    /// Which of its sets of texture coordinates points at the texels of the first frame; for engines without numbers of vertices.
+    pub uv_set: u32,
     /// The textures; one holds [`Quantity::Position`] or [`Quantity::Offset`].
     pub textures: Vec<TextureFile>,
     /// Whether the in-betweens of two frames mean something: vertices are the same points in both.

@@ -86,6 +86,18 @@ impl RemeshPlan {
     /// # Errors
     /// [`PlanError`].
     pub fn new(scans: &[FrameScan], settings: &RemeshSettings) -> Result<Self, PlanError> {
+        Self::with_slots(scans, 0, settings)
+    }
+
+    /// The same with `slots` triangles at least: what [`crate::matching::SlotPolicy::Clean`] came to.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn with_slots(
+        scans: &[FrameScan],
+        slots: u32,
+        settings: &RemeshSettings,
+    ) -> Result<Self, PlanError> {
         const ALLOWED: u32 = u32::MAX / 3;
         let positions = settings
             .textures
@@ -105,7 +117,7 @@ impl RemeshPlan {
         let frames = scans.len();
         let extents = join_extents(scans, &quantities)?.ok_or(PlanError::Nothing { frames })?;
         let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
-        let slots = fullest.max(FEWEST_TRIANGLES);
+        let slots = fullest.max(slots).max(FEWEST_TRIANGLES);
         let layout = layout_for(slots, frames, settings)?;
         let textures = settings.textures.iter().zip(&extents);
         let used: u64 = scans.iter().map(|s| u64::from(s.triangles)).sum();

@@ -61,6 +61,26 @@ impl Quantity {
         matches!(self, Self::Position | Self::Offset)
     }
 
+    /// What files of it are called.
+    pub fn file_name(&self) -> String {
+        let plain = |name: &str| {
+            let letters = name.chars();
+            letters
+                .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+                .collect::<String>()
+        };
+        match self {
+            Self::Position => "position".into(),
+            Self::Offset => "offset".into(),
+            Self::Normal => "normal".into(),
+            Self::Rotation => "rotation".into(),
+            Self::Uv(set) => format!("uv{set}"),
+            Self::Color(set) => format!("color{set}"),
+            Self::Velocity(name) => format!("velocity_{}", plain(name)),
+            Self::Attribute(name) => format!("attribute_{}", plain(name)),
+        }
+    }
+
     /// Whether zero should come back as zero to the bit.
     pub fn zero_is_exact(&self) -> bool {
         !matches!(

@@ -4,6 +4,8 @@
 //! from the first frame; offsets need a smaller range, so that the same bits say more, and an engine without the textures shows the
 //! first frame.
 
+use crate::carrier::texel_centers;
+use crate::layout::Layout;
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
@@ -86,6 +88,39 @@ impl SoftCarrier {
     /// Vertex of the source that a vertex came from.
     pub fn source_vertex(&self, vertex: usize) -> usize {
         self.vertices[vertex].0 as usize
+    }
+
+    /// Where a vertex of the source is in the first frame.
+    pub fn rest(&self, source_vertex: usize) -> [f32; 3] {
+        self.rest[source_vertex]
+    }
+
+    /// Unit normals of all vertices in a frame.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn normals(&self, frame: &Mesh) -> Result<Vec<[f32; 3]>, SoftError> {
+        self.check(frame)?;
+        let corners = self.groups.corner_normals(&self.source, &frame.positions);
+        let of = |&(_, t, k): &(u32, u32, u8)| corners[t as usize][k as usize];
+        Ok(self.vertices.iter().map(of).collect())
+    }
+
+    /// The carrier as a mesh: the first frame with its texture coordinates and colours, and behind them texture coordinates at
+    /// the texel centres of the first frame of `layout`.
+    pub fn mesh(&self, name: &str, first: &Mesh, layout: &Layout) -> Mesh {
+        let count = u32::try_from(self.vertices.len()).unwrap_or(u32::MAX);
+        // Every index was counted, so there is always a topology.
+        let topology = Topology::new(count, self.triangles.clone()).unwrap_or_default();
+        let sources = || self.vertices.iter().map(|v| v.0 as usize);
+        let mut mesh = Mesh::new(name, topology, sources().map(|v| self.rest[v]).collect());
+        mesh.normals = self.normals(first).ok();
+        let picked = |set: &Vec<[f32; 2]>| sources().map(|v| set[v]).collect();
+        mesh.uvs = first.uvs.iter().map(picked).collect();
+        mesh.uvs.push(texel_centers(count, layout));
+        let picked = |set: &Vec<[f32; 4]>| sources().map(|v| set[v]).collect();
+        mesh.colors = first.colors.iter().map(picked).collect();
+        mesh
     }
 
     /// Whether a mesh has the same vertices and triangles.

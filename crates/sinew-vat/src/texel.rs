@@ -41,6 +41,18 @@ impl TexelFormat {
         }
     }
 
+    /// How far a value between 0 and 1 may be from its texel, at most; zero where values are stored as they are, which is true of halves only as far
+    /// as 11 bits go.
+    pub fn half_step(self) -> f64 {
+        match self {
+            Self::Unorm8 => 0.5 / 255.0,
+            Self::Unorm16 => 0.5 / 65535.0,
+            // The second texture divides a hundredth.
+            Self::TwoUnorm8 => 0.5 / 25500.0,
+            Self::Half | Self::Float => 0.0,
+        }
+    }
+
     /// Largest code of a channel; 1 where values are stored as they are.
     fn largest(self) -> f32 {
         match self {

@@ -48,6 +48,14 @@ impl TextureSpec {
         self.ranges.len() * self.format.bytes()
     }
 
+    /// Channels of its files, which have one, three or four: what is more than the quantity has is zero.
+    pub fn stored_channels(&self) -> usize {
+        match self.ranges.len() {
+            2 => 3,
+            other => other,
+        }
+    }
+
     /// Value of one channel from the bytes of a vertex.
     pub fn decode(&self, vertex: &[u8], channel: usize) -> f32 {
         let size = self.format.bytes();

@@ -27,10 +27,11 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use slots::{Slot, SlotPolicy, Slots, SlotsError, compose};
+pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
 
 use candidates::{Scale, Search};
 use drift::Drift;
+use serde::{Deserialize, Serialize};
 use surface::Surface;
 
 type Vector = sinew_geom::Vec3<f32>;
@@ -53,7 +54,8 @@ pub struct Triangles<'a> {
 /// The cost of a pair is the mean squared distance of its corners, in the better of three turns, plus
 /// `normal * h² * (1 - cos)/2` for the angle between the normals, plus `area * (√A - √B)²`. A pair must cost less than
 /// `(radius * h)²`; triangles without such a partner are born or die.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MatchSettings {
     /// Weight of the angle between the normals.
     pub normal: f32,
@@ -83,7 +85,7 @@ impl Default for MatchSettings {
 }
 
 /// The triangle before that became a triangle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predecessor {
     /// Index in the frame before.
     pub triangle: u32,
@@ -92,7 +94,7 @@ pub struct Predecessor {
 }
 
 /// A triangle without partner, and the point it grows from or shrinks to in the other frame.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Unpaired {
     /// Index in the frame that has the triangle.
     pub triangle: u32,
@@ -101,7 +103,7 @@ pub struct Unpaired {
 }
 
 /// How two neighbouring frames relate.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FrameMatch {
     /// For each triangle of the next frame what it was before; no triangle of the frame before is named twice.
     pub predecessors: Vec<Option<Predecessor>>,

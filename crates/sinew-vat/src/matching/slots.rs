@@ -1,6 +1,7 @@
 //! Pairs of all frames put together: which triangle each slot of the texture shows.
 
 use super::{FrameMatch, Predecessor, Unpaired};
+use serde::{Deserialize, Serialize};
 
 /// How many vacant slots are looked at for the nearest one: bounds the cost where all triangles change at once.
 const LOOK: usize = 1024;
@@ -26,7 +27,8 @@ pub enum Slot {
 }
 
 /// Which vacant slots a birth may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SlotPolicy {
     /// All: as many slots as the fullest frame has triangles. A slot may then jump from a death to a birth near by.
     #[default]
@@ -68,7 +70,7 @@ pub enum SlotsError {
 }
 
 /// Slots of a whole sequence.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slots {
     rows: Vec<Vec<Slot>>,
     count: usize,
@@ -110,16 +112,22 @@ pub fn compose(
     matches: &[FrameMatch],
     policy: SlotPolicy,
 ) -> Result<Slots, SlotsError> {
-    check(counts, matches)?;
-    let least = match policy {
-        SlotPolicy::Fewest => counts.iter().copied().max().unwrap_or(0),
-        SlotPolicy::Clean => counts.first().copied().unwrap_or(0),
-    };
-    let mut rows = Vec::with_capacity(counts.len());
-    rows.extend(counts.first().map(|&count| first_row(count, least)));
-    for step in matches {
-        advance(&mut rows, step, policy);
+    let frames = counts.len();
+    if matches.len() != frames.saturating_sub(1) {
+        let matches = matches.len();
+        return Err(SlotsError::Matches { frames, matches });
     }
+    let Some(&first) = counts.first() else {
+        return Ok(Slots::default());
+    };
+    let fullest = counts.iter().copied().max().unwrap_or(0);
+    let mut chain = SlotChain::new(first, fullest, policy);
+    let mut rows = Vec::with_capacity(frames);
+    for (step, frame) in matches.iter().zip(1..) {
+        check_count(frame, counts[frame], step)?;
+        rows.push(chain.advance(step)?);
+    }
+    rows.push(chain.finish());
     let count = rows.last().map_or(0, Vec::len);
     for row in &mut rows {
         row.resize(count, Slot::Unused);
@@ -127,28 +135,75 @@ pub fn compose(
     Ok(Slots { rows, count })
 }
 
-fn check(counts: &[usize], matches: &[FrameMatch]) -> Result<(), SlotsError> {
-    if matches.len() != counts.len().saturating_sub(1) {
-        return Err(SlotsError::Matches {
-            frames: counts.len(),
-            matches: matches.len(),
-        });
-    }
-    for (before, step) in matches.iter().enumerate() {
-        let (frame, predecessors) = (before + 1, step.predecessors.len());
-        if predecessors != counts[frame] {
-            return Err(SlotsError::Triangles {
-                frame,
-                triangles: counts[frame],
-                predecessors,
-            });
+/// [`compose`] frame after frame, for sequences that do not fit into memory: holds one row.
+#[derive(Clone, Debug)]
+pub struct SlotChain {
+    policy: SlotPolicy,
+    frame: usize,
+    row: Vec<Slot>,
+}
+
+impl SlotChain {
+    /// Begins with the triangles of the first frame. `fullest`: triangles of the frame that has most.
+    #[must_use]
+    pub fn new(first: usize, fullest: usize, policy: SlotPolicy) -> Self {
+        let least = match policy {
+            SlotPolicy::Fewest => fullest,
+            SlotPolicy::Clean => first,
+        };
+        let row = first_row(first, least);
+        Self {
+            policy,
+            frame: 0,
+            row,
         }
-        let mut used = vec![false; counts[before]];
-        for &Predecessor { triangle, .. } in step.predecessors.iter().flatten() {
-            match used.get_mut(triangle as usize) {
-                Some(used) if !*used => *used = true,
-                _ => return Err(SlotsError::Predecessor { frame, triangle }),
-            }
+    }
+
+    /// Goes on to the next frame; gives what the slots show in the one before, now that it is known what comes out of it. Later rows may be
+    /// longer: slots that a row does not have yet are [`Slot::Unused`] there.
+    ///
+    /// # Errors
+    /// [`SlotsError::Predecessor`] for a match of other frames.
+    pub fn advance(&mut self, step: &FrameMatch) -> Result<Vec<Slot>, SlotsError> {
+        self.frame += 1;
+        check_predecessors(self.frame, &self.row, step)?;
+        let after = next_row(&mut self.row, step, self.policy);
+        Ok(std::mem::replace(&mut self.row, after))
+    }
+
+    /// The row of the last frame; as long as there are slots.
+    #[must_use]
+    pub fn finish(self) -> Vec<Slot> {
+        self.row
+    }
+}
+
+fn check_count(frame: usize, triangles: usize, step: &FrameMatch) -> Result<(), SlotsError> {
+    let predecessors = step.predecessors.len();
+    match predecessors == triangles {
+        true => Ok(()),
+        false => Err(SlotsError::Triangles {
+            frame,
+            triangles,
+            predecessors,
+        }),
+    }
+}
+
+/// Every predecessor is there, and has one successor.
+fn check_predecessors(frame: usize, before: &[Slot], step: &FrameMatch) -> Result<(), SlotsError> {
+    let mut unclaimed = vec![false; before.len()];
+    for slot in before {
+        if let Slot::Live { triangle, .. } = *slot
+            && let Some(entry) = unclaimed.get_mut(triangle as usize)
+        {
+            *entry = true;
+        }
+    }
+    for &Predecessor { triangle, .. } in step.predecessors.iter().flatten() {
+        match unclaimed.get_mut(triangle as usize) {
+            Some(entry) if *entry => *entry = false,
+            _ => return Err(SlotsError::Predecessor { frame, triangle }),
         }
     }
     Ok(())
@@ -165,11 +220,8 @@ fn first_row(count: usize, least: usize) -> Vec<Slot> {
     row
 }
 
-/// Adds the row of the next frame.
-fn advance(rows: &mut Vec<Vec<Slot>>, step: &FrameMatch, policy: SlotPolicy) {
-    let Some(before) = rows.last_mut() else {
-        return;
-    };
+/// The row of the next frame; adds to the one before what grows out of it.
+fn next_row(before: &mut Vec<Slot>, step: &FrameMatch, policy: SlotPolicy) -> Vec<Slot> {
     let mut after = continued(before, step);
     let mut vacancies = Vacancies::new(before, &after, policy);
     for (triangle, predecessor) in (0..).zip(&step.predecessors) {
@@ -191,7 +243,7 @@ fn advance(rows: &mut Vec<Vec<Slot>>, step: &FrameMatch, policy: SlotPolicy) {
             jumps: matches!(before[slot], Slot::Live { .. }),
         };
     }
-    rows.push(after);
+    after
 }
 
 /// The next row with all successors and deaths, and no birth.

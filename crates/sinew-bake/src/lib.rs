@@ -1,0 +1,24 @@
+//! Sequences of frames as files that every engine plays.
+//!
+//! ```text
+//! FrameSource -> scan -> plan -> texels -> assemble -> folder of files
+//!                  \______ work folder ______/            \-> verify
+//! ```
+//!
+//! Every step leaves one record a frame in a work folder, and goes on where records are missing: so a bake that was stopped resumes, and
+//! many machines share one. The plan is a pure function of what was seen of the frames, and what is written does not depend on
+//! chunks, threads or how often the work was stopped.
+
+#![forbid(unsafe_code)]
+
+mod chunk;
+mod error;
+mod source;
+pub mod vat;
+mod watch;
+mod work;
+
+pub use chunk::{Chunk, ChunkError};
+pub use error::BakeError;
+pub use source::{FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames};
+pub use watch::Watch;

@@ -1,0 +1,205 @@
+//! The last step: textures, carrier, manifest and players, which appear together.
+
+use super::job::VatJob;
+use super::plan::{VatPlan, all_scans};
+use super::records::FrameErrors;
+use super::scan::{mesh_of, missing};
+use super::settings::{Mode, TriangleOrder};
+use super::texels::done;
+use super::textures::{file_names, write_texture};
+use crate::{BakeError, Watch};
+use rayon::prelude::*;
+use serde::Serialize;
+use sinew_geom::Mesh;
+use sinew_io::gltf_write::{GlbOptions, write_glb};
+use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
+use sinew_vat::carrier::carrier_mesh;
+use sinew_vat::manifest::{self, Manifest, NamedClip, Space, TextureFile};
+use sinew_vat::playback::ClipFrames;
+use sinew_vat::soft::SoftCarrier;
+use std::path::{Path, PathBuf};
+
+/// What a bake came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The manifest's file.
+    pub manifest: PathBuf,
+    /// How the sequence was taken.
+    pub mode: Mode,
+    /// Frames.
+    pub frames: usize,
+    /// Triangles of the carrier.
+    pub triangles: u32,
+    /// Width and height of the textures.
+    pub size: [u32; 2],
+    /// Texels of all textures in memory, bytes.
+    pub texture_bytes: u64,
+    /// Share of texels that no vertex uses.
+    pub unused_texels: f64,
+    /// Share of the carrier's triangles that show nothing, over all frames.
+    pub empty_slots: f64,
+    /// What the format loses.
+    #[serde(skip)]
+    pub errors: FrameErrors,
+    /// What readers had to say, with the number of frames in which they said it.
+    #[serde(skip)]
+    pub warnings: Vec<(String, String, usize)>,
+}
+
+/// Writes the files of a bake into a folder, all or none.
+///
+/// # Errors
+/// [`BakeError::Missing`] names frames without texels; [`BakeError::Io`].
+pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, BakeError> {
+    let plan = VatPlan::read(job)?;
+    let errors = check_texels(job, &plan, watch)?;
+    let carrier = carrier_of(job, &plan)?;
+    let manifest = manifest_of(job, &plan, &carrier);
+    let mut folder = AtomicDir::create(out)?;
+    let files = manifest
+        .textures
+        .iter()
+        .map(|t| stage_all(&mut folder, &t.files));
+    let files: Vec<Vec<PathBuf>> = files.collect::<Result<_, _>>()?;
+    let stage = watch.stage("textures", files.len());
+    files
+        .par_iter()
+        .enumerate()
+        .try_for_each(|(texture, paths)| {
+            stage.go_on()?;
+            write_texture(job, &plan, texture, paths)?;
+            stage.step();
+            Ok::<_, BakeError>(())
+        })?;
+    write_glb(
+        &folder.stage(&manifest.carrier)?,
+        &still(&carrier),
+        &GlbOptions::default(),
+    )?;
+    let name = format!("{}.vat.json", manifest.name);
+    let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
+    // Last, so that whoever sees it finds all the others.
+    write_text(&folder.stage(&name)?, &text)?;
+    folder.commit()?;
+    let summary = summary(job, &plan, errors, out.join(name))?;
+    Ok(summary)
+}
+
+fn stage_all(folder: &mut AtomicDir, names: &[String]) -> Result<Vec<PathBuf>, BakeError> {
+    names.iter().map(|n| Ok(folder.stage(n)?)).collect()
+}
+
+/// All texels are there and whole; tells how far they are from the frames.
+fn check_texels(job: &VatJob, plan: &VatPlan, watch: &Watch<'_>) -> Result<FrameErrors, BakeError> {
+    let key = plan.key();
+    let stage = watch.stage("check", job.frame_count());
+    let (mut errors, mut absent) = (FrameErrors::default(), Vec::new());
+    for frame in 0..job.frame_count() {
+        stage.go_on()?;
+        match done(job, &key, frame) {
+            Some(record) => errors.join(&record.errors),
+            None => absent.push(frame),
+        }
+        stage.step();
+    }
+    match absent.is_empty() {
+        true => Ok(errors),
+        false => Err(missing(job, &absent, "texels", "bake")),
+    }
+}
+
+fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
+    let settings = job.settings();
+    let name = job.name().to_owned();
+    let texture = |spec: &sinew_vat::texture::TextureSpec| TextureFile {
+        spec: spec.clone(),
+        files: file_names(&name, spec),
+    };
+    let is_matched = matches!(settings.order, TriangleOrder::Matched(_));
+    Manifest {
+        format: manifest::FORMAT.into(),
+        version: manifest::VERSION,
+        mode: match plan.mode {
+            Mode::Remesh => manifest::Mode::Remesh,
+            Mode::Soft => manifest::Mode::Soft,
+        },
+        clips: vec![NamedClip {
+            name: name.clone(),
+            frames: ClipFrames {
+                first: 0,
+                count: plan.layout.frames,
+                frames_per_second: settings.frames_per_second,
+                at_end: settings.at_end,
+            },
+        }],
+        layout: plan.layout,
+        bounds: plan.bounds,
+        space: Space::default(),
+        carrier: format!("{name}.glb"),
+        // The last one.
+        uv_set: u32::try_from(carrier.uvs.len().saturating_sub(1)).unwrap_or(0),
+        textures: plan.textures.iter().map(texture).collect(),
+        can_blend: plan.mode == Mode::Soft || is_matched,
+        name,
+    }
+}
+
+fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
+    let name = job.name();
+    if plan.mode == Mode::Remesh {
+        return Ok(carrier_mesh(
+            name,
+            plan.triangles,
+            &plan.bounds,
+            &plan.layout,
+        ));
+    }
+    let first = mesh_of(job, 0)?;
+    let carrier = SoftCarrier::new(&first, job.settings().crease());
+    Ok(carrier.mesh(name, &first, &plan.layout))
+}
+
+/// A mesh that does not move.
+fn still(mesh: &Mesh) -> FrameCache<'_> {
+    let frame = FrameData {
+        positions: mesh.positions.clone(),
+        normals: mesh.normals.clone(),
+        ..FrameData::default()
+    };
+    FrameCache {
+        meshes: vec![CachedMesh {
+            name: mesh.name.clone(),
+            mesh,
+            frames: vec![frame],
+        }],
+        times_secs: vec![0.0],
+    }
+}
+
+fn summary(
+    job: &VatJob,
+    plan: &VatPlan,
+    errors: FrameErrors,
+    manifest: PathBuf,
+) -> Result<Summary, BakeError> {
+    let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
+    let mut warnings: Vec<(String, String, usize)> = Vec::new();
+    for (code, message) in all_scans(job)?.into_iter().flat_map(|s| s.warnings) {
+        match warnings.iter_mut().find(|w| w.0 == code) {
+            Some(known) => known.2 += 1,
+            None => warnings.push((code, message, 1)),
+        }
+    }
+    Ok(Summary {
+        manifest,
+        mode: plan.mode,
+        frames: job.frame_count(),
+        triangles: plan.triangles,
+        size: plan.layout.size,
+        texture_bytes: plan.layout.texels() * texel as u64,
+        unused_texels: plan.layout.waste(),
+        empty_slots: plan.empty_slots,
+        errors,
+        warnings,
+    })
+}

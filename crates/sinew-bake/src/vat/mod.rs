@@ -1,0 +1,49 @@
+//! Vertex animation textures of a sequence.
+
+mod assemble;
+mod detect;
+mod job;
+mod order;
+mod plan;
+mod read;
+mod records;
+mod scan;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod texels;
+mod textures;
+mod verify;
+
+pub use assemble::{Summary, assemble};
+pub use job::VatJob;
+pub use plan::{VatPlan, plan};
+pub use read::{read_animation, read_manifest};
+pub use records::MeshRecord;
+pub use scan::scan;
+pub use settings::{Matching, Mode, TextureChoice, TriangleOrder, VatSettings};
+pub use texels::texels;
+pub use verify::{Verified, verify};
+
+use crate::{BakeError, Chunk, FrameSource, Watch};
+use std::path::Path;
+
+/// All steps: what `sinew bake vat` does. Goes on where `work` was left by a bake of the same settings and frames.
+///
+/// Memory: as many frames as there are threads, and the row of the matching.
+///
+/// # Errors
+/// [`BakeError`]; `out` is as it was then.
+pub fn bake(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    work: &Path,
+    out: &Path,
+    watch: &Watch<'_>,
+) -> Result<Summary, BakeError> {
+    let job = VatJob::begin(work, source, settings)?;
+    scan(&job, source, Chunk::ALL, watch)?;
+    plan(&job, watch)?;
+    texels(&job, Chunk::ALL, watch)?;
+    assemble(&job, out, watch)
+}

@@ -1,0 +1,281 @@
+//! The second step: sizes, ranges and places, from what was seen of all frames and from nothing else.
+
+use super::detect::mode_of;
+use super::job::VatJob;
+use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
+use super::scan::{matches_frames, mesh_of, missing};
+use super::settings::{Matching, Mode, TextureChoice};
+use crate::work::{hash_of, ranges_of};
+use crate::{BakeError, Watch};
+use serde::{Deserialize, Serialize};
+use sinew_geom::Bounds;
+use sinew_vat::layout::Layout;
+use sinew_vat::matching::{FrameMatch, SlotChain};
+use sinew_vat::plan::{RemeshPlan, RemeshSettings};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
+use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texture::{Extent, TextureSpec};
+
+/// File of the plan in the work folder.
+const FILE: &str = "plan.json";
+
+/// Sizes, ranges and places of a bake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VatPlan {
+    /// The job that it belongs to.
+    job: String,
+    /// How the sequence is taken.
+    pub mode: Mode,
+    /// Triangles of the carrier.
+    pub triangles: u32,
+    /// Where texels are.
+    pub layout: Layout,
+    /// Box of all frames, metres.
+    pub bounds: Bounds,
+    /// The textures, all of that layout.
+    pub textures: Vec<TextureSpec>,
+    /// Share of the carrier's triangles that show nothing, over all frames.
+    pub empty_slots: f64,
+}
+
+impl VatPlan {
+    /// Changes with all that texels depend on.
+    pub(crate) fn key(&self) -> String {
+        hash_of(self.text().as_bytes())
+    }
+
+    fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// The plan of a job.
+    pub(crate) fn read(job: &VatJob) -> Result<Self, BakeError> {
+        let path = job.work.file(FILE);
+        let none = || BakeError::Missing {
+            folder: job.work.folder().to_owned(),
+            what: "plan",
+            frames: ranges_of(&(0..job.frame_count()).collect::<Vec<_>>()),
+            step: "plan",
+        };
+        if !path.exists() {
+            return Err(none());
+        }
+        let text = sinew_io::read_text(&path)?;
+        let plan: Self = serde_json::from_str(&text).map_err(|e| BakeError::Json {
+            path,
+            message: e.to_string(),
+        })?;
+        match plan.job == job.key {
+            true => Ok(plan),
+            false => Err(none()),
+        }
+    }
+}
+
+/// Makes the plan, unless it is there.
+///
+/// # Errors
+/// [`BakeError::Missing`] names frames that are not scanned; [`BakeError::Plan`] and [`BakeError::NotSoft`] where the sequence cannot be
+/// baked as wanted.
+pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
+    if let Ok(plan) = VatPlan::read(job) {
+        return Ok(plan);
+    }
+    let scans = all_scans(job)?;
+    let mode = job.settings().mode.unwrap_or_else(|| mode_of(&scans));
+    let made = match mode {
+        Mode::Remesh => plan_remesh(job, &scans, watch),
+        Mode::Soft => plan_soft(job, &scans),
+    }?;
+    job.work.write_text(FILE, &made.text())?;
+    Ok(made)
+}
+
+/// What was seen of all frames.
+pub(crate) fn all_scans(job: &VatJob) -> Result<Vec<ScanRecord>, BakeError> {
+    let (mut scans, mut absent) = (Vec::new(), Vec::new());
+    for frame in 0..job.frame_count() {
+        match job.work.read(SCANS, frame, &job.key)? {
+            Some(scan) => scans.push(scan),
+            None => absent.push(frame),
+        }
+    }
+    match absent.is_empty() {
+        true => Ok(scans),
+        false => Err(missing(job, &absent, "scans", "scan")),
+    }
+}
+
+fn plan_remesh(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<VatPlan, BakeError> {
+    let choices = job.settings().textures_of(Mode::Remesh);
+    if choices.iter().any(|c| c.quantity == Quantity::Offset) {
+        return Err(BakeError::Quantity {
+            mode: "remesh",
+            quantity: Quantity::Offset,
+            help: "triangles have nothing to be offset from; take positions",
+        });
+    }
+    let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
+    let slots = match job.settings().matching() {
+        Some(matching) if matches_frames(job.settings()) => {
+            compose(job, scans, fullest, matching, watch)?
+        }
+        _ => fullest,
+    };
+    let settings = RemeshSettings {
+        textures: choices
+            .iter()
+            .map(|c| (c.quantity.clone(), c.format))
+            .collect(),
+        largest_side: job.settings().largest_side,
+        powers_of_two: job.settings().powers_of_two,
+    };
+    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+    let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
+    Ok(VatPlan {
+        job: job.key.clone(),
+        mode: Mode::Remesh,
+        triangles: made.slots,
+        layout: made.layout,
+        bounds: made.bounds,
+        textures: made.textures,
+        empty_slots: made.empty_slots,
+    })
+}
+
+/// What was seen of a frame, in the order of the textures.
+fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice]) -> FrameScan {
+    let extents = choices
+        .iter()
+        .map(|c| extent_of(scan, &c.quantity).cloned());
+    FrameScan {
+        triangles: scan.triangles,
+        extents: extents.collect(),
+    }
+}
+
+fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent> {
+    if *quantity == Quantity::Offset {
+        return scan.offset.as_ref();
+    }
+    scan.extents.iter().find(|e| e.0 == *quantity).map(|e| &e.1)
+}
+
+/// Follows triangles through the sequence; one row and one match are in memory. Gives the number of slots.
+fn compose(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    fullest: u32,
+    matching: &Matching,
+    watch: &Watch<'_>,
+) -> Result<u32, BakeError> {
+    let stage = watch.stage("slots", scans.len());
+    let first = scans.first().map_or(0, |s| s.triangles);
+    let mut chain = SlotChain::new(first as usize, fullest as usize, matching.slots);
+    let elsewhere = middle_of(&bounds_of(scans));
+    let mut before: Option<Vec<SlotContent>> = None;
+    let mut keep = |frame: usize, row: &[_]| {
+        let contents = slots_by_matching(row, before.as_deref(), elsewhere);
+        job.work.write(SLOTS, frame, &job.key, &contents)?;
+        before = Some(contents);
+        stage.step();
+        Ok::<_, BakeError>(())
+    };
+    let last = scans.len().saturating_sub(1);
+    for frame in 0..last {
+        stage.go_on()?;
+        let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
+        let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
+        keep(frame, &chain.advance(&step)?)?;
+    }
+    let row = chain.finish();
+    keep(last, &row)?;
+    Ok(u32::try_from(row.len()).unwrap_or(u32::MAX))
+}
+
+/// The middle of a box.
+fn middle_of((low, high): &Bounds) -> [f32; 3] {
+    std::array::from_fn(|k| f32::midpoint(low[k], high[k]))
+}
+
+/// What the slots show in a frame, as many as the plan has.
+pub(crate) fn slots_of(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+) -> Result<Vec<SlotContent>, BakeError> {
+    let row: Option<Vec<SlotContent>> = job.work.read(SLOTS, frame, &job.key)?;
+    let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
+    let point = middle_of(&plan.bounds);
+    // Slots that come into use later, and those that the carrier has beyond what the sequence needs.
+    row.resize(plan.triangles as usize, SlotContent::Absent { point });
+    Ok(row)
+}
+
+fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
+    let first = mesh_of(job, 0)?;
+    let carrier = SoftCarrier::new(&first, job.settings().crease());
+    for (frame, scan) in scans.iter().enumerate() {
+        if scan.topology != scans[0].topology {
+            let (number, mesh) = (job.number(frame), mesh_of(job, frame)?);
+            carrier
+                .check(&mesh)
+                .map_err(|source| BakeError::NotSoft { number, source })?;
+        }
+    }
+    let choices = job.settings().textures_of(Mode::Soft);
+    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+    let nothing = sinew_vat::plan::PlanError::Nothing {
+        frames: scans.len(),
+    };
+    let extents = join_extents(&seen, &quantities).map_err(sinew_vat::plan::PlanError::Frame)?;
+    let extents = extents.ok_or(nothing)?;
+    let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
+    let textures = choices.iter().zip(&extents);
+    Ok(VatPlan {
+        job: job.key.clone(),
+        mode: Mode::Soft,
+        triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
+        layout: soft_layout(job, vertices)?,
+        bounds: bounds_of(scans),
+        textures: textures
+            .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
+            .collect(),
+        empty_slots: 0.0,
+    })
+}
+
+fn soft_layout(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
+    let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
+    let limit = job.settings().largest_side;
+    let layout = Layout::fitting(vertices, frames, 1, limit)?;
+    Ok(match job.settings().powers_of_two {
+        true => layout.padded_to_powers_of_two(limit)?,
+        false => layout,
+    })
+}
+
+/// The box of all frames; a point where no frame shows anything.
+fn bounds_of(scans: &[ScanRecord]) -> Bounds {
+    let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
+    for place in scans
+        .iter()
+        .filter_map(|s| extent_of(s, &Quantity::Position))
+    {
+        for k in 0..3 {
+            low[k] = low[k].min(place.least[k]);
+            high[k] = high[k].max(place.most[k]);
+        }
+    }
+    match low[0] <= high[0] {
+        true => (low, high),
+        false => ([0.0; 3], [0.0; 3]),
+    }
+}

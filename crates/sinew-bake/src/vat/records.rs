@@ -1,0 +1,126 @@
+//! What the steps leave for each other.
+
+use crate::work::Kind;
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_vat::error::ErrorSum;
+use sinew_vat::prepare::PrepareReport;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texture::Extent;
+use std::collections::BTreeMap;
+
+/// Prepared frames.
+pub(crate) const MESHES: Kind = Kind("frames", "mesh");
+/// What was seen of them.
+pub(crate) const SCANS: Kind = Kind("frames", "scan");
+/// How a frame relates to the next one.
+pub(crate) const MATCHES: Kind = Kind("frames", "match");
+/// What the slots show.
+pub(crate) const SLOTS: Kind = Kind("slots", "slots");
+/// That texels are done, and how far they are from the frame.
+pub(crate) const TEXELS: Kind = Kind("texels", "done");
+/// The texels themselves: bytes of one texture after the other.
+pub(crate) const TEXEL_BYTES: Kind = Kind("texels", "bytes");
+
+/// A mesh without joints and materials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeshRecord {
+    vertices: u32,
+    triangles: Vec<[u32; 3]>,
+    positions: Vec<[f32; 3]>,
+    tangents: Option<Vec<[f32; 4]>>,
+    uvs: Vec<Vec<[f32; 2]>>,
+    colors: Vec<Vec<[f32; 4]>>,
+    attributes: BTreeMap<String, AttributeRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum AttributeRecord {
+    Scalar(Vec<f32>),
+    Vec2(Vec<[f32; 2]>),
+    Vec3(Vec<[f32; 3]>),
+    Vec4(Vec<[f32; 4]>),
+}
+
+impl From<&Mesh> for MeshRecord {
+    fn from(mesh: &Mesh) -> Self {
+        let attribute = |a: &Attribute| match a {
+            Attribute::Scalar(v) => AttributeRecord::Scalar(v.clone()),
+            Attribute::Vec2(v) => AttributeRecord::Vec2(v.clone()),
+            Attribute::Vec3(v) => AttributeRecord::Vec3(v.clone()),
+            Attribute::Vec4(v) => AttributeRecord::Vec4(v.clone()),
+        };
+        let attributes = mesh.attributes.iter();
+        Self {
+            vertices: u32::try_from(mesh.positions.len()).unwrap_or(u32::MAX),
+            triangles: mesh.topology.triangles().to_vec(),
+            positions: mesh.positions.clone(),
+            tangents: mesh.tangents.clone(),
+            uvs: mesh.uvs.clone(),
+            colors: mesh.colors.clone(),
+            attributes: attributes.map(|(n, a)| (n.clone(), attribute(a))).collect(),
+        }
+    }
+}
+
+impl From<MeshRecord> for Mesh {
+    fn from(record: MeshRecord) -> Self {
+        let attribute = |a| match a {
+            AttributeRecord::Scalar(v) => Attribute::Scalar(v),
+            AttributeRecord::Vec2(v) => Attribute::Vec2(v),
+            AttributeRecord::Vec3(v) => Attribute::Vec3(v),
+            AttributeRecord::Vec4(v) => Attribute::Vec4(v),
+        };
+        // Written from a topology, so that there is one.
+        let topology = Topology::new(record.vertices, record.triangles).unwrap_or_default();
+        let mut mesh = Self::new("", topology, record.positions);
+        mesh.tangents = record.tangents;
+        mesh.uvs = record.uvs;
+        mesh.colors = record.colors;
+        let attributes = record.attributes.into_iter();
+        mesh.attributes = attributes.map(|(n, a)| (n, attribute(a))).collect();
+        mesh
+    }
+}
+
+/// What was seen of a frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ScanRecord {
+    pub(crate) triangles: u32,
+    pub(crate) vertices: u32,
+    /// Hash of triangles and number of vertices.
+    pub(crate) topology: String,
+    /// What the frame has of the quantities that may be baked; nothing where it has no triangle.
+    pub(crate) extents: Vec<(Quantity, Extent)>,
+    /// How far vertices are from the first frame, where both have as many.
+    pub(crate) offset: Option<Extent>,
+    pub(crate) report: PrepareReport,
+    /// Code and message of what the reader had to say.
+    pub(crate) warnings: Vec<(String, String)>,
+}
+
+/// Texels of a frame are done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TexelRecord {
+    /// Hash of their bytes.
+    pub(crate) hash: String,
+    /// How far they are from the frame.
+    pub(crate) errors: FrameErrors,
+}
+
+/// What a bake loses.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct FrameErrors {
+    /// Distances of corners, metres.
+    pub position: ErrorSum,
+    /// Angles between normals, radians.
+    pub normal: ErrorSum,
+}
+
+impl FrameErrors {
+    /// Takes those of a later frame.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.position.join(&other.position);
+        self.normal.join(&other.normal);
+    }
+}

@@ -1,0 +1,275 @@
+//! The first step: every frame is made, prepared, looked at and matched with the next one.
+
+use super::job::VatJob;
+use super::records::{MATCHES, MESHES, MeshRecord, SCANS, ScanRecord};
+use super::settings::{Matching, Mode, VatSettings};
+use crate::work::{hash_of, to_bytes};
+use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
+use rayon::prelude::*;
+use sinew_geom::{Attribute, Mesh};
+use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
+use sinew_vat::prepare::prepare;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::remesh::scan_frame;
+use sinew_vat::texture::Extent;
+
+/// Makes the records of a chunk's frames that are missing.
+///
+/// The first frame is made by every chunk, since offsets count from it, and so is the one behind the chunk, which its last one is matched with.
+///
+/// # Errors
+/// [`BakeError`]; what is done stays.
+pub fn scan(
+    job: &VatJob,
+    source: &dyn FrameSource,
+    chunk: Chunk,
+    watch: &Watch<'_>,
+) -> Result<(), BakeError> {
+    let frames = chunk.frames(job.frame_count());
+    if frames.is_empty() {
+        return Ok(());
+    }
+    let behind = (frames.end + 1).min(job.frame_count());
+    let last = if matches_frames(job.settings()) {
+        behind
+    } else {
+        frames.end
+    };
+    let rest: Vec<usize> = (frames.start.max(1)..last).collect();
+    let stage = watch.stage("frames", rest.len() + 1);
+    let scanner = Scanner {
+        job,
+        source,
+        first: None,
+    };
+    stage.go_on()?;
+    let first = scanner.first_frame()?;
+    stage.step();
+    let scanner = Scanner {
+        first: Some(first),
+        ..scanner
+    };
+    let missing = scanner.missing(&rest)?;
+    let at_once = rayon::current_num_threads();
+    for batch in missing.chunks(at_once) {
+        let is_rising = source.order() == LoadOrder::Rising;
+        let load = |frame: &usize| {
+            stage.go_on()?;
+            Ok((*frame, source.load(*frame)?))
+        };
+        let keep = |(frame, loaded)| {
+            scanner.keep(frame, loaded)?;
+            stage.step();
+            Ok(())
+        };
+        if is_rising {
+            let loaded: Vec<_> = batch.iter().map(load).collect::<Result<_, BakeError>>()?;
+            loaded.into_par_iter().try_for_each(keep)?;
+        } else {
+            batch
+                .par_iter()
+                .try_for_each(|frame| load(frame).and_then(keep))?;
+        }
+    }
+    match job.settings().matching() {
+        Some(matching) if matches_frames(job.settings()) => {
+            match_pairs(job, frames.start..last - 1, matching, watch)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether it may turn out that matches are needed.
+pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
+    settings.matching().is_some() && settings.mode != Some(Mode::Soft)
+}
+
+struct Scanner<'a> {
+    job: &'a VatJob,
+    source: &'a dyn FrameSource,
+    first: Option<Mesh>,
+}
+
+impl Scanner<'_> {
+    /// The frames of which a record is missing.
+    fn missing(&self, frames: &[usize]) -> Result<Vec<usize>, BakeError> {
+        let (work, key) = (&self.job.work, &self.job.key);
+        let mut out = work.without(MESHES, frames.iter().copied(), key)?;
+        out.extend(work.without(SCANS, frames.iter().copied(), key)?);
+        out.sort_unstable();
+        out.dedup();
+        Ok(out)
+    }
+
+    /// The first frame, prepared.
+    fn first_frame(&self) -> Result<Mesh, BakeError> {
+        if self.missing(&[0])?.is_empty()
+            && let Some(mesh) = self.job.work.read::<MeshRecord>(MESHES, 0, &self.job.key)?
+        {
+            return Ok(mesh.into());
+        }
+        self.keep(0, self.source.load(0)?)
+    }
+
+    /// Prepares a frame and writes down what it is.
+    fn keep(&self, frame: usize, loaded: LoadedFrame) -> Result<Mesh, BakeError> {
+        let (job, number) = (self.job, self.job.number(frame));
+        check_finite(&loaded.mesh, number)?;
+        let prepared = prepare(&loaded.mesh, &job.settings().prepare);
+        let (mesh, report) = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let warnings = loaded.warnings.into_iter();
+        let scan = ScanRecord {
+            triangles: count(mesh.topology.triangles().len()),
+            vertices: count(mesh.positions.len()),
+            topology: topology_of(&mesh),
+            extents: extents_of(job, frame, &mesh)?,
+            offset: offsets_from(self.first.as_ref().unwrap_or(&mesh), &mesh),
+            report,
+            warnings: warnings.map(|w| (w.code.to_owned(), w.message)).collect(),
+        };
+        let record = MeshRecord::from(&mesh);
+        job.work.write(MESHES, frame, &job.key, &record)?;
+        job.work.write(SCANS, frame, &job.key, &scan)?;
+        Ok(mesh)
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn topology_of(mesh: &Mesh) -> String {
+    hash_of(&to_bytes(&(
+        mesh.positions.len(),
+        mesh.topology.triangles(),
+    )))
+}
+
+/// Of all quantities that a bake of these settings may hold, whatever mode comes out. One that was asked for and is missing is an error.
+fn extents_of(
+    job: &VatJob,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Vec<(Quantity, Extent)>, BakeError> {
+    let asked = job.settings().textures.iter().map(|t| t.quantity.clone());
+    let mut quantities: Vec<_> = asked.filter(|q| *q != Quantity::Offset).collect();
+    for always in [Quantity::Position, Quantity::Normal] {
+        if !quantities.contains(&always) {
+            quantities.push(always);
+        }
+    }
+    let seen = scan_frame(frame, mesh, &quantities);
+    let seen = seen.map_err(|source| BakeError::Frame {
+        number: job.number(frame),
+        message: source.to_string(),
+    })?;
+    let extents = seen.extents.unwrap_or_default();
+    Ok(quantities.into_iter().zip(extents).collect())
+}
+
+fn offsets_from(first: &Mesh, mesh: &Mesh) -> Option<Extent> {
+    let used = mesh.topology.triangles();
+    if first.positions.len() != mesh.positions.len() || used.is_empty() {
+        return None;
+    }
+    let mut out = Extent {
+        least: vec![f32::MAX; 3],
+        most: vec![f32::MIN; 3],
+    };
+    for &v in used.iter().flatten() {
+        let (now, rest) = (mesh.positions[v as usize], first.positions[v as usize]);
+        for k in 0..3 {
+            out.least[k] = out.least[k].min(now[k] - rest[k]);
+            out.most[k] = out.most[k].max(now[k] - rest[k]);
+        }
+    }
+    Some(out)
+}
+
+/// Positions are looked at by the preparation, which drops faces; what else is baked must be numbers.
+fn check_finite(mesh: &Mesh, number: i64) -> Result<(), BakeError> {
+    for (name, attribute) in &mesh.attributes {
+        let channels = match attribute {
+            Attribute::Scalar(_) => 1,
+            Attribute::Vec2(_) => 2,
+            Attribute::Vec3(_) => 3,
+            Attribute::Vec4(_) => 4,
+        };
+        for vertex in 0..attribute.len() {
+            let values = (0..channels).filter_map(|c| attribute.component(vertex, c));
+            if let Some(found) = values.into_iter().find(|v| !v.is_finite()) {
+                let what = name.clone();
+                return Err(BakeError::NotFinite {
+                    number,
+                    vertex,
+                    what,
+                    found,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Matches frames `pairs` with those behind them.
+fn match_pairs(
+    job: &VatJob,
+    pairs: std::ops::Range<usize>,
+    matching: &Matching,
+    watch: &Watch<'_>,
+) -> Result<(), BakeError> {
+    let missing = job.work.without(MATCHES, pairs, &job.key)?;
+    let stage = watch.stage("matches", missing.len());
+    missing.par_iter().try_for_each(|&frame| {
+        stage.go_on()?;
+        let (from, to) = (mesh_of(job, frame)?, mesh_of(job, frame + 1)?);
+        let found = match_frames(job, &from, &to, matching);
+        job.work.write(MATCHES, frame, &job.key, &found)?;
+        stage.step();
+        Ok(())
+    })
+}
+
+fn match_frames(job: &VatJob, from: &Mesh, to: &Mesh, matching: &Matching) -> FrameMatch {
+    let rate = job.settings().frames_per_second;
+    let motion = |mesh: &Mesh| match mesh.attributes.get(matching.velocity.as_ref()?)? {
+        Attribute::Vec3(v) => Some(v.iter().map(|v| v.map(|c| c / rate)).collect::<Vec<_>>()),
+        _ => None,
+    };
+    let (from_motion, to_motion) = (motion(from), motion(to));
+    let triangles = |mesh, motion| triangles_of(mesh, motion);
+    match_triangles(
+        &triangles(from, &from_motion),
+        &triangles(to, &to_motion),
+        &matching.settings,
+    )
+}
+
+fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>) -> Triangles<'a> {
+    Triangles {
+        points: &mesh.positions,
+        triangles: mesh.topology.triangles(),
+        motion: motion.as_deref(),
+    }
+}
+
+/// The record of a prepared frame.
+pub(crate) fn mesh_of(job: &VatJob, frame: usize) -> Result<Mesh, BakeError> {
+    let read: Option<MeshRecord> = job.work.read(MESHES, frame, &job.key)?;
+    read.map(Mesh::from)
+        .ok_or_else(|| missing(job, &[frame], "prepared meshes", "scan"))
+}
+
+pub(crate) fn missing(
+    job: &VatJob,
+    frames: &[usize],
+    what: &'static str,
+    step: &'static str,
+) -> BakeError {
+    BakeError::Missing {
+        folder: job.work.folder().to_owned(),
+        what,
+        frames: crate::work::ranges_of(frames),
+        step,
+    }
+}

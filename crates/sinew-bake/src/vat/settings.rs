@@ -1,0 +1,189 @@
+//! What is wanted of a bake.
+
+use crate::BakeError;
+use serde::{Deserialize, Serialize};
+use sinew_vat::matching::{MatchSettings, SlotPolicy};
+use sinew_vat::playback::AtEnd;
+use sinew_vat::prepare::PrepareSettings;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texel::TexelFormat;
+
+/// What is wanted of a bake; the defaults give one that every engine plays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VatSettings {
+    /// How the sequence is taken; nothing: by what it is.
+    pub mode: Option<Mode>,
+    /// Textures; empty: positions (or offsets, where triangles stay the same) in 16 bits, normals in 8.
+    pub textures: Vec<TextureChoice>,
+    /// Frames a second.
+    pub frames_per_second: f32,
+    /// What comes after the last frame.
+    pub at_end: AtEnd,
+    /// Largest side of a texture, texels. WebGL 2 promises 2048, WebGPU 8192, desktops have 16384.
+    pub largest_side: u32,
+    /// Whether sides are made powers of two.
+    pub powers_of_two: bool,
+    /// Edges sharper than this stay hard, degrees.
+    pub crease_degrees: f32,
+    /// What is done to every frame before all else.
+    pub prepare: PrepareSettings,
+    /// Which slot shows which triangle, where triangles change.
+    pub order: TriangleOrder,
+}
+
+impl Default for VatSettings {
+    fn default() -> Self {
+        Self {
+            mode: None,
+            textures: Vec::new(),
+            frames_per_second: 24.0,
+            at_end: AtEnd::default(),
+            largest_side: 4096,
+            powers_of_two: false,
+            crease_degrees: 60.0,
+            prepare: PrepareSettings::default(),
+            order: TriangleOrder::default(),
+        }
+    }
+}
+
+/// How a sequence is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Triangles change from frame to frame: loose triangles, three texels each.
+    Remesh,
+    /// Triangles stay the same: one texel a vertex.
+    Soft,
+}
+
+/// One texture that is wanted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextureChoice {
+    /// What it holds.
+    pub quantity: Quantity,
+    /// How a channel is stored.
+    pub format: TexelFormat,
+}
+
+/// Which slot shows which triangle of a frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriangleOrder {
+    /// As they stand in the file: for players that step from frame to frame.
+    File,
+    /// Along a Hilbert curve through the box of the sequence: neighbours in the texture are neighbours in space.
+    Curve,
+    /// By the first colour of their corners: hue, then lightness.
+    Color,
+    /// Each triangle in the slot of what it was before, so that frames can be blended.
+    Matched(Matching),
+}
+
+impl Default for TriangleOrder {
+    fn default() -> Self {
+        Self::Matched(Matching::default())
+    }
+}
+
+/// How triangles of neighbouring frames are put together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Matching {
+    /// What makes two triangles alike.
+    pub settings: MatchSettings,
+    /// Which slots a new triangle may take.
+    pub slots: SlotPolicy,
+    /// Vector attribute that says where points go, metres a second.
+    pub velocity: Option<String>,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self {
+            settings: MatchSettings::default(),
+            slots: SlotPolicy::Clean,
+            velocity: None,
+        }
+    }
+}
+
+impl VatSettings {
+    /// How triangles are matched, if they are.
+    pub fn matching(&self) -> Option<&Matching> {
+        match &self.order {
+            TriangleOrder::Matched(matching) => Some(matching),
+            _ => None,
+        }
+    }
+
+    /// The crease in radians.
+    pub fn crease(&self) -> f32 {
+        self.crease_degrees.to_radians()
+    }
+
+    /// The textures of a mode: those asked for, or what it has by default.
+    pub fn textures_of(&self, mode: Mode) -> Vec<TextureChoice> {
+        if !self.textures.is_empty() {
+            return self.textures.clone();
+        }
+        let place = match mode {
+            Mode::Remesh => Quantity::Position,
+            Mode::Soft => Quantity::Offset,
+        };
+        let chosen = [
+            (place, TexelFormat::Unorm16),
+            (Quantity::Normal, TexelFormat::Unorm8),
+        ];
+        let choice = |(quantity, format)| TextureChoice { quantity, format };
+        chosen.into_iter().map(choice).collect()
+    }
+
+    /// Whether the settings make sense, without a frame.
+    ///
+    /// # Errors
+    /// [`BakeError::Setting`] names the first that does not.
+    pub fn check(&self) -> Result<(), BakeError> {
+        let wrong = |setting, found: String, expected| {
+            Err(BakeError::Setting {
+                setting,
+                found,
+                expected,
+            })
+        };
+        let rate = self.frames_per_second;
+        if !(rate > 0.0 && rate.is_finite()) {
+            return wrong("frames_per_second", rate.to_string(), "a number above 0");
+        }
+        if !(1..=65536).contains(&self.largest_side) {
+            let found = self.largest_side.to_string();
+            return wrong("largest_side", found, "1 to 65536 texels");
+        }
+        if !(0.0..=180.0).contains(&self.crease_degrees) {
+            let found = self.crease_degrees.to_string();
+            return wrong("crease_degrees", found, "0 to 180");
+        }
+        let places = self
+            .textures
+            .iter()
+            .filter(|t| t.quantity.is_place())
+            .count();
+        if !self.textures.is_empty() && places != 1 {
+            let found = format!("a list with {places} of positions or offsets");
+            return wrong("textures", found, "one of them");
+        }
+        for (i, texture) in self.textures.iter().enumerate() {
+            if self.textures[..i]
+                .iter()
+                .any(|t| t.quantity == texture.quantity)
+            {
+                let found = format!("{:?} twice", texture.quantity);
+                return wrong("textures", found, "each quantity once");
+            }
+        }
+        let prepared = self.prepare.check();
+        prepared.map_err(|source| BakeError::Prepare { number: 0, source })
+    }
+}

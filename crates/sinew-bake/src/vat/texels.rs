@@ -1,0 +1,186 @@
+//! The third step: the texels of every frame, and how far they are from it.
+
+use super::job::VatJob;
+use super::order::{along_curve, by_color, slots_in_order};
+use super::plan::{VatPlan, slots_of};
+use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
+use super::scan::mesh_of;
+use super::settings::{Mode, TriangleOrder};
+use crate::work::hash_of;
+use crate::{BakeError, Chunk, Watch};
+use rayon::prelude::*;
+use sinew_geom::Mesh;
+use sinew_vat::error::angle_between;
+use sinew_vat::normals::corner_normals;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::remesh::{SlotContent, encode_frame, slots_in_file_order};
+use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texture::TextureSpec;
+
+/// Makes the texels of a chunk's frames that are missing.
+///
+/// # Errors
+/// [`BakeError::Missing`] where there is no plan, or a frame was not scanned.
+pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeError> {
+    let plan = VatPlan::read(job)?;
+    let key = plan.key();
+    let frames = chunk.frames(job.frame_count());
+    let absent: Vec<usize> = frames.filter(|f| done(job, &key, *f).is_none()).collect();
+    let stage = watch.stage("texels", absent.len());
+    if absent.is_empty() {
+        return Ok(());
+    }
+    let soft = match plan.mode {
+        Mode::Soft => Some(SoftCarrier::new(&mesh_of(job, 0)?, job.settings().crease())),
+        Mode::Remesh => None,
+    };
+    absent.par_iter().try_for_each(|&frame| {
+        stage.go_on()?;
+        let mesh = mesh_of(job, frame)?;
+        let (texels, errors) = match &soft {
+            Some(carrier) => soft_frame(job, &plan, carrier, frame, &mesh)?,
+            None => remesh_frame(job, &plan, frame, &mesh)?,
+        };
+        keep(job, &key, frame, &texels, errors)?;
+        stage.step();
+        Ok(())
+    })
+}
+
+/// The record of a frame whose texels are there and whole.
+pub(crate) fn done(job: &VatJob, key: &str, frame: usize) -> Option<TexelRecord> {
+    let record: TexelRecord = job.work.read(TEXELS, frame, key).ok()??;
+    let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame)).ok()?;
+    (record.hash == hash_of(&bytes)).then_some(record)
+}
+
+/// The bytes first, then the record that says that they are there.
+fn keep(
+    job: &VatJob,
+    key: &str,
+    frame: usize,
+    texels: &[Vec<u8>],
+    errors: FrameErrors,
+) -> Result<(), BakeError> {
+    let bytes = texels.concat();
+    let hash = hash_of(&bytes);
+    sinew_io::write_bytes(&job.work.path(TEXEL_BYTES, frame), &bytes)?;
+    job.work
+        .write(TEXELS, frame, key, &TexelRecord { hash, errors })
+}
+
+type Encoded = (Vec<Vec<u8>>, FrameErrors);
+
+fn remesh_frame(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Encoded, BakeError> {
+    let slots = contents(job, plan, frame, mesh)?;
+    let crease = job.settings().crease();
+    let texels = encode_frame(mesh, &slots, &plan.textures, crease);
+    let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
+    let truth = |vertex: usize| match slots[vertex / 3] {
+        SlotContent::Triangle { triangle, turn } => {
+            let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
+            let v = mesh.topology.triangles()[t][corner] as usize;
+            Some((mesh.positions[v], normals[t][corner]))
+        }
+        SlotContent::Absent { .. } => None,
+    };
+    let errors = measure(plan, frame, &texels, [0.0; 3], |v| {
+        truth(v).map(|t| (t, None))
+    });
+    Ok((texels, errors))
+}
+
+/// What the slots show in a frame.
+fn contents(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Vec<SlotContent>, BakeError> {
+    let (low, high) = plan.bounds;
+    let absent = std::array::from_fn(|k| f32::midpoint(low[k], high[k]));
+    let count = plan.triangles;
+    Ok(match &job.settings().order {
+        TriangleOrder::Matched(_) => slots_of(job, plan, frame)?,
+        TriangleOrder::File => {
+            let triangles = mesh.topology.triangles().len();
+            slots_in_file_order(u32::try_from(triangles).unwrap_or(u32::MAX), count, absent)
+        }
+        TriangleOrder::Curve => slots_in_order(&along_curve(mesh, &plan.bounds), count, absent),
+        TriangleOrder::Color => slots_in_order(&by_color(mesh), count, absent),
+    })
+}
+
+fn soft_frame(
+    job: &VatJob,
+    plan: &VatPlan,
+    carrier: &SoftCarrier,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Encoded, BakeError> {
+    let number = job.number(frame);
+    let fault = |source| BakeError::NotSoft { number, source };
+    let texels = carrier.encode_frame(mesh, &plan.textures).map_err(fault)?;
+    let normals = carrier.normals(mesh).map_err(fault)?;
+    let errors = measure(plan, frame, &texels, [0.0; 3], |vertex| {
+        let source = carrier.source_vertex(vertex);
+        let rest = carrier.rest(source);
+        Some(((mesh.positions[source], normals[vertex]), Some(rest)))
+    });
+    Ok((texels, errors))
+}
+
+/// Where a vertex should be and where its normal should point; what an offset is added to.
+type Truth = (([f32; 3], [f32; 3]), Option<[f32; 3]>);
+
+/// Decodes the texels again and looks how far they are from the truth.
+#[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
+fn measure(
+    plan: &VatPlan,
+    frame: usize,
+    texels: &[Vec<u8>],
+    origin: [f32; 3],
+    truth: impl Fn(usize) -> Option<Truth>,
+) -> FrameErrors {
+    let mut out = FrameErrors::default();
+    let of = |wanted: fn(&Quantity) -> bool| {
+        let found = plan.textures.iter().zip(texels);
+        found.into_iter().find(|(spec, _)| wanted(&spec.quantity))
+    };
+    let places = of(Quantity::is_place);
+    let directions = of(|q| *q == Quantity::Normal);
+    for vertex in 0..plan.layout.vertices as usize {
+        let Some(((place, normal), rest)) = truth(vertex) else {
+            continue;
+        };
+        if let Some((spec, bytes)) = places {
+            let base = match spec.quantity {
+                Quantity::Offset => rest.unwrap_or(origin),
+                _ => origin,
+            };
+            let seen = decode(spec, bytes, vertex);
+            let squares = (0..3).map(|k| {
+                let off = f64::from(base[k]) + f64::from(seen[k]) - f64::from(place[k]);
+                off * off
+            });
+            let distance = squares.sum::<f64>().sqrt();
+            out.position.add(frame as u32, vertex as u32, distance);
+        }
+        if let Some((spec, bytes)) = directions {
+            let angle = angle_between(decode(spec, bytes, vertex), normal);
+            out.normal.add(frame as u32, vertex as u32, angle);
+        }
+    }
+    out
+}
+
+fn decode(spec: &TextureSpec, bytes: &[u8], vertex: usize) -> [f32; 3] {
+    let size = spec.vertex_bytes();
+    let texel = &bytes[vertex * size..(vertex + 1) * size];
+    std::array::from_fn(|k| spec.decode(texel, k))
+}

@@ -1,0 +1,164 @@
+//! Textures put together from the texels of frames, row by row.
+
+use super::job::VatJob;
+use super::plan::VatPlan;
+use super::records::TEXEL_BYTES;
+use crate::BakeError;
+use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
+use sinew_io::{IoError, RangeFile};
+use sinew_vat::layout::RowPiece;
+use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::TextureSpec;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Names of the files of a texture.
+pub(crate) fn file_names(name: &str, spec: &TextureSpec) -> Vec<String> {
+    let what = spec.quantity.file_name();
+    match spec.format {
+        TexelFormat::TwoUnorm8 => vec![format!("{name}_{what}.png"), format!("{name}_{what}2.png")],
+        TexelFormat::Half | TexelFormat::Float => vec![format!("{name}_{what}.exr")],
+        TexelFormat::Unorm8 | TexelFormat::Unorm16 => vec![format!("{name}_{what}.png")],
+    }
+}
+
+/// Writes the files of one texture; a row of it and its encoder are in memory.
+pub(crate) fn write_texture(
+    job: &VatJob,
+    plan: &VatPlan,
+    texture: usize,
+    paths: &[impl AsRef<Path>],
+) -> Result<(), BakeError> {
+    let spec = &plan.textures[texture];
+    let mut outs = paths.iter().map(|p| Out::create(p.as_ref(), plan, spec));
+    let mut outs = outs.by_ref().collect::<Result<Vec<_>, IoError>>()?;
+    let mut rows = Rows::new(job, plan, texture);
+    for y in 0..plan.layout.size[1] {
+        let row = rows.row(y)?;
+        for (part, out) in outs.iter_mut().enumerate() {
+            out.write(spec, row, part)?;
+        }
+    }
+    Ok(outs.into_iter().try_for_each(|o| o.file.finish())?)
+}
+
+/// One file in the making.
+struct Out {
+    file: TextureWriter,
+    codes8: Vec<u8>,
+    codes16: Vec<u16>,
+    floats: Vec<f32>,
+}
+
+impl Out {
+    fn create(path: &Path, plan: &VatPlan, spec: &TextureSpec) -> Result<Self, IoError> {
+        let format = match spec.format {
+            TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => TextureFormat::Png8,
+            TexelFormat::Unorm16 => TextureFormat::Png16,
+            TexelFormat::Half => TextureFormat::ExrHalf(ExrCompression::Zip),
+            TexelFormat::Float => TextureFormat::ExrFloat(ExrCompression::Zip),
+        };
+        let channels = match spec.stored_channels() {
+            1 => TextureChannels::Grey,
+            3 => TextureChannels::Rgb,
+            _ => TextureChannels::Rgba,
+        };
+        let [width, height] = plan.layout.size.map(|s| s as usize);
+        Ok(Self {
+            file: TextureWriter::create(path, format, width, height, channels)?,
+            codes8: Vec::new(),
+            codes16: Vec::new(),
+            floats: Vec::new(),
+        })
+    }
+
+    /// Writes a row; `part`: which of two textures this is. Channels that the quantity does not have are zero.
+    fn write(&mut self, spec: &TextureSpec, row: &[u8], part: usize) -> Result<(), IoError> {
+        let (size, channels) = (spec.format.bytes(), spec.ranges.len());
+        let empty = spec.stored_channels() - channels;
+        let texels = row.chunks_exact(size * channels);
+        let row: TexelRow<'_> = match spec.format {
+            TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => {
+                self.codes8.clear();
+                for texel in texels {
+                    self.codes8.extend(texel.iter().skip(part).step_by(size));
+                    self.codes8.extend(std::iter::repeat_n(0, empty));
+                }
+                self.codes8[..].into()
+            }
+            TexelFormat::Unorm16 => {
+                self.codes16.clear();
+                for texel in texels {
+                    let codes = texel.as_chunks::<2>().0.iter();
+                    self.codes16.extend(codes.map(|c| u16::from_le_bytes(*c)));
+                    self.codes16.extend(std::iter::repeat_n(0, empty));
+                }
+                self.codes16[..].into()
+            }
+            TexelFormat::Half | TexelFormat::Float => {
+                self.floats.clear();
+                for texel in texels {
+                    let numbers = texel.chunks_exact(size);
+                    self.floats.extend(numbers.map(|n| spec.format.decode(n)));
+                    self.floats.extend(std::iter::repeat_n(0.0, empty));
+                }
+                self.floats[..].into()
+            }
+        };
+        self.file.write_row(row)
+    }
+}
+
+/// Rows of a texture from the files of frames, of which a row of blocks is open at a time.
+struct Rows<'a> {
+    job: &'a VatJob,
+    plan: &'a VatPlan,
+    /// Bytes of a vertex, and where the texture begins in the file of a frame.
+    texel: usize,
+    begin: u64,
+    open: BTreeMap<u32, RangeFile>,
+    row: Vec<u8>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(job: &'a VatJob, plan: &'a VatPlan, texture: usize) -> Self {
+        let before = plan.textures[..texture]
+            .iter()
+            .map(TextureSpec::vertex_bytes);
+        let begin = before.sum::<usize>() as u64 * u64::from(plan.layout.vertices);
+        Self {
+            job,
+            plan,
+            texel: plan.textures[texture].vertex_bytes(),
+            begin,
+            open: BTreeMap::new(),
+            row: vec![0; plan.layout.size[0] as usize * plan.textures[texture].vertex_bytes()],
+        }
+    }
+
+    fn row(&mut self, y: u32) -> Result<&[u8], BakeError> {
+        self.row.fill(0);
+        let pieces: Vec<RowPiece> = self.plan.layout.row(y).collect();
+        self.open
+            .retain(|frame, _| pieces.iter().any(|p| p.frame == *frame));
+        for piece in pieces {
+            self.copy(&piece)?;
+        }
+        Ok(&self.row)
+    }
+
+    fn copy(&mut self, piece: &RowPiece) -> Result<(), BakeError> {
+        use std::collections::btree_map::Entry;
+        let file = match self.open.entry(piece.frame) {
+            Entry::Occupied(there) => there.into_mut(),
+            Entry::Vacant(place) => {
+                let path = self.job.work.path(TEXEL_BYTES, piece.frame as usize);
+                place.insert(RangeFile::open(&path)?)
+            }
+        };
+        let length = piece.vertices.len() * self.texel;
+        let at = piece.x as usize * self.texel;
+        let from = self.begin + u64::from(piece.vertices.start) * self.texel as u64;
+        Ok(file.read_at(from, &mut self.row[at..at + length])?)
+    }
+}

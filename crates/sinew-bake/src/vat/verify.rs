@@ -1,0 +1,323 @@
+//! A bake against the sequence that it was made from.
+//!
+//! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
+//! found again by where they are.
+
+use super::read::read_animation;
+use super::records::FrameErrors;
+use super::settings::VatSettings;
+use crate::{BakeError, FrameSource, LoadOrder, Watch};
+use rayon::prelude::*;
+use serde::Serialize;
+use sinew_geom::Mesh;
+use sinew_vat::animation::VertexAnimation;
+use sinew_vat::error::angle_between;
+use sinew_vat::manifest::Mode;
+use sinew_vat::normals::corner_normals;
+use sinew_vat::prepare::prepare;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::soft::SoftCarrier;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// How a bake compares with its sequence.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verified {
+    /// Frames that were compared.
+    pub frames: usize,
+    /// Triangles of the sequence that no triangle of the bake is at.
+    pub lost: usize,
+    /// Triangles that the bake shows and the sequence does not have.
+    pub invented: usize,
+    /// Distances and angles of all corners that were found again.
+    #[serde(skip)]
+    pub errors: FrameErrors,
+    /// The first frame in which triangles were lost or invented, by its number.
+    pub first_wrong: Option<i64>,
+    /// What the format promises for each coordinate, metres: half a step of its codes.
+    pub promised: [f64; 3],
+}
+
+/// Compares a bake with a sequence; `settings` are those that it was made with (preparation, crease).
+///
+/// # Errors
+/// [`BakeError`] where either cannot be read, or has another number of frames.
+pub fn verify(
+    bake: &Path,
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    watch: &Watch<'_>,
+) -> Result<Verified, BakeError> {
+    let animation = read_animation(bake)?;
+    let (found, expected) = (
+        source.frame_count(),
+        animation.manifest().layout.frames as usize,
+    );
+    if found != expected {
+        let message = format!("a sequence of {found} frames, the bake has {expected}");
+        let path = bake.to_owned();
+        return Err(BakeError::Json { path, message });
+    }
+    let judge = Judge::new(&animation, source, settings)?;
+    let stage = watch.stage("frames", found);
+    let compare = |frame| {
+        stage.go_on()?;
+        let out = judge.frame(frame)?;
+        stage.step();
+        Ok(out)
+    };
+    let results: Vec<Verified> = match source.order() {
+        LoadOrder::Any => (0..found)
+            .into_par_iter()
+            .map(compare)
+            .collect::<Result<_, BakeError>>()?,
+        LoadOrder::Rising => (0..found).map(compare).collect::<Result<_, BakeError>>()?,
+    };
+    let mut all = Verified {
+        promised: judge.promised(),
+        ..Verified::default()
+    };
+    for one in results {
+        all.frames += 1;
+        all.lost += one.lost;
+        all.invented += one.invented;
+        all.errors.join(&one.errors);
+        all.first_wrong = all.first_wrong.or(one.first_wrong);
+    }
+    Ok(all)
+}
+
+struct Judge<'a> {
+    animation: &'a VertexAnimation,
+    source: &'a dyn FrameSource,
+    settings: &'a VatSettings,
+    places: usize,
+    normals: Option<usize>,
+    /// Where triangles stay the same.
+    soft: Option<SoftCarrier>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(
+        animation: &'a VertexAnimation,
+        source: &'a dyn FrameSource,
+        settings: &'a VatSettings,
+    ) -> Result<Self, BakeError> {
+        let manifest = animation.manifest();
+        let mut judge = Self {
+            animation,
+            source,
+            settings,
+            // A manifest without places was refused when it was read.
+            places: manifest.places().unwrap_or(0),
+            normals: manifest.texture(&Quantity::Normal),
+            soft: None,
+        };
+        if manifest.mode == Mode::Soft {
+            let first = judge.load(0)?;
+            judge.soft = Some(SoftCarrier::new(&first, settings.crease()));
+        }
+        Ok(judge)
+    }
+
+    fn load(&self, frame: usize) -> Result<Mesh, BakeError> {
+        let number = self.source.number(frame);
+        let loaded = self.source.load(frame)?;
+        let prepared = prepare(&loaded.mesh, &self.settings.prepare);
+        Ok(prepared
+            .map_err(|source| BakeError::Prepare { number, source })?
+            .0)
+    }
+
+    /// Half a step of the codes of each coordinate.
+    fn promised(&self) -> [f64; 3] {
+        let spec = &self.animation.manifest().textures[self.places].spec;
+        std::array::from_fn(|k| f64::from(spec.ranges[k].scale) * spec.format.half_step())
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more frames than the layout has"
+    )]
+    fn frame(&self, frame: usize) -> Result<Verified, BakeError> {
+        let mesh = self.load(frame)?;
+        let number = self.source.number(frame);
+        match &self.soft {
+            Some(carrier) => self.soft_frame(carrier, frame as u32, &mesh, number),
+            None => Ok(self.remesh_frame(frame as u32, &mesh, number)),
+        }
+    }
+
+    fn soft_frame(
+        &self,
+        carrier: &SoftCarrier,
+        frame: u32,
+        mesh: &Mesh,
+        number: i64,
+    ) -> Result<Verified, BakeError> {
+        let fault = |source| BakeError::NotSoft { number, source };
+        let normals = carrier.normals(mesh).map_err(fault)?;
+        let mut out = Verified::default();
+        let is_offset = self.animation.manifest().textures[self.places]
+            .spec
+            .quantity
+            == Quantity::Offset;
+        for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
+            let source = carrier.source_vertex(vertex as usize);
+            let rest = if is_offset {
+                carrier.rest(source)
+            } else {
+                [0.0; 3]
+            };
+            let seen = self.vector(self.places, vertex, frame);
+            let place: [f32; 3] = std::array::from_fn(|k| rest[k] + seen[k]);
+            out.errors
+                .position
+                .add(frame, vertex, distance(place, mesh.positions[source]));
+            if let Some(texture) = self.normals {
+                let angle = angle_between(self.vector(texture, vertex, frame), normal);
+                out.errors.normal.add(frame, vertex, angle);
+            }
+        }
+        Ok(out)
+    }
+
+    fn vector(&self, texture: usize, vertex: u32, frame: u32) -> [f32; 3] {
+        std::array::from_fn(|k| self.animation.value(texture, vertex, frame, k))
+    }
+
+    fn remesh_frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
+        let normals = corner_normals(&mesh.topology, &mesh.positions, self.settings.crease());
+        let triangles = mesh.topology.triangles();
+        let corners = |t: usize| triangles[t].map(|v| mesh.positions[v as usize]);
+        let reach = self.promised().iter().sum::<f64>() * 1.01 + 1e-7 * self.size();
+        let mut grid = Grid::new(reach, (0..triangles.len()).map(|t| middle(corners(t))));
+        let mut out = Verified::default();
+        for slot in 0..self.animation.manifest().layout.vertices / 3 {
+            let shown = [0, 1, 2].map(|k| self.vector(self.places, 3 * slot + k, frame));
+            if shown[0] == shown[1] && shown[1] == shown[2] {
+                continue;
+            }
+            let fit = grid.take(middle(shown), |t| best_turn(shown, corners(t), reach));
+            let Some((t, turn)) = fit else {
+                out.invented += 1;
+                continue;
+            };
+            for k in 0..3 {
+                let (vertex, truth) = (3 * slot + k as u32, (k + turn) % 3);
+                let off = distance(shown[k], corners(t)[truth]);
+                out.errors.position.add(frame, vertex, off);
+                if let Some(texture) = self.normals {
+                    let angle =
+                        angle_between(self.vector(texture, vertex, frame), normals[t][truth]);
+                    out.errors.normal.add(frame, vertex, angle);
+                }
+            }
+        }
+        // Triangles that are smaller than a step of the codes may come out as points.
+        out.lost = grid
+            .left()
+            .filter(|t| span(corners(*t)) > 2.0 * reach)
+            .count();
+        out.first_wrong = (out.lost + out.invented > 0).then_some(number);
+        out
+    }
+
+    fn size(&self) -> f64 {
+        let (low, high) = self.animation.manifest().bounds;
+        distance(low, high)
+    }
+}
+
+fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
+    let squares = (0..3).map(|k| (f64::from(a[k]) - f64::from(b[k])).powi(2));
+    squares.sum::<f64>().sqrt()
+}
+
+fn middle(corners: [[f32; 3]; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| corners.iter().map(|c| f64::from(c[k])).sum::<f64>() / 3.0)
+}
+
+/// Longest side.
+fn span(corners: [[f32; 3]; 3]) -> f64 {
+    let side = |k: usize| distance(corners[k], corners[(k + 1) % 3]);
+    side(0).max(side(1)).max(side(2))
+}
+
+/// The turn that brings corners nearest to each other, with the greatest of their distances; `None` beyond `reach`.
+fn best_turn(shown: [[f32; 3]; 3], truth: [[f32; 3]; 3], reach: f64) -> Option<(f64, usize)> {
+    let off = |turn: usize| {
+        let each = (0..3).map(|k| distance(shown[k], truth[(k + turn) % 3]));
+        (each.fold(0.0, f64::max), turn)
+    };
+    let best = (0..3).map(off).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 <= reach).then_some(best)
+}
+
+/// Triangles by the cell that their middle is in.
+struct Grid {
+    cell: f64,
+    cells: HashMap<[i64; 3], Vec<usize>>,
+    is_left: Vec<bool>,
+}
+
+impl Grid {
+    fn new(reach: f64, middles: impl Iterator<Item = [f64; 3]>) -> Self {
+        let mut grid = Self {
+            cell: reach.max(f64::MIN_POSITIVE),
+            cells: HashMap::new(),
+            is_left: Vec::new(),
+        };
+        for middle in middles {
+            let (cell, t) = (grid.cell_of(middle), grid.is_left.len());
+            grid.cells.entry(cell).or_default().push(t);
+            grid.is_left.push(true);
+        }
+        grid
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "saturates: all that is that far away shares a cell"
+    )]
+    fn cell_of(&self, at: [f64; 3]) -> [i64; 3] {
+        at.map(|c| (c / self.cell).floor() as i64)
+    }
+
+    /// Takes the triangle that fits best, and its turn.
+    fn take(
+        &mut self,
+        at: [f64; 3],
+        fit: impl Fn(usize) -> Option<(f64, usize)>,
+    ) -> Option<(usize, usize)> {
+        let [x, y, z] = self.cell_of(at);
+        let mut best: Option<(f64, usize, usize)> = None;
+        for (dx, dy, dz) in around() {
+            let cell = [
+                x.saturating_add(dx),
+                y.saturating_add(dy),
+                z.saturating_add(dz),
+            ];
+            for &t in self.cells.get(&cell).into_iter().flatten() {
+                if let Some((off, turn)) = fit(t)
+                    && self.is_left[t]
+                    && best.is_none_or(|b| off < b.0)
+                {
+                    best = Some((off, t, turn));
+                }
+            }
+        }
+        let (_, t, turn) = best?;
+        self.is_left[t] = false;
+        Some((t, turn))
+    }
+
+    fn left(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = self.is_left.iter().enumerate();
+        all.filter(|(_, left)| **left).map(|(t, _)| t)
+    }
+}
+
+fn around() -> impl Iterator<Item = (i64, i64, i64)> {
+    (-1..=1).flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| (x, y, z))))
+}

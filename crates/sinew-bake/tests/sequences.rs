@@ -1,0 +1,83 @@
+//! Real sequences, where they are: `shared/data/sequences` beside the project. Otherwise the tests say that they were skipped.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "says what was skipped and what was measured"
+)]
+
+use sinew_bake::vat::{Mode, TextureChoice, TriangleOrder, VatSettings, bake, verify};
+use sinew_bake::{FileFrames, FrameSource, Watch};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texel::TexelFormat;
+use std::path::PathBuf;
+
+fn sequence(name: &str) -> Option<FileFrames> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../../../shared/data/sequences").join(name);
+    if !path.is_dir() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    let files = sinew_io::find_sequence(&path).expect("a sequence");
+    Some(FileFrames::new(files, false))
+}
+
+/// Bakes and compares every frame of the files with the source.
+fn assert_true(name: &str, settings: &VatSettings, mode: Mode) {
+    let Some(source) = sequence(name) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
+    let summary = bake(&source, settings, &work, &out, &Watch::NOBODY).expect("bakes");
+    let found = verify(&out, &source, settings, &Watch::NOBODY).expect("verifies");
+    println!(
+        "{name}: {} frames, {} triangles, {:?} texels; position {:.3e} m at most (promised {:?}), normal {:.3} degrees; {:.1} % of slots empty",
+        summary.frames,
+        summary.triangles,
+        summary.size,
+        found.errors.position.largest,
+        found.promised,
+        found.errors.normal.largest.to_degrees(),
+        summary.empty_slots * 100.0,
+    );
+    assert_eq!(
+        (found.lost, found.invented),
+        (0, 0),
+        "{:?}",
+        found.first_wrong
+    );
+    assert_eq!((found.frames, summary.mode), (source.frame_count(), mode));
+    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+    // Roundings of single precision: a few parts in ten million of some metres.
+    assert!(found.errors.position.largest <= promised * 1.001 + 1e-6);
+    assert!(found.errors.normal.largest.to_degrees() < 0.4);
+}
+
+fn float() -> VatSettings {
+    let of = |quantity| TextureChoice {
+        quantity,
+        format: TexelFormat::Float,
+    };
+    VatSettings {
+        textures: vec![of(Quantity::Position), of(Quantity::Normal)],
+        order: TriangleOrder::File,
+        ..VatSettings::default()
+    }
+}
+
+#[test]
+fn splash() {
+    assert_true("liquid_splash", &VatSettings::default(), Mode::Remesh);
+    assert_true("liquid_splash", &float(), Mode::Remesh);
+}
+
+#[test]
+fn boolean_cut() {
+    assert_true("boolean_cut", &VatSettings::default(), Mode::Remesh);
+    assert_true("boolean_cut", &float(), Mode::Remesh);
+}
+
+#[test]
+fn cloth() {
+    assert_true("cloth_drape", &VatSettings::default(), Mode::Soft);
+    assert_true("cloth_drape", &float(), Mode::Soft);
+}

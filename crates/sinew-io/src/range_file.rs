@@ -1,0 +1,78 @@
+//! Parts of a file that is too large to be read whole.
+
+use crate::IoError;
+use crate::fault::{cannot_read, malformed};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A file that is open and read in parts.
+#[derive(Debug)]
+pub struct RangeFile {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl RangeFile {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// [`IoError::Read`].
+    pub fn open(path: &Path) -> Result<Self, IoError> {
+        let file = File::open(path).map_err(cannot_read(path))?;
+        let length = file.metadata().map_err(cannot_read(path))?.len();
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            length,
+        })
+    }
+
+    /// Bytes of the file when it was opened.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Fills `out` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// [`IoError::Malformed`] where the file is shorter; [`IoError::Read`].
+    pub fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<(), IoError> {
+        let wanted = offset.checked_add(out.len() as u64);
+        if wanted.is_none_or(|end| end > self.length) {
+            return Err(malformed(
+                &self.path,
+                format!("byte {offset}"),
+                format!("a file of {} bytes", self.length),
+                format!("{} bytes more", out.len()),
+            ));
+        }
+        let fault = cannot_read(&self.path);
+        self.file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| self.file.read_exact(out))
+            .map_err(fault)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_back_and_what_is_beyond_the_end_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("numbers");
+        std::fs::write(&path, [1, 2, 3, 4, 5]).expect("written");
+        let mut file = RangeFile::open(&path).expect("there");
+        let mut two = [0; 2];
+        file.read_at(3, &mut two).expect("within");
+        assert_eq!((two, file.length()), ([4, 5], 5));
+        file.read_at(0, &mut two).expect("backwards");
+        assert_eq!(two, [1, 2]);
+        let error = file.read_at(4, &mut two).expect_err("one too far");
+        assert!(error.to_string().contains("a file of 5 bytes"), "{error}");
+        assert!(file.read_at(u64::MAX, &mut two).is_err());
+    }
+}
