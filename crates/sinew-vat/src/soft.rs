@@ -143,6 +143,18 @@ impl SoftCarrier {
         }
     }
 
+    /// Gives a frame the triangles of the first one where both are the same surface ([`is_same_surface`]): many programs cut a quad
+    /// along its shorter diagonal, which is another one once it is bent.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn adopt(&self, frame: &mut Mesh) -> Result<(), SoftError> {
+        if is_same_surface(&self.source, &frame.topology) {
+            frame.topology = self.source.clone();
+        }
+        self.check(frame)
+    }
+
     /// How far vertices of the source are from the first frame, metres.
     pub fn offset(&self, frame: &Mesh, source_vertex: usize) -> [f32; 3] {
         let (now, rest) = (frame.positions[source_vertex], self.rest[source_vertex]);
@@ -176,6 +188,33 @@ impl SoftCarrier {
         };
         Ok(encode_vertices(textures, self.vertices.len(), value))
     }
+}
+
+/// Whether two lists of triangles are one surface cut in two ways: as many vertices and triangles, and what is different in one has the same
+/// border as what is different in the other.
+pub fn is_same_surface(a: &Topology, b: &Topology) -> bool {
+    let (first, second) = (a.triangles(), b.triangles());
+    if a.vertex_count() != b.vertex_count() || first.len() != second.len() {
+        return false;
+    }
+    let mut border: HashMap<(u32, u32), i32> = HashMap::new();
+    let mut add = |triangle: &[u32; 3], sign: i32| {
+        for k in 0..3 {
+            let (from, to) = (triangle[k], triangle[(k + 1) % 3]);
+            // An edge that is gone through both ways is inside.
+            let (edge, sign) = if from < to {
+                ((from, to), sign)
+            } else {
+                ((to, from), -sign)
+            };
+            *border.entry(edge).or_insert(0) += sign;
+        }
+    };
+    for (a, b) in first.iter().zip(second).filter(|(a, b)| a != b) {
+        add(a, 1);
+        add(b, -1);
+    }
+    border.values().all(|sum| *sum == 0)
 }
 
 #[cfg(test)]

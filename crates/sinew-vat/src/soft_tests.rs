@@ -170,3 +170,27 @@ fn other_meshes_are_refused() {
         Err(SoftError::Triangle { triangle: 83 })
     );
 }
+
+#[test]
+fn quads_cut_along_the_other_diagonal_are_the_same_surface() {
+    let topology = |triangles: &[[u32; 3]]| Topology::new(6, triangles.to_vec()).expect("in range");
+    // Two quads side by side: 0 1 2 3 and 1 4 5 2.
+    let first = topology(&[[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]]);
+    let flipped = topology(&[[0, 1, 3], [1, 2, 3], [1, 4, 5], [1, 5, 2]]);
+    assert!(is_same_surface(&first, &first) && is_same_surface(&first, &flipped));
+    let torn = topology(&[[0, 1, 3], [1, 2, 3], [1, 4, 5], [1, 5, 0]]);
+    let turned_over = topology(&[[0, 3, 1], [1, 3, 2], [1, 4, 5], [1, 5, 2]]);
+    assert!(!is_same_surface(&first, &torn) && !is_same_surface(&first, &turned_over));
+    assert!(!is_same_surface(&first, &topology(&[[0, 1, 2]])));
+    let at = |v: u32| [(v % 3) as f32, (v / 3) as f32, 0.0];
+    let mesh = |t: &Topology| Mesh::new("", t.clone(), (0..6).map(at).collect());
+    let carrier = SoftCarrier::new(&mesh(&first), 1.0);
+    let mut frame = mesh(&flipped);
+    assert_eq!(
+        carrier.check(&frame),
+        Err(SoftError::Triangle { triangle: 0 })
+    );
+    carrier.adopt(&mut frame).expect("the same surface");
+    assert_eq!(*frame.topology, first);
+    assert!(carrier.adopt(&mut mesh(&torn)).is_err());
+}

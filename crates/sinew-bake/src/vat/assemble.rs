@@ -183,8 +183,14 @@ fn summary(
     manifest: PathBuf,
 ) -> Result<Summary, BakeError> {
     let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
+    let scans = all_scans(job)?;
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    for (code, message) in all_scans(job)?.into_iter().flat_map(|s| s.warnings) {
+    let recut = scans.iter().filter(|s| !s.is_first_topology).count();
+    if plan.mode == Mode::Soft && recut > 0 {
+        let message = "faces are cut into other triangles than in the first frame, which are kept";
+        warnings.push(("recut_faces".into(), message.into(), recut));
+    }
+    for (code, message) in scans.into_iter().flat_map(|s| s.warnings) {
         match warnings.iter_mut().find(|w| w.0 == code) {
             Some(known) => known.2 += 1,
             None => warnings.push((code, message, 1)),

@@ -8,7 +8,7 @@ pub(crate) fn mode_of(scans: &[ScanRecord]) -> Mode {
     let Some(first) = scans.first() else {
         return Mode::Remesh;
     };
-    let stays = scans.iter().all(|s| s.topology == first.topology);
+    let stays = scans.iter().all(|s| s.is_first_surface);
     match stays && first.triangles > 0 {
         true => Mode::Soft,
         false => Mode::Remesh,

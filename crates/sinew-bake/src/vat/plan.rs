@@ -222,7 +222,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
     let first = mesh_of(job, 0)?;
     let carrier = SoftCarrier::new(&first, job.settings().crease());
     for (frame, scan) in scans.iter().enumerate() {
-        if scan.topology != scans[0].topology {
+        if !scan.is_first_surface {
             let (number, mesh) = (job.number(frame), mesh_of(job, frame)?);
             carrier
                 .check(&mesh)

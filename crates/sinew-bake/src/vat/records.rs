@@ -88,8 +88,10 @@ impl From<MeshRecord> for Mesh {
 pub(crate) struct ScanRecord {
     pub(crate) triangles: u32,
     pub(crate) vertices: u32,
-    /// Hash of triangles and number of vertices.
-    pub(crate) topology: String,
+    /// Whether the triangles are those of the first frame, or cut the same surface in another way.
+    pub(crate) is_first_surface: bool,
+    /// Whether they are exactly those of the first frame.
+    pub(crate) is_first_topology: bool,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.
     pub(crate) extents: Vec<(Quantity, Extent)>,
     /// How far vertices are from the first frame, where both have as many.

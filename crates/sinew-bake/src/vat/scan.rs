@@ -3,7 +3,6 @@
 use super::job::VatJob;
 use super::records::{MATCHES, MESHES, MeshRecord, SCANS, ScanRecord};
 use super::settings::{Matching, Mode, VatSettings};
-use crate::work::{hash_of, to_bytes};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
@@ -11,6 +10,7 @@ use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
 use sinew_vat::prepare::prepare;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
+use sinew_vat::soft::is_same_surface;
 use sinew_vat::texture::Extent;
 
 /// Makes the records of a chunk's frames that are missing.
@@ -117,13 +117,15 @@ impl Scanner<'_> {
         check_finite(&loaded.mesh, number)?;
         let prepared = prepare(&loaded.mesh, &job.settings().prepare);
         let (mesh, report) = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let first = self.first.as_ref().unwrap_or(&mesh);
         let warnings = loaded.warnings.into_iter();
         let scan = ScanRecord {
             triangles: count(mesh.topology.triangles().len()),
             vertices: count(mesh.positions.len()),
-            topology: topology_of(&mesh),
+            is_first_surface: is_same_surface(&first.topology, &mesh.topology),
+            is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
-            offset: offsets_from(self.first.as_ref().unwrap_or(&mesh), &mesh),
+            offset: offsets_from(first, &mesh),
             report,
             warnings: warnings.map(|w| (w.code.to_owned(), w.message)).collect(),
         };
@@ -136,13 +138,6 @@ impl Scanner<'_> {
 
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-fn topology_of(mesh: &Mesh) -> String {
-    hash_of(&to_bytes(&(
-        mesh.positions.len(),
-        mesh.topology.triangles(),
-    )))
 }
 
 /// Of all quantities that a bake of these settings may hold, whatever mode comes out. One that was asked for and is missing is an error.

@@ -36,9 +36,9 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
     };
     absent.par_iter().try_for_each(|&frame| {
         stage.go_on()?;
-        let mesh = mesh_of(job, frame)?;
+        let mut mesh = mesh_of(job, frame)?;
         let (texels, errors) = match &soft {
-            Some(carrier) => soft_frame(job, &plan, carrier, frame, &mesh)?,
+            Some(carrier) => soft_frame(job, &plan, carrier, frame, &mut mesh)?,
             None => remesh_frame(job, &plan, frame, &mesh)?,
         };
         keep(job, &key, frame, &texels, errors)?;
@@ -121,10 +121,11 @@ fn soft_frame(
     plan: &VatPlan,
     carrier: &SoftCarrier,
     frame: usize,
-    mesh: &Mesh,
+    mesh: &mut Mesh,
 ) -> Result<Encoded, BakeError> {
     let number = job.number(frame);
     let fault = |source| BakeError::NotSoft { number, source };
+    carrier.adopt(mesh).map_err(fault)?;
     let texels = carrier.encode_frame(mesh, &plan.textures).map_err(fault)?;
     let normals = carrier.normals(mesh).map_err(fault)?;
     let errors = measure(plan, frame, &texels, [0.0; 3], |vertex| {

@@ -140,10 +140,10 @@ impl<'a> Judge<'a> {
         reason = "no more frames than the layout has"
     )]
     fn frame(&self, frame: usize) -> Result<Verified, BakeError> {
-        let mesh = self.load(frame)?;
+        let mut mesh = self.load(frame)?;
         let number = self.source.number(frame);
         match &self.soft {
-            Some(carrier) => self.soft_frame(carrier, frame as u32, &mesh, number),
+            Some(carrier) => self.soft_frame(carrier, frame as u32, &mut mesh, number),
             None => Ok(self.remesh_frame(frame as u32, &mesh, number)),
         }
     }
@@ -152,10 +152,11 @@ impl<'a> Judge<'a> {
         &self,
         carrier: &SoftCarrier,
         frame: u32,
-        mesh: &Mesh,
+        mesh: &mut Mesh,
         number: i64,
     ) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
+        carrier.adopt(mesh).map_err(fault)?;
         let normals = carrier.normals(mesh).map_err(fault)?;
         let mut out = Verified::default();
         let is_offset = self.animation.manifest().textures[self.places]
