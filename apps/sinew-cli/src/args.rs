@@ -60,6 +60,12 @@ pub(crate) enum Command {
     Hair(crate::hair_args::HairCommand),
     /// Look at a signed distance field: a slice as a picture, or the surface where it has a given value as a mesh.
     Field(FieldArgs),
+    /// Bake frames into files that engines play.
+    #[command(subcommand)]
+    Bake(crate::bake_args::BakeCommand),
+    /// Vertex animation textures: bake them step by step, look at them, compare them with their sequence.
+    #[command(subcommand)]
+    Vat(crate::bake_args::VatCommand),
     /// Write a graph into a GLB, so that character and deformation are one file.
     Embed(EmbedArgs),
     /// Run every deformer on the built-in samples: GLB files and pictures.

@@ -12,6 +12,7 @@ mod psd;
 #[cfg(feature = "gpu")]
 mod render;
 mod run;
+mod vat;
 
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
 use crate::exit::{Failure, Outcome};
@@ -34,6 +35,8 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Psd(a) => psd::psd(a, talk),
         Command::Hair(a) => hair::hair(a, talk),
         Command::Field(a) => field::field(a, talk),
+        Command::Bake(a) => vat::bake_command(a, talk),
+        Command::Vat(a) => vat::vat(a, talk),
         Command::Schema => schema(),
         Command::Init(a) => init(a, talk),
         Command::Embed(a) => embed(a, talk),

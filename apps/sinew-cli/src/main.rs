@@ -1,6 +1,7 @@
 //! The command line of Sinew: parse, call, print.
 
 mod args;
+mod bake_args;
 mod commands;
 mod device;
 mod exit;

@@ -34,9 +34,14 @@ impl Talk {
         self.format
     }
 
+    /// Whether Ctrl-C was pressed.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
     /// Fails once Ctrl-C was pressed.
     pub(crate) fn check_interrupt(&self) -> Outcome {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return Err(Failure::new(
                 Code::Interrupted,
                 "stopped; nothing was written",

@@ -133,6 +133,17 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
     write_bytes(path, text.as_bytes())
 }
 
+/// Removes a folder with all that is in it.
+///
+/// # Errors
+/// [`IoError::Write`].
+pub fn remove_folder(path: &Path) -> Result<(), IoError> {
+    std::fs::remove_dir_all(path).map_err(|source| IoError::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// Makes a folder and those above it, where they are missing.
 ///
 /// # Errors

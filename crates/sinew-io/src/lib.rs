@@ -30,7 +30,7 @@ mod values;
 
 pub use any::{
     AnyFile, file_stamp, files_ending_with, make_folder, read_any, read_bytes, read_text,
-    write_bytes, write_text,
+    remove_folder, write_bytes, write_text,
 };
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;

@@ -31,6 +31,8 @@
 //! the whole way: it loads them, compiles their graph or one made for them, binds it and plays clips frame by frame, on the
 //! processor or (feature `gpu`) on a graphics device.
 
+#[cfg(feature = "io")]
+pub mod bake;
 /// The deformers and their registry.
 pub use sinew_deform as deform;
 /// Meshes, rigs, clips.

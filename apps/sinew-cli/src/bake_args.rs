@@ -1,0 +1,307 @@
+//! What `sinew bake` and `sinew vat` accept.
+
+use crate::args::Device;
+use clap::{Subcommand, ValueEnum};
+use sinew::bake::Chunk;
+use sinew::bake::parts::quantity::Quantity;
+use sinew::bake::parts::texel::TexelFormat;
+use sinew::bake::vat::TextureChoice;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BakeCommand {
+    /// Vertex animation textures: textures, a mesh that carries them, and players for engines. All steps in one.
+    Vat(Box<BakeVatArgs>),
+}
+
+/// Vertex animation textures, step by step.
+#[derive(Debug, Subcommand)]
+pub(crate) enum VatCommand {
+    /// First step, for a share of the frames: make them, prepare them, look at them, match them with each other.
+    Scan(Box<VatScanArgs>),
+    /// Second step: sizes, ranges and places, from what was seen of all frames.
+    Plan(VatWorkArgs),
+    /// Third step, for a share of the frames: their texels.
+    Bake(VatChunkArgs),
+    /// Last step: the files.
+    Assemble(VatAssembleArgs),
+    /// Say what a bake holds.
+    Inspect(VatInspectArgs),
+    /// Compare a bake with the sequence that it was made from; ends with 5 where they differ.
+    Verify(Box<VatVerifyArgs>),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct BakeVatArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
+    /// Folder to write into.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+    /// Folder to work in, which stays; without it one beside the output, which goes when all is done. A bake that was stopped goes on from there.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatScanArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
+    /// Folder to work in; the same for all steps.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: PathBuf,
+    /// Share of the frames: 1/4 is the first quarter.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) chunk: Option<Chunk>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatWorkArgs {
+    /// Folder that `sinew vat scan` worked in.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatChunkArgs {
+    /// Folder that `sinew vat scan` worked in.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: PathBuf,
+    /// Share of the frames: 1/4 is the first quarter.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) chunk: Option<Chunk>,
+    /// Threads; 0 takes all cores.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatAssembleArgs {
+    /// Folder that `sinew vat scan` worked in.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: PathBuf,
+    /// Folder to write into.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatInspectArgs {
+    /// Folder of a bake, or its .vat.json.
+    pub(crate) bake: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatVerifyArgs {
+    /// Folder of a bake, or its .vat.json.
+    pub(crate) bake: PathBuf,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// The settings that it was made with, where they change frames (preparation, crease).
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
+    /// Largest distance that is taken for none, in metres; without it what the format promises.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) tolerance: Option<f64>,
+}
+
+/// Where frames come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// A folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply); or a GLB, glTF or built-in sample, whose clip is played.
+    pub(crate) source: PathBuf,
+    /// Which axis points up in OBJ and PLY files.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) up: Up,
+    /// Graph document for a character; without it the one in its file, or its skinning and morph targets.
+    #[arg(short, long)]
+    pub(crate) graph: Option<PathBuf>,
+    /// Clip to play; without it the first one.
+    #[arg(short, long)]
+    pub(crate) clip: Option<String>,
+    /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
+    #[arg(short, long)]
+    pub(crate) frames: Option<String>,
+    /// Frames a second.
+    #[arg(long)]
+    pub(crate) fps: Option<f64>,
+    /// Mesh output of the graph; without it the only one.
+    #[arg(long = "mesh-output", value_name = "NAME")]
+    pub(crate) mesh_output: Option<String>,
+    /// Set a parameter of the graph, name=value (JSON, or plain text); may be given often.
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Numbers for a values input of the graph, from a .json or .npy file; may be given often.
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) values: Vec<String>,
+    /// File for an input of the graph, in place of the one in the document; may be given often.
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub(crate) input_files: Vec<String>,
+    /// Where a graph is evaluated.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) device: Device,
+    /// Threads; 0 takes all cores.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) threads: usize,
+}
+
+/// Which axis points up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Up {
+    /// +Y, as in glTF.
+    #[default]
+    Y,
+    /// +Z, as in Blender.
+    Z,
+}
+
+/// What the bake should be like.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatSettingsArgs {
+    /// JSON file of settings, as job.json in a work folder has them; flags count more.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) settings: Option<PathBuf>,
+    /// How the sequence is taken.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) mode: ModeArg,
+    /// A texture, QUANTITY:FORMAT: position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
+    /// given often. Without any: positions (or offsets) in 16 bits, normals in 8.
+    #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
+    pub(crate) textures: Vec<TextureChoice>,
+    /// What comes after the last frame.
+    #[arg(long, value_enum)]
+    pub(crate) at_end: Option<AtEndArg>,
+    /// Largest side of a texture, in texels.
+    #[arg(long, value_name = "TEXELS")]
+    pub(crate) max_side: Option<u32>,
+    /// Make sides powers of two.
+    #[arg(long)]
+    pub(crate) power_of_two: bool,
+    /// Edges sharper than this stay hard, in degrees.
+    #[arg(long, value_name = "DEGREES")]
+    pub(crate) crease: Option<f32>,
+    /// Which triangle of the textures shows which of a frame, where triangles change.
+    #[arg(long, value_enum)]
+    pub(crate) order: Option<OrderArg>,
+    /// Vector attribute that says where points go, in metres a second: makes matching better.
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub(crate) velocity: Option<String>,
+    /// Delete faces that are never seen from outside.
+    #[arg(long)]
+    pub(crate) delete_hidden: bool,
+    /// Simplify every frame to this number of faces at most.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) faces: Option<usize>,
+    /// Smooth every frame that often before it is simplified.
+    #[arg(long, value_name = "TIMES")]
+    pub(crate) relax: Option<u32>,
+}
+
+/// How a sequence is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// By what it is.
+    #[default]
+    Auto,
+    /// Triangles change: loose triangles, three texels each.
+    Remesh,
+    /// Triangles stay the same: one texel a vertex.
+    Soft,
+}
+
+/// What comes after the last frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AtEndArg {
+    /// The first one, without a blend.
+    Loop,
+    /// The first one, blended: for clips that go over into themselves.
+    SeamlessLoop,
+    /// The last one stays.
+    Clamp,
+}
+
+/// Which triangle of the textures shows which of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderArg {
+    /// That which it was in the frame before, so that frames can be blended.
+    Match,
+    /// As in the file.
+    File,
+    /// Along a space-filling curve.
+    Curve,
+    /// By colour.
+    Color,
+}
+
+fn texture_choice(text: &str) -> Result<TextureChoice, String> {
+    let fault = || {
+        format!(
+            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
+        )
+    };
+    let (quantity, format) = text.rsplit_once(':').ok_or_else(fault)?;
+    let quantity = match quantity.split_once('=') {
+        Some(("velocity", name)) if !name.is_empty() => Quantity::Velocity(name.into()),
+        Some(("attribute", name)) if !name.is_empty() => Quantity::Attribute(name.into()),
+        Some(_) => return Err(fault()),
+        None => plain_quantity(quantity).ok_or_else(fault)?,
+    };
+    let format = match format {
+        "unorm8" => TexelFormat::Unorm8,
+        "unorm16" => TexelFormat::Unorm16,
+        "two_unorm8" => TexelFormat::TwoUnorm8,
+        "half" => TexelFormat::Half,
+        "float" => TexelFormat::Float,
+        _ => return Err(fault()),
+    };
+    Ok(TextureChoice { quantity, format })
+}
+
+fn plain_quantity(name: &str) -> Option<Quantity> {
+    let set = |prefix: &str| name.strip_prefix(prefix)?.parse().ok();
+    match name {
+        "position" => Some(Quantity::Position),
+        "offset" => Some(Quantity::Offset),
+        "normal" => Some(Quantity::Normal),
+        _ => set("uv")
+            .map(Quantity::Uv)
+            .or_else(|| set("color").map(Quantity::Color)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn textures_are_named_by_quantity_and_format() {
+        let choice = |quantity, format| Ok(TextureChoice { quantity, format });
+        assert_eq!(
+            texture_choice("position:half"),
+            choice(Quantity::Position, TexelFormat::Half)
+        );
+        assert_eq!(
+            texture_choice("uv1:unorm16"),
+            choice(Quantity::Uv(1), TexelFormat::Unorm16)
+        );
+        let velocity = Quantity::Velocity("v".into());
+        assert_eq!(
+            texture_choice("velocity=v:float"),
+            choice(velocity, TexelFormat::Float)
+        );
+        for wrong in [
+            "",
+            "position",
+            "position:int",
+            "uv:half",
+            "velocity=:half",
+            "speed=x:half",
+        ] {
+            assert!(texture_choice(wrong).is_err(), "{wrong}");
+        }
+    }
+}

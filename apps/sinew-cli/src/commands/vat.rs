@@ -1,0 +1,433 @@
+//! `sinew bake vat` and `sinew vat`.
+
+use crate::bake_args::{
+    AtEndArg, BakeCommand, BakeVatArgs, ModeArg, OrderArg, SourceArgs, Up, VatAssembleArgs,
+    VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs, VatSettingsArgs, VatVerifyArgs,
+};
+use crate::exit::{Code, Failure, Outcome};
+use crate::frames::frame_numbers;
+use crate::talk::{Progress, Talk, print};
+use crate::{device, load};
+use sinew::bake::parts::playback::AtEnd;
+use sinew::bake::parts::prepare::hidden::HiddenSettings;
+use sinew::bake::parts::prepare::relax::RelaxSettings;
+use sinew::bake::parts::prepare::simplify::SimplifySettings;
+use sinew::bake::vat::{
+    Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
+    read_manifest, scan, texels, verify,
+};
+use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
+use sinew::play::{Document, Player};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub(super) fn bake_command(command: &BakeCommand, talk: &Talk) -> Outcome {
+    match command {
+        BakeCommand::Vat(args) => bake_vat(args, talk),
+    }
+}
+
+pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
+    match command {
+        VatCommand::Scan(args) => scan_chunk(args, talk),
+        VatCommand::Plan(args) => {
+            let job = VatJob::open(&args.work)?;
+            let made = watched(talk, |watch| plan(&job, watch))?;
+            let [width, height] = made.layout.size;
+            let message = format!(
+                "{} triangles, textures of {width} x {height}",
+                made.triangles
+            );
+            talk.info("planned", &message);
+            Ok(())
+        }
+        VatCommand::Bake(args) => bake_chunk(args, talk),
+        VatCommand::Assemble(args) => assemble_all(args, talk),
+        VatCommand::Inspect(args) => inspect(args),
+        VatCommand::Verify(args) => verify_bake(args, talk),
+    }
+}
+
+fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    let (work, is_ours) = match &args.work {
+        Some(folder) => (folder.clone(), false),
+        None => (beside(&args.output)?, true),
+    };
+    let summary = on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        let all = |watch: &Watch<'_>| bake(source.as_ref(), &settings, &work, &args.output, watch);
+        Ok(watched(talk, all)?)
+    })?;
+    if is_ours {
+        sinew::io::remove_folder(&work).map_err(Failure::output)?;
+    }
+    tell(&summary, talk);
+    Ok(())
+}
+
+/// `OUT.work` beside the folder to write.
+fn beside(out: &Path) -> Outcome<PathBuf> {
+    let name = out.file_name().ok_or_else(|| {
+        Failure::usage(format!(
+            "-o {}: expected the name of a folder",
+            out.display()
+        ))
+    })?;
+    let mut name = name.to_owned();
+    name.push(".work");
+    Ok(out.with_file_name(name))
+}
+
+fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
+        let chunk = args.chunk.unwrap_or(Chunk::ALL);
+        watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
+        let frames = chunk.frames(job.frame_count()).len();
+        let message = format!(
+            "{frames} of {} frames are in {}",
+            job.frame_count(),
+            args.work.display()
+        );
+        talk.info("scanned", &message);
+        Ok(())
+    })
+}
+
+fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
+    let job = VatJob::open(&args.work)?;
+    let chunk = args.chunk.unwrap_or(Chunk::ALL);
+    on_threads(args.threads, || {
+        Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
+    })?;
+    let message = format!("texels of {} frames", chunk.frames(job.frame_count()).len());
+    talk.info("baked", &message);
+    Ok(())
+}
+
+fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
+    let job = VatJob::open(&args.work)?;
+    let summary = watched(talk, |watch| assemble(&job, &args.output, watch))?;
+    tell(&summary, talk);
+    Ok(())
+}
+
+/// Says what a bake came to.
+fn tell(summary: &Summary, talk: &Talk) {
+    for (code, message, frames) in &summary.warnings {
+        talk.warning(code, &format!("in {frames} frames: {message}"));
+    }
+    let mode = match summary.mode {
+        Mode::Remesh => "triangles change",
+        Mode::Soft => "triangles stay the same",
+    };
+    let [width, height] = summary.size;
+    let errors = &summary.errors;
+    let message = format!(
+        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm), normals within {:.2} degrees; wrote {}",
+        summary.frames,
+        summary.triangles,
+        summary.texture_bytes as f64 / 1e6,
+        errors.position.largest * 1e3,
+        errors.position.rms() * 1e3,
+        errors.normal.largest.to_degrees(),
+        summary.manifest.display(),
+    );
+    talk.info("baked", &message);
+}
+
+fn inspect(args: &VatInspectArgs) -> Outcome {
+    let (path, manifest) = read_manifest(&args.bake)?;
+    let mut out = String::new();
+    let layout = &manifest.layout;
+    let [width, height] = layout.size;
+    let (low, high) = manifest.bounds;
+    // Writing into a string cannot fail.
+    let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
+    let _ = writeln!(out, "frames    {}", layout.frames);
+    let _ = writeln!(out, "vertices  {}", layout.vertices);
+    let _ = writeln!(
+        out,
+        "textures  {width} x {height}, {:.1} % unused",
+        layout.waste() * 100.0
+    );
+    let _ = writeln!(out, "box       {low:?} to {high:?} m");
+    let _ = writeln!(
+        out,
+        "carrier   {}, texture coordinates {}",
+        manifest.carrier, manifest.uv_set
+    );
+    let _ = writeln!(
+        out,
+        "blending  {}",
+        if manifest.can_blend {
+            "yes"
+        } else {
+            "no: frames are unrelated"
+        }
+    );
+    for texture in &manifest.textures {
+        let (spec, files) = (&texture.spec, texture.files.join(", "));
+        let _ = writeln!(
+            out,
+            "{:<9} {:?}, {} channels: {files}",
+            spec.quantity.file_name(),
+            spec.format,
+            spec.ranges.len()
+        );
+    }
+    for clip in &manifest.clips {
+        let f = &clip.frames;
+        let _ = writeln!(
+            out,
+            "clip      {}: {} frames from {} on, {} a second, {:?}",
+            clip.name, f.count, f.first, f.frames_per_second, f.at_end
+        );
+    }
+    print(&out);
+    Ok(())
+}
+
+fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    let found = on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        Ok(watched(talk, |watch| {
+            verify(&args.bake, source.as_ref(), &settings, watch)
+        })?)
+    })?;
+    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+    // Roundings of single precision beyond what the format promises.
+    let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
+    let position = &found.errors.position;
+    let message = format!(
+        "{} frames: {} triangles lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm), normals within {:.2} degrees",
+        found.frames,
+        found.lost,
+        found.invented,
+        position.largest * 1e3,
+        position.rms() * 1e3,
+        position.frame,
+        tolerance * 1e3,
+        found.errors.normal.largest.to_degrees(),
+    );
+    let is_same = found.lost + found.invented == 0 && position.largest <= tolerance;
+    if is_same {
+        talk.info("verified", &message);
+        return Ok(());
+    }
+    let first = found
+        .first_wrong
+        .map_or_else(String::new, |n| format!("; first in frame {n}"));
+    let bake = args.bake.display();
+    Err(Failure::bind(format!(
+        "{bake} differs from its sequence: {message}{first}"
+    )))
+}
+
+/// Runs on a number of threads; 0: all.
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(Failure::output)?.install(work)
+}
+
+/// Runs with a progress bar for each stage; Ctrl-C stops it.
+fn watched<T>(
+    talk: &Talk,
+    work: impl FnOnce(&Watch<'_>) -> Result<T, BakeError>,
+) -> Result<T, BakeError> {
+    let bar: Mutex<Option<(&'static str, Progress)>> = Mutex::new(None);
+    let progress = |what: &'static str, done: usize, total: usize| {
+        let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+        if bar.as_ref().is_none_or(|b| b.0 != what) {
+            *bar = Some((what, talk.progress(total, what)));
+        }
+        if let Some((_, bar)) = bar.as_ref()
+            && done > 0
+        {
+            bar.step(done);
+        }
+    };
+    work(&Watch {
+        is_cancelled: &|| talk.is_interrupted(),
+        progress: &progress,
+    })
+}
+
+fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettings> {
+    let mut out = match &args.settings {
+        Some(path) => settings_in(path)?,
+        None => VatSettings::default(),
+    };
+    if let Some(fps) = source.fps {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "files store single precision"
+        )]
+        let rate = fps as f32;
+        out.frames_per_second = rate;
+    }
+    match args.mode {
+        ModeArg::Auto => {}
+        ModeArg::Remesh => out.mode = Some(Mode::Remesh),
+        ModeArg::Soft => out.mode = Some(Mode::Soft),
+    }
+    if !args.textures.is_empty() {
+        out.textures.clone_from(&args.textures);
+    }
+    out.at_end = match args.at_end {
+        None => out.at_end,
+        Some(AtEndArg::Loop) => AtEnd::Loop,
+        Some(AtEndArg::SeamlessLoop) => AtEnd::SeamlessLoop,
+        Some(AtEndArg::Clamp) => AtEnd::Clamp,
+    };
+    out.largest_side = args.max_side.unwrap_or(out.largest_side);
+    out.powers_of_two |= args.power_of_two;
+    out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
+    order_of(args, &mut out)?;
+    prepare_of(args, &mut out);
+    out.check()?;
+    Ok(out)
+}
+
+fn settings_in(path: &Path) -> Outcome<VatSettings> {
+    let text = sinew::io::read_text(path).map_err(Failure::input)?;
+    let fault = |e| Failure::input(format!("{}: {e}", path.display()));
+    serde_json::from_str(&text).map_err(fault)
+}
+
+fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
+    match args.order {
+        None => {}
+        Some(OrderArg::Match) if out.matching().is_some() => {}
+        Some(OrderArg::Match) => out.order = TriangleOrder::default(),
+        Some(OrderArg::File) => out.order = TriangleOrder::File,
+        Some(OrderArg::Curve) => out.order = TriangleOrder::Curve,
+        Some(OrderArg::Color) => out.order = TriangleOrder::Color,
+    }
+    match (&args.velocity, &mut out.order) {
+        (None, _) => Ok(()),
+        (Some(name), TriangleOrder::Matched(Matching { velocity, .. })) => {
+            *velocity = Some(name.clone());
+            Ok(())
+        }
+        (Some(_), _) => Err(Failure::usage(
+            "--velocity helps matching; it needs --order match",
+        )),
+    }
+}
+
+fn prepare_of(args: &VatSettingsArgs, out: &mut VatSettings) {
+    if args.delete_hidden {
+        out.prepare
+            .hidden
+            .get_or_insert_with(HiddenSettings::default);
+    }
+    if let Some(iterations) = args.relax {
+        let relax = out
+            .prepare
+            .relax_before
+            .get_or_insert_with(RelaxSettings::default);
+        relax.iterations = iterations;
+    }
+    if let Some(faces) = args.faces {
+        let crease = out.crease();
+        let simplify = out
+            .prepare
+            .simplify
+            .get_or_insert_with(SimplifySettings::default);
+        simplify.target_faces = faces;
+        simplify.hard_edge_angle = Some(crease);
+    }
+}
+
+/// The frames that the command line names.
+fn source_of(
+    args: &SourceArgs,
+    settings: &VatSettings,
+    talk: &Talk,
+) -> Outcome<Box<dyn FrameSource>> {
+    let ending = args.source.extension().and_then(|e| e.to_str());
+    let ending = ending.unwrap_or_default().to_lowercase();
+    let is_sample = args
+        .source
+        .to_str()
+        .is_some_and(|s| s.starts_with("sample:"));
+    if is_sample || matches!(ending.as_str(), "glb" | "gltf") {
+        return Ok(Box::new(played(args, settings, talk)?));
+    }
+    if args.graph.is_some() || args.clip.is_some() || args.frames.is_some() {
+        return Err(Failure::usage(
+            "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
+        ));
+    }
+    let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
+    for w in &files.warnings {
+        talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
+    }
+    Ok(Box::new(FileFrames::new(files, args.up == Up::Z)))
+}
+
+/// The frames of a character's clip.
+fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<PlayedFrames> {
+    let character = load::character(&args.source, talk)?;
+    let document = match &args.graph {
+        Some(path) => load::document(path)?,
+        None => Document::of_character(&character),
+    };
+    let plan = Arc::new(load::compile(&document, talk)?);
+    let parameters = load::settings(&plan, &args.set)?;
+    let clip = character.find_clip_name(args.clip.as_deref())?;
+    let fps = f64::from(settings.frames_per_second);
+    let of_clip = character.asset.find_clip(clip.as_deref());
+    let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
+    let values = load::values(&plan, &args.values, &numbers)?;
+    let key = key_of(args, &document.text, clip.as_deref())?;
+    let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
+    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let graph = load::bind(&cast, &plan, &parameters, talk)?;
+    let runner = device::runner(&graph, args.device, talk)?;
+    let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
+    let output = args.mesh_output.as_deref();
+    PlayedFrames::new(player, numbers, output, name, key).map_err(Failure::usage)
+}
+
+/// All that the frames of a graph depend on, as text.
+fn key_of(args: &SourceArgs, document: &str, clip: Option<&str>) -> Outcome<String> {
+    let mut out = format!(
+        "{document}\n{clip:?} {:?} {:?} {:?}",
+        args.set, args.mesh_output, args.device
+    );
+    let given = args.values.iter().chain(&args.input_files);
+    let files = given
+        .filter_map(|g| g.split_once('='))
+        .map(|g| Path::new(g.1));
+    let character = Some(args.source.as_path()).filter(|p| p.exists());
+    for path in character.into_iter().chain(files) {
+        let stamp = sinew::io::file_stamp(path).map_err(Failure::input)?;
+        let _ = write!(out, "\n{}: {stamp}", path.display());
+    }
+    Ok(out)
+}
+
+impl From<BakeError> for Failure {
+    fn from(error: BakeError) -> Self {
+        let code = match &error {
+            BakeError::Cancelled => Code::Interrupted,
+            BakeError::Setting { .. }
+            | BakeError::Quantity { .. }
+            | BakeError::Prepare { number: 0, .. } => Code::Usage,
+            BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
+            BakeError::Missing { .. }
+            | BakeError::NotSoft { .. }
+            | BakeError::Plan(_)
+            | BakeError::Layout(_) => Code::Bind,
+            _ => Code::Input,
+        };
+        Self::new(code, error)
+    }
+}

@@ -1,0 +1,152 @@
+//! Baking: sequences of frames as files that engines play. Frames come from files ([`FileFrames`]) or from a graph that plays a clip
+//! ([`PlayedFrames`]).
+
+pub use sinew_bake::*;
+/// What bakes consist of: layouts, formats, carriers, matching; and how they are played.
+pub use sinew_vat as parts;
+
+use crate::graph::OutputPlace;
+use crate::io::FrameData;
+use crate::play::{Output, PlayError, Player};
+use sinew_geom::Mesh;
+use std::sync::{Mutex, PoisonError};
+
+/// The frames of one mesh output of a graph.
+#[derive(Debug)]
+pub struct PlayedFrames {
+    name: String,
+    key: String,
+    numbers: Vec<i64>,
+    output: String,
+    rest: Mesh,
+    player: Mutex<Player>,
+}
+
+/// Why a graph gives no frames to bake.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlayedFramesError {
+    /// There is no such mesh output.
+    #[error("there is no mesh output '{found}'; there are: {known}")]
+    Output {
+        /// What was asked for.
+        found: String,
+        /// The names of mesh outputs.
+        known: String,
+    },
+    /// None was named and there are several, or none.
+    #[error("the graph has {found} mesh outputs ({known}), expected one; name it")]
+    Several {
+        /// How many there are.
+        found: usize,
+        /// Their names.
+        known: String,
+    },
+}
+
+impl PlayedFrames {
+    /// Frames `numbers` (rising) of a mesh output, of the only one where none is named. `key` stands for all that the frames depend on:
+    /// graph, characters, settings.
+    ///
+    /// # Errors
+    /// [`PlayedFramesError`].
+    pub fn new(
+        player: Player,
+        numbers: Vec<i64>,
+        output: Option<&str>,
+        name: impl Into<String>,
+        key: impl Into<String>,
+    ) -> Result<Self, PlayedFramesError> {
+        let (output, rest) = chosen_output(&player, output)?;
+        Ok(Self {
+            name: name.into(),
+            key: key.into(),
+            numbers,
+            output,
+            rest,
+            player: Mutex::new(player),
+        })
+    }
+
+    fn play(&self, number: i64) -> Result<Option<FrameData>, PlayError> {
+        // A panic elsewhere leaves a player that starts anew.
+        let mut player = self.player.lock().unwrap_or_else(PoisonError::into_inner);
+        for on_the_way in player.way_to(number) {
+            player.advance(on_the_way)?;
+        }
+        let outputs = player.read_outputs()?;
+        let ours = outputs.into_iter().find(|(name, _)| *name == self.output);
+        Ok(ours.and_then(|(_, output)| match output {
+            Output::Mesh(data) => Some(data),
+            _ => None,
+        }))
+    }
+}
+
+/// Name and rest mesh of an output.
+fn chosen_output(
+    player: &Player,
+    wanted: Option<&str>,
+) -> Result<(String, Mesh), PlayedFramesError> {
+    let graph = player.graph();
+    let (plan, program) = (graph.plan(), graph.program());
+    let outputs = plan.outputs().iter().zip(program.outputs());
+    let meshes: Vec<(&str, usize)> = outputs
+        .filter_map(|(output, place)| match place {
+            OutputPlace::Mesh { rest, .. } => Some((output.name.as_str(), *rest)),
+            _ => None,
+        })
+        .collect();
+    let known = || meshes.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
+    let found = match (wanted, meshes.as_slice()) {
+        (Some(name), all) => {
+            all.iter()
+                .find(|m| m.0 == name)
+                .ok_or_else(|| PlayedFramesError::Output {
+                    found: name.into(),
+                    known: known(),
+                })?
+        }
+        (None, [one]) => one,
+        (None, all) => {
+            let (found, known) = (all.len(), known());
+            return Err(PlayedFramesError::Several { found, known });
+        }
+    };
+    let rest = program.meshes().get(found.1);
+    let rest = rest.map_or_else(Mesh::default, |m| m.as_ref().clone());
+    Ok((found.0.to_owned(), rest))
+}
+
+impl FrameSource for PlayedFrames {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn frame_count(&self) -> usize {
+        self.numbers.len()
+    }
+    fn number(&self, frame: usize) -> i64 {
+        self.numbers[frame]
+    }
+    fn key(&self, _: usize) -> Result<String, BakeError> {
+        Ok(self.key.clone())
+    }
+    fn order(&self) -> LoadOrder {
+        LoadOrder::Rising
+    }
+    fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
+        let number = self.numbers[frame];
+        let fault = |message: String| BakeError::Frame { number, message };
+        let data = self.play(number).map_err(|e| fault(e.to_string()))?;
+        let data = data.ok_or_else(|| fault(format!("output '{}' gave no mesh", self.output)))?;
+        let mut mesh = self.rest.clone();
+        mesh.positions = data.positions;
+        mesh.normals = data.normals;
+        mesh.tangents = data.tangents;
+        if let (Some(colors), Some(first)) = (data.colors, mesh.colors.first_mut()) {
+            *first = colors;
+        }
+        let warnings = Vec::new();
+        Ok(LoadedFrame { mesh, warnings })
+    }
+}
