@@ -2,7 +2,7 @@
 
 use super::{DocumentedJob, DocumentedSettings, DocumentedState};
 use crate::Par;
-use crate::collide::{Capsule, Collider, GradientMode};
+use crate::collide::{Capsule, Collider, GradientMode, Plane};
 use crate::hair_sim::{HairBind, place_followers};
 use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
 
@@ -215,6 +215,19 @@ fn assert_follows(scripts: &mut [Script], frame: u32, positions: &[[f32; 3]], to
     }
 }
 
+/// Each vertex has the direction of the segment behind it as lengths leave it, the last one that of the segment before.
+fn assert_tangents(scripts: &[Script], tangents: &[[f32; 3]]) {
+    for (g, script) in scripts.iter().enumerate() {
+        for i in 0..9 {
+            let k = i.min(7);
+            let expected = unit(sub(script.now[k + 1], script.now[k]));
+            let found = tangents[9 * g + i].map(f64::from);
+            let off = length(sub(found, expected));
+            assert!(off < 2e-4, "strand {g}, vertex {i}: {found:?} {expected:?}");
+        }
+    }
+}
+
 #[test]
 fn agrees_with_the_script() {
     let (strands, rest) = hair();
@@ -223,6 +236,7 @@ fn agrees_with_the_script() {
     let mut state = DocumentedState::<f64>::new(&bind);
     let mut scripts = scripts(&strands, &rest);
     let mut positions = vec![[0.0; 3]; 27];
+    let mut tangents = vec![[0.0; 3]; 27];
     for frame in 0..40_u32 {
         let (packed, dt) = head_at(frame);
         DocumentedJob {
@@ -234,12 +248,13 @@ fn agrees_with_the_script() {
             margins_cells: &[],
             state: &mut state,
             positions: &mut positions,
-            tangents: None,
+            tangents: Some(&mut tangents),
             par: Par::Seq,
         }
         .run()
         .expect("fits");
         assert_follows(&mut scripts, frame, &positions, 2e-5);
+        assert_tangents(&scripts, &tangents);
     }
 }
 
@@ -294,6 +309,72 @@ fn agrees_with_a_step_worked_out_by_hand() {
     );
     assert!((tangents[1][0] - x / length).abs() < 1e-6, "{tangents:?}");
     assert_eq!(tangents[1], tangents[2]);
+}
+
+/// Positions and tangents of the last vertex of three, level from the origin, frame after frame: it falls by `gravity / 400` a frame, and nothing else
+/// but solids moves it.
+fn fallen(gravity: f32, colliders: &[Collider<'_>], frames: usize) -> Vec<[[f32; 3]; 2]> {
+    let strands = Strands::new([3]).expect("valid");
+    let rest = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
+    let bind = HairBind::new(&strands, &rest, None).expect("valid");
+    let settings = DocumentedSettings {
+        gravity,
+        damping: 0.0,
+        local_iterations: 0,
+        length_iterations: 0,
+        gradient: GradientMode::Analytic,
+        ..DocumentedSettings::default()
+    };
+    let mut state = DocumentedState::<f64>::new(&bind);
+    let mut frame = || {
+        let (mut positions, mut tangents) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
+        DocumentedJob {
+            bind: &bind,
+            transforms: &[PackedAffine::from(Affine::<f32>::identity())],
+            dt_secs: 0.05,
+            settings: &settings,
+            colliders,
+            margins_cells: &[],
+            state: &mut state,
+            positions: &mut positions,
+            tangents: Some(&mut tangents),
+            par: Par::Seq,
+        }
+        .run()
+        .expect("fits");
+        [positions[2], tangents[2]]
+    };
+    (0..frames).map(|_| frame()).collect()
+}
+
+/// Of a way `d` beyond 20 is left `400 / d`: the less, the longer it was. Tangents were taken before.
+#[test]
+fn the_clamp_leaves_the_less_the_faster_it_was() {
+    for (way, left) in [(16.0, 16.0), (100.0, 4.0), (200.0, 2.0)] {
+        let [position, tangent] = fallen(400.0 * way, &[], 1)[0];
+        assert!((position[1] + left).abs() < 1e-4, "{way}: {position:?}");
+        let slope = -tangent[1] / tangent[0];
+        assert!((slope / way - 1.0).abs() < 1e-3, "{way}: {tangent:?}");
+    }
+}
+
+/// On a slope each frame begins at rest: what falls by `g h^2` = 0.25 and is pushed out along the normal goes as far along the slope in each frame. The
+/// first two frames begin at the rest shape.
+#[test]
+fn contacts_take_all_velocity() {
+    let slope = Plane {
+        normal: [0.8, 0.6, 0.0],
+        offset: 1.6,
+    };
+    let found = fallen(100.0, &[Collider::still(&slope)], 5);
+    for (steps, [[x, y, _], _]) in [1.0, 1.0, 2.0, 3.0, 4.0].into_iter().zip(found) {
+        let along = steps * 0.25 * 0.6;
+        assert!((x - 2.0 - 0.8 * along).abs() < 1e-4, "{steps}: {x}");
+        assert!(
+            (y + 0.25 * steps - 0.6 * along).abs() < 1e-4,
+            "{steps}: {y}"
+        );
+    }
 }
 
 #[test]

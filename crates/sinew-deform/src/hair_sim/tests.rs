@@ -1,6 +1,7 @@
 //! Closed forms and properties of motion without contacts.
 
 use super::test_scene::{Scene, line, on_ball, period, turned};
+use super::wind::Gusts;
 use super::{HairSettings, HairState, HairStateError, place_followers};
 use crate::Par;
 use crate::collide::{Capsule, Collider, Contact};
@@ -375,6 +376,195 @@ fn wind_pushes_with_the_wind_and_not_along_the_strand() {
     along.settle(2.0, &[]);
     assert!(along.tip().x.abs() < 1e-5, "{:?}", along.tip());
     assert!((along.tip().y + 0.19).abs() < 1e-4, "{:?}", along.tip());
+}
+
+/// Wind `W` across a segment at the angle `a` from straight down is `W cos a`, gravity there `g sin a`: they balance where `tan a = W / g`, all along
+/// the chain.
+#[test]
+fn a_chain_hangs_at_the_angle_of_wind_and_gravity() {
+    let mut scene = Scene::<f32>::straight([0.0, 1.0, 0.0], [0.0, -0.01, 0.0], 20);
+    scene.settings = HairSettings {
+        damping_per_sec: 6.0,
+        gravity: [0.0, -9.81, 0.0],
+        wind: [3.0, 0.0, -4.0],
+        gust_strength: 0.0,
+        ..bare()
+    };
+    scene.settle(8.0, &[]);
+    for pair in scene.positions[1..].windows(2) {
+        let along = Vec3::from(pair[1]) - Vec3::from(pair[0]);
+        let expected = Vec3::new(3.0, -9.81, -4.0).normalize();
+        let off = along.normalize() - expected;
+        assert!(off.norm() < 5e-3, "{along:?} {expected:?}");
+    }
+}
+
+/// Gusts as they are documented: from calm to twice as strong, around the wind that was set, most of it as often as was set, up to three tenths
+/// of it sideways. What a frequency takes part with is the sum over whole periods of it.
+#[test]
+fn gusts_are_as_strong_and_as_frequent_as_set() {
+    let hz = 0.7;
+    let settings = HairSettings {
+        wind: [0.0, 0.0, 5.0],
+        gust_strength: 1.0,
+        gust_hz: hz,
+        ..HairSettings::default()
+    };
+    let gusts = Gusts::new(&settings);
+    for strand in [0, 1, 77] {
+        let count = 20_000_u32;
+        let time = |i: u32| f64::from(i) / f64::from(count) * 1000.0 / f64::from(hz);
+        let at = |i: u32| gusts.at::<f64>(strand, time(i));
+        let strength: Vec<f64> = (0..count).map(|i| at(i).z / 5.0).collect();
+        let (least, most) = strength
+            .iter()
+            .fold((f64::MAX, 0.0_f64), |(a, b), &s| (a.min(s), b.max(s)));
+        assert!((0.0..0.05).contains(&least), "{least}");
+        assert!((1.95..=2.0).contains(&most), "{most}");
+        let mean = strength.iter().sum::<f64>() / f64::from(count);
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        let angle = |i: u32| std::f64::consts::TAU * f64::from(hz) * time(i);
+        let sums = (0..count)
+            .zip(&strength)
+            .fold((0.0, 0.0), |(a, b), (i, s)| {
+                (a + s * angle(i).cos(), b + s * angle(i).sin())
+            });
+        let amplitude = 2.0 * f64::hypot(sums.0, sums.1) / f64::from(count);
+        assert!(amplitude > 0.5, "as often as set: {amplitude}");
+        let sideways = (0..count).map(|i| f64::hypot(at(i).x, at(i).y) / 5.0);
+        let sideways = sideways.fold(0.0, f64::max);
+        assert!((0.29..=0.3001).contains(&sideways), "{sideways}");
+    }
+}
+
+/// Vertices that no length holds back, all as far off their rest positions.
+fn beside_rest(count: usize, by: f64, settings: HairSettings) -> Scene<f64> {
+    let strands = Strands::new([count]).expect("valid");
+    let rest = line([0.0; 3], [0.01, 0.0, 0.0], count);
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&vec![1.0; count]));
+    scene.settings = settings;
+    scene.frame(&Affine::identity(), 0.0, &[]);
+    for p in &mut scene.state.positions {
+        p.y += by;
+    }
+    scene
+}
+
+#[test]
+fn vertices_swing_about_their_rest_positions_at_the_frequency_set() {
+    let settings = HairSettings {
+        global_stiffness_hz: 2.5,
+        global_range: 1.0,
+        substeps_per_sec: 1920.0,
+        ..bare()
+    };
+    let mut scene = beside_rest(2, 0.01, settings);
+    let mut samples = Vec::new();
+    for _ in 0..120 {
+        scene.frame(&Affine::identity(), STILL, &[]);
+        samples.push(scene.state.positions[1].y);
+    }
+    let found = period(&samples, f64::from(STILL));
+    assert!((found / 0.4 - 1.0).abs() < 0.01, "{found}");
+}
+
+/// One implicit step takes the part `k / (1 + k)` of the way back, with `k = (2 pi f h)^2`; all of `k` within the range, none of it a tenth of the length
+/// further out, and a share of it between.
+#[test]
+fn the_pull_fades_out_behind_its_range() {
+    let (hz, by, h) = (20.0_f32, 1e-4, 1.0 / 240.0);
+    let settings = HairSettings {
+        global_stiffness_hz: hz,
+        global_range: 0.5,
+        ..bare()
+    };
+    let mut scene = beside_rest(21, by, settings);
+    scene.frame(&Affine::identity(), h, &[]);
+    let k = (std::f64::consts::TAU * f64::from(hz * h)).powi(2);
+    for (i, p) in scene.state.positions.iter().enumerate() {
+        let within = (1.0 - (i as f64 / 20.0 - 0.5) / 0.1).clamp(0.0, 1.0);
+        let expected = by * within * k / (1.0 + within * k);
+        let back = by - p.y;
+        assert!(
+            (back - expected).abs() < 0.01 * by,
+            "{i}: {back} {expected}"
+        );
+    }
+}
+
+/// With a head of twice the size everything is twice as far off; at the tip three times that.
+#[test]
+fn followers_spread_towards_the_tip() {
+    let guide = Strands::new([6]).expect("valid");
+    let rest = line([0.0, 0.0, 0.1], [0.0, 0.0, 0.01], 6);
+    let (strands, all) = place_followers(&guide, &rest, 2, 0.01, 0.0, 7).expect("places");
+    let mut scene = Scene::<f32>::new(&strands, &all, None);
+    scene.settings = HairSettings {
+        tip_separation: 2.0,
+        ..bare()
+    };
+    let mut head = Affine::identity();
+    head.linear = sinew_geom::Mat3::from_diagonal(&Vec3::new(2.0, 2.0, 2.0));
+    scene.frame(&head, STILL, &[]);
+    for (v, p) in scene.positions.iter().enumerate() {
+        let (i, share) = (v % 6, (v % 6) as f32 / 5.0);
+        let offset = Vec3::from(all[v]) - Vec3::from(all[i]);
+        let off = Vec3::from(*p) - Vec3::from(scene.positions[i]);
+        let expected = offset * (2.0 * (1.0 + 2.0 * share));
+        assert!((off - expected).norm() < 1e-6, "{v}: {off:?} {expected:?}");
+    }
+}
+
+/// A guide beside a wall, and followers behind it: out of it but for the first two vertices, which are on the skin; or all where they are laid.
+#[test]
+fn followers_stay_out_of_solids_but_for_their_roots() {
+    let wall = crate::collide::Plane {
+        normal: [1.0, 0.0, 0.0],
+        offset: 0.0,
+    };
+    let guide = line([0.002, 0.0, 0.0], [0.0, -0.01, 0.0], 8);
+    let follower = line([-0.004, 0.0, 0.0], [0.0, -0.01, 0.0], 8);
+    let strands = Strands::new([8; 2]).and_then(|s| s.with_guides(vec![0, 0]));
+    let strands = strands.expect("valid");
+    for collide in [true, false] {
+        let rest = [guide.clone(), follower.clone()].concat();
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings.collide_followers = collide;
+        scene.contacts = vec![Contact {
+            collider: 0,
+            margin: 0.0,
+            friction: 0.0,
+        }];
+        scene.frame(&Affine::identity(), STILL, &[Collider::still(&wall)]);
+        let x: Vec<f32> = scene.positions[8..].iter().map(|p| p[0]).collect();
+        assert!(x[..2].iter().all(|x| (x + 0.004).abs() < 1e-6), "{x:?}");
+        let is_out = x[3..].iter().all(|x| *x > -1e-5);
+        assert_eq!(is_out, collide, "{x:?}");
+    }
+}
+
+/// The first step of a loose segment in wind aslant: across it all of the wind counts, along it nothing. Its first vertex has no segment before
+/// it and feels none.
+#[test]
+fn wind_has_no_hold_along_a_segment() {
+    let h = 1.0 / 240.0;
+    let settings = HairSettings {
+        wind: [3.0, 4.0, -2.0],
+        gust_strength: 0.0,
+        ..bare()
+    };
+    let strands = Strands::new([2]).expect("valid");
+    let rest = line([0.0; 3], [0.0, -0.01, 0.0], 2);
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 2]));
+    scene.settings = settings;
+    scene.frame(&Affine::identity(), 0.0, &[]);
+    scene.frame(&Affine::identity(), h, &[]);
+    let [first, second] = [0, 1].map(|i| scene.state.velocities[i] * 240.0);
+    assert!(first.norm() < 0.02, "{first:?}");
+    assert!(
+        (second - Vec3::new(3.0, 0.0, -2.0)).norm() < 0.02,
+        "{second:?}"
+    );
 }
 
 #[test]

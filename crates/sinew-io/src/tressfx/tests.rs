@@ -339,6 +339,10 @@ fn wrong_collision_meshes_are_refused_with_their_line() {
         with("1 -1 1 0 0", "1 -2 1 0 0"),
         "line 9: found '-2', expected -1 for none, or one of the 2 bones",
     );
+    refused(
+        with("1 -1 1 0 0", "1 2 1 0 0"),
+        "line 9: found '2', expected -1 for none, or one of the 2 bones",
+    );
     refused(with("0 0 1 2\n", "0 0 1 3\n"), "line 12");
     refused(
         mesh(&format!("{MESH}more\n")),
