@@ -20,15 +20,15 @@ use std::f32::consts::PI;
 const RATE: f32 = 8.0;
 
 /// A bake and what it was made of.
-pub struct Bake {
-    pub manifest: Manifest,
-    pub texels: Vec<Vec<u8>>,
-    pub carrier: Mesh,
-    pub frames: Vec<Mesh>,
+pub(crate) struct Bake {
+    pub(crate) manifest: Manifest,
+    pub(crate) texels: Vec<Vec<u8>>,
+    pub(crate) carrier: Mesh,
+    pub(crate) frames: Vec<Mesh>,
 }
 
 impl Bake {
-    pub fn animation(&self) -> Result<VertexAnimation, Box<dyn Error>> {
+    pub(crate) fn animation(&self) -> Result<VertexAnimation, Box<dyn Error>> {
         Ok(VertexAnimation::new(
             self.manifest.clone(),
             self.texels.clone(),
@@ -36,9 +36,8 @@ impl Bake {
     }
 }
 
-pub fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
+pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
     use TexelFormat::{Float, Half, TwoUnorm8, Unorm8, Unorm16};
-    let soft = |name, format, quantity, columns| soft(name, format, quantity, columns);
     Ok(vec![
         remesh("drop_16", Unorm16, 8192)?,
         remesh("drop_two_8", TwoUnorm8, 512)?,
@@ -191,7 +190,12 @@ fn soft(
         clip("half", 2, 4, AtEnd::Loop),
         clip("once", 0, 5, AtEnd::Clamp),
     ];
-    let bounds = sinew_geom::bounds(&frames.iter().flat_map(|f| f.positions.clone()).collect::<Vec<_>>());
+    let bounds = sinew_geom::bounds(
+        &frames
+            .iter()
+            .flat_map(|f| f.positions.clone())
+            .collect::<Vec<_>>(),
+    );
     let mut manifest = manifest(name, layout, bounds.ok_or("no vertices")?, &specs, clips);
     manifest.can_blend = true;
     manifest.mode = Mode::Soft;

@@ -11,10 +11,8 @@ use std::error::Error;
 use std::f32::consts::PI;
 
 /// `{ shots: [{ query, view, triangles }], samples: [..] }`; a triangle is 18 numbers, position and normal of each corner.
-pub fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
-    let shot = |(query, view, blend): &(String, &str, FrameBlend)| {
-        json!({ "query": query, "view": view, "triangles": blended(&bake.frames, *blend) })
-    };
+pub(crate) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
+    let shot = |(query, view, blend): &(String, &str, FrameBlend)| json!({ "query": query, "view": view, "triangles": blended(&bake.frames, *blend) });
     Ok(json!({
         "shots": shots(bake).iter().map(shot).collect::<Vec<_>>(),
         "samples": samples(bake)?,
@@ -45,11 +43,7 @@ fn shots(bake: &Bake) -> Vec<(String, &'static str, FrameBlend)> {
             ("frame=2.5".into(), "front", at(0, 0.3125)),
             ("frame=2.5&blend=0".into(), "top", stepped(at(0, 0.3125))),
             ("time=-0.03125".into(), "side", at(0, -0.03125)),
-            (
-                format!("clip={second}&time=0.46875"),
-                "top",
-                at(1, 0.46875),
-            ),
+            (format!("clip={second}&time=0.46875"), "top", at(1, 0.46875)),
         ],
     }
 }
@@ -87,7 +81,9 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
     let is_offset = manifest.textures[places].spec.quantity == Quantity::Offset;
     let mut out = Vec::new();
     for (clip, named) in manifest.clips.iter().enumerate() {
-        for secs in [-0.28125, 0.0, 0.125, 0.203125, 0.59375, 0.96875, 1.0, 12.53125] {
+        for secs in [
+            -0.28125, 0.0, 0.125, 0.203125, 0.59375, 0.96875, 1.0, 12.53125,
+        ] {
             let mut at = named.frames.at(secs);
             if !manifest.can_blend {
                 at.weight = 0.0;

@@ -4,7 +4,7 @@ use sinew_geom::{Mesh, Topology};
 use std::collections::HashMap;
 
 /// A drop that parts into two over `count` frames; each frame has triangles of its own. No symmetry, so that mirrored pictures differ.
-pub fn parting_drop(count: usize) -> Vec<Mesh> {
+pub(crate) fn parting_drop(count: usize) -> Vec<Mesh> {
     let at = |f: usize| f as f32 / (count - 1) as f32;
     (0..count)
         .map(|f| surface(|p| parting_field(p, at(f))))
@@ -12,7 +12,7 @@ pub fn parting_drop(count: usize) -> Vec<Mesh> {
 }
 
 /// A blob of constant triangles that bends to and fro; the frame after the last is the first.
-pub fn bending_blob(count: usize) -> Vec<Mesh> {
+pub(crate) fn bending_blob(count: usize) -> Vec<Mesh> {
     let rest = surface(|p| parting_field(p, 0.3));
     let turn = std::f32::consts::TAU / count as f32;
     let frame = |f: usize| {

@@ -11,7 +11,7 @@ use sinew_vat::texel::TexelFormat;
 use std::error::Error;
 use std::path::Path;
 
-pub fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
+pub(crate) fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
     make_folder(folder)?;
     let manifest = &bake.manifest;
     let text = serde_json::to_string_pretty(manifest)?;

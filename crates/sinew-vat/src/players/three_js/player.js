@@ -26,7 +26,7 @@ const AT_END = { loop: 0, seamless_loop: 1, clamp: 2 };
 
 export class VertexAnimationPlayer {
   // Loads the bake whose manifest is at `url`; `material` is what the mesh gets, patched.
-  static async load(url = MANIFEST, material = new THREE.MeshStandardMaterial({ roughness: 0.6 })) {
+  static async load(url = MANIFEST, material = new THREE.MeshStandardMaterial({ color: 0x8fa9d0, roughness: 0.6 })) {
     const manifest = JSON.parse(await (await fetchFrom(url)).text());
     if (manifest.format !== 'sinew_vat' || manifest.version !== 1) {
       throw new Error(`${url}: format ${manifest.format}, version ${manifest.version}; this player reads sinew_vat, version 1`);

@@ -1,5 +1,5 @@
-// Runs in the page: what the functions of the WGSL player give for samples, 8 numbers each (position, row of the texel; normal, texels by
-// vertex and by texture coordinates that differ). A string says why there are none.
+// Runs in the page: what the functions of the WGSL player give for samples, 8 numbers each (position, 0; normal, whether the texels
+// by vertex and by texture coordinates differ). A string says why there are none.
 export async function answersOfWgsl(module, manifest, wgsl, samples) {
   const { VertexAnimationPlayer } = await import(module);
   const player = await VertexAnimationPlayer.load();
@@ -20,7 +20,7 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
   let texel = vat_texel(ask.vertex, at.frame);
   let by_uv = vat_texel_by_uv(vec2<f32>(ask.u, ask.v), at.frame);
   let up = vec3<f32>(0.0, 1.0, 0.0);
-  answers[2u * id.x] = vec4<f32>(vat_position(ask.vertex, at, vec3<f32>(ask.carrier, ask.carrier_z)), f32(texel.y));
+  answers[2u * id.x] = vec4<f32>(vat_position(ask.vertex, at, vec3<f32>(ask.carrier, ask.carrier_z)), 0.0);
   answers[2u * id.x + 1u] = vec4<f32>(vat_normal(ask.vertex, at, up), f32(any(texel != by_uv)));
 }`;
   const pipeline = device.createComputePipeline({
