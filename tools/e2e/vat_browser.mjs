@@ -82,8 +82,10 @@ async function checkInstances(browser, bake) {
   };
   const differs = (a, b) => a.some((v, i) => v !== b[i]);
   report(!differs(await at('frame=0&instances=1'), await at('frame=0')), `three.js ${bake.name}: one instance is the mesh alone`);
+  // Two and a half frames.
+  report(!differs(await at('frame=0&instances=1&ahead=0.3125'), await at('frame=2.5')), `three.js ${bake.name}: an instance plays at its own moment`);
   const [together, spread] = [await at('frame=0&instances=2&spread=0'), await at('frame=0&instances=2&spread=0.5')];
-  report(differs(together, spread), `three.js ${bake.name}: instances play at their own moments`);
+  report(differs(together, spread), `three.js ${bake.name}: two instances play at two moments`);
 }
 
 async function isFoundOut(browser, bake) {

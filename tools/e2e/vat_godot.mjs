@@ -140,8 +140,10 @@ function wanted(bake, shot) {
   const query = new URLSearchParams(shot.query);
   const { clips, bounds: [low, high] } = bake.manifest;
   const clip = query.has('clip') ? clips.findIndex((c) => c.name === query.get('clip')) : 0;
-  const frame = query.has('frame') ? Number(query.get('frame')) : Number(query.get('time')) * clips[clip].frames_per_second;
-  const parameters = { plays: false, frame };
+  // A speed of zero leaves the moment that the instance is ahead.
+  const parameters = query.has('frame')
+    ? { plays: false, frame: Number(query.get('frame')) }
+    : { plays: true, speed: 0, offset_secs: Number(query.get('time')) };
   if (bake.manifest.can_blend) parameters.blends = query.get('blend') !== '0';
   const textures = {};
   for (const { quantity, files } of bake.manifest.textures) {

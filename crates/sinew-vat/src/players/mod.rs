@@ -1,7 +1,7 @@
 //! Players: the code that shows a bake in an engine, written with each bake.
 //!
-//! Each engine has a folder with its templates and a [`Target`]; what a template may ask for is in [`facts`], how it asks in
-//! [`template`]. All players do the same: one texel a vertex and attribute (two where frames are blended), addressed by whole
+//! Each engine has a folder with its templates and a [`Target`]; what a template may ask for is in `facts.rs`, how it asks in
+//! `template.rs`. All players do the same: one texel a vertex and attribute (two where frames are blended), addressed by whole
 //! numbers, and the frames that [`crate::playback::ClipFrames::at`] gives. The README beside this file says how each engine is set up.
 
 mod facts;

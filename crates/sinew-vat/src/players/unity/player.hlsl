@@ -19,6 +19,9 @@
 // number from a Vertex ID node, the outputs into Position and Normal of the vertex stage. One bake a shader.
 // Hand-written shader (SV_VertexID): VatPosition and VatNormal. Define VAT_WITHOUT_SHADER_GRAPH where UnityTexture2D is unknown.
 // Each instance starts at its own moment: add an instanced property to the seconds.
+//
+// How players of this kind were checked: compiled by glslang, run as a vertex shader by WebGL 2, numbers as those of the baker. Not run:
+// Unity itself.
 
 #ifndef VAT_PLAYER_INCLUDED
 #define VAT_PLAYER_INCLUDED

@@ -15,6 +15,9 @@
 // Times are single precision: take whole passes of a clip away on the CPU before they grow to hours.
 // @builtin(vertex_index) counts from the base vertex of the draw. Where an engine puts many meshes into one
 // buffer (Bevy), subtract the first vertex of the mesh.
+//
+// How players of this kind were checked: valid for naga; run by WebGPU in software, numbers as those of the baker. Not run: Bevy, real
+// graphics cards.
 
 const VAT_COLUMNS = {{COLUMNS}}u;
 const VAT_ACROSS = {{ACROSS}}u;
