@@ -3,7 +3,7 @@
 //   cargo run -p sinew-vat --example player_bakes FOLDER
 //   NODE_PATH=.../node_modules node tools/e2e/vat_browser.mjs FOLDER [PICTURES]
 //
-// Needs: Debian's package `chromium`, and of npm three@0.187.0 puppeteer-core@25.16.0 pngjs@7.0.0. No graphics card and no
+// Needs: Debian's package `chromium`, and of npm three@0.187.0 puppeteer-core@24.8.2 pngjs@7.0.0. No graphics card and no
 // network: WebGL and WebGPU run in software.
 //
 // The page of three.js is held against silhouettes and normals of the true frames, which vat/picture.mjs draws; the WGSL module, run by
