@@ -35,7 +35,7 @@ script = ExtResource("1")
 
 // Shows what window.sinewWanted asks for, and says when it is drawn.
 const SCRIPT = `extends Node3D
-var node: MeshInstance3D
+var node: GeometryInstance3D
 var camera := Camera3D.new()
 var shown := ""
 var waits := 0
@@ -74,6 +74,18 @@ func image(file: String) -> ImageTexture:
 	print(file, " has format ", read.get_format())
 	return ImageTexture.create_from_image(read)
 
+func instance_of(mesh: Mesh, ahead_secs: float) -> MultiMeshInstance3D:
+	var many := MultiMesh.new()
+	many.transform_format = MultiMesh.TRANSFORM_3D
+	many.use_custom_data = true
+	many.mesh = mesh
+	many.instance_count = 1
+	many.set_instance_transform(0, Transform3D.IDENTITY)
+	many.set_instance_custom_data(0, Color(ahead_secs, 0, 0, 0))
+	var result := MultiMeshInstance3D.new()
+	result.multimesh = many
+	return result
+
 func show_shot(shot: Dictionary) -> void:
 	if node:
 		node.queue_free()
@@ -83,6 +95,8 @@ func show_shot(shot: Dictionary) -> void:
 	var scene := document.generate_scene(state)
 	node = scene.find_children("*", "MeshInstance3D", true, false)[0]
 	scene.remove_child(node)
+	if shot.has("ahead"):
+		node = instance_of(node.mesh, shot.ahead)
 	add_child(node)
 	var shader := Shader.new()
 	shader.code = FileAccess.get_file_as_string("res://" + shot.shader).replace("\\tALBEDO = albedo.rgb;", "\\tALBEDO = NORMAL * 0.5 + 0.5;").replace("shader_type spatial;", "shader_type spatial;\\nrender_mode unshaded;")
@@ -218,6 +232,11 @@ async function checks({ page, base }) {
       report(isGood, `Godot ${bake.name} ${shot.view} ${shot.query}: ${text}`);
     }
   }
+  const blob = bakes.find((b) => b.name === 'blob_half');
+  const shot = blob.expected.shots.find((s) => s.query === 'frame=2.5');
+  const ahead = 2.5 / blob.manifest.clips[0].frames_per_second;
+  const instance = await compareShot(page, blob, shot, { ahead, parameters: { plays: true, speed: 0, offset_secs: 0 } });
+  report(instance.isGood, `Godot ${blob.name}, an instance of a MultiMesh that is ahead: ${instance.text}`);
   const drop = bakes.find((b) => b.name === 'drop_16');
   const broken = await compareShot(page, drop, drop.expected.shots[0], { shader: 'drop_16/broken.gdshader' });
   report(!broken.isGood, 'found out: Godot drop_16 with triangles of wrong corners');

@@ -65,10 +65,6 @@ fn names(manifest: &Manifest, engine: Space) -> Values {
         ("ENGINE_SPACE", space_words(engine).into()),
         ("BOUNDS_LOW", manifest.bounds.0.map(float).join(", ")),
         ("BOUNDS_HIGH", manifest.bounds.1.map(float).join(", ")),
-        (
-            "LAST_CLIP",
-            manifest.clips.len().saturating_sub(1).to_string(),
-        ),
     ]
 }
 
