@@ -38,8 +38,11 @@ function change(path, bytes) {
   return text.replaceAll(fault[1], fault[2]);
 }
 
+// Of a bake's files, without their ending.
+const addressOf = (base, { name }) => [base, name, name].map((part, i) => (i ? encodeURIComponent(part) : part)).join('/');
+
 async function show({ page, base }, bake, query) {
-  await page.goto(`${base}/${bake.name}/${bake.name}.html?three=/three&${query}`, { waitUntil: 'load' });
+  await page.goto(`${addressOf(base, bake)}.html?three=/three&${query}`, { waitUntil: 'load' });
   await page.waitForFunction('window.sinewReady || window.sinewError', { timeout: 60000 });
   const error = await page.evaluate('window.sinewError');
   if (error) throw new Error(error);
@@ -63,7 +66,7 @@ async function compareWgsl(browser, bake) {
   await show(browser, bake, 'frame=0');
   const { samples } = bake.expected;
   const wgsl = readFileSync(fileOf(bake, '.wgsl'), 'utf8');
-  const module = `${browser.base}/${bake.name}/${bake.name}.three.js`;
+  const module = `${addressOf(browser.base, bake)}.three.js`;
   const answers = await browser.page.evaluate(answersOfWgsl, module, bake.manifest, wgsl, samples);
   if (typeof answers === 'string') throw new Error(`${bake.name} WGSL: ${answers}`);
   return compareNumbers(samples, answers);
@@ -86,6 +89,15 @@ async function checkInstances(browser, bake) {
   report(!differs(await at('frame=0&instances=1&ahead=0.3125'), await at('frame=2.5')), `three.js ${bake.name}: an instance plays at its own moment`);
   const [together, spread] = [await at('frame=0&instances=2&spread=0'), await at('frame=0&instances=2&spread=0.5')];
   report(differs(together, spread), `three.js ${bake.name}: two instances play at two moments`);
+}
+
+// Without a moment to show, the page plays.
+async function checkPlaying(browser, bake) {
+  await show(browser, bake, 'background=ff00ff');
+  const first = await pixelsOf(browser.page);
+  await new Promise((later) => setTimeout(later, 600));
+  const second = await pixelsOf(browser.page);
+  report(first.some((v, i) => v !== second[i]), `three.js ${bake.name}: the page plays by itself`);
 }
 
 async function isFoundOut(browser, bake) {
@@ -111,6 +123,7 @@ async function checks(browser) {
     await checkWgsl(browser, bake);
   }
   await checkInstances(browser, bakes.find((b) => b.name === 'blob_half'));
+  await checkPlaying(browser, bakes.find((b) => b.name === 'blob_half'));
   await checkFaults(browser);
   await drawForPeople(browser, bakes.find((b) => b.name === 'drop_16'));
 }
