@@ -20,6 +20,7 @@ pub mod normals;
 pub mod particles;
 pub mod plan;
 pub mod playback;
+pub mod players;
 #[cfg(feature = "bake")]
 pub mod prepare;
 pub mod quantity;

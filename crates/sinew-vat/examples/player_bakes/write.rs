@@ -1,0 +1,100 @@
+//! A bake as files.
+
+use crate::bakes::Bake;
+use crate::expected::expected;
+use sinew_io::gltf_write::{GlbOptions, write_glb};
+use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
+use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, make_folder, write_text};
+use sinew_vat::manifest::TextureFile;
+use sinew_vat::players::players;
+use sinew_vat::texel::TexelFormat;
+use std::error::Error;
+use std::path::Path;
+
+pub(crate) fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
+    make_folder(folder)?;
+    let manifest = &bake.manifest;
+    let text = serde_json::to_string_pretty(manifest)?;
+    write_text(&folder.join(format!("{}.vat.json", manifest.name)), &text)?;
+    for (texture, texels) in manifest.textures.iter().zip(&bake.texels) {
+        write_texture(folder, texture, texels, manifest.layout.size)?;
+    }
+    write_carrier(&folder.join(&manifest.carrier), bake)?;
+    for player in players(manifest) {
+        write_text(&folder.join(player.name), &player.text)?;
+    }
+    let expected = serde_json::to_string(&expected(bake)?)?;
+    write_text(&folder.join("expected.json"), &expected)?;
+    Ok(())
+}
+
+fn write_texture(
+    folder: &Path,
+    texture: &TextureFile,
+    texels: &[u8],
+    size: [u32; 2],
+) -> Result<(), Box<dyn Error>> {
+    let [width, height] = size.map(|s| s as usize);
+    let row_bytes = width * texture.spec.vertex_bytes();
+    for (part, file) in texture.files.iter().enumerate() {
+        let format = match texture.spec.format {
+            TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => TextureFormat::Png8,
+            TexelFormat::Unorm16 => TextureFormat::Png16,
+            TexelFormat::Half => TextureFormat::ExrHalf(ExrCompression::Zip),
+            TexelFormat::Float => TextureFormat::ExrFloat(ExrCompression::Zip),
+        };
+        let path = folder.join(file);
+        let mut out = TextureWriter::create(&path, format, width, height, TextureChannels::Rgb)?;
+        for row in texels.chunks_exact(row_bytes) {
+            write_row(&mut out, texture.spec.format, part, row)?;
+        }
+        out.finish()?;
+    }
+    Ok(())
+}
+
+fn write_row(
+    out: &mut TextureWriter,
+    format: TexelFormat,
+    part: usize,
+    row: &[u8],
+) -> Result<(), Box<dyn Error>> {
+    match format {
+        TexelFormat::Unorm8 => out.write_row(row)?,
+        TexelFormat::TwoUnorm8 => {
+            let bytes: Vec<u8> = row.iter().skip(part).step_by(2).copied().collect();
+            out.write_row(&bytes[..])?;
+        }
+        TexelFormat::Unorm16 => {
+            let code = |b: &[u8]| u16::from_le_bytes([b[0], b[1]]);
+            let codes: Vec<u16> = row.chunks_exact(2).map(code).collect();
+            out.write_row(&codes[..])?;
+        }
+        TexelFormat::Half | TexelFormat::Float => {
+            let numbers: Vec<f32> = row
+                .chunks_exact(format.bytes())
+                .map(|b| format.decode(b))
+                .collect();
+            out.write_row(&numbers[..])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_carrier(path: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
+    let carrier = &bake.carrier;
+    let cache = FrameCache {
+        meshes: vec![CachedMesh {
+            name: carrier.name.clone(),
+            mesh: carrier,
+            frames: vec![FrameData {
+                positions: carrier.positions.clone(),
+                normals: carrier.normals.clone(),
+                ..FrameData::default()
+            }],
+        }],
+        times_secs: vec![0.0],
+    };
+    write_glb(path, &cache, &GlbOptions::default())?;
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! What templates may ask for: every value, flag and list, from the manifest.
+
+use crate::layout::{Arrangement, Layout};
+use crate::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
+use crate::playback::AtEnd;
+use crate::quantity::Quantity;
+use crate::texel::{Range, TexelFormat};
+
+/// Names and what stands for them.
+pub(super) type Values = Vec<(&'static str, String)>;
+
+/// All that is known of a bake.
+pub(super) struct Facts {
+    /// For the whole file.
+    pub(super) values: Values,
+    /// Whether lines are there.
+    pub(super) flags: Vec<(&'static str, bool)>,
+    /// Lines that are repeated.
+    pub(super) lists: Vec<(&'static str, Vec<Values>)>,
+}
+
+impl Facts {
+    /// `space` is that of the engine. `None` where no texture tells places.
+    pub(super) fn new(manifest: &Manifest, space: Space) -> Option<Self> {
+        let places = &manifest.textures[manifest.places()?];
+        let normals = manifest.texture(&Quantity::Normal);
+        let normals = normals.map(|n| &manifest.textures[n]);
+        let textures = manifest.textures.iter();
+        let is_16_bit = |t: &TextureFile| t.spec.format == TexelFormat::Unorm16;
+        let flags = vec![
+            ("CAN_BLEND", manifest.can_blend),
+            ("IS_OFFSET", places.spec.quantity == Quantity::Offset),
+            ("IN_TWO", is_in_two(places)),
+            ("HAS_NORMAL", normals.is_some()),
+            ("NORMAL_IN_TWO", normals.is_some_and(is_in_two)),
+            ("HAS_16_BIT_PNG", manifest.textures.iter().any(is_16_bit)),
+            ("IS_REMESH", manifest.mode == Mode::Remesh),
+            ("FITS_SPACE", manifest.space == space),
+        ];
+        let clips = manifest.clips.iter().enumerate().map(clip_values);
+        let lists = vec![
+            ("CLIP", clips.collect()),
+            ("TEXTURE", textures.flat_map(texture_values).collect()),
+        ];
+        let values = [
+            names(manifest, space),
+            layout_values(&manifest.layout),
+            range_values(places, normals),
+        ];
+        Some(Self {
+            values: values.concat(),
+            flags,
+            lists,
+        })
+    }
+}
+
+fn names(manifest: &Manifest, engine: Space) -> Values {
+    vec![
+        ("NAME", in_comment(&manifest.name)),
+        ("NAME_IN_HTML", in_html(&manifest.name)),
+        ("STEM_STRING", quoted(&file_stem(&manifest.name))),
+        ("CARRIER", in_comment(&manifest.carrier)),
+        ("SPACE", space_words(manifest.space).into()),
+        ("ENGINE_SPACE", space_words(engine).into()),
+        ("BOUNDS_LOW", manifest.bounds.0.map(float).join(", ")),
+        ("BOUNDS_HIGH", manifest.bounds.1.map(float).join(", ")),
+    ]
+}
+
+/// Both arrangements are one formula with other numbers: a frame is a step to the right and, every `ACROSS` frames, one down; a
+/// vertex is a column and, every `COLUMNS` vertices, a step down.
+fn layout_values(layout: &Layout) -> Values {
+    let (columns, across, frame_rows, line_rows) = match layout.arrangement {
+        Arrangement::Blocks { block, across } => (block[0], across, block[1], 1),
+        Arrangement::Columns { width } => (width, 1, 1, layout.frames),
+    };
+    let numbers = [
+        ("VERTICES", layout.vertices),
+        ("FRAMES", layout.frames),
+        ("WIDTH", layout.size[0]),
+        ("HEIGHT", layout.size[1]),
+        ("COLUMNS", columns),
+        ("ACROSS", across),
+        ("FRAME_ROWS", frame_rows),
+        ("LINE_ROWS", line_rows),
+    ];
+    numbers.map(|(name, n)| (name, n.to_string())).into()
+}
+
+fn range_values(places: &TextureFile, normals: Option<&TextureFile>) -> Values {
+    let raw = [Range::RAW; 3];
+    let normals = normals.map_or(&raw[..], |n| &n.spec.ranges);
+    let places = &places.spec.ranges;
+    vec![
+        ("PLACE_SCALE", floats(places, |r| r.scale)),
+        ("PLACE_OFFSET", floats(places, |r| r.offset)),
+        ("NORMAL_SCALE", floats(normals, |r| r.scale)),
+        ("NORMAL_OFFSET", floats(normals, |r| r.offset)),
+    ]
+}
+
+fn floats(ranges: &[Range], number: impl Fn(&Range) -> f32) -> String {
+    let literals: Vec<_> = ranges.iter().map(|r| float(number(r))).collect();
+    literals.join(", ")
+}
+
+fn clip_values((index, clip): (usize, &NamedClip)) -> Values {
+    let at_end = match clip.frames.at_end {
+        AtEnd::Loop => 0,
+        AtEnd::SeamlessLoop => 1,
+        AtEnd::Clamp => 2,
+    };
+    vec![
+        ("CLIP_INDEX", index.to_string()),
+        ("CLIP_NAME", in_comment(&clip.name)),
+        ("CLIP_FIRST", clip.frames.first.to_string()),
+        ("CLIP_FRAMES", clip.frames.count.to_string()),
+        ("CLIP_RATE", float(clip.frames.frames_per_second)),
+        ("CLIP_AT_END", at_end.to_string()),
+    ]
+}
+
+/// Of each file.
+fn texture_values(texture: &TextureFile) -> Vec<Values> {
+    let spec = &texture.spec;
+    let holds = match &spec.quantity {
+        Quantity::Position => "positions".into(),
+        Quantity::Offset => "offsets from the carrier".into(),
+        Quantity::Normal => "normals".into(),
+        other => in_comment(&format!("{other:?}, which this player does not read")),
+    };
+    let values = |(part, file): (usize, &String)| {
+        let part = match (is_in_two(texture), part) {
+            (false, _) => "",
+            (true, 0) => "; the coarse part",
+            (true, _) => "; the fine part, a hundredth",
+        };
+        vec![
+            ("FILE", in_comment(file)),
+            ("HOLDS", holds.clone()),
+            ("FORMAT", format!("{}{part}", format_words(spec.format))),
+        ]
+    };
+    texture.files.iter().enumerate().map(values).collect()
+}
+
+fn is_in_two(texture: &TextureFile) -> bool {
+    texture.spec.format == TexelFormat::TwoUnorm8
+}
+
+fn format_words(format: TexelFormat) -> &'static str {
+    match format {
+        TexelFormat::Unorm8 => "8 bits a channel, 0 to 1",
+        TexelFormat::Unorm16 => "16 bits a channel, 0 to 1",
+        TexelFormat::TwoUnorm8 => "two files of 8 bits a channel, 0 to 1",
+        TexelFormat::Half => "16-bit floats",
+        TexelFormat::Float => "32-bit floats",
+    }
+}
+
+fn space_words(space: Space) -> &'static str {
+    match space {
+        Space::YUpRightHanded => "metres, right-handed, +Y up",
+        Space::ZUpRightHanded => "metres, right-handed, +Z up",
+        Space::YUpLeftHanded => "metres, left-handed, +Y up",
+        Space::ZUpLeftHandedCentimeters => "centimetres, left-handed, +Z up",
+    }
+}
+
+/// The shortest decimal that is this number to the bit, always with a point: `1.0e-7`, not `1e-7`, which some languages take for
+/// something else.
+pub(super) fn float(value: f32) -> String {
+    let text = format!("{value:?}");
+    match text.split_once('e') {
+        Some((digits, power)) if !digits.contains('.') => format!("{digits}.0e{power}"),
+        _ => text,
+    }
+}
+
+/// For a comment up to the end of the line.
+fn in_comment(text: &str) -> String {
+    let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    // A backslash at the end would make the next line part of the comment.
+    text.replace(|c| ends_line(c) || c == '\\', " ")
+}
+
+fn in_html(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A string of JavaScript, also within a page.
+fn quoted(text: &str) -> String {
+    let escape = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '.' | '_' | '-' => c.to_string(),
+        _ => format!("\\u{{{:x}}}", u32::from(c)),
+    };
+    format!("'{}'", text.chars().map(escape).collect::<String>())
+}
+
+/// The name of a bake as the beginning of file names.
+pub(super) fn file_stem(name: &str) -> String {
+    let leads_away = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    name.replace(leads_away, "_")
+}

@@ -1,0 +1,71 @@
+//! Templates: text in which facts of a bake are filled in, line by line.
+//!
+//! | in a template | becomes |
+//! |---|---|
+//! | `{{VALUE}}` | the value of that name |
+//! | `{{?FLAG}}` at the start of a line | nothing; the line is left out unless the flag is set |
+//! | `{{!FLAG}}` at the start of a line | nothing; the line is left out if the flag is set |
+//! | `{{*CLIP}}`, `{{*TEXTURE}}` at the start of a line | the line once for each of them, with values of its own |
+//!
+//! What nobody knows stays as it is; a test looks for that.
+
+use super::facts::{Facts, Values};
+
+/// The template with everything filled in.
+pub(super) fn expand(template: &str, facts: &Facts) -> String {
+    let lines = template.lines();
+    lines.map(|line| expand_line(line, facts)).collect()
+}
+
+fn expand_line(line: &str, facts: &Facts) -> String {
+    let Some((kind, name, rest)) = marker(line) else {
+        return fill(line, &facts.values) + "\n";
+    };
+    let flag = facts.flags.iter().find(|f| f.0 == name).map(|f| f.1);
+    let items = facts.lists.iter().find(|l| l.0 == name).map(|l| &l.1);
+    match (kind, flag, items) {
+        ('?', Some(is_set), _) | ('!', Some(is_set), _) => match is_set == (kind == '?') {
+            true => expand_line(rest, facts),
+            false => String::new(),
+        },
+        ('*', _, Some(items)) => {
+            let values = |item: &Values| [item.as_slice(), &facts.values].concat();
+            let lines = items.iter().map(|item| fill(rest, &values(item)) + "\n");
+            lines.collect()
+        }
+        _ => fill(line, &facts.values) + "\n",
+    }
+}
+
+/// Kind and name of the marker that a line begins with, and what is behind it.
+fn marker(line: &str) -> Option<(char, &str, &str)> {
+    let inside = line.strip_prefix("{{")?;
+    let kind = inside.chars().next().filter(|c| "?!*".contains(*c))?;
+    let (name, rest) = inside[1..].split_once("}}")?;
+    Some((kind, name, rest))
+}
+
+/// One pass from left to right, so that what is filled in is not looked at again.
+fn fill(line: &str, values: &Values) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find("{{") {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let known = values.iter().find_map(|(name, value)| {
+            let behind = rest[2..].strip_prefix(name)?.strip_prefix("}}")?;
+            Some((value, behind))
+        });
+        match known {
+            Some((value, behind)) => {
+                out.push_str(value);
+                rest = behind;
+            }
+            None => {
+                out.push_str("{{");
+                rest = &rest[2..];
+            }
+        }
+    }
+    out + rest
+}

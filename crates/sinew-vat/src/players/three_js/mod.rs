@@ -1,0 +1,12 @@
+//! three.js: a module, and a page that shows it.
+
+use super::Player;
+use crate::manifest::Space;
+
+pub(super) const PLAYER: Player = Player {
+    space: Space::YUpRightHanded,
+    templates: &[
+        (".three.js", include_str!("player.js")),
+        (".html", include_str!("page.html")),
+    ],
+};

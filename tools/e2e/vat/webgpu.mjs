@@ -1,0 +1,74 @@
+// Runs in the page: what the functions of the WGSL player give for samples, 8 numbers each (position, 0; normal, whether the texels
+// by vertex and by texture coordinates differ). A string says why there are none.
+export async function answersOfWgsl(module, manifest, wgsl, samples) {
+  const { VertexAnimationPlayer } = await import(module);
+  const player = await VertexAnimationPlayer.load();
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return 'no WebGPU';
+  const device = await adapter.requestDevice();
+  const faults = [];
+  device.onuncapturederror = (event) => faults.push(event.error.message);
+  const code = `${wgsl}
+struct Ask { clip: u32, secs: f32, vertex: u32, pad: f32, carrier: vec2<f32>, carrier_z: f32, u: f32, v: f32, pad_2: f32, pad_3: vec2<f32> }
+@group(0) @binding(2) var<storage, read> asks: array<Ask>;
+@group(0) @binding(3) var<storage, read_write> answers: array<vec4<f32>>;
+@compute @workgroup_size(64)
+fn check(@builtin(global_invocation_id) id: vec3<u32>) {
+  if id.x >= arrayLength(&asks) { return; }
+  let ask = asks[id.x];
+  let at = vat_frame_at(ask.clip, ask.secs);
+  let texel = vat_texel(ask.vertex, at.frame);
+  let by_uv = vat_texel_by_uv(vec2<f32>(ask.u, ask.v), at.frame);
+  let up = vec3<f32>(0.0, 1.0, 0.0);
+  answers[2u * id.x] = vec4<f32>(vat_position(ask.vertex, at, vec3<f32>(ask.carrier, ask.carrier_z)), 0.0);
+  answers[2u * id.x + 1u] = vec4<f32>(vat_normal(ask.vertex, at, up), f32(any(texel != by_uv)));
+}`;
+  const pipeline = device.createComputePipeline({
+    layout: 'auto',
+    compute: { module: device.createShaderModule({ code }), entryPoint: 'check' },
+  });
+  const asks = new ArrayBuffer(samples.length * 48);
+  samples.forEach((s, i) => {
+    const view = new DataView(asks, i * 48, 48);
+    view.setUint32(0, s.clip, true);
+    view.setFloat32(4, s.secs, true);
+    view.setUint32(8, s.vertex, true);
+    s.carrier.forEach((x, k) => view.setFloat32(16 + 4 * k, x, true));
+    s.uv.forEach((x, k) => view.setFloat32(28 + 4 * k, x, true));
+  });
+  const buffer = (size, usage) => device.createBuffer({ size, usage });
+  const asked = buffer(asks.byteLength, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST);
+  device.queue.writeBuffer(asked, 0, asks);
+  const length = samples.length * 32;
+  const answered = buffer(length, GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC);
+  const read = buffer(length, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+  const textures = [];
+  for (const texture of manifest.textures) {
+    const role = texture.quantity === 'normal' ? 'Normal' : 'Place';
+    for (const [part, name] of [`vat${role}Texture`, `vat${role}FineTexture`].slice(0, texture.files.length).entries()) {
+      textures.push({ binding: (role === 'Normal' ? 2 : 0) + part, resource: upload(player.uniforms[name].value).createView() });
+    }
+  }
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(0, device.createBindGroup({
+    layout: pipeline.getBindGroupLayout(0),
+    entries: [{ binding: 2, resource: { buffer: asked } }, { binding: 3, resource: { buffer: answered } }],
+  }));
+  pass.setBindGroup(1, device.createBindGroup({ layout: pipeline.getBindGroupLayout(1), entries: textures }));
+  pass.dispatchWorkgroups(Math.ceil(samples.length / 64));
+  pass.end();
+  encoder.copyBufferToBuffer(answered, 0, read, 0, length);
+  device.queue.submit([encoder.finish()]);
+  await read.mapAsync(GPUMapMode.READ);
+  return faults[0] ?? Array.from(new Float32Array(read.getMappedRange()));
+
+  function upload({ image: { data, width, height } }) {
+    const format = { Uint8Array: 'rgba8unorm', Uint16Array: 'rgba16float', Float32Array: 'rgba32float' }[data.constructor.name];
+    const usage = GPUTextureUsage.TEXTURE_BINDING | GPUTextureUsage.COPY_DST;
+    const texture = device.createTexture({ size: [width, height], format, usage });
+    device.queue.writeTexture({ texture }, data, { bytesPerRow: width * 4 * data.BYTES_PER_ELEMENT }, [width, height]);
+    return texture;
+  }
+}

@@ -1,0 +1,142 @@
+// Plays bakes in a headless browser and compares what it draws with the frames that were baked.
+//
+//   cargo run -p sinew-vat --example player_bakes FOLDER
+//   NODE_PATH=.../node_modules node tools/e2e/vat_browser.mjs FOLDER [PICTURES]
+//
+// Needs: Debian's package `chromium`, and of npm three@0.187.0 puppeteer-core@24.8.2 pngjs@7.0.0. No graphics card and no
+// network: WebGL and WebGPU run in software.
+//
+// The page of three.js is held against silhouettes and normals of the true frames, which vat/picture.mjs draws; the WGSL module, run by
+// WebGPU, against numbers that the crate computed; and players broken on purpose must be found out.
+
+import { readFileSync } from 'node:fs';
+import { bakes, compareNumbers, fileOf, inBrowser, pixelsOf, report, savePicture } from './vat/common.mjs';
+import { compare, draw } from './vat/picture.mjs';
+import { answersOfWgsl } from './vat/webgpu.mjs';
+
+// What is broken in the player of a bake, and in what its textures become; a shot must then fail.
+const FAULTS = [
+  ['drop_16', 'gl_VertexID %', '(gl_VertexID + 1) %', 'triangles of wrong corners'],
+  ['drop_two_8', '(frame % ${across})', '(frame % ${across + 1})', 'blocks in a wrong order'],
+  ['drop_two_8', '0.01 *', '1.01 *', 'the fine part as large as the coarse one'],
+  ['drop_two_8', '- 1.0)', '- 2.0)', 'clips that end too early'],
+  ['blob_half', '(height - 1 - y)', 'y', 'rows from the bottom'],
+  ['blob_half', 'value) * weight;', 'value) * 0.0;', 'no blending'],
+  ['blob_half', "'carrier + vatPlace()'", "'vatPlace()'", 'offsets without the carrier'],
+  ['blob_8', 'normalize(normal)', 'normalize(-normal)', 'normals inside out'],
+];
+// Too small to be seen, not for numbers.
+const FAULTS_OF_NUMBERS = [
+  ['drop_16', 'code / 65535', '(code >> 8) / 255', 'half of the bits lost'],
+];
+let fault = null;
+
+function change(path, bytes) {
+  if (!fault || !path.endsWith('.three.js')) return bytes;
+  const text = bytes.toString();
+  if (!text.includes(fault[1])) throw new Error(`the player has no "${fault[1]}"`);
+  return text.replaceAll(fault[1], fault[2]);
+}
+
+// Of a bake's files, without their ending.
+const addressOf = (base, { name }) => [base, name, name].map((part, i) => (i ? encodeURIComponent(part) : part)).join('/');
+
+async function show({ page, base }, bake, query) {
+  await page.goto(`${addressOf(base, bake)}.html?three=/three&${query}`, { waitUntil: 'load' });
+  await page.waitForFunction('window.sinewReady || window.sinewError', { timeout: 60000 });
+  const error = await page.evaluate('window.sinewError');
+  if (error) throw new Error(error);
+}
+
+const FLAT = 'background=ff00ff&shade=normals';
+
+async function compareShot(browser, bake, shot, name) {
+  await show(browser, bake, `${FLAT}&camera=${shot.view}&${shot.query}`);
+  return compare(await pixelsOf(browser.page, name), draw(shot.triangles, shot.view, bake.manifest.bounds));
+}
+
+async function checkShots(browser, bake) {
+  for (const [index, shot] of bake.expected.shots.entries()) {
+    const { isGood, text } = await compareShot(browser, bake, shot, `${bake.name}_${index}`);
+    report(isGood, `three.js ${bake.name} ${shot.view} ${shot.query}: ${text}`);
+  }
+}
+
+async function compareWgsl(browser, bake) {
+  await show(browser, bake, 'frame=0');
+  const { samples } = bake.expected;
+  const wgsl = readFileSync(fileOf(bake, '.wgsl'), 'utf8');
+  const module = `${addressOf(browser.base, bake)}.three.js`;
+  const answers = await browser.page.evaluate(answersOfWgsl, module, bake.manifest, wgsl, samples);
+  if (typeof answers === 'string') throw new Error(`${bake.name} WGSL: ${answers}`);
+  return compareNumbers(samples, answers);
+}
+
+async function checkWgsl(browser, bake) {
+  const { isGood, text } = await compareWgsl(browser, bake);
+  report(isGood, `WGSL ${bake.name}: ${text}`);
+}
+
+// Instances play at their own moments.
+async function checkInstances(browser, bake) {
+  const at = async (query) => {
+    await show(browser, bake, `${FLAT}&camera=front&${query}`);
+    return pixelsOf(browser.page);
+  };
+  const differs = (a, b) => a.some((v, i) => v !== b[i]);
+  report(!differs(await at('frame=0&instances=1'), await at('frame=0')), `three.js ${bake.name}: one instance is the mesh alone`);
+  // Two and a half frames.
+  report(!differs(await at('frame=0&instances=1&ahead=0.3125'), await at('frame=2.5')), `three.js ${bake.name}: an instance plays at its own moment`);
+  const [together, spread] = [await at('frame=0&instances=2&spread=0'), await at('frame=0&instances=2&spread=0.5')];
+  report(differs(together, spread), `three.js ${bake.name}: two instances play at two moments`);
+}
+
+// Without a moment to show, the page plays.
+async function checkPlaying(browser, bake) {
+  await show(browser, bake, 'background=ff00ff');
+  const first = await pixelsOf(browser.page);
+  await new Promise((later) => setTimeout(later, 600));
+  const second = await pixelsOf(browser.page);
+  report(first.some((v, i) => v !== second[i]), `three.js ${bake.name}: the page plays by itself`);
+}
+
+async function isFoundOut(browser, bake) {
+  for (const shot of bake.expected.shots) {
+    if (!(await compareShot(browser, bake, shot)).isGood) return true;
+  }
+  return false;
+}
+
+async function checkFaults(browser) {
+  const all = [...FAULTS.map((f) => [f, isFoundOut]), ...FAULTS_OF_NUMBERS.map((f) => [f, async (b, bake) => !(await compareWgsl(b, bake)).isGood])];
+  for (const [one, check] of all) {
+    fault = one;
+    const isFound = await check(browser, bakes.find((b) => b.name === one[0]));
+    fault = null;
+    report(isFound, `found out: ${one[0]} with ${one[3]}`);
+  }
+}
+
+async function checks(browser) {
+  for (const bake of bakes) {
+    await checkShots(browser, bake);
+    await checkWgsl(browser, bake);
+  }
+  await checkInstances(browser, bakes.find((b) => b.name === 'blob_half'));
+  await checkPlaying(browser, bakes.find((b) => b.name === 'blob_half'));
+  await checkFaults(browser);
+  await drawForPeople(browser, bakes.find((b) => b.name === 'drop_16'));
+}
+
+// Moments side by side, for a look: vat_browser.png.
+async function drawForPeople(browser, bake) {
+  const tiles = [];
+  for (const secs of [0, 0.5, 0.625, 1]) {
+    await show(browser, bake, `camera=0.4,1.4,4.6&time=${secs}`);
+    tiles.push(await pixelsOf(browser.page));
+  }
+  savePicture('vat_browser', tiles);
+}
+
+const onMessage = (type, text) => { if (type === 'error') console.log(`       browser: ${text}`); };
+await inBrowser(checks, { change, onMessage });
