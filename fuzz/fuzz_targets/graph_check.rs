@@ -124,6 +124,7 @@ fn is_heavy(plan: &Plan) -> bool {
     let large_source = |s: &ParameterSource| match s {
         ParameterSource::Constant(v) => large(v),
         ParameterSource::Keyed(k) => k.values.iter().any(large),
+        ParameterSource::FrameTime => false,
         ParameterSource::Parameter(p) => {
             let p = &plan.parameters()[*p];
             large(&p.default) || p.keyed.iter().flat_map(|k| &k.values).any(large)

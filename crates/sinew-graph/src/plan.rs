@@ -3,7 +3,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
-use sinew_deform::{NodeDesc, ParameterType, ParameterValue, Phase, PortType};
+use sinew_deform::{
+    DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType,
+};
 use sinew_geom::Selection;
 use std::sync::Arc;
 
@@ -101,6 +103,18 @@ pub enum ParameterSource {
     Parameter(usize),
     /// Animated in the document.
     Keyed(Keyed),
+    /// The time of the frame, seconds: where the document is silent and the node's default is that. Zero in setup.
+    FrameTime,
+}
+
+impl ParameterSource {
+    /// Where the value comes from if the document is silent.
+    pub fn of_default(desc: &ParameterDesc) -> Self {
+        match desc.default {
+            DefaultValue::FrameTime => Self::FrameTime,
+            _ => Self::Constant(desc.default_value()),
+        }
+    }
 }
 
 /// Where a link starts.
@@ -216,7 +230,7 @@ impl Plan {
                             || match source {
                                 ParameterSource::Constant(_) => true,
                                 ParameterSource::Parameter(p) => self.parameters[*p].setup,
-                                ParameterSource::Keyed(_) => false,
+                                ParameterSource::Keyed(_) | ParameterSource::FrameTime => false,
                             }
                     });
             let stateless = n.desc.kind != sinew_deform::NodeKind::Solver;

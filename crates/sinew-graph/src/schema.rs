@@ -197,7 +197,7 @@ fn default_json(d: DefaultValue) -> Option<Value> {
         DefaultValue::Int3(v) => json!(v),
         DefaultValue::Empty => json!([]),
         DefaultValue::Identity => json!({}),
-        DefaultValue::Required => return None,
+        DefaultValue::FrameTime | DefaultValue::Required => return None,
     })
 }
 

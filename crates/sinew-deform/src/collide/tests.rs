@@ -414,7 +414,11 @@ fn a_turn_near_the_root_does_not_throw_the_tip() {
     let strand = heights.enumerate().map(|(i, height)| {
         let rise: f64 = height - before;
         before = height;
-        x += if i == 0 { 0.0 } else { (length * length - rise * rise).sqrt() };
+        x += if i == 0 {
+            0.0
+        } else {
+            (length * length - rise * rise).sqrt()
+        };
         ContactVertex::<f64> {
             x: Vec3::new(x, height, 0.0),
             start: Vec3::new(x, height, 0.0),

@@ -189,6 +189,7 @@ impl Binder<'_> {
                     k.sample(0.0, &mut out);
                     out
                 }
+                ParameterSource::FrameTime => ParameterValue::Float(0.0),
             })
             .collect()
     }
@@ -352,7 +353,9 @@ impl Binder<'_> {
         for (source, desc) in node.parameters.iter().zip(node.desc.parameters) {
             let declared = match source {
                 ParameterSource::Parameter(p) => self.plan.parameters().get(*p),
-                ParameterSource::Constant(_) | ParameterSource::Keyed(_) => None,
+                ParameterSource::Constant(_)
+                | ParameterSource::Keyed(_)
+                | ParameterSource::FrameTime => None,
             };
             let keyed = match source {
                 ParameterSource::Keyed(keyed) => Some(keyed),

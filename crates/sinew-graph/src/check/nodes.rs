@@ -225,7 +225,7 @@ impl Collector<'_> {
         let mut parameters: Vec<ParameterSource> = desc
             .parameters
             .iter()
-            .map(|p| ParameterSource::Constant(p.default_value()))
+            .map(ParameterSource::of_default)
             .collect();
         for m in json.members().unwrap_or_default() {
             if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
