@@ -157,7 +157,7 @@ fn run(plan: Plan) {
         .map(|i| match i.ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(CHARACTER.mesh.clone()),
             InputType::Pose => InputBinding::Pose(CHARACTER.asset.rig.clone()),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         })
         .collect();
     let mut instance = match Instance::bind(plan.clone(), &inputs, &[], Par::Seq) {

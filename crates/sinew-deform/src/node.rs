@@ -7,9 +7,11 @@ use crate::{
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
+use sinew_vat::animation::VertexAnimation;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What a node does with what it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +145,8 @@ pub enum BindInput<'a> {
     Lines(usize),
     /// Number of words of a field.
     Field(usize),
+    /// The animations. Shared, so that a node can keep them without a copy.
+    VertexAnimation(&'a Arc<VertexAnimation>),
 }
 
 /// What a node sees in setup.
@@ -221,6 +225,23 @@ impl<'a> BindContext<'a> {
             _ => Err(NodeError::Input {
                 port,
                 message: "a pose must be linked here".into(),
+            }),
+        }
+    }
+
+    /// The animations at a port for them.
+    ///
+    /// # Errors
+    /// Where nothing is linked.
+    pub fn vertex_animation(
+        &self,
+        port: &'static str,
+    ) -> Result<&'a Arc<VertexAnimation>, NodeError> {
+        match self.get(port, Some(PortType::VertexAnimation)) {
+            Some(BindInput::VertexAnimation(animation)) => Ok(animation),
+            _ => Err(NodeError::Input {
+                port,
+                message: "a vertex animation must be linked here".into(),
             }),
         }
     }
@@ -495,6 +516,11 @@ pub trait BoundNode: Send + Sync + Debug {
     /// Whether this setup writes an attribute that the output's effect calls [`crate::AttributeEffect::Recompute`].
     fn makes(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         true
+    }
+    /// Whether this setup moves what an attribute belongs to and does not write the attribute, which the output's effect calls
+    /// [`crate::AttributeEffect::Recompute`]: the incoming one no longer fits, as with [`crate::AttributeEffect::Invalidate`].
+    fn invalidates(&self, _port: &str, _attribute: MeshAttribute) -> bool {
+        false
     }
     /// Whether a value that a parameter of the update is to take fits what was bound: that a list is as long as
     /// setup found it, say. Asked before the value is used, for animated ones in setup.

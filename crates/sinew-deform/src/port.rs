@@ -202,6 +202,8 @@ pub enum PortType {
     /// A signed distance field, as words whose number is fixed in setup (`sdf` says what they hold). What a frame leaves there
     /// lasts until the node writes it anew.
     Field,
+    /// Baked animations of a mesh, from an input of the graph. Setup alone reads them, and no node gives one.
+    VertexAnimation,
     /// An array between custom kernels, its length fixed in setup. Lines do not travel this way.
     Buffer(Element),
 }
@@ -216,6 +218,7 @@ impl PortType {
             Self::Values => "values",
             Self::Lines => "lines",
             Self::Field => "field",
+            Self::VertexAnimation => "vertex_animation",
             Self::Buffer(element) => match element {
                 Element::Float => "buffer of float",
                 Element::Int => "buffer of int",
@@ -237,10 +240,10 @@ impl PortType {
             || found == float_buffer && matches!(self, Self::Mask | Self::Values)
     }
 
-    /// What the array on such a link is made of; `None` for meshes and poses.
+    /// What the array on such a link is made of; `None` for meshes, poses and vertex animations.
     pub fn element(self) -> Option<Element> {
         match self {
-            Self::Mesh | Self::Pose => None,
+            Self::Mesh | Self::Pose | Self::VertexAnimation => None,
             Self::Mask | Self::Values => Some(Element::Float),
             Self::Lines => Some(Element::Line),
             Self::Field => Some(Element::Uint),

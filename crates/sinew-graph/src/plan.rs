@@ -20,6 +20,8 @@ pub enum InputType {
     Pose,
     /// Floats from the caller, each frame.
     Values,
+    /// Baked animations of a mesh.
+    VertexAnimation,
 }
 
 impl InputType {
@@ -29,6 +31,15 @@ impl InputType {
             Self::Mesh | Self::Strands => PortType::Mesh,
             Self::Pose => PortType::Pose,
             Self::Values => PortType::Values,
+            Self::VertexAnimation => PortType::VertexAnimation,
+        }
+    }
+
+    /// Whether it is the same in every frame.
+    pub fn is_constant(self) -> bool {
+        match self {
+            Self::Mesh | Self::Strands | Self::VertexAnimation => true,
+            Self::Pose | Self::Values => false,
         }
     }
 }
@@ -64,7 +75,7 @@ pub struct InputDecl {
     pub ty: InputType,
     /// Mesh and strands inputs: which meshes of the asset.
     pub selection: Selection,
-    /// File to take it from, relative to the document; the main character where absent.
+    /// File to take it from, relative to the document; the main character where absent. Of a vertex animation its manifest.
     pub file: Option<String>,
     /// Mesh and strands inputs: name of the pose input whose joints they are bound to, found by their names; the joints of their own file
     /// where absent.
@@ -218,7 +229,7 @@ impl Plan {
         for i in 0..self.nodes.len() {
             let n = &self.nodes[i];
             let inputs_constant = n.inputs.iter().flatten().all(|s| match s {
-                Source::Input(i) => self.inputs[*i].ty.port_type() == PortType::Mesh,
+                Source::Input(i) => self.inputs[*i].ty.is_constant(),
                 Source::Node { node, .. } => self.nodes[*node].runs_in_setup,
             });
             let parameters_constant =

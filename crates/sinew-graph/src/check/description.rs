@@ -142,6 +142,9 @@ fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
         (PortType::Pose, None) if !has(PortType::Pose) => Some(format!(
             "its pose output '{name}' needs a pose input that must be linked"
         )),
+        (PortType::VertexAnimation, None) => Some(format!(
+            "its output '{name}' is a vertex animation, which only inputs of a graph give"
+        )),
         (
             PortType::Mask
             | PortType::Pose

@@ -590,6 +590,7 @@ pub(super) fn main_of<'a>(
         InputType::Strands => "hair",
         InputType::Pose => "pose",
         InputType::Values => "values",
+        InputType::VertexAnimation => "animation",
     };
     if let Some(found) = names.clone().find(|n| *n == usual) {
         return Some(found);

@@ -7,6 +7,15 @@ use sinew::geom::{
     Trs, Vec3,
 };
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, Plan, compile};
+use sinew::vat::{
+    animation::VertexAnimation,
+    layout::Layout,
+    manifest::{FORMAT, Manifest, Mode, NamedClip, Space, TextureFile, VERSION},
+    playback::{AtEnd, ClipFrames},
+    quantity::Quantity,
+    texel::{Range, TexelFormat},
+    texture::{TextureSpec, encode_vertices, texture_row},
+};
 use std::sync::Arc;
 
 /// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
@@ -23,6 +32,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
             PortType::Mesh => "body",
             PortType::Pose => "pose",
             PortType::Values => "values",
+            PortType::VertexAnimation => "animation",
             other => panic!(
                 "required input of type {}: extend this test",
                 other.as_str()
@@ -60,6 +70,12 @@ pub(crate) fn inputs(desc: &NodeDesc) -> &'static str {
     let mut required = desc.inputs.iter().filter(|p| p.required);
     if desc.inputs.iter().any(|p| p.strands) {
         r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}}, "#
+    } else if desc
+        .inputs
+        .iter()
+        .any(|p| p.ty == PortType::VertexAnimation)
+    {
+        r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "animation": {"type": "vertex_animation"}}, "#
     } else if required.any(|p| p.ty == PortType::Values) {
         r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "values": {"type": "values", "count": 2}}, "#
     } else {
@@ -250,6 +266,91 @@ pub(crate) fn on_devices() -> impl Iterator<Item = &'static NodeDesc> {
     REGISTRY.iter().copied().filter(is_there)
 }
 
+/// Three frames of a mesh that grows and turns its normals: positions in 16 bits, normals in 8.
+pub(crate) fn baked(positions: &[[f32; 3]]) -> VertexAnimation {
+    const FRAMES: u32 = 3;
+    let bounds = sinew::geom::bounds(positions).unwrap_or_default();
+    let most = |c: usize| bounds.0[c].abs().max(bounds.1[c].abs()) * 1.5 + 1e-3;
+    let place = |v: usize, frame: u32, c: usize| {
+        positions[v][c].clamp(-1e6, 1e6) * (1.0 + 0.2 * frame as f32)
+    };
+    let normal = |v: usize, frame: u32, c: usize| {
+        let angle = 0.1 * v as f32 + 0.3 * frame as f32;
+        [angle.cos(), 0.0, angle.sin()][c]
+    };
+    let textures = [
+        TextureSpec {
+            quantity: Quantity::Position,
+            format: TexelFormat::Unorm16,
+            ranges: (0..3)
+                .map(|c| Range {
+                    scale: 2.0 * most(c),
+                    offset: -most(c),
+                })
+                .collect(),
+        },
+        TextureSpec {
+            quantity: Quantity::Normal,
+            format: TexelFormat::Unorm8,
+            ranges: vec![Range::DIRECTION; 3],
+        },
+    ];
+    let vertices = positions.len();
+    let layout = Layout::fitting(vertices as u32, FRAMES, 1, 512).expect("fits");
+    let frames: Vec<Vec<Vec<u8>>> = (0..FRAMES)
+        .map(|frame| {
+            encode_vertices(&textures, vertices, |quantity, v, c| match quantity {
+                Quantity::Position => place(v, frame, c),
+                _ => normal(v, frame, c),
+            })
+        })
+        .collect();
+    let texels = (0..textures.len()).map(|t| {
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        for y in 0..layout.size[1] {
+            let bytes = textures[t].vertex_bytes();
+            texture_row(
+                &layout,
+                y,
+                bytes,
+                |frame| &frames[frame as usize][t],
+                &mut row,
+            );
+            all.extend_from_slice(&row);
+        }
+        all
+    });
+    let texels = texels.collect();
+    let manifest = Manifest {
+        format: FORMAT.into(),
+        version: VERSION,
+        name: "grows".into(),
+        mode: Mode::Soft,
+        clips: vec![NamedClip {
+            name: "all".into(),
+            frames: ClipFrames {
+                first: 0,
+                count: FRAMES,
+                frames_per_second: 4.0,
+                at_end: AtEnd::Loop,
+            },
+        }],
+        layout,
+        bounds,
+        space: Space::default(),
+        carrier: "grows.glb".into(),
+        textures: textures
+            .into_iter()
+            .map(|spec| TextureFile {
+                spec,
+                files: vec!["grows.png".into()],
+            })
+            .collect(),
+        can_blend: true,
+    };
+    VertexAnimation::new(manifest, texels).expect("a bake")
+}
+
 pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
     let mesh = Arc::new(asset.merged(&Default::default()).expect("a mesh"));
     plan.inputs()
@@ -259,6 +360,9 @@ pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
             InputType::Strands => InputBinding::Mesh(Arc::new(hair(&mesh))),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
+            InputType::VertexAnimation => {
+                InputBinding::VertexAnimation(Arc::new(baked(&mesh.positions)))
+            }
         })
         .collect()
 }
