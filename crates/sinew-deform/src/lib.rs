@@ -51,6 +51,7 @@ pub mod tangent_frames;
 pub mod taper;
 pub mod transform;
 pub mod twist;
+pub mod vat_playback;
 pub mod wrap;
 
 pub use device::{
@@ -103,6 +104,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &wrap::DESC,
     &transform::DESC,
     &blend::DESC,
+    &vat_playback::DESC,
     &tangent_frames::DESC,
     &difference_color::DESC,
     &debug_lines::DESC,

@@ -266,61 +266,96 @@ pub(crate) fn on_devices() -> impl Iterator<Item = &'static NodeDesc> {
     REGISTRY.iter().copied().filter(is_there)
 }
 
-/// Three frames of a mesh that grows and turns its normals: positions in 16 bits, normals in 8.
-pub(crate) fn baked(positions: &[[f32; 3]]) -> VertexAnimation {
-    const FRAMES: u32 = 3;
-    let bounds = sinew::geom::bounds(positions).unwrap_or_default();
-    let most = |c: usize| bounds.0[c].abs().max(bounds.1[c].abs()) * 1.5 + 1e-3;
-    let place = |v: usize, frame: u32, c: usize| {
-        positions[v][c].clamp(-1e6, 1e6) * (1.0 + 0.2 * frame as f32)
+/// How a bake is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) places: TexelFormat,
+    pub(crate) normals: Option<TexelFormat>,
+    pub(crate) in_columns: bool,
+    /// Offsets from the mesh instead of positions.
+    pub(crate) offsets: bool,
+}
+
+impl Stored {
+    pub(crate) const USUAL: Self = Self {
+        places: TexelFormat::Unorm16,
+        normals: Some(TexelFormat::Unorm8),
+        in_columns: false,
+        offsets: false,
     };
-    let normal = |v: usize, frame: u32, c: usize| {
+
+    fn specs(self, positions: &[[f32; 3]]) -> Vec<TextureSpec> {
+        let (low, high) = sinew::geom::bounds(positions).unwrap_or_default();
+        // Places and offsets reach no further.
+        let most = |c: usize| low[c].abs().max(high[c].abs()) * 1.5 + 1e-3;
+        let is_float = |f| matches!(f, TexelFormat::Half | TexelFormat::Float);
+        let place = |c: usize| Range {
+            scale: 2.0 * most(c),
+            offset: -most(c),
+        };
+        let spec = |quantity, format, range: &dyn Fn(usize) -> Range| TextureSpec {
+            quantity,
+            format,
+            ranges: match is_float(format) {
+                true => vec![Range::RAW; 3],
+                false => (0..3).map(range).collect(),
+            },
+        };
+        let quantity = if self.offsets {
+            Quantity::Offset
+        } else {
+            Quantity::Position
+        };
+        let normals = self
+            .normals
+            .map(|f| spec(Quantity::Normal, f, &|_| Range::DIRECTION));
+        std::iter::once(spec(quantity, self.places, &place))
+            .chain(normals)
+            .collect()
+    }
+
+    fn layout(self, vertices: u32) -> Layout {
+        let layout = match self.in_columns {
+            true => Layout::columns(vertices, BAKED_FRAMES, 1),
+            false => Layout::fitting(vertices, BAKED_FRAMES, 1, 512),
+        };
+        layout.expect("fits")
+    }
+}
+
+const BAKED_FRAMES: u32 = 3;
+
+/// Three frames of a mesh that grows and turns its normals, four a second.
+pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
+    let number = |quantity: &Quantity, v: usize, frame: u32, c: usize| {
+        let share = 0.2 * frame as f32;
+        let place = positions[v][c].clamp(-1e6, 1e6);
         let angle = 0.1 * v as f32 + 0.3 * frame as f32;
-        [angle.cos(), 0.0, angle.sin()][c]
+        match quantity {
+            Quantity::Position => place * (1.0 + share),
+            Quantity::Offset => place * share,
+            _ => [angle.cos(), 0.0, angle.sin()][c],
+        }
     };
-    let textures = [
-        TextureSpec {
-            quantity: Quantity::Position,
-            format: TexelFormat::Unorm16,
-            ranges: (0..3)
-                .map(|c| Range {
-                    scale: 2.0 * most(c),
-                    offset: -most(c),
-                })
-                .collect(),
-        },
-        TextureSpec {
-            quantity: Quantity::Normal,
-            format: TexelFormat::Unorm8,
-            ranges: vec![Range::DIRECTION; 3],
-        },
-    ];
-    let vertices = positions.len();
-    let layout = Layout::fitting(vertices as u32, FRAMES, 1, 512).expect("fits");
-    let frames: Vec<Vec<Vec<u8>>> = (0..FRAMES)
-        .map(|frame| {
-            encode_vertices(&textures, vertices, |quantity, v, c| match quantity {
-                Quantity::Position => place(v, frame, c),
-                _ => normal(v, frame, c),
-            })
-        })
+    let specs = stored.specs(positions);
+    let layout = stored.layout(positions.len() as u32);
+    let frames: Vec<Vec<Vec<u8>>> = (0..BAKED_FRAMES)
+        .map(|frame| encode_vertices(&specs, positions.len(), |q, v, c| number(q, v, frame, c)))
         .collect();
-    let texels = (0..textures.len()).map(|t| {
+    let texels = |t: usize| {
         let (mut all, mut row) = (Vec::new(), Vec::new());
+        let frame = |frame: u32| frames[frame as usize][t].as_slice();
         for y in 0..layout.size[1] {
-            let bytes = textures[t].vertex_bytes();
-            texture_row(
-                &layout,
-                y,
-                bytes,
-                |frame| &frames[frame as usize][t],
-                &mut row,
-            );
+            texture_row(&layout, y, specs[t].vertex_bytes(), frame, &mut row);
             all.extend_from_slice(&row);
         }
         all
-    });
-    let texels = texels.collect();
+    };
+    let texels = (0..specs.len()).map(texels).collect();
+    let files = |spec: TextureSpec| TextureFile {
+        files: vec!["grows.png".into(); spec.format.file_count()],
+        spec,
+    };
     let manifest = Manifest {
         format: FORMAT.into(),
         version: VERSION,
@@ -330,22 +365,16 @@ pub(crate) fn baked(positions: &[[f32; 3]]) -> VertexAnimation {
             name: "all".into(),
             frames: ClipFrames {
                 first: 0,
-                count: FRAMES,
+                count: BAKED_FRAMES,
                 frames_per_second: 4.0,
                 at_end: AtEnd::Loop,
             },
         }],
         layout,
-        bounds,
+        bounds: sinew::geom::bounds(positions).unwrap_or_default(),
         space: Space::default(),
         carrier: "grows.glb".into(),
-        textures: textures
-            .into_iter()
-            .map(|spec| TextureFile {
-                spec,
-                files: vec!["grows.png".into()],
-            })
-            .collect(),
+        textures: specs.iter().cloned().map(files).collect(),
         can_blend: true,
     };
     VertexAnimation::new(manifest, texels).expect("a bake")
@@ -361,7 +390,7 @@ pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
             InputType::VertexAnimation => {
-                InputBinding::VertexAnimation(Arc::new(baked(&mesh.positions)))
+                InputBinding::VertexAnimation(Arc::new(baked(&mesh.positions, Stored::USUAL)))
             }
         })
         .collect()
