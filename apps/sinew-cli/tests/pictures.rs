@@ -58,7 +58,7 @@ const PICTURES: [(&str, &[&str]); 44] = [
         "vat_playback",
         &[
             "examples/vat/ripple.obj GRAPH",
-            "--eye 0.5,0.55,1.2 --target 0,0,0 --fov 38",
+            "--eye 0.7,0.8,1.5 --target 0,-0.03,0 --fov 36",
             "--frames 6 --background white --no-ground",
         ],
     ),
