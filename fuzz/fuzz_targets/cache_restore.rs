@@ -41,7 +41,7 @@ static CASES: LazyLock<Cases> = LazyLock::new(|| {
             .map(|i| match i.ty {
                 InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
                 InputType::Pose => InputBinding::Pose(asset.rig.clone()),
-                InputType::Values => InputBinding::Values,
+                InputType::Values | InputType::VertexAnimation => InputBinding::Values,
             })
             .collect();
         let instance =

@@ -124,6 +124,7 @@ fn is_heavy(plan: &Plan) -> bool {
     let large_source = |s: &ParameterSource| match s {
         ParameterSource::Constant(v) => large(v),
         ParameterSource::Keyed(k) => k.values.iter().any(large),
+        ParameterSource::FrameTime => false,
         ParameterSource::Parameter(p) => {
             let p = &plan.parameters()[*p];
             large(&p.default) || p.keyed.iter().flat_map(|k| &k.values).any(large)
@@ -156,7 +157,7 @@ fn run(plan: Plan) {
         .map(|i| match i.ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(CHARACTER.mesh.clone()),
             InputType::Pose => InputBinding::Pose(CHARACTER.asset.rig.clone()),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         })
         .collect();
     let mut instance = match Instance::bind(plan.clone(), &inputs, &[], Par::Seq) {

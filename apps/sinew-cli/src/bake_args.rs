@@ -3,9 +3,9 @@
 use crate::args::Device;
 use clap::{Subcommand, ValueEnum};
 use sinew::bake::Chunk;
-use sinew::bake::parts::quantity::Quantity;
-use sinew::bake::parts::texel::TexelFormat;
 use sinew::bake::vat::TextureChoice;
+use sinew::vat::quantity::Quantity;
+use sinew::vat::texel::TexelFormat;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]

@@ -23,7 +23,7 @@ const DONE: &str = "--frames 24 --background white --no-ground";
 const FALLEN: &str = "--frames 60 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 43] = [
+const PICTURES: [(&str, &[&str]); 44] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
@@ -54,6 +54,14 @@ const PICTURES: [(&str, &[&str]); 43] = [
     ("sine", &["sample:ball GRAPH", BALL, DONE]),
     ("masked_transform", &["sample:ball GRAPH", TALL, DONE]),
     ("debug_lines", &["sample:ball GRAPH", TALL, DONE]),
+    (
+        "vat_playback",
+        &[
+            "examples/vat/ripple.obj GRAPH",
+            "--eye 0.7,0.8,1.5 --target 0,-0.03,0 --fov 36",
+            "--frames 6 --background white --no-ground",
+        ],
+    ),
     ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("documented_hair", &["sample:head GRAPH", HEAD, SHAKEN]),

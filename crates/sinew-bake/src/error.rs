@@ -1,7 +1,6 @@
 //! Why a bake cannot go on.
 
 use sinew_io::IoError;
-use sinew_vat::animation::AnimationError;
 use sinew_vat::layout::LayoutError;
 use sinew_vat::matching::SlotsError;
 use sinew_vat::plan::PlanError;
@@ -78,15 +77,7 @@ pub enum BakeError {
     /// Matches do not belong together; they were changed behind our back.
     #[error(transparent)]
     Slots(#[from] SlotsError),
-    /// Files of a bake do not fit each other.
-    #[error("{}: {source}", path.display())]
-    Animation {
-        /// The manifest.
-        path: PathBuf,
-        /// What is wrong.
-        source: AnimationError,
-    },
-    /// A manifest or a job file that is no such thing.
+    /// A job file that is no such thing, or a folder without a bake.
     #[error("{}: {message}", path.display())]
     Json {
         /// The file.

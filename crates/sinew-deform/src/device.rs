@@ -40,6 +40,7 @@
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
+use std::sync::Arc;
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
 pub const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
@@ -126,8 +127,8 @@ pub struct DeviceConstant {
     pub name: &'static str,
     /// What it is made of.
     pub ty: DeviceType,
-    /// The elements, one after another, in the byte order of the machine.
-    pub bytes: Vec<u8>,
+    /// The elements, one after another, in the byte order of the machine. Shared, as they may take many megabytes.
+    pub bytes: Arc<[u8]>,
 }
 
 impl DeviceConstant {
@@ -136,7 +137,7 @@ impl DeviceConstant {
         Self {
             name,
             ty,
-            bytes: bytemuck::cast_slice(data).to_vec(),
+            bytes: bytemuck::cast_slice(data).into(),
         }
     }
     /// How many whole numbers up to `largest` go into a `u32`: 4, 2 or 1.

@@ -19,6 +19,7 @@ mod names;
 mod node;
 mod par;
 mod parameter;
+mod port;
 mod read_log;
 mod record;
 
@@ -50,6 +51,7 @@ pub mod tangent_frames;
 pub mod taper;
 pub mod transform;
 pub mod twist;
+pub mod vat_playback;
 pub mod wrap;
 
 pub use device::{
@@ -60,14 +62,17 @@ pub use device::{
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use names::{closest, listed};
 pub use node::{
-    AttributeEffect, AttributeRead, BindContext, BindFn, BindInput, BindWarnings, BoundNode,
-    Element, InputValue, Inputs, Line, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshEffect,
-    MeshReads, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs,
-    PortDesc, PortType, Restore, RestoreFn, UpdateContext,
+    BindContext, BindFn, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
+    MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, RestoreFn,
+    UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{
     Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
+};
+pub use port::{
+    AttributeEffect, AttributeRead, Element, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads,
+    PortDesc, PortType,
 };
 pub use read_log::{Misread, ReadLog};
 pub use record::Record;
@@ -99,6 +104,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &wrap::DESC,
     &transform::DESC,
     &blend::DESC,
+    &vat_playback::DESC,
     &tangent_frames::DESC,
     &difference_color::DESC,
     &debug_lines::DESC,

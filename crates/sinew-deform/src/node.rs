@@ -1,12 +1,17 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
 
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
-use crate::{Misread, Par, ParameterDesc, ParameterValue, Parameters, ReadLog};
+use crate::{
+    MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc, PortType,
+    ReadLog,
+};
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
+use sinew_vat::animation::VertexAnimation;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// What a node does with what it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,326 +37,6 @@ impl NodeKind {
             Self::Solver => "solver",
             Self::Field => "field",
             Self::Kernel => "kernel",
-        }
-    }
-}
-
-/// What a node does to one attribute of the mesh that passes through it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttributeEffect {
-    /// Passes it on; the compiler lets both meshes share the buffer.
-    Keep,
-    /// Reads it and writes a new one.
-    Transform,
-    /// Writes it without reading the incoming one.
-    Recompute,
-    /// The incoming one no longer fits the positions; whoever needs it must recompute it.
-    Invalidate,
-}
-
-/// An attribute that travels over mesh links, one element a vertex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MeshAttribute {
-    /// Positions.
-    Positions,
-    /// Normals.
-    Normals,
-    /// Tangents with bitangent sign.
-    Tangents,
-    /// Colour set 0.
-    Colors,
-}
-
-impl MeshAttribute {
-    /// All of them; tables of one entry an attribute are in this order.
-    pub const ALL: [Self; MESH_ATTRIBUTES] =
-        [Self::Positions, Self::Normals, Self::Tangents, Self::Colors];
-    /// Its place in [`Self::ALL`].
-    pub fn index(self) -> usize {
-        self as usize
-    }
-    /// What it is made of.
-    pub fn element(self) -> Element {
-        match self {
-            Self::Positions | Self::Normals => Element::Vec3,
-            Self::Tangents | Self::Colors => Element::Vec4,
-        }
-    }
-    /// The word used in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Positions => "positions",
-            Self::Normals => "normals",
-            Self::Tangents => "tangents",
-            Self::Colors => "colours",
-        }
-    }
-}
-
-/// Number of [`MeshAttribute`]s.
-pub const MESH_ATTRIBUTES: usize = 4;
-
-/// What the arrays that nodes hand on are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
-    /// One float.
-    Float,
-    /// Three floats, packed.
-    Vec3,
-    /// Four floats.
-    Vec4,
-    /// A [`Line`].
-    Line,
-    /// One signed whole number of 32 bits; on graphics devices only.
-    Int,
-    /// One whole number of 32 bits; but for fields on graphics devices only.
-    Uint,
-    /// Two floats; on graphics devices only.
-    Vec2,
-}
-
-impl Element {
-    /// Size of one.
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::Float | Self::Int | Self::Uint => 4,
-            Self::Vec2 => 8,
-            Self::Vec3 => 12,
-            Self::Vec4 => 16,
-            Self::Line => size_of::<Line>(),
-        }
-    }
-}
-
-/// What a node does to the mesh that enters at `from` and leaves at the output port that carries this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeshEffect {
-    /// Name of the input port whose mesh passes through.
-    pub from: &'static str,
-    /// Positions.
-    pub positions: AttributeEffect,
-    /// Normals.
-    pub normals: AttributeEffect,
-    /// Tangents.
-    pub tangents: AttributeEffect,
-    /// Colour set 0.
-    pub colors: AttributeEffect,
-}
-
-impl MeshEffect {
-    /// In the order of [`MeshAttribute::ALL`].
-    pub fn all(&self) -> [AttributeEffect; MESH_ATTRIBUTES] {
-        [self.positions, self.normals, self.tangents, self.colors]
-    }
-    /// Moves points and carries normals and tangents by its Jacobian.
-    pub const MOVES_FRAMES: Self = Self {
-        from: "mesh",
-        positions: AttributeEffect::Transform,
-        normals: AttributeEffect::Transform,
-        tangents: AttributeEffect::Transform,
-        colors: AttributeEffect::Keep,
-    };
-    /// Moves points; normals and tangents must be recomputed.
-    pub const MOVES_POINTS: Self = Self {
-        normals: AttributeEffect::Invalidate,
-        tangents: AttributeEffect::Invalidate,
-        ..Self::MOVES_FRAMES
-    };
-}
-
-/// Whether `update` reads an attribute of a mesh input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttributeRead {
-    /// Never: the view lacks it.
-    Never,
-    /// To write the same attribute of the output. It is refreshed where it is stale; the view lacks it where the
-    /// mesh does, or where nobody needs that output.
-    WithOutput,
-    /// Each frame. It is refreshed where it is stale and made where the mesh lacks it; where that cannot be done,
-    /// setup fails.
-    Always,
-}
-
-/// Which attributes of a mesh input `update` reads, beside those that a [`MeshEffect`] transforms. What is not
-/// declared is not in the view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MeshReads {
-    /// Positions.
-    pub positions: AttributeRead,
-    /// Normals.
-    pub normals: AttributeRead,
-    /// Tangents.
-    pub tangents: AttributeRead,
-    /// Colour set 0.
-    pub colors: AttributeRead,
-}
-
-impl MeshReads {
-    /// Nothing: setup alone looks at the mesh.
-    pub const NOTHING: Self = Self {
-        positions: AttributeRead::Never,
-        normals: AttributeRead::Never,
-        tangents: AttributeRead::Never,
-        colors: AttributeRead::Never,
-    };
-    /// Positions each frame: what an input reads if nothing else is said.
-    pub const POSITIONS: Self = Self {
-        positions: AttributeRead::Always,
-        normals: AttributeRead::Never,
-        tangents: AttributeRead::Never,
-        colors: AttributeRead::Never,
-    };
-    /// Positions each frame; normals and tangents where those of the output are made from them.
-    pub const MIXED: Self = Self {
-        normals: AttributeRead::WithOutput,
-        tangents: AttributeRead::WithOutput,
-        ..Self::POSITIONS
-    };
-    /// Positions and normals each frame.
-    pub const NORMALS: Self = Self {
-        normals: AttributeRead::Always,
-        ..Self::POSITIONS
-    };
-
-    /// In the order of [`MeshAttribute::ALL`].
-    pub fn all(&self) -> [AttributeRead; MESH_ATTRIBUTES] {
-        [self.positions, self.normals, self.tangents, self.colors]
-    }
-}
-
-/// What travels over a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortType {
-    /// A mesh: positions and, where present, normals, tangents, colours.
-    Mesh,
-    /// A pose: joint palette, node transforms, morph weights. One that a node gives is of the rig of the node's
-    /// first pose input.
-    Pose,
-    /// One weight (0..1) a vertex of the node's first mesh input.
-    Mask,
-    /// Any number of floats, their count fixed in setup.
-    Values,
-    /// Coloured line segments, their count fixed in setup.
-    Lines,
-    /// A signed distance field, as words whose number is fixed in setup (`sdf` says what they hold). What a frame leaves there
-    /// lasts until the node writes it anew.
-    Field,
-    /// An array between custom kernels, its length fixed in setup. Lines do not travel this way.
-    Buffer(Element),
-}
-
-impl PortType {
-    /// The word used in files and docs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Mesh => "mesh",
-            Self::Pose => "pose",
-            Self::Mask => "mask",
-            Self::Values => "values",
-            Self::Lines => "lines",
-            Self::Field => "field",
-            Self::Buffer(element) => match element {
-                Element::Float => "buffer of float",
-                Element::Int => "buffer of int",
-                Element::Uint => "buffer of uint",
-                Element::Vec2 => "buffer of vec2",
-                Element::Vec3 => "buffer of vec3",
-                Element::Vec4 => "buffer of vec4",
-                Element::Line => "buffer of lines",
-            },
-        }
-    }
-
-    /// Whether something of type `found` may be linked to a port of this type. Buffers of floats, masks and values are the
-    /// same floats; how many there are is checked in setup.
-    pub fn takes(self, found: Self) -> bool {
-        let float_buffer = Self::Buffer(Element::Float);
-        self == found
-            || self == float_buffer && matches!(found, Self::Mask | Self::Values)
-            || found == float_buffer && matches!(self, Self::Mask | Self::Values)
-    }
-
-    /// What the array on such a link is made of; `None` for meshes and poses.
-    pub fn element(self) -> Option<Element> {
-        match self {
-            Self::Mesh | Self::Pose => None,
-            Self::Mask | Self::Values => Some(Element::Float),
-            Self::Lines => Some(Element::Line),
-            Self::Field => Some(Element::Uint),
-            Self::Buffer(element) => Some(element),
-        }
-    }
-}
-
-/// A place where a link ends or begins.
-#[derive(Clone, Copy, Debug)]
-pub struct PortDesc {
-    /// Key in the document.
-    pub name: &'static str,
-    /// What may be linked here.
-    pub ty: PortType,
-    /// Whether setup fails without it (inputs only).
-    pub required: bool,
-    /// How many ports behind this one a list of links in the document goes on to (inputs only).
-    pub more: u8,
-    /// For mesh inputs: whether the mesh must be made of strands.
-    pub strands: bool,
-    /// For mesh inputs: what `update` reads.
-    pub reads: MeshReads,
-    /// For mesh outputs: which input passes through and what happens to it.
-    pub effect: Option<MeshEffect>,
-    /// One sentence.
-    pub doc: &'static str,
-}
-
-impl PortDesc {
-    /// A required input.
-    pub const fn input(name: &'static str, ty: PortType, doc: &'static str) -> Self {
-        Self {
-            name,
-            ty,
-            required: true,
-            more: 0,
-            strands: false,
-            reads: MeshReads::POSITIONS,
-            effect: None,
-            doc,
-        }
-    }
-    /// An input that may be left open.
-    pub const fn optional(name: &'static str, ty: PortType, doc: &'static str) -> Self {
-        Self {
-            required: false,
-            ..Self::input(name, ty, doc)
-        }
-    }
-    /// The same input, the first of a list: in the document a list of links goes on to that many ports behind it.
-    pub const fn first_of_list(self, more: u8) -> Self {
-        Self { more, ..self }
-    }
-    /// The same mesh input, for strands only.
-    pub const fn of_strands(self) -> Self {
-        Self {
-            strands: true,
-            ..self
-        }
-    }
-    /// The same mesh input, reading these attributes.
-    pub const fn reading(self, reads: MeshReads) -> Self {
-        Self { reads, ..self }
-    }
-    /// An output other than a mesh.
-    pub const fn output(name: &'static str, ty: PortType, doc: &'static str) -> Self {
-        Self {
-            required: false,
-            ..Self::input(name, ty, doc)
-        }
-    }
-    /// The mesh output called `mesh`.
-    pub const fn mesh_output(effect: MeshEffect, doc: &'static str) -> Self {
-        Self {
-            effect: Some(effect),
-            ..Self::output("mesh", PortType::Mesh, doc)
         }
     }
 }
@@ -460,6 +145,8 @@ pub enum BindInput<'a> {
     Lines(usize),
     /// Number of words of a field.
     Field(usize),
+    /// The animations. Shared, so that a node can keep them without a copy.
+    VertexAnimation(&'a Arc<VertexAnimation>),
 }
 
 /// What a node sees in setup.
@@ -538,6 +225,23 @@ impl<'a> BindContext<'a> {
             _ => Err(NodeError::Input {
                 port,
                 message: "a pose must be linked here".into(),
+            }),
+        }
+    }
+
+    /// The animations at a port for them.
+    ///
+    /// # Errors
+    /// Where nothing is linked.
+    pub fn vertex_animation(
+        &self,
+        port: &'static str,
+    ) -> Result<&'a Arc<VertexAnimation>, NodeError> {
+        match self.get(port, Some(PortType::VertexAnimation)) {
+            Some(BindInput::VertexAnimation(animation)) => Ok(animation),
+            _ => Err(NodeError::Input {
+                port,
+                message: "a vertex animation must be linked here".into(),
             }),
         }
     }
@@ -809,9 +513,14 @@ pub trait BoundNode: Send + Sync + Debug {
     fn output_len(&self, _port: &str) -> usize {
         0
     }
-    /// Whether this setup writes an attribute that the output's effect calls [`AttributeEffect::Recompute`].
+    /// Whether this setup writes an attribute that the output's effect calls [`crate::AttributeEffect::Recompute`].
     fn makes(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         true
+    }
+    /// Whether this setup moves what an attribute belongs to and does not write the attribute, which the output's effect calls
+    /// [`crate::AttributeEffect::Recompute`]: the incoming one no longer fits, as with [`crate::AttributeEffect::Invalidate`].
+    fn invalidates(&self, _port: &str, _attribute: MeshAttribute) -> bool {
+        false
     }
     /// Whether a value that a parameter of the update is to take fits what was bound: that a list is as long as
     /// setup found it, say. Asked before the value is used, for animated ones in setup.

@@ -118,6 +118,9 @@ pub enum DefaultValue {
     Identity,
     /// An empty list.
     Empty,
+    /// The time of the frame, seconds: a node with such a parameter changes with time wherever the document leaves it out. For
+    /// numbers that are read each frame only; zero in setup.
+    FrameTime,
     /// None: the document must say. For fields of records only.
     Required,
 }
@@ -199,6 +202,14 @@ impl ParameterDesc {
             unit: "",
             phase: Phase::Setup,
             doc,
+        }
+    }
+    /// A number of seconds that is the time of the frame unless the document says something else.
+    pub const fn frame_time(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            default: DefaultValue::FrameTime,
+            unit: "s",
+            ..Self::float(name, 0.0, f64::MIN, f64::MAX, doc)
         }
     }
     /// A transform that may change each frame.
@@ -304,7 +315,7 @@ pub enum ParameterValue {
 }
 
 impl ParameterDesc {
-    /// The default as a value; the type's zero where there is none.
+    /// The default as a value; the type's zero where there is none, or where it comes with the frame.
     pub fn default_value(&self) -> ParameterValue {
         match (self.default, self.ty) {
             (DefaultValue::Bool(v), _) => ParameterValue::Bool(v),
@@ -315,7 +326,7 @@ impl ParameterDesc {
             (DefaultValue::Vec4(v), _) => ParameterValue::Vec4(v),
             (DefaultValue::Int3(v), _) => ParameterValue::Int3(v),
             (DefaultValue::Identity, _) => ParameterValue::Transform(Affine::identity()),
-            (DefaultValue::Required, ty)
+            (DefaultValue::Required | DefaultValue::FrameTime, ty)
             | (
                 DefaultValue::Empty,
                 ty @ (ParameterType::Points

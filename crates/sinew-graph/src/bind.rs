@@ -16,6 +16,7 @@ use sinew_deform::{
     ReadLog,
 };
 use sinew_geom::{Mesh, MeshError, Rig};
+use sinew_vat::animation::VertexAnimation;
 use std::sync::Arc;
 
 /// What an input of the plan is bound to.
@@ -27,6 +28,8 @@ pub enum InputBinding {
     Pose(Arc<Rig>),
     /// Floats come with each frame.
     Values,
+    /// Baked animations.
+    VertexAnimation(Arc<VertexAnimation>),
 }
 
 /// What a node found in setup that does not stop it.
@@ -241,19 +244,7 @@ impl BoundGraph {
     }
 
     fn bind_inputs(&self, step: &Step) -> Vec<Option<BindInput<'_>>> {
-        let input = |link: &Option<Link>| {
-            Some(match link.as_ref()? {
-                Link::Mesh(mesh) => BindInput::Mesh(self.program.meshes.get(*mesh)?),
-                Link::Pose(input) => match self.inputs.get(*input)? {
-                    InputBinding::Pose(rig) => BindInput::Pose(rig),
-                    InputBinding::Mesh(_) | InputBinding::Values => return None,
-                },
-                Link::Mask => BindInput::Mask,
-                Link::Values(n) => BindInput::Values(*n),
-                Link::Lines(n) => BindInput::Lines(*n),
-                Link::Field(n) => BindInput::Field(*n),
-            })
-        };
+        let input = |link: &Option<Link>| bind_input((*link)?, &self.program.meshes, &self.inputs);
         step.links.iter().map(input).collect()
     }
 
@@ -279,6 +270,29 @@ impl BoundGraph {
         let bound: usize = steps.map(|s| s.bound.setup_bytes()).sum();
         bound + self.setup.iter().map(Buffer::bytes).sum::<usize>()
     }
+}
+
+/// What setup sees of something that is linked.
+fn bind_input<'a>(
+    link: Link,
+    meshes: &'a [Arc<Mesh>],
+    inputs: &'a [InputBinding],
+) -> Option<BindInput<'a>> {
+    Some(match link {
+        Link::Mesh(mesh) => BindInput::Mesh(meshes.get(mesh)?),
+        Link::Pose(input) => match inputs.get(input)? {
+            InputBinding::Pose(rig) => BindInput::Pose(rig),
+            _ => return None,
+        },
+        Link::VertexAnimation(input) => match inputs.get(input)? {
+            InputBinding::VertexAnimation(animation) => BindInput::VertexAnimation(animation),
+            _ => return None,
+        },
+        Link::Mask => BindInput::Mask,
+        Link::Values(n) => BindInput::Values(n),
+        Link::Lines(n) => BindInput::Lines(n),
+        Link::Field(n) => BindInput::Field(n),
+    })
 }
 
 /// Which parameters keep their values for good.

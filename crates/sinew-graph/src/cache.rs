@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::sealed::{Broken, Form};
 use sinew_deform::ParameterValue;
 use sinew_geom::{Attribute, Mesh, Rig};
+use sinew_vat::animation::VertexAnimation;
 use std::collections::BTreeMap;
 
 /// 2: rest meshes are the authored ones, whatever nodes stand in front.
@@ -88,6 +89,7 @@ pub(crate) fn content_key(
             InputBinding::Mesh(mesh) => hash_mesh(&mut h, mesh),
             InputBinding::Pose(rig) => hash_rig(&mut h, rig),
             InputBinding::Values => {}
+            InputBinding::VertexAnimation(animation) => hash_animation(&mut h, animation),
         }
     }
     *h.finalize().as_bytes()
@@ -102,6 +104,13 @@ fn text(h: &mut blake3::Hasher, t: &str) {
 fn raw<T: bytemuck::Pod>(h: &mut blake3::Hasher, v: &[T]) {
     h.update(&(v.len() as u64).to_le_bytes());
     h.update(bytemuck::cast_slice(v));
+}
+
+fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
+    text(h, &format!("{:?}", animation.manifest()));
+    for texture in 0..animation.manifest().textures.len() {
+        raw(h, animation.texels(texture));
+    }
 }
 
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {

@@ -48,6 +48,9 @@ impl Plan {
                         ParameterSource::Keyed(k) => {
                             Some(format!("{} keyed at {} times", d.name, k.times.len()))
                         }
+                        ParameterSource::FrameTime => {
+                            Some(format!("{} = time of the frame", d.name))
+                        }
                         ParameterSource::Constant(_) => None,
                     })
                     .collect();

@@ -131,6 +131,10 @@ fn element(ty: PortType) -> Option<Element> {
     match ty {
         PortType::Mask | PortType::Values => Some(Element::Float),
         PortType::Buffer(element) => Some(element),
-        PortType::Mesh | PortType::Pose | PortType::Lines | PortType::Field => None,
+        PortType::Mesh
+        | PortType::Pose
+        | PortType::Lines
+        | PortType::Field
+        | PortType::VertexAnimation => None,
     }
 }

@@ -3,7 +3,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
-use sinew_deform::{NodeDesc, ParameterType, ParameterValue, Phase, PortType};
+use sinew_deform::{
+    DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType,
+};
 use sinew_geom::Selection;
 use std::sync::Arc;
 
@@ -18,6 +20,8 @@ pub enum InputType {
     Pose,
     /// Floats from the caller, each frame.
     Values,
+    /// Baked animations of a mesh.
+    VertexAnimation,
 }
 
 impl InputType {
@@ -27,6 +31,15 @@ impl InputType {
             Self::Mesh | Self::Strands => PortType::Mesh,
             Self::Pose => PortType::Pose,
             Self::Values => PortType::Values,
+            Self::VertexAnimation => PortType::VertexAnimation,
+        }
+    }
+
+    /// Whether it is the same in every frame.
+    pub fn is_constant(self) -> bool {
+        match self {
+            Self::Mesh | Self::Strands | Self::VertexAnimation => true,
+            Self::Pose | Self::Values => false,
         }
     }
 }
@@ -62,7 +75,7 @@ pub struct InputDecl {
     pub ty: InputType,
     /// Mesh and strands inputs: which meshes of the asset.
     pub selection: Selection,
-    /// File to take it from, relative to the document; the main character where absent.
+    /// File to take it from, relative to the document; the main character where absent. Of a vertex animation its manifest.
     pub file: Option<String>,
     /// Mesh and strands inputs: name of the pose input whose joints they are bound to, found by their names; the joints of their own file
     /// where absent.
@@ -101,6 +114,18 @@ pub enum ParameterSource {
     Parameter(usize),
     /// Animated in the document.
     Keyed(Keyed),
+    /// The time of the frame, seconds: where the document is silent and the node's default is that. Zero in setup.
+    FrameTime,
+}
+
+impl ParameterSource {
+    /// Where the value comes from if the document is silent.
+    pub fn of_default(desc: &ParameterDesc) -> Self {
+        match desc.default {
+            DefaultValue::FrameTime => Self::FrameTime,
+            _ => Self::Constant(desc.default_value()),
+        }
+    }
 }
 
 /// Where a link starts.
@@ -204,7 +229,7 @@ impl Plan {
         for i in 0..self.nodes.len() {
             let n = &self.nodes[i];
             let inputs_constant = n.inputs.iter().flatten().all(|s| match s {
-                Source::Input(i) => self.inputs[*i].ty.port_type() == PortType::Mesh,
+                Source::Input(i) => self.inputs[*i].ty.is_constant(),
                 Source::Node { node, .. } => self.nodes[*node].runs_in_setup,
             });
             let parameters_constant =
@@ -216,7 +241,7 @@ impl Plan {
                             || match source {
                                 ParameterSource::Constant(_) => true,
                                 ParameterSource::Parameter(p) => self.parameters[*p].setup,
-                                ParameterSource::Keyed(_) => false,
+                                ParameterSource::Keyed(_) | ParameterSource::FrameTime => false,
                             }
                     });
             let stateless = n.desc.kind != sinew_deform::NodeKind::Solver;

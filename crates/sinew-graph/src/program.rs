@@ -97,6 +97,8 @@ pub enum Link {
     Lines(usize),
     /// A field of that many words.
     Field(usize),
+    /// The animations that are bound to the input of that index; steps do not read them.
+    VertexAnimation(usize),
 }
 
 /// Why the host does not run a step where a graphics device runs the graph.
@@ -148,7 +150,7 @@ pub struct Step {
     pub bound: Arc<dyn BoundNode>,
     /// What is linked to the description's inputs; `None` where nothing is.
     pub links: Vec<Option<Link>>,
-    /// Where that is found; `None` where nothing is linked.
+    /// Where that is found; `None` where nothing is linked, or nothing that steps read.
     pub inputs: Vec<Option<PortPlace>>,
     /// In the order of the description's outputs; `None` where nobody needs it.
     pub outputs: Vec<Option<PortPlace>>,

@@ -197,7 +197,7 @@ fn default_json(d: DefaultValue) -> Option<Value> {
         DefaultValue::Int3(v) => json!(v),
         DefaultValue::Empty => json!([]),
         DefaultValue::Identity => json!({}),
-        DefaultValue::Required => return None,
+        DefaultValue::FrameTime | DefaultValue::Required => return None,
     })
 }
 
@@ -221,9 +221,9 @@ fn input_schema() -> Value {
         "required": ["type"],
         "additionalProperties": false,
         "properties": {
-            "type": { "enum": ["mesh", "strands", "pose", "values"] },
+            "type": { "enum": ["mesh", "strands", "pose", "values", "vertex_animation"] },
             "select": { "type": "string", "description": "mesh names to take; * stands for any run of characters" },
-            "file": { "type": "string", "description": "file to take it from, relative to the document" },
+            "file": { "type": "string", "description": "file to take it from, relative to the document; of a vertex animation its manifest" },
             "joints": { "type": "string", "description": "pose input whose joints a mesh or strands of another file are bound to, found by name" },
             "followers": {
                 "type": "object",

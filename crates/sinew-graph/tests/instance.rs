@@ -19,7 +19,9 @@ fn instance(text: &str, mesh: Mesh) -> Instance {
                 InputBinding::Mesh(Arc::new(mesh.clone()))
             }
             sinew_graph::InputType::Pose => InputBinding::Pose(Arc::default()),
-            sinew_graph::InputType::Values => InputBinding::Values,
+            sinew_graph::InputType::Values | sinew_graph::InputType::VertexAnimation => {
+                InputBinding::Values
+            }
         })
         .collect();
     Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"))

@@ -556,7 +556,8 @@ const fn wrong(inputs: &'static [PortDesc], outputs: &'static [PortDesc]) -> Nod
 const MANY: [PortDesc; 17] = [PortDesc::output("x", PortType::Values, "One."); 17];
 const NO_EFFECT: PortDesc = PortDesc::output("mesh", PortType::Mesh, "A mesh.");
 const W: PortDesc = PortDesc::optional("w", PortType::Values, "Values.");
-static WRONGS: [NodeDesc; 6] = [
+const BAKE: PortDesc = PortDesc::output("a", PortType::VertexAnimation, "A bake.");
+static WRONGS: [NodeDesc; 7] = [
     wrong(&[], &MANY),
     wrong(&[MESH], &[NO_EFFECT]),
     wrong(
@@ -566,6 +567,7 @@ static WRONGS: [NodeDesc; 6] = [
     wrong(&[W], &[PortDesc::output("v", PortType::Values, "Values.")]),
     wrong(&[], &[PortDesc::output("m", PortType::Mask, "A mask.")]),
     wrong(&[MESH], &[PortDesc::output("p", PortType::Pose, "A pose.")]),
+    wrong(&[MESH], &[BAKE]),
 ];
 
 #[test]
@@ -577,6 +579,7 @@ fn descriptions_that_do_not_hold_together_are_told_where_the_node_is_used() {
         "two inputs or parameters are called 'w'",
         "its mask output 'm' needs a mesh input that must be linked",
         "its pose output 'p' needs a pose input that must be linked",
+        "its output 'a' is a vertex animation, which only inputs of a graph give",
     ];
     for (desc, said) in WRONGS.iter().zip(said) {
         let text = "{\"sinew\": \"1.0\",\n \"nodes\": {\"n\": {\"node\": \"wrong\"}}}";

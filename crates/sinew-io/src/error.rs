@@ -49,6 +49,14 @@ pub enum IoError {
     /// A pose-driver file is wrong, or a document for one.
     #[error(transparent)]
     PoseDriver(#[from] crate::pose_driver::PoseDriverFileError),
+    /// The manifest of a vertex animation contradicts itself.
+    #[error("{path}: {source}")]
+    VertexAnimation {
+        /// The manifest.
+        path: PathBuf,
+        /// What was found and expected.
+        source: sinew_vat::animation::AnimationError,
+    },
     /// The pictures of an animation differ in size.
     #[error("{path}: picture {frame} has {}x{} pixels, the first {}x{}", .found[0], .found[1], .expected[0], .expected[1])]
     FrameSize {

@@ -27,6 +27,7 @@ mod surface;
 pub mod texture;
 pub mod tressfx;
 mod values;
+pub mod vertex_animation;
 
 pub use any::{
     AnyFile, file_stamp, files_ending_with, make_folder, read_any, read_bytes, read_text,
@@ -49,3 +50,4 @@ pub use sequence::{
 pub use surface::{Surface, turn_z_up_to_y_up};
 pub use texture::{Texels, Texture, TextureWriter, read_texture};
 pub use values::{ValueTable, read_values};
+pub use vertex_animation::read_vertex_animation;

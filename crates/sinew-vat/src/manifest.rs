@@ -37,6 +37,7 @@ pub struct Manifest {
     /// File of the mesh that carries the textures, beside this one.
     pub carrier: String,
     /// Which of its sets of texture coordinates points at the texels of the first frame; for engines without numbers of vertices.
+    #[serde(default)]
     pub uv_set: u32,
     /// The textures; one holds [`Quantity::Position`] or [`Quantity::Offset`].
     pub textures: Vec<TextureFile>,

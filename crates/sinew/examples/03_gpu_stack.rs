@@ -104,7 +104,7 @@ fn bound(asset: Asset, document: &str) -> Outcome<(Arc<BoundGraph>, Pose)> {
         .map(|input| match input.ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(rig.clone()),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         })
         .collect();
     let graph = BoundGraph::bind(plan, &inputs, &[], Par::Rayon)?;

@@ -72,7 +72,7 @@ fn bound(asset: &Asset) -> Outcome<Arc<BoundGraph>> {
     let bind = |ty: InputType| match ty {
         InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(asset.rig.clone()),
-        InputType::Values => InputBinding::Values,
+        InputType::Values | InputType::VertexAnimation => InputBinding::Values,
     };
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
     Ok(Arc::new(BoundGraph::bind(plan, &inputs, &[], Par::Rayon)?))

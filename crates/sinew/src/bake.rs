@@ -2,8 +2,6 @@
 //! ([`PlayedFrames`]).
 
 pub use sinew_bake::*;
-/// What bakes consist of: layouts, formats, carriers, matching; and how they are played.
-pub use sinew_vat as parts;
 
 use crate::graph::OutputPlace;
 use crate::io::FrameData;

@@ -56,3 +56,5 @@ pub use sinew_picture as picture;
 /// Drawing results.
 #[cfg(feature = "render")]
 pub use sinew_render as render;
+/// Vertex animation textures as arrays.
+pub use sinew_vat as vat;

@@ -60,7 +60,7 @@ fn bound(text: &str) -> Arc<BoundGraph> {
     let bind = |ty| match ty {
         InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(rig.clone()),
-        InputType::Values => InputBinding::Values,
+        InputType::Values | InputType::VertexAnimation => InputBinding::Values,
     };
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);

@@ -101,7 +101,7 @@ fn bind(text: &str, hair: &Mesh) -> Arc<BoundGraph> {
         InputType::Strands => InputBinding::Mesh(Arc::new(hair.clone())),
         InputType::Mesh => InputBinding::Mesh(Arc::new(ball())),
         InputType::Pose => InputBinding::Pose(Arc::new(rig())),
-        InputType::Values => InputBinding::Values,
+        InputType::Values | InputType::VertexAnimation => InputBinding::Values,
     };
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| input(i.ty)).collect();
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);

@@ -16,7 +16,7 @@ fn bound(text: &str, mesh: Mesh) -> Arc<BoundGraph> {
         .map(|i| match i.ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(Arc::default()),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         })
         .collect();
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);

@@ -148,7 +148,7 @@ impl Both {
         let bind = |ty| match ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(Arc::new(mesh.clone())),
             InputType::Pose => InputBinding::Pose(Arc::new(rig.clone())),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         };
         let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
         let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);

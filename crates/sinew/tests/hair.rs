@@ -30,7 +30,7 @@ fn bind(text: &str, hair: &Mesh, body: &Mesh) -> Result<Arc<BoundGraph>, BindErr
         InputType::Strands => InputBinding::Mesh(Arc::new(hair.clone())),
         InputType::Mesh => InputBinding::Mesh(Arc::new(body.clone())),
         InputType::Pose => InputBinding::Pose(Arc::default()),
-        InputType::Values => InputBinding::Values,
+        InputType::Values | InputType::VertexAnimation => InputBinding::Values,
     };
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| input(i.ty)).collect();
     BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq).map(Arc::new)

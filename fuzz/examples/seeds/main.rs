@@ -285,7 +285,7 @@ fn caches(to: &Path, sheet: &Asset) -> Outcome {
             .map(|i| match i.ty {
                 InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
                 InputType::Pose => InputBinding::Pose(sheet.rig.clone()),
-                InputType::Values => InputBinding::Values,
+                InputType::Values | InputType::VertexAnimation => InputBinding::Values,
             })
             .collect();
         let instance = Instance::bind(plan, &inputs, &[], Par::Seq)?;

@@ -255,6 +255,7 @@ fn default(d: DefaultValue) -> String {
         DefaultValue::Int3(v) => format!("{v:?}"),
         DefaultValue::Identity => "identity".into(),
         DefaultValue::Empty => "empty".into(),
+        DefaultValue::FrameTime => "time of the frame".into(),
         DefaultValue::Required => "must be given".into(),
     }
 }

@@ -8,16 +8,16 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
-use sinew::bake::parts::playback::AtEnd;
-use sinew::bake::parts::prepare::hidden::HiddenSettings;
-use sinew::bake::parts::prepare::relax::RelaxSettings;
-use sinew::bake::parts::prepare::simplify::SimplifySettings;
 use sinew::bake::vat::{
     Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
     read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
 use sinew::play::{Document, Player};
+use sinew::vat::playback::AtEnd;
+use sinew::vat::prepare::hidden::HiddenSettings;
+use sinew::vat::prepare::relax::RelaxSettings;
+use sinew::vat::prepare::simplify::SimplifySettings;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

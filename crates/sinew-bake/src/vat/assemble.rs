@@ -16,6 +16,7 @@ use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Manifest, NamedClip, Space, TextureFile};
 use sinew_vat::playback::ClipFrames;
+use sinew_vat::players::players;
 use sinew_vat::soft::SoftCarrier;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +77,9 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
         &still(&carrier),
         &GlbOptions::default(),
     )?;
+    for player in players(&manifest) {
+        write_text(&folder.stage(&player.name)?, &player.text)?;
+    }
     let name = format!("{}.vat.json", manifest.name);
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     // Last, so that whoever sees it finds all the others.

@@ -204,13 +204,13 @@ impl<'a> Judge<'a> {
                 out.invented += 1;
                 continue;
             };
-            for k in 0..3 {
+            for (k, seen) in shown.into_iter().enumerate() {
                 let (vertex, truth) = (3 * slot + k as u32, (k + turn) % 3);
-                let off = distance(shown[k], corners(t)[truth]);
+                let off = distance(seen, corners(t)[truth]);
                 out.errors.position.add(frame, vertex, off);
                 if let Some(texture) = self.normals {
-                    let angle =
-                        angle_between(self.vector(texture, vertex, frame), normals[t][truth]);
+                    let direction = self.vector(texture, vertex, frame);
+                    let angle = angle_between(direction, normals[t][truth]);
                     out.errors.normal.add(frame, vertex, angle);
                 }
             }

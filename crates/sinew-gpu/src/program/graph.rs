@@ -250,7 +250,9 @@ impl Shared {
             let data = match memory {
                 Memory::Rest { mesh, attribute } => self.rest(mesh, attribute),
                 Memory::Constant { node, index } => {
-                    words(&self.nodes[node].device.constants[index].bytes)
+                    let constant = &self.nodes[node].device.constants[index];
+                    out.insert(memory, self.constant(memory, &constant.bytes)?);
+                    continue;
                 }
                 Memory::Relation { node, index } | Memory::RelationVectors { node, index } => {
                     let node = &self.nodes[node];
@@ -286,6 +288,18 @@ impl Shared {
             out.insert(memory, buffer);
         }
         Ok(())
+    }
+
+    /// The buffer of a constant. No copy is made of bytes that are whole words: textures take many megabytes.
+    fn constant(&self, memory: Memory, bytes: &[u8]) -> Result<Buffer<u32>, GpuError> {
+        let name = self.memory_name(memory);
+        let allowed = self.gpu.limits().storage_binding_bytes;
+        let what = format!("bytes of array '{name}' in one binding");
+        self.gpu.limit(&what, bytes.len() as u64, allowed)?;
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(whole) => Buffer::from_slice(&self.gpu, &name, whole, BufferUse::Drawn),
+            Err(_) => Buffer::from_slice(&self.gpu, &name, &words(bytes), BufferUse::Drawn),
+        }
     }
 
     fn rest(&self, mesh: usize, attribute: MeshAttribute) -> Vec<u32> {

@@ -182,7 +182,7 @@ fn input(
             }
             return;
         }
-        PortType::Pose => return,
+        PortType::Pose | PortType::VertexAnimation => return,
         PortType::Mask | PortType::Values => read("", place[0], Part::Whole, "f32"),
         PortType::Field => read("", place[0], Part::Whole, "u32"),
         PortType::Buffer(element) => read("", place[0], Part::Whole, element.wgsl()),
@@ -213,7 +213,7 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
             }
             return;
         }
-        PortType::Pose => return,
+        PortType::Pose | PortType::VertexAnimation => return,
         PortType::Mask | PortType::Values => {
             let (memory, ty) = (place[0], "f32");
             out.push((format!("write_{name}"), Given::Write { memory, ty }));

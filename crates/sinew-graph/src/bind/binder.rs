@@ -3,7 +3,7 @@
 use super::layout::{Layout, PendingOutput, PendingStep};
 use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
-use super::{BindError, BoundGraph, InputBinding, NodeWarning, fixed};
+use super::{BindError, BoundGraph, InputBinding, NodeWarning, bind_input, fixed};
 use crate::cache::Saved;
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
@@ -14,7 +14,7 @@ use sinew_deform::{
     MeshAttribute, MeshEffect, NodeError, NodeKind, Par, ParameterValue, Parameters, Phase,
     PortDesc, PortType, ReadLog,
 };
-use sinew_geom::{Mesh, Rig};
+use sinew_geom::Mesh;
 use std::sync::Arc;
 
 /// A node after setup, and its parameters.
@@ -23,7 +23,7 @@ pub(super) type Bound = (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>);
 pub(super) struct Binder<'a> {
     plan: &'a Plan,
     saved: Option<&'a Saved>,
-    rigs: Vec<Option<Arc<Rig>>>,
+    inputs: &'a [InputBinding],
     pub(super) meshes: Vec<Arc<Mesh>>,
     pub(super) layout: Layout,
     input_values: Vec<Value>,
@@ -49,7 +49,7 @@ pub(super) fn bind(
     let mut b = Binder {
         plan: &plan,
         saved,
-        rigs: Vec::new(),
+        inputs,
         meshes: Vec::new(),
         layout: Layout::default(),
         input_values: Vec::new(),
@@ -60,7 +60,7 @@ pub(super) fn bind(
         frames: Vec::new(),
         warnings: Vec::new(),
     };
-    b.bind_inputs(inputs)?;
+    b.bind_inputs()?;
     for node in plan.nodes() {
         let values = b.bind_node(node)?;
         b.check_counts(&values)?;
@@ -109,8 +109,8 @@ fn initial_parameters(
 }
 
 impl Binder<'_> {
-    fn bind_inputs(&mut self, inputs: &[InputBinding]) -> Result<(), BindError> {
-        let declared = self.plan.inputs();
+    fn bind_inputs(&mut self) -> Result<(), BindError> {
+        let (declared, inputs) = (self.plan.inputs(), self.inputs);
         if inputs.len() != declared.len() {
             return Err(BindError::InputCount {
                 found: inputs.len(),
@@ -118,7 +118,6 @@ impl Binder<'_> {
             });
         }
         for (i, (binding, decl)) in inputs.iter().zip(declared).enumerate() {
-            let mut rig = None;
             let value = match (binding, decl.ty) {
                 (InputBinding::Mesh(mesh), InputType::Mesh | InputType::Strands) => {
                     if decl.ty == InputType::Strands && mesh.topology.strands().is_none() {
@@ -133,12 +132,12 @@ impl Binder<'_> {
                     self.meshes.push(mesh.clone());
                     Value::Mesh(MeshValue::authored(self.meshes.len() - 1, mesh))
                 }
-                (InputBinding::Pose(r), InputType::Pose) => {
-                    rig = Some(r.clone());
-                    Value::Pose {
-                        input: i,
-                        location: Location::Input(i),
-                    }
+                (InputBinding::Pose(_), InputType::Pose) => Value::Pose {
+                    input: i,
+                    location: Location::Input(i),
+                },
+                (InputBinding::VertexAnimation(_), InputType::VertexAnimation) => {
+                    Value::VertexAnimation { input: i }
                 }
                 (InputBinding::Values, InputType::Values) => Value::Array(ArrayValue {
                     location: Location::Input(i),
@@ -151,7 +150,6 @@ impl Binder<'_> {
                     });
                 }
             };
-            self.rigs.push(rig);
             self.input_values.push(value);
         }
         Ok(())
@@ -189,6 +187,7 @@ impl Binder<'_> {
                     k.sample(0.0, &mut out);
                     out
                 }
+                ParameterSource::FrameTime => ParameterValue::Float(0.0),
             })
             .collect()
     }
@@ -331,14 +330,7 @@ impl Binder<'_> {
         inputs: &[Option<Value>],
     ) -> Vec<Option<BindInput<'_>>> {
         let bind_input = |(value, port): (&Option<Value>, &PortDesc)| {
-            Some(match link(value.as_ref()?, port) {
-                Link::Mesh(mesh) => BindInput::Mesh(&self.meshes[mesh]),
-                Link::Pose(input) => BindInput::Pose(self.rigs[input].as_deref()?),
-                Link::Mask => BindInput::Mask,
-                Link::Values(n) => BindInput::Values(n),
-                Link::Lines(n) => BindInput::Lines(n),
-                Link::Field(n) => BindInput::Field(n),
-            })
+            bind_input(link(value.as_ref()?, port), &self.meshes, self.inputs)
         };
         inputs
             .iter()
@@ -352,7 +344,9 @@ impl Binder<'_> {
         for (source, desc) in node.parameters.iter().zip(node.desc.parameters) {
             let declared = match source {
                 ParameterSource::Parameter(p) => self.plan.parameters().get(*p),
-                ParameterSource::Constant(_) | ParameterSource::Keyed(_) => None,
+                ParameterSource::Constant(_)
+                | ParameterSource::Keyed(_)
+                | ParameterSource::FrameTime => None,
             };
             let keyed = match source {
                 ParameterSource::Keyed(keyed) => Some(keyed),
@@ -383,18 +377,21 @@ impl Binder<'_> {
                         .and_then(|effect| Some((effect, mesh_input(node, inputs, &effect)?)));
                     let (effect, from) = through.ok_or_else(|| nothing_through(port))?;
                     let makes = |attribute| bound.makes(port.name, attribute);
+                    let effect = effect_of_setup(port, effect, bound);
                     self.plan_mesh(&from, &effect, &makes, phase)
                 }
                 PortType::Pose => {
                     let rig = inputs.iter().flatten().find_map(|v| match v {
                         Value::Pose { input, .. } => Some(*input),
-                        Value::Mesh(_) | Value::Array(_) => None,
+                        Value::Mesh(_) | Value::Array(_) | Value::VertexAnimation { .. } => None,
                     });
                     let input = rig.ok_or_else(|| nothing_through(port))?;
                     let id = self.layout.add(Content::Pose { input }, phase);
                     let location = Location::Virtual(id);
                     (Value::Pose { input, location }, PendingOutput::Pose(id))
                 }
+                // The checks let no such output through.
+                PortType::VertexAnimation => return Err(nothing_through(port)),
                 PortType::Mask => self.plan_array(port, vertex_count, phase),
                 PortType::Values | PortType::Lines | PortType::Field | PortType::Buffer(_) => {
                     self.plan_array(port, bound.output_len(port.name), phase)
@@ -457,7 +454,7 @@ impl Binder<'_> {
             .flatten()
             .find_map(|v| match v {
                 Value::Mesh(m) => Some(self.meshes[m.rest].vertex_count()),
-                Value::Pose { .. } | Value::Array(_) => None,
+                Value::Pose { .. } | Value::Array(_) | Value::VertexAnimation { .. } => None,
             })
             .unwrap_or(0)
     }
@@ -536,14 +533,34 @@ fn link(value: &Value, port: &PortDesc) -> Link {
     match value {
         Value::Mesh(m) => Link::Mesh(m.rest),
         Value::Pose { input, .. } => Link::Pose(*input),
+        Value::VertexAnimation { input } => Link::VertexAnimation(*input),
         Value::Array(a) => match port.ty {
             PortType::Mask => Link::Mask,
             PortType::Lines => Link::Lines(a.len),
             PortType::Field => Link::Field(a.len),
-            PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
-                Link::Values(a.len)
-            }
+            PortType::Values
+            | PortType::Buffer(_)
+            | PortType::Mesh
+            | PortType::Pose
+            | PortType::VertexAnimation => Link::Values(a.len),
         },
+    }
+}
+
+/// What becomes of the mesh with what this setup leaves out.
+fn effect_of_setup(port: &PortDesc, effect: MeshEffect, bound: &dyn BoundNode) -> MeshEffect {
+    let as_bound = |attribute, kind| match kind {
+        AttributeEffect::Recompute if bound.invalidates(port.name, attribute) => {
+            AttributeEffect::Invalidate
+        }
+        other => other,
+    };
+    MeshEffect {
+        from: effect.from,
+        positions: as_bound(MeshAttribute::Positions, effect.positions),
+        normals: as_bound(MeshAttribute::Normals, effect.normals),
+        tangents: as_bound(MeshAttribute::Tangents, effect.tangents),
+        colors: as_bound(MeshAttribute::Colors, effect.colors),
     }
 }
 

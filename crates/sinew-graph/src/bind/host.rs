@@ -75,6 +75,7 @@ impl Binder<'_> {
             }),
             Value::Pose { location, .. } => of(port.ty.as_str(), *location),
             Value::Array(array) => of(port.ty.as_str(), array.location),
+            Value::VertexAnimation { .. } => None,
         }
     }
 

@@ -139,6 +139,7 @@ impl Layout {
             }
             Value::Pose { location, .. } => keep(*location),
             Value::Array(a) => keep(a.location),
+            Value::VertexAnimation { .. } => {}
         }
     }
 
@@ -183,7 +184,7 @@ impl Layout {
                 }
                 Some(Value::Pose { location, .. }) => self.read(*location, index, step.phase),
                 Some(Value::Array(a)) => self.read(a.location, index, step.phase),
-                None => {}
+                Some(Value::VertexAnimation { .. }) | None => {}
             }
         }
     }
@@ -284,6 +285,7 @@ impl Layout {
             }
             Value::Pose { location, .. } => PortPlace::Pose(self.place(*location)?),
             Value::Array(ArrayValue { location, .. }) => PortPlace::Array(self.place(*location)?),
+            Value::VertexAnimation { .. } => return None,
         })
     }
 
@@ -310,6 +312,7 @@ impl Layout {
             Value::Array(a) if ty == PortType::Lines => OutputPlace::Lines(self.place(a.location)?),
             Value::Array(a) if ty == PortType::Field => OutputPlace::Field(self.place(a.location)?),
             Value::Array(a) => OutputPlace::Floats(self.place(a.location)?),
+            Value::VertexAnimation { .. } => return None,
         })
     }
 }

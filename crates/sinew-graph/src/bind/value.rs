@@ -43,6 +43,11 @@ pub(super) enum Value {
         location: Location,
     },
     Array(ArrayValue),
+    /// Nothing that steps read: setup has taken what it needs.
+    VertexAnimation {
+        /// The input that it is bound to.
+        input: usize,
+    },
 }
 
 impl MeshValue {

@@ -148,6 +148,7 @@ impl Collector<'_> {
             Some("strands") => InputType::Strands,
             Some("pose") => InputType::Pose,
             Some("values") => InputType::Values,
+            Some("vertex_animation") => InputType::VertexAnimation,
             _ => {
                 let span = m
                     .value
@@ -158,7 +159,7 @@ impl Collector<'_> {
                     "wrong_type",
                     &span,
                     format!("input '{}' has no known type", m.key),
-                    "expected \"type\": \"mesh\", \"strands\", \"pose\" or \"values\"",
+                    "expected \"type\": \"mesh\", \"strands\", \"pose\", \"values\" or \"vertex_animation\"",
                 );
                 return None;
             }

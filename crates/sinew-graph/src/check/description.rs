@@ -61,6 +61,11 @@ fn parameter_fault(p: &ParameterDesc) -> Option<String> {
     if p.default == DefaultValue::Required {
         return Some(format!("'{name}' has no default, but is no field"));
     }
+    if p.default == DefaultValue::FrameTime && p.phase != Phase::Update {
+        return Some(format!(
+            "'{name}' is the time of the frame, but is declared to be read in setup"
+        ));
+    }
     if p.ty.is_setup_only() && p.phase != Phase::Setup {
         return Some(format!(
             "'{name}' is a list that is read in setup, but is declared to change"
@@ -86,6 +91,13 @@ fn fields_fault(list: &str, fields: &[ParameterDesc]) -> Option<String> {
             "the field '{name}' of '{list}' is a list of objects itself"
         ));
     }
+    let of_frame = |f: &&ParameterDesc| f.default == DefaultValue::FrameTime;
+    if let Some(field) = fields.iter().find(of_frame) {
+        let name = field.name;
+        return Some(format!(
+            "the field '{name}' of '{list}' is the time of the frame, but lists are read in setup"
+        ));
+    }
     let optional = |f: &&ParameterDesc| f.default != DefaultValue::Required;
     let mut optional = fields.iter().filter(optional);
     let fault = optional.find_map(default_fault)?;
@@ -93,6 +105,11 @@ fn fields_fault(list: &str, fields: &[ParameterDesc]) -> Option<String> {
 }
 
 fn default_fault(p: &ParameterDesc) -> Option<String> {
+    let is_float = matches!(p.ty, ParameterType::Float { .. });
+    if p.default == DefaultValue::FrameTime && !is_float {
+        let name = p.name;
+        return Some(format!("'{name}' is the time of the frame, but no number"));
+    }
     let fault = crate::value::check_value(p.ty, &p.default_value()).err();
     fault.map(|_| format!("the default of '{}' is none of its values", p.name))
 }
@@ -124,6 +141,9 @@ fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
         )),
         (PortType::Pose, None) if !has(PortType::Pose) => Some(format!(
             "its pose output '{name}' needs a pose input that must be linked"
+        )),
+        (PortType::VertexAnimation, None) => Some(format!(
+            "its output '{name}' is a vertex animation, which only inputs of a graph give"
         )),
         (
             PortType::Mask

@@ -69,10 +69,13 @@ impl Collector<'_> {
         ok.then_some((sources, outputs))
     }
 
-    /// Buffers of anything but floats stay inside.
+    /// Buffers of anything but floats stay inside, and so do baked animations.
     fn can_leave(&mut self, source: RawSource, name: &str, span: &Range<usize>) -> bool {
         let found = self.type_of(source);
-        let inside = matches!(found, PortType::Buffer(element) if element != Element::Float);
+        let inside = match found {
+            PortType::Buffer(element) => element != Element::Float,
+            other => other == PortType::VertexAnimation,
+        };
         if inside {
             let message = format!(
                 "output '{name}': a {} cannot leave the graph",

@@ -225,7 +225,7 @@ impl Collector<'_> {
         let mut parameters: Vec<ParameterSource> = desc
             .parameters
             .iter()
-            .map(|p| ParameterSource::Constant(p.default_value()))
+            .map(ParameterSource::of_default)
             .collect();
         for m in json.members().unwrap_or_default() {
             if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
@@ -590,6 +590,7 @@ pub(super) fn main_of<'a>(
         InputType::Strands => "hair",
         InputType::Pose => "pose",
         InputType::Values => "values",
+        InputType::VertexAnimation => "animation",
     };
     if let Some(found) = names.clone().find(|n| *n == usual) {
         return Some(found);

@@ -104,7 +104,7 @@ pub enum UpdateError {
         input: String,
         /// "a pose" or "values".
         found: &'static str,
-        /// "a mesh", "a pose" or "values".
+        /// "a mesh", "strands", "a pose", "values" or "a vertex animation".
         expected: &'static str,
     },
     /// A pose or values are for an input that does not exist.
@@ -149,7 +149,7 @@ enum Size {
 /// What each input wants; inputs have been matched with their bindings already.
 pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
-        InputBinding::Mesh(_) => Size::Nothing,
+        InputBinding::Mesh(_) | InputBinding::VertexAnimation(_) => Size::Nothing,
         InputBinding::Pose(rig) => Size::Pose {
             nodes: rig.nodes().len(),
             joints: rig.joints().len(),
@@ -218,6 +218,7 @@ fn check_target(plan: &Plan, index: usize, ty: InputType) -> Result<(), UpdateEr
         InputType::Strands => "strands",
         InputType::Pose => "a pose",
         InputType::Values => "values",
+        InputType::VertexAnimation => "a vertex animation",
     };
     Err(UpdateError::InputType {
         input: decl.name.clone(),

@@ -108,6 +108,7 @@ impl ParameterState {
                 ParameterSource::Constant(_) => {}
                 ParameterSource::Parameter(p) => assign(value, &self.values[*p]),
                 ParameterSource::Keyed(k) => k.sample(time_secs, value),
+                ParameterSource::FrameTime => *value = ParameterValue::Float(time_secs),
             }
         }
     }

@@ -265,6 +265,7 @@ pub(super) fn input_value<'a>(
             PortType::Lines => InputValue::Lines(sources.lines(place)?),
             PortType::Field => InputValue::Field(sources.words(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),
+            PortType::VertexAnimation => return None,
             PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
                 InputValue::Values(sources.floats(place)?)
             }

@@ -127,6 +127,7 @@ impl BoundKernel {
             // No device binds an empty array.
             let mut bytes = bytes.to_vec();
             bytes.resize(bytes.len().max(ty.bytes()), 0);
+            let bytes = bytes.into();
             node.constants.push(DeviceConstant { name, ty, bytes });
         };
         let p = facts.port;

@@ -95,7 +95,7 @@ impl Table {
                 self.constant(format!("count_{p}"), "u32");
                 self.constant(format!("has_{p}"), "bool");
             }
-            PortType::Lines | PortType::Field => {}
+            PortType::Lines | PortType::Field | PortType::VertexAnimation => {}
         }
     }
 

@@ -18,7 +18,7 @@ fn instances(gpu: &Gpu, asset: &Asset, mesh: &Mesh, text: &str, count: usize) ->
     let bind = |ty: InputType| match ty {
         InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
         InputType::Pose => InputBinding::Pose(asset.rig.clone()),
-        InputType::Values => InputBinding::Values,
+        InputType::Values | InputType::VertexAnimation => InputBinding::Values,
     };
     let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
     let graph = BoundGraph::bind(plan, &inputs, &[], Par::Seq).expect("inputs that fit");

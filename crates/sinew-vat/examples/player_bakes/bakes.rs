@@ -95,6 +95,7 @@ fn manifest(
         bounds,
         space: Space::default(),
         carrier: format!("{name}.glb"),
+        uv_set: 0,
         textures: specs.iter().map(texture).collect(),
         can_blend: false,
     }

@@ -53,6 +53,7 @@ fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> M
         bounds: ([-1.0; 3], [1.0; 3]),
         space: Space::default(),
         carrier: "shape.glb".into(),
+        uv_set: 0,
         textures,
         can_blend: false,
     }

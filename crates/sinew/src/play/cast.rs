@@ -6,6 +6,8 @@ use crate::deform::hair_sim::thickness_profile;
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
 use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
+use crate::io::read_vertex_animation;
+use crate::vat::animation::VertexAnimation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +34,8 @@ impl Cast {
     /// with `joints` to those of that pose.
     ///
     /// # Errors
-    /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing.
+    /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing,
+    /// [`PlayError::NoManifest`] where an input for a vertex animation names no file.
     pub fn assemble(main: Arc<Character>, plan: &Plan, folder: &Path) -> Result<Self, PlayError> {
         Self::assemble_with(main, plan, folder, &[])
     }
@@ -54,19 +57,31 @@ impl Cast {
             bindings: Vec::new(),
             poses: Vec::new(),
         };
+        let mut in_files = Vec::new();
         for input in plan.inputs() {
             let given = files.iter().find(|f| f.0 == input.name);
-            let index = match (given, &input.file) {
-                (Some((_, file)), _) => out.find_or_load(file)?,
-                (None, Some(file)) => out.find_or_load(&folder.join(file))?,
-                (None, None) => 0,
+            let file = match (given, &input.file) {
+                (Some((_, file)), _) => Some(file.clone()),
+                (None, Some(file)) => Some(folder.join(file)),
+                (None, None) => None,
+            };
+            let index = match &file {
+                Some(file) if input.ty != InputType::VertexAnimation => out.find_or_load(file)?,
+                _ => 0,
             };
             out.of_input.push(index);
+            in_files.push(file);
         }
-        for (input, &character) in plan.inputs().iter().zip(&out.of_input) {
-            let own = &out.characters[character];
-            let joints = out.joints_of(plan, input, character);
-            out.bindings.push(binding(own, input, joints)?);
+        let mut animations = Animations::default();
+        for (i, (input, &character)) in plan.inputs().iter().zip(&out.of_input).enumerate() {
+            let bound = match input.ty {
+                InputType::VertexAnimation => animations.bound(input, in_files[i].as_deref())?,
+                _ => {
+                    let joints = out.joints_of(plan, input, character);
+                    binding(&out.characters[character], input, joints)?
+                }
+            };
+            out.bindings.push(bound);
         }
         let rest = |c: &Arc<Character>| c.asset.rig.rest_pose();
         out.poses = out.characters.iter().map(rest).collect();
@@ -143,7 +158,9 @@ impl Cast {
     pub fn character_of_mesh(&self, mesh: &Mesh) -> &Arc<Character> {
         let is_it = |binding: &InputBinding| match binding {
             InputBinding::Mesh(bound) => Arc::ptr_eq(&bound.topology, &mesh.topology),
-            InputBinding::Pose(_) | InputBinding::Values => false,
+            InputBinding::Pose(_) | InputBinding::Values | InputBinding::VertexAnimation(_) => {
+                false
+            }
         };
         let input = self.bindings.iter().position(is_it);
         let found = input.and_then(|i| self.character_of_input(i));
@@ -165,13 +182,39 @@ impl Cast {
         let inputs = self.bindings.iter().zip(&self.of_input).enumerate();
         inputs.filter_map(|(input, (binding, &character))| match binding {
             InputBinding::Pose(_) => Some((input, &self.poses[character])),
-            InputBinding::Mesh(_) | InputBinding::Values => None,
+            InputBinding::Mesh(_) | InputBinding::Values | InputBinding::VertexAnimation(_) => None,
         })
     }
 
     /// Those of [`Self::posed_inputs`] whose pose is not the main character's.
     pub(super) fn other_posed_inputs(&self) -> impl Iterator<Item = (usize, &Pose)> {
         self.posed_inputs().filter(|(i, _)| self.of_input[*i] > 0)
+    }
+}
+
+/// Vertex animations by the path of their manifest, so that each is read once.
+#[derive(Default)]
+struct Animations(Vec<(PathBuf, Arc<VertexAnimation>)>);
+
+impl Animations {
+    fn bound(&mut self, input: &InputDecl, file: Option<&Path>) -> Result<InputBinding, PlayError> {
+        let path = file.ok_or_else(|| no_manifest(input))?;
+        let known = self.0.iter().find(|(p, _)| p == path);
+        let animation = match known {
+            Some((_, animation)) => animation.clone(),
+            None => {
+                let animation = Arc::new(read_vertex_animation(path)?);
+                self.0.push((path.to_owned(), animation.clone()));
+                animation
+            }
+        };
+        Ok(InputBinding::VertexAnimation(animation))
+    }
+}
+
+fn no_manifest(input: &InputDecl) -> PlayError {
+    PlayError::NoManifest {
+        input: input.name.clone(),
     }
 }
 
@@ -198,6 +241,7 @@ fn binding(
         InputType::Strands => asset.merged_strands(&input.selection)?,
         InputType::Pose => return Ok(InputBinding::Pose(asset.rig.clone())),
         InputType::Values => return Ok(InputBinding::Values),
+        InputType::VertexAnimation => return Err(no_manifest(input)),
     };
     if let Some(to) = joints {
         mesh.influences = match mesh.influences.take() {

@@ -55,6 +55,14 @@ pub enum PlayError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// An input for a vertex animation names no file, and no character holds one.
+    #[error(
+        "input '{input}' takes a vertex animation: give it the \"file\" of a manifest (NAME.vat.json)"
+    )]
+    NoManifest {
+        /// Name of the input.
+        input: String,
+    },
     /// A mesh or strands of one file are to follow the joints of another, which lacks some of them.
     #[error(
         "input '{input}': {} follows joints that {} does not have: {}", .file.display(), .character.display(), listed(.missing)

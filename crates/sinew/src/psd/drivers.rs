@@ -50,6 +50,7 @@ pub(super) fn read_parameters<T>(
         ParameterSource::Constant(v) => v.clone(),
         ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
         ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
+        ParameterSource::FrameTime => ParameterValue::Float(0.0),
     };
     let values: Vec<ParameterValue> = node.parameters.iter().map(value).collect();
     let log = ReadLog::new();

@@ -7,6 +7,15 @@ use sinew::geom::{
     Trs, Vec3,
 };
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, Plan, compile};
+use sinew::vat::{
+    animation::VertexAnimation,
+    layout::Layout,
+    manifest::{FORMAT, Manifest, Mode, NamedClip, Space, TextureFile, VERSION},
+    playback::{AtEnd, ClipFrames},
+    quantity::Quantity,
+    texel::{Range, TexelFormat},
+    texture::{TextureSpec, encode_vertices, texture_row},
+};
 use std::sync::Arc;
 
 /// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
@@ -23,6 +32,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
             PortType::Mesh => "body",
             PortType::Pose => "pose",
             PortType::Values => "values",
+            PortType::VertexAnimation => "animation",
             other => panic!(
                 "required input of type {}: extend this test",
                 other.as_str()
@@ -60,6 +70,12 @@ pub(crate) fn inputs(desc: &NodeDesc) -> &'static str {
     let mut required = desc.inputs.iter().filter(|p| p.required);
     if desc.inputs.iter().any(|p| p.strands) {
         r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}}, "#
+    } else if desc
+        .inputs
+        .iter()
+        .any(|p| p.ty == PortType::VertexAnimation)
+    {
+        r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "animation": {"type": "vertex_animation"}}, "#
     } else if required.any(|p| p.ty == PortType::Values) {
         r#""inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "values": {"type": "values", "count": 2}}, "#
     } else {
@@ -250,6 +266,121 @@ pub(crate) fn on_devices() -> impl Iterator<Item = &'static NodeDesc> {
     REGISTRY.iter().copied().filter(is_there)
 }
 
+/// How a bake is stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) places: TexelFormat,
+    pub(crate) normals: Option<TexelFormat>,
+    pub(crate) in_columns: bool,
+    /// Offsets from the mesh instead of positions.
+    pub(crate) offsets: bool,
+}
+
+impl Stored {
+    pub(crate) const USUAL: Self = Self {
+        places: TexelFormat::Unorm16,
+        normals: Some(TexelFormat::Unorm8),
+        in_columns: false,
+        offsets: false,
+    };
+
+    fn specs(self, positions: &[[f32; 3]]) -> Vec<TextureSpec> {
+        let (low, high) = sinew::geom::bounds(positions).unwrap_or_default();
+        // Places and offsets reach no further.
+        let most = |c: usize| low[c].abs().max(high[c].abs()) * 1.5 + 1e-3;
+        let is_float = |f| matches!(f, TexelFormat::Half | TexelFormat::Float);
+        let place = |c: usize| Range {
+            scale: 2.0 * most(c),
+            offset: -most(c),
+        };
+        let spec = |quantity, format, range: &dyn Fn(usize) -> Range| TextureSpec {
+            quantity,
+            format,
+            ranges: match is_float(format) {
+                true => vec![Range::RAW; 3],
+                false => (0..3).map(range).collect(),
+            },
+        };
+        let quantity = if self.offsets {
+            Quantity::Offset
+        } else {
+            Quantity::Position
+        };
+        let normals = self
+            .normals
+            .map(|f| spec(Quantity::Normal, f, &|_| Range::DIRECTION));
+        std::iter::once(spec(quantity, self.places, &place))
+            .chain(normals)
+            .collect()
+    }
+
+    fn layout(self, vertices: u32) -> Layout {
+        let layout = match self.in_columns {
+            true => Layout::columns(vertices, BAKED_FRAMES, 1),
+            false => Layout::fitting(vertices, BAKED_FRAMES, 1, 512),
+        };
+        layout.expect("fits")
+    }
+}
+
+const BAKED_FRAMES: u32 = 3;
+
+/// Three frames of a mesh that grows and turns its normals, four a second.
+pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
+    let number = |quantity: &Quantity, v: usize, frame: u32, c: usize| {
+        let share = 0.2 * frame as f32;
+        let place = positions[v][c].clamp(-1e6, 1e6);
+        let angle = 0.1 * v as f32 + 0.3 * frame as f32;
+        match quantity {
+            Quantity::Position => place * (1.0 + share),
+            Quantity::Offset => place * share,
+            _ => [angle.cos(), 0.0, angle.sin()][c],
+        }
+    };
+    let specs = stored.specs(positions);
+    let layout = stored.layout(positions.len() as u32);
+    let frames: Vec<Vec<Vec<u8>>> = (0..BAKED_FRAMES)
+        .map(|frame| encode_vertices(&specs, positions.len(), |q, v, c| number(q, v, frame, c)))
+        .collect();
+    let texels = |t: usize| {
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        let frame = |frame: u32| frames[frame as usize][t].as_slice();
+        for y in 0..layout.size[1] {
+            texture_row(&layout, y, specs[t].vertex_bytes(), frame, &mut row);
+            all.extend_from_slice(&row);
+        }
+        all
+    };
+    let texels = (0..specs.len()).map(texels).collect();
+    let files = |spec: TextureSpec| TextureFile {
+        files: vec!["grows.png".into(); spec.format.file_count()],
+        spec,
+    };
+    let manifest = Manifest {
+        format: FORMAT.into(),
+        version: VERSION,
+        name: "grows".into(),
+        mode: Mode::Soft,
+        clips: vec![NamedClip {
+            name: "all".into(),
+            frames: ClipFrames {
+                first: 0,
+                count: BAKED_FRAMES,
+                frames_per_second: 4.0,
+                at_end: AtEnd::Loop,
+            },
+        }],
+        layout,
+        bounds: sinew::geom::bounds(positions).unwrap_or_default(),
+        space: Space::default(),
+        carrier: "grows.glb".into(),
+        uv_set: 0,
+        textures: specs.iter().cloned().map(files).collect(),
+        can_blend: true,
+    };
+    VertexAnimation::new(manifest, texels).expect("a bake")
+}
+
 pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
     let mesh = Arc::new(asset.merged(&Default::default()).expect("a mesh"));
     plan.inputs()
@@ -259,6 +390,9 @@ pub(crate) fn bindings(asset: &Asset, plan: &Plan) -> Vec<InputBinding> {
             InputType::Strands => InputBinding::Mesh(Arc::new(hair(&mesh))),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
             InputType::Values => InputBinding::Values,
+            InputType::VertexAnimation => {
+                InputBinding::VertexAnimation(Arc::new(baked(&mesh.positions, Stored::USUAL)))
+            }
         })
         .collect()
 }

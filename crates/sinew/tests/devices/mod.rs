@@ -398,6 +398,7 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
             }
             PortType::Pose => "pose",
             PortType::Values if port.required => "values",
+            PortType::VertexAnimation => "animation",
             _ => continue,
         };
         links += &format!(", \"{}\": \"{link}\"", port.name);

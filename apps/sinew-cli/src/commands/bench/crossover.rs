@@ -104,7 +104,7 @@ pub(super) fn measure(
         let bind = |ty: InputType| match ty {
             InputType::Mesh | InputType::Strands => InputBinding::Mesh(mesh.clone()),
             InputType::Pose => InputBinding::Pose(asset.rig.clone()),
-            InputType::Values => InputBinding::Values,
+            InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         };
         let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
         let graph = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Rayon);

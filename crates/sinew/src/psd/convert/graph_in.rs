@@ -121,6 +121,10 @@ fn changes_in_time(node: &PlanNode, of: &str, lost: &mut impl FnMut(String)) {
                 "{of}'{}' over time: its first key instead",
                 desc.name
             )),
+            ParameterSource::FrameTime => lost(format!(
+                "{of}'{}' as the time of the frame: zero instead",
+                desc.name
+            )),
         }
     }
 }

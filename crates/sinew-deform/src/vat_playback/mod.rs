@@ -1,0 +1,174 @@
+//! Node `vat_playback`: plays a vertex animation texture on the mesh that carries it.
+
+mod bind;
+mod device;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode,
+    MeshAttribute, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
+    ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, for_each_chunk,
+};
+use sinew_vat::playback::FrameBlend;
+
+pub use bind::{VatPlaybackBind, VatPlaybackError};
+pub use reference::{BakedTexture, baked_normal, baked_position};
+
+/// Registry entry.
+pub static DESC: NodeDesc = NodeDesc {
+    name: "vat_playback",
+    kind: NodeKind::Deformer,
+    summary: "Plays a vertex animation texture on the mesh that carries it.",
+    page: include_str!("README.md"),
+    rows: &[],
+    inputs: &[
+        PortDesc::input(
+            "mesh",
+            PortType::Mesh,
+            "The carrier: the mesh that was made for the bake, its vertices in the same order.",
+        ),
+        PortDesc::input(
+            "animation",
+            PortType::VertexAnimation,
+            "The bake: an input of the graph that names a manifest.",
+        ),
+    ],
+    outputs: &[PortDesc::mesh_output(
+        MeshEffect {
+            normals: AttributeEffect::Recompute,
+            ..MeshEffect::MOVES_POINTS
+        },
+        "The mesh as it was baked; normals where the bake has them.",
+    )],
+    parameters: &[
+        ParameterDesc::frame_time("time", "The moment to show."),
+        ParameterDesc::text("clip", "Name of the clip; the first where this is empty."),
+        ParameterDesc::float(
+            "speed",
+            1.0,
+            -1e6,
+            1e6,
+            "How fast the clip runs; backwards below 0.",
+        ),
+        ParameterDesc::float(
+            "time_offset_secs",
+            0.0,
+            -1e9,
+            1e9,
+            "Added behind the speed: where in the clip time 0 is.",
+        )
+        .with_unit("s"),
+        ParameterDesc::bool(
+            "blend",
+            true,
+            "Whether to mix the frames before and behind the moment, where the bake allows it.",
+        )
+        .in_update(),
+    ],
+    bind: bind_node,
+    restore: None,
+};
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct VatPlaybackJob<'a> {
+    /// The bake.
+    pub bind: &'a VatPlaybackBind,
+    /// What is seen, from [`VatPlaybackBind::frames`].
+    pub at: FrameBlend,
+    /// The carrier.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// Threads.
+    pub par: Par,
+}
+
+impl VatPlaybackJob<'_> {
+    /// Runs the job; writes positions, and normals where the bake has them.
+    pub fn run(self) {
+        let (Some(places), normals) = self.bind.textures() else {
+            return;
+        };
+        let (at, carrier) = (self.at, self.input.positions);
+        let has_offsets = self.bind.has_offsets;
+        let outputs = (self.output.positions, self.output.normals);
+        for_each_chunk(
+            self.par,
+            carrier.len(),
+            4096,
+            outputs,
+            &|range, (mut p, mut n)| {
+                for (i, (v, carrier)) in range.clone().zip(&carrier[range]).enumerate() {
+                    let Ok(vertex) = u32::try_from(v) else {
+                        continue;
+                    };
+                    if let Some(p) = &mut p {
+                        let carrier = has_offsets.then_some(*carrier);
+                        p[i] = baked_position::<f32>(&places, vertex, at, carrier);
+                    }
+                    if let (Some(n), Some(normals)) = (&mut n, &normals) {
+                        n[i] = baked_normal::<f32>(normals, vertex, at);
+                    }
+                }
+            },
+        );
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let animation = context.vertex_animation("animation")?;
+    let clip = context.parameters.text("clip");
+    let bind = VatPlaybackBind::new(animation, mesh.vertex_count(), clip);
+    Ok(Box::new(Bound {
+        bind: bind.map_err(|e| NodeError::Bind(Box::new(e)))?,
+    }))
+}
+
+#[derive(Debug)]
+struct Bound {
+    bind: VatPlaybackBind,
+}
+
+impl Bound {
+    /// Worked out in double precision, and once for all devices.
+    fn frames(&self, parameters: &Parameters<'_>) -> FrameBlend {
+        let time = parameters.float("time") * parameters.float("speed");
+        let secs = time + parameters.float("time_offset_secs");
+        self.bind.frames(secs, parameters.bool("blend"))
+    }
+}
+
+impl BoundNode for Bound {
+    fn setup_bytes(&self) -> usize {
+        let animation = &self.bind.animation;
+        let textures = 0..animation.manifest().textures.len();
+        textures.map(|t| animation.texels(t).len()).sum()
+    }
+    fn makes(&self, _port: &str, attribute: MeshAttribute) -> bool {
+        attribute != MeshAttribute::Normals || self.bind.has_normals()
+    }
+    fn invalidates(&self, _port: &str, attribute: MeshAttribute) -> bool {
+        attribute == MeshAttribute::Normals && !self.bind.has_normals()
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        device::node(&self.bind)
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let at = self.frames(&frame.parameters);
+        data.set_uniforms(&device::uniforms(&self.bind, at));
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        VatPlaybackJob {
+            bind: &self.bind,
+            at: self.frames(&context.parameters),
+            input: context.inputs.mesh("mesh"),
+            output: context.outputs.mesh("mesh"),
+            par: context.par,
+        }
+        .run();
+    }
+}

@@ -1,0 +1,165 @@
+//! Vertex animation textures: a manifest `NAME.vat.json` and the textures beside it.
+
+use crate::{IoError, Texels, Texture, read_text, read_texture};
+use sinew_vat::animation::{AnimationError, VertexAnimation};
+use sinew_vat::manifest::{Manifest, TextureFile};
+use sinew_vat::texel::TexelFormat;
+use std::path::Path;
+
+/// Reads a bake: the manifest and all textures that it names, from the folder that it is in. The mesh that carries them is not read.
+///
+/// Textures may have more channels than the manifest says; those behind are left out.
+///
+/// # Errors
+/// [`IoError::Read`]; [`IoError::Malformed`] for a manifest that is no such JSON, and for textures of another size, of another kind or with
+/// fewer channels than it says, or with numbers that are not finite; [`IoError::VertexAnimation`] for one that contradicts itself; those of
+/// [`read_texture`].
+pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
+    let manifest = parse_manifest(&read_text(path)?, path)?;
+    let refused = |source: AnimationError| IoError::VertexAnimation {
+        path: path.to_owned(),
+        source,
+    };
+    manifest.check().map_err(|e| refused(e.into()))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let textures = manifest.textures.iter();
+    let texels = textures.map(|t| read_texels(t, manifest.layout.size, folder));
+    let texels = texels.collect::<Result<Vec<_>, _>>()?;
+    VertexAnimation::new(manifest, texels).map_err(refused)
+}
+
+/// A manifest from its text; `path` is its file's, for messages. Whether it contradicts itself is not looked at.
+///
+/// # Errors
+/// [`IoError::Malformed`] names the line.
+pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| IoError::Malformed {
+        path: path.to_owned(),
+        place: format!("line {}, `{}`", error.inner().line(), error.path()),
+        found: error.inner().to_string(),
+        expected: "the manifest of a vertex animation".into(),
+    })
+}
+
+/// The texels of one texture of the manifest, in the order that [`VertexAnimation::new`] takes.
+fn read_texels(texture: &TextureFile, size: [u32; 2], folder: &Path) -> Result<Vec<u8>, IoError> {
+    let channels = texture.spec.ranges.len();
+    let read = |name: &String| {
+        let path = folder.join(name);
+        let found = read_texture(&path)?;
+        check_kind(&found, texture.spec.format, size, channels, &path)?;
+        bytes(&found, texture.spec.format, channels, &path)
+    };
+    let files = texture.files.iter().map(read);
+    let mut files = files.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let first = files.next().unwrap_or_default();
+    Ok(match files.next() {
+        // Of two textures byte by byte in turn.
+        Some(second) => first
+            .into_iter()
+            .zip(second)
+            .flat_map(<[u8; 2]>::from)
+            .collect(),
+        None => first,
+    })
+}
+
+fn check_kind(
+    found: &Texture,
+    format: TexelFormat,
+    size: [u32; 2],
+    channels: usize,
+    path: &Path,
+) -> Result<(), IoError> {
+    let wrong = |place: &str, found: String, expected: String| IoError::Malformed {
+        path: path.to_owned(),
+        place: place.into(),
+        found,
+        expected,
+    };
+    let [width, height] = size.map(|side| side as usize);
+    if [found.width, found.height] != [width, height] {
+        return Err(wrong(
+            "size",
+            format!("{} x {} texels", found.width, found.height),
+            format!("{width} x {height}, as the manifest says"),
+        ));
+    }
+    if found.channels.len() < channels {
+        return Err(wrong(
+            "channels",
+            format!("{} ({})", found.channels.len(), found.channels.join(", ")),
+            format!("{channels}, as the manifest says"),
+        ));
+    }
+    let (kind, bits) = match format {
+        TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => ("PNG", 8),
+        TexelFormat::Unorm16 => ("PNG", 16),
+        TexelFormat::Half => ("EXR", 16),
+        TexelFormat::Float => ("EXR", 32),
+    };
+    let found_kind = match found.texels {
+        Texels::Codes8(_) | Texels::Codes16(_) => "PNG",
+        Texels::Floats(_) => "EXR",
+    };
+    if (found_kind, found.bits) != (kind, bits) {
+        return Err(wrong(
+            "format",
+            format!("{found_kind} of {} bits", found.bits),
+            format!("{kind} of {bits} bits, as the manifest says"),
+        ));
+    }
+    Ok(())
+}
+
+/// The first channels of each texel, little endian.
+fn bytes(
+    texture: &Texture,
+    format: TexelFormat,
+    channels: usize,
+    path: &Path,
+) -> Result<Vec<u8>, IoError> {
+    let all = texture.channels.len().max(1);
+    let kept = |index: usize| index % all < channels;
+    Ok(match &texture.texels {
+        Texels::Codes8(codes) => {
+            let codes = codes.iter().enumerate().filter(|(i, _)| kept(*i));
+            codes.map(|(_, code)| *code).collect()
+        }
+        Texels::Codes16(codes) => {
+            let codes = codes.iter().enumerate().filter(|(i, _)| kept(*i));
+            codes.flat_map(|(_, code)| code.to_le_bytes()).collect()
+        }
+        Texels::Floats(numbers) => {
+            let mut out = Vec::with_capacity(numbers.len() / all * channels * format.bytes());
+            for (index, number) in numbers.iter().enumerate().filter(|(i, _)| kept(*i)) {
+                check_finite(*number, index / all, texture.width, path)?;
+                match format {
+                    // Wide only in memory: the file has halves.
+                    TexelFormat::Half => {
+                        out.extend(half::f16::from_f32(*number).to_le_bytes());
+                    }
+                    _ => out.extend(number.to_le_bytes()),
+                }
+            }
+            out
+        }
+    })
+}
+
+fn check_finite(number: f32, texel: usize, width: usize, path: &Path) -> Result<(), IoError> {
+    if number.is_finite() {
+        return Ok(());
+    }
+    let width = width.max(1);
+    Err(IoError::Malformed {
+        path: path.to_owned(),
+        place: format!("column {}, row {}", texel % width, texel / width),
+        found: number.to_string(),
+        expected: "a finite number".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

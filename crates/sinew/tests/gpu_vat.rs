@@ -1,0 +1,102 @@
+//! Vertex animation textures on a graphics device: every format and layout, against the processor.
+
+mod common;
+mod devices;
+
+use common::{Stored, baked};
+use devices::{angle_degrees, distance, largest};
+use sinew::deform::Par;
+use sinew::geom::Mesh;
+use sinew::graph::{BoundGraph, Frame, InputBinding, NoNesting, compile};
+use sinew::vat::texel::TexelFormat;
+use sinew_gpu::GpuGraph;
+use std::sync::Arc;
+
+const FORMATS: [TexelFormat; 5] = [
+    TexelFormat::Unorm8,
+    TexelFormat::Unorm16,
+    TexelFormat::TwoUnorm8,
+    TexelFormat::Half,
+    TexelFormat::Float,
+];
+/// The mesh moves before it is played: offsets are added to where it is then.
+const GRAPH: &str = r#"{"sinew": "1.0",
+ "inputs": {"body": {"type": "mesh"}, "a": {"type": "vertex_animation"}},
+ "parameters": {"blend": {"type": "bool", "default": true}, "x": {"type": "float", "default": 0.5}},
+ "nodes": {
+  "moved": {"node": "transform", "mesh": "body", "transform": {"translation": [0.5, 0, 0]}, "weight": "$x"},
+  "play": {"node": "vat_playback", "mesh": "moved", "animation": "a", "blend": "$blend", "speed": 0.5, "time_offset_secs": 0.1}},
+ "outputs": {"body": "play"}}"#;
+
+fn bound(mesh: &Arc<Mesh>, stored: Stored) -> Arc<BoundGraph> {
+    let plan = compile("g.json", GRAPH, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let animation = Arc::new(baked(&mesh.positions, stored));
+    let inputs = [
+        InputBinding::Mesh(mesh.clone()),
+        InputBinding::VertexAnimation(animation),
+    ];
+    let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);
+    Arc::new(graph.unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// The largest distance of a vertex and the largest angle of a normal over some frames, two characters at different times.
+fn differences(gpu: &sinew_gpu::Gpu, mesh: &Arc<Mesh>, stored: Stored) -> (f64, f64) {
+    let graph = bound(mesh, stored);
+    let on_gpu = GpuGraph::new(gpu, &graph).expect("a device side");
+    let mut on_gpu = on_gpu.instances(2).expect("two");
+    let mut on_cpu = [0, 1].map(|_| graph.instance().expect("on the processor"));
+    let mut worst = (0.0_f64, 0.0_f64);
+    for time_secs in [0.0, 0.4, 1.3, -0.7] {
+        let frames = [0.0, 0.61].map(|later| Frame {
+            time_secs: time_secs + later,
+            ..Frame::default()
+        });
+        on_gpu.update(&frames).expect("a frame");
+        for (instance, (cpu, frame)) in on_cpu.iter_mut().zip(&frames).enumerate() {
+            cpu.update(frame, Par::Seq).expect("a frame");
+            let a = cpu.mesh_output("body").expect("body");
+            let b = on_gpu
+                .read_mesh("body", instance)
+                .expect("reads")
+                .expect("body");
+            let what = format!("{stored:?}");
+            let places = largest(a.positions, &b.positions, &what, distance);
+            worst.0 = worst.0.max(places);
+            let normals = a.normals.expect("made or baked");
+            let other = b.normals.expect("made or baked");
+            worst.1 = worst.1.max(largest(normals, &other, &what, angle_degrees));
+        }
+    }
+    worst
+}
+
+#[test]
+fn every_format_and_layout_gives_the_same_numbers_on_both_devices() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    // More vertices than one row has room for.
+    let mesh = Arc::new(sinew_testkit::meshes::grid(31, 19));
+    for places in FORMATS {
+        for (in_columns, offsets) in [(false, false), (true, true), (true, false)] {
+            let stored = Stored {
+                places,
+                normals: Some(places).filter(|_| !offsets),
+                in_columns,
+                offsets,
+            };
+            let (distance, angle) = differences(&gpu, &mesh, stored);
+            assert!(
+                distance < 2e-6 * f64::from(mesh.diagonal()),
+                "{stored:?}: {distance}"
+            );
+            // Normals that are made anew magnify rounding of positions.
+            let most = if offsets {
+                devices::NORMALS_DEGREES
+            } else {
+                1e-3
+            };
+            assert!(angle < most, "{stored:?}: {angle} degrees");
+        }
+    }
+}
