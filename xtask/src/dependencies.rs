@@ -63,6 +63,8 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         ("sinew-io", [&GRAPHICS[..], &NODES].concat()),
         // Textures of mesh sequences know meshes; it takes a library to simplify them.
         ("sinew-vat", [&GRAPHICS[..], &FILES, &NODES].concat()),
+        // Bakes take frames from whoever has them; graphs are one source among others.
+        ("sinew-bake", [&GRAPHICS[..], &NODES].concat()),
         ("sinew-picture", [&GRAPHICS[..], &FILES].concat()),
         ("sinew-render", FILES.to_vec()),
         ("sinew-gpu", READ_OR_DRAW.to_vec()),

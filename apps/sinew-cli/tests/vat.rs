@@ -1,0 +1,291 @@
+//! `sinew bake vat` and `sinew vat` as their users meet them.
+
+mod common;
+
+use common::{Place, printed, said};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[track_caller]
+fn ended(o: &std::process::Output, code: i32, part: &str) {
+    let text = said(o) + &printed(o);
+    assert_eq!(o.status.code(), Some(code), "{text}");
+    assert!(text.contains(part), "no \"{part}\" in {text}");
+}
+
+/// Frames `f` of `name_000f.ply`: `counts[f]` loose triangles that drift.
+fn sequence(p: &Place, name: &str, counts: &[usize]) {
+    std::fs::create_dir_all(p.path(name)).expect("a folder");
+    for (f, &count) in counts.iter().enumerate() {
+        let mut text = format!(
+            "ply\nformat ascii 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n",
+            3 * count
+        );
+        for t in 0..count {
+            let (x, y) = (t as f32 * 0.7, f as f32 * 0.1);
+            for (dx, dz) in [(0.0, 0.0), (0.5, 0.1), (0.1, 0.5)] {
+                text += &format!("{} {y} {}\n", x + dx, dz + y);
+            }
+        }
+        for t in 0..count {
+            text += &format!("3 {} {} {}\n", 3 * t, 3 * t + 1, 3 * t + 2);
+        }
+        p.put(&format!("{name}/{name}_{f:04}.ply"), &text);
+    }
+}
+
+fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let files = files.map(|e| e.expect("an entry"));
+    let read = |e: std::fs::DirEntry| {
+        let name = e.file_name().to_string_lossy().into_owned();
+        (name, std::fs::read(e.path()).expect("a file"))
+    };
+    files.map(read).collect()
+}
+
+#[test]
+fn a_sequence_becomes_textures_a_carrier_and_players() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12, 15, 10, 0, 11]);
+    let out = p.sinew(&["bake", "vat", "drops", "-o", "out", "--fps", "12"]);
+    ended(&out, 0, "6 frames, triangles change");
+    let names: Vec<_> = content(&p.path("out")).into_keys().collect();
+    for name in [
+        "drops.glb",
+        "drops.vat.json",
+        "drops_position.png",
+        "drops_normal.png",
+        "drops.wgsl",
+        "drops.three.js",
+        "drops.html",
+        "drops.gdshader",
+        "drops.unity.hlsl",
+        "drops.unreal.ush",
+    ] {
+        assert!(names.iter().any(|n| n == name), "no {name} in {names:?}");
+    }
+    assert!(!p.path("out.work").exists(), "the work folder is gone");
+    ended(
+        &p.sinew(&["vat", "inspect", "out"]),
+        0,
+        "6 frames from 0 on, 12 a second",
+    );
+    ended(
+        &p.sinew(&["vat", "verify", "out", "drops"]),
+        0,
+        "0 triangles lost, 0 invented",
+    );
+    sequence(&p, "others", &[9, 12, 15, 10, 1, 11]);
+    ended(
+        &p.sinew(&["vat", "verify", "out", "others"]),
+        5,
+        "1 triangles lost",
+    );
+    sequence(&p, "short", &[9, 12]);
+    ended(
+        &p.sinew(&["vat", "verify", "out", "short"]),
+        3,
+        "a sequence of 2 frames, the bake has 6",
+    );
+}
+
+#[test]
+fn farms_bake_in_chunks_to_the_same_bytes() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12, 15, 10, 9]);
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "whole", "--work", "kept"]),
+        0,
+        "wrote",
+    );
+    assert!(p.path("kept").join("job.json").is_file());
+    ended(&p.sinew(&["vat", "plan", "--work", "none"]), 3, "job.json");
+    let scan = |chunk: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--chunk", chunk]);
+    ended(&scan("2/2"), 0, "3 of 5 frames");
+    ended(
+        &p.sinew(&["vat", "plan", "--work", "w"]),
+        5,
+        "no scans of frames 1; run `scan`",
+    );
+    ended(&scan("1/2"), 0, "2 of 5 frames");
+    ended(&p.sinew(&["vat", "plan", "--work", "w"]), 0, "textures of");
+    for chunk in ["1/3", "2/3", "3/3"] {
+        if chunk == "3/3" {
+            ended(
+                &p.sinew(&["vat", "assemble", "--work", "w", "-o", "parts"]),
+                5,
+                "no texels of frames 3-4",
+            );
+        }
+        ended(
+            &p.sinew(&["vat", "bake", "--work", "w", "--chunk", chunk]),
+            0,
+            "texels of",
+        );
+    }
+    assert!(!p.path("parts").exists());
+    ended(
+        &p.sinew(&["vat", "assemble", "--work", "w", "-o", "parts"]),
+        0,
+        "wrote",
+    );
+    assert_eq!(content(&p.path("parts")), content(&p.path("whole")));
+    ended(&scan("3/2"), 2, "no chunk");
+}
+
+/// A clip of a graph is baked; the node plays the bake, and what it shows is the bake.
+#[test]
+fn a_character_is_baked_and_played_back() {
+    let p = Place::new();
+    let bake = |out: &str| {
+        p.sinew(&[
+            "bake",
+            "vat",
+            "sample:creature",
+            "--frames",
+            "0-6",
+            "--crease",
+            "180",
+            "-o",
+            out,
+        ])
+    };
+    ended(&bake("out"), 0, "7 frames, triangles stay the same");
+    let files = content(&p.path("out"));
+    let manifest = files
+        .keys()
+        .find(|n| n.ends_with(".vat.json"))
+        .expect("a manifest");
+    let name = manifest.trim_end_matches(".vat.json");
+    p.put(
+        "play.json",
+        &format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "baked": {{"type": "vertex_animation", "file": "out/{manifest}"}}}},
+ "nodes": {{"play": {{"node": "vat_playback", "mesh": "body", "animation": "baked"}}}}, "outputs": {{"body": "play"}}}}"#
+        ),
+    );
+    let carrier = format!("out/{name}.glb");
+    let verify = [
+        "vat",
+        "verify",
+        "out",
+        &carrier,
+        "--graph",
+        "play.json",
+        "--frames",
+        "0-6",
+        "--crease",
+        "180",
+        "--tolerance",
+        "1e-5",
+    ];
+    ended(&p.sinew(&verify), 0, "0 triangles lost");
+    let against_source = [
+        "vat",
+        "verify",
+        "out",
+        "sample:creature",
+        "--frames",
+        "0-6",
+        "--crease",
+        "180",
+    ];
+    ended(&p.sinew(&against_source), 0, "7 frames");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12]);
+    ended(
+        &p.sinew(&["bake", "vat", "nothing", "-o", "out"]),
+        3,
+        "nothing",
+    );
+    ended(
+        &p.sinew(&[
+            "bake",
+            "vat",
+            "drops",
+            "-o",
+            "out",
+            "--texture",
+            "position:png",
+        ]),
+        2,
+        "names no texture",
+    );
+    let offsets = [
+        "bake",
+        "vat",
+        "drops",
+        "-o",
+        "out",
+        "--texture",
+        "offset:unorm16",
+    ];
+    ended(&p.sinew(&offsets), 2, "take positions");
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out", "--mode", "soft"]),
+        5,
+        "mode remesh",
+    );
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out", "--max-side", "4"]),
+        5,
+        "cannot hold them",
+    );
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out", "--fps", "0"]),
+        2,
+        "frames_per_second is 0",
+    );
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out", "--clip", "walk"]),
+        2,
+        "--clip",
+    );
+    ended(
+        &p.sinew(&[
+            "bake",
+            "vat",
+            "drops",
+            "-o",
+            "out",
+            "--order",
+            "file",
+            "--velocity",
+            "v",
+        ]),
+        2,
+        "--order match",
+    );
+    let missing = [
+        "bake",
+        "vat",
+        "drops",
+        "-o",
+        "out",
+        "--texture",
+        "position:float",
+        "--texture",
+        "color0:unorm8",
+    ];
+    ended(&p.sinew(&missing), 3, "has no Color(0)");
+    assert!(!p.path("out").exists());
+    p.put("wrong.json", r#"{"frames_per_secnd": 3}"#);
+    ended(
+        &p.sinew(&[
+            "bake",
+            "vat",
+            "drops",
+            "-o",
+            "out",
+            "--settings",
+            "wrong.json",
+        ]),
+        3,
+        "frames_per_secnd",
+    );
+}
