@@ -178,3 +178,22 @@ fn what_does_not_fit_is_told() {
         assert!(error.contains(expected), "{error}\nnot {expected}");
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_mutation_of_a_manifest_panics(at in 0_usize..1000, byte in 32_u8..127) {
+        let mut text = manifest("two_unorm8", &["first.png", "second.png"]).to_string().into_bytes();
+        let at = at % text.len();
+        text[at] = byte;
+        let text = String::from_utf8(text).expect("ASCII");
+        let found = parse_manifest(&text, Path::new("b.vat.json"));
+        if let Some(manifest) = found.ok().filter(|m| m.check().is_ok()) {
+            // Whatever is asked for is in the textures.
+            let layout = manifest.layout;
+            for (vertex, frame) in [(0, 0), (layout.vertices - 1, layout.frames - 1)] {
+                let [x, y] = layout.texel(vertex, frame);
+                assert!(x < layout.size[0] && y < layout.size[1], "{layout:?}");
+            }
+        }
+    }
+}
