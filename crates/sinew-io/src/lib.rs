@@ -19,7 +19,7 @@ pub mod picture;
 pub mod ply;
 pub mod point_cache;
 pub mod pose_driver;
-mod range_file;
+mod range_reader;
 mod sequence;
 #[cfg(test)]
 mod strands_tests;
@@ -42,7 +42,7 @@ pub use gltf::read::{
 pub use npz::{write_npz, write_npz_meshes};
 pub use picture::{FrameRate, decode_image, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
-pub use range_file::RangeFile;
+pub use range_reader::RangeReader;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
     write_mesh_sequence,

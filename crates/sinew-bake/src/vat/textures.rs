@@ -5,7 +5,7 @@ use super::plan::VatPlan;
 use super::records::TEXEL_BYTES;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
-use sinew_io::{IoError, RangeFile};
+use sinew_io::{IoError, RangeReader};
 use sinew_vat::layout::RowPiece;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
@@ -116,7 +116,7 @@ struct Rows<'a> {
     /// Bytes of a vertex, and where the texture begins in the file of a frame.
     texel: usize,
     begin: u64,
-    open: BTreeMap<u32, RangeFile>,
+    open: BTreeMap<u32, RangeReader>,
     row: Vec<u8>,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Rows<'a> {
             Entry::Occupied(there) => there.into_mut(),
             Entry::Vacant(place) => {
                 let path = self.job.work.path(TEXEL_BYTES, piece.frame as usize);
-                place.insert(RangeFile::open(&path)?)
+                place.insert(RangeReader::open(&path)?)
             }
         };
         let length = piece.vertices.len() * self.texel;

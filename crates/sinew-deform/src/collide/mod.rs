@@ -3,6 +3,8 @@
 
 mod chunks;
 mod contact;
+#[cfg(test)]
+mod contact_tests;
 mod device;
 mod field;
 mod job;

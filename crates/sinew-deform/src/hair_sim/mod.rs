@@ -4,6 +4,8 @@
 mod bind;
 mod device;
 mod followers;
+#[cfg(test)]
+mod force_tests;
 mod frame;
 mod job;
 mod length;

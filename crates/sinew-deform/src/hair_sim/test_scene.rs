@@ -136,3 +136,15 @@ pub(crate) fn period(samples: &[f64], dt: f64) -> f64 {
     assert!(count >= 2, "{count} crossings");
     (crossings[count - 1] - crossings[0]) / (count - 1) as f64
 }
+
+/// No forces at all.
+pub(crate) fn bare() -> HairSettings {
+    HairSettings {
+        damping_per_sec: 0.0,
+        gravity: [0.0; 3],
+        global_stiffness_hz: 0.0,
+        local_stiffness_hz: 0.0,
+        root_motion_share: 0.0,
+        ..HairSettings::default()
+    }
+}

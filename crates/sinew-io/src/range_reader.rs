@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 /// A file that is open and read in parts.
 #[derive(Debug)]
-pub struct RangeFile {
+pub struct RangeReader {
     path: PathBuf,
     file: File,
     length: u64,
 }
 
-impl RangeFile {
+impl RangeReader {
     /// Opens it.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("numbers");
         std::fs::write(&path, [1, 2, 3, 4, 5]).expect("written");
-        let mut file = RangeFile::open(&path).expect("there");
+        let mut file = RangeReader::open(&path).expect("there");
         let mut two = [0; 2];
         file.read_at(3, &mut two).expect("within");
         assert_eq!((two, file.length()), ([4, 5], 5));
