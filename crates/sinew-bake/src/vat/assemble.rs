@@ -123,10 +123,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
     Manifest {
         format: manifest::FORMAT.into(),
         version: manifest::VERSION,
-        mode: match plan.mode {
-            Mode::Remesh => manifest::Mode::Remesh,
-            Mode::Soft => manifest::Mode::Soft,
-        },
+        mode: plan.mode,
         clips: vec![NamedClip {
             name: name.clone(),
             frames: ClipFrames {

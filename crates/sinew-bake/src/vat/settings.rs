@@ -2,6 +2,7 @@
 
 use crate::BakeError;
 use serde::{Deserialize, Serialize};
+pub use sinew_vat::manifest::Mode;
 use sinew_vat::matching::{MatchSettings, SlotPolicy};
 use sinew_vat::playback::AtEnd;
 use sinew_vat::prepare::PrepareSettings;
@@ -46,16 +47,6 @@ impl Default for VatSettings {
             order: TriangleOrder::default(),
         }
     }
-}
-
-/// How a sequence is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Triangles change from frame to frame: loose triangles, three texels each.
-    Remesh,
-    /// Triangles stay the same: one texel a vertex.
-    Soft,
 }
 
 /// One texture that is wanted.
