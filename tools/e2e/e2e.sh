@@ -188,6 +188,21 @@ else
   echo "skipped: $psd is not there"
 fi
 
+echo "-- vertex animation textures: read by another program, killed and resumed"
+quietly "$SINEW" run sample:creature --graph "$graph" --frames 0-20 -o "$out/creature.ply" -o "$out/creature.npz"
+bake() {
+  quietly "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -o "$out/$1" --work "$out/$1.work"
+}
+rm -rf "$out"/vat_whole* "$out"/vat_killed*
+bake vat_whole || fail "sinew bake vat"
+"$PYTHON" tools/e2e/vat_read.py "$out/vat_whole/creature.vat.json" "$out/creature.npz" || fail "the bake is not the sequence"
+node tools/e2e/validate_glb.cjs "$out/vat_whole/creature.glb" || fail "validator: carrier"
+for seconds in 0.05 0.1 0.2 0.4; do
+  timeout -s KILL "$seconds" "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" || true
+done
+bake vat_killed || fail "a bake that was killed goes on"
+diff -r "$out/vat_whole" "$out/vat_killed" || fail "a bake that was killed and resumed is another one"
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then
