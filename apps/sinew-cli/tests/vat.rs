@@ -289,3 +289,34 @@ fn mistakes_are_named() {
         "frames_per_secnd",
     );
 }
+
+/// A work folder knows what its frames came from, files that the graph's document only names included.
+#[test]
+fn a_graph_that_changed_within_is_baked_anew() {
+    let p = Place::new();
+    p.put(
+        "outer.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "stack": [{"node": "graph", "file": "shift.json"}]}"#,
+    );
+    let source = [
+        "sample:creature",
+        "--graph",
+        "outer.json",
+        "--frames",
+        "0-1",
+    ];
+    let baked = || {
+        let bake = ["bake", "vat", "-o", "out", "--work", "kept"];
+        ended(&p.sinew(&[&bake[..], &source].concat()), 0, "2 frames");
+    };
+    let verified = || p.sinew(&[&["vat", "verify", "out"][..], &source].concat());
+    baked();
+    ended(&verified(), 0, "2 frames");
+    p.put(
+        "shift.json",
+        &common::SHIFT.replace("[0, 0, 1]", "[0, 0, 2]"),
+    );
+    ended(&verified(), 5, "differs");
+    baked();
+    ended(&verified(), 0, "2 frames");
+}

@@ -36,6 +36,9 @@ pub enum BakeError {
         /// What is there.
         found: f32,
     },
+    /// The settings of the preparation make no sense.
+    #[error("prepare: {0}")]
+    Preparation(#[source] PrepareError),
     /// A frame could not be prepared.
     #[error("frame {number}: {source}")]
     Prepare {

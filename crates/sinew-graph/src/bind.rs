@@ -183,8 +183,9 @@ impl BoundGraph {
         crate::cache::encode(&key, &blobs.collect())
     }
 
-    /// Hash of all that it was bound from.
-    pub(crate) fn content_key(&self) -> [u8; 32] {
+    /// Hash of all that it was bound from: nodes, nested graphs and kernels, meshes, rigs, bakes, parameters. Clips and values of frames are not
+    /// part of it.
+    pub fn content_key(&self) -> [u8; 32] {
         let given = self.given.iter();
         let given: Vec<_> = given.map(|(n, v)| (n.as_str(), v.clone())).collect();
         crate::cache::content_key(&self.plan, &self.inputs, &given)

@@ -155,9 +155,19 @@ pub fn encode_frame(
         true => corner_normals(&mesh.topology, &mesh.positions, crease),
         false => Vec::new(),
     };
+    encode_frame_with(mesh, slots, textures, &normals)
+}
+
+/// The same with normals that are known: those of [`corner_normals`] for this mesh, or none where no texture holds any.
+pub fn encode_frame_with(
+    mesh: &Mesh,
+    slots: &[SlotContent],
+    textures: &[TextureSpec],
+    normals: &[[[f32; 3]; 3]],
+) -> Vec<Vec<u8>> {
     let value = |quantity: &Quantity, vertex: usize, channel: usize| {
         let corner = (vertex / 3, vertex % 3);
-        value_of_corner(mesh, &normals, slots, quantity, corner, channel)
+        value_of_corner(mesh, normals, slots, quantity, corner, channel)
     };
     encode_vertices(textures, slots.len() * 3, value)
 }

@@ -170,16 +170,29 @@ impl SoftCarrier {
         frame: &Mesh,
         textures: &[TextureSpec],
     ) -> Result<Vec<Vec<u8>>, SoftError> {
-        self.check(frame)?;
         let wants_normals = textures.iter().any(|t| t.quantity == Quantity::Normal);
         let normals = match wants_normals {
-            true => self.groups.corner_normals(&self.source, &frame.positions),
+            true => self.normals(frame)?,
             false => Vec::new(),
         };
+        self.encode_frame_with(frame, textures, &normals)
+    }
+
+    /// The same with normals that are known: those of [`Self::normals`] for this frame, or none where no texture holds any.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub fn encode_frame_with(
+        &self,
+        frame: &Mesh,
+        textures: &[TextureSpec],
+        normals: &[[f32; 3]],
+    ) -> Result<Vec<Vec<u8>>, SoftError> {
+        self.check(frame)?;
         let value = |quantity: &Quantity, vertex: usize, channel: usize| {
-            let (v, t, k) = self.vertices[vertex];
+            let v = self.vertices[vertex].0;
             match quantity {
-                Quantity::Normal => normals[t as usize][k as usize][channel],
+                Quantity::Normal => normals[vertex][channel],
                 Quantity::Offset => self.offset(frame, v as usize)[channel],
                 other => other
                     .of_vertex(frame, v as usize, channel)

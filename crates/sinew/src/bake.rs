@@ -43,8 +43,8 @@ pub enum PlayedFramesError {
 }
 
 impl PlayedFrames {
-    /// Frames `numbers` (rising) of a mesh output, of the only one where none is named. `key` stands for all that the frames depend on:
-    /// graph, characters, settings.
+    /// Frames `numbers` (rising) of a mesh output, of the only one where none is named. `key` stands for what the frames depend on
+    /// beside the bound graph: clip, values, the files that clips are in.
     ///
     /// # Errors
     /// [`PlayedFramesError`].
@@ -56,9 +56,11 @@ impl PlayedFrames {
         key: impl Into<String>,
     ) -> Result<Self, PlayedFramesError> {
         let (output, rest) = chosen_output(&player, output)?;
+        let graph = player.graph().content_key();
+        let graph: String = graph.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self {
             name: name.into(),
-            key: key.into(),
+            key: format!("graph {graph}, output {output}\n{}", key.into()),
             numbers,
             output,
             rest,

@@ -13,7 +13,7 @@ use sinew::bake::vat::{
     read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
-use sinew::play::{Document, Player};
+use sinew::play::{Cast, Document, Player};
 use sinew::vat::playback::AtEnd;
 use sinew::vat::prepare::hidden::HiddenSettings;
 use sinew::vat::prepare::relax::RelaxSettings;
@@ -386,9 +386,9 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Pla
     let of_clip = character.asset.find_clip(clip.as_deref());
     let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
     let values = load::values(&plan, &args.values, &numbers)?;
-    let key = key_of(args, &document.text, clip.as_deref())?;
     let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
     let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let key = key_of(args, &cast, clip.as_deref())?;
     let graph = load::bind(&cast, &plan, &parameters, talk)?;
     let runner = device::runner(&graph, args.device, talk)?;
     let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
@@ -396,19 +396,16 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Pla
     PlayedFrames::new(player, numbers, output, name, key).map_err(Failure::usage)
 }
 
-/// All that the frames of a graph depend on, as text.
-fn key_of(args: &SourceArgs, document: &str, clip: Option<&str>) -> Outcome<String> {
-    let mut out = format!(
-        "{document}\n{clip:?} {:?} {:?} {:?}",
-        args.set, args.mesh_output, args.device
-    );
-    let given = args.values.iter().chain(&args.input_files);
-    let files = given
-        .filter_map(|g| g.split_once('='))
-        .map(|g| Path::new(g.1));
-    let character = Some(args.source.as_path()).filter(|p| p.exists());
-    for path in character.into_iter().chain(files) {
+/// What the frames of a bound graph depend on beside it: the clip, and the files that clips and values are in.
+fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
+    let mut out = format!("clip {clip:?}, device {:?}", args.device);
+    let characters = cast.characters().iter().map(|c| c.path.as_path());
+    let values = args.values.iter().filter_map(|g| g.split_once('='));
+    let files = characters.chain(values.map(|g| Path::new(g.1)));
+    // Built-in samples have no file.
+    for path in files.filter(|p| p.exists()) {
         let stamp = sinew::io::file_stamp(path).map_err(Failure::input)?;
+        // Writing into a string cannot fail.
         let _ = write!(out, "\n{}: {stamp}", path.display());
     }
     Ok(out)
@@ -418,9 +415,9 @@ impl From<BakeError> for Failure {
     fn from(error: BakeError) -> Self {
         let code = match &error {
             BakeError::Cancelled => Code::Interrupted,
-            BakeError::Setting { .. }
-            | BakeError::Quantity { .. }
-            | BakeError::Prepare { number: 0, .. } => Code::Usage,
+            BakeError::Setting { .. } | BakeError::Quantity { .. } | BakeError::Preparation(_) => {
+                Code::Usage
+            }
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
             | BakeError::NotSoft { .. }

@@ -200,7 +200,7 @@ fn compose(
 }
 
 /// The middle of a box.
-fn middle_of((low, high): &Bounds) -> [f32; 3] {
+pub(crate) fn middle_of((low, high): &Bounds) -> [f32; 3] {
     std::array::from_fn(|k| f32::midpoint(low[k], high[k]))
 }
 

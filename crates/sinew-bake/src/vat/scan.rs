@@ -183,27 +183,39 @@ fn offsets_from(first: &Mesh, mesh: &Mesh) -> Option<Extent> {
 
 /// Positions are looked at by the preparation, which drops faces; what else is baked must be numbers.
 fn check_finite(mesh: &Mesh, number: i64) -> Result<(), BakeError> {
-    for (name, attribute) in &mesh.attributes {
-        let channels = match attribute {
-            Attribute::Scalar(_) => 1,
-            Attribute::Vec2(_) => 2,
-            Attribute::Vec3(_) => 3,
-            Attribute::Vec4(_) => 4,
+    let uvs = mesh
+        .uvs
+        .iter()
+        .map(|set| ("texture coordinate", first_bad(set)));
+    let colors = mesh.colors.iter().map(|set| ("colour", first_bad(set)));
+    let attributes = mesh.attributes.iter().map(|(name, attribute)| {
+        let bad = match attribute {
+            Attribute::Scalar(v) => first_bad(v.as_chunks::<1>().0),
+            Attribute::Vec2(v) => first_bad(v),
+            Attribute::Vec3(v) => first_bad(v),
+            Attribute::Vec4(v) => first_bad(v),
         };
-        for vertex in 0..attribute.len() {
-            let values = (0..channels).filter_map(|c| attribute.component(vertex, c));
-            if let Some(found) = values.into_iter().find(|v| !v.is_finite()) {
-                let what = name.clone();
-                return Err(BakeError::NotFinite {
-                    number,
-                    vertex,
-                    what,
-                    found,
-                });
-            }
-        }
+        (name.as_str(), bad)
+    });
+    let mut all = uvs.chain(colors).chain(attributes);
+    match all.find_map(|(what, bad)| Some((what, bad?))) {
+        None => Ok(()),
+        Some((what, (vertex, found))) => Err(BakeError::NotFinite {
+            number,
+            vertex,
+            what: what.to_owned(),
+            found,
+        }),
     }
-    Ok(())
+}
+
+/// The first vertex with a number that is none, and that.
+fn first_bad<const N: usize>(values: &[[f32; N]]) -> Option<(usize, f32)> {
+    let mut vertices = values.iter().enumerate();
+    vertices.find_map(|(v, numbers)| {
+        let bad = numbers.iter().find(|n| !n.is_finite());
+        bad.map(|n| (v, *n))
+    })
 }
 
 /// Matches frames `pairs` with those behind them.

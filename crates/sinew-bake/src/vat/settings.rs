@@ -174,7 +174,6 @@ impl VatSettings {
                 return wrong("textures", found, "each quantity once");
             }
         }
-        let prepared = self.prepare.check();
-        prepared.map_err(|source| BakeError::Prepare { number: 0, source })
+        self.prepare.check().map_err(BakeError::Preparation)
     }
 }

@@ -439,3 +439,25 @@ fn wrong_files_are_named() {
         "{error}"
     );
 }
+
+#[test]
+fn numbers_that_are_none_are_named() {
+    let wrong = |change: &dyn Fn(&mut Mesh)| {
+        let mut mesh = flag().load(0).expect("there").mesh;
+        change(&mut mesh);
+        let (source, folders) = (MeshFrames::new("flag", vec![mesh]), Folders::new());
+        let made = bake(
+            &source,
+            &VatSettings::default(),
+            &folders.work(),
+            &folders.out(),
+            &Watch::NOBODY,
+        );
+        made.expect_err("refused").to_string()
+    };
+    let uv = wrong(&|m| m.uvs[0][3][1] = f32::NAN);
+    assert_eq!(uv, "frame 0, vertex 3: NaN is no finite texture coordinate");
+    let heat = sinew_geom::Attribute::Scalar((0..30).map(|v| 1.0 / (v - 7) as f32).collect());
+    let heat = wrong(&|m| drop(m.attributes.insert("heat".into(), heat.clone())));
+    assert_eq!(heat, "frame 0, vertex 7: inf is no finite heat");
+}

@@ -2,7 +2,7 @@
 
 use super::job::VatJob;
 use super::order::{along_curve, by_color, slots_in_order};
-use super::plan::{VatPlan, slots_of};
+use super::plan::{VatPlan, middle_of, slots_of};
 use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
@@ -13,7 +13,7 @@ use sinew_geom::Mesh;
 use sinew_vat::error::angle_between;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::{SlotContent, encode_frame, slots_in_file_order};
+use sinew_vat::remesh::{SlotContent, encode_frame_with, slots_in_file_order};
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::TextureSpec;
 
@@ -79,18 +79,19 @@ fn remesh_frame(
 ) -> Result<Encoded, BakeError> {
     let slots = contents(job, plan, frame, mesh)?;
     let crease = job.settings().crease();
-    let texels = encode_frame(mesh, &slots, &plan.textures, crease);
     let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
-    let truth = |vertex: usize| match slots[vertex / 3] {
+    let texels = encode_frame_with(mesh, &slots, &plan.textures, &normals);
+    let errors = measure(plan, frame, &texels, |vertex| match slots[vertex / 3] {
         SlotContent::Triangle { triangle, turn } => {
             let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
             let v = mesh.topology.triangles()[t][corner] as usize;
-            Some((mesh.positions[v], normals[t][corner]))
+            Some(Truth {
+                place: mesh.positions[v],
+                normal: normals[t][corner],
+                rest: [0.0; 3],
+            })
         }
         SlotContent::Absent { .. } => None,
-    };
-    let errors = measure(plan, frame, &texels, [0.0; 3], |v| {
-        truth(v).map(|t| (t, None))
     });
     Ok((texels, errors))
 }
@@ -102,8 +103,7 @@ fn contents(
     frame: usize,
     mesh: &Mesh,
 ) -> Result<Vec<SlotContent>, BakeError> {
-    let (low, high) = plan.bounds;
-    let absent = std::array::from_fn(|k| f32::midpoint(low[k], high[k]));
+    let absent = middle_of(&plan.bounds);
     let count = plan.triangles;
     Ok(match &job.settings().order {
         TriangleOrder::Matched(_) => slots_of(job, plan, frame)?,
@@ -126,18 +126,27 @@ fn soft_frame(
     let number = job.number(frame);
     let fault = |source| BakeError::NotSoft { number, source };
     carrier.adopt(mesh).map_err(fault)?;
-    let texels = carrier.encode_frame(mesh, &plan.textures).map_err(fault)?;
     let normals = carrier.normals(mesh).map_err(fault)?;
-    let errors = measure(plan, frame, &texels, [0.0; 3], |vertex| {
+    let texels = carrier.encode_frame_with(mesh, &plan.textures, &normals);
+    let texels = texels.map_err(fault)?;
+    let errors = measure(plan, frame, &texels, |vertex| {
         let source = carrier.source_vertex(vertex);
-        let rest = carrier.rest(source);
-        Some(((mesh.positions[source], normals[vertex]), Some(rest)))
+        Some(Truth {
+            place: mesh.positions[source],
+            normal: normals[vertex],
+            rest: carrier.rest(source),
+        })
     });
     Ok((texels, errors))
 }
 
-/// Where a vertex should be and where its normal should point; what an offset is added to.
-type Truth = (([f32; 3], [f32; 3]), Option<[f32; 3]>);
+/// Where a vertex should be and where its normal should point.
+struct Truth {
+    place: [f32; 3],
+    normal: [f32; 3],
+    /// What an offset is added to.
+    rest: [f32; 3],
+}
 
 /// Decodes the texels again and looks how far they are from the truth.
 #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
@@ -145,7 +154,6 @@ fn measure(
     plan: &VatPlan,
     frame: usize,
     texels: &[Vec<u8>],
-    origin: [f32; 3],
     truth: impl Fn(usize) -> Option<Truth>,
 ) -> FrameErrors {
     let mut out = FrameErrors::default();
@@ -156,13 +164,18 @@ fn measure(
     let places = of(Quantity::is_place);
     let directions = of(|q| *q == Quantity::Normal);
     for vertex in 0..plan.layout.vertices as usize {
-        let Some(((place, normal), rest)) = truth(vertex) else {
+        let Some(Truth {
+            place,
+            normal,
+            rest,
+        }) = truth(vertex)
+        else {
             continue;
         };
         if let Some((spec, bytes)) = places {
             let base = match spec.quantity {
-                Quantity::Offset => rest.unwrap_or(origin),
-                _ => origin,
+                Quantity::Offset => rest,
+                _ => [0.0; 3],
             };
             let seen = decode(spec, bytes, vertex);
             let squares = (0..3).map(|k| {

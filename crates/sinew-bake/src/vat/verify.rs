@@ -3,7 +3,7 @@
 //! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
 //! found again by where they are.
 
-use super::read::read_animation;
+use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
 use crate::{BakeError, FrameSource, LoadOrder, Watch};
@@ -49,6 +49,7 @@ pub fn verify(
     watch: &Watch<'_>,
 ) -> Result<Verified, BakeError> {
     let animation = read_animation(bake)?;
+    let carrier = carrier_of(bake)?;
     let (found, expected) = (
         source.frame_count(),
         animation.manifest().layout.frames as usize,
@@ -58,7 +59,7 @@ pub fn verify(
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
     }
-    let judge = Judge::new(&animation, source, settings)?;
+    let judge = Judge::new(&animation, &carrier, source, settings)?;
     let stage = watch.stage("frames", found);
     let compare = |frame| {
         stage.go_on()?;
@@ -87,8 +88,29 @@ pub fn verify(
     Ok(all)
 }
 
+/// Where the vertices of the carrier are, from its file.
+fn carrier_of(bake: &Path) -> Result<Vec<[f32; 3]>, BakeError> {
+    let (path, manifest) = read_manifest(bake)?;
+    let path = path.with_file_name(&manifest.carrier);
+    let meshes = sinew_io::read_any(&path)?.asset.meshes;
+    let found: Vec<[f32; 3]> = meshes.into_iter().flat_map(|m| m.positions).collect();
+    match found.len() == manifest.layout.vertices as usize {
+        true => Ok(found),
+        false => Err(BakeError::Json {
+            path,
+            message: format!(
+                "{} vertices, the manifest has {}",
+                found.len(),
+                manifest.layout.vertices
+            ),
+        }),
+    }
+}
+
 struct Judge<'a> {
     animation: &'a VertexAnimation,
+    /// What offsets are added to.
+    carrier: &'a [[f32; 3]],
     source: &'a dyn FrameSource,
     settings: &'a VatSettings,
     places: usize,
@@ -100,12 +122,14 @@ struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn new(
         animation: &'a VertexAnimation,
+        carrier: &'a [[f32; 3]],
         source: &'a dyn FrameSource,
         settings: &'a VatSettings,
     ) -> Result<Self, BakeError> {
         let manifest = animation.manifest();
         let mut judge = Self {
             animation,
+            carrier,
             source,
             settings,
             // A manifest without places was refused when it was read.
@@ -115,7 +139,16 @@ impl<'a> Judge<'a> {
         };
         if manifest.mode == Mode::Soft {
             let first = judge.load(0)?;
-            judge.soft = Some(SoftCarrier::new(&first, settings.crease()));
+            let carrier = SoftCarrier::new(&first, settings.crease());
+            let (found, expected) = (carrier.vertex_count(), judge.carrier.len());
+            if found != expected {
+                let message = format!(
+                    "a carrier of {found} vertices with this crease, the bake has {expected}"
+                );
+                let number = source.number(0);
+                return Err(BakeError::Frame { number, message });
+            }
+            judge.soft = Some(carrier);
         }
         Ok(judge)
     }
@@ -166,7 +199,7 @@ impl<'a> Judge<'a> {
         for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
             let rest = if is_offset {
-                carrier.rest(source)
+                self.carrier[vertex as usize]
             } else {
                 [0.0; 3]
             };
