@@ -37,6 +37,11 @@ impl Drift {
         }
     }
 
+    /// The displacement of a place.
+    pub(super) fn of_place(&self, place: usize) -> Vector {
+        self.places[place]
+    }
+
     /// The corners of a piece where they are expected.
     pub(super) fn moved(&self, piece: &Piece) -> [Vector; 3] {
         [0, 1, 2].map(|k| piece.corners[k] + self.places[piece.places[k] as usize])

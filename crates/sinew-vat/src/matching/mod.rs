@@ -20,6 +20,7 @@ mod candidates;
 mod collapse;
 mod drift;
 mod kept;
+mod landing;
 mod slots;
 mod surface;
 mod tree;
@@ -27,6 +28,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use landing::{FrameEnd, Landing, frame_end};
 pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
 
 use candidates::{Scale, Search};

@@ -2,7 +2,7 @@
 
 use super::super::collapse::closest_weights;
 use super::super::tree::{Extent, Tree};
-use super::super::{FrameMatch, Vector};
+use super::super::{FrameEnd, FrameMatch, Unpaired, Vector};
 use super::ply::Frame;
 
 /// Corners of each drawn triangle, in two neighbouring frames.
@@ -40,6 +40,18 @@ pub(super) fn paths(from: &Frame, to: &Frame, step: &FrameMatch) -> Vec<(Corners
         ));
     }
     paths
+}
+
+/// Start and end of every triangle of a frame whose points go to the next frame's surface, and of those that grow out of a point.
+pub(super) fn closed(from: &Frame, to: &Frame, end: &FrameEnd) -> Vec<(Corners, Corners)> {
+    let ends = Frame {
+        points: end.points.clone(),
+        triangles: from.triangles.clone(),
+    };
+    let after = corners(to);
+    let grow = |a: &Unpaired| ([Vector::from(a.point); 3], after[a.triangle as usize]);
+    let paths = corners(from).into_iter().zip(corners(&ends));
+    paths.chain(end.appearing.iter().map(grow)).collect()
 }
 
 pub(super) fn unmatched(from: &Frame, to: &Frame) -> Vec<(Corners, Corners)> {

@@ -1,5 +1,6 @@
 mod assignment;
 mod chains;
+mod landing;
 mod measure;
 mod numbers;
 mod ply;
@@ -20,6 +21,21 @@ fn match_frames(from: &Frame, to: &Frame) -> FrameMatch {
         "one entry a triangle"
     );
     step
+}
+
+fn end_of(from: &Frame, to: &Frame, step: &FrameMatch) -> FrameEnd {
+    let normals = [from, to].map(|frame| {
+        let vertices = frame.points.len() as u32;
+        let topology = sinew_geom::Topology::new(vertices, frame.triangles.clone()).unwrap();
+        crate::normals::corner_normals(&topology, &frame.points, crate::normals::DEFAULT_CREASE)
+    });
+    let settings = MatchSettings::default();
+    frame_end(
+        [&from.view(), &to.view()],
+        [&normals[0], &normals[1]],
+        step,
+        &settings,
+    )
 }
 
 /// Every triangle of both frames is paired once or listed as a birth or a death.
