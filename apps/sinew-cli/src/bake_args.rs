@@ -187,6 +187,9 @@ pub(crate) struct VatSettingsArgs {
     /// Which triangle of the textures shows which of a frame, where triangles change.
     #[arg(long, value_enum)]
     pub(crate) order: Option<OrderArg>,
+    /// What blends between frames go towards, where triangles change.
+    #[arg(long, value_enum)]
+    pub(crate) in_between: Option<InBetweenArg>,
     /// Vector attribute that says where points go, in metres a second: makes matching better.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) velocity: Option<String>,
@@ -235,6 +238,15 @@ pub(crate) enum OrderArg {
     Curve,
     /// By colour.
     Color,
+}
+
+/// What blends go towards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InBetweenArg {
+    /// The next frame's surface: it stays closed; two rows of texels a frame.
+    Closed,
+    /// The triangle that is next in the slot: cracks open on the way; one row a frame.
+    Slots,
 }
 
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {

@@ -140,6 +140,7 @@ mod tests {
                 files: vec!["small_position.png".into()],
             }],
             can_blend: true,
+            has_ends: false,
         }
     }
 
@@ -177,6 +178,11 @@ mod tests {
             "at 0 a second",
         );
         wrong(&|m| m.layout.size = [3, 1], "row 1");
+        wrong(&|m| m.has_ends = true, "2 frames from 0 on");
+        wrong(
+            &|m| (m.has_ends, m.layout.frames) = (true, 1),
+            "an even number",
+        );
         wrong(&|m| m.layout.vertices = 0, "`layout`");
         wrong(&|m| m.bounds.0[1] = f32::NAN, "`bounds`");
         wrong(&|m| m.carrier = "../small.glb".into(), "../small.glb");

@@ -12,6 +12,7 @@
 
 pub mod animation;
 pub mod carrier;
+pub mod ends;
 pub mod error;
 pub mod layout;
 pub mod manifest;

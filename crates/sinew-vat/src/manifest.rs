@@ -1,7 +1,7 @@
 //! What a player must know of a bake: the file `NAME.vat.json` beside the textures.
 
 use crate::layout::Layout;
-use crate::playback::ClipFrames;
+use crate::playback::{ClipFrames, FrameBlend};
 use crate::quantity::Quantity;
 use crate::texture::TextureSpec;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,10 @@ pub struct Manifest {
     pub textures: Vec<TextureFile>,
     /// Whether the in-betweens of two frames mean something: vertices are the same points in both.
     pub can_blend: bool,
+    /// Whether each frame is followed by its end: where its vertices are when the next frame begins. Frame `f` is the layout's frame `2 f`
+    /// then, its end `2 f + 1`, and blends go from one to the other: triangles that are neighbours stay so.
+    #[serde(default)]
+    pub has_ends: bool,
 }
 
 /// What a texel stands for.
@@ -122,6 +126,14 @@ pub enum ManifestError {
         count: u32,
         /// How fast they follow each other.
         frames_per_second: f32,
+        /// Frames of the sequence.
+        frames: u32,
+    },
+    /// Frames come with their ends, and one of them without.
+    #[error(
+        "`layout` has {frames} frames, expected an even number: `has_ends` says that each has its end"
+    )]
+    Ends {
         /// Frames of the layout.
         frames: u32,
     },
@@ -201,6 +213,26 @@ impl Manifest {
         }
     }
 
+    /// Frames of the sequence.
+    pub fn frame_count(&self) -> u32 {
+        self.layout.frames / self.frame_step()
+    }
+
+    /// Frames of the layout for each frame of the sequence: two where frames have ends.
+    pub fn frame_step(&self) -> u32 {
+        if self.has_ends { 2 } else { 1 }
+    }
+
+    /// Frames of the layout that show what a clip says ([`ClipFrames::at`]).
+    pub fn in_layout(&self, at: FrameBlend) -> FrameBlend {
+        if !self.has_ends {
+            return at;
+        }
+        let frame = at.frame.saturating_mul(2);
+        let next = if at.weight > 0.0 { frame | 1 } else { frame };
+        FrameBlend { frame, next, ..at }
+    }
+
     /// The texture that tells where vertices are.
     pub fn places(&self) -> Option<usize> {
         self.textures
@@ -225,6 +257,9 @@ impl Manifest {
         let (vertex, frame) = (vertices.saturating_sub(1), frames.saturating_sub(1));
         let at = self.layout.farthest();
         let fits = at.is_some_and(|at| at[0] < u64::from(size[0]) && at[1] < u64::from(size[1]));
+        if !frames.is_multiple_of(self.frame_step()) {
+            return Err(ManifestError::Ends { frames });
+        }
         if vertices > 0 && frames > 0 && fits {
             return Ok(());
         }
@@ -243,7 +278,7 @@ impl Manifest {
         }
         for NamedClip { name, frames } in &self.clips {
             let end = frames.first.checked_add(frames.count);
-            let has_frames = frames.count > 0 && end.is_some_and(|end| end <= self.layout.frames);
+            let has_frames = frames.count > 0 && end.is_some_and(|end| end <= self.frame_count());
             let rate = frames.frames_per_second;
             if !(has_frames && rate > 0.0 && rate.is_finite()) {
                 return Err(ManifestError::Clip {
@@ -251,7 +286,7 @@ impl Manifest {
                     first: frames.first,
                     count: frames.count,
                     frames_per_second: rate,
-                    frames: self.layout.frames,
+                    frames: self.frame_count(),
                 });
             }
         }

@@ -18,6 +18,8 @@ pub struct RemeshSettings {
     pub largest_side: u32,
     /// Whether sides are made powers of two.
     pub powers_of_two: bool,
+    /// Whether each frame has its end behind it ([`crate::ends`]).
+    pub has_ends: bool,
 }
 
 impl Default for RemeshSettings {
@@ -30,6 +32,7 @@ impl Default for RemeshSettings {
             ],
             largest_side: 4096,
             powers_of_two: false,
+            has_ends: false,
         }
     }
 }
@@ -142,6 +145,7 @@ impl RemeshPlan {
 fn layout_for(slots: u32, frames: usize, settings: &RemeshSettings) -> Result<Layout, LayoutError> {
     let limit = settings.largest_side;
     let frames = u32::try_from(frames).unwrap_or(u32::MAX);
+    let frames = frames.saturating_mul(if settings.has_ends { 2 } else { 1 });
     let layout = Layout::fitting(slots * 3, frames, 3, limit)?;
     match settings.powers_of_two {
         true => layout.padded_to_powers_of_two(limit),
@@ -178,6 +182,12 @@ mod tests {
         // 6 bytes of position and 3 of normal for each corner.
         assert_eq!(plan.frame_bytes(), 3390 * 9);
         assert!(plan.empty_slots > 0.0 && plan.empty_slots < 0.01);
+        let with_ends = RemeshSettings {
+            has_ends: true,
+            ..RemeshSettings::default()
+        };
+        let plan = RemeshPlan::new(&scans, &with_ends).expect("fits");
+        assert_eq!(plan.layout.size, [3390, 600]);
     }
 
     #[test]

@@ -172,7 +172,7 @@ pub fn encode_frame_with(
     encode_vertices(textures, slots.len() * 3, value)
 }
 
-fn value_of_corner(
+pub(crate) fn value_of_corner(
     mesh: &Mesh,
     normals: &[[[f32; 3]; 3]],
     slots: &[SlotContent],

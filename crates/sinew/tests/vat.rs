@@ -114,6 +114,7 @@ fn manifest() -> Manifest {
             ),
         ],
         can_blend: true,
+        has_ends: false,
     }
 }
 

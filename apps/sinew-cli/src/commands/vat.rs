@@ -1,15 +1,16 @@
 //! `sinew bake vat` and `sinew vat`.
 
 use crate::bake_args::{
-    AtEndArg, BakeCommand, BakeVatArgs, ModeArg, OrderArg, SourceArgs, Up, VatAssembleArgs,
-    VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs, VatSettingsArgs, VatVerifyArgs,
+    AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, SourceArgs, Up,
+    VatAssembleArgs, VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs, VatSettingsArgs,
+    VatVerifyArgs,
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
+    InBetweens, Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
     read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
@@ -148,7 +149,7 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
     let (low, high) = manifest.bounds;
     // Writing into a string cannot fail.
     let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
-    let _ = writeln!(out, "frames    {}", layout.frames);
+    let _ = writeln!(out, "frames    {}", manifest.frame_count());
     let _ = writeln!(out, "vertices  {}", layout.vertices);
     let _ = writeln!(
         out,
@@ -164,10 +165,10 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
     let _ = writeln!(
         out,
         "blending  {}",
-        if manifest.can_blend {
-            "yes"
-        } else {
-            "no: frames are unrelated"
+        match (manifest.can_blend, manifest.has_ends) {
+            (true, true) => "yes, closed: each frame has its end behind it",
+            (true, false) => "yes",
+            (false, _) => "no: frames are unrelated",
         }
     );
     for texture in &manifest.textures {
@@ -309,16 +310,25 @@ fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
         Some(OrderArg::Curve) => out.order = TriangleOrder::Curve,
         Some(OrderArg::Color) => out.order = TriangleOrder::Color,
     }
-    match (&args.velocity, &mut out.order) {
-        (None, _) => Ok(()),
-        (Some(name), TriangleOrder::Matched(Matching { velocity, .. })) => {
-            *velocity = Some(name.clone());
-            Ok(())
-        }
-        (Some(_), _) => Err(Failure::usage(
-            "--velocity helps matching; it needs --order match",
-        )),
+    let needs_matching = |flag: &str| {
+        let message = format!("{flag} helps matching; it needs --order match");
+        Err(Failure::usage(message))
+    };
+    let matching = match &mut out.order {
+        TriangleOrder::Matched(matching) => matching,
+        _ if args.velocity.is_some() => return needs_matching("--velocity"),
+        _ if args.in_between.is_some() => return needs_matching("--in-between"),
+        _ => return Ok(()),
+    };
+    if let Some(name) = &args.velocity {
+        matching.velocity = Some(name.clone());
     }
+    match args.in_between {
+        None => {}
+        Some(InBetweenArg::Closed) => matching.in_betweens = InBetweens::Closed,
+        Some(InBetweenArg::Slots) => matching.in_betweens = InBetweens::Slots,
+    }
+    Ok(())
 }
 
 fn prepare_of(args: &VatSettingsArgs, out: &mut VatSettings) {

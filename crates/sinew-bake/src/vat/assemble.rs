@@ -128,7 +128,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
             name: name.clone(),
             frames: ClipFrames {
                 first: 0,
-                count: plan.layout.frames,
+                count: plan.layout.frames / plan.frame_step(),
                 frames_per_second: settings.frames_per_second,
                 at_end: settings.at_end,
             },
@@ -141,6 +141,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         uv_set: u32::try_from(carrier.uvs.len().saturating_sub(1)).unwrap_or(0),
         textures: plan.textures.iter().map(texture).collect(),
         can_blend: plan.mode == Mode::Soft || is_matched,
+        has_ends: plan.has_ends,
         name,
     }
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod detect;
+mod ends;
 mod job;
 mod order;
 mod plan;
@@ -21,7 +22,7 @@ pub use plan::{VatPlan, plan};
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
 pub use scan::scan;
-pub use settings::{Matching, Mode, TextureChoice, TriangleOrder, VatSettings};
+pub use settings::{InBetweens, Matching, Mode, TextureChoice, TriangleOrder, VatSettings};
 pub use texels::texels;
 pub use verify::{Verified, verify};
 

@@ -38,12 +38,19 @@ pub struct VatPlan {
     pub textures: Vec<TextureSpec>,
     /// Share of the carrier's triangles that show nothing, over all frames.
     pub empty_slots: f64,
+    /// Whether each frame of the sequence is two of the layout: itself and its end.
+    pub has_ends: bool,
 }
 
 impl VatPlan {
     /// Changes with all that texels depend on.
     pub(crate) fn key(&self) -> String {
         hash_of(self.text().as_bytes())
+    }
+
+    /// Frames of the layout for each frame of the sequence.
+    pub(crate) fn frame_step(&self) -> u32 {
+        if self.has_ends { 2 } else { 1 }
     }
 
     fn text(&self) -> String {
@@ -135,6 +142,7 @@ fn plan_remesh(
             .collect(),
         largest_side: job.settings().largest_side,
         powers_of_two: job.settings().powers_of_two,
+        has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
     };
     let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
     let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
@@ -146,6 +154,7 @@ fn plan_remesh(
         bounds: made.bounds,
         textures: made.textures,
         empty_slots: made.empty_slots,
+        has_ends: settings.has_ends,
     })
 }
 
@@ -249,6 +258,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
             .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
             .collect(),
         empty_slots: 0.0,
+        has_ends: false,
     })
 }
 

@@ -237,22 +237,30 @@ fn match_pairs(
     })
 }
 
-fn match_frames(job: &VatJob, from: &Mesh, to: &Mesh, matching: &Matching) -> FrameMatch {
-    let rate = job.settings().frames_per_second;
-    let motion = |mesh: &Mesh| match mesh.attributes.get(matching.velocity.as_ref()?)? {
-        Attribute::Vec3(v) => Some(v.iter().map(|v| v.map(|c| c / rate)).collect::<Vec<_>>()),
-        _ => None,
-    };
-    let (from_motion, to_motion) = (motion(from), motion(to));
-    let triangles = |mesh, motion| triangles_of(mesh, motion);
+pub(crate) fn match_frames(
+    job: &VatJob,
+    from: &Mesh,
+    to: &Mesh,
+    matching: &Matching,
+) -> FrameMatch {
+    let motion = [from, to].map(|mesh| motion_of(job, mesh, matching));
     match_triangles(
-        &triangles(from, &from_motion),
-        &triangles(to, &to_motion),
+        &triangles_of(from, &motion[0]),
+        &triangles_of(to, &motion[1]),
         &matching.settings,
     )
 }
 
-fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>) -> Triangles<'a> {
+/// Where the points of a mesh go until the next frame, if an attribute says so.
+pub(crate) fn motion_of(job: &VatJob, mesh: &Mesh, matching: &Matching) -> Option<Vec<[f32; 3]>> {
+    let rate = job.settings().frames_per_second;
+    match mesh.attributes.get(matching.velocity.as_ref()?)? {
+        Attribute::Vec3(v) => Some(v.iter().map(|v| v.map(|c| c / rate)).collect()),
+        _ => None,
+    }
+}
+
+pub(crate) fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>) -> Triangles<'a> {
     Triangles {
         points: &mesh.positions,
         triangles: mesh.topology.triangles(),

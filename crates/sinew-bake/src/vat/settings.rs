@@ -89,6 +89,19 @@ pub struct Matching {
     pub slots: SlotPolicy,
     /// Vector attribute that says where points go, metres a second.
     pub velocity: Option<String>,
+    /// What blends go towards.
+    pub in_betweens: InBetweens,
+}
+
+/// What a blend between two frames of changing triangles goes towards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InBetweens {
+    /// Points go to where they are on the next frame's surface, so that it stays closed; textures have two rows a frame.
+    #[default]
+    Closed,
+    /// Triangles go to the triangles that they become, and part from their neighbours on the way; one row a frame.
+    Slots,
 }
 
 impl Default for Matching {
@@ -97,6 +110,7 @@ impl Default for Matching {
             settings: MatchSettings::default(),
             slots: SlotPolicy::Clean,
             velocity: None,
+            in_betweens: InBetweens::default(),
         }
     }
 }
@@ -108,6 +122,12 @@ impl VatSettings {
             TriangleOrder::Matched(matching) => Some(matching),
             _ => None,
         }
+    }
+
+    /// Whether frames have their ends behind them, where triangles change.
+    pub fn has_ends(&self) -> bool {
+        let closed = |m: &Matching| m.in_betweens == InBetweens::Closed;
+        self.matching().is_some_and(closed)
     }
 
     /// The crease in radians.

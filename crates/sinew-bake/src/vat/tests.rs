@@ -361,6 +361,7 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     let (folders, summary) = baked(&swarm(), &VatSettings::default());
     let animation = read_animation(&folders.out()).expect("reads");
     let live = |frame: u32| {
+        let frame = frame * animation.manifest().frame_step();
         let corner =
             |slot: u32, k: u32| [0, 1, 2].map(|c| animation.value(0, 3 * slot + k, frame, c));
         let is_live = |slot: &u32| {
@@ -383,6 +384,88 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     assert_eq!(
         error.expect_err("nothing").to_string(),
         "none of the 1 frames has a triangle"
+    );
+}
+
+/// Each tetrahedron ends where it is in the next frame, those that go away in a point; edges stay shut and normals those of sides.
+#[test]
+fn blends_go_to_where_things_are_in_the_next_frame() {
+    let settings = VatSettings {
+        textures: [Quantity::Position, Quantity::Normal]
+            .map(|quantity| TextureChoice {
+                quantity,
+                format: TexelFormat::Float,
+            })
+            .into(),
+        ..VatSettings::default()
+    };
+    let source = swarm();
+    let (folders, summary) = baked(&source, &settings);
+    let animation = read_animation(&folders.out()).expect("reads");
+    assert_eq!(animation.manifest().frame_step(), 2);
+    let vector = |texture: usize, vertex: u32, frame: u32| {
+        [0, 1, 2].map(|c| animation.value(texture, vertex, frame, c))
+    };
+    let distance = |a: [f32; 3], b: [f32; 3]| {
+        let squares = (0..3).map(|k| (a[k] - b[k]).powi(2));
+        squares.sum::<f32>().sqrt()
+    };
+    for frame in 0..8_u32 {
+        let now = source.load(frame as usize).expect("a frame").mesh;
+        let next = source.load(frame as usize + 1).expect("a frame").mesh;
+        for vertex in 0..summary.triangles * 3 {
+            let (start, stop) = (
+                vector(0, vertex, 2 * frame),
+                vector(0, vertex, 2 * frame + 1),
+            );
+            let slot = vertex / 3 * 3;
+            let is_live =
+                (1..3).any(|k| vector(0, slot + k, 2 * frame) != vector(0, slot, 2 * frame));
+            if !is_live {
+                continue;
+            }
+            let source_vertex = now.positions.iter().position(|p| *p == start);
+            let v = source_vertex.expect("a vertex of the frame");
+            match next.positions.get(v) {
+                Some(there) => {
+                    let off = distance(stop, *there);
+                    assert!(
+                        off < 1e-3,
+                        "frame {frame}, vertex {v}: {off} m from {there:?}"
+                    );
+                    let turned = distance(
+                        vector(1, vertex, 2 * frame),
+                        vector(1, vertex, 2 * frame + 1),
+                    );
+                    assert!(
+                        turned < 1e-3,
+                        "frame {frame}, vertex {v}: normal off by {turned}"
+                    );
+                }
+                None => {
+                    let tetrahedron = v / 4 * 4;
+                    let all = &now.positions[tetrahedron..tetrahedron + 4];
+                    let far = all.iter().map(|p| distance(stop, *p)).fold(0.0, f32::max);
+                    assert!(far < 0.5, "frame {frame}, vertex {v} goes {far} m far");
+                }
+            }
+        }
+    }
+    // New ones grow out of one point each: four triangles with the same one.
+    let mut points: Vec<[u32; 3]> = Vec::new();
+    for slot in 0..summary.triangles {
+        let grows =
+            |end: u32| (1..3).any(|k| vector(0, 3 * slot + k, end) != vector(0, 3 * slot, end));
+        if !grows(0) && grows(1) {
+            points.push(vector(0, 3 * slot, 0).map(f32::to_bits));
+        }
+    }
+    points.sort_unstable();
+    points.dedup();
+    assert_eq!(
+        points.len(),
+        1,
+        "frame 1 has one tetrahedron more: {points:?}"
     );
 }
 

@@ -1,5 +1,6 @@
 //! The third step: the texels of every frame, and how far they are from it.
 
+use super::ends::with_end;
 use super::job::VatJob;
 use super::order::{along_curve, by_color, slots_in_order};
 use super::plan::{VatPlan, middle_of, slots_of};
@@ -77,10 +78,14 @@ fn remesh_frame(
     frame: usize,
     mesh: &Mesh,
 ) -> Result<Encoded, BakeError> {
-    let slots = contents(job, plan, frame, mesh)?;
+    let mut slots = contents(job, plan, frame, mesh)?;
     let crease = job.settings().crease();
     let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
-    let texels = encode_frame_with(mesh, &slots, &plan.textures, &normals);
+    let mut end = Vec::new();
+    if plan.has_ends {
+        (slots, end) = with_end(job, plan, frame, (mesh, &normals), slots)?;
+    }
+    let mut texels = encode_frame_with(mesh, &slots, &plan.textures, &normals);
     let errors = measure(plan, frame, &texels, |vertex| match slots[vertex / 3] {
         SlotContent::Triangle { triangle, turn } => {
             let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
@@ -93,6 +98,7 @@ fn remesh_frame(
         }
         SlotContent::Absent { .. } => None,
     });
+    texels.extend(end);
     Ok((texels, errors))
 }
 

@@ -116,6 +116,8 @@ struct Rows<'a> {
     /// Bytes of a vertex, and where the texture begins in the file of a frame.
     texel: usize,
     begin: u64,
+    /// Bytes of all textures of a frame.
+    frame_bytes: u64,
     open: BTreeMap<u32, RangeReader>,
     row: Vec<u8>,
 }
@@ -126,11 +128,13 @@ impl<'a> Rows<'a> {
             .iter()
             .map(TextureSpec::vertex_bytes);
         let begin = before.sum::<usize>() as u64 * u64::from(plan.layout.vertices);
+        let vertex = plan.textures.iter().map(TextureSpec::vertex_bytes);
         Self {
             job,
             plan,
             texel: plan.textures[texture].vertex_bytes(),
             begin,
+            frame_bytes: vertex.sum::<usize>() as u64 * u64::from(plan.layout.vertices),
             open: BTreeMap::new(),
             row: vec![0; plan.layout.size[0] as usize * plan.textures[texture].vertex_bytes()],
         }
@@ -138,9 +142,10 @@ impl<'a> Rows<'a> {
 
     fn row(&mut self, y: u32) -> Result<&[u8], BakeError> {
         self.row.fill(0);
+        let step = self.plan.frame_step();
         let pieces: Vec<RowPiece> = self.plan.layout.row(y).collect();
         self.open
-            .retain(|frame, _| pieces.iter().any(|p| p.frame == *frame));
+            .retain(|frame, _| pieces.iter().any(|p| p.frame / step == *frame));
         for piece in pieces {
             self.copy(&piece)?;
         }
@@ -149,16 +154,22 @@ impl<'a> Rows<'a> {
 
     fn copy(&mut self, piece: &RowPiece) -> Result<(), BakeError> {
         use std::collections::btree_map::Entry;
-        let file = match self.open.entry(piece.frame) {
+        let step = self.plan.frame_step();
+        let file = match self.open.entry(piece.frame / step) {
             Entry::Occupied(there) => there.into_mut(),
             Entry::Vacant(place) => {
-                let path = self.job.work.path(TEXEL_BYTES, piece.frame as usize);
+                let path = self
+                    .job
+                    .work
+                    .path(TEXEL_BYTES, (piece.frame / step) as usize);
                 place.insert(RangeReader::open(&path)?)
             }
         };
         let length = piece.vertices.len() * self.texel;
         let at = piece.x as usize * self.texel;
-        let from = self.begin + u64::from(piece.vertices.start) * self.texel as u64;
+        // The end of a frame is behind all textures of the frame.
+        let begin = self.begin + u64::from(piece.frame % step) * self.frame_bytes;
+        let from = begin + u64::from(piece.vertices.start) * self.texel as u64;
         Ok(file.read_at(from, &mut self.row[at..at + length])?)
     }
 }

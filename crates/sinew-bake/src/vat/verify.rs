@@ -52,7 +52,7 @@ pub fn verify(
     let carrier = carrier_of(bake)?;
     let (found, expected) = (
         source.frame_count(),
-        animation.manifest().layout.frames as usize,
+        animation.manifest().frame_count() as usize,
     );
     if found != expected {
         let message = format!("a sequence of {found} frames, the bake has {expected}");
@@ -217,6 +217,7 @@ impl<'a> Judge<'a> {
     }
 
     fn vector(&self, texture: usize, vertex: u32, frame: u32) -> [f32; 3] {
+        let frame = frame * self.animation.manifest().frame_step();
         std::array::from_fn(|k| self.animation.value(texture, vertex, frame, k))
     }
 

@@ -107,17 +107,18 @@ impl VatPlaybackBind {
         })
     }
 
-    /// What is seen at a moment of the clip, seconds; one frame without `blend`, or where the in-betweens of two mean nothing.
+    /// Frames of the layout that are seen at a moment of the clip, seconds; one without `blend`, or where the in-betweens of two mean nothing.
     pub fn frames(&self, secs: f64, blend: bool) -> FrameBlend {
-        let at = self.clip.at(secs);
-        if blend && self.animation.manifest().can_blend {
-            return at;
-        }
-        FrameBlend {
-            next: at.frame,
-            weight: 0.0,
-            ..at
-        }
+        let (manifest, at) = (self.animation.manifest(), self.clip.at(secs));
+        let blends = blend && manifest.can_blend;
+        manifest.in_layout(match blends {
+            true => at,
+            false => FrameBlend {
+                next: at.frame,
+                weight: 0.0,
+                ..at
+            },
+        })
     }
 
     /// Whether the bake has normals.

@@ -61,6 +61,7 @@ impl Bake {
             quantity: || Quantity::Position,
             has_normals: true,
             can_blend: true,
+            has_ends: false,
             at_end: AtEnd::Loop,
             space: Space::YUpRightHanded,
         }
@@ -139,6 +140,7 @@ impl Bake {
                 })
                 .collect(),
             can_blend: self.can_blend,
+            has_ends: false,
         }
     }
 
@@ -224,6 +226,7 @@ fn frames_step_where_blending_is_off_or_means_nothing() {
     let off = bake.bound("").frames(0.9, false);
     let cannot = Bake {
         can_blend: false,
+        has_ends: false,
         ..bake
     };
     let meaningless = cannot.bound("").frames(0.9, true);

@@ -98,6 +98,7 @@ fn manifest(
         uv_set: 0,
         textures: specs.iter().map(texture).collect(),
         can_blend: false,
+        has_ends: false,
     }
 }
 
@@ -125,6 +126,7 @@ fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Bo
         ],
         largest_side,
         powers_of_two: largest_side < 1024,
+        has_ends: false,
     };
     let quantities = [Quantity::Position, Quantity::Normal];
     let scans = frames.iter().enumerate();

@@ -1,6 +1,6 @@
 //! What templates may ask for: every value, flag and list, from the manifest.
 
-use crate::layout::{Arrangement, Layout};
+use crate::layout::Arrangement;
 use crate::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
 use crate::playback::AtEnd;
 use crate::quantity::Quantity;
@@ -29,6 +29,7 @@ impl Facts {
         let is_16_bit = |t: &TextureFile| t.spec.format == TexelFormat::Unorm16;
         let flags = vec![
             ("CAN_BLEND", manifest.can_blend),
+            ("HAS_ENDS", manifest.has_ends),
             ("IS_OFFSET", places.spec.quantity == Quantity::Offset),
             ("IN_TWO", is_in_two(places)),
             ("HAS_NORMAL", normals.is_some()),
@@ -44,7 +45,7 @@ impl Facts {
         ];
         let values = [
             names(manifest, space),
-            layout_values(&manifest.layout),
+            layout_values(manifest),
             range_values(places, normals),
         ];
         Some(Self {
@@ -70,14 +71,16 @@ fn names(manifest: &Manifest, engine: Space) -> Values {
 
 /// Both arrangements are one formula with other numbers: a frame is a step to the right and, every `ACROSS` frames, one down; a
 /// vertex is a column and, every `COLUMNS` vertices, a step down.
-fn layout_values(layout: &Layout) -> Values {
+fn layout_values(manifest: &Manifest) -> Values {
+    let layout = &manifest.layout;
     let (columns, across, frame_rows, line_rows) = match layout.arrangement {
         Arrangement::Blocks { block, across } => (block[0], across, block[1], 1),
         Arrangement::Columns { width } => (width, 1, 1, layout.frames),
     };
     let numbers = [
         ("VERTICES", layout.vertices),
-        ("FRAMES", layout.frames),
+        ("FRAMES", manifest.frame_count()),
+        ("FRAME_STEP", manifest.frame_step()),
         ("WIDTH", layout.size[0]),
         ("HEIGHT", layout.size[1]),
         ("COLUMNS", columns),

@@ -56,6 +56,7 @@ fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> M
         uv_set: 0,
         textures,
         can_blend: false,
+        has_ends: false,
     }
 }
 
@@ -80,6 +81,7 @@ fn shapes() -> Vec<Manifest> {
                     let shape = shape(layout, texture(quantity, place_format), normals);
                     let blends = Manifest {
                         can_blend: true,
+                        has_ends: false,
                         mode: Mode::Soft,
                         space: Space::ZUpLeftHandedCentimeters,
                         ..shape.clone()
@@ -177,6 +179,7 @@ fn frames_are_blended_only_where_that_means_something() {
     let steps = shape(layouts()[0], position(), None);
     let blends = Manifest {
         can_blend: true,
+        has_ends: false,
         ..steps.clone()
     };
     for target in [Target::Wgsl, Target::Godot, Target::Unity, Target::Unreal] {

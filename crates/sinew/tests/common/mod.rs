@@ -377,6 +377,7 @@ pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
         uv_set: 0,
         textures: specs.iter().cloned().map(files).collect(),
         can_blend: true,
+        has_ends: false,
     };
     VertexAnimation::new(manifest, texels).expect("a bake")
 }

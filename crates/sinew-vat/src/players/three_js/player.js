@@ -164,7 +164,7 @@ function layoutNumbers({ frames, arrangement }) {
     : { columns: columns.width, across: 1, frameRows: 1, lineRows: frames };
 }
 
-function vertexCode({ layout, textures, can_blend }) {
+function vertexCode({ layout, textures, can_blend, has_ends }) {
   const { columns, across, frameRows, lineRows } = layoutNumbers(layout);
   const parts = textures.filter(roleOf).map((t) => readingCode(roleOf(t), t.files.length === 2, can_blend));
   const isOffset = textures.some((t) => t.quantity === 'offset');
@@ -193,7 +193,10 @@ void vatFrame(out ivec2 frames, out float weight) {
   bool isLast = index + 1 == count;
   int next = isLast ? (atEnd == ${AT_END.seamless_loop} ? 0 : index) : index + 1;
   weight = next == index ? 0.0 : clamp(within - float(index), 0.0, 1.0) * vatBlends;
-  frames = ivec2(first + index, first + next);
+  frames = ${has_ends
+    // Each frame is followed by its end, which blends go to.
+    ? 'ivec2(2 * (first + index)) + ivec2(0, next == index ? 0 : 1)'
+    : 'ivec2(first + index, first + next)'};
 }
 
 ivec2 vatTexel(int frame) {

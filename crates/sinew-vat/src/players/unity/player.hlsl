@@ -12,7 +12,8 @@
 // Unity holds rows of a texture from the bottom; VatTexel turns them.
 {{?IS_REMESH}}// Renderers cull by the box of the mesh, which is that of all frames; keep it where you make meshes by script.
 {{!IS_REMESH}}// Renderers cull by the box of the mesh: set Renderer.localBounds to that of all frames, ({{BOUNDS_LOW}}) to ({{BOUNDS_HIGH}}).
-{{?CAN_BLEND}}// Frames may be blended: vertices are the same points in all frames of a clip.
+{{?CAN_BLEND}}{{!HAS_ENDS}}// Frames may be blended: vertices are the same points in all frames of a clip.
+{{?HAS_ENDS}}// Each frame is followed by its end, where its triangles are when the next frame begins: blends go there, and nothing parts.
 {{!CAN_BLEND}}// Frames are not blended: a vertex is another point in each frame.
 //
 // Shader graph: a Custom Function node, type File, this file, name `VatVertex`; inputs in the order of VatVertex_float below, the vertex
@@ -87,17 +88,19 @@ VatFrame VatFrameOf(uint clip, float frames)
     }
     // What is a little below a whole pass rounds up to it.
     uint index = min((uint)within, c.count - 1u);
-{{!CAN_BLEND}}    return VatMakeFrame(c.first + index, c.first + index, 0.0);
+    uint shown = (c.first + index) * {{FRAME_STEP}}u;
+{{!CAN_BLEND}}    return VatMakeFrame(shown, shown, 0.0);
 {{?CAN_BLEND}}    float weight = clamp(within - (float)index, 0.0, 1.0);
 {{?CAN_BLEND}}    if (index + 1u < c.count)
 {{?CAN_BLEND}}    {
-{{?CAN_BLEND}}        return VatMakeFrame(c.first + index, c.first + index + 1u, weight);
+{{?CAN_BLEND}}        return VatMakeFrame(shown, shown + 1u, weight);
 {{?CAN_BLEND}}    }
 {{?CAN_BLEND}}    if (c.atEnd == VAT_SEAMLESS_LOOP)
 {{?CAN_BLEND}}    {
-{{?CAN_BLEND}}        return VatMakeFrame(c.first + index, c.first, weight);
+{{?CAN_BLEND}}{{!HAS_ENDS}}        return VatMakeFrame(shown, c.first, weight);
+{{?CAN_BLEND}}{{?HAS_ENDS}}        return VatMakeFrame(shown, shown + 1u, weight);
 {{?CAN_BLEND}}    }
-{{?CAN_BLEND}}    return VatMakeFrame(c.first + index, c.first + index, 0.0);
+{{?CAN_BLEND}}    return VatMakeFrame(shown, shown, 0.0);
 }
 
 // What is seen `secs` seconds from the start of a clip.

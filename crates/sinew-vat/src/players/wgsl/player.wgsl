@@ -10,7 +10,8 @@
 // Values are {{SPACE}}.
 {{!FITS_SPACE}}// The project's own space is {{ENGINE_SPACE}}: turn the model by its matrix.
 {{?IS_REMESH}}// Triangles change from frame to frame; those that are not there have their corners in one point.
-{{?CAN_BLEND}}// Frames may be blended: vertices are the same points in all frames of a clip.
+{{?CAN_BLEND}}{{!HAS_ENDS}}// Frames may be blended: vertices are the same points in all frames of a clip.
+{{?HAS_ENDS}}// Each frame is followed by its end, where its triangles are when the next frame begins: blends go there, and nothing parts.
 {{!CAN_BLEND}}// Frames are not blended: a vertex is another point in each frame.
 // Times are single precision: take whole passes of a clip away on the CPU before they grow to hours.
 // @builtin(vertex_index) counts from the base vertex of the draw. Where an engine puts many meshes into one
@@ -77,15 +78,17 @@ fn vat_frame_of(clip: u32, frames: f32) -> VatFrame {
     }
     // What is a little below a whole pass rounds up to it.
     let frame = min(u32(within), c.count - 1u);
-{{!CAN_BLEND}}    return VatFrame(c.first + frame, c.first + frame, 0.0);
+    let shown = (c.first + frame) * {{FRAME_STEP}}u;
+{{!CAN_BLEND}}    return VatFrame(shown, shown, 0.0);
 {{?CAN_BLEND}}    let weight = clamp(within - f32(frame), 0.0, 1.0);
 {{?CAN_BLEND}}    if frame + 1u < c.count {
-{{?CAN_BLEND}}        return VatFrame(c.first + frame, c.first + frame + 1u, weight);
+{{?CAN_BLEND}}        return VatFrame(shown, shown + 1u, weight);
 {{?CAN_BLEND}}    }
 {{?CAN_BLEND}}    if c.at_end == VAT_SEAMLESS_LOOP {
-{{?CAN_BLEND}}        return VatFrame(c.first + frame, c.first, weight);
+{{?CAN_BLEND}}{{!HAS_ENDS}}        return VatFrame(shown, c.first, weight);
+{{?CAN_BLEND}}{{?HAS_ENDS}}        return VatFrame(shown, shown + 1u, weight);
 {{?CAN_BLEND}}    }
-{{?CAN_BLEND}}    return VatFrame(c.first + frame, c.first + frame, 0.0);
+{{?CAN_BLEND}}    return VatFrame(shown, shown, 0.0);
 }
 
 // Column and row of a vertex in a frame.

@@ -1,0 +1,65 @@
+//! Ends of frames, for blends that stay closed.
+
+use super::job::VatJob;
+use super::plan::{VatPlan, slots_of};
+use super::records::MATCHES;
+use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
+use crate::BakeError;
+use sinew_geom::Mesh;
+use sinew_vat::ends::{ShownFrame, encode_end, grow_from};
+use sinew_vat::matching::{FrameMatch, frame_end};
+use sinew_vat::normals::corner_normals;
+use sinew_vat::playback::AtEnd;
+use sinew_vat::remesh::{SlotContent, encode_frame_with};
+
+/// What blends of a frame go towards, if anything: nothing is behind the last frame, unless it goes over into the first one.
+fn follower(job: &VatJob, frame: usize) -> Option<usize> {
+    let is_last = frame + 1 == job.frame_count();
+    match (is_last, job.settings().at_end) {
+        (false, _) => Some(frame + 1),
+        (true, AtEnd::SeamlessLoop) => Some(0),
+        (true, _) => None,
+    }
+}
+
+/// The slots of a frame, and the texels of its end. A frame that nothing follows ends as it is.
+pub(crate) fn with_end(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+    (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
+    slots: Vec<SlotContent>,
+) -> Result<(Vec<SlotContent>, Vec<Vec<u8>>), BakeError> {
+    let (Some(following), Some(matching)) = (follower(job, frame), job.settings().matching())
+    else {
+        let texels = encode_frame_with(mesh, &slots, &plan.textures, normals);
+        return Ok((slots, texels));
+    };
+    let next = mesh_of(job, following)?;
+    let next_slots = slots_of(job, plan, following)?;
+    let next_normals = corner_normals(&next.topology, &next.positions, job.settings().crease());
+    let step = match following > frame {
+        true => job.work.read::<FrameMatch>(MATCHES, frame, &job.key)?,
+        false => Some(match_frames(job, mesh, &next, matching)),
+    };
+    let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
+    let motion = [mesh, &next].map(|mesh| motion_of(job, mesh, matching));
+    let pair = [
+        &triangles_of(mesh, &motion[0]),
+        &triangles_of(&next, &motion[1]),
+    ];
+    let end = frame_end(pair, [normals, &next_normals], &step, &matching.settings);
+    let slots = grow_from(&slots, &next_slots, &end);
+    let now = ShownFrame {
+        mesh,
+        normals,
+        slots: &slots,
+    };
+    let then = ShownFrame {
+        mesh: &next,
+        normals: &next_normals,
+        slots: &next_slots,
+    };
+    let texels = encode_end(now, then, &end, &plan.textures, &plan.bounds);
+    Ok((slots, texels))
+}
