@@ -27,6 +27,8 @@ pub(crate) enum VatCommand {
     Assemble(VatAssembleArgs),
     /// Say what a bake holds.
     Inspect(VatInspectArgs),
+    /// Say how good in-betweens are: every second frame is held back, and blends are compared with it.
+    BlendError(Box<VatBlendErrorArgs>),
     /// Compare a bake with the sequence that it was made from; ends with 5 where they differ.
     Verify(Box<VatVerifyArgs>),
 }
@@ -93,6 +95,17 @@ pub(crate) struct VatAssembleArgs {
 pub(crate) struct VatInspectArgs {
     /// Folder of a bake, or its .vat.json.
     pub(crate) bake: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatBlendErrorArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
+    /// Folder to work in, which stays, with the bake of the other frames in it.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -53,6 +53,14 @@ pub enum BakeError {
         /// Name of the sequence.
         name: String,
     },
+    /// Too few frames for what is asked.
+    #[error("{found} frames, expected {expected} at least: every second one is held back")]
+    TooFewFrames {
+        /// Frames of the sequence.
+        found: usize,
+        /// What there must be.
+        expected: usize,
+    },
     /// There is no layout, or a frame does not fit the others.
     #[error(transparent)]
     Plan(#[from] PlanError),

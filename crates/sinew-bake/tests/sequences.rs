@@ -5,7 +5,10 @@
     reason = "says what was skipped and what was measured"
 )]
 
-use sinew_bake::vat::{Mode, TextureChoice, TriangleOrder, VatSettings, bake, verify};
+use sinew_bake::vat::{
+    InBetweens, Matching, Mode, TextureChoice, TriangleOrder, VatSettings, bake, blend_error,
+    verify,
+};
 use sinew_bake::{FileFrames, FrameSource, Watch};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
@@ -80,4 +83,58 @@ fn boolean_cut() {
 fn cloth() {
     assert_true("cloth_drape", &VatSettings::default(), Mode::Soft);
     assert_true("cloth_drape", &float(), Mode::Soft);
+}
+
+/// Every second frame is held back: rms of blends and of steps.
+fn held_back(name: &str, order: TriangleOrder) -> Option<[f64; 2]> {
+    let source = sequence(name)?;
+    let settings = VatSettings {
+        order,
+        ..VatSettings::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let found = blend_error(&source, &settings, folder.path(), &Watch::NOBODY).expect("compares");
+    let (blended, stepped) = (found.blended, found.stepped);
+    println!(
+        "{name}, {} frames held back, {:?}: blended rms {:.3} mm, {:.1} mm at most; stepped rms {:.3} mm, {:.1} mm at most",
+        found.frames,
+        settings.matching().map(|m| m.in_betweens),
+        blended.rms() * 1e3,
+        blended.max * 1e3,
+        stepped.rms() * 1e3,
+        stepped.max * 1e3,
+    );
+    Some([blended.rms(), stepped.rms()])
+}
+
+fn matched(in_betweens: InBetweens) -> TriangleOrder {
+    TriangleOrder::Matched(Matching {
+        in_betweens,
+        ..Matching::default()
+    })
+}
+
+/// A bake without matching cannot be blended and shows the frame before: blends must halve what that is away from the truth.
+#[test]
+fn blends_of_the_splash_are_near_the_frames_that_were_held_back() {
+    let Some([closed, stepped]) = held_back("liquid_splash", matched(InBetweens::Closed)) else {
+        return;
+    };
+    assert!(closed < stepped / 2.0, "{closed} of {stepped}");
+    let slots = held_back("liquid_splash", matched(InBetweens::Slots));
+    let [slots, _] = slots.expect("it is there");
+    assert!(closed < slots * 1.1, "{closed} of {slots}");
+    let file = held_back("liquid_splash", TriangleOrder::File);
+    let [file, stepping] = file.expect("it is there");
+    assert_eq!(file, stepping, "frames as in the file are not blended");
+    assert!(closed < file / 2.0, "{closed} of {file}");
+}
+
+#[test]
+fn blends_of_the_cloth_are_near_the_frames_that_were_held_back() {
+    let found = held_back("cloth_drape", matched(InBetweens::Closed));
+    let Some([blended, stepped]) = found else {
+        return;
+    };
+    assert!(blended < stepped / 2.0, "{blended} of {stepped}");
 }

@@ -2,19 +2,20 @@
 
 use crate::bake_args::{
     AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, SourceArgs, Up,
-    VatAssembleArgs, VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs, VatSettingsArgs,
-    VatVerifyArgs,
+    VatAssembleArgs, VatBlendErrorArgs, VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs,
+    VatSettingsArgs, VatVerifyArgs,
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    InBetweens, Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
-    read_manifest, scan, texels, verify,
+    InBetweens, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, blend_error,
+    plan, read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
 use sinew::play::{Cast, Document, Player};
+use sinew::vat::matching::SurfaceDistance;
 use sinew::vat::playback::AtEnd;
 use sinew::vat::prepare::hidden::HiddenSettings;
 use sinew::vat::prepare::relax::RelaxSettings;
@@ -46,6 +47,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
         VatCommand::Bake(args) => bake_chunk(args, talk),
         VatCommand::Assemble(args) => assemble_all(args, talk),
         VatCommand::Inspect(args) => inspect(args),
+        VatCommand::BlendError(args) => measure_blends(args, talk),
         VatCommand::Verify(args) => verify_bake(args, talk),
     }
 }
@@ -190,6 +192,28 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
         );
     }
     print(&out);
+    Ok(())
+}
+
+fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    let found = on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        let compare =
+            |watch: &Watch<'_>| blend_error(source.as_ref(), &settings, &args.work, watch);
+        Ok(watched(talk, compare)?)
+    })?;
+    let line = |what: &str, off: &SurfaceDistance| {
+        let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
+        format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")
+    };
+    let message = format!(
+        "{} frames held back; {}; {}",
+        found.frames,
+        line("blends are off by", &found.blended),
+        line("steps by", &found.stepped),
+    );
+    talk.info("compared", &message);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Vertex animation textures of a sequence.
 
 mod assemble;
+mod blend_error;
 mod detect;
 mod ends;
 mod job;
@@ -17,6 +18,7 @@ mod textures;
 mod verify;
 
 pub use assemble::{Summary, assemble};
+pub use blend_error::{BlendError, blend_error};
 pub use job::VatJob;
 pub use plan::{VatPlan, plan};
 pub use read::{read_animation, read_manifest};

@@ -49,6 +49,7 @@ struct Bake {
     quantity: fn() -> Quantity,
     has_normals: bool,
     can_blend: bool,
+    has_ends: bool,
     at_end: AtEnd,
     space: Space,
 }
@@ -140,7 +141,7 @@ impl Bake {
                 })
                 .collect(),
             can_blend: self.can_blend,
-            has_ends: false,
+            has_ends: self.has_ends,
         }
     }
 
@@ -226,7 +227,6 @@ fn frames_step_where_blending_is_off_or_means_nothing() {
     let off = bake.bound("").frames(0.9, false);
     let cannot = Bake {
         can_blend: false,
-        has_ends: false,
         ..bake
     };
     let meaningless = cannot.bound("").frames(0.9, true);
@@ -254,6 +254,36 @@ fn clips_end_as_they_say() {
     assert_eq!(seen(AtEnd::Clamp, "all", 9.0), (4, 4, 0.0));
     assert_eq!(seen(AtEnd::Loop, "end", 0.25), (3, 4, 0.5));
     assert_eq!(seen(AtEnd::Loop, "end", -0.5), (4, 4, 0.0));
+}
+
+#[test]
+fn blends_go_to_the_ends_of_frames() {
+    let bake = |at_end| Bake {
+        has_ends: true,
+        at_end,
+        ..Bake::new(
+            TexelFormat::Float,
+            Layout::rows(5, 2 * FRAMES, 64).expect("fits"),
+        )
+    };
+    // The clip is frames 3 and 4, half a second each: rows 6 and 7, 8 and 9.
+    for (at_end, secs, rows) in [
+        (AtEnd::Loop, 0.25, [6, 7]),
+        (AtEnd::Loop, 0.75, [8, 8]),
+        (AtEnd::SeamlessLoop, 0.75, [8, 9]),
+        (AtEnd::Clamp, 7.0, [8, 8]),
+    ] {
+        let bind = bake(at_end).bound("end");
+        let (positions, _) = run(&bind, bind.frames(secs, true), &[[0.0; 3]; 5], Par::Seq);
+        let middle = |v, c| (place(v, rows[0], c) + place(v, rows[1], c)) / 2.0;
+        let off = largest_difference(&positions, middle);
+        assert!(off < 1e-6, "{at_end:?} at {secs} s: {off}");
+        let (stepped, _) = run(&bind, bind.frames(secs, false), &[[0.0; 3]; 5], Par::Seq);
+        assert_eq!(
+            largest_difference(&stepped, |v, c| place(v, rows[0], c)),
+            0.0
+        );
+    }
 }
 
 #[test]

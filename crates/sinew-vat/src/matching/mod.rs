@@ -18,6 +18,7 @@
 mod auction;
 mod candidates;
 mod collapse;
+mod distance;
 mod drift;
 mod kept;
 mod landing;
@@ -28,6 +29,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use distance::{SurfaceDistance, surface_distance};
 pub use landing::{FrameEnd, Landing, frame_end};
 pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
 

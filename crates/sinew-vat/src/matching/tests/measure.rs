@@ -1,8 +1,6 @@
 //! How far a blended frame is from the true one.
 
-use super::super::collapse::closest_weights;
-use super::super::tree::{Extent, Tree};
-use super::super::{FrameEnd, FrameMatch, Unpaired, Vector};
+use super::super::{FrameEnd, FrameMatch, SurfaceDistance, Unpaired, Vector, surface_distance};
 use super::ply::Frame;
 
 /// Corners of each drawn triangle, in two neighbouring frames.
@@ -63,61 +61,9 @@ pub(super) fn halfway(paths: &[(Corners, Corners)]) -> Vec<Corners> {
     paths.iter().map(half).collect()
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Distance {
-    pub(super) square: f64,
-    pub(super) weight: f64,
-    pub(super) max: f64,
-}
-
-impl Distance {
-    pub(super) fn rms(&self) -> f64 {
-        (self.square / self.weight).sqrt()
-    }
-
-    pub(super) fn and(&self, other: &Self) -> Self {
-        Self {
-            square: self.square + other.square,
-            weight: self.weight + other.weight,
-            max: self.max.max(other.max),
-        }
-    }
-}
-
-/// Distances of four points of each triangle from a surface, each standing for a quarter of the area.
-pub(super) fn distance(triangles: &[Corners], surface: &[Corners]) -> Distance {
-    let boxes: Vec<Extent> = surface.iter().map(|corners| Extent::of(corners)).collect();
-    let tree = Tree::new(&boxes);
-    let mut sum = Distance::default();
-    for corners in triangles {
-        let area = f64::from(
-            (corners[1] - corners[0])
-                .cross(&(corners[2] - corners[0]))
-                .norm(),
-        ) / 2.0;
-        let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-        let quarters = [0, 1, 2].map(|k| (middle + corners[k]) * 0.5);
-        for point in [middle, quarters[0], quarters[1], quarters[2]] {
-            let square = distance_squared(&point, surface, &tree);
-            sum = sum.and(&Distance {
-                square: square * area / 4.0,
-                weight: area / 4.0,
-                max: if area > 0.0 { square.sqrt() } else { 0.0 },
-            });
-        }
-    }
-    sum
-}
-
-fn distance_squared(point: &Vector, surface: &[Corners], tree: &Tree) -> f64 {
-    let mut least = f32::MAX;
-    tree.visit(point, &mut least, &mut |triangle, least| {
-        let corners = &surface[triangle as usize];
-        let [a, b, c] = closest_weights(point, corners);
-        let place = corners[0] * a + corners[1] * b + corners[2] * c;
-        *least = least.min((place - point).norm_squared());
-    });
-    f64::from(least)
+pub(super) fn distance(triangles: &[Corners], surface: &[Corners]) -> SurfaceDistance {
+    let plain = |all: &[Corners]| all.iter().map(|t| t.map(Into::into)).collect::<Vec<_>>();
+    surface_distance(&plain(triangles), &plain(surface))
 }
 
 /// Mean distance halfway of corners that were one point at the start, from their mean: how far cracks open.

@@ -1,17 +1,16 @@
 //! Every second frame of a splash is left out and blended from its neighbours: how near is the blend to the truth?
 
+use super::super::SurfaceDistance;
 use super::super::surface::Surface;
-use super::measure::{
-    Corners, Distance, closed, corners, cracks, distance, halfway, paths, unmatched,
-};
+use super::measure::{Corners, closed, corners, cracks, distance, halfway, paths, unmatched};
 use super::ply::{self, Frame};
 use super::{end_of, match_frames};
 
 /// From the drawn surface to the true one, and back.
 #[derive(Debug, Default)]
 struct Error {
-    out: Distance,
-    back: Distance,
+    out: SurfaceDistance,
+    back: SurfaceDistance,
 }
 
 impl Error {

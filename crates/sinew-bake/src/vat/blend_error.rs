@@ -1,0 +1,173 @@
+//! How good in-betweens are: every second frame is left out, and blends are compared with it.
+
+use super::settings::VatSettings;
+use super::{bake, read_animation, read_manifest};
+use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
+use rayon::prelude::*;
+use serde::Serialize;
+use sinew_geom::Mesh;
+use sinew_vat::animation::VertexAnimation;
+use sinew_vat::matching::{SurfaceDistance, surface_distance};
+use sinew_vat::playback::FrameBlend;
+use sinew_vat::prepare::prepare;
+use sinew_vat::quantity::Quantity;
+use std::path::Path;
+
+/// Distances of surfaces, both ways, over all frames that were held back.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct BlendError {
+    /// Frames that were held back and compared.
+    pub frames: usize,
+    /// Of what blending shows halfway.
+    #[serde(skip)]
+    pub blended: SurfaceDistance,
+    /// Of the frame before, which is what stepping shows.
+    #[serde(skip)]
+    pub stepped: SurfaceDistance,
+}
+
+/// Bakes every second frame of a sequence into `work`, and compares what is shown halfway between two of them with the frame that is there.
+///
+/// Steps are twice as long as those of a bake of all frames, whose in-betweens are better than that.
+///
+/// # Errors
+/// [`BakeError`]; sequences of fewer than three frames have nothing to hold back.
+pub fn blend_error(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    work: &Path,
+    watch: &Watch<'_>,
+) -> Result<BlendError, BakeError> {
+    let held_back = source.frame_count().saturating_sub(1) / 2;
+    if held_back == 0 {
+        return Err(BakeError::TooFewFrames {
+            found: source.frame_count(),
+            expected: 3,
+        });
+    }
+    let out = work.join("bake");
+    bake(
+        &EverySecond(source),
+        settings,
+        &work.join("work"),
+        &out,
+        watch,
+    )?;
+    let shown = Shown {
+        animation: &read_animation(&out)?,
+        carrier: &carrier_of(&out)?,
+    };
+    let stage = watch.stage("compare", held_back);
+    let compare = |i: usize| {
+        stage.go_on()?;
+        let truth = corners(&prepared(source, settings, 2 * i + 1)?);
+        let found = [0.5, 0.0].map(|weight| {
+            let drawn = shown.triangles(i, weight);
+            surface_distance(&drawn, &truth).and(&surface_distance(&truth, &drawn))
+        });
+        stage.step();
+        Ok(found)
+    };
+    let all: Vec<[SurfaceDistance; 2]> = match source.order() {
+        LoadOrder::Any => (0..held_back)
+            .into_par_iter()
+            .map(compare)
+            .collect::<Result<_, BakeError>>()?,
+        LoadOrder::Rising => (0..held_back)
+            .map(compare)
+            .collect::<Result<_, BakeError>>()?,
+    };
+    let nothing = BlendError {
+        frames: held_back,
+        ..BlendError::default()
+    };
+    Ok(all
+        .iter()
+        .fold(nothing, |sum, [blended, stepped]| BlendError {
+            frames: sum.frames,
+            blended: sum.blended.and(blended),
+            stepped: sum.stepped.and(stepped),
+        }))
+}
+
+/// Frames 0, 2, 4 and so on.
+struct EverySecond<'a>(&'a dyn FrameSource);
+
+impl FrameSource for EverySecond<'_> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn frame_count(&self) -> usize {
+        self.0.frame_count().div_ceil(2)
+    }
+    fn number(&self, frame: usize) -> i64 {
+        self.0.number(2 * frame)
+    }
+    fn key(&self, frame: usize) -> Result<String, BakeError> {
+        self.0.key(2 * frame)
+    }
+    fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
+        self.0.load(2 * frame)
+    }
+    fn order(&self) -> LoadOrder {
+        self.0.order()
+    }
+}
+
+fn prepared(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    frame: usize,
+) -> Result<Mesh, BakeError> {
+    let number = source.number(frame);
+    let prepared = prepare(&source.load(frame)?.mesh, &settings.prepare);
+    let fault = |source| BakeError::Prepare { number, source };
+    prepared.map(|p| p.0).map_err(fault)
+}
+
+fn corners(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {
+    let triangles = mesh.topology.triangles().iter();
+    triangles
+        .map(|t| t.map(|v| mesh.positions[v as usize]))
+        .collect()
+}
+
+/// The mesh that carries a bake, from its file.
+fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
+    let (path, manifest) = read_manifest(bake)?;
+    let path = path.with_file_name(&manifest.carrier);
+    let mut meshes = sinew_io::read_any(&path)?.asset.meshes;
+    Ok(meshes.pop().unwrap_or_default())
+}
+
+struct Shown<'a> {
+    animation: &'a VertexAnimation,
+    carrier: &'a Mesh,
+}
+
+impl Shown<'_> {
+    /// What a player draws `weight` of the way behind a frame.
+    #[expect(clippy::cast_possible_truncation, reason = "frames fit")]
+    fn triangles(&self, frame: usize, weight: f32) -> Vec<[[f32; 3]; 3]> {
+        let manifest = self.animation.manifest();
+        let blends = weight > 0.0 && manifest.can_blend;
+        let at = manifest.in_layout(FrameBlend {
+            frame: frame as u32,
+            next: frame as u32 + u32::from(blends),
+            weight: if blends { weight } else { 0.0 },
+        });
+        let Some(places) = manifest.places() else {
+            return Vec::new();
+        };
+        let is_offset = manifest.textures[places].spec.quantity == Quantity::Offset;
+        let place = |v: u32| {
+            let rest = match is_offset {
+                true => self.carrier.positions[v as usize],
+                false => [0.0; 3],
+            };
+            [0, 1, 2].map(|c| rest[c] + self.animation.blended(places, v, at, c))
+        };
+        let triangles = self.carrier.topology.triangles().iter();
+        triangles.map(|t| t.map(place)).collect()
+    }
+}
