@@ -240,8 +240,6 @@ fn what_bends_is_named_with_piece_and_frame() {
         (0.025..0.05).contains(&pieces.residual.largest),
         "{pieces:?}"
     );
-    let (folders, _) = baked(&flag(), &with_mode(Mode::Soft));
-    drop(folders);
     let bending = bake(
         &flag(),
         &with_mode(Mode::Rigid),
