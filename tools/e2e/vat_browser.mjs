@@ -24,6 +24,13 @@ const FAULTS = [
   ['blob_half', 'value) * weight;', 'value) * 0.0;', 'no blending'],
   ['blob_half', "'carrier + vatPlace()'", "'vatPlace()'", 'offsets without the carrier'],
   ['blob_8', 'normalize(normal)', 'normalize(-normal)', 'normals inside out'],
+  ['boxes_16', 'carrier - vatPlaceIn(0)', 'carrier', 'pieces that turn around the origin'],
+  ['boxes_16', 'dot(rotation, next) < 0.0', 'false', 'rotations that take the longer way'],
+  ['boxes_two_8', 'return vatTurn(vatRotation(), carrier);', 'return carrier;', 'normals that do not turn'],
+  ['boxes_two_8', 'vec4 stored = texelFetch(vatRotationTexture, vatTexel(frame), 0);', 'vec4 stored = texelFetch(vatRotationTexture, vatTexel(frame), 0).yxzw;', 'quaternions in a wrong order'],
+  ['sparks_16', 'gl_VertexID / 4', 'gl_VertexID / 2', 'two particles in a square'],
+  ['sparks_16', 'vatSize().x', '0.1', 'squares of one width'],
+  ['sparks_two_8', 'axes[1] * fromMiddle.y', 'axes[2] * fromMiddle.y', 'squares that do not face the camera'],
 ];
 // Too small to be seen, not for numbers.
 const FAULTS_OF_NUMBERS = [

@@ -17,10 +17,10 @@ import { answersOfGlsl } from './vat/webgl.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'vat_hlsl_'));
 
-// `ask` is clip, seconds and vertex; `stray` of the answer must be 0.
+// `ask` is clip, seconds, vertex and the number of its texel; `stray` of the answer must be 0.
 const MAIN = (body) => `
 struct Answer { float4 clip : SV_Position; float4 place : TEXCOORD0; float4 normal : TEXCOORD1; };
-Answer main(float4 ask : TEXCOORD0, float3 carrier : TEXCOORD1, float2 uv : TEXCOORD2)
+Answer main(float4 ask : TEXCOORD0, float3 carrier : TEXCOORD1, float2 uv : TEXCOORD2, float2 corner : TEXCOORD3)
 {
     float3 resultPlace, resultNormal;
     float3 up = float3(0.0, 1.0, 0.0);
@@ -34,7 +34,42 @@ ${body}
 }
 `;
 
+// Of pieces and particles. Squares are drawn along axes that are none of the space; importers of Unity turn `v` round.
+function variantsOfShapes(bake) {
+  const isRigid = bake.manifest.mode === 'rigid';
+  const names = (name, quantity) => (bake.manifest.textures.find((t) => t.quantity === quantity).files.length === 2 ? `${name}, ${name}Fine` : name);
+  const places = names('place', 'position');
+  const others = isRigid ? names('rotations', 'rotation') : names('sizes', 'size');
+  const declared = (type) => `${places}, ${others}`.split(', ').map((name) => `${type} ${name};`).join(' ');
+  const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
+  const turned = 'float2(uv.x, 1.0 - uv.y)';
+  const right = 'float3(0.6, 0.0, 0.8)';
+  const byHand = isRigid ? `
+    resultPlace = VatPosition(${places}, ${others}, number, at, carrier);
+    resultNormal = VatNormal(${others}, number, at, up);` : `
+    resultPlace = VatPosition(${places}, ${others}, number, at, float2(corner.x, 1.0 - corner.y), ${right}, up);
+    resultNormal = up;`;
+  const byGraph = isRigid ? `
+    VatVertex_float(${places}, ${others}, ${turned}, ask.x, ask.y, carrier, up, resultPlace, resultNormal);` : `
+    VatVertex_float(${places}, ${others}, ${turned}, float2(corner.x, 1.0 - corner.y), ask.x, ask.y, ${right}, up, resultPlace);
+    resultNormal = up;`;
+  const byNode = isRigid ? `
+    resultPlace = carrier + VatOffset(${places}, ${others}, uv, ask.x, ask.y, carrier);
+    resultNormal = VatNormalByUv(${others}, uv, ask.x, ask.y, up);` : `
+    resultPlace = carrier + VatOffset(${places}, ${others}, uv, corner, ask.x, ask.y, ${right}, up, carrier);
+    resultNormal = up;`;
+  return [
+    ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
+    VatFrame at = VatFrameAt((uint)(ask.x + 0.5), ask.y);
+    uint number = VatVertexByUv(${turned});${byHand}
+    stray = abs((float)number - ask.w);`)}`],
+    ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(byGraph)}`],
+    ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(byNode)}`],
+  ];
+}
+
 function variants(bake) {
+  if (['rigid', 'particles'].includes(bake.manifest.mode)) return variantsOfShapes(bake);
   const isTwo = (isNormal) => bake.manifest.textures.find((t) => (t.quantity === 'normal') === isNormal).files.length === 2;
   const places = isTwo(false) ? 'place, placeFine' : 'place';
   const normals = isTwo(true) ? 'normals, normalsFine' : 'normals';

@@ -181,8 +181,8 @@ pub(crate) struct VatSettingsArgs {
     /// How the sequence is taken.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: ModeArg,
-    /// A texture, QUANTITY:FORMAT: position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
-    /// given often. Without any: positions (or offsets) in 16 bits, normals in 8.
+    /// A texture, QUANTITY:FORMAT: position, offset, normal, rotation (of pieces), size (of particles), uv0, color0, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
+    /// given often. Without any: positions (or offsets) in 16 bits, normals in 8; of pieces positions and rotations, of particles positions and sizes.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
     /// What comes after the last frame.
@@ -206,6 +206,8 @@ pub(crate) struct VatSettingsArgs {
     /// Vector attribute that says where points go, in metres a second: makes matching better.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) velocity: Option<String>,
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
     /// Delete faces that are never seen from outside.
     #[arg(long)]
     pub(crate) delete_hidden: bool,
@@ -215,6 +217,29 @@ pub(crate) struct VatSettingsArgs {
     /// Smooth every frame that often before it is simplified.
     #[arg(long, value_name = "TIMES")]
     pub(crate) relax: Option<u32>,
+}
+
+/// Pieces and particles.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShapeArgs {
+    /// Scalar attribute that numbers the pieces (mode rigid); without it triangles that are connected in the first frame are a piece.
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub(crate) pieces: Option<String>,
+    /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) rigid_tolerance: Option<f32>,
+    /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
+    #[arg(long)]
+    pub(crate) no_blend: bool,
+    /// Scalar attribute that numbers points (mode particles); without such a one points are followed by their motion.
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub(crate) point_ids: Option<String>,
+    /// Scalar attribute with the widths of points (mode particles), in metres.
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub(crate) point_sizes: Option<String>,
+    /// Factor for widths of points (mode particles); the width in metres where no attribute has any.
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) point_scale: Option<f32>,
 }
 
 /// How a sequence is taken.
@@ -227,6 +252,10 @@ pub(crate) enum ModeArg {
     Remesh,
     /// Triangles stay the same: one texel a vertex.
     Soft,
+    /// Pieces that move without bending: one texel a piece.
+    Rigid,
+    /// Points: one texel and a square each.
+    Particles,
 }
 
 /// What comes after the last frame.
@@ -265,7 +294,7 @@ pub(crate) enum InBetweenArg {
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {
     let fault = || {
         format!(
-            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
+            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, rotation, size, uv0, color0, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
         )
     };
     let (quantity, format) = text.rsplit_once(':').ok_or_else(fault)?;
@@ -292,6 +321,8 @@ fn plain_quantity(name: &str) -> Option<Quantity> {
         "position" => Some(Quantity::Position),
         "offset" => Some(Quantity::Offset),
         "normal" => Some(Quantity::Normal),
+        "rotation" => Some(Quantity::Rotation),
+        "size" => Some(Quantity::Size),
         _ => set("uv")
             .map(Quantity::Uv)
             .or_else(|| set("color").map(Quantity::Color)),

@@ -320,3 +320,165 @@ fn a_graph_that_changed_within_is_baked_anew() {
     baked();
     ended(&verified(), 0, "2 frames");
 }
+
+/// Frames of two boxes, flat-shaded (24 vertices each): the second turns by `degrees` a frame around y; `bend` moves one of its vertices in frame 2.
+fn boxes(p: &Place, name: &str, degrees: f64, bend: f64) {
+    std::fs::create_dir_all(p.path(name)).expect("a folder");
+    for frame in 0..4 {
+        let mut text = String::from(
+            "ply\nformat ascii 1.0\nelement vertex 48\nproperty double x\nproperty double y\nproperty double z\nelement face 12\nproperty list uchar int vertex_indices\nend_header\n",
+        );
+        for i in 0..2 {
+            let angle = f64::from(i) * (degrees * f64::from(frame)).to_radians();
+            for side in 0..6 {
+                for (u, v) in [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)] {
+                    let mut at = [0.0; 3];
+                    let sign = if side % 2 == 0 { -1.0 } else { 1.0 };
+                    at[side / 2] = 0.5 * sign;
+                    (at[(side / 2 + 1) % 3], at[(side / 2 + 2) % 3]) = (u * sign, v);
+                    let is_bent = frame == 2 && i == 1 && at == [0.5, 0.5, 0.5];
+                    let x = at[0] * angle.cos() + at[2] * angle.sin();
+                    let z = at[2] * angle.cos() - at[0] * angle.sin();
+                    let y = at[1] + if is_bent { bend } else { 0.0 };
+                    text += &format!("{} {y} {z}\n", x + 3.0 * f64::from(i));
+                }
+            }
+        }
+        for side in 0..12 {
+            let base = 4 * side;
+            text += &format!("4 {} {} {} {}\n", base, base + 1, base + 2, base + 3);
+        }
+        p.put(&format!("{name}/{name}_{frame:04}.ply"), &text);
+    }
+}
+
+#[test]
+fn row_126_pieces_are_baked_and_verified_and_what_bends_is_refused() {
+    let p = Place::new();
+    boxes(&p, "boxes", 40.0, 0.0);
+    let out = p.sinew(&["bake", "vat", "boxes", "-o", "out"]);
+    ended(&out, 0, "4 frames, pieces keep their shape");
+    ended(&out, 0, "2 pieces keep their shape within 0.000");
+    ended(
+        &out,
+        0,
+        "the largest turn between two frames is 40.0 degrees",
+    );
+    for name in ["boxes_position.png", "boxes_rotation.png", "boxes.glb"] {
+        assert!(p.path("out").join(name).is_file(), "no {name}");
+    }
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Rigid");
+    ended(
+        &p.sinew(&["vat", "verify", "out", "boxes"]),
+        0,
+        "0 triangles lost",
+    );
+    boxes(&p, "bent", 40.0, 0.1);
+    let verified = p.sinew(&["vat", "verify", "out", "bent"]);
+    ended(&verified, 5, "differs");
+    let rigid = |name: &str| p.sinew(&["bake", "vat", name, "-o", "other", "--mode", "rigid"]);
+    ended(&rigid("bent"), 5, "frame 2: piece 1 bends");
+    boxes(&p, "fast", 178.0, 0.0);
+    ended(
+        &rigid("fast"),
+        5,
+        "frame 1: piece 1 turns by 178.0 degrees or more",
+    );
+    let stepping = [
+        "bake",
+        "vat",
+        "fast",
+        "-o",
+        "other",
+        "--mode",
+        "rigid",
+        "--no-blend",
+    ];
+    ended(&p.sinew(&stepping), 0, "2 pieces");
+    ended(
+        &p.sinew(&["bake", "vat", "fast", "-o", "third"]),
+        0,
+        "triangles stay the same",
+    );
+    let unknown = [
+        "bake", "vat", "boxes", "-o", "none", "--mode", "rigid", "--pieces", "shard",
+    ];
+    ended(&p.sinew(&unknown), 5, "no scalar attribute 'shard'");
+}
+
+/// Points with numbers: point `f` is born in frame `f` and lives for three.
+fn sparks(p: &Place, name: &str, shift: f32) {
+    std::fs::create_dir_all(p.path(name)).expect("a folder");
+    for frame in 0..6_i32 {
+        let alive: Vec<i32> = (0..4).filter(|i| (*i..*i + 3).contains(&frame)).collect();
+        let mut text = format!(
+            "ply\nformat ascii 1.0\nelement vertex {}\nproperty int id\nproperty float x\nproperty float y\nproperty float z\nproperty float size\nend_header\n",
+            alive.len()
+        );
+        for i in alive {
+            let age = (frame - i) as f32;
+            text += &format!("{i} {} {} {shift} 0.05\n", i as f32, 0.3 * age);
+        }
+        p.put(&format!("{name}/{name}_{frame:04}.ply"), &text);
+    }
+}
+
+#[test]
+fn row_125_points_are_baked_and_verified() {
+    let p = Place::new();
+    sparks(&p, "sparks", 0.5);
+    let bake = [
+        "bake",
+        "vat",
+        "sparks",
+        "-o",
+        "out",
+        "--texture",
+        "attribute=size:half",
+    ];
+    ended(&p.sinew(&bake), 0, "6 frames, points");
+    for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {
+        assert!(p.path("out").join(name).is_file(), "no {name}");
+    }
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Particles");
+    ended(
+        &p.sinew(&["vat", "verify", "out", "sparks"]),
+        0,
+        "0 points lost, 0 invented",
+    );
+    sparks(&p, "others", 0.6);
+    ended(
+        &p.sinew(&["vat", "verify", "out", "others"]),
+        5,
+        "points lost",
+    );
+    sequence(&p, "drops", &[9, 12]);
+    let alone = [
+        "bake",
+        "vat",
+        "drops",
+        "-o",
+        "none",
+        "--texture",
+        "normal:half",
+    ];
+    ended(&p.sinew(&alone), 2, "without positions");
+    let normals = [
+        "bake",
+        "vat",
+        "sparks",
+        "-o",
+        "none",
+        "--mode",
+        "particles",
+        "--texture",
+        "position:half",
+        "--texture",
+        "normal:half",
+    ];
+    ended(
+        &p.sinew(&normals),
+        2,
+        "mode particles has no texture of Normal",
+    );
+}

@@ -3,9 +3,11 @@
 use sinew_io::IoError;
 use sinew_vat::layout::LayoutError;
 use sinew_vat::matching::SlotsError;
+use sinew_vat::particles::ParticlesError;
 use sinew_vat::plan::PlanError;
 use sinew_vat::prepare::PrepareError;
 use sinew_vat::quantity::Quantity;
+use sinew_vat::rigid::PiecesError;
 use sinew_vat::soft::SoftError;
 use std::path::PathBuf;
 
@@ -75,6 +77,43 @@ pub enum BakeError {
         /// What differs.
         source: SoftError,
     },
+    /// There are no pieces, or a frame has others.
+    #[error("frame {number}: {source}")]
+    Pieces {
+        /// Number of the frame.
+        number: i64,
+        /// Why.
+        source: PiecesError,
+    },
+    /// The mode asks for pieces that keep their shape, and one does not.
+    #[error(
+        "frame {number}: piece {piece} bends: a vertex is {millimetres:.4} mm from where the piece puts it, {allowed:.4} mm are allowed; mode soft takes it, or a larger tolerance"
+    )]
+    NotRigid {
+        /// Number of the first such frame.
+        number: i64,
+        /// Index of the piece, by its first vertex.
+        piece: u32,
+        /// Largest distance in that frame.
+        millimetres: f64,
+        /// What would do.
+        allowed: f64,
+    },
+    /// A piece turns by half a circle or more from one frame to the next, so that nobody can tell which way.
+    #[error(
+        "frame {number}: piece {piece} turns by {degrees:.1} degrees or more since the frame before, and which way cannot be told; bake more frames a second, or without blending"
+    )]
+    UnclearTurn {
+        /// Number of the frame.
+        number: i64,
+        /// Index of the piece, by its first vertex.
+        piece: usize,
+        /// The turn, the shorter way.
+        degrees: f64,
+    },
+    /// Points cannot be told apart.
+    #[error(transparent)]
+    Particles(#[from] ParticlesError),
     /// A quantity that this mode does not have.
     #[error("mode {mode} has no texture of {quantity:?}: {help}")]
     Quantity {

@@ -11,7 +11,7 @@ use sinew_geom::{Bounds, Mesh, Topology};
 pub const FEWEST_TRIANGLES: u32 = 8;
 
 /// Share of its cell that a triangle's sides take.
-const FILL: f32 = 0.5;
+pub(crate) const FILL: f32 = 0.5;
 
 /// A mesh of `triangles` loose triangles, vertices in order (`3 * triangle + corner`), that lie apart from each other in
 /// `bounds`, face up and reach its eight corners. Texture coordinates point at the texel centres of each vertex in the first frame of
@@ -51,7 +51,7 @@ pub fn texel_centers(vertices: u32, layout: &Layout) -> Vec<[f32; 2]> {
 }
 
 /// Lowest and highest corner, no side too short for triangles to lie apart.
-fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
+pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
     let (mut low, mut high) = *bounds;
     let extent: [f32; 3] = std::array::from_fn(|k| high[k] - low[k]);
     let diagonal = extent.iter().map(|e| e * e).sum::<f32>().sqrt();
@@ -68,7 +68,7 @@ fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
 }
 
 /// Cells along each axis, at least two, about as long as wide, enough for the triangles.
-fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32; 3] {
+pub(crate) fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32; 3] {
     let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k] - low[k]));
     let volume: f64 = extent.iter().product();
     let mut side = (volume / f64::from(triangles.max(1))).cbrt();
@@ -88,7 +88,7 @@ fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32; 3] {
 }
 
 /// Every cell once: those at the corners of the box first, so that these always hold a triangle.
-fn cell_order(cells: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+pub(crate) fn cell_order(cells: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     let every = move || {
         let [nx, ny, nz] = cells;
         (0..ny).flat_map(move |y| (0..nz).flat_map(move |z| (0..nx).map(move |x| [x, y, z])))
@@ -125,7 +125,7 @@ fn floating_triangle(
 }
 
 /// Step `step` of `steps` from `low` to `high`, exact at both ends.
-fn between(low: f32, high: f32, step: u32, steps: u32) -> f32 {
+pub(crate) fn between(low: f32, high: f32, step: u32, steps: u32) -> f32 {
     if step == 0 {
         return low;
     }

@@ -19,8 +19,10 @@ pub mod manifest;
 pub mod matching;
 pub mod normals;
 pub mod particles;
+pub mod particles_by_motion;
 pub mod plan;
 pub mod playback;
+pub mod played;
 pub mod players;
 #[cfg(feature = "bake")]
 pub mod prepare;
@@ -28,7 +30,10 @@ pub mod quantity;
 pub mod remesh;
 #[cfg(feature = "bake")]
 pub mod rigid;
+#[cfg(feature = "bake")]
+pub mod rigid_turns;
 pub mod soft;
+pub mod sprites;
 pub mod texel;
 pub mod texture;
 

@@ -28,7 +28,7 @@ pub struct Manifest {
     pub mode: Mode,
     /// Frames that belong together, one clip at least.
     pub clips: Vec<NamedClip>,
-    /// Where texels are; the same for all textures.
+    /// Where texels are; the same for all textures. What it calls vertices is what has a texel: pieces or particles in these modes.
     pub layout: Layout,
     /// Box of all frames (metres), which is that of the carrier.
     pub bounds: Bounds,
@@ -57,6 +57,31 @@ pub enum Mode {
     Remesh,
     /// A vertex of the carrier, which has the triangles of the sequence.
     Soft,
+    /// A piece that moves without bending. The carrier is the first frame; its texture coordinates [`Manifest::uv_set`] point at the texel of
+    /// the vertex' piece in the first frame, and the position there is the piece's pivot. With positions and [`Quantity::Rotation`], a vertex is at
+    /// `rotation * (carrier - pivot) + position`, and its normal is `rotation * normal`. Between two frames positions are mixed evenly,
+    /// rotations as the unit quaternion along `a + (b - a) * weight`, `b` with the sign that is nearer to `a`.
+    Rigid,
+    /// A particle: vertices `4 * slot + corner` of the carrier, a square for each. Texture coordinates 0 say which corner a vertex is (0 or 1 to the right and
+    /// down), those of [`Manifest::uv_set`] point at the slot's texel in the first frame. With positions and [`Quantity::Size`], a vertex is at
+    /// `position + (right * (u - 1/2) + up * (1/2 - v)) * size`, along two directions that the player chooses. Slots without a particle have size zero.
+    Particles,
+}
+
+impl Mode {
+    /// What its textures must hold beside a place.
+    fn needs(self) -> Option<Quantity> {
+        match self {
+            Self::Remesh | Self::Soft => None,
+            Self::Rigid => Some(Quantity::Rotation),
+            Self::Particles => Some(Quantity::Size),
+        }
+    }
+
+    /// Whether each vertex of the carrier has a texel of its own, in its order.
+    pub fn has_texel_per_vertex(self) -> bool {
+        matches!(self, Self::Remesh | Self::Soft)
+    }
 }
 
 /// A clip and its name.
@@ -178,6 +203,16 @@ pub enum ManifestError {
         /// How many do.
         found: usize,
     },
+    /// A texture is missing or holds what means nothing in this mode.
+    #[error("mode {mode:?} {what} {quantity:?}")]
+    Mode {
+        /// The mode.
+        mode: Mode,
+        /// `needs a texture of` or `has no meaning for`.
+        what: &'static str,
+        /// What is missing or too much.
+        quantity: Quantity,
+    },
     /// The name of a file leads out of the folder.
     #[error("file \"{found}\": expected the name of a file beside the manifest, without folders")]
     FileName {
@@ -208,7 +243,7 @@ impl Manifest {
         self.textures.iter().try_for_each(check_texture)?;
         let holds_places = |t: &&TextureFile| t.spec.quantity.is_place();
         match self.textures.iter().filter(holds_places).count() {
-            1 => Ok(()),
+            1 => self.check_mode(),
             found => Err(ManifestError::Positions { found }),
         }
     }
@@ -231,6 +266,25 @@ impl Manifest {
         let frame = at.frame.saturating_mul(2);
         let next = if at.weight > 0.0 { frame | 1 } else { frame };
         FrameBlend { frame, next, ..at }
+    }
+
+    /// Pieces and particles have positions and what belongs to them; nothing is offset from a carrier that is one frame or none.
+    fn check_mode(&self) -> Result<(), ManifestError> {
+        let wrong = |what, quantity| ManifestError::Mode {
+            mode: self.mode,
+            what,
+            quantity,
+        };
+        let Some(needed) = self.mode.needs() else {
+            return Ok(());
+        };
+        if self.texture(&Quantity::Offset).is_some() {
+            return Err(wrong("has no meaning for", Quantity::Offset));
+        }
+        match self.texture(&needed) {
+            Some(_) => Ok(()),
+            None => Err(wrong("needs a texture of", needed)),
+        }
     }
 
     /// The texture that tells where vertices are.

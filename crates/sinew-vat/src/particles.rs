@@ -132,49 +132,11 @@ impl ParticleSlots {
     /// Follows points through the frames: numbers and places of each. Deterministic; the fewest slots that lives of that length need
     /// with their rests.
     pub fn new<'a>(frames: impl IntoIterator<Item = (&'a [u32], &'a [[f32; 3]])>) -> Self {
-        let mut slots: Vec<Vec<Life>> = Vec::new();
-        let mut alive: BTreeMap<u32, usize> = BTreeMap::new();
-        // By the frame from which a slot may be taken, then by its number.
-        let mut free: BTreeSet<(usize, usize)> = BTreeSet::new();
-        for (frame, (numbers, positions)) in frames.into_iter().enumerate() {
-            let mut still = BTreeMap::new();
-            let mut born = Vec::new();
-            for (number, position) in numbers.iter().zip(positions) {
-                match alive.remove(number) {
-                    Some(slot) => {
-                        if let Some(life) = slots[slot].last_mut() {
-                            (life.last, life.death) = (frame, *position);
-                        }
-                        still.insert(*number, slot);
-                    }
-                    None => born.push((*number, *position)),
-                }
-            }
-            // Gone since the frame before: `frame` and the next are its rest.
-            free.extend(alive.values().map(|slot| (frame + REST, *slot)));
-            for (number, position) in born {
-                let slot = match free.first() {
-                    Some(&(from, slot)) if from <= frame => {
-                        free.pop_first();
-                        slot
-                    }
-                    _ => {
-                        slots.push(Vec::new());
-                        slots.len() - 1
-                    }
-                };
-                slots[slot].push(Life {
-                    number,
-                    first: frame,
-                    last: frame,
-                    birth: position,
-                    death: position,
-                });
-                still.insert(number, slot);
-            }
-            alive = still;
+        let mut follower = ParticleFollower::default();
+        for (numbers, positions) in frames {
+            follower.advance(numbers, positions);
         }
-        Self { slots }
+        follower.finish()
     }
 
     /// How many slots there are.
@@ -220,14 +182,81 @@ impl ParticleSlots {
     }
 }
 
-/// The texels of one frame, one for each slot. What a slot without a point holds is zero but for its place: with a texture of sizes
-/// it is not seen.
+/// Follows points frame by frame; one frame is in memory, and the lives of all points.
+#[derive(Clone, Debug, Default)]
+pub struct ParticleFollower {
+    slots: Vec<Vec<Life>>,
+    /// Slot of each number that was there in the frame before.
+    alive: BTreeMap<u32, usize>,
+    /// Slots by the frame from which they may be taken, then by number.
+    free: BTreeSet<(usize, usize)>,
+    frame: usize,
+}
+
+impl ParticleFollower {
+    /// Takes the next frame: number and place of each point.
+    pub fn advance(&mut self, numbers: &[u32], positions: &[[f32; 3]]) {
+        let frame = self.frame;
+        let mut still = BTreeMap::new();
+        let mut born = Vec::new();
+        for (number, position) in numbers.iter().zip(positions) {
+            let Some(slot) = self.alive.remove(number) else {
+                born.push((*number, *position));
+                continue;
+            };
+            if let Some(life) = self.slots[slot].last_mut() {
+                (life.last, life.death) = (frame, *position);
+            }
+            still.insert(*number, slot);
+        }
+        // Gone since the frame before: `frame` and the next are its rest.
+        let gone = self.alive.values().map(|slot| (frame + REST, *slot));
+        self.free.extend(gone);
+        for (number, position) in born {
+            let slot = self.take_slot();
+            self.slots[slot].push(Life {
+                number,
+                first: frame,
+                last: frame,
+                birth: position,
+                death: position,
+            });
+            still.insert(number, slot);
+        }
+        self.alive = still;
+        self.frame += 1;
+    }
+
+    /// The slot that has rested longest, or a new one.
+    fn take_slot(&mut self) -> usize {
+        match self.free.first() {
+            Some(&(from, slot)) if from <= self.frame => {
+                self.free.pop_first();
+                slot
+            }
+            _ => {
+                self.slots.push(Vec::new());
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    /// The slots of all frames.
+    pub fn finish(self) -> ParticleSlots {
+        ParticleSlots { slots: self.slots }
+    }
+}
+
+/// The texels of one frame, one for each slot. `size` is the width of a point, metres ([`Quantity::Size`]). What a slot without a point holds is
+/// zero but for its place: with a texture of sizes it is not seen.
 pub fn encode_points(
     mesh: &Mesh,
     slots: &[ParticleSlot],
+    size: impl Fn(usize) -> f32,
     textures: &[TextureSpec],
 ) -> Vec<Vec<u8>> {
     let value = |quantity: &Quantity, slot: usize, channel: usize| match slots[slot] {
+        ParticleSlot::Alive { point } if *quantity == Quantity::Size => size(point as usize),
         ParticleSlot::Alive { point } => quantity
             .of_vertex(mesh, point as usize, channel)
             .unwrap_or_default(),

@@ -74,7 +74,7 @@ fn sizes_are_zero_where_no_point_is() {
         ParticleSlot::Alive { point: 1 },
         ParticleSlot::Absent { position: at(1.5) },
     ];
-    let texels = encode_points(&mesh, &slots, &specs);
+    let texels = encode_points(&mesh, &slots, |_| 0.25, &specs);
     let size = |slot: usize| specs[1].decode(&texels[1][slot..], 0);
     assert!((size(0) - 0.4).abs() < 1e-3);
     assert_eq!(size(1), 0.0, "to the bit");

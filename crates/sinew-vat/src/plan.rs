@@ -68,6 +68,12 @@ pub enum PlanError {
         /// Number of frames.
         frames: usize,
     },
+    /// No frame has a point.
+    #[error("none of the {frames} frames has a point")]
+    NoPoints {
+        /// Number of frames.
+        frames: usize,
+    },
     /// Positions are not among the textures.
     #[error("no texture holds positions; without them there is nothing to show")]
     NoPositions,

@@ -15,6 +15,8 @@ pub enum Quantity {
     Normal,
     /// Rotation of a piece from the first frame, a unit quaternion `x y z w`.
     Rotation,
+    /// Width of a particle, metres; zero where there is none.
+    Size,
     /// A set of texture coordinates, `v` down.
     Uv(u32),
     /// A set of colours, linear RGBA.
@@ -31,6 +33,7 @@ impl Quantity {
         match self {
             Self::Position | Self::Offset | Self::Normal => Some(3),
             Self::Rotation => Some(4),
+            Self::Size => Some(1),
             Self::Uv(set) => mesh.uvs.get(*set as usize).map(|_| 2),
             Self::Color(set) => mesh.colors.get(*set as usize).map(|_| 4),
             Self::Velocity(name) => match mesh.attributes.get(name)? {
@@ -51,6 +54,7 @@ impl Quantity {
         match self {
             Self::Position | Self::Offset | Self::Normal | Self::Velocity(_) => Some(3),
             Self::Rotation | Self::Color(_) => Some(4),
+            Self::Size => Some(1),
             Self::Uv(_) => Some(2),
             Self::Attribute(_) => None,
         }
@@ -74,6 +78,7 @@ impl Quantity {
             Self::Offset => "offset".into(),
             Self::Normal => "normal".into(),
             Self::Rotation => "rotation".into(),
+            Self::Size => "size".into(),
             Self::Uv(set) => format!("uv{set}"),
             Self::Color(set) => format!("color{set}"),
             Self::Velocity(name) => format!("velocity_{}", plain(name)),
@@ -90,11 +95,11 @@ impl Quantity {
     }
 
     /// Number `channel` of vertex `v`; `None` where there is no such number. Normals are those of corners, offsets
-    /// need the first frame, rotations are those of pieces: none of them is here.
+    /// need the first frame, rotations are those of pieces, sizes those of particles: none of them is here.
     pub fn of_vertex(&self, mesh: &Mesh, v: usize, channel: usize) -> Option<f32> {
         match self {
             Self::Position => mesh.positions.get(v)?.get(channel).copied(),
-            Self::Offset | Self::Normal | Self::Rotation => None,
+            Self::Offset | Self::Normal | Self::Rotation | Self::Size => None,
             Self::Uv(set) => mesh.uvs.get(*set as usize)?.get(v)?.get(channel).copied(),
             Self::Color(set) => mesh
                 .colors

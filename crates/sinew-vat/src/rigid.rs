@@ -6,10 +6,11 @@
 use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, WeldMap};
 
 /// How a piece lies in a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PiecePose {
     /// Where its pivot is, metres.
     pub position: [f32; 3],
@@ -130,6 +131,22 @@ impl Pieces {
         self.pivots[piece].map(|c| c as f32)
     }
 
+    /// Which pieces say how they are turned: those with vertices that are not all on one line.
+    pub fn with_a_turn(&self) -> Vec<bool> {
+        let mut spreads = vec![Matrix3::<f64>::zeros(); self.count()];
+        for (piece, rest) in self.piece_of_vertex.iter().zip(&self.rest) {
+            let from = wide(*rest) - Vector3::from(self.pivots[*piece as usize]);
+            spreads[*piece as usize] += from * from.transpose();
+        }
+        let is_wide = |spread: &Matrix3<f64>| {
+            let mut along = spread.symmetric_eigenvalues();
+            along.as_mut_slice().sort_by(f64::total_cmp);
+            // Squares of lengths: a thousandth as wide as long.
+            along[1] > along[2] * 1e-6
+        };
+        spreads.iter().map(is_wide).collect()
+    }
+
     /// How the pieces lie in a frame. `before` (the poses of the frame before, or nothing) decides what the frame leaves open: which of the
     /// two quaternions of a rotation, and how a piece that is a line or a point is turned around itself.
     ///
@@ -162,6 +179,37 @@ impl Pieces {
         Ok(poses
             .map(|(piece, (mean, covariance))| pose(mean, covariance, before.get(piece)))
             .collect())
+    }
+
+    /// What a texture of positions says of the pivots: where each is in the first frame, as its format rounds it. Players know no other.
+    pub fn stored_pivots(&self, positions: &TextureSpec) -> Vec<[f32; 3]> {
+        let one = std::slice::from_ref(positions);
+        let texels = encode_vertices(one, self.count(), |_, piece, k| self.pivot(piece)[k]);
+        let size = positions.vertex_bytes();
+        let pivot = |piece: usize| {
+            let texel = &texels[0][piece * size..(piece + 1) * size];
+            std::array::from_fn(|k| positions.decode(texel, k))
+        };
+        (0..self.count()).map(pivot).collect()
+    }
+
+    /// Poses whose positions are those of other pivots: `R (v - stored) + position` is where `R (v - pivot) + position` was before.
+    pub fn about(&self, stored: &[[f32; 3]], poses: &[PiecePose]) -> Vec<PiecePose> {
+        let shifted = |(piece, pose): (usize, &PiecePose)| {
+            let [x, y, z, w] = pose.rotation.map(f64::from);
+            let rotation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+            let by = rotation * (wide(stored[piece]) - Vector3::from(self.pivots[piece]));
+            let position = wide(pose.position) + by;
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "rounded to single precision on purpose"
+            )]
+            PiecePose {
+                position: [0, 1, 2].map(|k| position[k] as f32),
+                ..*pose
+            }
+        };
+        poses.iter().enumerate().map(shifted).collect()
     }
 
     /// Where a vertex of the first frame is when its piece lies like that, as a player computes it.

@@ -1,5 +1,5 @@
 // Runs in the page: what a vertex shader gives for samples, 8 numbers each (the outputs `place` and `normal`). Inputs are `ask` (clip, seconds,
-// vertex), `carrier` and `uv`; textures are those of the bake, rows from the bottom where an engine has them so. A string says why there
+// vertex, number of its texel), `carrier`, `uv` and `corner`; textures are those of the bake, rows from the bottom where an engine has them so. A string says why there
 // are no numbers.
 export async function answersOfGlsl(module, glsl, samples, isFromBottom) {
   const { VertexAnimationPlayer } = await import(module);
@@ -21,7 +21,10 @@ export async function answersOfGlsl(module, glsl, samples, isFromBottom) {
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return gl.getProgramInfoLog(program);
   gl.useProgram(program);
 
-  const roles = { placeFine: 'vatPlaceFineTexture', normalsFine: 'vatNormalFineTexture', place: 'vatPlaceTexture', normals: 'vatNormalTexture' };
+  const roles = {
+    placeFine: 'vatPlaceFineTexture', normalsFine: 'vatNormalFineTexture', rotationsFine: 'vatRotationFineTexture', sizesFine: 'vatSizeFineTexture',
+    place: 'vatPlaceTexture', normals: 'vatNormalTexture', rotations: 'vatRotationTexture', sizes: 'vatSizeTexture',
+  };
   const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS);
   for (let unit = 0; unit < count; unit++) {
     const { name } = gl.getActiveUniform(program, unit);
@@ -31,9 +34,10 @@ export async function answersOfGlsl(module, glsl, samples, isFromBottom) {
     upload(uniforms[roles[role]].value.image);
     gl.uniform1i(gl.getUniformLocation(program, name), unit);
   }
-  attribute('ask', 4, samples.flatMap((s) => [s.clip, s.secs, s.vertex, 0]));
+  attribute('ask', 4, samples.flatMap((s) => [s.clip, s.secs, s.vertex, s.number ?? s.vertex]));
   attribute('carrier', 3, samples.flatMap((s) => s.carrier));
   attribute('uv', 2, samples.flatMap((s) => s.uv));
+  attribute('corner', 2, samples.flatMap((s) => s.corner ?? [0, 0]));
 
   const result = gl.createBuffer();
   gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, result);

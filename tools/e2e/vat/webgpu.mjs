@@ -8,8 +8,14 @@ export async function answersOfWgsl(module, manifest, wgsl, samples) {
   const device = await adapter.requestDevice();
   const faults = [];
   device.onuncapturederror = (event) => faults.push(event.error.message);
+  // What is asked of the functions of each mode; squares of particles are drawn along axes that are none of the space.
+  const vertices = { texel: 'vat_texel(ask.vertex, at.frame)', place: 'vat_position(ask.vertex, at, carrier)', normal: 'vat_normal(ask.vertex, at, up)' };
+  const calls = {
+    rigid: { texel: 'vat_texel(ask.number, at.frame)', place: 'vat_position(uv, at, carrier)', normal: 'vat_normal(uv, at, up)' },
+    particles: { texel: 'vat_texel(ask.vertex / 4u, at.frame)', place: 'vat_position(ask.vertex, at, vec3<f32>(0.6, 0.0, 0.8), up)', normal: 'up' },
+  }[manifest.mode] ?? vertices;
   const code = `${wgsl}
-struct Ask { clip: u32, secs: f32, vertex: u32, pad: f32, carrier: vec2<f32>, carrier_z: f32, u: f32, v: f32, pad_2: f32, pad_3: vec2<f32> }
+struct Ask { clip: u32, secs: f32, vertex: u32, number: u32, carrier: vec2<f32>, carrier_z: f32, u: f32, v: f32, pad_2: f32, pad_3: vec2<f32> }
 @group(0) @binding(2) var<storage, read> asks: array<Ask>;
 @group(0) @binding(3) var<storage, read_write> answers: array<vec4<f32>>;
 @compute @workgroup_size(64)
@@ -17,11 +23,13 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
   if id.x >= arrayLength(&asks) { return; }
   let ask = asks[id.x];
   let at = vat_frame_at(ask.clip, ask.secs);
-  let texel = vat_texel(ask.vertex, at.frame);
-  let by_uv = vat_texel_by_uv(vec2<f32>(ask.u, ask.v), at.frame);
+  let uv = vec2<f32>(ask.u, ask.v);
+  let carrier = vec3<f32>(ask.carrier, ask.carrier_z);
+  let texel = ${calls.texel};
+  let by_uv = vat_texel_by_uv(uv, at.frame);
   let up = vec3<f32>(0.0, 1.0, 0.0);
-  answers[2u * id.x] = vec4<f32>(vat_position(ask.vertex, at, vec3<f32>(ask.carrier, ask.carrier_z)), 0.0);
-  answers[2u * id.x + 1u] = vec4<f32>(vat_normal(ask.vertex, at, up), f32(any(texel != by_uv)));
+  answers[2u * id.x] = vec4<f32>(${calls.place}, 0.0);
+  answers[2u * id.x + 1u] = vec4<f32>(${calls.normal}, f32(any(texel != by_uv)));
 }`;
   const pipeline = device.createComputePipeline({
     layout: 'auto',
@@ -33,6 +41,7 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
     view.setUint32(0, s.clip, true);
     view.setFloat32(4, s.secs, true);
     view.setUint32(8, s.vertex, true);
+    view.setUint32(12, s.number ?? s.vertex, true);
     s.carrier.forEach((x, k) => view.setFloat32(16 + 4 * k, x, true));
     s.uv.forEach((x, k) => view.setFloat32(28 + 4 * k, x, true));
   });
@@ -44,9 +53,10 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
   const read = buffer(length, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
   const textures = [];
   for (const texture of manifest.textures) {
-    const role = texture.quantity === 'normal' ? 'Normal' : 'Place';
+    const role = { normal: 'Normal', rotation: 'Rotation', size: 'Size' }[texture.quantity] ?? 'Place';
+    const first = { Place: 0, Normal: 2, Rotation: 4, Size: 6 }[role];
     for (const [part, name] of [`vat${role}Texture`, `vat${role}FineTexture`].slice(0, texture.files.length).entries()) {
-      textures.push({ binding: (role === 'Normal' ? 2 : 0) + part, resource: upload(player.uniforms[name].value).createView() });
+      textures.push({ binding: first + part, resource: upload(player.uniforms[name].value).createView() });
     }
   }
   const encoder = device.createCommandEncoder();

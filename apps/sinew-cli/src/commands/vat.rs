@@ -1,7 +1,7 @@
 //! `sinew bake vat` and `sinew vat`.
 
 use crate::bake_args::{
-    AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, SourceArgs, Up,
+    AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, ShapeArgs, SourceArgs, Up,
     VatAssembleArgs, VatBlendErrorArgs, VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs,
     VatSettingsArgs, VatVerifyArgs,
 };
@@ -10,8 +10,8 @@ use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    InBetweens, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, blend_error,
-    plan, read_manifest, scan, texels, verify,
+    InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake,
+    blend_error, plan, read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
 use sinew::play::{Cast, Document, Player};
@@ -127,6 +127,8 @@ fn tell(summary: &Summary, talk: &Talk) {
     let mode = match summary.mode {
         Mode::Remesh => "triangles change",
         Mode::Soft => "triangles stay the same",
+        Mode::Rigid => "pieces keep their shape",
+        Mode::Particles => "points",
     };
     let [width, height] = summary.size;
     let errors = &summary.errors;
@@ -141,6 +143,23 @@ fn tell(summary: &Summary, talk: &Talk) {
         summary.manifest.display(),
     );
     talk.info("baked", &message);
+    if let Some(pieces) = &summary.pieces {
+        tell_pieces(pieces, talk);
+    }
+}
+
+/// How rigid pieces are before texels round them, and how fast they turn.
+fn tell_pieces(pieces: &PiecePlan, talk: &Talk) {
+    let residual = &pieces.residual;
+    let message = format!(
+        "{} pieces keep their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
+        pieces.count,
+        residual.largest * 1e3,
+        residual.rms() * 1e3,
+        residual.frame,
+        pieces.largest_turn_degrees,
+    );
+    talk.info("pieces", &message);
 }
 
 fn inspect(args: &VatInspectArgs) -> Outcome {
@@ -226,11 +245,16 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         })?)
     })?;
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+    let promised = promised + found.promised_beyond;
     // Roundings of single precision beyond what the format promises.
     let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
     let position = &found.errors.position;
+    let what = match read_manifest(&args.bake)?.1.mode {
+        Mode::Particles => "points",
+        _ => "triangles",
+    };
     let message = format!(
-        "{} frames: {} triangles lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm), normals within {:.2} degrees",
+        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm), normals within {:.2} degrees",
         found.frames,
         found.lost,
         found.invented,
@@ -300,6 +324,8 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
         ModeArg::Auto => {}
         ModeArg::Remesh => out.mode = Some(Mode::Remesh),
         ModeArg::Soft => out.mode = Some(Mode::Soft),
+        ModeArg::Rigid => out.mode = Some(Mode::Rigid),
+        ModeArg::Particles => out.mode = Some(Mode::Particles),
     }
     if !args.textures.is_empty() {
         out.textures.clone_from(&args.textures);
@@ -314,6 +340,7 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
     out.powers_of_two |= args.power_of_two;
     out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
     order_of(args, &mut out)?;
+    shapes_of(&args.shapes, &mut out);
     prepare_of(args, &mut out);
     out.check()?;
     Ok(out)
@@ -353,6 +380,22 @@ fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
         Some(InBetweenArg::Slots) => matching.in_betweens = InBetweens::Slots,
     }
     Ok(())
+}
+
+fn shapes_of(args: &ShapeArgs, out: &mut VatSettings) {
+    let (pieces, particles) = (&mut out.pieces, &mut out.particles);
+    pieces.attribute = args.pieces.clone().or(pieces.attribute.take());
+    pieces.tolerance = args.rigid_tolerance.or(pieces.tolerance);
+    pieces.blend &= !args.no_blend;
+    for (asked, name) in [
+        (&args.point_ids, &mut particles.id),
+        (&args.point_sizes, &mut particles.size),
+    ] {
+        if let Some(asked) = asked {
+            name.clone_from(asked);
+        }
+    }
+    particles.scale = args.point_scale.unwrap_or(particles.scale);
 }
 
 fn prepare_of(args: &VatSettingsArgs, out: &mut VatSettings) {
@@ -455,6 +498,9 @@ impl From<BakeError> for Failure {
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
             | BakeError::NotSoft { .. }
+            | BakeError::NotRigid { .. }
+            | BakeError::UnclearTurn { .. }
+            | BakeError::Pieces { .. }
             | BakeError::Plan(_)
             | BakeError::Layout(_) => Code::Bind,
             _ => Code::Input,

@@ -1,8 +1,9 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::job::VatJob;
-use super::plan::{VatPlan, all_scans};
+use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::records::FrameErrors;
+use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TriangleOrder};
 use super::texels::done;
@@ -18,6 +19,7 @@ use sinew_vat::manifest::{self, Manifest, NamedClip, Space, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
 use sinew_vat::soft::SoftCarrier;
+use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
 /// What a bake came to.
@@ -39,6 +41,8 @@ pub struct Summary {
     pub unused_texels: f64,
     /// Share of the carrier's triangles that show nothing, over all frames.
     pub empty_slots: f64,
+    /// Of pieces, where the bake is one of pieces.
+    pub pieces: Option<PiecePlan>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
@@ -140,7 +144,11 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         // The last one.
         uv_set: u32::try_from(carrier.uvs.len().saturating_sub(1)).unwrap_or(0),
         textures: plan.textures.iter().map(texture).collect(),
-        can_blend: plan.mode == Mode::Soft || is_matched,
+        can_blend: match plan.mode {
+            Mode::Soft | Mode::Particles => true,
+            Mode::Rigid => settings.pieces.blend,
+            Mode::Remesh => is_matched,
+        },
         has_ends: plan.has_ends,
         name,
     }
@@ -156,7 +164,17 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
             &plan.layout,
         ));
     }
+    if plan.mode == Mode::Particles {
+        let slots = plan.layout.vertices;
+        return Ok(sprite_mesh(name, slots, &plan.bounds, &plan.layout));
+    }
     let first = mesh_of(job, 0)?;
+    if plan.mode == Mode::Rigid {
+        let number = job.number(0);
+        let carrier = RigidCarrier::new(&first, job.settings());
+        let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
+        return Ok(carrier.mesh(name, &first, &plan.layout));
+    }
     let carrier = SoftCarrier::new(&first, job.settings().crease());
     Ok(carrier.mesh(name, &first, &plan.layout))
 }
@@ -188,7 +206,7 @@ fn summary(
     let scans = all_scans(job)?;
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
     let recut = scans.iter().filter(|s| !s.is_first_topology).count();
-    if plan.mode == Mode::Soft && recut > 0 {
+    if matches!(plan.mode, Mode::Soft | Mode::Rigid) && recut > 0 {
         let message = "faces are cut into other triangles than in the first frame, which are kept";
         warnings.push(("recut_faces".into(), message.into(), recut));
     }
@@ -207,6 +225,7 @@ fn summary(
         texture_bytes: plan.layout.texels() * texel as u64,
         unused_texels: plan.layout.waste(),
         empty_slots: plan.empty_slots,
+        pieces: plan.pieces,
         errors,
         warnings,
     })

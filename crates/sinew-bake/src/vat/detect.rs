@@ -1,15 +1,20 @@
 //! What a sequence is.
 
 use super::records::ScanRecord;
-use super::settings::Mode;
+use super::rigid::is_rigid;
+use super::settings::{Mode, VatSettings};
 
-/// By what was seen of all frames: triangles that stay the same, or not.
-pub(crate) fn mode_of(scans: &[ScanRecord]) -> Mode {
+/// By what was seen of all frames: points, triangles that change, pieces that keep their shape, or triangles that stay the same.
+pub(crate) fn mode_of(settings: &VatSettings, scans: &[ScanRecord]) -> Mode {
     let Some(first) = scans.first() else {
         return Mode::Remesh;
     };
+    if scans.iter().all(|s| s.triangles == 0) && scans.iter().any(|s| s.vertices > 0) {
+        return Mode::Particles;
+    }
     let stays = scans.iter().all(|s| s.is_first_surface);
     match stays && first.triangles > 0 {
+        true if is_rigid(settings, scans) => Mode::Rigid,
         true => Mode::Soft,
         false => Mode::Remesh,
     }

@@ -6,25 +6,30 @@ mod detect;
 mod ends;
 mod job;
 mod order;
+mod particles;
 mod plan;
 mod read;
 mod records;
+mod rigid;
 mod scan;
 mod settings;
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod texels;
 mod textures;
 mod verify;
+mod verify_shapes;
 
 pub use assemble::{Summary, assemble};
 pub use blend_error::{BlendError, blend_error};
 pub use job::VatJob;
-pub use plan::{VatPlan, plan};
+pub use plan::{PiecePlan, VatPlan, plan};
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
 pub use scan::scan;
 pub use settings::{InBetweens, Matching, Mode, TextureChoice, TriangleOrder, VatSettings};
+pub use shapes::{ParticleSettings, PieceSettings};
 pub use texels::texels;
 pub use verify::{Verified, verify};
 

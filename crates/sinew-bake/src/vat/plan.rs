@@ -2,13 +2,17 @@
 
 use super::detect::mode_of;
 use super::job::VatJob;
+use super::particles::plan_particles;
 use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
+use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, TextureChoice};
+use super::shapes::check_quantities;
 use crate::work::{hash_of, ranges_of};
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
+use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::Layout;
 use sinew_vat::matching::{FrameMatch, SlotChain};
 use sinew_vat::plan::{RemeshPlan, RemeshSettings};
@@ -25,7 +29,7 @@ const FILE: &str = "plan.json";
 #[serde(deny_unknown_fields)]
 pub struct VatPlan {
     /// The job that it belongs to.
-    job: String,
+    pub(crate) job: String,
     /// How the sequence is taken.
     pub mode: Mode,
     /// Triangles of the carrier.
@@ -40,6 +44,21 @@ pub struct VatPlan {
     pub empty_slots: f64,
     /// Whether each frame of the sequence is two of the layout: itself and its end.
     pub has_ends: bool,
+    /// Of pieces, where the bake is one of pieces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<PiecePlan>,
+}
+
+/// What was found of pieces that move without bending.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PiecePlan {
+    /// How many there are.
+    pub count: u32,
+    /// Distances of vertices from where their piece puts them, metres, before texels round them; the vertex is one of the carrier.
+    pub residual: ErrorSum,
+    /// The largest turn from one frame to the next, degrees.
+    pub largest_turn_degrees: f64,
 }
 
 impl VatPlan {
@@ -91,10 +110,15 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         return Ok(plan);
     }
     let scans = all_scans(job)?;
-    let mode = job.settings().mode.unwrap_or_else(|| mode_of(&scans));
+    let mode = job
+        .settings()
+        .mode
+        .unwrap_or_else(|| mode_of(job.settings(), &scans));
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans),
+        Mode::Rigid => plan_rigid(job, &scans),
+        Mode::Particles => plan_particles(job, &scans, watch),
     }?;
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
@@ -121,13 +145,7 @@ fn plan_remesh(
     watch: &Watch<'_>,
 ) -> Result<VatPlan, BakeError> {
     let choices = job.settings().textures_of(Mode::Remesh);
-    if choices.iter().any(|c| c.quantity == Quantity::Offset) {
-        return Err(BakeError::Quantity {
-            mode: "remesh",
-            quantity: Quantity::Offset,
-            help: "triangles have nothing to be offset from; take positions",
-        });
-    }
+    check_quantities(Mode::Remesh, &choices)?;
     let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
     let slots = match job.settings().matching() {
         Some(matching) if matches_frames(job.settings()) => {
@@ -155,6 +173,7 @@ fn plan_remesh(
         textures: made.textures,
         empty_slots: made.empty_slots,
         has_ends: settings.has_ends,
+        pieces: None,
     })
 }
 
@@ -166,6 +185,19 @@ fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice]) -> FrameScan {
     FrameScan {
         triangles: scan.triangles,
         extents: extents.collect(),
+    }
+}
+
+/// The same from what was seen of a number of points.
+pub(crate) fn frame_scan_of(
+    points: u32,
+    seen: &[(Quantity, Extent)],
+    choices: &[TextureChoice],
+) -> FrameScan {
+    let of = |c: &TextureChoice| seen.iter().find(|e| e.0 == c.quantity).map(|e| e.1.clone());
+    FrameScan {
+        triangles: points,
+        extents: choices.iter().map(of).collect(),
     }
 }
 
@@ -239,6 +271,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
         }
     }
     let choices = job.settings().textures_of(Mode::Soft);
+    check_quantities(Mode::Soft, &choices)?;
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
     let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
     let nothing = sinew_vat::plan::PlanError::Nothing {
@@ -252,17 +285,19 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
         job: job.key.clone(),
         mode: Mode::Soft,
         triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
-        layout: soft_layout(job, vertices)?,
+        layout: layout_for(job, vertices)?,
         bounds: bounds_of(scans),
         textures: textures
             .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
             .collect(),
         empty_slots: 0.0,
         has_ends: false,
+        pieces: None,
     })
 }
 
-fn soft_layout(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
+/// The layout of what has one texel each: vertices, pieces, particles.
+pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
     let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
     let limit = job.settings().largest_side;
     let layout = Layout::fitting(vertices, frames, 1, limit)?;
@@ -273,7 +308,7 @@ fn soft_layout(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
 }
 
 /// The box of all frames; a point where no frame shows anything.
-fn bounds_of(scans: &[ScanRecord]) -> Bounds {
+pub(crate) fn bounds_of(scans: &[ScanRecord]) -> Bounds {
     let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
     for place in scans
         .iter()

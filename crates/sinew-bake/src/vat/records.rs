@@ -6,6 +6,7 @@ use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::quantity::Quantity;
+use sinew_vat::rigid::PiecePose;
 use sinew_vat::texture::Extent;
 use std::collections::BTreeMap;
 
@@ -17,6 +18,12 @@ pub(crate) const SCANS: Kind = Kind("frames", "scan");
 pub(crate) const MATCHES: Kind = Kind("frames", "match");
 /// What the slots show.
 pub(crate) const SLOTS: Kind = Kind("slots", "slots");
+/// How pieces lie, quaternions next to those of the frame before.
+pub(crate) const POSES: Kind = Kind("slots", "poses");
+/// Numbers of points.
+pub(crate) const NUMBERS: Kind = Kind("slots", "numbers");
+/// Which point each slot shows.
+pub(crate) const PARTICLES: Kind = Kind("slots", "particles");
 /// That texels are done, and how far they are from the frame.
 pub(crate) const TEXELS: Kind = Kind("texels", "done");
 /// The texels themselves: bytes of one texture after the other.
@@ -96,9 +103,25 @@ pub(crate) struct ScanRecord {
     pub(crate) extents: Vec<(Quantity, Extent)>,
     /// How far vertices are from the first frame, where both have as many.
     pub(crate) offset: Option<Extent>,
+    /// What the frame has of the quantities of a bake of points, where it may be one; nothing where it has no point.
+    pub(crate) points: Vec<(Quantity, Extent)>,
+    /// How its pieces lie, where the bake may be one of pieces and the triangles are those of the first frame.
+    pub(crate) pieces: Option<PieceScan>,
     pub(crate) report: PrepareReport,
     /// Code and message of what the reader had to say.
     pub(crate) warnings: Vec<(String, String)>,
+}
+
+/// How the pieces of a frame lie.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PieceScan {
+    /// Empty where a vertex is farther from where its piece puts it than is allowed.
+    pub(crate) poses: Vec<PiecePose>,
+    pub(crate) count: u32,
+    /// The piece with the largest residual.
+    pub(crate) piece: u32,
+    /// Distances of vertices from where their pieces put them, metres.
+    pub(crate) residual: ErrorSum,
 }
 
 /// Texels of a frame are done.

@@ -1,13 +1,15 @@
 //! The first step: every frame is made, prepared, looked at and matched with the next one.
 
 use super::job::VatJob;
-use super::records::{MATCHES, MESHES, MeshRecord, SCANS, ScanRecord};
+use super::particles::scan_points;
+use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
+use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, VatSettings};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
-use sinew_vat::prepare::prepare;
+use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
 use sinew_vat::soft::is_same_surface;
@@ -41,11 +43,13 @@ pub fn scan(
         job,
         source,
         first: None,
+        pieces: None,
     };
     stage.go_on()?;
     let first = scanner.first_frame()?;
     stage.step();
     let scanner = Scanner {
+        pieces: pieces_of(job, &first)?,
         first: Some(first),
         ..scanner
     };
@@ -81,13 +85,14 @@ pub fn scan(
 
 /// Whether it may turn out that matches are needed.
 pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
-    settings.matching().is_some() && settings.mode != Some(Mode::Soft)
+    settings.matching().is_some() && matches!(settings.mode, None | Some(Mode::Remesh))
 }
 
 struct Scanner<'a> {
     job: &'a VatJob,
     source: &'a dyn FrameSource,
     first: Option<Mesh>,
+    pieces: Option<RigidCarrier>,
 }
 
 impl Scanner<'_> {
@@ -115,17 +120,20 @@ impl Scanner<'_> {
     fn keep(&self, frame: usize, loaded: LoadedFrame) -> Result<Mesh, BakeError> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
-        let prepared = prepare(&loaded.mesh, &job.settings().prepare);
+        let prepared = prepare(&loaded.mesh, &preparation_of(&loaded.mesh, job.settings()));
         let (mesh, report) = prepared.map_err(|source| BakeError::Prepare { number, source })?;
         let first = self.first.as_ref().unwrap_or(&mesh);
+        let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
         let warnings = loaded.warnings.into_iter();
         let scan = ScanRecord {
             triangles: count(mesh.topology.triangles().len()),
             vertices: count(mesh.positions.len()),
-            is_first_surface: is_same_surface(&first.topology, &mesh.topology),
+            is_first_surface,
             is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
             offset: offsets_from(first, &mesh),
+            points: points_of(job, frame, &mesh)?,
+            pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             report,
             warnings: warnings.map(|w| (w.code.to_owned(), w.message)).collect(),
         };
@@ -133,6 +141,64 @@ impl Scanner<'_> {
         job.work.write(MESHES, frame, &job.key, &record)?;
         job.work.write(SCANS, frame, &job.key, &scan)?;
         Ok(mesh)
+    }
+
+    /// How the pieces of a frame lie, where the bake may be one of pieces.
+    fn pieces_in(
+        &self,
+        frame: usize,
+        mesh: &Mesh,
+        is_first_surface: bool,
+    ) -> Result<Option<PieceScan>, BakeError> {
+        let own;
+        let pieces = match (&self.first, is_first_surface) {
+            (_, false) => None,
+            (Some(_), true) => self.pieces.as_ref(),
+            (None, true) => {
+                own = pieces_of(self.job, mesh)?;
+                own.as_ref()
+            }
+        };
+        let number = self.job.number(frame);
+        let scan = pieces.map(|p| p.scan(frame, mesh)).transpose();
+        scan.map_err(|source| BakeError::Pieces { number, source })
+    }
+}
+
+/// The pieces of the first frame, where the bake may be one of pieces.
+fn pieces_of(job: &VatJob, first: &Mesh) -> Result<Option<RigidCarrier>, BakeError> {
+    let settings = job.settings();
+    let may_be = matches!(settings.mode, None | Some(Mode::Rigid));
+    if !may_be || first.topology.triangles().is_empty() {
+        return Ok(None);
+    }
+    let number = job.number(0);
+    let made = RigidCarrier::new(first, settings);
+    made.map(Some)
+        .map_err(|source| BakeError::Pieces { number, source })
+}
+
+/// Points are taken as they are: no step of the preparation is for them.
+fn preparation_of(mesh: &Mesh, settings: &VatSettings) -> PrepareSettings {
+    match is_points(mesh, settings) {
+        true => PrepareSettings::default(),
+        false => settings.prepare.clone(),
+    }
+}
+
+pub(crate) fn is_points(mesh: &Mesh, settings: &VatSettings) -> bool {
+    let is_asked = settings.mode == Some(Mode::Particles);
+    is_asked || (settings.mode.is_none() && mesh.topology.triangles().is_empty())
+}
+
+fn points_of(
+    job: &VatJob,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Vec<(Quantity, Extent)>, BakeError> {
+    match is_points(mesh, job.settings()) {
+        true => scan_points(job, frame, mesh),
+        false => Ok(Vec::new()),
     }
 }
 
@@ -147,7 +213,9 @@ fn extents_of(
     mesh: &Mesh,
 ) -> Result<Vec<(Quantity, Extent)>, BakeError> {
     let asked = job.settings().textures.iter().map(|t| t.quantity.clone());
-    let mut quantities: Vec<_> = asked.filter(|q| *q != Quantity::Offset).collect();
+    let mut quantities: Vec<_> = asked
+        .filter(|q| !matches!(q, Quantity::Offset | Quantity::Size))
+        .collect();
     for always in [Quantity::Position, Quantity::Normal] {
         if !quantities.contains(&always) {
             quantities.push(always);
@@ -183,6 +251,17 @@ fn offsets_from(first: &Mesh, mesh: &Mesh) -> Option<Extent> {
 
 /// Positions are looked at by the preparation, which drops faces; what else is baked must be numbers.
 fn check_finite(mesh: &Mesh, number: i64) -> Result<(), BakeError> {
+    // Faces with such corners are dropped, which points are not.
+    if mesh.topology.triangles().is_empty()
+        && let Some((vertex, found)) = first_bad(&mesh.positions)
+    {
+        return Err(BakeError::NotFinite {
+            number,
+            vertex,
+            what: "position".into(),
+            found,
+        });
+    }
     let uvs = mesh
         .uvs
         .iter()

@@ -1,5 +1,6 @@
 //! What is wanted of a bake.
 
+use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
 use serde::{Deserialize, Serialize};
 pub use sinew_vat::manifest::Mode;
@@ -15,7 +16,8 @@ use sinew_vat::texel::TexelFormat;
 pub struct VatSettings {
     /// How the sequence is taken; nothing: by what it is.
     pub mode: Option<Mode>,
-    /// Textures; empty: positions (or offsets, where triangles stay the same) in 16 bits, normals in 8.
+    /// Textures; empty: positions (or offsets, where triangles stay the same) in 16 bits, normals in 8; of pieces positions and rotations, of
+    /// particles positions and sizes in 16 bits.
     pub textures: Vec<TextureChoice>,
     /// Frames a second.
     pub frames_per_second: f32,
@@ -31,6 +33,10 @@ pub struct VatSettings {
     pub prepare: PrepareSettings,
     /// Which slot shows which triangle, where triangles change.
     pub order: TriangleOrder,
+    /// Which vertices move together, where pieces keep their shape.
+    pub pieces: PieceSettings,
+    /// How points are followed and drawn, where frames are points.
+    pub particles: ParticleSettings,
 }
 
 impl Default for VatSettings {
@@ -45,6 +51,8 @@ impl Default for VatSettings {
             crease_degrees: 60.0,
             prepare: PrepareSettings::default(),
             order: TriangleOrder::default(),
+            pieces: PieceSettings::default(),
+            particles: ParticleSettings::default(),
         }
     }
 }
@@ -137,12 +145,15 @@ impl VatSettings {
 
     /// The textures of a mode: those asked for, or what it has by default.
     pub fn textures_of(&self, mode: Mode) -> Vec<TextureChoice> {
+        if matches!(mode, Mode::Rigid | Mode::Particles) {
+            return shapes::textures_of(self, mode);
+        }
         if !self.textures.is_empty() {
             return self.textures.clone();
         }
         let place = match mode {
-            Mode::Remesh => Quantity::Position,
             Mode::Soft => Quantity::Offset,
+            _ => Quantity::Position,
         };
         let chosen = [
             (place, TexelFormat::Unorm16),
@@ -181,7 +192,10 @@ impl VatSettings {
             .iter()
             .filter(|t| t.quantity.is_place())
             .count();
-        if !self.textures.is_empty() && places != 1 {
+        // Pieces and particles have positions whether they are asked for or not; what a sequence is may not be known yet.
+        let has_always = !matches!(self.mode, Some(Mode::Remesh | Mode::Soft));
+        let is_enough = places == 1 || (places == 0 && has_always);
+        if !self.textures.is_empty() && !is_enough {
             let found = format!("a list with {places} of positions or offsets");
             return wrong("textures", found, "one of them");
         }
@@ -194,6 +208,7 @@ impl VatSettings {
                 return wrong("textures", found, "each quantity once");
             }
         }
+        shapes::check(&self.pieces, &self.particles)?;
         self.prepare.check().map_err(BakeError::Preparation)
     }
 }

@@ -1,5 +1,7 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
+mod shapes;
+
 use super::*;
 use crate::{MeshFrames, Watch};
 use sinew_geom::{Mesh, Topology};

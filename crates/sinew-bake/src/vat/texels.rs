@@ -3,8 +3,10 @@
 use super::ends::with_end;
 use super::job::VatJob;
 use super::order::{along_curve, by_color, slots_in_order};
+use super::particles::particles_frame;
 use super::plan::{VatPlan, middle_of, slots_of};
 use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
+use super::rigid::RigidTexels;
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
 use crate::work::hash_of;
@@ -31,16 +33,23 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
     if absent.is_empty() {
         return Ok(());
     }
-    let soft = match plan.mode {
-        Mode::Soft => Some(SoftCarrier::new(&mesh_of(job, 0)?, job.settings().crease())),
-        Mode::Remesh => None,
+    let maker = match plan.mode {
+        Mode::Soft => Maker::Soft(Box::new(SoftCarrier::new(
+            &mesh_of(job, 0)?,
+            job.settings().crease(),
+        ))),
+        Mode::Rigid => Maker::Rigid(Box::new(RigidTexels::new(job, &plan)?)),
+        Mode::Remesh => Maker::Remesh,
+        Mode::Particles => Maker::Particles,
     };
     absent.par_iter().try_for_each(|&frame| {
         stage.go_on()?;
         let mut mesh = mesh_of(job, frame)?;
-        let (texels, errors) = match &soft {
-            Some(carrier) => soft_frame(job, &plan, carrier, frame, &mut mesh)?,
-            None => remesh_frame(job, &plan, frame, &mesh)?,
+        let (texels, errors) = match &maker {
+            Maker::Soft(carrier) => soft_frame(job, &plan, carrier, frame, &mut mesh)?,
+            Maker::Rigid(pieces) => pieces.frame(job, &plan, frame, &mut mesh)?,
+            Maker::Remesh => remesh_frame(job, &plan, frame, &mesh)?,
+            Maker::Particles => particles_frame(job, &plan, frame, &mesh)?,
         };
         keep(job, &key, frame, &texels, errors)?;
         stage.step();
@@ -68,6 +77,14 @@ fn keep(
     sinew_io::write_bytes(&job.work.path(TEXEL_BYTES, frame), &bytes)?;
     job.work
         .write(TEXELS, frame, key, &TexelRecord { hash, errors })
+}
+
+/// What makes texels, and what it needs of the first frame.
+enum Maker {
+    Remesh,
+    Soft(Box<SoftCarrier>),
+    Rigid(Box<RigidTexels>),
+    Particles,
 }
 
 type Encoded = (Vec<Vec<u8>>, FrameErrors);

@@ -6,6 +6,7 @@
 use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
+use super::verify_shapes::ShapeJudge;
 use crate::{BakeError, FrameSource, LoadOrder, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use sinew_vat::animation::VertexAnimation;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest::Mode;
 use sinew_vat::normals::corner_normals;
-use sinew_vat::prepare::prepare;
+use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ pub struct Verified {
     pub first_wrong: Option<i64>,
     /// What the format promises for each coordinate, metres: half a step of its codes.
     pub promised: [f64; 3],
+    /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
+    pub promised_beyond: f64,
 }
 
 /// Compares a bake with a sequence; `settings` are those that it was made with (preparation, crease).
@@ -76,6 +79,10 @@ pub fn verify(
     };
     let mut all = Verified {
         promised: judge.promised(),
+        promised_beyond: judge
+            .shapes
+            .as_ref()
+            .map_or(0.0, ShapeJudge::promised_beyond),
         ..Verified::default()
     };
     for one in results {
@@ -88,14 +95,20 @@ pub fn verify(
     Ok(all)
 }
 
-/// Where the vertices of the carrier are, from its file.
-fn carrier_of(bake: &Path) -> Result<Vec<[f32; 3]>, BakeError> {
+/// The carrier, from its file.
+fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
     let (path, manifest) = read_manifest(bake)?;
     let path = path.with_file_name(&manifest.carrier);
-    let meshes = sinew_io::read_any(&path)?.asset.meshes;
-    let found: Vec<[f32; 3]> = meshes.into_iter().flat_map(|m| m.positions).collect();
-    match found.len() == manifest.layout.vertices as usize {
-        true => Ok(found),
+    let mut meshes = sinew_io::read_any(&path)?.asset.meshes;
+    if meshes.len() != 1 {
+        let message = format!("{} meshes, expected one", meshes.len());
+        return Err(BakeError::Json { path, message });
+    }
+    let mesh = meshes.swap_remove(0);
+    let found = &mesh.positions;
+    let has_all = found.len() == manifest.layout.vertices as usize;
+    match has_all || !manifest.mode.has_texel_per_vertex() {
+        true => Ok(mesh),
         false => Err(BakeError::Json {
             path,
             message: format!(
@@ -110,19 +123,21 @@ fn carrier_of(bake: &Path) -> Result<Vec<[f32; 3]>, BakeError> {
 struct Judge<'a> {
     animation: &'a VertexAnimation,
     /// What offsets are added to.
-    carrier: &'a [[f32; 3]],
+    carrier: &'a Mesh,
     source: &'a dyn FrameSource,
     settings: &'a VatSettings,
     places: usize,
     normals: Option<usize>,
     /// Where triangles stay the same.
     soft: Option<SoftCarrier>,
+    /// Where texels are pieces or particles.
+    shapes: Option<ShapeJudge<'a>>,
 }
 
 impl<'a> Judge<'a> {
     fn new(
         animation: &'a VertexAnimation,
-        carrier: &'a [[f32; 3]],
+        carrier: &'a Mesh,
         source: &'a dyn FrameSource,
         settings: &'a VatSettings,
     ) -> Result<Self, BakeError> {
@@ -136,11 +151,12 @@ impl<'a> Judge<'a> {
             places: manifest.places().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
             soft: None,
+            shapes: None,
         };
         if manifest.mode == Mode::Soft {
             let first = judge.load(0)?;
             let carrier = SoftCarrier::new(&first, settings.crease());
-            let (found, expected) = (carrier.vertex_count(), judge.carrier.len());
+            let (found, expected) = (carrier.vertex_count(), judge.carrier.positions.len());
             if found != expected {
                 let message = format!(
                     "a carrier of {found} vertices with this crease, the bake has {expected}"
@@ -150,13 +166,22 @@ impl<'a> Judge<'a> {
             }
             judge.soft = Some(carrier);
         }
+        if !manifest.mode.has_texel_per_vertex() {
+            let (first, number) = (judge.load(0)?, source.number(0));
+            let shapes = ShapeJudge::new(animation, carrier, &first, settings);
+            judge.shapes = shapes.map_err(|message| BakeError::Frame { number, message })?;
+        }
         Ok(judge)
     }
 
     fn load(&self, frame: usize) -> Result<Mesh, BakeError> {
         let number = self.source.number(frame);
         let loaded = self.source.load(frame)?;
-        let prepared = prepare(&loaded.mesh, &self.settings.prepare);
+        let is_points = self.animation.manifest().mode == Mode::Particles;
+        let prepared = match is_points {
+            true => prepare(&loaded.mesh, &PrepareSettings::default()),
+            false => prepare(&loaded.mesh, &self.settings.prepare),
+        };
         Ok(prepared
             .map_err(|source| BakeError::Prepare { number, source })?
             .0)
@@ -175,6 +200,9 @@ impl<'a> Judge<'a> {
     fn frame(&self, frame: usize) -> Result<Verified, BakeError> {
         let mut mesh = self.load(frame)?;
         let number = self.source.number(frame);
+        if let Some(shapes) = &self.shapes {
+            return shapes.frame(frame as u32, &mut mesh, number);
+        }
         match &self.soft {
             Some(carrier) => self.soft_frame(carrier, frame as u32, &mut mesh, number),
             None => Ok(self.remesh_frame(frame as u32, &mesh, number)),
@@ -199,7 +227,7 @@ impl<'a> Judge<'a> {
         for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
             let rest = if is_offset {
-                self.carrier[vertex as usize]
+                self.carrier.positions[vertex as usize]
             } else {
                 [0.0; 3]
             };
@@ -264,7 +292,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
+pub(super) fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
     let squares = (0..3).map(|k| (f64::from(a[k]) - f64::from(b[k])).powi(2));
     squares.sum::<f64>().sqrt()
 }
@@ -290,14 +318,14 @@ fn best_turn(shown: [[f32; 3]; 3], truth: [[f32; 3]; 3], reach: f64) -> Option<(
 }
 
 /// Triangles by the cell that their middle is in.
-struct Grid {
+pub(super) struct Grid {
     cell: f64,
     cells: HashMap<[i64; 3], Vec<usize>>,
     is_left: Vec<bool>,
 }
 
 impl Grid {
-    fn new(reach: f64, middles: impl Iterator<Item = [f64; 3]>) -> Self {
+    pub(super) fn new(reach: f64, middles: impl Iterator<Item = [f64; 3]>) -> Self {
         let mut grid = Self {
             cell: reach.max(f64::MIN_POSITIVE),
             cells: HashMap::new(),
@@ -320,7 +348,7 @@ impl Grid {
     }
 
     /// Takes the triangle that fits best, and its turn.
-    fn take(
+    pub(super) fn take(
         &mut self,
         at: [f64; 3],
         fit: impl Fn(usize) -> Option<(f64, usize)>,
@@ -347,7 +375,7 @@ impl Grid {
         Some((t, turn))
     }
 
-    fn left(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
         let all = self.is_left.iter().enumerate();
         all.filter(|(_, left)| **left).map(|(t, _)| t)
     }

@@ -2,7 +2,7 @@
 
 use super::reference::BakedTexture;
 use sinew_vat::animation::VertexAnimation;
-use sinew_vat::manifest::{NamedClip, Space};
+use sinew_vat::manifest::{Mode, NamedClip, Space};
 use sinew_vat::playback::{ClipFrames, FrameBlend};
 use sinew_vat::quantity::Quantity;
 use std::sync::Arc;
@@ -40,6 +40,14 @@ pub enum VatPlaybackError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// A texel stands for something else than a vertex.
+    #[error(
+        "the vertex animation is of mode {found:?}, which this node does not play; bake it with --mode soft or remesh, or use the players beside it"
+    )]
+    Mode {
+        /// What the manifest says.
+        found: Mode,
+    },
     /// A texture that holds no vectors.
     #[error("the vertex animation has no texture of three channels for {what}")]
     Texture {
@@ -75,6 +83,10 @@ impl VatPlaybackBind {
         if manifest.space != Space::YUpRightHanded {
             let found = manifest.space;
             return Err(VatPlaybackError::Space { found });
+        }
+        if !manifest.mode.has_texel_per_vertex() {
+            let found = manifest.mode;
+            return Err(VatPlaybackError::Mode { found });
         }
         let expected = manifest.layout.vertices as usize;
         if vertex_count != expected {

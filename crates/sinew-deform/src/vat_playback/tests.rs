@@ -447,3 +447,33 @@ fn texels_become_words_that_are_filled_up() {
     assert_eq!(words[0].bytes[..5], [1, 2, 3, 4, 5]);
     assert_eq!(words[0].bytes[20..], [21, 0, 0, 0]);
 }
+
+#[test]
+fn texels_of_pieces_and_particles_are_refused() {
+    let layout = Layout::rows(7, FRAMES, 64).expect("fits");
+    let bake = Bake {
+        has_normals: false,
+        ..Bake::new(TexelFormat::Unorm8, layout)
+    };
+    for (mode, quantity, channels) in [
+        (Mode::Rigid, Quantity::Rotation, 4),
+        (Mode::Particles, Quantity::Size, 1),
+    ] {
+        let mut specs = bake.specs();
+        specs.push(TextureSpec {
+            quantity,
+            format: TexelFormat::Unorm8,
+            ranges: vec![Range::DIRECTION; channels],
+        });
+        let bytes = specs
+            .iter()
+            .map(|s| vec![0; 7 * FRAMES as usize * s.vertex_bytes()]);
+        let texels: Vec<Vec<u8>> = bytes.collect();
+        let mut manifest = bake.manifest(specs);
+        manifest.mode = mode;
+        let animation = VertexAnimation::new(manifest, texels).expect("a bake");
+        let refused = VatPlaybackBind::new(&Arc::new(animation), 7, "").expect_err("refused");
+        assert_eq!(refused, VatPlaybackError::Mode { found: mode });
+        assert!(refused.to_string().contains("does not play"), "{refused}");
+    }
+}

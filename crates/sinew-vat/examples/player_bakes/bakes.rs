@@ -1,6 +1,7 @@
 //! The bakes: between them all arrangements, both kinds of places, blending and stepping, and the formats of the files.
 
 use crate::shapes::{bending_blob, parting_drop};
+use crate::tumble::{boxes_bake, sparks_bake};
 use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::carrier::{carrier_mesh, texel_centers};
@@ -44,10 +45,14 @@ pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
         soft("blob_half", Half, Quantity::Offset, true)?,
         soft("blob_float", Float, Quantity::Position, false)?,
         soft("blob_8", Unorm8, Quantity::Offset, false)?,
+        boxes_bake("boxes_16", Unorm16)?,
+        boxes_bake("boxes_two_8", TwoUnorm8)?,
+        sparks_bake("sparks_16", Unorm16)?,
+        sparks_bake("sparks_two_8", TwoUnorm8)?,
     ])
 }
 
-fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
+pub(crate) fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
     let frames = ClipFrames {
         first,
         count,
@@ -63,6 +68,8 @@ fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
 fn files(name: &str, spec: &TextureSpec) -> Vec<String> {
     let holds = match spec.quantity {
         Quantity::Normal => "normal",
+        Quantity::Rotation => "rotation",
+        Quantity::Size => "size",
         _ => "position",
     };
     let ending = if spec.format.is_float() { "exr" } else { "png" };
@@ -74,7 +81,7 @@ fn files(name: &str, spec: &TextureSpec) -> Vec<String> {
     }
 }
 
-fn manifest(
+pub(crate) fn manifest(
     name: &str,
     layout: Layout,
     bounds: Bounds,
@@ -103,7 +110,11 @@ fn manifest(
 }
 
 /// The bytes of frames put into the rows of each texture.
-fn laid_out(layout: &Layout, specs: &[TextureSpec], frames: &[Vec<Vec<u8>>]) -> Vec<Vec<u8>> {
+pub(crate) fn laid_out(
+    layout: &Layout,
+    specs: &[TextureSpec],
+    frames: &[Vec<Vec<u8>>],
+) -> Vec<Vec<u8>> {
     let texture = |(index, spec): (usize, &TextureSpec)| {
         let mut row = Vec::new();
         let mut out = Vec::new();

@@ -38,7 +38,8 @@ fn shots(bake: &Bake) -> Vec<(String, &'static str, FrameBlend)> {
                 stepped(at(1, 1.5)),
             ),
         ],
-        Mode::Soft => vec![
+        // Pieces and particles have shots of their own.
+        Mode::Soft | Mode::Rigid | Mode::Particles => vec![
             ("frame=2".into(), "front", at(0, 0.25)),
             ("frame=2.5".into(), "front", at(0, 0.3125)),
             ("frame=2.5&blend=0".into(), "top", stepped(at(0, 0.3125))),

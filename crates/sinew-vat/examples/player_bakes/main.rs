@@ -6,6 +6,7 @@
 mod bakes;
 mod expected;
 mod shapes;
+mod tumble;
 mod write;
 
 use std::error::Error;

@@ -2,6 +2,7 @@
 
 use crate::bakes::Bake;
 use crate::expected::expected;
+use crate::tumble;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
 use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, make_folder, write_text};
@@ -23,7 +24,11 @@ pub(crate) fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
     for player in players(manifest) {
         write_text(&folder.join(player.name), &player.text)?;
     }
-    let expected = serde_json::to_string(&expected(bake)?)?;
+    let expected = match manifest.mode.has_texel_per_vertex() {
+        true => expected(bake)?,
+        false => tumble::expected(bake)?,
+    };
+    let expected = serde_json::to_string(&expected)?;
     write_text(&folder.join("expected.json"), &expected)?;
     Ok(())
 }
@@ -44,7 +49,12 @@ fn write_texture(
             TexelFormat::Float => TextureFormat::ExrFloat(ExrCompression::Zip),
         };
         let path = folder.join(file);
-        let mut out = TextureWriter::create(&path, format, width, height, TextureChannels::Rgb)?;
+        let channels = match texture.spec.stored_channels() {
+            1 => TextureChannels::Grey,
+            3 => TextureChannels::Rgb,
+            _ => TextureChannels::Rgba,
+        };
+        let mut out = TextureWriter::create(&path, format, width, height, channels)?;
         for row in texels.chunks_exact(row_bytes) {
             write_row(&mut out, texture.spec.format, part, row)?;
         }

@@ -1,5 +1,6 @@
 //! What templates may ask for: every value, flag and list, from the manifest.
 
+use super::shapes;
 use crate::layout::Arrangement;
 use crate::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
 use crate::playback::AtEnd;
@@ -49,10 +50,20 @@ impl Facts {
             range_values(places, normals),
         ];
         Some(Self {
-            values: values.concat(),
-            flags,
+            values: [values.concat(), shapes::values(manifest)].concat(),
+            flags: [flags, shapes::flags(manifest)].concat(),
             lists,
         })
+    }
+
+    /// What a flag says; nothing where there is none of that name.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.flags.iter().find(|f| f.0 == name).map(|f| f.1)
+    }
+
+    /// Whether a flag is set.
+    pub(super) fn is_set(&self, name: &str) -> bool {
+        self.flag(name) == Some(true)
     }
 }
 
@@ -103,7 +114,7 @@ fn range_values(places: &TextureFile, normals: Option<&TextureFile>) -> Values {
     ]
 }
 
-fn floats(ranges: &[Range], number: impl Fn(&Range) -> f32) -> String {
+pub(super) fn floats(ranges: &[Range], number: impl Fn(&Range) -> f32) -> String {
     let literals: Vec<_> = ranges.iter().map(|r| float(number(r))).collect();
     literals.join(", ")
 }
@@ -131,6 +142,8 @@ fn texture_values(texture: &TextureFile) -> Vec<Values> {
         Quantity::Position => "positions".into(),
         Quantity::Offset => "offsets from the carrier".into(),
         Quantity::Normal => "normals".into(),
+        Quantity::Rotation => "rotations".into(),
+        Quantity::Size => "widths".into(),
         other => in_comment(&format!("{other:?}, which this player does not read")),
     };
     let values = |(part, file): (usize, &String)| {
@@ -148,7 +161,7 @@ fn texture_values(texture: &TextureFile) -> Vec<Values> {
     texture.files.iter().enumerate().map(values).collect()
 }
 
-fn is_in_two(texture: &TextureFile) -> bool {
+pub(super) fn is_in_two(texture: &TextureFile) -> bool {
     texture.spec.format == TexelFormat::TwoUnorm8
 }
 

@@ -6,6 +6,7 @@
 
 mod facts;
 mod godot;
+mod shapes;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod wgsl;
 
 use crate::manifest::{Manifest, Space};
 use facts::Facts;
+use shapes::Sections;
 
 /// One file of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,8 @@ struct Player {
     space: Space,
     /// What its files are called behind the name of the bake, and their templates.
     templates: &'static [(&'static str, &'static str)],
+    /// What stands for `{{>MODE}}` in them.
+    sections: Sections,
 }
 
 impl Target {
@@ -68,7 +72,7 @@ impl Target {
         };
         let file = |(suffix, text): &(&str, &str)| PlayerFile {
             name: format!("{}{suffix}", facts::file_stem(&manifest.name)),
-            text: template::expand(text, &facts),
+            text: template::expand(text, player.sections.of(manifest.mode), &facts),
         };
         player.templates.iter().map(file).collect()
     }

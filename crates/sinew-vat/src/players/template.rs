@@ -5,23 +5,41 @@
 //! | `{{VALUE}}` | the value of that name |
 //! | `{{?FLAG}}` at the start of a line | nothing; the line is left out unless the flag is set |
 //! | `{{!FLAG}}` at the start of a line | nothing; the line is left out if the flag is set |
+//! | `{{#FLAG}}` and `{{/FLAG}}`, lines of their own | nothing; the lines between them are left out unless the flag is set |
+//! | `{{>MODE}}`, a line of its own | what the engine's folder has for the mode of the bake |
 //! | `{{*CLIP}}`, `{{*TEXTURE}}` at the start of a line | the line once for each of them, with values of its own |
 //!
 //! What nobody knows stays as it is; a test looks for that.
 
 use super::facts::{Facts, Values};
 
-/// The template with everything filled in.
-pub(super) fn expand(template: &str, facts: &Facts) -> String {
-    let lines = template.lines();
-    lines.map(|line| expand_line(line, facts)).collect()
+/// The template with everything filled in; `section` is what stands for `{{>MODE}}`.
+pub(super) fn expand(template: &str, section: &str, facts: &Facts) -> String {
+    let text = template.replace("{{>MODE}}\n", section);
+    let mut out = String::new();
+    let mut left_out: Option<&str> = None;
+    for line in text.lines() {
+        let begins = block(line, "{{#").map(|name| (name, facts.is_set(name)));
+        match (left_out, begins, block(line, "{{/")) {
+            (Some(outer), _, ended) => left_out = Some(outer).filter(|o| ended != Some(*o)),
+            (None, Some((name, is_set)), _) => left_out = (!is_set).then_some(name),
+            (None, None, Some(_)) => {}
+            (None, None, None) => out += &expand_line(line, facts),
+        }
+    }
+    out
+}
+
+/// Name in a line that is nothing but a marker of a block.
+fn block<'a>(line: &'a str, opening: &str) -> Option<&'a str> {
+    line.strip_prefix(opening)?.strip_suffix("}}")
 }
 
 fn expand_line(line: &str, facts: &Facts) -> String {
     let Some((kind, name, rest)) = marker(line) else {
         return fill(line, &facts.values) + "\n";
     };
-    let flag = facts.flags.iter().find(|f| f.0 == name).map(|f| f.1);
+    let flag = facts.flag(name);
     let items = facts.lists.iter().find(|l| l.0 == name).map(|l| &l.1);
     match (kind, flag, items) {
         ('?', Some(is_set), _) | ('!', Some(is_set), _) => match is_set == (kind == '?') {

@@ -1,3 +1,6 @@
+#[path = "shapes_tests.rs"]
+mod shapes_tests;
+
 use super::*;
 use crate::layout::Layout;
 use crate::manifest::{FORMAT, Mode, NamedClip, TextureFile, VERSION};

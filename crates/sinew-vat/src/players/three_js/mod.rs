@@ -1,6 +1,7 @@
 //! three.js: a module, and a page that shows it.
 
 use super::Player;
+use super::shapes::Sections;
 use crate::manifest::Space;
 
 pub(super) const PLAYER: Player = Player {
@@ -9,4 +10,9 @@ pub(super) const PLAYER: Player = Player {
         (".three.js", include_str!("player.js")),
         (".html", include_str!("page.html")),
     ],
+    sections: Sections {
+        vertices: include_str!("shapes.js"),
+        pieces: include_str!("shapes.js"),
+        sprites: include_str!("shapes.js"),
+    },
 };

@@ -8,7 +8,7 @@
 // `three` and `three/addons/` must be known to the page (an import map) or the bundler. All files of the bake stay in one folder,
 // on an HTTP server: browsers load neither modules nor textures from file://.
 //
-// Mesh: {{CARRIER}}, {{VERTICES}} vertices in the order of the file: no merging, no optimisation of it.
+// Mesh: {{CARRIER}}, vertices in the order of the file: no merging, no optimisation of it. {{VERTICES}} texels a frame.
 // Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames, read by this module and not by the browser, which would make 8 bits of 16,
 // convert colours, and premultiply:
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
@@ -51,7 +51,8 @@ export class VertexAnimationPlayer {
     this.manifest = manifest;
     // Off: the nearest frame before a moment is shown. Bakes whose vertices are other points in each frame never blend.
     this.blending = manifest.can_blend;
-    this.glsl = vertexCode(manifest);
+    this.glsl = { rigid: piecesCode, particles: spritesCode }[manifest.mode]?.(manifest) ?? vertexCode(manifest);
+    if (manifest.mode === 'rigid') geometry.setAttribute('vatUv', geometry.getAttribute(manifest.uv_set ? `uv${manifest.uv_set}` : 'uv'));
     this.uniforms = uniformsFor(manifest, textures);
     this.setClip(0);
     geometry.boundingBox = new THREE.Box3(new THREE.Vector3(...manifest.bounds[0]), new THREE.Vector3(...manifest.bounds[1]));
@@ -135,7 +136,7 @@ async function fetchFrom(url) {
 
 function roleOf({ quantity }) {
   if (quantity === 'position' || quantity === 'offset') return 'Place';
-  return quantity === 'normal' ? 'Normal' : null;
+  return { normal: 'Normal', rotation: 'Rotation', size: 'Size' }[quantity] ?? null;
 }
 
 function uniformsFor(manifest, textures) {
@@ -150,10 +151,15 @@ function uniformsFor(manifest, textures) {
     const [coarse, fine] = textures.get(role);
     uniforms[`vat${role}Texture`] = { value: coarse };
     if (fine) uniforms[`vat${role}FineTexture`] = { value: fine };
-    uniforms[`vat${role}Scale`] = { value: new THREE.Vector3(...texture.ranges.map((r) => r.scale)) };
-    uniforms[`vat${role}Offset`] = { value: new THREE.Vector3(...texture.ranges.map((r) => r.offset)) };
+    uniforms[`vat${role}Scale`] = { value: vectorOf(texture.ranges.map((r) => r.scale)) };
+    uniforms[`vat${role}Offset`] = { value: vectorOf(texture.ranges.map((r) => r.offset)) };
   }
   return uniforms;
+}
+
+// Four numbers, or up to three.
+function vectorOf(numbers) {
+  return numbers.length === 4 ? new THREE.Vector4(...numbers) : new THREE.Vector3(...[...numbers, 0, 0].slice(0, 3));
 }
 
 // Both arrangements are one formula with other numbers.
@@ -164,11 +170,8 @@ function layoutNumbers({ frames, arrangement }) {
     : { columns: columns.width, across: 1, frameRows: 1, lineRows: frames };
 }
 
-function vertexCode({ layout, textures, can_blend, has_ends }) {
-  const { columns, across, frameRows, lineRows } = layoutNumbers(layout);
-  const parts = textures.filter(roleOf).map((t) => readingCode(roleOf(t), t.files.length === 2, can_blend));
-  const isOffset = textures.some((t) => t.quantity === 'offset');
-  const hasNormal = textures.some((t) => t.quantity === 'normal');
+// GLSL that finds the frames that are seen.
+function frameCode({ has_ends }) {
   return `
 uniform vec4 vatClip; // first frame, number of frames, frames a second, what comes after the last
 uniform float vatFrames;
@@ -198,7 +201,16 @@ void vatFrame(out ivec2 frames, out float weight) {
     ? 'ivec2(2 * (first + index)) + ivec2(0, next == index ? 0 : 1)'
     : 'ivec2(first + index, first + next)'};
 }
+`;
+}
 
+function vertexCode(manifest) {
+  const { layout, textures, can_blend } = manifest;
+  const { columns, across, frameRows, lineRows } = layoutNumbers(layout);
+  const parts = textures.filter(roleOf).map((t) => readingCode(roleOf(t), t.files.length === 2, can_blend));
+  const isOffset = textures.some((t) => t.quantity === 'offset');
+  const hasNormal = textures.some((t) => t.quantity === 'normal');
+  return `${frameCode(manifest)}
 ivec2 vatTexel(int frame) {
   return ivec2(
     (frame % ${across}) * ${columns} + gl_VertexID % ${columns},
@@ -241,6 +253,7 @@ vec3 vat${role}() {
 `;
 }
 
+{{>MODE}}
 async function readTexture(url, format) {
   const bytes = await (await fetchFrom(url)).arrayBuffer();
   const isFloat = format === 'half' || format === 'float';

@@ -1,6 +1,6 @@
 // {{NAME}}: player of a vertex animation texture, for Unity. Made with the bake; change what you like.
 //
-// Mesh: {{CARRIER}}, {{VERTICES}} vertices in the order of the file. In its import settings: mesh compression off,
+// Mesh: {{CARRIER}}, vertices in the order of the file; {{VERTICES}} texels a frame. In its import settings: mesh compression off,
 // "Optimize Mesh: Nothing", "Weld Vertices" off, normals "Import".
 // Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames; in their import settings: "sRGB" off, "Non-Power of 2: None",
 // "Generate Mip Maps" off, filter "Point", wrap "Clamp", "Max Size" at least the larger side, compression "None":
@@ -133,6 +133,7 @@ uint VatVertexByUv(float2 uv)
     return stored * float3({{PLACE_SCALE}}) + float3({{PLACE_OFFSET}});
 }
 
+{{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 {{!IN_TWO}}float3 VatPosition(Texture2D<float4> place, uint vertex, VatFrame at, float3 carrier)
 {{?IN_TWO}}float3 VatPosition(Texture2D<float4> place, Texture2D<float4> placeFine, uint vertex, VatFrame at, float3 carrier)
@@ -191,5 +192,5 @@ void VatVertex_float(
 {{?NORMAL_IN_TWO}}    normal = VatNormal(normalTexture.tex, normalFineTexture.tex, vertex, at, carrierNormal);
 }
 #endif
-
-#endif
+{{/IS_VERTICES}}
+{{>MODE}}

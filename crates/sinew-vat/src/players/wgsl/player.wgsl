@@ -1,6 +1,7 @@
 // {{NAME}}: player of a vertex animation texture, in WGSL. Made with the bake; change what you like.
 //
-// Mesh: {{CARRIER}}, {{VERTICES}} vertices in the order of the file. Nothing may weld, drop or sort them.
+{{!IS_VERTICES}}// Mesh: {{CARRIER}}. Nothing may weld, drop or sort its vertices. What has a texel: {{VERTICES}} pieces or particles.
+{{?IS_VERTICES}}// Mesh: {{CARRIER}}, {{VERTICES}} vertices in the order of the file. Nothing may weld, drop or sort them.
 // Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames:
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 // Make textures with one mip level and a linear format, never one that ends in `-srgb`:
@@ -112,6 +113,7 @@ fn vat_place_in(texel: vec2<u32>) -> vec3<f32> {
     return stored * VAT_PLACE_SCALE + VAT_PLACE_OFFSET;
 }
 
+{{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 fn vat_position(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
     var place = vat_place_in(vat_texel(vertex, at.frame));
@@ -182,3 +184,5 @@ fn vat_vertex(
     let turned = (one.world_from_model * vec4<f32>(normal, 0.0)).xyz;
     return VatVertex(vat_scene.clip_from_world * in_world, in_world.xyz, normalize(turned));
 }
+{{/IS_VERTICES}}
+{{>MODE}}

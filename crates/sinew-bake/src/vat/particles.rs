@@ -1,0 +1,232 @@
+//! Bakes of points: one texel a slot, and a square in the carrier for each.
+
+use super::job::VatJob;
+use super::plan::{VatPlan, frame_scan_of, layout_for, middle_of};
+use super::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
+use super::scan::{mesh_of, missing};
+use super::settings::{Mode, TextureChoice};
+use super::shapes::check_quantities;
+use crate::{BakeError, Watch};
+use sinew_geom::{Attribute, Bounds, Mesh, Topology};
+use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
+use sinew_vat::particles_by_motion::MotionFollower;
+use sinew_vat::plan::PlanError;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::remesh::{FrameScan, join_extents, scan_frame};
+use sinew_vat::sprites::FEWEST_SLOTS;
+use sinew_vat::texture::{Extent, TextureSpec};
+
+/// Share of the diagonal that points without numbers may be away from where they are expected.
+const REACH: f32 = 0.05;
+
+/// Least and most of all that a bake of points may hold, over all points of a frame. Nothing where there is none.
+pub(crate) fn scan_points(
+    job: &VatJob,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<Vec<(Quantity, Extent)>, BakeError> {
+    let points = u32::try_from(mesh.positions.len()).unwrap_or(u32::MAX);
+    let mut quantities: Vec<Quantity> = job
+        .settings()
+        .textures_of(Mode::Particles)
+        .into_iter()
+        .map(|c| c.quantity)
+        .filter(|q| !matches!(q, Quantity::Size | Quantity::Offset))
+        .collect();
+    if !quantities.contains(&Quantity::Position) {
+        quantities.push(Quantity::Position);
+    }
+    // What counts is at corners of triangles: here every point is one.
+    let corners = (0..points).map(|p| [p; 3]).collect();
+    let mut all = mesh.clone();
+    all.topology = Topology::new(points, corners).unwrap_or_default().into();
+    let seen = scan_frame(frame, &all, &quantities);
+    let seen = seen.map_err(|source| BakeError::Frame {
+        number: job.number(frame),
+        message: source.to_string(),
+    })?;
+    let Some(extents) = seen.extents else {
+        return Ok(Vec::new());
+    };
+    let settings = &job.settings().particles;
+    let widths = (0..mesh.positions.len()).map(|p| settings.width(mesh, p));
+    let widest = widths.fold(0.0, f32::max);
+    let size = Extent {
+        least: vec![0.0],
+        most: vec![widest],
+    };
+    let mut out: Vec<_> = quantities.into_iter().zip(extents).collect();
+    out.push((Quantity::Size, size));
+    Ok(out)
+}
+
+/// The plan of such a bake; writes which point each slot shows.
+pub(crate) fn plan_particles(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<VatPlan, BakeError> {
+    let choices = job.settings().textures_of(Mode::Particles);
+    check_quantities(Mode::Particles, &choices)?;
+    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+    let nothing = PlanError::NoPoints {
+        frames: scans.len(),
+    };
+    let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
+    let extents = extents.ok_or(nothing)?;
+    let bounds = bounds_of(&quantities, &extents);
+    let slots = slots_of_all(job, &bounds, watch)?;
+    let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
+    let all = f64::from(slots) * scans.len() as f64;
+    let textures = choices.iter().zip(&extents);
+    Ok(VatPlan {
+        job: job.key.clone(),
+        mode: Mode::Particles,
+        triangles: slots.saturating_mul(2),
+        layout: layout_for(job, slots)?,
+        bounds,
+        textures: textures
+            .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
+            .collect(),
+        empty_slots: (1.0 - points as f64 / all).max(0.0),
+        has_ends: false,
+        pieces: None,
+    })
+}
+
+fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice]) -> FrameScan {
+    frame_scan_of(scan.vertices, &scan.points, choices)
+}
+
+/// The box of all squares, however they are turned.
+fn bounds_of(quantities: &[Quantity], extents: &[Extent]) -> Bounds {
+    let of = |wanted: &Quantity| {
+        let both = quantities.iter().zip(extents);
+        both.into_iter().find(|(q, _)| *q == wanted).map(|(_, e)| e)
+    };
+    let half = of(&Quantity::Size).map_or(0.0, |e| e.most[0] * std::f32::consts::FRAC_1_SQRT_2);
+    let Some(places) = of(&Quantity::Position) else {
+        return ([0.0; 3], [0.0; 3]);
+    };
+    (
+        std::array::from_fn(|k| places.least[k] - half),
+        std::array::from_fn(|k| places.most[k] + half),
+    )
+}
+
+/// Follows points through the sequence, one frame after the other, and writes which each slot shows. Gives the number of slots.
+fn slots_of_all(job: &VatJob, bounds: &Bounds, watch: &Watch<'_>) -> Result<u32, BakeError> {
+    let frames = job.frame_count();
+    let stage = watch.stage("slots", 2 * frames);
+    let mut numbering = None;
+    let mut follower = ParticleFollower::default();
+    for frame in 0..frames {
+        stage.go_on()?;
+        let mesh = mesh_of(job, frame)?;
+        let numbers = match mesh.positions.is_empty() {
+            true => Vec::new(),
+            false => {
+                let by = numbering.get_or_insert_with(|| Numbering::of(job, &mesh, bounds));
+                by.numbers(job, frame, &mesh)?
+            }
+        };
+        follower.advance(&numbers, &mesh.positions);
+        job.work.write(NUMBERS, frame, &job.key, &numbers)?;
+        stage.step();
+    }
+    let slots = follower.finish();
+    let elsewhere = middle_of(bounds);
+    for frame in 0..frames {
+        stage.go_on()?;
+        let numbers: Option<Vec<u32>> = job.work.read(NUMBERS, frame, &job.key)?;
+        let numbers = numbers.ok_or_else(|| missing(job, &[frame], "numbers of points", "plan"))?;
+        let row = slots.of_frame(frame, &numbers, elsewhere);
+        job.work.write(PARTICLES, frame, &job.key, &row)?;
+        stage.step();
+    }
+    let count = u32::try_from(slots.count()).unwrap_or(u32::MAX);
+    Ok(count.max(FEWEST_SLOTS))
+}
+
+/// How points are told apart: as in the first frame that has any.
+enum Numbering {
+    Attribute,
+    Motion(MotionFollower),
+}
+
+impl Numbering {
+    fn of(job: &VatJob, mesh: &Mesh, (low, high): &Bounds) -> Self {
+        let settings = &job.settings().particles;
+        if mesh.attributes.contains_key(&settings.id) {
+            return Self::Attribute;
+        }
+        let squares = (0..3).map(|k| (high[k] - low[k]).powi(2));
+        let reach = REACH * squares.sum::<f32>().sqrt();
+        Self::Motion(MotionFollower::new(settings.reach.unwrap_or(reach)))
+    }
+
+    fn numbers(&mut self, job: &VatJob, frame: usize, mesh: &Mesh) -> Result<Vec<u32>, BakeError> {
+        let settings = &job.settings().particles;
+        match self {
+            Self::Attribute => Ok(point_numbers(frame, mesh, &settings.id)?),
+            Self::Motion(follower) => {
+                let rate = job.settings().frames_per_second;
+                let steps = match mesh.attributes.get(&settings.velocity) {
+                    Some(Attribute::Vec3(v)) => {
+                        let step = |v: &[f32; 3]| v.map(|c| c / rate);
+                        Some(v.iter().map(step).collect::<Vec<_>>())
+                    }
+                    _ => None,
+                };
+                Ok(follower.advance(&mesh.positions, steps.as_deref()))
+            }
+        }
+    }
+}
+
+/// Texels of a frame, and how far they are from it.
+pub(crate) fn particles_frame(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+    mesh: &Mesh,
+) -> Result<(Vec<Vec<u8>>, FrameErrors), BakeError> {
+    let row: Option<Vec<ParticleSlot>> = job.work.read(PARTICLES, frame, &job.key)?;
+    let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
+    // Those that the carrier has beyond what the sequence needs.
+    let position = middle_of(&plan.bounds);
+    row.resize(
+        plan.layout.vertices as usize,
+        ParticleSlot::Absent { position },
+    );
+    let settings = &job.settings().particles;
+    let texels = encode_points(mesh, &row, |p| settings.width(mesh, p), &plan.textures);
+    let errors = measure(plan, frame, &texels, mesh, &row);
+    Ok((texels, errors))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "frames and slots fit")]
+fn measure(
+    plan: &VatPlan,
+    frame: usize,
+    texels: &[Vec<u8>],
+    mesh: &Mesh,
+    row: &[ParticleSlot],
+) -> FrameErrors {
+    let mut out = FrameErrors::default();
+    let both = plan.textures.iter().zip(texels);
+    for (spec, bytes) in both.filter(|(spec, _)| spec.quantity == Quantity::Position) {
+        for (slot, texel) in bytes.chunks_exact(spec.vertex_bytes()).enumerate() {
+            let ParticleSlot::Alive { point } = row[slot] else {
+                continue;
+            };
+            let truth = mesh.positions[point as usize];
+            let off = |k: usize| f64::from(spec.decode(texel, k)) - f64::from(truth[k]);
+            let squares = (0..3).map(|k| off(k).powi(2));
+            let distance = squares.sum::<f64>().sqrt();
+            out.position.add(frame as u32, slot as u32, distance);
+        }
+    }
+    out
+}

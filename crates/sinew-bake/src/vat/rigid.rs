@@ -1,0 +1,337 @@
+//! Bakes of pieces that move without bending: one texel a piece.
+
+use super::job::VatJob;
+use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
+use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
+use super::scan::{mesh_of, missing};
+use super::settings::{Mode, VatSettings};
+use super::shapes::check_quantities;
+use crate::BakeError;
+use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_vat::carrier::texel_centers;
+use sinew_vat::error::{ErrorSum, angle_between};
+use sinew_vat::layout::Layout;
+use sinew_vat::played::PlayedPose;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::rigid::{PiecePose, Pieces, PiecesError, encode_poses};
+use sinew_vat::rigid_turns::TurnFollower;
+use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texture::{Extent, TextureSpec};
+
+/// Share of the diagonal that vertices may be off where nothing else is asked for: little beside what 16 bits lose.
+const TOLERANCE: f32 = 2e-5;
+
+/// The first frame, and which piece each of its vertices belongs to.
+pub(crate) struct RigidCarrier {
+    pub(crate) soft: SoftCarrier,
+    /// Of the carrier's vertices, those at hard edges once for each side.
+    pub(crate) pieces: Pieces,
+    /// How far vertices may be from where their piece puts them, metres.
+    pub(crate) tolerance: f32,
+}
+
+impl RigidCarrier {
+    pub(crate) fn new(first: &Mesh, settings: &VatSettings) -> Result<Self, PiecesError> {
+        let soft = SoftCarrier::new(first, settings.crease());
+        let mut mesh = carried(&soft, first);
+        let pieces = match &settings.pieces.attribute {
+            None => Pieces::connected(&mesh),
+            Some(name) => {
+                if let Some(Attribute::Scalar(numbers)) = first.attributes.get(name) {
+                    let sources = (0..soft.vertex_count()).map(|v| soft.source_vertex(v));
+                    let picked = sources.map(|v| numbers[v]).collect();
+                    mesh.attributes
+                        .insert(name.clone(), Attribute::Scalar(picked));
+                }
+                Pieces::by_attribute(&mesh, name)?
+            }
+        };
+        let tolerance = settings.pieces.tolerance;
+        Ok(Self {
+            tolerance: tolerance.unwrap_or_else(|| TOLERANCE * diagonal(&mesh)),
+            soft,
+            pieces,
+        })
+    }
+
+    /// How the pieces lie in a frame that has the triangles of the first one.
+    pub(crate) fn scan(&self, frame: usize, mesh: &Mesh) -> Result<PieceScan, PiecesError> {
+        let mesh = carried(&self.soft, mesh);
+        let poses = self.pieces.fit(&mesh, &[])?;
+        let mut residual = ErrorSum::default();
+        let frame = u32::try_from(frame).unwrap_or(u32::MAX);
+        for (v, place) in (0..).zip(&mesh.positions) {
+            let seen = self.pieces.placed(v as usize, &poses);
+            residual.add(frame, v, distance(seen.map(f64::from), *place));
+        }
+        let piece = self.pieces.of_vertex(residual.vertex as usize);
+        let is_rigid = residual.largest <= f64::from(self.tolerance);
+        Ok(PieceScan {
+            // Nobody asks for poses that are wrong.
+            poses: if is_rigid { poses } else { Vec::new() },
+            count: u32::try_from(self.pieces.count()).unwrap_or(u32::MAX),
+            piece: u32::try_from(piece).unwrap_or(u32::MAX),
+            residual,
+        })
+    }
+
+    /// The carrier: the first frame, with texture coordinates behind its own that point at the texel of the vertex' piece.
+    pub(crate) fn mesh(&self, name: &str, first: &Mesh, layout: &Layout) -> Mesh {
+        let mut mesh = self.soft.mesh(name, first, layout);
+        let centers = texel_centers(layout.vertices, layout);
+        let vertices = 0..self.soft.vertex_count();
+        let of_piece = vertices.map(|v| centers[self.pieces.of_vertex(v)]);
+        if let Some(last) = mesh.uvs.last_mut() {
+            *last = of_piece.collect();
+        }
+        mesh
+    }
+}
+
+/// The vertices of a carrier in a frame.
+fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
+    let count = u32::try_from(soft.vertex_count()).unwrap_or(u32::MAX);
+    let places = (0..soft.vertex_count()).map(|v| frame.positions.get(soft.source_vertex(v)));
+    // The carrier's own indices are below its count.
+    let topology = Topology::new(count, soft.triangles().to_vec()).unwrap_or_default();
+    Mesh::new("", topology, places.flatten().copied().collect())
+}
+
+fn diagonal(mesh: &Mesh) -> f32 {
+    mesh.bounds().map_or(0.0, |(low, high)| {
+        let squares = (0..3).map(|k| (high[k] - low[k]).powi(2));
+        squares.sum::<f32>().sqrt()
+    })
+}
+
+/// Whether scans are of at least two pieces that keep their shape, and what is asked for can be told of pieces.
+pub(crate) fn is_rigid(settings: &VatSettings, scans: &[ScanRecord]) -> bool {
+    let fits = |scan: &ScanRecord| {
+        let pieces = scan.pieces.as_ref();
+        pieces.is_some_and(|p| p.count >= 2 && !p.poses.is_empty())
+    };
+    let choices = super::shapes::textures_of(settings, Mode::Rigid);
+    scans.iter().all(fits)
+        && check_quantities(Mode::Rigid, &choices).is_ok()
+        && (!settings.pieces.blend || turns_are_clear(scans))
+}
+
+fn turns_are_clear(scans: &[ScanRecord]) -> bool {
+    let Some(pieces) = scans.first().and_then(|s| s.pieces.as_ref()) else {
+        return false;
+    };
+    // Without the frame itself thin pieces are asked, too: then vertices are the safer way.
+    let mut follower = TurnFollower::new(vec![true; pieces.count as usize]);
+    scans.iter().all(|scan| {
+        let poses = scan.pieces.as_ref().map(|p| p.poses.clone());
+        poses.is_some_and(|mut poses| follower.advance(&mut poses).is_none())
+    })
+}
+
+/// The plan of such a bake; writes the poses of all frames.
+pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
+    let choices = job.settings().textures_of(Mode::Rigid);
+    check_quantities(Mode::Rigid, &choices)?;
+    let first = mesh_of(job, 0)?;
+    let number = job.number(0);
+    let carrier = RigidCarrier::new(&first, job.settings());
+    let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
+    check_rigid(job, &carrier, scans)?;
+    let mut follower = TurnFollower::new(carrier.pieces.with_a_turn());
+    let mut residual = ErrorSum::default();
+    let mut places = Extent {
+        least: vec![f32::MAX; 3],
+        most: vec![f32::MIN; 3],
+    };
+    for (frame, scan) in scans.iter().enumerate() {
+        let Some(found) = &scan.pieces else { continue };
+        let mut poses = found.poses.clone();
+        let unclear = follower.advance(&mut poses);
+        if let Some(turn) = unclear.filter(|_| job.settings().pieces.blend) {
+            return Err(BakeError::UnclearTurn {
+                number: job.number(frame),
+                piece: turn.piece,
+                degrees: turn.degrees,
+            });
+        }
+        for pose in &poses {
+            for k in 0..3 {
+                places.least[k] = places.least[k].min(pose.position[k]);
+                places.most[k] = places.most[k].max(pose.position[k]);
+            }
+        }
+        residual.join(&found.residual);
+        job.work.write(POSES, frame, &job.key, &poses)?;
+    }
+    let rotations = Extent {
+        least: vec![-1.0; 4],
+        most: vec![1.0; 4],
+    };
+    let texture = |c: &super::TextureChoice| {
+        let extent = match c.quantity {
+            Quantity::Rotation => &rotations,
+            _ => &places,
+        };
+        TextureSpec::new(c.quantity.clone(), c.format, extent)
+    };
+    let count = u32::try_from(carrier.pieces.count()).unwrap_or(u32::MAX);
+    let triangles = carrier.soft.triangles().len();
+    Ok(VatPlan {
+        job: job.key.clone(),
+        mode: Mode::Rigid,
+        triangles: u32::try_from(triangles).unwrap_or(u32::MAX),
+        layout: layout_for(job, count)?,
+        bounds: bounds_of(scans),
+        textures: choices.iter().map(texture).collect(),
+        empty_slots: 0.0,
+        has_ends: false,
+        pieces: Some(PiecePlan {
+            count,
+            residual,
+            largest_turn_degrees: follower.largest_degrees(),
+        }),
+    })
+}
+
+/// All frames have the triangles of the first one, and their pieces its shape.
+fn check_rigid(
+    job: &VatJob,
+    carrier: &RigidCarrier,
+    scans: &[ScanRecord],
+) -> Result<(), BakeError> {
+    for (frame, scan) in scans.iter().enumerate() {
+        let number = job.number(frame);
+        if !scan.is_first_surface {
+            let checked = carrier.soft.check(&mesh_of(job, frame)?);
+            checked.map_err(|source| BakeError::NotSoft { number, source })?;
+        }
+        match &scan.pieces {
+            Some(found) if found.poses.is_empty() => {
+                return Err(BakeError::NotRigid {
+                    number,
+                    piece: found.piece,
+                    millimetres: found.residual.largest * 1e3,
+                    allowed: f64::from(carrier.tolerance) * 1e3,
+                });
+            }
+            Some(_) => {}
+            None => return Err(missing(job, &[frame], "poses of pieces", "scan")),
+        }
+    }
+    Ok(())
+}
+
+/// What makes the texels of a frame.
+pub(crate) struct RigidTexels {
+    carrier: RigidCarrier,
+    /// Pivots as they come back from the texels of the first frame.
+    pivots: Vec<[f32; 3]>,
+    /// Normals and places of the carrier's vertices.
+    normals: Vec<[f32; 3]>,
+    rest: Vec<[f32; 3]>,
+}
+
+impl RigidTexels {
+    pub(crate) fn new(job: &VatJob, plan: &VatPlan) -> Result<Self, BakeError> {
+        let first = mesh_of(job, 0)?;
+        let number = job.number(0);
+        let carrier = RigidCarrier::new(&first, job.settings());
+        let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
+        let normals = carrier.soft.normals(&first);
+        let places = plan
+            .textures
+            .iter()
+            .filter(|t| t.quantity == Quantity::Position);
+        let pivots = places.flat_map(|spec| carrier.pieces.stored_pivots(spec));
+        Ok(Self {
+            pivots: pivots.collect(),
+            normals: normals.map_err(|source| BakeError::NotSoft { number, source })?,
+            rest: carried(&carrier.soft, &first).positions,
+            carrier,
+        })
+    }
+
+    /// Texels, and how far the played frame is from the true one.
+    pub(crate) fn frame(
+        &self,
+        job: &VatJob,
+        plan: &VatPlan,
+        frame: usize,
+        mesh: &mut Mesh,
+    ) -> Result<(Vec<Vec<u8>>, FrameErrors), BakeError> {
+        let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
+        let poses = poses.ok_or_else(|| missing(job, &[frame], "poses", "plan"))?;
+        let poses = self.carrier.pieces.about(&self.pivots, &poses);
+        let texels = encode_poses(&poses, &plan.textures);
+        let number = job.number(frame);
+        let fault = |source| BakeError::NotSoft { number, source };
+        self.carrier.soft.adopt(mesh).map_err(fault)?;
+        let normals = self.carrier.soft.normals(mesh).map_err(fault)?;
+        let errors = self.measure(plan, frame, &texels, mesh, &normals);
+        Ok((texels, errors))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
+    fn measure(
+        &self,
+        plan: &VatPlan,
+        frame: usize,
+        texels: &[Vec<u8>],
+        mesh: &Mesh,
+        normals: &[[f32; 3]],
+    ) -> FrameErrors {
+        let decoded: Vec<PlayedPose> = (0..self.pivots.len())
+            .map(|piece| {
+                played(
+                    &decode(plan, texels, piece),
+                    self.pivots[piece].map(f64::from),
+                )
+            })
+            .collect();
+        let mut out = FrameErrors::default();
+        for (v, rest) in self.rest.iter().enumerate() {
+            let pose = &decoded[self.carrier.pieces.of_vertex(v)];
+            let truth = mesh.positions[self.carrier.soft.source_vertex(v)];
+            let off = distance(pose.place(*rest), truth);
+            out.position.add(frame as u32, v as u32, off);
+            let seen = pose.turn(self.normals[v].map(f64::from)).map(|c| c as f32);
+            let angle = angle_between(seen, normals[v]);
+            out.normal.add(frame as u32, v as u32, angle);
+        }
+        out
+    }
+}
+
+fn decode(plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
+    let mut pose = PiecePose {
+        position: [0.0; 3],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+    };
+    for (spec, bytes) in plan.textures.iter().zip(texels) {
+        let size = spec.vertex_bytes();
+        let texel = &bytes[piece * size..(piece + 1) * size];
+        match spec.quantity {
+            Quantity::Rotation => pose.rotation = [0, 1, 2, 3].map(|k| spec.decode(texel, k)),
+            _ => pose.position = [0, 1, 2].map(|k| spec.decode(texel, k)),
+        }
+    }
+    pose
+}
+
+fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
+    let rotation = pose.rotation.map(f64::from);
+    let length = rotation.iter().map(|c| c * c).sum::<f64>().sqrt();
+    PlayedPose {
+        pivot,
+        position: pose.position.map(f64::from),
+        rotation: match length > 1e-6 {
+            true => rotation.map(|c| c / length),
+            false => [0.0, 0.0, 0.0, 1.0],
+        },
+    }
+}
+
+fn distance(a: [f64; 3], b: [f32; 3]) -> f64 {
+    let squares = (0..3).map(|k| (a[k] - f64::from(b[k])).powi(2));
+    squares.sum::<f64>().sqrt()
+}

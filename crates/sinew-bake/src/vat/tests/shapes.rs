@@ -1,0 +1,591 @@
+//! Bakes of pieces and of particles; the truth is the motion that they were made with.
+
+use super::*;
+use crate::FileFrames;
+use sinew_geom::Attribute;
+use sinew_vat::playback::FrameBlend;
+use sinew_vat::played::{PlayedParticles, PlayedPieces};
+
+/// Radians a frame, and the axis, of cube `i`.
+fn spin(i: usize) -> (f64, [f64; 3]) {
+    let axes = [[0.0, 0.0, 1.0], [0.6, 0.8, 0.0], [0.0, -0.28, 0.96]];
+    ([0.5, -1.1, 2.2][i], axes[i])
+}
+
+/// `x y z w`, by the closed form.
+fn rotation(i: usize, frame: f64) -> [f64; 4] {
+    let (step, axis) = spin(i);
+    let (sin, cos) = (step * frame / 2.0).sin_cos();
+    [axis[0] * sin, axis[1] * sin, axis[2] * sin, cos]
+}
+
+fn middle(i: usize, frame: f64) -> [f64; 3] {
+    let x = i as f64;
+    [
+        1.5 * x + 0.1 * frame,
+        0.4 * frame - 0.05 * frame * frame,
+        0.2 * x * frame,
+    ]
+}
+
+/// Rodrigues' formula.
+fn turned(i: usize, frame: f64, v: [f64; 3]) -> [f64; 3] {
+    let (step, a) = spin(i);
+    let (sin, cos) = (step * frame).sin_cos();
+    let along: f64 = (0..3).map(|k| a[k] * v[k]).sum();
+    std::array::from_fn(|k| {
+        let (j, l) = ((k + 1) % 3, (k + 2) % 3);
+        v[k] * cos + (a[j] * v[l] - a[l] * v[j]) * sin + a[k] * along * (1.0 - cos)
+    })
+}
+
+/// Half the sides of cube `i`: boxes of different sides.
+fn half(i: usize) -> [f64; 3] {
+    let s = 0.2 + 0.1 * i as f64;
+    [s, 1.5 * s, 0.7 * s]
+}
+
+/// Four corners of each of six sides, as flat shading has them: 24 vertices, and which triangles.
+fn faces() -> Vec<([f64; 3], [[f64; 3]; 4])> {
+    let mut out = Vec::new();
+    for axis in 0..3 {
+        for sign in [-1.0, 1.0] {
+            let mut normal = [0.0; 3];
+            normal[axis] = sign;
+            let corner = |u: f64, v: f64| {
+                let mut p = [0.0; 3];
+                p[axis] = sign;
+                (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u * sign, v);
+                p
+            };
+            let ring = [
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+            ];
+            out.push((normal, ring));
+        }
+    }
+    out
+}
+
+/// Boxes that tumble: each spins around an axis of its own at a steady rate.
+fn boxes(frames: usize) -> MeshFrames {
+    let frame = |f: usize| {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for i in 0..3 {
+            for (_, ring) in faces() {
+                let base = positions.len() as u32;
+                for corner in ring {
+                    let arm = std::array::from_fn(|k| corner[k] * half(i)[k]);
+                    let (arm, at) = (turned(i, f as f64, arm), middle(i, f as f64));
+                    positions.push(std::array::from_fn(|k| (arm[k] + at[k]) as f32));
+                }
+                triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
+            }
+        }
+        let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
+        Mesh::new("boxes", topology, positions)
+    };
+    MeshFrames::new("boxes", (0..frames).map(frame).collect())
+}
+
+fn blended(frame: u32, weight: f32) -> FrameBlend {
+    FrameBlend {
+        frame,
+        next: frame + u32::from(weight > 0.0),
+        weight,
+    }
+}
+
+fn with_mode(mode: Mode) -> VatSettings {
+    VatSettings {
+        mode: Some(mode),
+        ..VatSettings::default()
+    }
+}
+
+#[test]
+fn row_126_boxes_tumble_as_they_were_made_to() {
+    let source = boxes(12);
+    let (folders, summary) = baked(&source, &VatSettings::default());
+    assert_eq!(summary.mode, Mode::Rigid);
+    let pieces = summary.pieces.expect("pieces");
+    assert_eq!((pieces.count, summary.triangles), (3, 36));
+    assert!(pieces.residual.largest < 2e-6, "{pieces:?}");
+    assert!((pieces.largest_turn_degrees - 2.2_f64.to_degrees()).abs() < 1e-3);
+    let animation = read_animation(&folders.out()).expect("reads");
+    assert_eq!(animation.manifest().layout.vertices, 3);
+    assert!(animation.manifest().can_blend);
+    let played = PlayedPieces::new(&animation).expect("pieces");
+    let box_size = animation.manifest().bounds;
+    let place_step = (0..3).map(|k| f64::from(box_size.1[k] - box_size.0[k]) / 65535.0);
+    let place_step = place_step.fold(0.0, f64::max);
+    // Between frames, too: at half the way the shorter turn is half the turn, to the letter.
+    for (frame, weight) in (0..11).flat_map(|f| [(f, 0.0), (f, 0.5)]) {
+        for i in 0..3 {
+            let at = f64::from(frame) + f64::from(weight);
+            let pose = played.pose(i as u32, blended(frame, weight));
+            let truth = rotation(i, at);
+            let along: f64 = (0..4).map(|k| truth[k] * pose.rotation[k]).sum();
+            // Both signs are the same rotation; 16 bits from -1 to 1.
+            let angle = 2.0 * along.abs().min(1.0).acos();
+            assert!(
+                angle < 4.0 * 2.0 / 65535.0,
+                "{i} at {at}: {angle} radians off"
+            );
+            let from = middle(i, f64::from(frame));
+            let to = middle(i, f64::from(frame + 1));
+            for k in 0..3 {
+                let truth = from[k] + (to[k] - from[k]) * f64::from(weight);
+                let off = (pose.position[k] - truth).abs();
+                assert!(off < 1.1 * place_step, "{i} at {at}: {off} m off");
+            }
+        }
+    }
+}
+
+#[test]
+fn pieces_are_verified_and_normals_turn_with_them() {
+    use TexelFormat::{Float, Half, TwoUnorm8, Unorm16};
+    for format in [Unorm16, TwoUnorm8, Half, Float] {
+        let textures = vec![TextureChoice {
+            quantity: Quantity::Position,
+            format,
+        }];
+        let settings = VatSettings {
+            textures,
+            ..with_mode(Mode::Rigid)
+        };
+        let source = boxes(9);
+        let (folders, summary) = baked(&source, &settings);
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!((found.lost, found.invented, found.frames), (0, 0, 9));
+        assert_eq!(found.errors.position.samples(), 9 * 72);
+        let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+        let allowed = promised + found.promised_beyond + 1e-6;
+        // Halves promise eleven bits, which `promised` does not know: of 4 m, and of a quaternion.
+        let allowed = allowed.max(if format == Half { 4.0 / 1024.0 } else { 0.0 });
+        assert!(
+            found.errors.position.largest < allowed,
+            "{format:?} {found:?}"
+        );
+        assert!(found.errors.normal.largest.to_degrees() < 0.15, "{found:?}");
+        let said = summary.errors.position.largest;
+        assert!(
+            (said - found.errors.position.largest).abs() < 1e-6,
+            "{said} {found:?}"
+        );
+    }
+    // Another sequence is found out.
+    let (folders, _) = baked(&boxes(9), &VatSettings::default());
+    let mut frames: Vec<Mesh> = (0..9)
+        .map(|f| boxes(9).load(f).expect("made").mesh)
+        .collect();
+    frames[4].positions[30][1] += 0.01;
+    let other = MeshFrames::new("boxes", frames);
+    let settings = VatSettings::default();
+    let found = verify(&folders.out(), &other, &settings, &Watch::NOBODY).expect("verifies");
+    assert!((found.errors.position.largest - 0.01).abs() < 1e-3);
+    assert_eq!(found.errors.position.frame, 4);
+}
+
+#[test]
+fn what_bends_is_named_with_piece_and_frame() {
+    let mut frames: Vec<Mesh> = (0..6)
+        .map(|f| boxes(6).load(f).expect("made").mesh)
+        .collect();
+    // A vertex of the second box, and those that share its place.
+    let at = frames[0].positions[24];
+    let shared: Vec<usize> = (0..72).filter(|v| frames[0].positions[*v] == at).collect();
+    assert_eq!(shared.len(), 3);
+    for v in shared {
+        frames[3].positions[v][0] += 0.05;
+    }
+    let source = MeshFrames::new("boxes", frames);
+    assert_eq!(baked(&source, &VatSettings::default()).1.mode, Mode::Soft);
+    let folders = Folders::new();
+    let settings = with_mode(Mode::Rigid);
+    let error = bake(
+        &source,
+        &settings,
+        &folders.work(),
+        &folders.out(),
+        &Watch::NOBODY,
+    );
+    match error.expect_err("bends") {
+        BakeError::NotRigid {
+            number,
+            piece,
+            millimetres,
+            ..
+        } => {
+            assert_eq!((number, piece), (3, 1));
+            // The rest of the piece gives way by less than half of it.
+            assert!((25.0..50.0).contains(&millimetres), "{millimetres}");
+        }
+        other => panic!("{other}"),
+    }
+    assert!(!folders.out().exists());
+    let tolerant = VatSettings {
+        pieces: PieceSettings {
+            tolerance: Some(0.1),
+            ..PieceSettings::default()
+        },
+        ..settings
+    };
+    let pieces = baked(&source, &tolerant).1.pieces.expect("pieces");
+    assert!(
+        (0.025..0.05).contains(&pieces.residual.largest),
+        "{pieces:?}"
+    );
+    let bending = bake(
+        &flag(),
+        &with_mode(Mode::Rigid),
+        &Folders::new().work(),
+        &Folders::new().out(),
+        &Watch::NOBODY,
+    );
+    assert!(matches!(bending, Err(BakeError::NotRigid { piece: 0, .. })));
+    let changing = bake(
+        &swarm(),
+        &with_mode(Mode::Rigid),
+        &Folders::new().work(),
+        &Folders::new().out(),
+        &Watch::NOBODY,
+    );
+    assert!(matches!(
+        changing,
+        Err(BakeError::NotSoft { number: 1, .. })
+    ));
+}
+
+/// Boxes whose third turns by `degrees` a frame.
+fn fast(degrees: f64) -> MeshFrames {
+    let slow = boxes(4);
+    let frames = (0..4).map(|f| {
+        let mut mesh = slow.load(f).expect("made").mesh;
+        let (sin, cos) = (degrees * f as f64).to_radians().sin_cos();
+        let rest = slow.load(0).expect("made").mesh.positions;
+        for (v, p) in mesh.positions.iter_mut().enumerate().skip(48) {
+            let at = middle(2, 0.0);
+            let [x, y] = [0, 1].map(|k| f64::from(rest[v][k]) - at[k]);
+            *p = [
+                (x * cos - y * sin + at[0]) as f32,
+                (x * sin + y * cos + at[1]) as f32,
+                rest[v][2],
+            ];
+        }
+        mesh
+    });
+    MeshFrames::new("boxes", frames.collect())
+}
+
+#[test]
+fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
+    let folders = Folders::new();
+    let settings = with_mode(Mode::Rigid);
+    let error = bake(
+        &fast(185.0),
+        &settings,
+        &folders.work(),
+        &folders.out(),
+        &Watch::NOBODY,
+    );
+    match error.expect_err("unclear") {
+        BakeError::UnclearTurn {
+            number,
+            piece,
+            degrees,
+        } => {
+            assert_eq!((number, piece), (1, 2));
+            assert!((degrees - 175.0).abs() < 0.01, "{degrees}");
+        }
+        other => panic!("{other}"),
+    }
+    let stepping = VatSettings {
+        pieces: PieceSettings {
+            blend: false,
+            ..PieceSettings::default()
+        },
+        ..settings
+    };
+    let (folders, _) = baked(&fast(185.0), &stepping);
+    assert!(!read_manifest(&folders.out()).expect("reads").1.can_blend);
+    // Nobody asked for pieces: vertices are the safe way.
+    assert_eq!(
+        baked(&fast(185.0), &VatSettings::default()).1.mode,
+        Mode::Soft
+    );
+    assert_eq!(
+        baked(&fast(160.0), &VatSettings::default()).1.mode,
+        Mode::Rigid
+    );
+}
+
+#[test]
+fn attributes_name_pieces_and_textures_must_make_sense() {
+    let frames = (0..5).map(|f| {
+        let mut mesh = boxes(5).load(f).expect("made").mesh;
+        let number = |v: usize| if v < 24 { 4.0 } else { 9.0 };
+        let numbers = (0..72).map(number).collect();
+        mesh.attributes
+            .insert("shard".into(), Attribute::Scalar(numbers));
+        mesh
+    });
+    let source = MeshFrames::new("boxes", frames.collect());
+    let by = |name: &str| VatSettings {
+        pieces: PieceSettings {
+            attribute: Some(name.into()),
+            ..PieceSettings::default()
+        },
+        ..with_mode(Mode::Rigid)
+    };
+    let folders = Folders::new();
+    let failed = |settings: &VatSettings| {
+        let made = bake(
+            &source,
+            settings,
+            &folders.work(),
+            &folders.out(),
+            &Watch::NOBODY,
+        );
+        made.expect_err("fails").to_string()
+    };
+    // The second and third box move apart, so that together they bend.
+    assert!(failed(&by("shard")).starts_with("frame 1: piece 1 bends"));
+    assert!(failed(&by("splinter")).contains("no scalar attribute 'splinter'"));
+    for (mode, quantity, part) in [
+        (
+            Mode::Rigid,
+            Quantity::Normal,
+            "mode rigid has no texture of Normal",
+        ),
+        (
+            Mode::Soft,
+            Quantity::Rotation,
+            "mode soft has no texture of Rotation",
+        ),
+        (
+            Mode::Remesh,
+            Quantity::Size,
+            "mode remesh has no texture of Size",
+        ),
+    ] {
+        let format = TexelFormat::Unorm16;
+        let choice = |quantity| TextureChoice { quantity, format };
+        let settings = VatSettings {
+            textures: vec![choice(Quantity::Position), choice(quantity)],
+            ..with_mode(mode)
+        };
+        let text = failed(&settings);
+        assert!(text.contains(part), "{text} has no {part}");
+    }
+}
+
+/// The bytes of a bake in chunks, last to first, against those of all at once.
+fn assert_chunks_do_not_matter(source: &dyn FrameSource, settings: &VatSettings) {
+    let (whole, _) = baked(source, settings);
+    let expected = content(&whole.out());
+    for (of, threads) in [(3, 2), (5, 1)] {
+        let folders = Folders::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let chunk = |i: usize| format!("{i}/{of}").parse().expect("a chunk");
+        pool.expect("a pool").install(|| {
+            let job = VatJob::begin(&folders.work(), source, settings).expect("begins");
+            for i in (1..=of).rev() {
+                scan(&job, source, chunk(i), &Watch::NOBODY).expect("scans");
+            }
+            let job = VatJob::open(&folders.work()).expect("opens");
+            plan(&job, &Watch::NOBODY).expect("plans");
+            for i in 1..=of {
+                texels(&job, chunk(i), &Watch::NOBODY).expect("texels");
+            }
+            assemble(&job, &folders.out(), &Watch::NOBODY).expect("assembles");
+        });
+        assert_eq!(content(&folders.out()), expected, "{of} chunks");
+    }
+}
+
+#[test]
+fn chunks_and_threads_do_not_matter_for_pieces_and_points() {
+    assert_chunks_do_not_matter(&boxes(7), &VatSettings::default());
+    assert_chunks_do_not_matter(&fountain(true), &VatSettings::default());
+    assert_chunks_do_not_matter(&fountain(false), &VatSettings::default());
+}
+
+/// Where point `id` is in a frame, and how wide: it is there from frame `id` on for four frames.
+fn drop_at(id: usize, frame: usize) -> ([f32; 3], f32) {
+    let (i, age) = (id as f32, (frame - id) as f32);
+    (
+        [0.3 * i, 0.5 * age - 0.1 * age * age, 0.1 * i * age],
+        0.02 * (i + 1.0),
+    )
+}
+
+/// Points that are born one a frame and die after four; in frames without any there is nothing.
+fn fountain(has_ids: bool) -> MeshFrames {
+    let frames = (0..12).map(|f: usize| {
+        let alive: Vec<usize> = (0..7).filter(|id| (*id..id + 4).contains(&f)).collect();
+        // Every other frame in reverse: the order says nothing.
+        let alive: Vec<usize> = match f % 2 {
+            0 => alive,
+            _ => alive.into_iter().rev().collect(),
+        };
+        let places = alive.iter().map(|id| drop_at(*id, f).0).collect();
+        let topology = Topology::new(alive.len() as u32, vec![]).expect("in range");
+        let mut mesh = Mesh::new("fountain", topology, places);
+        let scalar =
+            |of: &dyn Fn(usize) -> f32| Attribute::Scalar(alive.iter().map(|id| of(*id)).collect());
+        let (sizes, ids) = (scalar(&|id| drop_at(id, f).1), scalar(&|id| id as f32));
+        mesh.attributes.insert("size".into(), sizes);
+        // Metres a second, at 24 frames a second.
+        let velocity = |id: &usize| {
+            let (now, then) = (drop_at(*id, f).0, drop_at(*id, f + 1).0);
+            std::array::from_fn(|k| (then[k] - now[k]) * 24.0)
+        };
+        let velocities = Attribute::Vec3(alive.iter().map(velocity).collect());
+        match has_ids {
+            true => mesh.attributes.insert("id".into(), ids),
+            false => mesh.attributes.insert("velocity".into(), velocities),
+        };
+        mesh
+    });
+    MeshFrames::new("fountain", frames.collect())
+}
+
+#[test]
+fn row_125_points_live_in_slots_with_their_places_and_widths() {
+    for has_ids in [true, false] {
+        let source = fountain(has_ids);
+        let (folders, summary) = baked(&source, &VatSettings::default());
+        assert_eq!(summary.mode, Mode::Particles);
+        let animation = read_animation(&folders.out()).expect("reads");
+        let manifest = animation.manifest();
+        assert_eq!(summary.triangles, 2 * manifest.layout.vertices);
+        let played = PlayedParticles::new(&animation).expect("particles");
+        let at = |slot: u32, frame: u32| played.sprite(slot, blended(frame, 0.0));
+        let slot_of = |id: usize, frame: usize| {
+            let (place, size) = drop_at(id, frame);
+            let near = |slot: &u32| {
+                let (middle, width) = at(*slot, frame as u32);
+                let off = (0..3).map(|k| (middle[k] - f64::from(place[k])).abs());
+                off.fold(0.0, f64::max) < 1e-4 && (width - f64::from(size)).abs() < 1e-5
+            };
+            let found: Vec<u32> = (0..manifest.layout.vertices).filter(near).collect();
+            assert_eq!(found.len(), 1, "point {id} in frame {frame}: {found:?}");
+            found[0]
+        };
+        for id in 0..7 {
+            let slots: Vec<u32> = (id..id + 4).map(|f| slot_of(id, f)).collect();
+            assert!(
+                slots.iter().all(|s| *s == slots[0]),
+                "point {id} changes its slot"
+            );
+            // Half the way into the next frame it is half way there.
+            let middle = played.sprite(slots[0], blended(id as u32, 0.5)).0;
+            let (a, b) = (drop_at(id, id).0, drop_at(id, id + 1).0);
+            for k in 0..3 {
+                assert!((middle[k] - f64::from(f32::midpoint(a[k], b[k]))).abs() < 1e-4);
+            }
+        }
+        for frame in 0..12 {
+            let shown = (0..manifest.layout.vertices).filter(|s| at(*s, frame).1 > 0.0);
+            let alive = (0..7).filter(|id| (*id..id + 4).contains(&frame));
+            assert_eq!(shown.count(), alive.count(), "frame {frame}");
+        }
+        let settings = VatSettings::default();
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!((found.lost, found.invented, found.frames), (0, 0, 12));
+        assert_eq!(found.errors.position.samples(), 28);
+        let mut others: Vec<Mesh> = (0..12)
+            .map(|f| source.load(f).expect("made").mesh)
+            .collect();
+        others[5].positions[1][0] += 0.2;
+        let others = MeshFrames::new("fountain", others);
+        let found = verify(&folders.out(), &others, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!(
+            (found.lost, found.invented, found.first_wrong),
+            (1, 1, Some(5))
+        );
+    }
+}
+
+#[test]
+fn carriers_of_points_are_squares_in_the_box() {
+    let (folders, _) = baked(&fountain(true), &VatSettings::default());
+    let (path, manifest) = read_manifest(&folders.out()).expect("reads");
+    let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
+    let mesh = &carrier.asset.meshes[0];
+    assert_eq!(mesh.bounds(), Some(manifest.bounds));
+    assert_eq!((mesh.uvs.len(), manifest.uv_set), (2, 1));
+    assert_eq!(mesh.positions.len() as u32, 4 * manifest.layout.vertices);
+    // Wide enough for the widest square, however it is turned.
+    let highest = drop_at(6, 8).0[1].max(drop_at(6, 9).0[1]);
+    let half = 0.14 * std::f32::consts::FRAC_1_SQRT_2;
+    assert!(
+        (manifest.bounds.1[1] - highest - half).abs() < 1e-5,
+        "{:?}",
+        manifest.bounds
+    );
+}
+
+/// The particles that come with the project's data: 60 frames of up to 654 points.
+#[test]
+fn particles_of_the_data_come_back_within_a_step() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/sequences/particles"
+    );
+    let folder = Path::new(folder);
+    if !folder.is_dir() {
+        println!("skipped: no sequence of particles");
+        return;
+    }
+    let files = sinew_io::find_sequence(folder).expect("one sequence");
+    let source = FileFrames::new(files, false);
+    let size = TextureChoice {
+        quantity: Quantity::Attribute("size".into()),
+        format: TexelFormat::Half,
+    };
+    let place = TextureChoice {
+        quantity: Quantity::Position,
+        format: TexelFormat::Unorm16,
+    };
+    let settings = VatSettings {
+        textures: vec![place, size],
+        ..VatSettings::default()
+    };
+    let (folders, summary) = baked(&source, &settings);
+    assert_eq!((summary.mode, summary.frames), (Mode::Particles, 60));
+    let animation = read_animation(&folders.out()).expect("reads");
+    let played = PlayedParticles::new(&animation).expect("particles");
+    let (low, high) = animation.manifest().bounds;
+    let step = [0, 1, 2].map(|k| f64::from(high[k] - low[k]) / 65535.0);
+    let mut slots = std::collections::HashMap::new();
+    for frame in 0..60 {
+        let mesh = source.load(frame).expect("reads").mesh;
+        let Some(Attribute::Scalar(ids)) = mesh.attributes.get("id") else {
+            panic!("no ids in frame {frame}");
+        };
+        let shown: Vec<_> = (0..animation.manifest().layout.vertices)
+            .map(|slot| (slot, played.sprite(slot, blended(frame as u32, 0.0))))
+            .filter(|(_, (_, size))| *size > 0.0)
+            .collect();
+        assert_eq!(shown.len(), mesh.positions.len(), "frame {frame}");
+        for (place, id) in mesh.positions.iter().zip(ids) {
+            let fits = |middle: &[f64; 3]| {
+                (0..3).all(|k| (middle[k] - f64::from(place[k])).abs() <= step[k])
+            };
+            let here: Vec<u32> = shown.iter().filter(|s| fits(&s.1.0)).map(|s| s.0).collect();
+            assert!(!here.is_empty(), "point {id} of frame {frame} is nowhere");
+            let known = slots.entry(id.to_bits()).or_insert(here[0]);
+            assert!(
+                here.contains(known),
+                "point {id} changes its slot in frame {frame}"
+            );
+        }
+    }
+    assert!(slots.len() > 1000, "{} points", slots.len());
+}

@@ -1,0 +1,227 @@
+//! Bakes of pieces and particles against their sequence: played from the files alone.
+
+use super::settings::VatSettings;
+use super::verify::{Grid, Verified, distance};
+use crate::BakeError;
+use sinew_geom::Mesh;
+use sinew_vat::animation::VertexAnimation;
+use sinew_vat::error::angle_between;
+use sinew_vat::layout::Layout;
+use sinew_vat::manifest::{Manifest, Mode};
+use sinew_vat::playback::FrameBlend;
+use sinew_vat::played::{PlayedParticles, PlayedPieces};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::soft::SoftCarrier;
+use std::collections::HashMap;
+
+/// What is played, and what it is held against.
+pub(super) enum ShapeJudge<'a> {
+    Pieces(Pieces<'a>),
+    Particles(Particles<'a>),
+}
+
+impl<'a> ShapeJudge<'a> {
+    /// `None` for bakes whose vertices have texels of their own.
+    pub(super) fn new(
+        animation: &'a VertexAnimation,
+        carrier: &'a Mesh,
+        first: &Mesh,
+        settings: &'a VatSettings,
+    ) -> Result<Option<Self>, String> {
+        Ok(match animation.manifest().mode {
+            Mode::Remesh | Mode::Soft => None,
+            Mode::Rigid => Some(Self::Pieces(Pieces::new(
+                animation, carrier, first, settings,
+            )?)),
+            Mode::Particles => {
+                let played = PlayedParticles::new(animation).ok_or("no positions or sizes")?;
+                let manifest = animation.manifest();
+                let found = carrier.positions.len();
+                let expected = manifest.layout.vertices as usize * 4;
+                if found != expected {
+                    return Err(format!(
+                        "a carrier of {found} vertices, expected {expected}"
+                    ));
+                }
+                Some(Self::Particles(Particles {
+                    played,
+                    manifest,
+                    settings,
+                }))
+            }
+        })
+    }
+
+    pub(super) fn frame(
+        &self,
+        frame: u32,
+        mesh: &mut Mesh,
+        number: i64,
+    ) -> Result<Verified, BakeError> {
+        match self {
+            Self::Pieces(pieces) => pieces.frame(frame, mesh, number),
+            Self::Particles(particles) => Ok(particles.frame(frame, mesh, number)),
+        }
+    }
+
+    /// What comes to half a step of each coordinate, metres.
+    pub(super) fn promised_beyond(&self) -> f64 {
+        match self {
+            Self::Pieces(pieces) => pieces.promised_beyond(),
+            Self::Particles(_) => 0.0,
+        }
+    }
+}
+
+fn alone(frame: u32) -> FrameBlend {
+    FrameBlend {
+        frame,
+        next: frame,
+        weight: 0.0,
+    }
+}
+
+/// Half a step of the codes of a quantity.
+fn half_step(manifest: &Manifest, quantity: &Quantity) -> f64 {
+    let texture = manifest
+        .texture(quantity)
+        .map(|t| &manifest.textures[t].spec);
+    texture.map_or(0.0, |spec| {
+        let scales = spec.ranges.iter().map(|r| f64::from(r.scale));
+        scales.fold(0.0, f64::max) * spec.format.half_step()
+    })
+}
+
+/// A bake of pieces.
+pub(super) struct Pieces<'a> {
+    played: PlayedPieces<'a>,
+    manifest: &'a Manifest,
+    carrier: &'a Mesh,
+    /// Piece of each vertex of the carrier, from its texture coordinates.
+    pieces: Vec<u32>,
+    soft: SoftCarrier,
+    tolerance: f64,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(
+        animation: &'a VertexAnimation,
+        carrier: &'a Mesh,
+        first: &Mesh,
+        settings: &VatSettings,
+    ) -> Result<Self, String> {
+        let manifest = animation.manifest();
+        let soft = SoftCarrier::new(first, settings.crease());
+        let (found, expected) = (soft.vertex_count(), carrier.positions.len());
+        if found != expected {
+            return Err(format!(
+                "a carrier of {found} vertices with this crease, the bake has {expected}"
+            ));
+        }
+        let uvs = carrier.uvs.get(manifest.uv_set as usize);
+        let uvs = uvs.ok_or("no texture coordinates that point at texels")?;
+        let texels = texels_of(&manifest.layout);
+        let piece = |uv: &[f32; 2]| {
+            let at = [0, 1].map(|k| (uv[k] * manifest.layout.size[k] as f32).floor());
+            texels.get(&at.map(f32::to_bits)).copied()
+        };
+        let pieces: Option<Vec<u32>> = uvs.iter().map(piece).collect();
+        let own = super::rigid::RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
+        Ok(Self {
+            played: PlayedPieces::new(animation).ok_or("no positions or rotations")?,
+            manifest,
+            carrier,
+            pieces: pieces.ok_or("texture coordinates that point at no piece")?,
+            soft,
+            tolerance: f64::from(own.tolerance),
+        })
+    }
+
+    fn frame(&self, frame: u32, mesh: &mut Mesh, number: i64) -> Result<Verified, BakeError> {
+        let fault = |source| BakeError::NotSoft { number, source };
+        self.soft.adopt(mesh).map_err(fault)?;
+        let truth = self.soft.normals(mesh).map_err(fault)?;
+        let poses: Vec<_> = (0..self.manifest.layout.vertices)
+            .map(|piece| self.played.pose(piece, alone(frame)))
+            .collect();
+        let mut out = Verified::default();
+        for (v, (place, piece)) in (0_u32..).zip(self.carrier.positions.iter().zip(&self.pieces)) {
+            let pose = &poses[*piece as usize];
+            let source = self.soft.source_vertex(v as usize);
+            let seen = single(pose.place(*place));
+            out.errors
+                .position
+                .add(frame, v, distance(seen, mesh.positions[source]));
+            if let Some(normals) = &self.carrier.normals {
+                let normal = single(pose.turn(normals[v as usize].map(f64::from)));
+                let angle = angle_between(normal, truth[v as usize]);
+                out.errors.normal.add(frame, v, angle);
+            }
+        }
+        Ok(out)
+    }
+
+    /// A quaternion whose four numbers are off by a step each turns by four times that at most; and what bakes call rigid.
+    fn promised_beyond(&self) -> f64 {
+        let turn = 4.0 * half_step(self.manifest, &Quantity::Rotation);
+        let arms = self.carrier.positions.iter().zip(&self.pieces);
+        let pivot = |piece| single(self.played.pose(piece, alone(0)).pivot);
+        let longest = arms.map(|(place, piece)| distance(*place, pivot(*piece)));
+        turn * longest.fold(0.0, f64::max) + self.tolerance
+    }
+}
+
+/// What has a texel, by where that is in the first frame; keys are bits of whole numbers.
+fn texels_of(layout: &Layout) -> HashMap<[u32; 2], u32> {
+    let of = |v| layout.texel(v, 0).map(|t| (t as f32).to_bits());
+    (0..layout.vertices).map(|v| (of(v), v)).collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "frames are single precision"
+)]
+fn single(v: [f64; 3]) -> [f32; 3] {
+    v.map(|c| c as f32)
+}
+
+/// A bake of particles.
+pub(super) struct Particles<'a> {
+    played: PlayedParticles<'a>,
+    manifest: &'a Manifest,
+    settings: &'a VatSettings,
+}
+
+impl Particles<'_> {
+    /// Finds every point of the frame again, by place and width.
+    fn frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
+        let extent = self.manifest.bounds.0.iter().chain(&self.manifest.bounds.1);
+        let rounding = 1e-6 * extent.fold(0.0_f32, |m, c| m.max(c.abs()));
+        let reach = half_step(self.manifest, &Quantity::Position) * 3.0_f64.sqrt() * 1.01
+            + f64::from(rounding);
+        let step = half_step(self.manifest, &Quantity::Size) * 1.01 + 1e-7;
+        let width = |p: usize| f64::from(self.settings.particles.width(mesh, p));
+        let places = mesh.positions.iter().map(|p| p.map(f64::from));
+        let mut grid = Grid::new(reach, places);
+        let mut out = Verified::default();
+        for slot in 0..self.manifest.layout.vertices {
+            let (middle, size) = self.played.sprite(slot, alone(frame));
+            if size <= 0.0 {
+                continue;
+            }
+            let off = |p: usize| distance(single(middle), mesh.positions[p]);
+            let found = grid.take(middle, |p| {
+                let fits = (size - width(p)).abs() <= step && off(p) <= reach;
+                fits.then(|| (off(p), 0))
+            });
+            match found {
+                Some((point, _)) => out.errors.position.add(frame, slot, off(point)),
+                None => out.invented += 1,
+            }
+        }
+        // Points that are thinner than a step may come out as none.
+        out.lost = grid.left().filter(|p| width(*p) > step).count();
+        out.first_wrong = (out.lost + out.invented > 0).then_some(number);
+        out
+    }
+}

@@ -1,0 +1,140 @@
+//! Pieces and particles of a bake at a moment, as players compute them, in double precision.
+
+use crate::animation::VertexAnimation;
+use crate::manifest::Mode;
+use crate::playback::FrameBlend;
+use crate::quantity::Quantity;
+
+/// A bake of [`Mode::Rigid`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlayedPieces<'a> {
+    animation: &'a VertexAnimation,
+    places: usize,
+    rotations: usize,
+}
+
+/// How a piece lies at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlayedPose {
+    /// Where its pivot is in the carrier, metres.
+    pub pivot: [f64; 3],
+    /// Where it is now, metres.
+    pub position: [f64; 3],
+    /// Unit quaternion, `x y z w`.
+    pub rotation: [f64; 4],
+}
+
+impl<'a> PlayedPieces<'a> {
+    /// `None` for a bake of another mode.
+    pub fn new(animation: &'a VertexAnimation) -> Option<Self> {
+        let manifest = animation.manifest();
+        (manifest.mode == Mode::Rigid).then_some(())?;
+        Some(Self {
+            animation,
+            places: manifest.texture(&Quantity::Position)?,
+            rotations: manifest.texture(&Quantity::Rotation)?,
+        })
+    }
+
+    /// How a piece lies at a moment. Without a direction in its texels it is not turned.
+    pub fn pose(&self, piece: u32, at: FrameBlend) -> PlayedPose {
+        let at = self.animation.manifest().in_layout(at);
+        let place = |frame| self.numbers::<3>(self.places, piece, frame);
+        let turn = |frame| self.numbers::<4>(self.rotations, piece, frame);
+        let (mut position, mut rotation) = (place(at.frame), turn(at.frame));
+        if at.weight > 0.0 {
+            let weight = f64::from(at.weight);
+            position = mixed(position, place(at.next), weight);
+            let mut next = turn(at.next);
+            // Both quaternions are the same rotation; the nearer one is the shorter way.
+            if dot(rotation, next) < 0.0 {
+                next = next.map(|c| -c);
+            }
+            rotation = mixed(rotation, next, weight);
+        }
+        let length = dot(rotation, rotation).sqrt();
+        PlayedPose {
+            pivot: place(0),
+            position,
+            rotation: match length > 1e-6 {
+                true => rotation.map(|c| c / length),
+                false => [0.0, 0.0, 0.0, 1.0],
+            },
+        }
+    }
+
+    fn numbers<const N: usize>(&self, texture: usize, piece: u32, frame: u32) -> [f64; N] {
+        std::array::from_fn(|k| f64::from(self.animation.value(texture, piece, frame, k)))
+    }
+}
+
+impl PlayedPose {
+    /// Where a vertex of the carrier is: `rotation * (carrier - pivot) + position`.
+    pub fn place(&self, carrier: [f32; 3]) -> [f64; 3] {
+        let arm = std::array::from_fn(|k| f64::from(carrier[k]) - self.pivot[k]);
+        let turned = self.turn(arm);
+        std::array::from_fn(|k| turned[k] + self.position[k])
+    }
+
+    /// A direction of the carrier, turned: `v + 2 q x (q x v + w v)`.
+    pub fn turn(&self, v: [f64; 3]) -> [f64; 3] {
+        let [x, y, z, w] = self.rotation;
+        let q = [x, y, z];
+        let once = cross(q, v);
+        let inner = std::array::from_fn(|k| once[k] + w * v[k]);
+        let twice = cross(q, inner);
+        std::array::from_fn(|k| v[k] + 2.0 * twice[k])
+    }
+}
+
+/// A bake of [`Mode::Particles`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlayedParticles<'a> {
+    animation: &'a VertexAnimation,
+    places: usize,
+    sizes: usize,
+}
+
+impl<'a> PlayedParticles<'a> {
+    /// `None` for a bake of another mode.
+    pub fn new(animation: &'a VertexAnimation) -> Option<Self> {
+        let manifest = animation.manifest();
+        (manifest.mode == Mode::Particles).then_some(())?;
+        Some(Self {
+            animation,
+            places: manifest.texture(&Quantity::Position)?,
+            sizes: manifest.texture(&Quantity::Size)?,
+        })
+    }
+
+    /// Middle and width of the square of a slot at a moment, metres; width zero where there is no particle.
+    pub fn sprite(&self, slot: u32, at: FrameBlend) -> ([f64; 3], f64) {
+        let at = self.animation.manifest().in_layout(at);
+        let value = |texture: usize, frame: u32, k: usize| {
+            f64::from(self.animation.value(texture, slot, frame, k))
+        };
+        let place = |frame| [0, 1, 2].map(|k| value(self.places, frame, k));
+        let size = |frame| [value(self.sizes, frame, 0)];
+        if at.weight == 0.0 {
+            return (place(at.frame), size(at.frame)[0]);
+        }
+        let weight = f64::from(at.weight);
+        let middle = mixed(place(at.frame), place(at.next), weight);
+        (middle, mixed(size(at.frame), size(at.next), weight)[0])
+    }
+}
+
+fn mixed<const N: usize>(a: [f64; N], b: [f64; N], weight: f64) -> [f64; N] {
+    std::array::from_fn(|k| a[k] + (b[k] - a[k]) * weight)
+}
+
+fn dot(a: [f64; 4], b: [f64; 4]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|k| {
+        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+        a[i] * b[j] - a[j] * b[i]
+    })
+}

@@ -1,0 +1,123 @@
+//! Players of pieces and particles.
+
+use super::*;
+
+fn channels(quantity: Quantity, format: TexelFormat, count: usize) -> TextureFile {
+    let mut out = texture(quantity, format);
+    out.spec.ranges.resize(
+        count,
+        Range {
+            scale: 0.5,
+            offset: 0.25,
+        },
+    );
+    let file = |f: &String| f.replace("shape", &out.spec.quantity.file_name());
+    out.files = out.files.iter().map(file).collect();
+    out
+}
+
+/// Every combination of what their templates ask.
+fn shapes_of_pieces_and_particles() -> Vec<Manifest> {
+    use TexelFormat::{Float, TwoUnorm8, Unorm16};
+    let mut out = Vec::new();
+    for layout in layouts() {
+        for place in [Unorm16, TwoUnorm8] {
+            for other in [Float, TwoUnorm8] {
+                for (uv_set, can_blend) in [(0, true), (1, false), (3, true)] {
+                    let position = || texture(Quantity::Position, place);
+                    let pieces = Manifest {
+                        mode: Mode::Rigid,
+                        can_blend,
+                        uv_set,
+                        ..shape(
+                            layout,
+                            position(),
+                            Some(channels(Quantity::Rotation, other, 4)),
+                        )
+                    };
+                    let particles = Manifest {
+                        mode: Mode::Particles,
+                        can_blend,
+                        uv_set: 1,
+                        ..shape(layout, position(), Some(channels(Quantity::Size, other, 1)))
+                    };
+                    out.extend([pieces, particles]);
+                }
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn everything_is_filled_in_and_textures_are_named() {
+    for manifest in shapes_of_pieces_and_particles() {
+        assert_eq!(manifest.check(), Ok(()));
+        let files = players(&manifest);
+        assert_eq!(files.len(), 6);
+        for PlayerFile { name, text } in files {
+            assert!(!text.contains("{{"), "{name}: {text}");
+            assert!(text.is_ascii(), "{name} has letters that some tools mangle");
+            if !name.ends_with(".html") {
+                let mut named = manifest.textures.iter().flat_map(|t| &t.files);
+                assert!(named.all(|f| text.contains(f.as_str())), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wgsl_of_pieces_and_particles_is_valid() {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    for manifest in shapes_of_pieces_and_particles() {
+        let text = text_of(Target::Wgsl, &manifest);
+        let module = match naga::front::wgsl::parse_str(&text) {
+            Ok(module) => module,
+            Err(error) => panic!("{}", error.emit_to_string(&text)),
+        };
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+        if let Err(error) = validator.validate(&module) {
+            panic!("{}", error.emit_to_string(&text));
+        }
+        let bindings = module.global_variables.iter();
+        let textures = bindings.filter(|(_, g)| g.space == naga::AddressSpace::Handle);
+        let files: usize = manifest.textures.iter().map(|t| t.files.len()).sum();
+        assert_eq!(textures.count(), files);
+    }
+}
+
+#[test]
+fn the_mode_decides_which_section_is_written() {
+    let vertices = shape(
+        layouts()[0],
+        texture(Quantity::Position, TexelFormat::Unorm8),
+        None,
+    );
+    for manifest in shapes_of_pieces_and_particles().into_iter().take(2) {
+        for target in [Target::Wgsl, Target::Godot, Target::Unity, Target::Unreal] {
+            let text = text_of(target, &manifest).to_lowercase();
+            let of_vertices = text_of(target, &vertices).to_lowercase();
+            for (mode, word) in [(Mode::Rigid, "pivot"), (Mode::Particles, "frommiddle")] {
+                let has = |text: &str| text.replace('_', "").contains(word);
+                assert_eq!(has(&text), manifest.mode == mode, "{target:?} {word}");
+                assert!(!has(&of_vertices), "{target:?} {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn manifests_of_pieces_and_particles_need_their_textures() {
+    let [mut pieces, mut particles] = shapes_of_pieces_and_particles()
+        .into_iter()
+        .take(2)
+        .collect::<Vec<_>>()
+        .try_into()
+        .expect("two");
+    pieces.textures.pop();
+    let text = pieces.check().expect_err("no rotations").to_string();
+    assert_eq!(text, "mode Rigid needs a texture of Rotation");
+    particles.textures[0].spec.quantity = Quantity::Offset;
+    let text = particles.check().expect_err("offsets").to_string();
+    assert_eq!(text, "mode Particles has no meaning for Offset");
+}
