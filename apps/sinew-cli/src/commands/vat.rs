@@ -10,7 +10,8 @@ use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    InBetweens, Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake, plan,
+    InBetweens, Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, Verified, assemble,
+    bake, plan,
     read_manifest, scan, texels, verify,
 };
 use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
@@ -216,18 +217,31 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         tolerance * 1e3,
         found.errors.normal.largest.to_degrees(),
     );
-    let is_same = found.lost + found.invented == 0 && position.largest <= tolerance;
-    if is_same {
+    let message = message + &quantities_of(&found);
+    if found.is_same(tolerance) {
         talk.info("verified", &message);
         return Ok(());
     }
-    let first = found
-        .first_wrong
-        .map_or_else(String::new, |n| format!("; first in frame {n}"));
+    let others = found.quantities.iter().filter_map(|q| q.first_wrong);
+    let first = found.first_wrong.into_iter().chain(others).min();
+    let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
     let bake = args.bake.display();
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+/// `; color0 within 0.002 (allowed 0.002)` for each of what else was compared.
+fn quantities_of(found: &Verified) -> String {
+    let each = found.quantities.iter().map(|q| {
+        let (name, largest) = (q.quantity.file_name(), q.errors.largest);
+        let text = format!("; {name} within {largest:.3e} (allowed {:.3e})", q.allowed);
+        match q.beyond {
+            0 => text,
+            corners => format!("{text}, {corners} corners beyond that"),
+        }
+    });
+    each.collect()
 }
 
 /// Runs on a number of threads; 0: all.

@@ -225,6 +225,7 @@ fn match_pairs(
     matching: &Matching,
     watch: &Watch<'_>,
 ) -> Result<(), BakeError> {
+    let pairs = pairs.filter(|frame| !job.ends_clip(*frame));
     let missing = job.work.without(MATCHES, pairs, &job.key)?;
     let stage = watch.stage("matches", missing.len());
     missing.par_iter().try_for_each(|&frame| {
