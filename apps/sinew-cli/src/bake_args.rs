@@ -197,7 +197,7 @@ pub(crate) struct VatSettingsArgs {
     /// How the sequence is taken.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: ModeArg,
-    /// A texture, QUANTITY:FORMAT: position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
+    /// A texture, QUANTITY:FORMAT: position, offset, normal, uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
     /// given often. Without any: positions (or offsets) in 16 bits, normals in 8.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
@@ -281,7 +281,7 @@ pub(crate) enum InBetweenArg {
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {
     let fault = || {
         format!(
-            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, uv0, color0, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
+            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
         )
     };
     let (quantity, format) = text.rsplit_once(':').ok_or_else(fault)?;
@@ -308,6 +308,8 @@ fn plain_quantity(name: &str) -> Option<Quantity> {
         "position" => Some(Quantity::Position),
         "offset" => Some(Quantity::Offset),
         "normal" => Some(Quantity::Normal),
+        "thickness" => Some(Quantity::Thickness),
+        "tangent" => Some(Quantity::Tangent),
         _ => set("uv")
             .map(Quantity::Uv)
             .or_else(|| set("color").map(Quantity::Color)),

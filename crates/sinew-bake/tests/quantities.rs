@@ -1,6 +1,6 @@
 //! Bakes that hold more than places: what `verify` says of them. The truth is the sequence.
 
-use sinew_bake::vat::{TextureChoice, VatSettings, Verified, bake, verify};
+use sinew_bake::vat::{TextureChoice, VatSettings, Verified, bake, read_animation, verify};
 use sinew_bake::{MeshFrames, Watch};
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_io::Texels;
@@ -164,5 +164,85 @@ fn one_changed_texel_is_seen() {
         );
         assert!(!found.is_same(f64::INFINITY));
         assert_eq!(found.quantities[1].beyond, 0);
+    }
+}
+
+/// A box of 0.5 x 2 x 3 metres that grows and has sides of their own: thickness is known, tangents are where `u` rises.
+#[test]
+fn thickness_and_tangents_are_made_for_the_bake() {
+    let sides = |grown: f32| [0.5, 2.0, 3.0].map(|s: f32| s * grown);
+    let block = |grown: f32| {
+        let (mut positions, mut triangles, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
+        for axis in 0..3 {
+            for end in [0.0, 1.0] {
+                let base = positions.len() as u32;
+                for (a, b) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)] {
+                    let mut p = [0.0; 3];
+                    (p[axis], p[(axis + 1) % 3], p[(axis + 2) % 3]) = (end, a, b);
+                    positions.push(std::array::from_fn(|k| p[k] * sides(grown)[k]));
+                    uvs.push([a, 1.0 - b]);
+                }
+                let quad = if end == 1.0 {
+                    [0, 1, 2, 3]
+                } else {
+                    [0, 3, 2, 1]
+                };
+                let [p, q, r, s] = quad.map(|v: u32| v + base);
+                triangles.extend([[p, q, r], [p, r, s]]);
+            }
+        }
+        let topology = Topology::new(24, triangles).expect("in range");
+        let mut mesh = Mesh::new("box", topology, positions);
+        mesh.uvs = vec![uvs];
+        mesh
+    };
+    let source = MeshFrames::new("box", vec![block(1.0), block(1.5)]);
+    let choice = |quantity, format| TextureChoice { quantity, format };
+    let settings = VatSettings {
+        textures: vec![
+            choice(Quantity::Offset, TexelFormat::Float),
+            choice(Quantity::Thickness, TexelFormat::Half),
+            choice(Quantity::Tangent, TexelFormat::Unorm8),
+        ],
+        ..VatSettings::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    bake(
+        &source,
+        &settings,
+        &folder.path().join("work"),
+        &out,
+        &Watch::NOBODY,
+    )
+    .expect("baked");
+    let found = verified(&out, &source, &settings);
+    assert!(
+        found.is_same(1e-6) && found.quantities.len() == 2,
+        "{found:?}"
+    );
+    let shown = read_animation(&out).expect("a bake");
+    for (frame, grown) in [(0, 1.0), (1, 1.5)] {
+        for vertex in 0..24 {
+            let axis = vertex as usize / 8;
+            let thickness = shown.value(1, vertex, frame, 0);
+            // A half has eleven bits.
+            assert!(
+                (thickness - sides(grown)[axis]).abs() < 4.5 / 2048.0,
+                "vertex {vertex}: {thickness}"
+            );
+            let tangent: [f32; 4] = std::array::from_fn(|k| shown.value(2, vertex, frame, k));
+            let mut truth = [0.0; 4];
+            truth[(axis + 1) % 3] = 1.0;
+            // The far end of an axis is seen as the texture is, the near one mirrored.
+            truth[3] = if vertex / 4 % 2 == 1 { 1.0 } else { -1.0 };
+            let off = (0..4)
+                .map(|k| (tangent[k] - truth[k]).abs())
+                .fold(0.0, f32::max);
+            assert!(
+                off < 1.01 / 255.0,
+                "vertex {vertex}: {tangent:?} for {truth:?}"
+            );
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What a bake holds beside places and normals, against the frames: colours, texture coordinates, velocities, attributes.
+//! What a bake holds beside places and normals, against the frames: colours, texture coordinates, tangents, thickness, velocities,
+//! attributes.
 
 use serde::Serialize;
 use sinew_geom::Mesh;
@@ -48,7 +49,12 @@ pub(crate) fn textures_of(manifest: &Manifest) -> Vec<usize> {
     let comes_from_vertices = |quantity: &Quantity| {
         matches!(
             quantity,
-            Quantity::Uv(_) | Quantity::Color(_) | Quantity::Velocity(_) | Quantity::Attribute(_)
+            Quantity::Uv(_)
+                | Quantity::Color(_)
+                | Quantity::Thickness
+                | Quantity::Tangent
+                | Quantity::Velocity(_)
+                | Quantity::Attribute(_)
         )
     };
     textures

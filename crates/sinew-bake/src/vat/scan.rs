@@ -6,6 +6,7 @@ use super::settings::{Matching, Mode, VatSettings};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
+use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
 use sinew_vat::prepare::prepare;
 use sinew_vat::quantity::Quantity;
@@ -116,7 +117,10 @@ impl Scanner<'_> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
         let prepared = prepare(&loaded.mesh, &job.settings().prepare);
-        let (mesh, report) = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let (mut mesh, report) =
+            prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let asked = job.settings().textures.iter().map(|t| &t.quantity);
+        add_derived(&mut mesh, asked, job.settings().crease());
         let first = self.first.as_ref().unwrap_or(&mesh);
         let warnings = loaded.warnings.into_iter();
         let scan = ScanRecord {

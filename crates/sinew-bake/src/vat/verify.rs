@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
+use sinew_vat::derive::add_derived;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest::Mode;
 use sinew_vat::normals::corner_normals;
@@ -180,9 +181,12 @@ impl<'a> Judge<'a> {
         let number = self.source.number(frame);
         let loaded = self.source.load(frame)?;
         let prepared = prepare(&loaded.mesh, &self.settings.prepare);
-        Ok(prepared
-            .map_err(|source| BakeError::Prepare { number, source })?
-            .0)
+        let prepared = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let mut mesh = prepared.0;
+        let textures = self.animation.manifest().textures.iter();
+        let asked = textures.map(|t| &t.spec.quantity);
+        add_derived(&mut mesh, asked, self.settings.crease());
+        Ok(mesh)
     }
 
     /// Half a step of the codes of each coordinate; of halves the step where they are largest.
