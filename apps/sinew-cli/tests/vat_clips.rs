@@ -157,6 +157,7 @@ fn sizes_are_proposed() {
     let published = p.sinew(&["vat", "size", "--triangles", "1130", "--frames", "300"]);
     ended(&published, 0, "texture   3390 x 300, one row a frame");
     for part in [
+        "with closed in-betweens, two rows a frame: 3390 x 600",
         "texels    1017000 in all, 0 unused (0.00 %)",
         // 1,017,000 texels of three bytes and of three times two.
         "unorm8     3051000 bytes",

@@ -176,22 +176,41 @@ mod tests {
         let frames = parting_drop(6);
         for mesh in &frames {
             let triangles = mesh.topology.triangles();
-            let edges = triangles.iter().flat_map(|t| [0, 1, 2].map(|k| (t[k], t[(k + 1) % 3])));
+            let edges = triangles
+                .iter()
+                .flat_map(|t| [0, 1, 2].map(|k| (t[k], t[(k + 1) % 3])));
             let edges: HashSet<(u32, u32)> = edges.collect();
-            assert_eq!(edges.len(), 3 * triangles.len(), "an edge twice in one direction");
-            assert!(edges.iter().all(|(a, b)| edges.contains(&(*b, *a))), "a hole");
+            assert_eq!(
+                edges.len(),
+                3 * triangles.len(),
+                "an edge twice in one direction"
+            );
+            assert!(
+                edges.iter().all(|(a, b)| edges.contains(&(*b, *a))),
+                "a hole"
+            );
             let euler = mesh.positions.len() + triangles.len() - edges.len() / 2;
             assert_eq!(euler, 2 * pieces(mesh));
-            let volume: f32 = triangles.iter().map(|t| {
-                let [p, q, r] = t.map(|v| mesh.positions[v as usize]);
-                let cross = [q[1] * r[2] - q[2] * r[1], q[2] * r[0] - q[0] * r[2], q[0] * r[1] - q[1] * r[0]];
-                (0..3).map(|k| p[k] * cross[k]).sum::<f32>() / 6.0
-            }).sum();
+            let volume: f32 = triangles
+                .iter()
+                .map(|t| {
+                    let [p, q, r] = t.map(|v| mesh.positions[v as usize]);
+                    let cross = [
+                        q[1] * r[2] - q[2] * r[1],
+                        q[2] * r[0] - q[0] * r[2],
+                        q[0] * r[1] - q[1] * r[0],
+                    ];
+                    (0..3).map(|k| p[k] * cross[k]).sum::<f32>() / 6.0
+                })
+                .sum();
             assert!(volume > 0.5, "{volume}");
         }
         assert_eq!(pieces(&frames[0]), 1);
         assert!(pieces(&frames[5]) >= 2);
-        let counts: HashSet<usize> = frames.iter().map(|m| m.topology.triangles().len()).collect();
+        let counts: HashSet<usize> = frames
+            .iter()
+            .map(|m| m.topology.triangles().len())
+            .collect();
         assert!(counts.len() > 3, "triangles change");
         let bent = bending_blob(4);
         assert!(bent.iter().all(|m| m.topology == bent[0].topology));

@@ -291,7 +291,8 @@ fn baked_drop(folder: &Path) -> Outcome {
     let normals = baked.manifest().texture(&Quantity::Normal);
     let mut panels = Vec::new();
     for frame in [0, 8, 16, 23] {
-        let vector = |texture, v| std::array::from_fn(|k| baked.value(texture, v, frame, k));
+        let row = frame * baked.manifest().frame_step();
+        let vector = |texture, v| std::array::from_fn(|k| baked.value(texture, v, row, k));
         let vectors = |texture| {
             (0..vertices)
                 .map(|v| vector(texture, v))

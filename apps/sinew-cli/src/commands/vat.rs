@@ -11,8 +11,7 @@ use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
     InBetweens, Matching, Mode, Summary, TriangleOrder, VatJob, VatSettings, Verified, assemble,
-    bake, plan,
-    read_manifest, scan, texels, verify,
+    bake, plan, read_manifest, scan, texels, verify,
 };
 use sinew::bake::{
     BakeError, ChainedFrames, Chunk, FileFrames, FrameSource, PlayedFrames, RangedFrames, Watch,

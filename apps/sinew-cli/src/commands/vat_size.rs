@@ -27,7 +27,8 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
     })?;
     // The corners of a triangle stay in one row.
     let unit = if corners.is_some() { 3 } else { 1 };
-    let fitting = |side| fitting(vertices, args.frames, unit, side, args.power_of_two);
+    let fitting_frames = |frames, side| fitting(vertices, frames, unit, side, args.power_of_two);
+    let fitting = |side| fitting_frames(args.frames, side);
     let layout = fitting(args.max_side).map_err(Failure::bind)?;
     let mut out = String::new();
     // Writing into a string cannot fail.
@@ -39,6 +40,18 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
         "texture   {width} x {height}, {}",
         layout_words(&layout)
     );
+    if corners.is_some() {
+        // Frames whose triangles change come with their ends by default.
+        let closed = args.frames.saturating_mul(2);
+        let words = match fitting_frames(closed, args.max_side) {
+            Ok(with_ends) => format!("{} x {}", with_ends.size[0], with_ends.size[1]),
+            Err(error) => error.to_string(),
+        };
+        let _ = writeln!(
+            out,
+            "          with closed in-betweens, two rows a frame: {words}"
+        );
+    }
     let used = u64::from(vertices) * u64::from(args.frames);
     let unused = layout.texels() - used;
     let share = layout.waste() * 100.0;

@@ -113,7 +113,7 @@ impl Reported<'_> {
             let (last, rate) = (f.first + f.count - 1, f.frames_per_second);
             let end = format!("{:?}", f.at_end);
             format!(
-                "{}: rows of frames {} to {last}, {rate} a second, {end}",
+                "{}: frames {} to {last} of the bake, {rate} a second, {end}",
                 clip.name, f.first
             )
         });
@@ -134,6 +134,9 @@ impl Reported<'_> {
 
     fn blend_words(&self) -> &'static str {
         match self.manifest.can_blend {
+            true if self.manifest.has_ends => {
+                "yes, closed: each frame is two of the textures, itself and its end"
+            }
             true => "yes",
             false => "no: frames are unrelated, players step",
         }

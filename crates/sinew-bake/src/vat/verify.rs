@@ -222,9 +222,10 @@ impl<'a> Judge<'a> {
         vertex: u32,
         frame: u32,
     ) -> impl Iterator<Item = Difference> + 'b {
+        let row = frame * self.animation.manifest().frame_step();
         self.others.iter().map(move |&texture| {
             let spec = &self.animation.manifest().textures[texture].spec;
-            let seen = |channel| self.animation.value(texture, vertex, frame, channel);
+            let seen = |channel| self.animation.value(texture, vertex, row, channel);
             quantities::difference(spec, mesh, source, seen)
         })
     }
