@@ -2,8 +2,8 @@
 
 use crate::args::Device;
 use clap::{Subcommand, ValueEnum};
-use sinew::bake::Chunk;
 use sinew::bake::vat::TextureChoice;
+use sinew::bake::{Chunk, NumberRange};
 use sinew::vat::quantity::Quantity;
 use sinew::vat::texel::TexelFormat;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub(crate) enum VatCommand {
     Bake(VatChunkArgs),
     /// Last step: the files.
     Assemble(VatAssembleArgs),
+    /// Propose the size of a texture before there is a sequence: layout, unused texels, bytes, and which devices hold it.
+    Size(VatSizeArgs),
     /// Say what a bake holds.
     Inspect(VatInspectArgs),
     /// Say how good in-betweens are: every second frame is held back, and blends are compared with it.
@@ -92,6 +94,30 @@ pub(crate) struct VatAssembleArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct VatSizeArgs {
+    /// Vertices, where triangles stay the same.
+    #[arg(long, value_name = "NUMBER", required_unless_present = "triangles")]
+    pub(crate) vertices: Option<u32>,
+    /// Triangles of the fullest frame, where they change: three texels each.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "vertices")]
+    pub(crate) triangles: Option<u32>,
+    /// Frames, of all clips together.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) frames: u32,
+    /// Largest side of a texture, in texels.
+    #[arg(
+        long,
+        visible_alias = "largest-side",
+        value_name = "TEXELS",
+        default_value_t = 4096
+    )]
+    pub(crate) max_side: u32,
+    /// Make sides powers of two.
+    #[arg(long)]
+    pub(crate) power_of_two: bool,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct VatInspectArgs {
     /// Folder of a bake, or its .vat.json.
     pub(crate) bake: PathBuf,
@@ -133,9 +159,12 @@ pub(crate) struct SourceArgs {
     /// Graph document for a character; without it the one in its file, or its skinning and morph targets.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
-    /// Clip to play; without it the first one.
+    /// Clip to play; without it the first one. Given often, all of them are in one bake, in this order.
     #[arg(short, long)]
-    pub(crate) clip: Option<String>,
+    pub(crate) clip: Vec<String>,
+    /// Frames of a folder that are a clip, by their numbers, both ends included: walk=0..23; may be given often. Other frames are left out.
+    #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
+    pub(crate) ranges: Vec<NumberRange>,
     /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
@@ -181,7 +210,7 @@ pub(crate) struct VatSettingsArgs {
     /// How the sequence is taken.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: ModeArg,
-    /// A texture, QUANTITY:FORMAT: position, offset, normal, rotation (of pieces), size (of particles), uv0, color0, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
+    /// A texture, QUANTITY:FORMAT: position, offset, normal, rotation (of pieces), size (of particles), uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
     /// given often. Without any: positions (or offsets) in 16 bits, normals in 8; of pieces positions and rotations, of particles positions and sizes.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
@@ -294,7 +323,7 @@ pub(crate) enum InBetweenArg {
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {
     let fault = || {
         format!(
-            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, rotation, size, uv0, color0, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
+            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, rotation, size, uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
         )
     };
     let (quantity, format) = text.rsplit_once(':').ok_or_else(fault)?;
@@ -323,6 +352,8 @@ fn plain_quantity(name: &str) -> Option<Quantity> {
         "normal" => Some(Quantity::Normal),
         "rotation" => Some(Quantity::Rotation),
         "size" => Some(Quantity::Size),
+        "thickness" => Some(Quantity::Thickness),
+        "tangent" => Some(Quantity::Tangent),
         _ => set("uv")
             .map(Quantity::Uv)
             .or_else(|| set("color").map(Quantity::Color)),

@@ -147,6 +147,9 @@ pub enum BakeError {
         /// What makes them.
         step: &'static str,
     },
+    /// A picture of the report could not be drawn.
+    #[error("picture of the report: {0}")]
+    Picture(#[from] sinew_picture::PictureError),
     /// A setting makes no sense.
     #[error("{setting} is {found}, expected {expected}")]
     Setting {

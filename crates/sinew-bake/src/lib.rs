@@ -12,13 +12,16 @@
 #![forbid(unsafe_code)]
 
 mod chunk;
+mod clips;
 mod error;
+mod report;
 mod source;
 pub mod vat;
 mod watch;
 mod work;
 
 pub use chunk::{Chunk, ChunkError};
+pub use clips::{ChainedFrames, FrameRange, NumberRange, RangedFrames};
 pub use error::BakeError;
 pub use source::{FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames};
 pub use watch::Watch;

@@ -1,6 +1,6 @@
 //! Where frames come from.
 
-use crate::BakeError;
+use crate::{BakeError, FrameRange};
 use sinew_geom::{Mesh, Topology, Warning};
 use sinew_io::{SequenceFiles, read_mesh, turn_z_up_to_y_up};
 use std::path::Path;
@@ -29,6 +29,10 @@ pub trait FrameSource: Sync {
     fn name(&self) -> &str;
     /// How many frames there are.
     fn frame_count(&self) -> usize;
+    /// The clips that the frames are of, one behind the other; without any all frames are one, which is called as the bake is.
+    fn clips(&self) -> Vec<FrameRange> {
+        Vec::new()
+    }
     /// Number of a frame, as the user knows it.
     fn number(&self, frame: usize) -> i64;
     /// A text that changes when the frame does: records of another text are made anew.

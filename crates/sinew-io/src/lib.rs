@@ -40,7 +40,7 @@ pub use gltf::read::{
     GltfBuffer, GltfFile, GltfSource, read_appearance, read_gltf, read_gltf_bytes,
 };
 pub use npz::{write_npz, write_npz_meshes};
-pub use picture::{FrameRate, decode_image, read_png, write_animation, write_png};
+pub use picture::{FrameRate, decode_image, png_bytes, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
 pub use range_reader::RangeReader;
 pub use sequence::{

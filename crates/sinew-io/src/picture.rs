@@ -55,6 +55,16 @@ pub fn write_png(path: &Path, image: &Image) -> Result<(), IoError> {
     file.commit()
 }
 
+/// A picture as the bytes of a PNG, for pages that hold their pictures.
+///
+/// # Errors
+/// [`IoError::Unsupported`] for an image without pixels.
+pub fn png_bytes(image: &Image) -> Result<Vec<u8>, IoError> {
+    let mut out = Vec::new();
+    encode_png(&mut out, image, Path::new("picture"))?;
+    Ok(out)
+}
+
 fn encode_png(to: &mut impl Write, image: &Image, path: &Path) -> Result<(), IoError> {
     let encoder = png_encoder(to, image, png::Compression::High, path)?;
     let encode = || {

@@ -17,6 +17,7 @@ mod arm;
 mod ball;
 mod build;
 mod creature;
+mod drops;
 mod field;
 mod head;
 mod nets;
@@ -29,6 +30,7 @@ mod tests;
 pub use arm::arm_with_hand;
 pub use ball::ball;
 pub use creature::creature;
+pub use drops::{bending_blob, parting_drop};
 pub use head::head;
 pub use sheet::sheet;
 

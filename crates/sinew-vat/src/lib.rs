@@ -12,6 +12,8 @@
 
 pub mod animation;
 pub mod carrier;
+#[cfg(feature = "bake")]
+pub mod derive;
 pub mod ends;
 pub mod error;
 pub mod layout;

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh};
 
+/// The attribute that [`Quantity::Thickness`] is read from; bakes compute it.
+pub const THICKNESS: &str = "sinew:thickness";
+
 /// One property of the corners of a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +24,10 @@ pub enum Quantity {
     Uv(u32),
     /// A set of colours, linear RGBA.
     Color(u32),
+    /// Distance to the opposite side along the inner normal, metres; zero where there is none.
+    Thickness,
+    /// Where `u` of the first set of texture coordinates rises, a unit vector, and the hand of the bitangent (1 or -1), as in glTF.
+    Tangent,
     /// Velocity, metres a second, from the attribute of that name.
     Velocity(String),
     /// Any other attribute.
@@ -36,6 +43,8 @@ impl Quantity {
             Self::Size => Some(1),
             Self::Uv(set) => mesh.uvs.get(*set as usize).map(|_| 2),
             Self::Color(set) => mesh.colors.get(*set as usize).map(|_| 4),
+            Self::Thickness => mesh.attributes.get(THICKNESS).map(|_| 1),
+            Self::Tangent => mesh.tangents.as_ref().map(|_| 4),
             Self::Velocity(name) => match mesh.attributes.get(name)? {
                 Attribute::Vec3(_) => Some(3),
                 _ => None,
@@ -53,8 +62,8 @@ impl Quantity {
     pub fn fixed_channels(&self) -> Option<usize> {
         match self {
             Self::Position | Self::Offset | Self::Normal | Self::Velocity(_) => Some(3),
-            Self::Rotation | Self::Color(_) => Some(4),
-            Self::Size => Some(1),
+            Self::Rotation | Self::Color(_) | Self::Tangent => Some(4),
+            Self::Size | Self::Thickness => Some(1),
             Self::Uv(_) => Some(2),
             Self::Attribute(_) => None,
         }
@@ -81,6 +90,8 @@ impl Quantity {
             Self::Size => "size".into(),
             Self::Uv(set) => format!("uv{set}"),
             Self::Color(set) => format!("color{set}"),
+            Self::Thickness => "thickness".into(),
+            Self::Tangent => "tangent".into(),
             Self::Velocity(name) => format!("velocity_{}", plain(name)),
             Self::Attribute(name) => format!("attribute_{}", plain(name)),
         }
@@ -90,7 +101,7 @@ impl Quantity {
     pub fn zero_is_exact(&self) -> bool {
         !matches!(
             self,
-            Self::Position | Self::Uv(_) | Self::Normal | Self::Rotation
+            Self::Position | Self::Uv(_) | Self::Normal | Self::Rotation | Self::Tangent
         )
     }
 
@@ -107,6 +118,8 @@ impl Quantity {
                 .get(v)?
                 .get(channel)
                 .copied(),
+            Self::Thickness => mesh.attributes.get(THICKNESS)?.component(v, channel),
+            Self::Tangent => mesh.tangents.as_ref()?.get(v)?.get(channel).copied(),
             Self::Velocity(name) | Self::Attribute(name) => {
                 mesh.attributes.get(name)?.component(v, channel)
             }
@@ -116,7 +129,7 @@ impl Quantity {
     /// What stands where a triangle is absent: a direction must be one, all else is zero.
     pub fn where_absent(&self, channel: usize) -> f32 {
         match (self, channel) {
-            (Self::Normal, 1) | (Self::Rotation, 3) => 1.0,
+            (Self::Normal, 1) | (Self::Rotation, 3) | (Self::Tangent, 0 | 3) => 1.0,
             _ => 0.0,
         }
     }

@@ -94,7 +94,10 @@ pub fn scan_frame(
 }
 
 fn extent_of(mesh: &Mesh, quantity: &Quantity, channel: usize) -> (f32, f32) {
-    if matches!(quantity, Quantity::Normal | Quantity::Rotation) {
+    if matches!(
+        quantity,
+        Quantity::Normal | Quantity::Rotation | Quantity::Tangent
+    ) {
         return (-1.0, 1.0);
     }
     let vertices = mesh.topology.triangles().iter().flatten();

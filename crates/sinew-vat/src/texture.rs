@@ -30,7 +30,7 @@ impl TextureSpec {
     pub fn new(quantity: Quantity, format: TexelFormat, extent: &Extent) -> Self {
         let channels = extent.least.iter().zip(&extent.most);
         let range = |(least, most): (&f32, &f32)| match &quantity {
-            Quantity::Normal | Quantity::Rotation => match format.is_float() {
+            Quantity::Normal | Quantity::Rotation | Quantity::Tangent => match format.is_float() {
                 true => Range::RAW,
                 false => Range::DIRECTION,
             },

@@ -5,10 +5,13 @@ use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
 use crate::talk::Talk;
+use sinew::bake::vat::{VatSettings, bake, read_animation};
+use sinew::bake::{MeshFrames, Watch};
 use sinew::deform::Par;
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
 use sinew::play::{Cast, Character, Player, Runner};
+use sinew::vat::quantity::Quantity;
 use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
 use std::path::Path;
 use std::sync::Arc;
@@ -93,12 +96,13 @@ pub(super) fn demo(args: &DemoArgs, talk: &Talk) -> Outcome {
         progress.step(done + 1);
     }
     elbow_comparison(&samples[0].1, &args.output)?;
+    baked_drop(&args.output)?;
     talk.info(
         "written",
         &format!(
-            "wrote {} GLB files and {} pictures to {}",
+            "wrote {} GLB files, {} pictures and a bake ({DROP}_vat) to {}",
             DEMOS.len(),
-            DEMOS.len() + 1,
+            DEMOS.len() + 2,
             args.output.display()
         ),
     );
@@ -262,4 +266,50 @@ fn elbow_comparison(asset: &Asset, folder: &Path) -> Outcome {
         .collect::<Outcome<Vec<Image>>>()?;
     let panels: Vec<(&str, &Image)> = graphs.iter().zip(&images).map(|(g, i)| (g.0, i)).collect();
     sinew::io::write_png(&folder.join("elbow.png"), &side_by_side(&panels)).map_err(Failure::output)
+}
+
+/// Name of the baked sequence.
+const DROP: &str = "drop";
+const DROP_FRAMES: usize = 24;
+
+/// A drop that parts, whose triangles change from frame to frame: baked with its players and its report, and a picture of what the bake shows.
+fn baked_drop(folder: &Path) -> Outcome {
+    let frames = sinew_samples::parting_drop(DROP_FRAMES);
+    let bounds = frames.iter().flat_map(|f| f.positions.iter().copied());
+    let camera = Camera::framing(&bounds.collect::<Vec<_>>(), 0.5, 0.3, 1.0);
+    let source = MeshFrames::new(DROP, frames);
+    let [out, work] = ["vat", "vat.work"].map(|end| folder.join(format!("{DROP}_{end}")));
+    let settings = VatSettings::default();
+    bake(&source, &settings, &work, &out, &Watch::NOBODY)?;
+    sinew::io::remove_folder(&work).map_err(Failure::output)?;
+    let baked = read_animation(&out)?;
+    let places = baked.manifest().places().unwrap_or(0);
+    let vertices = baked.manifest().layout.vertices;
+    let triangles: Vec<[u32; 3]> = (0..vertices / 3)
+        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+        .collect();
+    let normals = baked.manifest().texture(&Quantity::Normal);
+    let mut panels = Vec::new();
+    for frame in [0, 8, 16, 23] {
+        let row = frame * baked.manifest().frame_step();
+        let vector = |texture, v| std::array::from_fn(|k| baked.value(texture, v, row, k));
+        let vectors = |texture| {
+            (0..vertices)
+                .map(|v| vector(texture, v))
+                .collect::<Vec<_>>()
+        };
+        let look = Look {
+            positions: vectors(places),
+            normals: normals.map(vectors),
+            colors: None,
+            lines: Vec::new(),
+        };
+        panels.push((format!("frame {frame}"), draw(&look, &triangles, &camera)?));
+    }
+    let panels: Vec<(&str, &Image)> = panels.iter().map(|(l, i)| (l.as_str(), i)).collect();
+    sinew::io::write_png(
+        &folder.join(format!("{DROP}_vat.png")),
+        &side_by_side(&panels),
+    )
+    .map_err(Failure::output)
 }

@@ -10,10 +10,12 @@ use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, assemble, bake,
-    blend_error, plan, read_manifest, scan, texels, verify,
+    InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, Verified, assemble,
+    bake, blend_error, plan, read_manifest, scan, texels, verify,
 };
-use sinew::bake::{BakeError, Chunk, FileFrames, FrameSource, PlayedFrames, Watch};
+use sinew::bake::{
+    BakeError, ChainedFrames, Chunk, FileFrames, FrameSource, PlayedFrames, RangedFrames, Watch,
+};
 use sinew::play::{Cast, Document, Player};
 use sinew::vat::matching::SurfaceDistance;
 use sinew::vat::playback::AtEnd;
@@ -46,6 +48,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
         }
         VatCommand::Bake(args) => bake_chunk(args, talk),
         VatCommand::Assemble(args) => assemble_all(args, talk),
+        VatCommand::Size(args) => super::vat_size::size(args),
         VatCommand::Inspect(args) => inspect(args),
         VatCommand::BlendError(args) => measure_blends(args, talk),
         VatCommand::Verify(args) => verify_bake(args, talk),
@@ -264,18 +267,31 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         tolerance * 1e3,
         found.errors.normal.largest.to_degrees(),
     );
-    let is_same = found.lost + found.invented == 0 && position.largest <= tolerance;
-    if is_same {
+    let message = message + &quantities_of(&found);
+    if found.is_same(tolerance) {
         talk.info("verified", &message);
         return Ok(());
     }
-    let first = found
-        .first_wrong
-        .map_or_else(String::new, |n| format!("; first in frame {n}"));
+    let others = found.quantities.iter().filter_map(|q| q.first_wrong);
+    let first = found.first_wrong.into_iter().chain(others).min();
+    let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
     let bake = args.bake.display();
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+/// `; color0 within 0.002 (allowed 0.002)` for each of what else was compared.
+fn quantities_of(found: &Verified) -> String {
+    let each = found.quantities.iter().map(|q| {
+        let (name, largest) = (q.quantity.file_name(), q.errors.largest);
+        let text = format!("; {name} within {largest:.3e} (allowed {:.3e})", q.allowed);
+        match q.beyond {
+            0 => text,
+            corners => format!("{text}, {corners} corners beyond that"),
+        }
+    });
+    each.collect()
 }
 
 /// Runs on a number of threads; 0: all.
@@ -435,9 +451,14 @@ fn source_of(
         .to_str()
         .is_some_and(|s| s.starts_with("sample:"));
     if is_sample || matches!(ending.as_str(), "glb" | "gltf") {
-        return Ok(Box::new(played(args, settings, talk)?));
+        if !args.ranges.is_empty() {
+            return Err(Failure::usage(
+                "--range is for folders of files; of characters, name clips with --clip",
+            ));
+        }
+        return played(args, settings, talk);
     }
-    if args.graph.is_some() || args.clip.is_some() || args.frames.is_some() {
+    if args.graph.is_some() || !args.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
             "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
         ));
@@ -446,11 +467,41 @@ fn source_of(
     for w in &files.warnings {
         talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
     }
-    Ok(Box::new(FileFrames::new(files, args.up == Up::Z)))
+    let files = FileFrames::new(files, args.up == Up::Z);
+    Ok(match args.ranges.as_slice() {
+        [] => Box::new(files),
+        ranges => Box::new(RangedFrames::new(files, ranges)?),
+    })
 }
 
-/// The frames of a character's clip.
-fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<PlayedFrames> {
+/// The frames of a character's clips, one behind the other.
+fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
+    let [_, _, ..] = args.clip.as_slice() else {
+        let clip = args.clip.first().map(String::as_str);
+        return Ok(Box::new(played_clip(args, clip, settings, talk)?.1));
+    };
+    if args.frames.is_some() {
+        return Err(Failure::usage(
+            "--frames is for one clip; several are taken whole",
+        ));
+    }
+    let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
+    let mut name = String::new();
+    for clip in &args.clip {
+        let (asset, frames) = played_clip(args, Some(clip), settings, talk)?;
+        name = asset;
+        parts.push((clip.clone(), Box::new(frames)));
+    }
+    Ok(Box::new(ChainedFrames::new(name, parts)?))
+}
+
+/// Name of a character, and the frames of a clip.
+fn played_clip(
+    args: &SourceArgs,
+    clip: Option<&str>,
+    settings: &VatSettings,
+    talk: &Talk,
+) -> Outcome<(String, PlayedFrames)> {
     let character = load::character(&args.source, talk)?;
     let document = match &args.graph {
         Some(path) => load::document(path)?,
@@ -458,19 +509,21 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Pla
     };
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.set)?;
-    let clip = character.find_clip_name(args.clip.as_deref())?;
+    let clip = character.find_clip_name(clip)?;
     let fps = f64::from(settings.frames_per_second);
     let of_clip = character.asset.find_clip(clip.as_deref());
     let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
     let values = load::values(&plan, &args.values, &numbers)?;
-    let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
+    let asset = character.asset.name.clone();
+    let name = clip.clone().unwrap_or_else(|| asset.clone());
     let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
     let key = key_of(args, &cast, clip.as_deref())?;
     let graph = load::bind(&cast, &plan, &parameters, talk)?;
     let runner = device::runner(&graph, args.device, talk)?;
     let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
     let output = args.mesh_output.as_deref();
-    PlayedFrames::new(player, numbers, output, name, key).map_err(Failure::usage)
+    let frames = PlayedFrames::new(player, numbers, output, name, key);
+    Ok((asset, frames.map_err(Failure::usage)?))
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and the files that clips and values are in.

@@ -2,13 +2,14 @@
 
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, all_scans};
-use super::records::FrameErrors;
+use super::records::{FrameErrors, ScanRecord};
+use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TriangleOrder};
 use super::texels::done;
 use super::textures::{file_names, write_texture};
-use crate::{BakeError, Watch};
+use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::Mesh;
@@ -60,6 +61,9 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
     let manifest = manifest_of(job, &plan, &carrier);
+    let name = format!("{}.vat.json", manifest.name);
+    let scans = all_scans(job)?;
+    let summary = summary(job, &plan, &scans, &errors, out.join(&name));
     let mut folder = AtomicDir::create(out)?;
     let files = manifest
         .textures
@@ -84,12 +88,21 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
-    let name = format!("{}.vat.json", manifest.name);
+    let page = report(&Reported {
+        job,
+        plan: &plan,
+        scans: &scans,
+        errors: &errors,
+        summary: &summary,
+        manifest: &manifest,
+        carrier: &carrier,
+    })?;
+    let page_name = format!("{}.report.html", manifest.name);
+    write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     // Last, so that whoever sees it finds all the others.
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
-    let summary = summary(job, &plan, errors, out.join(name))?;
     Ok(summary)
 }
 
@@ -97,15 +110,19 @@ fn stage_all(folder: &mut AtomicDir, names: &[String]) -> Result<Vec<PathBuf>, B
     names.iter().map(|n| Ok(folder.stage(n)?)).collect()
 }
 
-/// All texels are there and whole; tells how far they are from the frames.
-fn check_texels(job: &VatJob, plan: &VatPlan, watch: &Watch<'_>) -> Result<FrameErrors, BakeError> {
+/// All texels are there and whole; tells how far those of each frame are from it.
+fn check_texels(
+    job: &VatJob,
+    plan: &VatPlan,
+    watch: &Watch<'_>,
+) -> Result<Vec<FrameErrors>, BakeError> {
     let key = plan.key();
     let stage = watch.stage("check", job.frame_count());
-    let (mut errors, mut absent) = (FrameErrors::default(), Vec::new());
+    let (mut errors, mut absent) = (Vec::new(), Vec::new());
     for frame in 0..job.frame_count() {
         stage.go_on()?;
         match done(job, &key, frame) {
-            Some(record) => errors.join(&record.errors),
+            Some(record) => errors.push(record.errors),
             None => absent.push(frame),
         }
         stage.step();
@@ -128,15 +145,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         format: manifest::FORMAT.into(),
         version: manifest::VERSION,
         mode: plan.mode,
-        clips: vec![NamedClip {
-            name: name.clone(),
-            frames: ClipFrames {
-                first: 0,
-                count: plan.layout.frames / plan.frame_step(),
-                frames_per_second: settings.frames_per_second,
-                at_end: settings.at_end,
-            },
-        }],
+        clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
         bounds: plan.bounds,
         space: Space::default(),
@@ -151,6 +160,22 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         },
         has_ends: plan.has_ends,
         name,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no more frames than the layout has"
+)]
+fn named_clip(job: &VatJob, clip: &FrameRange) -> NamedClip {
+    NamedClip {
+        name: clip.name.clone(),
+        frames: ClipFrames {
+            first: clip.first as u32,
+            count: clip.count as u32,
+            frames_per_second: job.settings().frames_per_second,
+            at_end: job.settings().at_end,
+        },
     }
 }
 
@@ -199,24 +224,26 @@ fn still(mesh: &Mesh) -> FrameCache<'_> {
 fn summary(
     job: &VatJob,
     plan: &VatPlan,
-    errors: FrameErrors,
+    scans: &[ScanRecord],
+    frames: &[FrameErrors],
     manifest: PathBuf,
-) -> Result<Summary, BakeError> {
+) -> Summary {
     let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
-    let scans = all_scans(job)?;
+    let mut errors = FrameErrors::default();
+    frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
     let recut = scans.iter().filter(|s| !s.is_first_topology).count();
     if matches!(plan.mode, Mode::Soft | Mode::Rigid) && recut > 0 {
         let message = "faces are cut into other triangles than in the first frame, which are kept";
         warnings.push(("recut_faces".into(), message.into(), recut));
     }
-    for (code, message) in scans.into_iter().flat_map(|s| s.warnings) {
-        match warnings.iter_mut().find(|w| w.0 == code) {
+    for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
+        match warnings.iter_mut().find(|w| w.0 == *code) {
             Some(known) => known.2 += 1,
-            None => warnings.push((code, message, 1)),
+            None => warnings.push((code.clone(), message.clone(), 1)),
         }
     }
-    Ok(Summary {
+    Summary {
         manifest,
         mode: plan.mode,
         frames: job.frame_count(),
@@ -228,5 +255,5 @@ fn summary(
         pieces: plan.pieces,
         errors,
         warnings,
-    })
+    }
 }

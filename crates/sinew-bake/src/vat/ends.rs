@@ -12,12 +12,14 @@ use sinew_vat::normals::corner_normals;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::remesh::{SlotContent, encode_frame_with};
 
-/// What blends of a frame go towards, if anything: nothing is behind the last frame, unless it goes over into the first one.
+/// What blends of a frame go towards, if anything: nothing is behind the last frame of a clip, unless it goes over into the first one.
 fn follower(job: &VatJob, frame: usize) -> Option<usize> {
-    let is_last = frame + 1 == job.frame_count();
+    let clips = job.clips();
+    let clip = clips.iter().find(|c| frame < c.first + c.count)?;
+    let is_last = frame + 1 == clip.first + clip.count;
     match (is_last, job.settings().at_end) {
         (false, _) => Some(frame + 1),
-        (true, AtEnd::SeamlessLoop) => Some(0),
+        (true, AtEnd::SeamlessLoop) => Some(clip.first),
         (true, _) => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::settings::VatSettings;
 use crate::work::{Work, hash_of};
-use crate::{BakeError, FrameSource};
+use crate::{BakeError, FrameRange, FrameSource};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -29,6 +29,9 @@ pub(crate) struct JobContent {
     pub(crate) name: String,
     pub(crate) settings: VatSettings,
     pub(crate) frames: Vec<JobFrame>,
+    /// None where all frames are one clip.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    clips: Vec<FrameRange>,
 }
 
 /// What a frame is called, and what it is made from.
@@ -69,7 +72,13 @@ impl VatJob {
             name: file_name_of(source.name()),
             settings: settings.clone(),
             frames,
+            clips: source.clips(),
         };
+        content.check_clips().map_err(|found| BakeError::Setting {
+            setting: "clips",
+            found,
+            expected: "clips of one frame at least, one behind the other, that are all frames together",
+        })?;
         let text = serde_json::to_string_pretty(&content).unwrap_or_default();
         let work = Work::at(folder);
         work.write_text(FILE, &text)?;
@@ -104,6 +113,7 @@ impl VatJob {
             )));
         }
         content.settings.check()?;
+        content.check_clips().map_err(&fault)?;
         let key = hash_of(text.as_bytes());
         Ok(Self { work, content, key })
     }
@@ -111,6 +121,25 @@ impl VatJob {
     /// Number of frames.
     pub fn frame_count(&self) -> usize {
         self.content.frames.len()
+    }
+
+    /// Its clips, one behind the other; one at least.
+    pub fn clips(&self) -> Vec<FrameRange> {
+        if !self.content.clips.is_empty() {
+            return self.content.clips.clone();
+        }
+        vec![FrameRange {
+            name: self.content.name.clone(),
+            first: 0,
+            count: self.frame_count(),
+        }]
+    }
+
+    /// Whether a frame is the last one of its clip: what is behind it has nothing to do with it.
+    pub(crate) fn ends_clip(&self, frame: usize) -> bool {
+        let clips = self.content.clips.iter();
+        let ends = |c: &FrameRange| frame + 1 == c.first + c.count;
+        frame + 1 >= self.frame_count() || clips.into_iter().any(ends)
     }
 
     /// Name of the bake.
@@ -126,6 +155,26 @@ impl VatJob {
     /// Number of a frame, as the user knows it.
     pub(crate) fn number(&self, frame: usize) -> i64 {
         self.content.frames[frame].number
+    }
+}
+
+impl JobContent {
+    fn check_clips(&self) -> Result<(), String> {
+        let mut end = 0;
+        for clip in &self.clips {
+            if clip.first != end || clip.count == 0 {
+                let FrameRange { name, first, count } = clip;
+                return Err(format!("clip '{name}' of {count} frames from {first} on"));
+            }
+            end += clip.count;
+        }
+        match self.clips.is_empty() || end == self.frames.len() {
+            true => Ok(()),
+            false => Err(format!(
+                "clips of {end} frames, {} frames",
+                self.frames.len()
+            )),
+        }
     }
 }
 

@@ -217,27 +217,32 @@ fn compose(
     watch: &Watch<'_>,
 ) -> Result<u32, BakeError> {
     let stage = watch.stage("slots", scans.len());
-    let first = scans.first().map_or(0, |s| s.triangles);
-    let mut chain = SlotChain::new(first as usize, fullest as usize, matching.slots);
     let elsewhere = middle_of(&bounds_of(scans));
-    let mut before: Option<Vec<SlotContent>> = None;
-    let mut keep = |frame: usize, row: &[_]| {
-        let contents = slots_by_matching(row, before.as_deref(), elsewhere);
-        job.work.write(SLOTS, frame, &job.key, &contents)?;
-        before = Some(contents);
-        stage.step();
-        Ok::<_, BakeError>(())
-    };
-    let last = scans.len().saturating_sub(1);
-    for frame in 0..last {
-        stage.go_on()?;
-        let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
-        let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
-        keep(frame, &chain.advance(&step)?)?;
+    let mut slots = 0;
+    for clip in job.clips() {
+        // Every clip begins anew: all slots are free for its first frame.
+        let first = scans.get(clip.first).map_or(0, |s| s.triangles);
+        let mut chain = SlotChain::new(first as usize, fullest as usize, matching.slots);
+        let mut before: Option<Vec<SlotContent>> = None;
+        let mut keep = |frame: usize, row: &[_]| {
+            let contents = slots_by_matching(row, before.as_deref(), elsewhere);
+            job.work.write(SLOTS, frame, &job.key, &contents)?;
+            before = Some(contents);
+            stage.step();
+            Ok::<_, BakeError>(())
+        };
+        let last = clip.first + clip.count - 1;
+        for frame in clip.first..last {
+            stage.go_on()?;
+            let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
+            let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
+            keep(frame, &chain.advance(&step)?)?;
+        }
+        let row = chain.finish();
+        keep(last, &row)?;
+        slots = slots.max(row.len());
     }
-    let row = chain.finish();
-    keep(last, &row)?;
-    Ok(u32::try_from(row.len()).unwrap_or(u32::MAX))
+    Ok(u32::try_from(slots).unwrap_or(u32::MAX))
 }
 
 /// The middle of a box.

@@ -8,6 +8,7 @@ use super::settings::{Matching, Mode, VatSettings};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
+use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
@@ -121,7 +122,10 @@ impl Scanner<'_> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
         let prepared = prepare(&loaded.mesh, &preparation_of(&loaded.mesh, job.settings()));
-        let (mesh, report) = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let (mut mesh, report) =
+            prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let asked = job.settings().textures.iter().map(|t| &t.quantity);
+        add_derived(&mut mesh, asked, job.settings().crease());
         let first = self.first.as_ref().unwrap_or(&mesh);
         let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
         let warnings = loaded.warnings.into_iter();
@@ -304,6 +308,7 @@ fn match_pairs(
     matching: &Matching,
     watch: &Watch<'_>,
 ) -> Result<(), BakeError> {
+    let pairs = pairs.filter(|frame| !job.ends_clip(*frame));
     let missing = job.work.without(MATCHES, pairs, &job.key)?;
     let stage = watch.stage("matches", missing.len());
     missing.par_iter().try_for_each(|&frame| {

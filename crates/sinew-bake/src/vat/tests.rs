@@ -215,8 +215,8 @@ fn chunks_and_threads_do_not_matter() {
     let source = swarm();
     let (whole, _) = baked(&source, &VatSettings::default());
     let expected = content(&whole.out());
-    // Manifest, carrier, two textures, six files of players.
-    assert_eq!(expected.len(), 10, "{:?}", expected.keys());
+    // Manifest, report, carrier, two textures, six files of players.
+    assert_eq!(expected.len(), 11, "{:?}", expected.keys());
     for (of, threads) in [(1, 1), (3, 2), (9, 4), (20, 1)] {
         let folders = Folders::new();
         let pool = rayon::ThreadPoolBuilder::new()

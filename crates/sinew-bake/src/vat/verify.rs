@@ -3,6 +3,7 @@
 //! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
 //! found again by where they are.
 
+use super::quantities::{self, Difference, QuantityErrors};
 use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
@@ -12,12 +13,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
+use sinew_vat::derive::add_derived;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest::Mode;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texel::TexelFormat;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -33,12 +36,36 @@ pub struct Verified {
     /// Distances and angles of all corners that were found again.
     #[serde(skip)]
     pub errors: FrameErrors,
+    /// What else the bake holds: colours, texture coordinates, velocities, attributes.
+    pub quantities: Vec<QuantityErrors>,
     /// The first frame in which triangles were lost or invented, by its number.
     pub first_wrong: Option<i64>,
     /// What the format promises for each coordinate, metres: half a step of its codes.
     pub promised: [f64; 3],
     /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
     pub promised_beyond: f64,
+}
+
+impl Verified {
+    /// Takes those of a later frame.
+    fn join(&mut self, later: &Self) {
+        self.frames += 1;
+        self.lost += later.lost;
+        self.invented += later.invented;
+        self.errors.join(&later.errors);
+        for (all, one) in self.quantities.iter_mut().zip(&later.quantities) {
+            all.join(one);
+        }
+        self.first_wrong = self.first_wrong.or(later.first_wrong);
+    }
+
+    /// Whether every triangle was found again, with numbers that are as near as the formats allow; places at most `tolerance` metres away.
+    pub fn is_same(&self, tolerance: f64) -> bool {
+        let is_near = |q: &QuantityErrors| q.beyond == 0;
+        self.lost + self.invented == 0
+            && self.errors.position.largest <= tolerance
+            && self.quantities.iter().all(is_near)
+    }
 }
 
 /// Compares a bake with a sequence; `settings` are those that it was made with (preparation, crease).
@@ -83,15 +110,9 @@ pub fn verify(
             .shapes
             .as_ref()
             .map_or(0.0, ShapeJudge::promised_beyond),
-        ..Verified::default()
+        ..judge.nothing()
     };
-    for one in results {
-        all.frames += 1;
-        all.lost += one.lost;
-        all.invented += one.invented;
-        all.errors.join(&one.errors);
-        all.first_wrong = all.first_wrong.or(one.first_wrong);
-    }
+    results.iter().for_each(|one| all.join(one));
     Ok(all)
 }
 
@@ -128,6 +149,8 @@ struct Judge<'a> {
     settings: &'a VatSettings,
     places: usize,
     normals: Option<usize>,
+    /// Textures of what else is compared.
+    others: Vec<usize>,
     /// Where triangles stay the same.
     soft: Option<SoftCarrier>,
     /// Where texels are pieces or particles.
@@ -150,6 +173,7 @@ impl<'a> Judge<'a> {
             // A manifest without places was refused when it was read.
             places: manifest.places().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
+            others: quantities::textures_of(manifest),
             soft: None,
             shapes: None,
         };
@@ -182,15 +206,53 @@ impl<'a> Judge<'a> {
             true => prepare(&loaded.mesh, &PrepareSettings::default()),
             false => prepare(&loaded.mesh, &self.settings.prepare),
         };
-        Ok(prepared
-            .map_err(|source| BakeError::Prepare { number, source })?
-            .0)
+        let prepared = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let mut mesh = prepared.0;
+        let textures = self.animation.manifest().textures.iter();
+        let asked = textures.map(|t| &t.spec.quantity);
+        add_derived(&mut mesh, asked, self.settings.crease());
+        Ok(mesh)
     }
 
-    /// Half a step of the codes of each coordinate.
+    /// Half a step of the codes of each coordinate; of halves the step where they are largest.
     fn promised(&self) -> [f64; 3] {
+        let (low, high) = self.animation.manifest().bounds;
         let spec = &self.animation.manifest().textures[self.places].spec;
-        std::array::from_fn(|k| f64::from(spec.ranges[k].scale) * spec.format.half_step())
+        std::array::from_fn(|k| {
+            let farthest = match spec.quantity {
+                Quantity::Offset => high[k] - low[k],
+                _ => low[k].abs().max(high[k].abs()),
+            };
+            let half = match spec.format {
+                TexelFormat::Half => f64::from(farthest) / 2048.0,
+                _ => 0.0,
+            };
+            f64::from(spec.ranges[k].scale) * spec.format.half_step() + half
+        })
+    }
+
+    /// What is known before a frame was looked at.
+    fn nothing(&self) -> Verified {
+        Verified {
+            quantities: quantities::nothing_of(self.animation.manifest(), &self.others),
+            ..Verified::default()
+        }
+    }
+
+    /// How far the other quantities of a vertex of the bake are from those of a vertex of the source.
+    fn differences<'b>(
+        &'b self,
+        mesh: &'b Mesh,
+        source: usize,
+        vertex: u32,
+        frame: u32,
+    ) -> impl Iterator<Item = Difference> + 'b {
+        let row = frame * self.animation.manifest().frame_step();
+        self.others.iter().map(move |&texture| {
+            let spec = &self.animation.manifest().textures[texture].spec;
+            let seen = |channel| self.animation.value(texture, vertex, row, channel);
+            quantities::difference(spec, mesh, source, seen)
+        })
     }
 
     #[expect(
@@ -219,7 +281,7 @@ impl<'a> Judge<'a> {
         let fault = |source| BakeError::NotSoft { number, source };
         carrier.adopt(mesh).map_err(fault)?;
         let normals = carrier.normals(mesh).map_err(fault)?;
-        let mut out = Verified::default();
+        let mut out = self.nothing();
         let is_offset = self.animation.manifest().textures[self.places]
             .spec
             .quantity
@@ -240,6 +302,8 @@ impl<'a> Judge<'a> {
                 let angle = angle_between(self.vector(texture, vertex, frame), normal);
                 out.errors.normal.add(frame, vertex, angle);
             }
+            let differences = self.differences(mesh, source, vertex, frame);
+            add_all(&mut out, differences, (frame, vertex), number);
         }
         Ok(out)
     }
@@ -255,13 +319,23 @@ impl<'a> Judge<'a> {
         let corners = |t: usize| triangles[t].map(|v| mesh.positions[v as usize]);
         let reach = self.promised().iter().sum::<f64>() * 1.01 + 1e-7 * self.size();
         let mut grid = Grid::new(reach, (0..triangles.len()).map(|t| middle(corners(t))));
-        let mut out = Verified::default();
+        let mut out = self.nothing();
         for slot in 0..self.animation.manifest().layout.vertices / 3 {
             let shown = [0, 1, 2].map(|k| self.vector(self.places, 3 * slot + k, frame));
             if shown[0] == shown[1] && shown[1] == shown[2] {
                 continue;
             }
-            let fit = grid.take(middle(shown), |t| best_turn(shown, corners(t), reach));
+            // Where triangles are nearer to each other than the codes tell apart, the one with the same colours is the one.
+            let fit = grid.take(middle(shown), |t| {
+                let (off, turn) = best_turn(shown, corners(t), reach)?;
+                let mut corners =
+                    (0..3).map(|k| (3 * slot + k, triangles[t][(k as usize + turn) % 3]));
+                let is_other = corners.any(|(vertex, source)| {
+                    self.differences(mesh, source as usize, vertex, frame)
+                        .any(|d| d.is_beyond)
+                });
+                Some(((is_other, off), turn))
+            });
             let Some((t, turn)) = fit else {
                 out.invented += 1;
                 continue;
@@ -274,6 +348,12 @@ impl<'a> Judge<'a> {
                     let direction = self.vector(texture, vertex, frame);
                     let angle = angle_between(direction, normals[t][truth]);
                     out.errors.normal.add(frame, vertex, angle);
+                }
+                // Which corner is which is not seen of those.
+                if span(corners(t)) > 2.0 * reach {
+                    let source = triangles[t][truth] as usize;
+                    let differences = self.differences(mesh, source, vertex, frame);
+                    add_all(&mut out, differences, (frame, vertex), number);
                 }
             }
         }
@@ -289,6 +369,23 @@ impl<'a> Judge<'a> {
     fn size(&self) -> f64 {
         let (low, high) = self.animation.manifest().bounds;
         distance(low, high)
+    }
+}
+
+/// Takes the other quantities of one corner.
+fn add_all(
+    out: &mut Verified,
+    differences: impl Iterator<Item = Difference>,
+    (frame, vertex): (u32, u32),
+    number: i64,
+) {
+    for (known, found) in out.quantities.iter_mut().zip(differences) {
+        known.errors.add(frame, vertex, found.error);
+        known.allowed = known.allowed.max(found.allowed);
+        if found.is_beyond {
+            known.beyond += 1;
+            known.first_wrong.get_or_insert(number);
+        }
     }
 }
 
@@ -351,10 +448,10 @@ impl Grid {
     pub(super) fn take(
         &mut self,
         at: [f64; 3],
-        fit: impl Fn(usize) -> Option<(f64, usize)>,
+        fit: impl Fn(usize) -> Option<((bool, f64), usize)>,
     ) -> Option<(usize, usize)> {
         let [x, y, z] = self.cell_of(at);
-        let mut best: Option<(f64, usize, usize)> = None;
+        let mut best: Option<((bool, f64), usize, usize)> = None;
         for (dx, dy, dz) in around() {
             let cell = [
                 x.saturating_add(dx),
@@ -362,8 +459,8 @@ impl Grid {
                 z.saturating_add(dz),
             ];
             for &t in self.cells.get(&cell).into_iter().flatten() {
-                if let Some((off, turn)) = fit(t)
-                    && self.is_left[t]
+                if self.is_left[t]
+                    && let Some((off, turn)) = fit(t)
                     && best.is_none_or(|b| off < b.0)
                 {
                     best = Some((off, t, turn));

@@ -212,7 +212,7 @@ impl Particles<'_> {
             let off = |p: usize| distance(single(middle), mesh.positions[p]);
             let found = grid.take(middle, |p| {
                 let fits = (size - width(p)).abs() <= step && off(p) <= reach;
-                fits.then(|| (off(p), 0))
+                fits.then(|| ((false, off(p)), 0))
             });
             match found {
                 Some((point, _)) => out.errors.position.add(frame, slot, off(point)),

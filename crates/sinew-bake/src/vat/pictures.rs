@@ -1,0 +1,196 @@
+//! What a bake shows beside what it was made from, drawn on the processor: the same picture on every machine.
+
+use super::job::VatJob;
+use super::plan::VatPlan;
+use super::records::TEXEL_BYTES;
+use super::scan::mesh_of;
+use super::settings::Mode;
+use crate::BakeError;
+use sinew_geom::{Bounds, Image, Mesh};
+use sinew_picture::{Background, Camera, MeshPicture, Picture};
+use sinew_vat::normals::corner_normals;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texture::TextureSpec;
+
+/// Pixels of a side.
+const SIDE: usize = 300;
+
+/// A frame as it was and as it is decoded.
+pub(crate) struct Pair {
+    pub(crate) frame: usize,
+    pub(crate) source: Image,
+    pub(crate) baked: Image,
+}
+
+/// Draws some frames, or nothing of a bake whose vertices are not its corners.
+pub(crate) fn pairs(
+    job: &VatJob,
+    plan: &VatPlan,
+    carrier: &Mesh,
+    frames: &[usize],
+) -> Result<Vec<Pair>, BakeError> {
+    if plan.mode != Mode::Remesh && plan.mode != Mode::Soft {
+        return Ok(Vec::new());
+    }
+    let draw = |&frame: &usize| {
+        let texels = Texels::read(job, plan, carrier, frame)?;
+        let mut mesh = mesh_of(job, frame)?;
+        turn_to_source_triangles(&mut mesh, plan, job)?;
+        let crease = job.settings().crease();
+        let source = source_corners(&mesh, crease, texels.colors().is_some());
+        Ok(Pair {
+            frame,
+            source: picture(&source, &plan.bounds)?,
+            baked: picture(&texels.corners(), &plan.bounds)?,
+        })
+    };
+    frames.iter().map(draw).collect()
+}
+
+/// Where a vertex of a frame is as players see it, metres; `None` where no texture says so.
+pub(crate) fn place_of(
+    job: &VatJob,
+    plan: &VatPlan,
+    carrier: &Mesh,
+    frame: usize,
+    vertex: usize,
+) -> Result<Option<[f32; 3]>, BakeError> {
+    let texels = Texels::read(job, plan, carrier, frame)?;
+    Ok(texels.places().map(|texture| texels.place(texture, vertex)))
+}
+
+/// Bent quads may be cut in another way than in the first frame, whose triangles the bake keeps.
+fn turn_to_source_triangles(
+    mesh: &mut Mesh,
+    plan: &VatPlan,
+    job: &VatJob,
+) -> Result<(), BakeError> {
+    if plan.mode == Mode::Soft {
+        let first = mesh_of(job, 0)?;
+        mesh.topology = first.topology;
+    }
+    Ok(())
+}
+
+/// Corners of triangles, three each, with what is seen of them.
+#[derive(Default)]
+struct Corners {
+    places: Vec<[f32; 3]>,
+    normals: Vec<[f32; 3]>,
+    colors: Vec<[f32; 4]>,
+}
+
+fn source_corners(mesh: &Mesh, crease: f32, has_colors: bool) -> Corners {
+    let mut out = Corners::default();
+    let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
+    let colors = mesh.colors.first().filter(|_| has_colors);
+    for (triangle, normals) in mesh.topology.triangles().iter().zip(normals) {
+        for (vertex, normal) in triangle.iter().zip(normals) {
+            out.places.push(mesh.positions[*vertex as usize]);
+            out.normals.push(normal);
+            out.colors.extend(colors.map(|c| c[*vertex as usize]));
+        }
+    }
+    out
+}
+
+/// The texels of one frame.
+struct Texels<'a> {
+    plan: &'a VatPlan,
+    carrier: &'a Mesh,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Texels<'a> {
+    fn read(
+        job: &VatJob,
+        plan: &'a VatPlan,
+        carrier: &'a Mesh,
+        frame: usize,
+    ) -> Result<Self, BakeError> {
+        let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame))?;
+        Ok(Self {
+            plan,
+            carrier,
+            bytes,
+        })
+    }
+
+    fn find(&self, wanted: impl Fn(&Quantity) -> bool) -> Option<usize> {
+        let mut textures = self.plan.textures.iter();
+        textures.position(|t| wanted(&t.quantity))
+    }
+
+    fn places(&self) -> Option<usize> {
+        self.find(Quantity::is_place)
+    }
+
+    fn colors(&self) -> Option<usize> {
+        self.find(|q| *q == Quantity::Color(0))
+    }
+
+    /// Numbers of a vertex, as players compute them.
+    fn value<const N: usize>(&self, texture: usize, vertex: usize) -> [f32; N] {
+        let before = self.plan.textures[..texture].iter();
+        let begin: usize = before.map(TextureSpec::vertex_bytes).sum();
+        let spec = &self.plan.textures[texture];
+        let at = begin * self.plan.layout.vertices as usize + vertex * spec.vertex_bytes();
+        let bytes = self.bytes.get(at..at + spec.vertex_bytes()).unwrap_or(&[]);
+        std::array::from_fn(|k| spec.decode(bytes, k))
+    }
+
+    fn place(&self, texture: usize, vertex: usize) -> [f32; 3] {
+        let seen: [f32; 3] = self.value(texture, vertex);
+        match self.plan.textures[texture].quantity {
+            Quantity::Offset => {
+                let rest = self.carrier.positions.get(vertex).copied();
+                let rest = rest.unwrap_or_default();
+                std::array::from_fn(|k| rest[k] + seen[k])
+            }
+            _ => seen,
+        }
+    }
+
+    fn corners(&self) -> Corners {
+        let mut out = Corners::default();
+        let Some(places) = self.places() else {
+            return out;
+        };
+        let normals = self.find(|q| *q == Quantity::Normal);
+        for triangle in self.carrier.topology.triangles() {
+            let vertices = triangle.map(|v| v as usize);
+            let corners = vertices.map(|v| self.place(places, v));
+            // Those that are not there in this frame.
+            if corners[0] == corners[1] && corners[1] == corners[2] {
+                continue;
+            }
+            out.places.extend(corners);
+            for vertex in vertices {
+                out.normals.extend(normals.map(|t| self.value(t, vertex)));
+                out.colors
+                    .extend(self.colors().map(|t| self.value(t, vertex)));
+            }
+        }
+        out
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no more corners than a frame has, whose number fits"
+)]
+fn picture(corners: &Corners, (low, high): &Bounds) -> Result<Image, BakeError> {
+    let camera = Camera::framing(&Camera::corners(*low, *high), 0.6, 0.35, 1.0);
+    let count = corners.places.len();
+    let triangles: Vec<[u32; 3]> = (0..count as u32 / 3)
+        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+        .collect();
+    let mut picture = Picture::with_background(SIDE, SIDE, Background::STUDIO);
+    let mesh = MeshPicture {
+        normals: (corners.normals.len() == count).then_some(&corners.normals[..]),
+        colors: (corners.colors.len() == count).then_some(&corners.colors[..]),
+        ..MeshPicture::new(&corners.places, &triangles)
+    };
+    picture.draw_mesh(&mesh, &camera)?;
+    Ok(picture.resolve())
+}

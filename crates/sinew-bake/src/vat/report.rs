@@ -1,0 +1,402 @@
+//! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
+
+use super::assemble::Summary;
+use super::job::VatJob;
+use super::pictures::{pairs, place_of};
+use super::plan::VatPlan;
+use super::records::{FrameErrors, ScanRecord};
+use super::settings::{Mode, TriangleOrder};
+use crate::BakeError;
+use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
+use sinew_geom::Mesh;
+use sinew_vat::error::ErrorSum;
+use sinew_vat::manifest::Manifest;
+use sinew_vat::prepare::PrepareReport;
+
+/// Letters of the settings that are shown; surfaces in them may have millions.
+const MOST_SETTINGS: usize = 20_000;
+
+/// All that is told.
+pub(crate) struct Reported<'a> {
+    pub(crate) job: &'a VatJob,
+    pub(crate) plan: &'a VatPlan,
+    pub(crate) scans: &'a [ScanRecord],
+    /// Of each frame.
+    pub(crate) errors: &'a [FrameErrors],
+    pub(crate) summary: &'a Summary,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) carrier: &'a Mesh,
+}
+
+/// The page of a bake.
+pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
+    let mut page = Page::new(&format!("Bake {}", of.job.name()));
+    of.bake(&mut page);
+    of.textures(&mut page);
+    of.errors(&mut page)?;
+    of.triangles(&mut page);
+    of.preparation(&mut page);
+    of.warnings(&mut page);
+    of.pictures(&mut page)?;
+    of.settings(&mut page);
+    Ok(page.finish())
+}
+
+impl Reported<'_> {
+    fn bake(&self, page: &mut Page) {
+        let (layout, numbers) = (&self.plan.layout, self.numbers());
+        let frames = match (numbers.first(), numbers.last()) {
+            (Some(first), Some(last)) => format!("{}, {first} to {last}", numbers.len()),
+            _ => "none".into(),
+        };
+        let [low, high] = [self.plan.bounds.0, self.plan.bounds.1].map(place_words);
+        page.pairs(&[
+            ("Mode", format!("{}: {}", self.mode_word(), self.why_mode())),
+            ("Frames", frames),
+            ("Clips", self.clips()),
+            (
+                "Carrier",
+                format!(
+                    "{} triangles, {} vertices; {}",
+                    grouped(self.plan.triangles.into()),
+                    grouped(layout.vertices.into()),
+                    self.manifest.carrier
+                ),
+            ),
+            ("Box", format!("{low} to {high} m")),
+            ("Order of triangles", self.order_words().into()),
+            ("Blending of frames", self.blend_words().into()),
+        ]);
+    }
+
+    fn numbers(&self) -> Vec<i64> {
+        (0..self.job.frame_count())
+            .map(|f| self.job.number(f))
+            .collect()
+    }
+
+    /// What plots count by: numbers of frames, or rows of the bake where clips begin anew.
+    fn axis(&self) -> Vec<i64> {
+        let numbers = self.numbers();
+        match numbers.is_sorted_by(|a, b| a < b) {
+            true => numbers,
+            false => (0..).take(numbers.len()).collect(),
+        }
+    }
+
+    fn mode_word(&self) -> String {
+        format!("{:?}", self.plan.mode).to_lowercase()
+    }
+
+    fn why_mode(&self) -> String {
+        if self.job.settings().mode.is_some() {
+            return "asked for".into();
+        }
+        let changed = self.scans.iter().position(|s| !s.is_first_surface);
+        match changed {
+            Some(frame) => format!(
+                "frame {} has other triangles ({}) than the first one ({})",
+                self.job.number(frame),
+                grouped(self.scans[frame].triangles.into()),
+                grouped(self.scans[0].triangles.into())
+            ),
+            None if self.plan.mode == Mode::Soft => {
+                "all frames have the triangles of the first one".into()
+            }
+            None => "found from the frames".into(),
+        }
+    }
+
+    fn clips(&self) -> String {
+        let words = self.manifest.clips.iter().map(|clip| {
+            let f = &clip.frames;
+            let (last, rate) = (f.first + f.count - 1, f.frames_per_second);
+            let end = format!("{:?}", f.at_end);
+            format!(
+                "{}: frames {} to {last} of the bake, {rate} a second, {end}",
+                clip.name, f.first
+            )
+        });
+        words.collect::<Vec<_>>().join("; ")
+    }
+
+    fn order_words(&self) -> &'static str {
+        match (&self.plan.mode, &self.job.settings().order) {
+            (Mode::Remesh, TriangleOrder::Matched(_)) => {
+                "each in the slot of what it was in the frame before"
+            }
+            (Mode::Remesh, TriangleOrder::File) => "as in the file",
+            (Mode::Remesh, TriangleOrder::Curve) => "along a Hilbert curve",
+            (Mode::Remesh, TriangleOrder::Color) => "by colour",
+            _ => "that of the first frame",
+        }
+    }
+
+    fn blend_words(&self) -> &'static str {
+        match self.manifest.can_blend {
+            true if self.manifest.has_ends => {
+                "yes, closed: each frame is two of the textures, itself and its end"
+            }
+            true => "yes",
+            false => "no: frames are unrelated, players step",
+        }
+    }
+
+    fn textures(&self, page: &mut Page) {
+        let (layout, summary) = (&self.plan.layout, self.summary);
+        let [width, height] = layout.size;
+        let used = u64::from(layout.vertices) * u64::from(layout.frames);
+        let unused = layout.texels() - used.min(layout.texels());
+        page.section("Textures");
+        page.pairs(&[
+            ("Size", format!("{width} x {height} texels")),
+            (
+                "Texels used",
+                format!("{} of {}", grouped(used), grouped(layout.texels())),
+            ),
+            (
+                "Texels unused",
+                format!("{} ({})", grouped(unused), percent(summary.unused_texels)),
+            ),
+            (
+                "Empty triangles over all frames",
+                percent(summary.empty_slots),
+            ),
+            (
+                "Memory",
+                format!("{} bytes in all textures", grouped(summary.texture_bytes)),
+            ),
+        ]);
+        let rows = self.manifest.textures.iter().map(|texture| {
+            let spec = &texture.spec;
+            let bytes = layout.texels() * spec.vertex_bytes() as u64;
+            vec![
+                spec.quantity.file_name(),
+                format!("{:?}", spec.format),
+                spec.ranges.len().to_string(),
+                grouped(bytes),
+                texture.files.join(", "),
+            ]
+        });
+        let heads = ["holds", "format", "channels", "bytes", "files"];
+        page.table(&heads, &rows.collect::<Vec<_>>());
+    }
+
+    fn errors(&self, page: &mut Page) -> Result<(), BakeError> {
+        page.section("What the formats lose");
+        let (position, normal) = (&self.summary.errors.position, &self.summary.errors.normal);
+        let mut rows = Vec::new();
+        if position.samples() > 0 {
+            let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
+            rows.push(self.error_row("positions", position, millimetres)?);
+        }
+        if normal.samples() > 0 {
+            let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
+            rows.push(self.error_row("normals", normal, degrees)?);
+        }
+        let heads = ["", "largest", "RMS", "frame", "vertex", "at, metres"];
+        page.table(&heads, &rows);
+        let line = |name, of: &dyn Fn(&FrameErrors) -> f64| Series {
+            name,
+            values: self.errors.iter().map(of).collect(),
+        };
+        let frames = self.axis();
+        let plot = |title, series| Plot {
+            title,
+            frames: &frames,
+            series,
+        };
+        let places = vec![
+            line("largest", &|e| e.position.largest * 1e3),
+            line("RMS", &|e| e.position.rms() * 1e3),
+        ];
+        let directions = vec![
+            line("largest", &|e| e.normal.largest.to_degrees()),
+            line("RMS", &|e| e.normal.rms().to_degrees()),
+        ];
+        if position.samples() > 0 {
+            page.html(&plot("Position error per frame, mm", places).svg());
+        }
+        if normal.samples() > 0 {
+            page.html(&plot("Normal error per frame, degrees", directions).svg());
+        }
+        Ok(())
+    }
+
+    fn error_row(
+        &self,
+        what: &str,
+        sum: &ErrorSum,
+        unit: impl Fn(f64) -> String,
+    ) -> Result<Vec<String>, BakeError> {
+        let (frame, vertex) = (sum.frame as usize, sum.vertex as usize);
+        let place = place_of(self.job, self.plan, self.carrier, frame, vertex)?;
+        Ok(vec![
+            what.into(),
+            unit(sum.largest),
+            unit(sum.rms()),
+            self.job.number(frame).to_string(),
+            self.vertex_words(vertex),
+            place.map_or_else(String::new, place_words),
+        ])
+    }
+
+    fn vertex_words(&self, vertex: usize) -> String {
+        match self.plan.mode {
+            Mode::Remesh => format!(
+                "{vertex} (corner {} of triangle {})",
+                vertex % 3,
+                vertex / 3
+            ),
+            _ => vertex.to_string(),
+        }
+    }
+
+    fn triangles(&self, page: &mut Page) {
+        page.section("Triangles");
+        let counts = || self.scans.iter().map(|s| s.triangles);
+        let (fewest, most) = (
+            counts().min().unwrap_or_default(),
+            counts().max().unwrap_or_default(),
+        );
+        let sum: u64 = counts().map(u64::from).sum();
+        let mean = sum as f64 / self.scans.len().max(1) as f64;
+        page.paragraph(&format!(
+            "{} to {} in a frame, {mean:.1} in the mean.",
+            grouped(fewest.into()),
+            grouped(most.into())
+        ));
+        let frames = self.axis();
+        let plot = Plot {
+            title: "Triangles per frame",
+            frames: &frames,
+            series: vec![Series {
+                name: "",
+                values: counts().map(f64::from).collect(),
+            }],
+        };
+        page.html(&plot.svg());
+    }
+
+    fn preparation(&self, page: &mut Page) {
+        page.section("Before the bake");
+        let steps: [(&str, &dyn Fn(&PrepareReport) -> Option<usize>); 4] = [
+            ("corners that are no numbers", &|r| {
+                (r.faces_not_finite > 0).then_some(r.faces_not_finite)
+            }),
+            ("never seen from outside", &|r| {
+                Some(r.hidden.as_ref()?.faces_deleted)
+            }),
+            ("touching surfaces", &|r| {
+                Some(r.touching.as_ref()?.faces_deleted)
+            }),
+            ("simplified", &|r| {
+                let s = r.simplify.as_ref()?;
+                Some(s.faces_before.saturating_sub(s.faces_after))
+            }),
+        ];
+        let mut rows = Vec::new();
+        for (step, removed) in steps {
+            let of = self.scans.iter().filter_map(|s| removed(&s.report));
+            let counts: Vec<usize> = of.collect();
+            if let Some(most) = counts.iter().max() {
+                let all = counts.iter().sum::<usize>() as u64;
+                let frames = counts.iter().filter(|c| **c > 0).count() as u64;
+                rows.push(vec![
+                    step.into(),
+                    grouped(all),
+                    grouped(frames),
+                    grouped(*most as u64),
+                ]);
+            }
+        }
+        let faces = |of: &dyn Fn(&PrepareReport) -> usize| {
+            let each = self.scans.iter().map(|s| of(&s.report) as u64);
+            grouped(each.sum())
+        };
+        page.paragraph(&format!(
+            "{} faces in all frames came in, {} went out.",
+            faces(&|r| r.faces_before),
+            faces(&|r| r.faces_after)
+        ));
+        match rows.is_empty() {
+            true => page.paragraph("No step removed faces."),
+            false => page.table(
+                &["removed because", "faces", "in frames", "most in a frame"],
+                &rows,
+            ),
+        }
+    }
+
+    fn warnings(&self, page: &mut Page) {
+        page.section("Warnings");
+        if self.summary.warnings.is_empty() {
+            return page.paragraph("None.");
+        }
+        let rows = self.summary.warnings.iter();
+        let rows: Vec<_> = rows
+            .map(|(code, message, frames)| {
+                vec![code.clone(), grouped(*frames as u64), message.clone()]
+            })
+            .collect();
+        page.table(&["code", "in frames", "what"], &rows);
+    }
+
+    fn pictures(&self, page: &mut Page) -> Result<(), BakeError> {
+        page.section("Pictures");
+        let frames = self.chosen_frames();
+        let pairs = pairs(self.job, self.plan, self.carrier, &frames)?;
+        if pairs.is_empty() {
+            page.paragraph("None: what vertices stand for here is not drawn by this report.");
+            return Ok(());
+        }
+        page.paragraph(
+            "The frame as it came out of preparation, and as it is decoded from its texels.",
+        );
+        for pair in pairs {
+            let number = self.job.number(pair.frame);
+            for (what, image) in [("source", &pair.source), ("baked", &pair.baked)] {
+                let address = data_uri(&sinew_io::png_bytes(image)?);
+                let label = escaped(&format!("frame {number}, {what}"));
+                page.html(&format!(
+                    "<figure><img src=\"{address}\" width=\"{}\" height=\"{}\" alt=\"{label}\"><figcaption>{label}</figcaption></figure>",
+                    image.width(),
+                    image.height()
+                ));
+            }
+            page.html("<br>");
+        }
+        Ok(())
+    }
+
+    /// Some frames over the whole, and the one that lost most.
+    fn chosen_frames(&self) -> Vec<usize> {
+        let last = self.job.frame_count().saturating_sub(1);
+        let worst = self.summary.errors.position.frame as usize;
+        let mut out = vec![0, last / 3, 2 * last / 3, last, worst.min(last)];
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    fn settings(&self, page: &mut Page) {
+        page.section("Settings");
+        let text = serde_json::to_string_pretty(self.job.settings()).unwrap_or_default();
+        let shown: String = text.chars().take(MOST_SETTINGS).collect();
+        let rest = if shown.len() < text.len() {
+            "\n..."
+        } else {
+            ""
+        };
+        page.details("as a file of settings", &(shown + rest));
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn place_words(place: [f32; 3]) -> String {
+    let [x, y, z] = place.map(|c| format!("{c:.4}"));
+    format!("({x}, {y}, {z})")
+}

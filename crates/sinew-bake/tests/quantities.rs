@@ -1,0 +1,249 @@
+//! Bakes that hold more than places: what `verify` says of them. The truth is the sequence.
+
+use sinew_bake::vat::{TextureChoice, VatSettings, Verified, bake, read_animation, verify};
+use sinew_bake::{MeshFrames, Watch};
+use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_io::Texels;
+use sinew_io::texture::{TextureChannels, TextureFormat, TextureWriter, read_texture};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texel::TexelFormat;
+use std::path::Path;
+
+/// Four frames of loose triangles with all that vertices may have; one triangle less in each frame, or always `count`.
+fn painted(count: impl Fn(u32) -> u32) -> MeshFrames {
+    let frames = (0..4).map(|f| {
+        let vertices = 3 * count(f);
+        let topology = Topology::new(
+            vertices,
+            (0..count(f))
+                .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
+                .collect(),
+        );
+        let place = |v: u32| {
+            let (t, k) = ((v / 3) as f32, v % 3);
+            let corner = [[0.0, 0.0], [0.4, 0.1], [0.1, 0.4]][k as usize];
+            [t * 0.7 + corner[0], f as f32 * 0.1, corner[1]]
+        };
+        let mut mesh = Mesh::new(
+            "painted",
+            topology.expect("in range"),
+            (0..vertices).map(place).collect(),
+        );
+        let share = |v: u32, n: u32| (v * 7 % n) as f32 / (n - 1) as f32;
+        mesh.colors = vec![
+            (0..vertices)
+                .map(|v| [share(v, 11), share(v, 5), 0.25, 1.0])
+                .collect(),
+        ];
+        mesh.uvs = vec![(0..vertices).map(|v| [share(v, 13), share(v, 3)]).collect()];
+        let speeds = (0..vertices).map(|v| [share(v, 9) - 0.5, 2.0, 0.0]);
+        mesh.attributes
+            .insert("v".into(), Attribute::Vec3(speeds.collect()));
+        let heat = (0..vertices).map(|v| 300.0 + 40.0 * share(v, 17));
+        mesh.attributes
+            .insert("heat".into(), Attribute::Scalar(heat.collect()));
+        mesh
+    });
+    MeshFrames::new("painted", frames.collect())
+}
+
+fn settings(format: TexelFormat) -> VatSettings {
+    let quantities = [
+        Quantity::Position,
+        Quantity::Color(0),
+        Quantity::Uv(0),
+        Quantity::Velocity("v".into()),
+        Quantity::Attribute("heat".into()),
+    ];
+    VatSettings {
+        textures: quantities
+            .map(|quantity| TextureChoice { quantity, format })
+            .into(),
+        ..VatSettings::default()
+    }
+}
+
+fn verified(out: &Path, source: &MeshFrames, settings: &VatSettings) -> Verified {
+    verify(out, source, settings, &Watch::NOBODY).expect("comparable")
+}
+
+/// Adds to one code of an 8-bit texture.
+fn change_texel(path: &Path, byte: usize, by: u8) {
+    let texture = read_texture(path).expect("readable");
+    let Texels::Codes8(mut codes) = texture.texels else {
+        panic!("not 8 bits");
+    };
+    codes[byte] = codes[byte].wrapping_add(by);
+    let (width, height) = (texture.width, texture.height);
+    assert_eq!(texture.channels.len(), 4);
+    let mut out = TextureWriter::create(
+        path,
+        TextureFormat::Png8,
+        width,
+        height,
+        TextureChannels::Rgba,
+    )
+    .expect("writable");
+    for row in codes.chunks_exact(width * 4) {
+        let row: &[u8] = row;
+        out.write_row(row).expect("written");
+    }
+    out.finish().expect("written");
+}
+
+#[test]
+fn every_quantity_is_within_what_its_format_promises() {
+    for format in [
+        TexelFormat::Unorm8,
+        TexelFormat::Unorm16,
+        TexelFormat::TwoUnorm8,
+        TexelFormat::Half,
+        TexelFormat::Float,
+    ] {
+        for is_soft in [false, true] {
+            let source = painted(|f| if is_soft { 6 } else { 7 - f });
+            let folder = tempfile::tempdir().expect("a folder");
+            let out = folder.path().join("out");
+            let settings = settings(format);
+            bake(
+                &source,
+                &settings,
+                &folder.path().join("work"),
+                &out,
+                &Watch::NOBODY,
+            )
+            .expect("baked");
+            let found = verified(&out, &source, &settings);
+            assert_eq!(found.quantities.len(), 4);
+            for q in &found.quantities {
+                assert_eq!(q.errors.samples(), if is_soft { 72 } else { 66 }, "{q:?}");
+                assert_eq!((q.beyond, q.first_wrong), (0, None), "{format:?} {q:?}");
+                // By hand: zero is a code, so that the codes span 0 to 340 degrees.
+                if q.quantity == Quantity::Attribute("heat".into()) && format == TexelFormat::Unorm8
+                {
+                    assert!(q.errors.largest <= 340.0 / 255.0 / 2.0 + 1e-3, "{q:?}");
+                }
+            }
+            let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+            assert!(
+                found.is_same(promised * 1.001 + 1e-6),
+                "{format:?} {found:?}"
+            );
+        }
+    }
+}
+
+/// One code of one texel is another: the corner, its frame and the size of the change are found.
+#[test]
+fn one_changed_texel_is_seen() {
+    for is_soft in [false, true] {
+        let source = painted(|f| if is_soft { 6 } else { 7 - f });
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        let settings = settings(TexelFormat::Unorm8);
+        bake(
+            &source,
+            &settings,
+            &folder.path().join("work"),
+            &out,
+            &Watch::NOBODY,
+        )
+        .expect("baked");
+        let image = out.join("painted_color0.png");
+        let width = read_texture(&image).expect("readable").width;
+        // Frame 2, vertex 4, green: four channels, and a second row a frame for its end where triangles change.
+        let rows = if is_soft { 1 } else { 2 };
+        change_texel(&image, (2 * rows * width + 4) * 4 + 1, 2);
+        let found = verified(&out, &source, &settings);
+        let colors = &found.quantities[0];
+        assert_eq!(colors.quantity, Quantity::Color(0));
+        assert_eq!((colors.beyond, colors.first_wrong), (1, Some(2)));
+        assert_eq!((colors.errors.frame, colors.errors.vertex), (2, 4));
+        assert!(
+            (colors.errors.largest - 2.0 / 255.0).abs() < 0.51 / 255.0,
+            "{colors:?}"
+        );
+        assert!(!found.is_same(f64::INFINITY));
+        assert_eq!(found.quantities[1].beyond, 0);
+    }
+}
+
+/// A box of 0.5 x 2 x 3 metres that grows and has sides of their own: thickness is known, tangents are where `u` rises.
+#[test]
+fn thickness_and_tangents_are_made_for_the_bake() {
+    let sides = |grown: f32| [0.5, 2.0, 3.0].map(|s: f32| s * grown);
+    let block = |grown: f32| {
+        let (mut positions, mut triangles, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
+        for axis in 0..3 {
+            for end in [0.0, 1.0] {
+                let base = positions.len() as u32;
+                for (a, b) in [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)] {
+                    let mut p = [0.0; 3];
+                    (p[axis], p[(axis + 1) % 3], p[(axis + 2) % 3]) = (end, a, b);
+                    positions.push(std::array::from_fn(|k| p[k] * sides(grown)[k]));
+                    uvs.push([a, 1.0 - b]);
+                }
+                let quad = if end == 1.0 {
+                    [0, 1, 2, 3]
+                } else {
+                    [0, 3, 2, 1]
+                };
+                let [p, q, r, s] = quad.map(|v: u32| v + base);
+                triangles.extend([[p, q, r], [p, r, s]]);
+            }
+        }
+        let topology = Topology::new(24, triangles).expect("in range");
+        let mut mesh = Mesh::new("box", topology, positions);
+        mesh.uvs = vec![uvs];
+        mesh
+    };
+    let source = MeshFrames::new("box", vec![block(1.0), block(1.5)]);
+    let choice = |quantity, format| TextureChoice { quantity, format };
+    let settings = VatSettings {
+        textures: vec![
+            choice(Quantity::Offset, TexelFormat::Float),
+            choice(Quantity::Thickness, TexelFormat::Half),
+            choice(Quantity::Tangent, TexelFormat::Unorm8),
+        ],
+        ..VatSettings::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    bake(
+        &source,
+        &settings,
+        &folder.path().join("work"),
+        &out,
+        &Watch::NOBODY,
+    )
+    .expect("baked");
+    let found = verified(&out, &source, &settings);
+    assert!(
+        found.is_same(1e-6) && found.quantities.len() == 2,
+        "{found:?}"
+    );
+    let shown = read_animation(&out).expect("a bake");
+    for (frame, grown) in [(0, 1.0), (1, 1.5)] {
+        for vertex in 0..24 {
+            let axis = vertex as usize / 8;
+            let thickness = shown.value(1, vertex, frame, 0);
+            // A half has eleven bits.
+            assert!(
+                (thickness - sides(grown)[axis]).abs() < 4.5 / 2048.0,
+                "vertex {vertex}: {thickness}"
+            );
+            let tangent: [f32; 4] = std::array::from_fn(|k| shown.value(2, vertex, frame, k));
+            let mut truth = [0.0; 4];
+            truth[(axis + 1) % 3] = 1.0;
+            // The far end of an axis is seen as the texture is, the near one mirrored.
+            truth[3] = if vertex / 4 % 2 == 1 { 1.0 } else { -1.0 };
+            let off = (0..4)
+                .map(|k| (tangent[k] - truth[k]).abs())
+                .fold(0.0, f32::max);
+            assert!(
+                off < 1.01 / 255.0,
+                "vertex {vertex}: {tangent:?} for {truth:?}"
+            );
+        }
+    }
+}
