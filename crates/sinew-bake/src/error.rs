@@ -63,6 +63,9 @@ pub enum BakeError {
         /// What there must be.
         expected: usize,
     },
+    /// Points have no surface that could be compared.
+    #[error("frames of points have no surface between which in-betweens could be measured")]
+    NoSurface,
     /// There is no layout, or a frame does not fit the others.
     #[error(transparent)]
     Plan(#[from] PlanError),

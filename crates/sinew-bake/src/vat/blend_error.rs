@@ -1,6 +1,7 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
-use super::settings::VatSettings;
+use super::settings::{Mode, VatSettings};
+use super::verify_shapes::pieces_of;
 use super::{bake, read_animation, read_manifest};
 use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
@@ -9,6 +10,7 @@ use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::matching::{SurfaceDistance, surface_distance};
 use sinew_vat::playback::FrameBlend;
+use sinew_vat::played::PlayedPieces;
 use sinew_vat::prepare::prepare;
 use sinew_vat::quantity::Quantity;
 use std::path::Path;
@@ -53,10 +55,8 @@ pub fn blend_error(
         &out,
         watch,
     )?;
-    let shown = Shown {
-        animation: &read_animation(&out)?,
-        carrier: &carrier_of(&out)?,
-    };
+    let (animation, carrier) = (read_animation(&out)?, carrier_of(&out)?);
+    let shown = Shown::new(&animation, &carrier)?;
     let stage = watch.stage("compare", held_back);
     let compare = |i: usize| {
         stage.go_on()?;
@@ -143,19 +143,47 @@ fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
 struct Shown<'a> {
     animation: &'a VertexAnimation,
     carrier: &'a Mesh,
+    /// Of a bake of pieces: these, and which each vertex belongs to.
+    pieces: Option<(PlayedPieces<'a>, Vec<u32>)>,
 }
 
-impl Shown<'_> {
+impl<'a> Shown<'a> {
+    fn new(animation: &'a VertexAnimation, carrier: &'a Mesh) -> Result<Self, BakeError> {
+        let manifest = animation.manifest();
+        if manifest.mode == Mode::Particles {
+            return Err(BakeError::NoSurface);
+        }
+        let path = Path::new(&manifest.carrier).to_owned();
+        let played = PlayedPieces::new(animation);
+        let pieces = played.map(|p| Ok((p, pieces_of(manifest, carrier)?)));
+        let pieces = pieces.transpose();
+        Ok(Self {
+            animation,
+            carrier,
+            pieces: pieces.map_err(|message| BakeError::Json { path, message })?,
+        })
+    }
+
     /// What a player draws `weight` of the way behind a frame.
     #[expect(clippy::cast_possible_truncation, reason = "frames fit")]
     fn triangles(&self, frame: usize, weight: f32) -> Vec<[[f32; 3]; 3]> {
         let manifest = self.animation.manifest();
         let blends = weight > 0.0 && manifest.can_blend;
-        let at = manifest.in_layout(FrameBlend {
+        let at = FrameBlend {
             frame: frame as u32,
             next: frame as u32 + u32::from(blends),
             weight: if blends { weight } else { 0.0 },
-        });
+        };
+        let triangles = self.carrier.topology.triangles().iter();
+        if let Some((played, pieces)) = &self.pieces {
+            let place = |v: u32| {
+                let pose = played.pose(pieces[v as usize], at);
+                let place = pose.place(self.carrier.positions[v as usize]);
+                place.map(|c| c as f32)
+            };
+            return triangles.map(|t| t.map(place)).collect();
+        }
+        let at = manifest.in_layout(at);
         let Some(places) = manifest.places() else {
             return Vec::new();
         };
@@ -167,7 +195,6 @@ impl Shown<'_> {
             };
             [0, 1, 2].map(|c| rest[c] + self.animation.blended(places, v, at, c))
         };
-        let triangles = self.carrier.topology.triangles().iter();
         triangles.map(|t| t.map(place)).collect()
     }
 }

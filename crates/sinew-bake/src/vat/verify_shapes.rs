@@ -118,20 +118,12 @@ impl<'a> Pieces<'a> {
                 "a carrier of {found} vertices with this crease, the bake has {expected}"
             ));
         }
-        let uvs = carrier.uvs.get(manifest.uv_set as usize);
-        let uvs = uvs.ok_or("no texture coordinates that point at texels")?;
-        let texels = texels_of(&manifest.layout);
-        let piece = |uv: &[f32; 2]| {
-            let at = [0, 1].map(|k| (uv[k] * manifest.layout.size[k] as f32).floor());
-            texels.get(&at.map(f32::to_bits)).copied()
-        };
-        let pieces: Option<Vec<u32>> = uvs.iter().map(piece).collect();
         let own = super::rigid::RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
         Ok(Self {
             played: PlayedPieces::new(animation).ok_or("no positions or rotations")?,
             manifest,
             carrier,
-            pieces: pieces.ok_or("texture coordinates that point at no piece")?,
+            pieces: pieces_of(manifest, carrier)?,
             soft,
             tolerance: f64::from(own.tolerance),
         })
@@ -169,6 +161,19 @@ impl<'a> Pieces<'a> {
         let longest = arms.map(|(place, piece)| distance(*place, pivot(*piece)));
         turn * longest.fold(0.0, f64::max) + self.tolerance
     }
+}
+
+/// Piece of each vertex of a carrier, from its texture coordinates.
+pub(super) fn pieces_of(manifest: &Manifest, carrier: &Mesh) -> Result<Vec<u32>, String> {
+    let uvs = carrier.uvs.get(manifest.uv_set as usize);
+    let uvs = uvs.ok_or("no texture coordinates that point at texels")?;
+    let texels = texels_of(&manifest.layout);
+    let piece = |uv: &[f32; 2]| {
+        let at = [0, 1].map(|k| (uv[k] * manifest.layout.size[k] as f32).floor());
+        texels.get(&at.map(f32::to_bits)).copied()
+    };
+    let pieces: Option<Vec<u32>> = uvs.iter().map(piece).collect();
+    Ok(pieces.ok_or("texture coordinates that point at no piece")?)
 }
 
 /// What has a texel, by where that is in the first frame; keys are bits of whole numbers.
