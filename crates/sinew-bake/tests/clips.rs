@@ -1,6 +1,6 @@
 //! Several clips in one bake: nothing goes from one to another.
 
-use sinew_bake::vat::{TextureChoice, VatSettings, bake, read_animation, verify};
+use sinew_bake::vat::{Mode, TextureChoice, VatSettings, bake, read_animation, verify};
 use sinew_bake::{FrameSource, MeshFrames, NumberRange, RangedFrames, Watch};
 use sinew_geom::{Mesh, Topology};
 use sinew_vat::animation::VertexAnimation;
@@ -30,6 +30,8 @@ fn settings() -> VatSettings {
             quantity: Quantity::Position,
             format: TexelFormat::Float,
         }],
+        // A clip of one frame alone would be one of constant triangles.
+        mode: Some(Mode::Remesh),
         at_end: AtEnd::SeamlessLoop,
         ..VatSettings::default()
     }
