@@ -46,6 +46,20 @@ fn run_deforms_and_writes() {
 }
 
 #[test]
+fn run_refuses_sequences() {
+    let p = Place::new();
+    for name in ["wave_0001.obj", "wave_0002.obj"] {
+        p.put(name, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    }
+    let arguments = ["run", "wave_####.obj", "-g", "shift.json", "-o", "out.obj"];
+    expect(&p.sinew(&arguments), 5, "is a sequence of 2 frames");
+    assert!(
+        !p.files().contains(&"out.obj".to_owned()),
+        "nothing is written"
+    );
+}
+
+#[test]
 fn every_format_is_written_at_once() {
     let p = Place::new();
     let names = ["o.glb", "o.npz", "o.pc2", "o.mdd", "o.ply"];

@@ -96,6 +96,37 @@ fn table(values: &[f32], columns: usize) -> ValueTable {
     }
 }
 
+/// One of its frames in place of all of them would be a wrong result.
+#[test]
+fn sequences_are_refused_where_an_input_takes_one_mesh() {
+    let folder = folder();
+    put(&folder, "wave_0001.obj", SQUARE);
+    put(&folder, "wave_0002.obj", SQUARE);
+    let path = folder.path().join("wave_####.obj");
+    let wave = Arc::new(Character::load(&path).expect("a sequence"));
+    let document = Document::from_text("shift.json", SHIFT, "");
+    let plan = plan(&document);
+    let main = Cast::assemble(wave, &plan, folder.path());
+    let input = [("body".to_owned(), path.clone())];
+    let named = Cast::assemble_with(arm(), &plan, folder.path(), &input);
+    for refused in [main, named] {
+        let error = refused.expect_err("a mesh for each frame");
+        let PlayError::Sequence {
+            input,
+            file,
+            frames,
+        } = &error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((input.as_str(), file, *frames), ("body", &path, 2));
+        assert!(
+            error.to_string().contains("sequence of 2 frames"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn characters_come_from_files() {
     let folder = folder();

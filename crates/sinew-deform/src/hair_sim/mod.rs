@@ -11,6 +11,8 @@ mod job;
 mod length;
 mod node;
 mod precision;
+#[cfg(test)]
+mod rest_tests;
 pub(crate) mod roots;
 mod settings;
 mod shape;

@@ -13,6 +13,17 @@
 //! `(r, -(1 + r), 1)`, whose sum is zero: bends push nothing forward. They are scalars, so one matrix of five diagonals serves all
 //! three coordinates, and elimination without pivots solves it in one sweep up and one down. They are exact for straight
 //! rest shapes and the matrix for others is an estimate (see `CURL`); the forces are exact for all, twist included.
+//!
+//! Corrections must not stretch segments. Were that left to what restores lengths, which knows masses and no stiffness, the two would work
+//! against each other where a strand bends sharply: it takes back along other ways what the system asked for, so that lengths do work on the
+//! strand, and it whirls. So tensions are part of the system (`hold_lengths`), with `J` the derivatives of the lengths:
+//!
+//! ```text
+//! A d + J^T l = f,  J d = 0
+//! ```
+//!
+//! From `d = A^-1 f` one step towards the tensions is taken: `l` is in the direction that unit masses ask for (`J J^T l ~ J d`, three
+//! diagonals), as long as it has to be to minimise the energy of that system along it.
 
 use super::bind::BoundVertex;
 use super::step::{StepConstants, WorkVertex};
@@ -26,8 +37,16 @@ pub(super) const STIFFEST: f64 = 1e4;
 pub(super) const FADE: f64 = 0.1;
 /// Where the rest shape bends, turning a segment turns goals behind it about axes that the matrix does not know. So that steps
 /// do not overshoot, it holds rotations back by this many times the stiffness, times the squared sine of the rest bend.
-/// Found by trial: below 8 tight curls gained energy, above 64 they came to rest later.
-pub(super) const CURL: f64 = 24.0;
+/// Found by trial on coils at up to 20 Hz: below 12 they gained energy, above 64 they came to rest later.
+pub(super) const CURL: f64 = 16.0;
+/// A bend holds rotations back by no more than this many times the stiffness: what holds back forces of bends holds back no gravity, so that
+/// strands that hang from a sharp bend swing about it as if it were soft. Sharp bends pass on little of a twist, and need less. Found by trial on
+/// hooked strands at 1 to 40 Hz, 3 g and 120 steps a second: from 10 on some of them gained energy.
+pub(super) const SHARP: f64 = 6.0;
+/// Between two pins in a straight line any tension is as good as another: this share of the masses' resistance keeps it small.
+pub(super) const SLACK: f64 = 1e-3;
+/// Tensions are no more than this many times those that unit masses ask for: more is rounding.
+pub(super) const STRONGEST: f64 = 1e4;
 /// A correction turns no segment by more than about this angle, in radians.
 pub(super) const TURN: f64 = 0.25;
 
@@ -54,7 +73,7 @@ pub(crate) fn restore_shape<R: Real>(
     if constants.bends() {
         add_bends(bound, constants, root, scale, work);
     }
-    solve(work);
+    solve(work, constants.bends());
 }
 
 fn mass<R: Real>(w: &WorkVertex<R>) -> R {
@@ -110,7 +129,8 @@ fn add_bends<R: Real>(
         let straight =
             lever * R::from_single(bound[i].length) / R::from_single(bound[i + 1].length);
         let curl = (R::one() - straight * straight).max(R::zero());
-        hold_turning(work, i, stiffness * curl * R::from_double(CURL));
+        let hold = (curl * R::from_double(CURL)).min(R::from_double(SHARP));
+        hold_turning(work, i, stiffness * hold);
         frame = shortest_arc(goal, now) * frame;
         frame.renormalize_fast();
     }
@@ -183,51 +203,122 @@ fn add_bend<R: Real>(work: &mut [WorkVertex<R>], i: usize, lever: R, k: R, force
     w.right -= force;
 }
 
-/// Elimination from the root to the tip, substitution back; adds the solution to the positions that may move.
-fn solve<R: Real>(work: &mut [WorkVertex<R>]) {
-    let n = work.len();
-    for i in 0..n {
-        let (done, rest) = work.split_at_mut(i + 1);
-        let w = &mut done[i];
-        if w.contact.inverse_mass <= R::zero() {
-            w.right = Vec3::zeros();
-        }
-        let inverse = R::one() / w.diagonal;
-        let (a, b) = (w.next, w.after_next);
-        let (la, lb) = (a * inverse, b * inverse);
-        if let Some(v) = rest.get_mut(0) {
-            v.diagonal -= la * a;
-            v.next -= la * b;
-            v.right -= w.right * la;
-        }
-        if let Some(v) = rest.get_mut(1) {
-            v.diagonal -= lb * b;
-            v.right -= w.right * lb;
-        }
-        w.right *= inverse;
-        w.next = la;
-        w.after_next = lb;
-    }
-    let (mut one, mut two) = (Vec3::zeros(), Vec3::zeros());
-    let mut steepest = R::zero();
-    let mut longer = R::zero();
-    for w in work.iter_mut().rev() {
-        let correction = w.right - one * w.next - two * w.after_next;
-        w.right = correction;
-        if longer > R::zero() {
-            steepest = steepest.max((one - correction).norm() / longer);
-        }
-        longer = w.contact.length;
-        two = one;
-        one = correction;
+/// Solves the system and adds the solution to the positions that may move.
+fn solve<R: Real>(work: &mut [WorkVertex<R>], bends: bool) {
+    decompose(work);
+    divide(work, |w| &mut w.right);
+    if bends {
+        hold_lengths(work);
     }
     // The system holds for small rotations; where one is larger, all go part of the way.
-    let share = (R::from_double(TURN) / steepest.max(R::from_double(TURN))).min(R::one());
+    let share = R::from_double(TURN) / steepest(work).max(R::from_double(TURN));
     for w in work.iter_mut() {
         if w.contact.inverse_mass > R::zero() {
             w.contact.x += w.right * share;
         }
     }
+}
+
+/// Elimination from the root to the tip, of the matrix alone: pivots stay in the diagonal, beside it are the shares.
+fn decompose<R: Real>(work: &mut [WorkVertex<R>]) {
+    for i in 0..work.len() {
+        let (done, rest) = work.split_at_mut(i + 1);
+        let w = &mut done[i];
+        let (a, b) = (w.next, w.after_next);
+        let (la, lb) = (a / w.diagonal, b / w.diagonal);
+        if let Some(v) = rest.get_mut(0) {
+            v.diagonal -= la * a;
+            v.next -= la * b;
+        }
+        if let Some(v) = rest.get_mut(1) {
+            v.diagonal -= lb * b;
+        }
+        w.next = la;
+        w.after_next = lb;
+    }
+}
+
+/// Which vector of a vertex is solved for.
+type Side<R> = fn(&mut WorkVertex<R>) -> &mut Vec3<R>;
+
+/// Replaces a right-hand side by its solution; returns the product of the two.
+fn divide<R: Real>(work: &mut [WorkVertex<R>], side: Side<R>) -> R {
+    let mut product = R::zero();
+    let (mut one, mut two) = (Vec3::zeros(), Vec3::zeros());
+    for w in work.iter_mut() {
+        let free = w.contact.inverse_mass > R::zero();
+        let (pivot, la, lb) = (w.diagonal, w.next, w.after_next);
+        let right = if free { *side(w) - one } else { Vec3::zeros() };
+        product += right.norm_squared() / pivot;
+        one = two + right * la;
+        two = right * lb;
+        *side(w) = right / pivot;
+    }
+    let (mut one, mut two) = (Vec3::zeros(), Vec3::zeros());
+    for w in work.iter_mut().rev() {
+        let (la, lb) = (w.next, w.after_next);
+        let solution = *side(w) - one * la - two * lb;
+        *side(w) = solution;
+        two = one;
+        one = solution;
+    }
+    product
+}
+
+/// Takes from the corrections what stretches segments, by tensions that act on stiffness as all other forces do.
+fn hold_lengths<R: Real>(work: &mut [WorkVertex<R>]) {
+    let wanted = find_tensions(work);
+    let product = divide(work, |w| &mut w.torque);
+    // What the direction would gain over what it costs; nothing where nothing is stretched.
+    let least = (wanted / R::from_double(STRONGEST)).max(R::from_double(1e-30));
+    let strength = wanted / product.max(least);
+    for w in work.iter_mut() {
+        w.right += w.torque * strength;
+    }
+}
+
+/// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of
+/// torques. Returns how much they take out: the sum of tension times stretch. See [`super::length`] for the formulas.
+fn find_tensions<R: Real>(work: &mut [WorkVertex<R>]) -> R {
+    let (mut factor, mut known) = (R::zero(), R::zero());
+    // Of the segment before the one at hand, and of the vertex between them.
+    let (mut old, mut from, mut wa) = (Vec3::zeros(), Vec3::zeros(), R::zero());
+    for (i, w) in work.iter_mut().enumerate() {
+        let (along, to, wb) = (w.along, w.right, w.contact.inverse_mass);
+        let coupling = -wa * along.dot(&old);
+        let ahead = coupling * factor;
+        let own = (wa + wb) * R::from_double(1.0 + SLACK);
+        let pivot = (own - coupling * ahead).max(R::from_double(1e-6));
+        let held = i == 0 || wa + wb <= R::zero();
+        factor = if held { R::zero() } else { R::one() / pivot };
+        known = (along.dot(&(to - from)) - coupling * known) * factor;
+        w.torque = Vec3::new(known, ahead, R::zero());
+        (old, from, wa) = (along, to, wb);
+    }
+    let (mut pull, mut ahead, mut last) = (Vec3::zeros(), R::zero(), R::zero());
+    let mut wanted = R::zero();
+    for w in work.iter_mut().rev() {
+        let tension = w.torque.x - ahead * last;
+        let own = w.along * tension;
+        ahead = w.torque.y;
+        w.torque = pull - own;
+        wanted -= w.torque.dot(&w.right);
+        pull = own;
+        last = tension;
+    }
+    wanted
+}
+
+/// Largest angle, to first order, by which the corrections turn a segment.
+fn steepest<R: Real>(work: &[WorkVertex<R>]) -> R {
+    let mut steepest = R::zero();
+    for pair in work.windows(2) {
+        let length = pair[1].contact.length;
+        if length > R::zero() {
+            steepest = steepest.max((pair[1].right - pair[0].right).norm() / length);
+        }
+    }
+    steepest
 }
 
 /// The rotation by the smallest angle from one unit vector to another; half a turn about any axis where they are opposite.

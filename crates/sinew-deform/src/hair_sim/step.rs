@@ -105,6 +105,8 @@ pub(crate) const LENGTH_ITERATIONS: usize = 2;
 pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
 pub(crate) const LAST_PASS: f64 = 0.02;
+/// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
+const FREED: f64 = 0.5;
 
 impl<R: Real> StrandStep<'_, R> {
     /// Moves the strand on by one step. `work` has as many vertices.
@@ -124,11 +126,11 @@ impl<R: Real> StrandStep<'_, R> {
             None => *self.solids,
         };
         let exempt = self.constants.exempt;
-        let mut freed = false;
+        let mut freed = R::zero();
         for _ in 0..self.constants.collision_iterations.max(1) {
             push_out(&solids, work, exempt);
             for w in work.iter_mut() {
-                freed |= take_freed(&mut w.contact, &mut w.moved);
+                freed = freed.max(take_freed(&mut w.contact, &mut w.moved));
             }
             for _ in 0..LENGTH_ITERATIONS {
                 restore_lengths(work);
@@ -140,9 +142,20 @@ impl<R: Real> StrandStep<'_, R> {
         settle_lengths(&solids, work, exempt);
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
-        if freed {
-            velocities.fill(Vec3::zeros());
+        let kept = self.kept_when_freed(freed);
+        if kept < R::one() {
+            velocities.iter_mut().for_each(|v| *v *= kept);
         }
+    }
+
+    /// Share of its velocity that the strand keeps where a vertex of it was brought so far out of a solid: what the lengths then do to the
+    /// rest is no motion. They do little where that is little beside a segment.
+    pub(crate) fn kept_when_freed(&self, way: R) -> R {
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 vertices")]
+        let share = FREED / (self.bound.len().max(2) - 1) as f64;
+        let full = R::from_single(self.reach) * self.scale() * R::from_double(share);
+        let taken = way / full.max(R::from_double(1e-30)) * R::from_double(2.0) - R::one();
+        R::one() - taken.clamp(R::zero(), R::one())
     }
 
     /// Brings the strand out of the solids that it begins in, and lets it find a smooth shape there; it is at rest afterwards. Where it
@@ -322,14 +335,12 @@ impl<R: Real> StrandStep<'_, R> {
     }
 }
 
-/// What was brought out of a solid begins its step outside. Tells whether that was far, as it is where strands begin inside: what
-/// the lengths then do to the rest is no motion either.
-pub(crate) fn take_freed<R: Real>(contact: &mut ContactVertex<R>, moved: &mut Vec3<R>) -> bool {
-    let most = contact.length * R::from_double(0.5);
-    let far = contact.freed.norm_squared() > most * most;
+/// What was brought out of a solid begins its step outside. Returns how far that was.
+pub(crate) fn take_freed<R: Real>(contact: &mut ContactVertex<R>, moved: &mut Vec3<R>) -> R {
+    let way = contact.freed.norm();
     *moved += contact.freed;
     contact.freed = Vec3::zeros();
-    far
+    way
 }
 
 /// Whether every number is finite: the sum of all is, then (or they are too large to go on with).

@@ -598,7 +598,8 @@ fn hair_that_begins_in_a_solid_is_out_of_it_in_the_first_frame() {
     let farthest = (first.iter().zip(&scene.positions))
         .map(moved)
         .fold(0.0, f32::max);
-    assert!(farthest < 0.01, "moved by {farthest}");
+    // Half of a segment.
+    assert!(farthest < 0.0125, "moved by {farthest}");
 }
 
 #[test]

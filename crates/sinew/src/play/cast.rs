@@ -35,7 +35,7 @@ impl Cast {
     ///
     /// # Errors
     /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing,
-    /// [`PlayError::NoManifest`] where an input for a vertex animation names no file.
+    /// [`PlayError::NoManifest`] where an input for a vertex animation names no file, [`PlayError::Sequence`] where one for a mesh names a sequence.
     pub fn assemble(main: Arc<Character>, plan: &Plan, folder: &Path) -> Result<Self, PlayError> {
         Self::assemble_with(main, plan, folder, &[])
     }
@@ -77,6 +77,7 @@ impl Cast {
             let bound = match input.ty {
                 InputType::VertexAnimation => animations.bound(input, in_files[i].as_deref())?,
                 _ => {
+                    check_single(input, &out.characters[character])?;
                     let joints = out.joints_of(plan, input, character);
                     binding(&out.characters[character], input, joints)?
                 }
@@ -215,6 +216,20 @@ impl Animations {
 fn no_manifest(input: &InputDecl) -> PlayError {
     PlayError::NoManifest {
         input: input.name.clone(),
+    }
+}
+
+/// A sequence has a mesh for each frame; inputs take one for all.
+fn check_single(input: &InputDecl, character: &Character) -> Result<(), PlayError> {
+    match &character.asset.sequence {
+        Some(sequence) if matches!(input.ty, InputType::Mesh | InputType::Strands) => {
+            Err(PlayError::Sequence {
+                input: input.name.clone(),
+                file: character.path.clone(),
+                frames: sequence.frames.len(),
+            })
+        }
+        _ => Ok(()),
     }
 }
 

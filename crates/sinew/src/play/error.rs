@@ -55,6 +55,18 @@ pub enum PlayError {
         /// The names there are.
         known: Vec<String>,
     },
+    /// A mesh input takes one mesh for all frames, not another one in each.
+    #[error(
+        "input '{input}' takes one mesh, {} is a sequence of {frames} frames: give it one of them; `sinew bake vat` takes all", .file.display()
+    )]
+    Sequence {
+        /// Name of the input.
+        input: String,
+        /// The folder or the pattern.
+        file: PathBuf,
+        /// Meshes there are.
+        frames: usize,
+    },
     /// An input for a vertex animation names no file, and no character holds one.
     #[error(
         "input '{input}' takes a vertex animation: give it the \"file\" of a manifest (NAME.vat.json)"

@@ -5,9 +5,10 @@
 const CANDIDATES = (GUIDES + GROUPS * TEAMS - 1u) / (GROUPS * TEAMS) * TEAMS;
 const GROUP_SIZE = LANES * TEAMS;
 // What invocations tell the team.
-const IS_FAR = 1u;
-const IS_MOVED = 2u;
-const IS_LOST = 4u;
+const IS_MOVED = 1u;
+const IS_LOST = 2u;
+// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest.
+const FREED = 0.5;
 
 // Guides of the group that wait.
 var<workgroup> waiting: array<u32, GROUP_SIZE>;
@@ -17,6 +18,8 @@ var<workgroup> order: vec2u;
 // Colliders in reach of any team.
 var<workgroup> reach_of_all: atomic<u32>;
 var<workgroup> told: array<atomic<u32>, TEAMS>;
+// How far a vertex was brought out of a solid that it began in: bits of a number that is not negative grow with it.
+var<workgroup> freed_ways: array<atomic<u32>, TEAMS>;
 
 fn kernel(group: u32, local: u32) {
   team = local / LANES;
@@ -54,6 +57,7 @@ fn hold(guide: u32, step: u32, given: vec2u) {
   let s = step_of(step);
   if lane == 0u {
     atomicStore(&told[team], 0u);
+    atomicStore(&freed_ways[team], 0u);
     if team == 0u { atomicStore(&reach_of_all, 0u); }
   }
   sync();
@@ -95,13 +99,18 @@ fn take_vertex(i: u32) {
   for (var slot = 3u; slot < 9u; slot++) { set_room(slot, i, vec4f(0.0)); }
 }
 
-// Notes whether something was brought far out of a solid: what the lengths then do to the rest is no motion either.
+// Notes how far something was brought out of a solid.
 fn take_freed(i: u32) {
   let way = room(7u, i).xyz;
-  let most = length_of(i) * 0.5;
-  if dot(way, way) > most * most { atomicOr(&told[team], IS_FAR); }
+  atomicMax(&freed_ways[team], bitcast<u32>(length(way)));
   set_room(8u, i, room(8u, i) + vec4f(way, 0.0));
   set_room(7u, i, vec4f(0.0));
+}
+
+// Share of its velocity that the strand keeps: what lengths do to it where a vertex was brought far out of a solid is no motion.
+fn kept_when_freed(way: f32) -> f32 {
+  let full = bitcast<f32>(row_of(strand).w) * size / f32(max(count, 2u) - 1u) * FREED;
+  return 1.0 - clamp(way / max(full, 1e-30) * 2.0 - 1.0, 0.0, 1.0);
 }
 
 // The velocities: what the last pass changes is small and is no motion.
@@ -113,11 +122,11 @@ fn finish(s: Step, goes_on: bool) {
   if goes_on && lane == 0u { press_velocities(s); }
   sync();
   if goes_on {
-    let is_calm = s.is_freeing || (atomicLoad(&told[team]) & IS_FAR) != 0u;
+    let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team])));
     for (var i = lane; i < count; i += LANES) {
-      let velocity = room(9u, i).xyz;
+      let velocity = room(9u, i).xyz * kept;
       if !all_finite(vec4f(point(i) + velocity, 0.0)) { atomicOr(&told[team], IS_LOST); }
-      keep_vertex(i, point(i), velocity, is_calm);
+      keep_vertex(i, point(i), velocity, s.is_freeing);
     }
   }
   sync();

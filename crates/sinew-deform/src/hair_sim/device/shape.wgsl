@@ -2,8 +2,11 @@
 
 const STIFFEST = 1e4;
 const FADE = 0.1;
-const CURL = 24.0;
+const CURL = 16.0;
+const SHARP = 6.0;
+const SLACK = 1e-3;
 const TURN = 0.25;
+const STRONGEST = 1e4;
 
 // A row of the system: diagonal, the two beside it, right-hand side.
 struct Equation {
@@ -83,7 +86,7 @@ fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
       let force = (now * dot(goal, now) - goal) * (extent * stiffness);
       add_bend(i, lever, stiffness, force);
       let straight = lever * own.x / next.x;
-      hold_turning(i, stiffness * max(1.0 - straight * straight, 0.0) * CURL);
+      hold_turning(i, stiffness * min(max(1.0 - straight * straight, 0.0) * CURL, SHARP));
       frame = renormalized(rotations(shortest_arc(goal, now), frame));
     }
     set_room(2u, i + 1u, vec4f(torque, 0.0));
@@ -96,7 +99,7 @@ fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
   row_p = row_q;
   eliminate(count - 1u);
   if has_bends { add_reactions(); }
-  solve();
+  solve(has_bends);
 }
 
 // Adds one bend to the matrix, and what it does to its own segment to the right; pinned vertices take no part.
@@ -142,38 +145,105 @@ fn add_reactions() {
   set_room(1u, 0u, room(1u, 0u) - vec4f(before, 0.0));
 }
 
-// Elimination of the right-hand side from the root to the tip, substitution back.
-fn solve() {
-  var one = vec3f(0.0);
-  var two = vec3f(0.0);
-  var ahead = vec2f(0.0);
-  var behind = 0.0;
-  for (var i = 0u; i < count; i++) {
-    let own = room(1u, i);
-    var right = own.xyz - one * ahead.x - two * behind;
-    if inverse_mass_of(i) <= 0.0 { right = vec3f(0.0); }
-    set_room(1u, i, vec4f(right * own.w, own.w));
-    behind = ahead.y;
-    ahead = vec2f(room(2u, i).w, room(0u, i).w);
-    two = one;
-    one = right;
+// Solves the system and adds the solution to the positions that may move.
+fn solve(has_bends: bool) {
+  divide(1u);
+  var strength = 0.0;
+  if has_bends {
+    let wanted = find_tensions();
+    let product = divide(2u);
+    strength = wanted / max(product, max(wanted / STRONGEST, 1e-30));
   }
-  one = vec3f(0.0);
-  two = vec3f(0.0);
   var steepest = 0.0;
-  var longer = 0.0;
-  for (var i = count; i > 0u; i -= 1u) {
-    let k = i - 1u;
-    let correction = room(1u, k).xyz - one * room(2u, k).w - two * room(0u, k).w;
-    set_room(1u, k, vec4f(correction, 0.0));
-    if longer > 0.0 { steepest = max(steepest, length(one - correction) / longer); }
-    longer = length_of(k);
-    two = one;
-    one = correction;
+  var before = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    var correction = room(1u, i).xyz;
+    if has_bends { correction += room(2u, i).xyz * strength; }
+    set_room(1u, i, vec4f(correction, 0.0));
+    let extent = length_of(i);
+    if i > 0u && extent > 0.0 { steepest = max(steepest, length(correction - before) / extent); }
+    before = correction;
   }
   // The system holds for small rotations; where one is larger, all go part of the way.
   let share = min(TURN / max(steepest, TURN), 1.0);
   for (var i = 0u; i < count; i++) {
     if inverse_mass_of(i) > 0.0 { set_point(i, point(i) + room(1u, i).xyz * share); }
   }
+}
+
+// Replaces the right-hand side in a slot by its solution: elimination from the root to the tip, substitution back. Returns the product of the two.
+fn divide(slot: u32) -> f32 {
+  var product = 0.0;
+  var one = vec3f(0.0);
+  var two = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    let own = room(slot, i);
+    let inverse = room(1u, i).w;
+    var right = own.xyz - one;
+    if inverse_mass_of(i) <= 0.0 { right = vec3f(0.0); }
+    product += dot(right, right) * inverse;
+    one = two + right * room(2u, i).w;
+    two = right * room(0u, i).w;
+    set_room(slot, i, vec4f(right * inverse, own.w));
+  }
+  one = vec3f(0.0);
+  two = vec3f(0.0);
+  for (var i = count; i > 0u; i -= 1u) {
+    let k = i - 1u;
+    let own = room(slot, k);
+    let solution = own.xyz - one * room(2u, k).w - two * room(0u, k).w;
+    set_room(slot, k, vec4f(solution, own.w));
+    two = one;
+    one = solution;
+  }
+  return product;
+}
+
+// Direction of the segment that leads to a vertex; zero where it has no length.
+fn along_at(i: u32) -> vec3f {
+  if i == 0u { return vec3f(0.0); }
+  if bound_bend(i).x <= 0.0 { return vec3f(0.0); }
+  return unit_or(point(i) - point(i - 1u), vec3f(0.0));
+}
+
+// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of torques.
+// Returns the sum of tension times stretch.
+fn find_tensions() -> f32 {
+  var factor = 0.0;
+  var known = 0.0;
+  var wa = 0.0;
+  var old = vec3f(0.0);
+  var start = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    let along = along_at(i);
+    let end = room(1u, i).xyz;
+    let wb = inverse_mass_of(i);
+    let coupling = -wa * dot(along, old);
+    let ahead = coupling * factor;
+    let pivot = max((wa + wb) * (1.0 + SLACK) - coupling * ahead, 1e-6);
+    let held = i == 0u || wa + wb <= 0.0;
+    factor = select(1.0 / pivot, 0.0, held);
+    known = (dot(along, end - start) - coupling * known) * factor;
+    set_room(2u, i, vec4f(known, ahead, 0.0, room(2u, i).w));
+    old = along;
+    start = end;
+    wa = wb;
+  }
+  var pull = vec3f(0.0);
+  var ahead = 0.0;
+  var last = 0.0;
+  var wanted = 0.0;
+  for (var i = count; i > 0u; i -= 1u) {
+    let k = i - 1u;
+    let w = room(2u, k);
+    let tension = w.x - ahead * last;
+    let own = along_at(k) * tension;
+    let force = pull - own;
+    set_room(2u, k, vec4f(force, w.w));
+    wanted -= dot(force, room(1u, k).xyz);
+    ahead = w.y;
+    pull = own;
+    last = tension;
+  }
+  return wanted;
 }

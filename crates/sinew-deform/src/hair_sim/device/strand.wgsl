@@ -1,7 +1,7 @@
 // A guide as one invocation moves it. What rooms hold:
 //
 // 0 place; (lb), later how far it is from all solids, beyond their margins | 1 (right; 1 / diagonal), later (direction; stretch)
-// 2 (torque; la), later (place that its distance is of; ahead)
+// 2 (torque; la), then what tensions do to it in its place, later (place that its distance is of; ahead)
 
 fn inverse_mass_of(i: u32) -> f32 {
   return bound_offset(i).w;

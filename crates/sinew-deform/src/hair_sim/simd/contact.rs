@@ -2,7 +2,7 @@
 
 use super::WIDTH;
 use super::group::GroupStep;
-use super::room::{GroupRoom, GroupTouch, point, put};
+use super::room::{GroupRoom, GroupTouch, Lanes, point, put};
 use crate::collide::{ContactVertex, Solids, push_out, settle_lengths};
 use crate::hair_sim::step::{StrandStep, take_freed};
 use sinew_geom::Vec3;
@@ -12,8 +12,8 @@ pub(super) struct Reach<'s> {
     /// Strands that can touch some, with those.
     strands: [Option<InReach<'s>>; WIDTH],
     exempt: usize,
-    /// Which strands were brought out of a solid that they began in.
-    pub(super) freed: [bool; WIDTH],
+    /// How far a vertex of each strand was brought out of a solid that it began in.
+    pub(super) freed: Lanes,
 }
 
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ impl<'s> Reach<'s> {
         Self {
             strands: found,
             exempt: step.constants.exempt,
-            freed: [false; WIDTH],
+            freed: [0.0; WIDTH],
         }
     }
 
@@ -66,7 +66,7 @@ impl<'s> Reach<'s> {
             copy_in(room, lane, *vertices);
             let strand = contacts(room, lane, *vertices);
             push_out(solids, strand, self.exempt);
-            self.freed[lane] |= copy_out(room, lane, *vertices);
+            self.freed[lane] = self.freed[lane].max(copy_out(room, lane, *vertices));
         }
     }
 
@@ -136,14 +136,14 @@ fn copy_in(room: &mut GroupRoom, lane: usize, vertices: usize) {
     }
 }
 
-/// Where they were moved to; tells whether the strand was brought out of a solid that it began in.
-fn copy_out(room: &mut GroupRoom, lane: usize, vertices: usize) -> bool {
+/// Where they were moved to; returns how far a vertex was brought out of a solid that it began in.
+fn copy_out(room: &mut GroupRoom, lane: usize, vertices: usize) -> f32 {
     let longest = room.contacts.len() / WIDTH;
     let strand = &mut room.contacts[lane * longest..][..vertices];
-    let mut freed = false;
+    let mut freed = 0.0_f32;
     for (c, w) in strand.iter_mut().zip(&mut room.vertices) {
         let mut moved = point(&w.moved, lane);
-        freed |= take_freed(c, &mut moved);
+        freed = freed.max(take_freed(c, &mut moved));
         put(&mut w.moved, lane, moved);
         put(&mut w.x, lane, c.x);
         put(&mut w.start, lane, c.start);

@@ -125,8 +125,8 @@ impl<'f, 'r> Group<'f, 'r> {
         self.tidy(&strands, &sum, reach.freed);
     }
 
-    /// Strands that were brought out of a solid are at rest; those that are lost begin anew.
-    fn tidy(&mut self, strands: &Strands<'_>, sum: &Lanes3, freed: [bool; WIDTH]) {
+    /// Strands that were brought far out of a solid are at rest; those that are lost begin anew.
+    fn tidy(&mut self, strands: &Strands<'_>, sum: &Lanes3, freed: Lanes) {
         for lane in 0..self.used {
             let lost = !super::room::point(sum, lane).iter().all(|c| c.is_finite());
             if lost {
@@ -134,9 +134,12 @@ impl<'f, 'r> Group<'f, 'r> {
                     put(&mut w.x, lane, x);
                 }
             }
-            if lost || freed[lane] {
+            let kept = strands[lane].kept_when_freed(freed[lane]);
+            if lost || kept < 1.0 {
                 for w in &mut self.room.vertices[..self.longest] {
-                    put(&mut w.velocity, lane, Vec3::zeros());
+                    // Lost velocities may be no numbers.
+                    let v = super::room::point(&w.velocity, lane) * kept;
+                    put(&mut w.velocity, lane, if lost { Vec3::zeros() } else { v });
                 }
             }
         }

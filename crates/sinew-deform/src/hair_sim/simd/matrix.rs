@@ -1,7 +1,7 @@
 //! The matrix of `shape.rs`, which is the same in all steps of a frame: made and decomposed once.
 
 use super::room::GroupVertex;
-use crate::hair_sim::shape::{CURL, FADE, STIFFEST};
+use crate::hair_sim::shape::{CURL, FADE, SHARP, STIFFEST};
 use crate::hair_sim::step::StepConstants;
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
@@ -65,7 +65,8 @@ fn add_bends<S: Simd>(simd: S, local: f32, vertices: &mut [GroupVertex]) {
         // The next segment's direction in units of this one's.
         let straight = lever * before / length;
         let curl = (one - straight * straight).max(zero);
-        let turning = some.select(stiffness * curl * CURL as f32, zero);
+        let hold = (curl * CURL as f32).min(SHARP as f32);
+        let turning = some.select(stiffness * hold, zero);
         rest_along.store_lanes(&mut vertices[i].rest_along);
         stiffness.store_array(&mut vertices[i].stiffness);
         add_bend(simd, vertices, i - 1, lever, stiffness);

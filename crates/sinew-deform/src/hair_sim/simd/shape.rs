@@ -1,9 +1,9 @@
 //! Global and local shape; see `shape.rs` of the reference for the formulas.
 
 use super::group::GroupStep;
-use super::room::GroupVertex;
+use super::room::{GroupVertex, Lanes3};
 use super::turn::{Placement, Turn, unit_or};
-use crate::hair_sim::shape::TURN;
+use crate::hair_sim::shape::{SLACK, STRONGEST, TURN};
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -22,8 +22,13 @@ pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &m
         add_bends(simd, root.rotation, scale, vertices);
         add_reactions(simd, scale, vertices);
     }
-    eliminate(simd, vertices);
-    let share = substitute(simd, scale, vertices);
+    divide(simd, vertices, |w| &mut w.right);
+    if step.constants.bends() {
+        hold_lengths(simd, vertices);
+    }
+    // The system holds for small rotations; where one is larger, all go part of the way.
+    let turn = f32x8::splat(simd, TURN as f32);
+    let share = turn / steepest(simd, scale, vertices).max(turn);
     for w in vertices {
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
         let x = V3::load_lanes(simd, &w.x);
@@ -89,44 +94,111 @@ fn add_reactions<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]
     }
 }
 
-/// Elimination from the root to the tip, of the right-hand side; the matrix is decomposed already.
+/// Replaces a right-hand side by its solution; the matrix is decomposed already. Returns the product of the two.
 #[inline(always)]
-fn eliminate<S: Simd>(simd: S, vertices: &mut [GroupVertex]) {
+fn divide<S: Simd>(
+    simd: S,
+    vertices: &mut [GroupVertex],
+    side: impl Fn(&mut GroupVertex) -> &mut Lanes3,
+) -> f32x8<S> {
     let zero = V3::splat(simd, 0.0);
+    let mut product = f32x8::splat(simd, 0.0);
     // What the vertex at hand, and the one behind it, lose to those before.
     let (mut one, mut two) = (zero, zero);
-    for w in vertices {
+    for w in &mut *vertices {
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
-        let right = V3::load_lanes(simd, &w.right).minus(one).or(free, zero);
         let inverse = f32x8::load_array_ref(simd, &w.diagonal);
-        right.scale(inverse).store_lanes(&mut w.right);
+        let right = V3::load_lanes(simd, side(w)).minus(one).or(free, zero);
+        product = right.dot(right).mul_add(inverse, product);
         one = right.scale_add(f32x8::load_array_ref(simd, &w.next), two);
         two = right.scale(f32x8::load_array_ref(simd, &w.after_next));
+        right.scale(inverse).store_lanes(side(w));
     }
-}
-
-/// Substitution from the tip to the root; returns which share of the solution turns no segment too far.
-#[inline(always)]
-fn substitute<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]) -> f32x8<S> {
-    let nothing = f32x8::splat(simd, 0.0);
-    let (mut one, mut two) = (V3::splat(simd, 0.0), V3::splat(simd, 0.0));
-    let (mut steepest, mut longer) = (nothing, nothing);
+    let (mut one, mut two) = (zero, zero);
     for w in vertices.iter_mut().rev() {
         let next = f32x8::load_array_ref(simd, &w.next);
         let after_next = f32x8::load_array_ref(simd, &w.after_next);
+        let right = V3::load_lanes(simd, side(w));
+        let solution = two.scale_add(-after_next, one.scale_add(-next, right));
+        solution.store_lanes(side(w));
+        two = one;
+        one = solution;
+    }
+    product
+}
+
+/// Takes from the corrections what stretches segments.
+#[inline(always)]
+fn hold_lengths<S: Simd>(simd: S, vertices: &mut [GroupVertex]) {
+    let wanted = find_tensions(simd, vertices);
+    let product = divide(simd, vertices, |w| &mut w.torque);
+    let least = (wanted / STRONGEST as f32).max(1e-30);
+    let strength = wanted / product.max(least);
+    for w in vertices {
         let right = V3::load_lanes(simd, &w.right);
-        let correction = two.scale_add(-after_next, one.scale_add(-next, right));
-        correction.store_lanes(&mut w.right);
-        let off = one.minus(correction);
-        let slope = off.dot(off).sqrt() / longer;
-        steepest = longer
+        let tension = V3::load_lanes(simd, &w.torque);
+        tension.scale_add(strength, right).store_lanes(&mut w.right);
+    }
+}
+
+/// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of torques.
+/// Returns the sum of tension times stretch.
+#[inline(always)]
+fn find_tensions<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
+    let (nothing, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+    let zero = V3::splat(simd, 0.0);
+    let (mut factor, mut known) = (nothing, nothing);
+    let Some((root, others)) = vertices.split_first_mut() else {
+        return nothing;
+    };
+    root.along = [[0.0; 8]; 3];
+    root.known = [0.0; 8];
+    root.ahead = [0.0; 8];
+    let mut at_root = f32x8::load_array_ref(simd, &root.inverse_mass);
+    let (mut old, mut from) = (zero, V3::load_lanes(simd, &root.right));
+    for w in others {
+        let along = V3::load_lanes(simd, &w.along);
+        let to = V3::load_lanes(simd, &w.right);
+        let own = f32x8::load_array_ref(simd, &w.inverse_mass);
+        let coupling = -(at_root * along.dot(old));
+        let ahead = coupling * factor;
+        let both = at_root + own;
+        let slack = both * (1.0 + SLACK as f32);
+        let pivot = (-coupling).mul_add(ahead, slack).max(1e-6);
+        factor = both.simd_le(nothing).select(nothing, one / pivot);
+        known = (-coupling).mul_add(known, along.dot(to.minus(from))) * factor;
+        known.store_array(&mut w.known);
+        ahead.store_array(&mut w.ahead);
+        (old, from, at_root) = (along, to, own);
+    }
+    let (mut ahead, mut last, mut wanted) = (nothing, nothing, nothing);
+    let mut pull = zero;
+    for w in vertices.iter_mut().rev() {
+        let tension = (-ahead).mul_add(last, f32x8::load_array_ref(simd, &w.known));
+        let own = V3::load_lanes(simd, &w.along).scale(tension);
+        let force = pull.minus(own);
+        force.store_lanes(&mut w.torque);
+        wanted = wanted - force.dot(V3::load_lanes(simd, &w.right));
+        ahead = f32x8::load_array_ref(simd, &w.ahead);
+        pull = own;
+        last = tension;
+    }
+    wanted
+}
+
+/// Largest angle, to first order, by which the corrections turn a segment.
+#[inline(always)]
+fn steepest<S: Simd>(simd: S, scale: f32x8<S>, vertices: &[GroupVertex]) -> f32x8<S> {
+    let nothing = f32x8::splat(simd, 0.0);
+    let mut steepest = nothing;
+    for pair in vertices.windows(2) {
+        let from = V3::load_lanes(simd, &pair[0].right);
+        let off = V3::load_lanes(simd, &pair[1].right).minus(from);
+        let length = f32x8::load_array_ref(simd, &pair[1].length) * scale;
+        let slope = off.dot(off).sqrt() / length;
+        steepest = length
             .simd_gt(nothing)
             .select(steepest.max(slope), steepest);
-        longer = f32x8::load_array_ref(simd, &w.length) * scale;
-        two = one;
-        one = correction;
     }
-    // The system holds for small rotations; where one is larger, all go part of the way.
-    let turn = f32x8::splat(simd, TURN as f32);
-    turn / steepest.max(turn)
+    steepest
 }

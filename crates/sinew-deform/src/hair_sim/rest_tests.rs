@@ -1,0 +1,183 @@
+//! Strands lose energy and come to rest, whatever way they fold.
+
+use super::test_scene::{Scene, bare};
+use super::{HairReal, HairSettings};
+use crate::collide::{Collider, Contact, Plane};
+use sinew_geom::{Affine, Strands, Vec3};
+
+const STILL: f32 = 1.0 / 60.0;
+const GRAVITY: f64 = 9.81;
+
+/// Strands of the sample's head that leave the crown upwards and bend over by 130 degrees within three segments: all of their weight turns them
+/// about sharp bends.
+const HOOKED: [usize; 10] = [37, 152, 291, 324, 338, 403, 522, 725, 805, 861];
+
+fn head() -> (Strands, Vec<[f32; 3]>) {
+    let head = sinew_samples::head().expect("made");
+    let hair = &head.strands[0];
+    let strands = hair.topology.strands().expect("strands").clone();
+    (strands, hair.positions.clone())
+}
+
+fn hooked() -> (Strands, Vec<[f32; 3]>) {
+    let (strands, rest) = head();
+    let rest = HOOKED.map(|s| rest[strands.range(s)].to_vec()).concat();
+    (Strands::new([16; HOOKED.len()]).expect("valid"), rest)
+}
+
+/// What moves in a strand, and what it fell: energies over the mass of a vertex.
+fn energies<R: HairReal>(scene: &Scene<R>, rest: &[[f32; 3]], strand: usize) -> (f64, f64) {
+    let (mut moving, mut fallen) = (0.0, 0.0);
+    for i in scene.bind.strands().range(strand) {
+        let (v, y) = (scene.state.velocities[i], scene.state.positions[i].y);
+        moving += 0.5 * f64::from(v.norm_squared().to_single());
+        fallen += GRAVITY * (f64::from(rest[i][1]) - f64::from(y.to_single()));
+    }
+    (moving, fallen)
+}
+
+/// Strands that begin at rest and in their rest shape can move by what they fell alone: the energy of their shape is not less than at the beginning.
+#[test]
+fn strands_move_by_what_they_fell_alone() {
+    let (strands, rest) = hooked();
+    for hz in [1.0, 2.0, 8.0, 20.0] {
+        let mut scene = Scene::<f64>::new(&strands, &rest, None);
+        scene.settings.local_stiffness_hz = hz;
+        for frame in 0..120 {
+            scene.frame(&Affine::identity(), STILL, &[]);
+            for (k, strand) in HOOKED.iter().enumerate() {
+                let (moving, fallen) = energies(&scene, &rest, k);
+                // What steps add is little beside all that a strand can fall.
+                let all = 14.0 * GRAVITY * 2.0 * f64::from(scene.bind.reaches[k]);
+                assert!(
+                    moving <= fallen + 0.05 * all,
+                    "{hz} Hz, frame {frame}, strand {strand}: moves by {moving}, fell {fallen} of {all}"
+                );
+            }
+        }
+    }
+}
+
+/// A strand that stands almost straight up and is soft folds over. All that it can lose is `2 g L` for each vertex, and a swing that is damped by
+/// `exp(-d t)` in velocity dies by `exp(-d t / 2)`: no vertex is faster than all of that energy in it alone would make it.
+#[test]
+fn a_soft_strand_that_stands_up_folds_over_and_comes_to_rest() {
+    let (vertices, step, secs) = (16, 0.01_f32, 12.0_f32);
+    let tilted = [step * 0.02, step, 0.0];
+    for hz in [0.1, 0.3, 0.6] {
+        let mut scene = Scene::<f64>::straight([0.0; 3], tilted, vertices);
+        scene.settings = HairSettings {
+            damping_per_sec: 2.0,
+            gravity: [0.0, -9.81, 0.0],
+            local_stiffness_hz: hz,
+            ..bare()
+        };
+        scene.settle(secs, &[]);
+        assert!(scene.tip().y < 0.0, "{hz} Hz: folds over");
+        let free = (vertices - 2) as f32;
+        let length = step * (vertices - 1) as f32;
+        let most = (free * 4.0 * 9.81 * length).sqrt() * (-secs).exp();
+        let fastest = scene.fastest();
+        assert!(fastest < most, "{hz} Hz: {fastest} m/s, at most {most}");
+    }
+}
+
+/// Rest shape and gravity are all that moves this hair.
+fn all_of_the_head_rests<R: HairReal>(strands: &Strands, rest: &[[f32; 3]]) {
+    let mut scene = Scene::<R>::new(strands, rest, None);
+    scene.settle(10.0, &[]);
+    let fastest = scene.fastest();
+    assert!(fastest < 1e-3, "{fastest} m/s after ten seconds");
+    let deepest = Vec3::from(rest[0]).norm() + 1.0;
+    let lost = scene
+        .positions
+        .iter()
+        .find(|p| Vec3::from(**p).norm() > deepest);
+    assert_eq!(lost, None, "strands stay where they grow");
+}
+
+#[test]
+fn all_strands_of_the_head_come_to_rest() {
+    let (strands, rest) = head();
+    assert_eq!(strands.len(), 900, "of the sample");
+    all_of_the_head_rests::<f32>(&strands, &rest);
+}
+
+#[test]
+fn hooked_strands_of_the_head_come_to_rest_in_double_precision() {
+    let (strands, rest) = hooked();
+    all_of_the_head_rests::<f64>(&strands, &rest);
+}
+
+/// The same at 3 g, and where shape is stiffer or steps are longer: places where a strand whirls move with all three.
+#[test]
+fn hooked_strands_come_to_rest_at_all_settings() {
+    let (strands, rest) = hooked();
+    for (hz, g, rate) in [
+        (2.0, 30.0, 240.0),
+        (2.0, 9.81, 120.0),
+        (8.0, 9.81, 240.0),
+        (20.0, 9.81, 240.0),
+        (40.0, 9.81, 240.0),
+    ] {
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings.local_stiffness_hz = hz;
+        scene.settings.gravity = [0.0, -g, 0.0];
+        scene.settings.substeps_per_sec = rate;
+        scene.settle(10.0, &[]);
+        let fastest = scene.fastest();
+        assert!(
+            fastest < 1e-3,
+            "{hz} Hz, {g} m/s^2, {rate} steps: {fastest} m/s"
+        );
+    }
+}
+
+/// A loose strand that glides over a smooth floor while its root is brought out of it by a micrometre glides on as fast: nothing pushes it along.
+fn glides_on<R: HairReal>(depth: f64) -> Scene<R> {
+    let floor = Plane {
+        normal: [0.0, 1.0, 0.0],
+        offset: 0.0,
+    };
+    let strands = Strands::new([8]).expect("valid");
+    let rest = super::test_scene::line([0.0; 3], [0.0, 0.01, 0.0], 8);
+    let mut scene = Scene::<R>::new(&strands, &rest, Some(&[1.0; 8]));
+    scene.settings = HairSettings {
+        exempt: 0,
+        ..bare()
+    };
+    scene.contacts = vec![Contact {
+        collider: 0,
+        margin: 0.0,
+        friction: 0.0,
+    }];
+    scene.frame(&Affine::identity(), 0.0, &[Collider::still(&floor)]);
+    scene.state.positions[0].y -= R::from_double(depth);
+    let speed = Vec3::new(
+        R::from_double(0.5),
+        R::from_double(0.0),
+        R::from_double(0.0),
+    );
+    scene.state.velocities.fill(speed);
+    scene.frame(&Affine::identity(), 1.0 / 240.0, &[Collider::still(&floor)]);
+    scene
+}
+
+fn slowest<R: HairReal>(scene: &Scene<R>) -> f32 {
+    let speeds = scene.state.velocities.iter().map(|v| v.x.to_single());
+    speeds.fold(f32::INFINITY, f32::min)
+}
+
+#[test]
+fn a_root_that_is_brought_out_a_little_stops_no_strand() {
+    for depth in [1e-6, 1e-5, 1e-4, 1e-3] {
+        for slowest in [
+            slowest(&glides_on::<f32>(depth)),
+            slowest(&glides_on::<f64>(depth)),
+        ] {
+            assert!((slowest - 0.5).abs() < 1e-3, "{depth}: {slowest} m/s");
+        }
+    }
+    // Half of a segment is far: what lengths then do to the strand is no motion.
+    assert_eq!(slowest(&glides_on::<f64>(0.006)), 0.0, "is at rest");
+}
