@@ -178,7 +178,7 @@ fn find_tensions<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
         let own = V3::load_lanes(simd, &w.along).scale(tension);
         let force = pull.minus(own);
         force.store_lanes(&mut w.torque);
-        wanted = wanted - force.dot(V3::load_lanes(simd, &w.right));
+        wanted -= force.dot(V3::load_lanes(simd, &w.right));
         ahead = f32x8::load_array_ref(simd, &w.ahead);
         pull = own;
         last = tension;
