@@ -29,7 +29,7 @@ pub(crate) fn pairs(
     carrier: &Mesh,
     frames: &[usize],
 ) -> Result<Vec<Pair>, BakeError> {
-    if plan.mode != Mode::Remesh && plan.mode != Mode::Soft {
+    if !are_corners(plan) {
         return Ok(Vec::new());
     }
     let draw = |&frame: &usize| {
@@ -47,6 +47,11 @@ pub(crate) fn pairs(
     frames.iter().map(draw).collect()
 }
 
+/// Whether texels are places of the carrier's vertices.
+fn are_corners(plan: &VatPlan) -> bool {
+    matches!(plan.mode, Mode::Remesh | Mode::Soft)
+}
+
 /// Where a vertex of a frame is as players see it, metres; `None` where no texture says so.
 pub(crate) fn place_of(
     job: &VatJob,
@@ -55,6 +60,9 @@ pub(crate) fn place_of(
     frame: usize,
     vertex: usize,
 ) -> Result<Option<[f32; 3]>, BakeError> {
+    if !are_corners(plan) {
+        return Ok(None);
+    }
     let texels = Texels::read(job, plan, carrier, frame)?;
     Ok(texels.places().map(|texture| texels.place(texture, vertex)))
 }

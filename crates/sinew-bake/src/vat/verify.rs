@@ -173,7 +173,11 @@ impl<'a> Judge<'a> {
             // A manifest without places was refused when it was read.
             places: manifest.places().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
-            others: quantities::textures_of(manifest),
+            others: match manifest.mode {
+                Mode::Remesh | Mode::Soft => quantities::textures_of(manifest),
+                // Texels of pieces and particles are no corners of triangles.
+                Mode::Rigid | Mode::Particles => Vec::new(),
+            },
             soft: None,
             shapes: None,
         };
