@@ -603,6 +603,7 @@ fn in_betweens_of_pieces_are_measured_and_points_have_none() {
         found.blended.max < 0.0126 && found.stepped.max > 0.1,
         "{found:?}"
     );
+    let folder = tempfile::tempdir().expect("a folder");
     let none = blend_error(&fountain(true), &settings, folder.path(), &Watch::NOBODY);
     assert!(matches!(none, Err(BakeError::NoSurface)));
 }
