@@ -44,6 +44,12 @@ impl TurnFollower {
         }
     }
 
+    /// What comes next has nothing to do with the frame before.
+    pub fn begin_clip(&mut self) {
+        self.before.clear();
+        self.turns.clear();
+    }
+
     /// Takes the poses of the next frame. Of the two quaternions of each rotation they get the one that is nearer to the frame before. Gives
     /// the first turn of which the way cannot be told.
     pub fn advance(&mut self, poses: &mut [PiecePose]) -> Option<UnclearTurn> {

@@ -1,11 +1,12 @@
 //! What a sequence is.
 
+use super::job::VatJob;
 use super::records::ScanRecord;
 use super::rigid::is_rigid;
-use super::settings::{Mode, VatSettings};
+use super::settings::Mode;
 
 /// By what was seen of all frames: points, triangles that change, pieces that keep their shape, or triangles that stay the same.
-pub(crate) fn mode_of(settings: &VatSettings, scans: &[ScanRecord]) -> Mode {
+pub(crate) fn mode_of(job: &VatJob, scans: &[ScanRecord]) -> Mode {
     let Some(first) = scans.first() else {
         return Mode::Remesh;
     };
@@ -14,7 +15,7 @@ pub(crate) fn mode_of(settings: &VatSettings, scans: &[ScanRecord]) -> Mode {
     }
     let stays = scans.iter().all(|s| s.is_first_surface);
     match stays && first.triangles > 0 {
-        true if is_rigid(settings, scans) => Mode::Rigid,
+        true if is_rigid(job, scans) => Mode::Rigid,
         true => Mode::Soft,
         false => Mode::Remesh,
     }

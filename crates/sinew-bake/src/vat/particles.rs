@@ -11,6 +11,7 @@ use sinew_geom::{Attribute, Bounds, Mesh, Topology};
 use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use sinew_vat::particles_by_motion::MotionFollower;
 use sinew_vat::plan::PlanError;
+use sinew_vat::playback::AtEnd;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{FrameScan, join_extents, scan_frame};
 use sinew_vat::sprites::FEWEST_SLOTS;
@@ -68,6 +69,13 @@ pub(crate) fn plan_particles(
 ) -> Result<VatPlan, BakeError> {
     let choices = job.settings().textures_of(Mode::Particles);
     check_quantities(Mode::Particles, &choices)?;
+    if job.settings().at_end == AtEnd::SeamlessLoop {
+        return Err(BakeError::Setting {
+            setting: "at_end",
+            found: "seamless_loop".into(),
+            expected: "loop or clamp: points of the last frame are not those of the first",
+        });
+    }
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
     let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
     let nothing = PlanError::NoPoints {

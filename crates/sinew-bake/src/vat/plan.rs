@@ -110,10 +110,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         return Ok(plan);
     }
     let scans = all_scans(job)?;
-    let mode = job
-        .settings()
-        .mode
-        .unwrap_or_else(|| mode_of(job.settings(), &scans));
+    let mode = job.settings().mode.unwrap_or_else(|| mode_of(job, &scans));
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans),

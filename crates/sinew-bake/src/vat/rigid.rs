@@ -11,10 +11,11 @@ use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::layout::Layout;
+use sinew_vat::playback::AtEnd;
 use sinew_vat::played::PlayedPose;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::{PiecePose, Pieces, PiecesError, encode_poses};
-use sinew_vat::rigid_turns::TurnFollower;
+use sinew_vat::rigid_turns::{TurnFollower, UnclearTurn};
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::{Extent, TextureSpec};
 
@@ -105,7 +106,8 @@ fn diagonal(mesh: &Mesh) -> f32 {
 }
 
 /// Whether scans are of at least two pieces that keep their shape, and what is asked for can be told of pieces.
-pub(crate) fn is_rigid(settings: &VatSettings, scans: &[ScanRecord]) -> bool {
+pub(crate) fn is_rigid(job: &VatJob, scans: &[ScanRecord]) -> bool {
+    let settings = job.settings();
     let fits = |scan: &ScanRecord| {
         let pieces = scan.pieces.as_ref();
         pieces.is_some_and(|p| p.count >= 2 && !p.poses.is_empty())
@@ -113,19 +115,47 @@ pub(crate) fn is_rigid(settings: &VatSettings, scans: &[ScanRecord]) -> bool {
     let choices = super::shapes::textures_of(settings, Mode::Rigid);
     scans.iter().all(fits)
         && check_quantities(Mode::Rigid, &choices).is_ok()
-        && (!settings.pieces.blend || turns_are_clear(scans))
+        && (!settings.pieces.blend || turns_are_clear(job, scans))
 }
 
-fn turns_are_clear(scans: &[ScanRecord]) -> bool {
+fn turns_are_clear(job: &VatJob, scans: &[ScanRecord]) -> bool {
     let Some(pieces) = scans.first().and_then(|s| s.pieces.as_ref()) else {
         return false;
     };
     // Without the frame itself thin pieces are asked, too: then vertices are the safer way.
     let mut follower = TurnFollower::new(vec![true; pieces.count as usize]);
-    scans.iter().all(|scan| {
-        let poses = scan.pieces.as_ref().map(|p| p.poses.clone());
-        poses.is_some_and(|mut poses| follower.advance(&mut poses).is_none())
-    })
+    let unclear = follow(job, scans, &mut follower, |_, _| Ok(()));
+    matches!(unclear, Ok(None))
+}
+
+/// Hands on the poses of all frames, quaternions next to those of the frame before. Gives the first turn of which the way cannot be told; the way
+/// from the last frame of a clip to its first one counts where it is blended.
+fn follow(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    follower: &mut TurnFollower,
+    mut keep: impl FnMut(usize, Vec<PiecePose>) -> Result<(), BakeError>,
+) -> Result<Option<(usize, UnclearTurn)>, BakeError> {
+    let poses_of = |frame: usize| Some(scans.get(frame)?.pieces.as_ref()?.poses.clone());
+    let mut unclear = None;
+    for clip in job.clips() {
+        follower.begin_clip();
+        for frame in clip.first..clip.first + clip.count {
+            let Some(mut poses) = poses_of(frame) else {
+                continue;
+            };
+            let turn = follower.advance(&mut poses);
+            unclear = unclear.or(turn.map(|t| (frame, t)));
+            keep(frame, poses)?;
+        }
+        if job.settings().at_end == AtEnd::SeamlessLoop
+            && let Some(mut poses) = poses_of(clip.first)
+        {
+            let turn = follower.advance(&mut poses);
+            unclear = unclear.or(turn.map(|t| (clip.first, t)));
+        }
+    }
+    Ok(unclear)
 }
 
 /// The plan of such a bake; writes the poses of all frames.
@@ -143,25 +173,24 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
         least: vec![f32::MAX; 3],
         most: vec![f32::MIN; 3],
     };
-    for (frame, scan) in scans.iter().enumerate() {
-        let Some(found) = &scan.pieces else { continue };
-        let mut poses = found.poses.clone();
-        let unclear = follower.advance(&mut poses);
-        if let Some(turn) = unclear.filter(|_| job.settings().pieces.blend) {
-            return Err(BakeError::UnclearTurn {
-                number: job.number(frame),
-                piece: turn.piece,
-                degrees: turn.degrees,
-            });
-        }
+    let unclear = follow(job, scans, &mut follower, |frame, poses| {
         for pose in &poses {
             for k in 0..3 {
                 places.least[k] = places.least[k].min(pose.position[k]);
                 places.most[k] = places.most[k].max(pose.position[k]);
             }
         }
+        job.work.write(POSES, frame, &job.key, &poses)
+    })?;
+    if let Some((frame, turn)) = unclear.filter(|_| job.settings().pieces.blend) {
+        return Err(BakeError::UnclearTurn {
+            number: job.number(frame),
+            piece: turn.piece,
+            degrees: turn.degrees,
+        });
+    }
+    for found in scans.iter().filter_map(|s| s.pieces.as_ref()) {
         residual.join(&found.residual);
-        job.work.write(POSES, frame, &job.key, &poses)?;
     }
     let rotations = Extent {
         least: vec![-1.0; 4],

@@ -12,6 +12,7 @@ use sinew_vat::playback::FrameBlend;
 use sinew_vat::played::{PlayedParticles, PlayedPieces};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texel::TexelFormat;
 use std::collections::HashMap;
 
 /// What is played, and what it is held against.
@@ -81,14 +82,17 @@ fn alone(frame: u32) -> FrameBlend {
     }
 }
 
-/// Half a step of the codes of a quantity.
-fn half_step(manifest: &Manifest, quantity: &Quantity) -> f64 {
+/// How far rounding takes numbers of a quantity that are `largest` at most: half a step of its codes; halves have eleven bits.
+fn rounding_of(manifest: &Manifest, quantity: &Quantity, largest: f64) -> f64 {
     let texture = manifest
         .texture(quantity)
         .map(|t| &manifest.textures[t].spec);
-    texture.map_or(0.0, |spec| {
-        let scales = spec.ranges.iter().map(|r| f64::from(r.scale));
-        scales.fold(0.0, f64::max) * spec.format.half_step()
+    texture.map_or(0.0, |spec| match spec.format {
+        TexelFormat::Half => largest / 2048.0,
+        format => {
+            let scales = spec.ranges.iter().map(|r| f64::from(r.scale));
+            scales.fold(0.0, f64::max) * format.half_step()
+        }
     })
 }
 
@@ -155,7 +159,7 @@ impl<'a> Pieces<'a> {
 
     /// A quaternion whose four numbers are off by a step each turns by four times that at most; and what bakes call rigid.
     fn promised_beyond(&self) -> f64 {
-        let turn = 4.0 * half_step(self.manifest, &Quantity::Rotation);
+        let turn = 4.0 * rounding_of(self.manifest, &Quantity::Rotation, 1.0);
         let arms = self.carrier.positions.iter().zip(&self.pieces);
         let pivot = |piece| single(self.played.pose(piece, alone(0)).pivot);
         let longest = arms.map(|(place, piece)| distance(*place, pivot(*piece)));
@@ -201,11 +205,13 @@ impl Particles<'_> {
     /// Finds every point of the frame again, by place and width.
     fn frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
         let extent = self.manifest.bounds.0.iter().chain(&self.manifest.bounds.1);
-        let rounding = 1e-6 * extent.fold(0.0_f32, |m, c| m.max(c.abs()));
-        let reach = half_step(self.manifest, &Quantity::Position) * 3.0_f64.sqrt() * 1.01
-            + f64::from(rounding);
-        let step = half_step(self.manifest, &Quantity::Size) * 1.01 + 1e-7;
+        let farthest = f64::from(extent.fold(0.0_f32, |m, c| m.max(c.abs())));
+        let reach =
+            rounding_of(self.manifest, &Quantity::Position, farthest) * 3.0_f64.sqrt() * 1.01
+                + 1e-6 * farthest;
         let width = |p: usize| f64::from(self.settings.particles.width(mesh, p));
+        let widest = (0..mesh.positions.len()).map(width).fold(0.0, f64::max);
+        let step = rounding_of(self.manifest, &Quantity::Size, widest) * 1.01 + 1e-7;
         let places = mesh.positions.iter().map(|p| p.map(f64::from));
         let mut grid = Grid::new(reach, places);
         let mut out = Verified::default();

@@ -315,6 +315,28 @@ fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
     };
     let (folders, _) = baked(&fast(185.0), &stepping);
     assert!(!read_manifest(&folders.out()).expect("reads").1.can_blend);
+    // Over the seam of a loop a piece turns back by all that it turned in the frames before.
+    let seamless = |degrees: f64| {
+        let settings = VatSettings {
+            at_end: sinew_vat::playback::AtEnd::SeamlessLoop,
+            ..with_mode(Mode::Rigid)
+        };
+        let source = fast(degrees);
+        let frames = (0..3).map(|f| source.load(f).expect("made").mesh);
+        let source = MeshFrames::new("boxes", frames.collect());
+        let folders = Folders::new();
+        let (work, out) = (folders.work(), folders.out());
+        bake(&source, &settings, &work, &out, &Watch::NOBODY).map(|_| ())
+    };
+    assert!(seamless(40.0).is_ok());
+    assert!(matches!(
+        seamless(88.0),
+        Err(BakeError::UnclearTurn {
+            number: 0,
+            piece: 2,
+            ..
+        })
+    ));
     // Nobody asked for pieces: vertices are the safe way.
     assert_eq!(
         baked(&fast(185.0), &VatSettings::default()).1.mode,
@@ -515,6 +537,29 @@ fn row_125_points_live_in_slots_with_their_places_and_widths() {
 }
 
 #[test]
+fn points_are_found_again_in_every_format() {
+    use TexelFormat::{Float, Half, TwoUnorm8, Unorm8, Unorm16};
+    for size in [Unorm8, Unorm16, TwoUnorm8, Half, Float] {
+        for place in [Unorm16, TwoUnorm8, Half, Float] {
+            let choice = |quantity, format| TextureChoice { quantity, format };
+            let settings = VatSettings {
+                textures: vec![
+                    choice(Quantity::Position, place),
+                    choice(Quantity::Attribute("size".into()), size),
+                ],
+                ..VatSettings::default()
+            };
+            let source = fountain(true);
+            let (folders, _) = baked(&source, &settings);
+            let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
+            let found = found.expect("verifies");
+            let seen = (found.lost, found.invented, found.errors.position.samples());
+            assert_eq!(seen, (0, 0, 28), "{place:?} {size:?}");
+        }
+    }
+}
+
+#[test]
 fn carriers_of_points_are_squares_in_the_box() {
     let (folders, _) = baked(&fountain(true), &VatSettings::default());
     let (path, manifest) = read_manifest(&folders.out()).expect("reads");
@@ -603,7 +648,6 @@ fn in_betweens_of_pieces_are_measured_and_points_have_none() {
         found.blended.max < 0.0126 && found.stepped.max > 0.1,
         "{found:?}"
     );
-    // Another folder: one bake a folder.
     let folder = tempfile::tempdir().expect("a folder");
     let none = blend_error(&fountain(true), &settings, folder.path(), &Watch::NOBODY);
     assert!(matches!(none, Err(BakeError::NoSurface)));
