@@ -95,9 +95,10 @@ impl Space {
     pub fn extent(self, quantity: &Quantity, extent: &Extent) -> Extent {
         let scale = match quantity {
             Quantity::Position | Quantity::Offset | Quantity::Velocity(_) => self.units_per_metre(),
-            Quantity::Size => return self.lengths(extent),
+            Quantity::Size | Quantity::Thickness => return self.lengths(extent),
             // Directions have the same range along all axes; the others have no axes.
             Quantity::Normal
+            | Quantity::Tangent
             | Quantity::Rotation
             | Quantity::Uv(_)
             | Quantity::Color(_)

@@ -61,13 +61,13 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
+    let scans = all_scans(job)?;
     let convention = &job.settings().convention;
     if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
-        return summary(job, &plan, errors, out.join(name));
+        return Ok(summary(job, &plan, &scans, &errors, out.join(name)));
     }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
-    let scans = all_scans(job)?;
     let summary = summary(job, &plan, &scans, &errors, out.join(&name));
     let mut folder = AtomicDir::create(out)?;
     let files = manifest

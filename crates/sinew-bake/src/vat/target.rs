@@ -3,31 +3,21 @@
 use super::plan::VatPlan;
 use super::settings::Space;
 use crate::BakeError;
-use sinew_geom::{Attribute, Mesh};
+use sinew_geom::Mesh;
 use sinew_io::obj::write_obj;
 use sinew_io::{AtomicDir, Surface};
 use sinew_vat::ends::ShownFrame;
 use sinew_vat::manifest::Manifest;
 use sinew_vat::matching::FrameEnd;
-use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::SlotContent;
 
-/// Puts what the plan's textures hold of a mesh into their space. Triangles stay as they are: a player's carrier decides how their corners
+/// Puts the places of a mesh into the space of the textures. Triangles stay as they are: a player's carrier decides how their corners
 /// are counted.
 pub(crate) fn place_mesh(plan: &VatPlan, mesh: &mut Mesh) {
     if plan.space == Space::default() {
         return;
     }
     place_all(plan.space, &mut mesh.positions);
-    let velocities = plan.textures.iter().filter_map(|t| match &t.quantity {
-        Quantity::Velocity(name) => Some(name),
-        _ => None,
-    });
-    for name in velocities {
-        if let Some(Attribute::Vec3(values)) = mesh.attributes.get_mut(name) {
-            place_all(plan.space, values);
-        }
-    }
 }
 
 fn place_all(space: Space, values: &mut [[f32; 3]]) {

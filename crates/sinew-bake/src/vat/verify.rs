@@ -258,15 +258,7 @@ impl<'a> Judge<'a> {
         let row = frame * self.animation.manifest().frame_step();
         self.others.iter().map(move |&texture| {
             let spec = &self.animation.manifest().textures[texture].spec;
-            let value = move |channel| self.animation.value(texture, vertex, row, channel);
-            let space = self.animation.manifest().space;
-            let seen = |channel: usize| match spec.quantity {
-                Quantity::Velocity(_) => {
-                    let velocity = std::array::from_fn(value);
-                    space.place_in_gltf(velocity)[channel]
-                }
-                _ => value(channel),
-            };
+            let seen = |channel| self.animation.value(texture, vertex, row, channel);
             quantities::difference(spec, mesh, source, seen)
         })
     }

@@ -56,9 +56,6 @@ impl Convention {
 
     /// Whether settings fit each other.
     pub(crate) fn check(self, settings: &VatSettings) -> Result<(), BakeError> {
-        if self == Self::Sinew {
-            return Ok(());
-        }
         let wrong = |setting, found: String, expected| {
             Err(BakeError::Setting {
                 setting,
@@ -66,6 +63,13 @@ impl Convention {
                 expected,
             })
         };
+        if let Some(found) = only_in_gltf(settings) {
+            let expected = "places, normals, texture coordinates, colours and plain attributes: others are written in the axes of glTF only";
+            return wrong("textures", found, expected);
+        }
+        if self == Self::Sinew {
+            return Ok(());
+        }
         if let Some(mode) = settings.mode.filter(|m| *m != Mode::Soft) {
             let expected = "soft: this convention is for triangles that stay the same";
             return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
@@ -237,6 +241,19 @@ impl Convention {
         folder.commit()?;
         Ok(Some(name))
     }
+}
+
+/// A texture that is not turned into other axes, where others are wanted.
+fn only_in_gltf(settings: &VatSettings) -> Option<String> {
+    let is_fixed = |t: &&TextureChoice| {
+        matches!(
+            t.quantity,
+            Quantity::Velocity(_) | Quantity::Tangent | Quantity::Thickness
+        )
+    };
+    let found = settings.textures.iter().find(is_fixed)?;
+    let (space, quantity) = (settings.space(), &found.quantity);
+    (space != Space::default()).then(|| format!("{quantity:?} in {space}"))
 }
 
 /// Writes one texture into files of these names.
