@@ -203,6 +203,37 @@ done
 bake vat_killed || fail "a bake that was killed goes on"
 diff -r "$out/vat_whole" "$out/vat_killed" || fail "a bake that was killed and resumed is another one"
 
+echo "-- vertex animation textures for other engines and tools"
+"$PYTHON" tools/e2e/make_twist.py "$out/twist" || fail "a sequence that is not its own mirror image"
+twist="$out/twist/twist_####.obj"
+for engine in unity unreal blender; do
+  for mode in soft remesh; do
+    bake=$out/vat_$engine-$mode
+    quietly "$SINEW" bake vat "$twist" --for "$engine" --mode "$mode" -o "$bake" || fail "sinew bake vat --for $engine"
+    quietly "$SINEW" vat verify "$bake" "$twist" || fail "sinew vat verify of a bake for $engine"
+    "$PYTHON" tools/e2e/vat_space.py "$bake/twist.vat.json" "$out/twist/twist.npz" "$engine" || fail "$engine shows the sequence ($mode)"
+    if "$PYTHON" tools/e2e/vat_space.py "$bake/twist.vat.json" "$out/twist/twist.npz" "$engine" --wrong >/dev/null 2>&1; then
+      fail "values in the axes of glTF are noticed ($engine, $mode)"
+    fi
+  done
+done
+for kind in plain packed exr; do
+  case $kind in
+    plain) options=() ;;
+    packed) options=(--packed-normals) ;;
+    exr) options=(--texture offset:float --texture normal:half) ;;
+  esac
+  bake=$out/vat_openvat-$kind
+  quietly "$SINEW" bake vat "$twist" --convention openvat "${options[@]}" -o "$bake" || fail "sinew bake vat --convention openvat ($kind)"
+  node tools/e2e/validate_glb.cjs "$bake/twist.glb" || fail "validator: OpenVAT's mesh"
+  "$PYTHON" tools/e2e/openvat_read.py "$bake" "$out/twist/twist.npz" || fail "the bake by OpenVAT's rules ($kind)"
+  for wrong in flipped forward unswizzled; do
+    if "$PYTHON" tools/e2e/openvat_read.py "$bake" "$out/twist/twist.npz" --wrong "$wrong" >/dev/null 2>&1; then
+      fail "a broken rule of OpenVAT is noticed: $wrong ($kind)"
+    fi
+  done
+done
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then

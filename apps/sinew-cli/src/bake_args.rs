@@ -1,6 +1,7 @@
 //! What `sinew bake` and `sinew vat` accept.
 
 use crate::args::Device;
+use crate::convention_args::ConventionArgs;
 use clap::{Subcommand, ValueEnum};
 use sinew::bake::vat::TextureChoice;
 use sinew::bake::{Chunk, NumberRange};
@@ -207,6 +208,8 @@ pub(crate) struct VatSettingsArgs {
     /// JSON file of settings, as job.json in a work folder has them; flags count more.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) convention: ConventionArgs,
     /// How the sequence is taken.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: ModeArg,

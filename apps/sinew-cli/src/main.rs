@@ -3,6 +3,7 @@
 mod args;
 mod bake_args;
 mod commands;
+mod convention_args;
 mod device;
 mod exit;
 mod frames;

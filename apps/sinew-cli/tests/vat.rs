@@ -482,3 +482,43 @@ fn row_125_points_are_baked_and_verified() {
         "mode particles has no texture of Normal",
     );
 }
+
+#[test]
+fn bakes_are_made_for_engines_and_in_files_of_other_tools() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 9, 9]);
+    let bake = |more: &[&str]| {
+        let base = ["bake", "vat", "drops", "-o", "out"];
+        p.sinew(&[&base, more].concat())
+    };
+    ended(&bake(&["--for", "unreal"]), 0, "3 frames");
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "centimetres");
+    ended(
+        &p.sinew(&["vat", "verify", "out", "drops"]),
+        0,
+        "0 triangles lost",
+    );
+    ended(&bake(&["--convention", "openvat"]), 0, "remap_info.json");
+    ended(&bake(&["--convention", "sidefx"]), 0, "drops_data.json");
+    ended(
+        &bake(&["--packed-normals"]),
+        2,
+        "--packed-normals needs --convention openvat",
+    );
+    ended(
+        &bake(&["--convention", "openvat", "--compressed-normals"]),
+        2,
+        "--convention sidefx",
+    );
+    ended(
+        &bake(&["--convention", "openvat", "--for", "unity"]),
+        2,
+        "one space",
+    );
+    sequence(&p, "drops", &[9, 12, 9]);
+    ended(
+        &bake(&["--convention", "openvat"]),
+        5,
+        "triangles that stay the same",
+    );
+}

@@ -127,6 +127,16 @@ pub enum BakeError {
         /// What there is in place of it.
         help: &'static str,
     },
+    /// Files of another tool's convention cannot say what this sequence is.
+    #[error("convention {convention}: {found}, expected {expected}")]
+    Convention {
+        /// Its name.
+        convention: &'static str,
+        /// What the sequence is.
+        found: String,
+        /// What the convention takes.
+        expected: &'static str,
+    },
     /// Matches do not belong together; they were changed behind our back.
     #[error(transparent)]
     Slots(#[from] SlotsError),

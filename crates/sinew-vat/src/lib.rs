@@ -35,6 +35,7 @@ pub mod rigid;
 #[cfg(feature = "bake")]
 pub mod rigid_turns;
 pub mod soft;
+pub mod space;
 pub mod sprites;
 pub mod texel;
 pub mod texture;

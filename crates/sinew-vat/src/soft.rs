@@ -6,6 +6,7 @@
 
 use crate::carrier::texel_centers;
 use crate::layout::Layout;
+use crate::manifest::Space;
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
@@ -72,6 +73,30 @@ impl SoftCarrier {
             groups,
             vertices,
             triangles,
+        }
+    }
+
+    /// The same carrier with its rest in another space, for frames whose positions are there. Its [`Self::normals`] mean nothing where that
+    /// space mirrors: take those of the original.
+    pub fn in_space(&self, space: Space) -> Self {
+        Self {
+            rest: self.rest.iter().map(|p| space.place(*p)).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The same carrier with its last vertex first (OpenVAT counts so).
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more vertices than corners, whose number fits"
+    )]
+    pub fn reversed(&self) -> Self {
+        let last = self.vertices.len().saturating_sub(1) as u32;
+        let triangles = self.triangles.iter();
+        Self {
+            vertices: self.vertices.iter().rev().copied().collect(),
+            triangles: triangles.map(|t| t.map(|v| last - v)).collect(),
+            ..self.clone()
         }
     }
 

@@ -180,7 +180,12 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
         "textures  {width} x {height}, {:.1} % unused",
         layout.waste() * 100.0
     );
-    let _ = writeln!(out, "box       {low:?} to {high:?} m");
+    let unit = match manifest.space.units_per_metre() {
+        1.0 => "m",
+        _ => "cm",
+    };
+    let _ = writeln!(out, "box       {low:?} to {high:?} {unit}");
+    let _ = writeln!(out, "space     {}", manifest.space);
     let _ = writeln!(
         out,
         "carrier   {}, texture coordinates {}",
@@ -355,6 +360,7 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
     out.largest_side = args.max_side.unwrap_or(out.largest_side);
     out.powers_of_two |= args.power_of_two;
     out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
+    args.convention.apply(&mut out)?;
     order_of(args, &mut out)?;
     shapes_of(&args.shapes, &mut out);
     prepare_of(args, &mut out);
@@ -554,6 +560,7 @@ impl From<BakeError> for Failure {
             | BakeError::NotRigid { .. }
             | BakeError::UnclearTurn { .. }
             | BakeError::Pieces { .. }
+            | BakeError::Convention { .. }
             | BakeError::Plan(_)
             | BakeError::Layout(_) => Code::Bind,
             _ => Code::Input,

@@ -7,6 +7,7 @@ use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TriangleOrder};
+use super::target::write_obj_carrier;
 use super::texels::done;
 use super::textures::{file_names, write_texture};
 use crate::{BakeError, FrameRange, Watch};
@@ -16,7 +17,7 @@ use sinew_geom::Mesh;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
-use sinew_vat::manifest::{self, Manifest, NamedClip, Space, TextureFile};
+use sinew_vat::manifest::{self, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
 use sinew_vat::soft::SoftCarrier;
@@ -60,9 +61,13 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
+    let scans = all_scans(job)?;
+    let convention = &job.settings().convention;
+    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
+        return Ok(summary(job, &plan, &scans, &errors, out.join(name)));
+    }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
-    let scans = all_scans(job)?;
     let summary = summary(job, &plan, &scans, &errors, out.join(&name));
     let mut folder = AtomicDir::create(out)?;
     let files = manifest
@@ -80,11 +85,8 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
             stage.step();
             Ok::<_, BakeError>(())
         })?;
-    write_glb(
-        &folder.stage(&manifest.carrier)?,
-        &still(&carrier),
-        &GlbOptions::default(),
-    )?;
+    write_carrier(&folder.stage(&manifest.carrier)?, &carrier)?;
+    write_obj_carrier(&mut folder, plan.space, &manifest, &carrier)?;
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
@@ -106,7 +108,10 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     Ok(summary)
 }
 
-fn stage_all(folder: &mut AtomicDir, names: &[String]) -> Result<Vec<PathBuf>, BakeError> {
+pub(crate) fn stage_all(
+    folder: &mut AtomicDir,
+    names: &[String],
+) -> Result<Vec<PathBuf>, BakeError> {
     names.iter().map(|n| Ok(folder.stage(n)?)).collect()
 }
 
@@ -147,8 +152,8 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         mode: plan.mode,
         clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
-        bounds: plan.bounds,
-        space: Space::default(),
+        bounds: plan.space.bounds(&plan.bounds),
+        space: plan.space,
         carrier: format!("{name}.glb"),
         // The last one.
         uv_set: u32::try_from(carrier.uvs.len().saturating_sub(1)).unwrap_or(0),
@@ -202,6 +207,12 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
     }
     let carrier = SoftCarrier::new(&first, job.settings().crease());
     Ok(carrier.mesh(name, &first, &plan.layout))
+}
+
+/// The carrier in the space of glTF, whatever that of the textures is: importers turn it into that of their engine.
+pub(crate) fn write_carrier(path: &Path, carrier: &Mesh) -> Result<(), BakeError> {
+    write_glb(path, &still(carrier), &GlbOptions::default())?;
+    Ok(())
 }
 
 /// A mesh that does not move.

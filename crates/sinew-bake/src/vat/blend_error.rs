@@ -1,6 +1,7 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
-use super::settings::{Mode, VatSettings};
+use super::convention::Convention;
+use super::settings::{Mode, Space, VatSettings};
 use super::verify_shapes::pieces_of;
 use super::{bake, read_animation, read_manifest};
 use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
@@ -48,6 +49,12 @@ pub fn blend_error(
         });
     }
     let out = work.join("bake");
+    // In the axes of the frames that it is compared with.
+    let settings = &VatSettings {
+        space: Space::default(),
+        convention: Convention::default(),
+        ..settings.clone()
+    };
     bake(
         &EverySecond(source),
         settings,

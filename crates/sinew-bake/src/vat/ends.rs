@@ -4,9 +4,10 @@ use super::job::VatJob;
 use super::plan::{VatPlan, slots_of};
 use super::records::MATCHES;
 use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
+use super::target::{PlacedFrame, place_end};
 use crate::BakeError;
 use sinew_geom::Mesh;
-use sinew_vat::ends::{ShownFrame, encode_end, grow_from};
+use sinew_vat::ends::{encode_end, grow_from};
 use sinew_vat::matching::{FrameMatch, frame_end};
 use sinew_vat::normals::corner_normals;
 use sinew_vat::playback::AtEnd;
@@ -24,7 +25,7 @@ fn follower(job: &VatJob, frame: usize) -> Option<usize> {
     }
 }
 
-/// The slots of a frame, and the texels of its end. A frame that nothing follows ends as it is.
+/// The slots of a frame, in the space of glTF, and the texels of its end, in that of the textures. A frame that nothing follows ends as it is.
 pub(crate) fn with_end(
     job: &VatJob,
     plan: &VatPlan,
@@ -34,7 +35,9 @@ pub(crate) fn with_end(
 ) -> Result<(Vec<SlotContent>, Vec<Vec<u8>>), BakeError> {
     let (Some(following), Some(matching)) = (follower(job, frame), job.settings().matching())
     else {
-        let texels = encode_frame_with(mesh, &slots, &plan.textures, normals);
+        let placed = PlacedFrame::new(plan, mesh, normals, &slots);
+        let now = placed.shown();
+        let texels = encode_frame_with(now.mesh, now.slots, &plan.textures, now.normals);
         return Ok((slots, texels));
     };
     let next = mesh_of(job, following)?;
@@ -50,18 +53,12 @@ pub(crate) fn with_end(
         &triangles_of(mesh, &motion[0]),
         &triangles_of(&next, &motion[1]),
     ];
-    let end = frame_end(pair, [normals, &next_normals], &step, &matching.settings);
+    let mut end = frame_end(pair, [normals, &next_normals], &step, &matching.settings);
     let slots = grow_from(&slots, &next_slots, &end);
-    let now = ShownFrame {
-        mesh,
-        normals,
-        slots: &slots,
-    };
-    let then = ShownFrame {
-        mesh: &next,
-        normals: &next_normals,
-        slots: &next_slots,
-    };
-    let texels = encode_end(now, then, &end, &plan.textures, &plan.bounds);
+    let now = PlacedFrame::new(plan, mesh, normals, &slots);
+    let then = PlacedFrame::new(plan, &next, &next_normals, &next_slots);
+    place_end(plan, &mut end);
+    let bounds = plan.space.bounds(&plan.bounds);
+    let texels = encode_end(now.shown(), then.shown(), &end, &plan.textures, &bounds);
     Ok((slots, texels))
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod blend_error;
+mod convention;
 mod detect;
 mod ends;
 mod job;
@@ -17,6 +18,7 @@ mod rigid;
 mod scan;
 mod settings;
 mod shapes;
+mod target;
 #[cfg(test)]
 mod tests;
 mod texels;
@@ -26,13 +28,14 @@ mod verify_shapes;
 
 pub use assemble::{Summary, assemble};
 pub use blend_error::{BlendError, blend_error};
+pub use convention::Convention;
 pub use job::VatJob;
 pub use plan::{PiecePlan, VatPlan, plan};
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
 pub use scan::scan;
-pub use settings::{InBetweens, Matching, Mode, TextureChoice, TriangleOrder, VatSettings};
+pub use settings::{InBetweens, Matching, Mode, Space, TextureChoice, TriangleOrder, VatSettings};
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use texels::texels;
 pub use verify::{Verified, verify};

@@ -93,6 +93,7 @@ pub(crate) fn plan_particles(
         mode: Mode::Particles,
         triangles: slots.saturating_mul(2),
         layout: layout_for(job, slots)?,
+        space: job.settings().space(),
         bounds,
         textures: textures
             .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))

@@ -148,7 +148,7 @@ impl<'a> Texels<'a> {
     }
 
     fn place(&self, texture: usize, vertex: usize) -> [f32; 3] {
-        let seen: [f32; 3] = self.value(texture, vertex);
+        let seen = self.plan.space.place_in_gltf(self.value(texture, vertex));
         match self.plan.textures[texture].quantity {
             Quantity::Offset => {
                 let rest = self.carrier.positions.get(vertex).copied();
@@ -174,7 +174,8 @@ impl<'a> Texels<'a> {
             }
             out.places.extend(corners);
             for vertex in vertices {
-                out.normals.extend(normals.map(|t| self.value(t, vertex)));
+                let in_gltf = |t| self.plan.space.direction_in_gltf(self.value(t, vertex));
+                out.normals.extend(normals.map(in_gltf));
                 out.colors
                     .extend(self.colors().map(|t| self.value(t, vertex)));
             }

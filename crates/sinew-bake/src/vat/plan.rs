@@ -6,7 +6,7 @@ use super::particles::plan_particles;
 use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
-use super::settings::{Matching, Mode, TextureChoice};
+use super::settings::{Matching, Mode, Space, TextureChoice};
 use super::shapes::check_quantities;
 use crate::work::{hash_of, ranges_of};
 use crate::{BakeError, Watch};
@@ -36,8 +36,10 @@ pub struct VatPlan {
     pub triangles: u32,
     /// Where texels are.
     pub layout: Layout,
-    /// Box of all frames, metres.
+    /// Box of all frames, metres, in the axes of glTF.
     pub bounds: Bounds,
+    /// Axes and unit of the textures' values.
+    pub space: Space,
     /// The textures, all of that layout.
     pub textures: Vec<TextureSpec>,
     /// Share of the carrier's triangles that show nothing, over all frames.
@@ -110,7 +112,14 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         return Ok(plan);
     }
     let scans = all_scans(job)?;
-    let mode = job.settings().mode.unwrap_or_else(|| mode_of(job, &scans));
+    let mode = job.settings().mode.unwrap_or_else(|| {
+        let found = mode_of(job, &scans);
+        job.settings()
+            .convention
+            .preferred(found, job.settings().space())
+    });
+    let (convention, space) = (job.settings().convention, job.settings().space());
+    convention.check_sequence(mode, space, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans),
@@ -159,14 +168,17 @@ fn plan_remesh(
         powers_of_two: job.settings().powers_of_two,
         has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
     };
-    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+    let space = job.settings().space();
+    let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
+    let seen: Vec<FrameScan> = seen.collect();
     let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Remesh,
         triangles: made.slots,
         layout: made.layout,
-        bounds: made.bounds,
+        bounds: bounds_of(scans),
+        space,
         textures: made.textures,
         empty_slots: made.empty_slots,
         has_ends: settings.has_ends,
@@ -174,11 +186,12 @@ fn plan_remesh(
     })
 }
 
-/// What was seen of a frame, in the order of the textures.
-fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice]) -> FrameScan {
-    let extents = choices
-        .iter()
-        .map(|c| extent_of(scan, &c.quantity).cloned());
+/// What was seen of a frame, in the order of the textures and in the space of their values.
+fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice], space: Space) -> FrameScan {
+    let extents = choices.iter().map(|c| {
+        let extent = extent_of(scan, &c.quantity)?;
+        Some(space.extent(&c.quantity, extent))
+    });
     FrameScan {
         triangles: scan.triangles,
         extents: extents.collect(),
@@ -275,23 +288,29 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
     let choices = job.settings().textures_of(Mode::Soft);
     check_quantities(Mode::Soft, &choices)?;
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
-    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+    let (convention, space) = (&job.settings().convention, job.settings().space());
+    let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
+    let seen: Vec<FrameScan> = seen.collect();
     let nothing = sinew_vat::plan::PlanError::Nothing {
         frames: scans.len(),
     };
     let extents = join_extents(&seen, &quantities).map_err(sinew_vat::plan::PlanError::Frame)?;
     let extents = extents.ok_or(nothing)?;
     let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
-    let textures = choices.iter().zip(&extents);
+    let limit = job.settings().largest_side;
+    let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
+    let layout = match convention.layout(vertices, frames, limit)? {
+        Some(layout) => layout,
+        None => layout_for(job, vertices)?,
+    };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Soft,
         triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
-        layout: layout_for(job, vertices)?,
+        layout,
         bounds: bounds_of(scans),
-        textures: textures
-            .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
-            .collect(),
+        space,
+        textures: convention.textures(&choices, &extents),
         empty_slots: 0.0,
         has_ends: false,
         pieces: None,

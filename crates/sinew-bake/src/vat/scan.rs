@@ -1,5 +1,6 @@
 //! The first step: every frame is made, prepared, looked at and matched with the next one.
 
+use super::convention::Convention;
 use super::job::VatJob;
 use super::particles::scan_points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
@@ -86,7 +87,8 @@ pub fn scan(
 
 /// Whether it may turn out that matches are needed.
 pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
-    settings.matching().is_some() && matches!(settings.mode, None | Some(Mode::Remesh))
+    let may_change = matches!(settings.mode, None | Some(Mode::Remesh));
+    may_change && settings.convention == Convention::Sinew && settings.matching().is_some()
 }
 
 struct Scanner<'a> {

@@ -1,9 +1,10 @@
 //! What is wanted of a bake.
 
+use super::convention::Convention;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
 use serde::{Deserialize, Serialize};
-pub use sinew_vat::manifest::Mode;
+pub use sinew_vat::manifest::{Mode, Space};
 use sinew_vat::matching::{MatchSettings, SlotPolicy};
 use sinew_vat::playback::AtEnd;
 use sinew_vat::prepare::PrepareSettings;
@@ -37,6 +38,10 @@ pub struct VatSettings {
     pub pieces: PieceSettings,
     /// How points are followed and drawn, where frames are points.
     pub particles: ParticleSettings,
+    /// Axes and unit of the values.
+    pub space: Space,
+    /// Names, layout and content of the files.
+    pub convention: Convention,
 }
 
 impl Default for VatSettings {
@@ -53,6 +58,8 @@ impl Default for VatSettings {
             order: TriangleOrder::default(),
             pieces: PieceSettings::default(),
             particles: ParticleSettings::default(),
+            space: Space::default(),
+            convention: Convention::default(),
         }
     }
 }
@@ -138,6 +145,11 @@ impl VatSettings {
         self.matching().is_some_and(closed)
     }
 
+    /// Axes and unit of the values, which a convention may prescribe.
+    pub fn space(&self) -> Space {
+        self.convention.space().unwrap_or(self.space)
+    }
+
     /// The crease in radians.
     pub fn crease(&self) -> f32 {
         self.crease_degrees.to_radians()
@@ -150,6 +162,9 @@ impl VatSettings {
         }
         if !self.textures.is_empty() {
             return self.textures.clone();
+        }
+        if let Some(chosen) = self.convention.default_textures() {
+            return chosen;
         }
         let place = match mode {
             Mode::Soft => Quantity::Offset,
@@ -209,6 +224,7 @@ impl VatSettings {
             }
         }
         shapes::check(&self.pieces, &self.particles)?;
+        self.convention.check(self)?;
         self.prepare.check().map_err(BakeError::Preparation)
     }
 }

@@ -9,10 +9,12 @@ use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
 use super::rigid::RigidTexels;
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
+use super::target::{PlacedFrame, place_mesh, turn_normals};
 use crate::work::hash_of;
 use crate::{BakeError, Chunk, Watch};
 use rayon::prelude::*;
 use sinew_geom::Mesh;
+use sinew_vat::ends::ShownFrame;
 use sinew_vat::error::angle_between;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::quantity::Quantity;
@@ -34,10 +36,10 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
         return Ok(());
     }
     let maker = match plan.mode {
-        Mode::Soft => Maker::Soft(Box::new(SoftCarrier::new(
-            &mesh_of(job, 0)?,
-            job.settings().crease(),
-        ))),
+        Mode::Soft => {
+            let carrier = SoftCarrier::new(&mesh_of(job, 0)?, job.settings().crease());
+            Maker::Soft(Box::new(job.settings().convention.carrier(carrier)))
+        }
         Mode::Rigid => Maker::Rigid(Box::new(RigidTexels::new(job, &plan)?)),
         Mode::Remesh => Maker::Remesh,
         Mode::Particles => Maker::Particles,
@@ -102,7 +104,13 @@ fn remesh_frame(
     if plan.has_ends {
         (slots, end) = with_end(job, plan, frame, (mesh, &normals), slots)?;
     }
-    let mut texels = encode_frame_with(mesh, &slots, &plan.textures, &normals);
+    let placed = PlacedFrame::new(plan, mesh, &normals, &slots);
+    let ShownFrame {
+        mesh,
+        normals,
+        slots,
+    } = placed.shown();
+    let mut texels = encode_frame_with(mesh, slots, &plan.textures, normals);
     let errors = measure(plan, frame, &texels, |vertex| match slots[vertex / 3] {
         SlotContent::Triangle { triangle, turn } => {
             let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
@@ -149,10 +157,19 @@ fn soft_frame(
     let number = job.number(frame);
     let fault = |source| BakeError::NotSoft { number, source };
     carrier.adopt(mesh).map_err(fault)?;
-    let normals = carrier.normals(mesh).map_err(fault)?;
-    let texels = carrier.encode_frame_with(mesh, &plan.textures, &normals);
-    let texels = texels.map_err(fault)?;
-    let errors = measure(plan, frame, &texels, |vertex| {
+    let mut normals = carrier.normals(mesh).map_err(fault)?;
+    let convention = &job.settings().convention;
+    let shading = convention.shading(carrier, mesh, &normals, plan.space);
+    place_mesh(plan, mesh);
+    turn_normals(plan, normals.iter_mut());
+    let carrier = carrier.in_space(plan.space);
+    let texels = match &shading {
+        Some(shading) => shading.encode(&carrier, mesh, &plan.textures),
+        None => carrier
+            .encode_frame_with(mesh, &plan.textures, &normals)
+            .map_err(fault)?,
+    };
+    let mut errors = measure(plan, frame, &texels, |vertex| {
         let source = carrier.source_vertex(vertex);
         Some(Truth {
             place: mesh.positions[source],
@@ -160,6 +177,9 @@ fn soft_frame(
             rest: carrier.rest(source),
         })
     });
+    if let Some(shading) = &shading {
+        errors.normal = shading.measure(plan, frame, &texels, &normals);
+    }
     Ok((texels, errors))
 }
 
@@ -171,7 +191,7 @@ struct Truth {
     rest: [f32; 3],
 }
 
-/// Decodes the texels again and looks how far they are from the truth.
+/// Decodes the texels again and looks how far they are from the truth, in metres.
 #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
 fn measure(
     plan: &VatPlan,
@@ -205,7 +225,7 @@ fn measure(
                 let off = f64::from(base[k]) + f64::from(seen[k]) - f64::from(place[k]);
                 off * off
             });
-            let distance = squares.sum::<f64>().sqrt();
+            let distance = squares.sum::<f64>().sqrt() / f64::from(plan.space.units_per_metre());
             out.position.add(frame as u32, vertex as u32, distance);
         }
         if let Some((spec, bytes)) = directions {
@@ -216,7 +236,7 @@ fn measure(
     out
 }
 
-fn decode(spec: &TextureSpec, bytes: &[u8], vertex: usize) -> [f32; 3] {
+pub(crate) fn decode(spec: &TextureSpec, bytes: &[u8], vertex: usize) -> [f32; 3] {
     let size = spec.vertex_bytes();
     let texel = &bytes[vertex * size..(vertex + 1) * size];
     std::array::from_fn(|k| spec.decode(texel, k))

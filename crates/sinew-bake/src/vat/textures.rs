@@ -14,11 +14,18 @@ use std::path::Path;
 
 /// Names of the files of a texture.
 pub(crate) fn file_names(name: &str, spec: &TextureSpec) -> Vec<String> {
-    let what = spec.quantity.file_name();
-    match spec.format {
-        TexelFormat::TwoUnorm8 => vec![format!("{name}_{what}.png"), format!("{name}_{what}2.png")],
-        TexelFormat::Half | TexelFormat::Float => vec![format!("{name}_{what}.exr")],
-        TexelFormat::Unorm8 | TexelFormat::Unorm16 => vec![format!("{name}_{what}.png")],
+    files_called(
+        &format!("{name}_{}", spec.quantity.file_name()),
+        spec.format,
+    )
+}
+
+/// Files of a texture whose names begin with `stem`.
+pub(crate) fn files_called(stem: &str, format: TexelFormat) -> Vec<String> {
+    match format {
+        TexelFormat::TwoUnorm8 => vec![format!("{stem}.png"), format!("{stem}2.png")],
+        TexelFormat::Half | TexelFormat::Float => vec![format!("{stem}.exr")],
+        TexelFormat::Unorm8 | TexelFormat::Unorm16 => vec![format!("{stem}.png")],
     }
 }
 
@@ -40,6 +47,25 @@ pub(crate) fn write_texture(
         }
     }
     Ok(outs.into_iter().try_for_each(|o| o.file.finish())?)
+}
+
+/// Writes two textures of one format into one file: the second in its lower half.
+pub(crate) fn write_stacked(
+    job: &VatJob,
+    plan: &VatPlan,
+    textures: [usize; 2],
+    path: &Path,
+) -> Result<(), BakeError> {
+    let spec = &plan.textures[textures[0]];
+    let mut out = Out::create(path, plan, spec)?;
+    let half = plan.layout.size[1] / 2;
+    for texture in textures {
+        let mut rows = Rows::new(job, plan, texture);
+        for y in 0..half {
+            out.write(spec, rows.row(y)?, 0)?;
+        }
+    }
+    Ok(out.file.finish()?)
 }
 
 /// One file in the making.

@@ -218,21 +218,29 @@ impl<'a> Judge<'a> {
         Ok(mesh)
     }
 
-    /// Half a step of the codes of each coordinate; of halves the step where they are largest.
+    /// Half a step of the codes of each coordinate, metres, in the axes of glTF; of halves the step where they are largest.
     fn promised(&self) -> [f64; 3] {
-        let (low, high) = self.animation.manifest().bounds;
-        let spec = &self.animation.manifest().textures[self.places].spec;
-        std::array::from_fn(|k| {
+        let manifest = self.animation.manifest();
+        let (low, high) = manifest.bounds;
+        let spec = &manifest.textures[self.places].spec;
+        let steps = std::array::from_fn(|k| {
             let farthest = match spec.quantity {
                 Quantity::Offset => high[k] - low[k],
                 _ => low[k].abs().max(high[k].abs()),
             };
             let half = match spec.format {
-                TexelFormat::Half => f64::from(farthest) / 2048.0,
+                TexelFormat::Half => farthest / 2048.0,
                 _ => 0.0,
             };
-            f64::from(spec.ranges[k].scale) * spec.format.half_step() + half
-        })
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "half a code: 0 or a number with an exponent that fits"
+            )]
+            let code = spec.format.half_step() as f32;
+            spec.ranges[k].scale * code + half
+        });
+        let steps = manifest.space.place_in_gltf(steps);
+        steps.map(|s| f64::from(s).abs())
     }
 
     /// What is known before a frame was looked at.
@@ -312,9 +320,15 @@ impl<'a> Judge<'a> {
         Ok(out)
     }
 
+    /// What a texture says of a vertex, back in the axes and unit of glTF.
     fn vector(&self, texture: usize, vertex: u32, frame: u32) -> [f32; 3] {
         let frame = frame * self.animation.manifest().frame_step();
-        std::array::from_fn(|k| self.animation.value(texture, vertex, frame, k))
+        let found = std::array::from_fn(|k| self.animation.value(texture, vertex, frame, k));
+        let space = self.animation.manifest().space;
+        match Some(texture) == self.normals {
+            true => space.direction_in_gltf(found),
+            false => space.place_in_gltf(found),
+        }
     }
 
     fn remesh_frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
@@ -371,8 +385,9 @@ impl<'a> Judge<'a> {
     }
 
     fn size(&self) -> f64 {
-        let (low, high) = self.animation.manifest().bounds;
-        distance(low, high)
+        let manifest = self.animation.manifest();
+        let (low, high) = manifest.bounds;
+        distance(low, high) / f64::from(manifest.space.units_per_metre())
     }
 }
 

@@ -73,8 +73,9 @@ fn names(manifest: &Manifest, engine: Space) -> Values {
         ("NAME_IN_HTML", in_html(&manifest.name)),
         ("STEM_STRING", quoted(&file_stem(&manifest.name))),
         ("CARRIER", in_comment(&manifest.carrier)),
-        ("SPACE", space_words(manifest.space).into()),
-        ("ENGINE_SPACE", space_words(engine).into()),
+        ("UV_SET", manifest.uv_set.to_string()),
+        ("SPACE", manifest.space.to_string()),
+        ("ENGINE_SPACE", engine.to_string()),
         ("BOUNDS_LOW", manifest.bounds.0.map(float).join(", ")),
         ("BOUNDS_HIGH", manifest.bounds.1.map(float).join(", ")),
     ]
@@ -172,15 +173,6 @@ fn format_words(format: TexelFormat) -> &'static str {
         TexelFormat::TwoUnorm8 => "two files of 8 bits a channel, 0 to 1",
         TexelFormat::Half => "16-bit floats",
         TexelFormat::Float => "32-bit floats",
-    }
-}
-
-fn space_words(space: Space) -> &'static str {
-    match space {
-        Space::YUpRightHanded => "metres, right-handed, +Y up",
-        Space::ZUpRightHanded => "metres, right-handed, +Z up",
-        Space::YUpLeftHanded => "metres, left-handed, +Y up",
-        Space::ZUpLeftHandedCentimeters => "centimetres, left-handed, +Z up",
     }
 }
 

@@ -204,8 +204,9 @@ fn headers_name_files_clips_and_spaces() {
                 assert!(text.contains(file.as_str()), "{target:?} has no {file}");
             }
             let fits = manifest.space == target.player().space;
-            let differs = text.contains("these two differ") || text.contains("turn the model");
+            let differs = text.contains("these two differ");
             assert_eq!(fits, !differs, "{target:?} {:?}", manifest.space);
+            assert!(text.contains(&manifest.space.to_string()), "{target:?}");
         }
         let text = text_of(Target::Godot, &manifest);
         assert!(text.contains("// Clip 1: around"));
@@ -215,6 +216,19 @@ fn headers_name_files_clips_and_spaces() {
             is_16_bit
         );
     }
+}
+
+/// Materials of Unreal find vertices by texture coordinates; a mesh with coordinates of its own has those of the textures behind them.
+#[test]
+fn the_set_of_texture_coordinates_is_named() {
+    let position = texture(Quantity::Position, TexelFormat::Unorm8);
+    let manifest = Manifest {
+        uv_set: 3,
+        space: Space::YUpLeftHanded,
+        ..shape(layouts()[0], position, None)
+    };
+    assert!(text_of(Target::Unreal, &manifest).contains("Uv is TexCoord 3,"));
+    assert!(text_of(Target::Unity, &manifest).contains("3 of the GLB"));
 }
 
 #[test]

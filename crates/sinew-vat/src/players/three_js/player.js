@@ -14,7 +14,7 @@
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 // Sides above 2048 texels are more than WebGL 2 promises; most devices have 8192 or 16384.
 // Values are {{SPACE}}; those of three.js are {{ENGINE_SPACE}}.
-{{!FITS_SPACE}}// WARNING: these two differ; bake for three.js, or turn the mesh.
+{{!FITS_SPACE}}// WARNING: these two differ, so that `load` refuses. Bake again for three.js: `sinew bake vat ... --for three`.
 // What differs between bakes is read from the manifest: this module plays any other bake, too.
 //
 // How players of this kind were checked: three.js 0.187 in Chromium, WebGL 2 in software; outlines and normals of stepped and blended
@@ -36,6 +36,9 @@ export class VertexAnimationPlayer {
     }
     const beside = (file) => new URL(encodeURIComponent(file), url);
     const textures = new Map();
+    if (manifest.space !== 'y_up_right_handed') {
+      throw new Error(`${url}: values are ${manifest.space}, three.js needs y_up_right_handed: bake again with --for three`);
+    }
     for (const texture of manifest.textures) {
       const role = roleOf(texture);
       if (role) textures.set(role, await Promise.all(texture.files.map((f) => readTexture(beside(f), texture.format))));

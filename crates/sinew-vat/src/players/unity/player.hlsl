@@ -6,9 +6,11 @@
 // "Generate Mip Maps" off, filter "Point", wrap "Clamp", "Max Size" at least the larger side, compression "None":
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 {{?HAS_16_BIT_PNG}}// 16 bits a channel stay so only with the format "RGB 48 bit" or "RGBA 64 bit" chosen by hand; floats need none of that.
-// Values are {{SPACE}}; Unity's are {{ENGINE_SPACE}}.
-{{!FITS_SPACE}}// WARNING: these two differ, and importers of glTF mirror the mesh in x, but nothing mirrors what is in textures. Bake for
-{{!FITS_SPACE}}// Unity, or multiply x of positions and normals by -1 below.
+// Values in the textures are {{SPACE}}; Unity's are {{ENGINE_SPACE}}.
+{{?FITS_SPACE}}// The mesh is in the space of glTF; importers of GLB (glTFast, UnityGLTF), and Unity's own of OBJ ({{NAME}}.obj is the same mesh), mirror it
+{{?FITS_SPACE}}// in x, after which it fits the textures. Nothing is to be converted. Vertices of the OBJ may be numbered anew: find them by
+{{?FITS_SPACE}}// VatVertexByUv (UV channel 0 of the OBJ, {{UV_SET}} of the GLB).
+{{!FITS_SPACE}}// WARNING: these two differ: with this bake all that moves is mirrored. Bake again for Unity: `sinew bake vat ... --for unity`.
 // Unity holds rows of a texture from the bottom; VatTexel turns them.
 {{?IS_REMESH}}// Renderers cull by the box of the mesh, which is that of all frames; keep it where you make meshes by script.
 {{!IS_REMESH}}// Renderers cull by the box of the mesh: set Renderer.localBounds to that of all frames, ({{BOUNDS_LOW}}) to ({{BOUNDS_HIGH}}).

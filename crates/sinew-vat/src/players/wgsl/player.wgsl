@@ -9,7 +9,8 @@
 //   16 bits a channel: rgba16unorm where the device has that feature, otherwise rgba32float of code / 65535.
 // Rows from the top, as in the file. textureLoad takes no sampler: bind them as unfilterable float.
 // Values are {{SPACE}}.
-{{!FITS_SPACE}}// The project's own space is {{ENGINE_SPACE}}: turn the model by its matrix.
+{{!FITS_SPACE}}// The mesh in its file is {{ENGINE_SPACE}}: these two differ. For an engine with the axes of glTF (Bevy), bake with `--for gltf`; in
+{{!FITS_SPACE}}// others, the mesh must be in their space before offsets are added.
 {{?IS_REMESH}}// Triangles change from frame to frame; those that are not there have their corners in one point.
 {{?CAN_BLEND}}{{!HAS_ENDS}}// Frames may be blended: vertices are the same points in all frames of a clip.
 {{?HAS_ENDS}}// Each frame is followed by its end, where its triangles are when the next frame begins: blends go there, and nothing parts.

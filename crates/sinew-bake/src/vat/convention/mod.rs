@@ -1,0 +1,299 @@
+//! Names, layout and content of files as other tools write them.
+//!
+//! A convention decides where texels are ([`Convention::layout`]) and which values they stand for ([`Convention::textures`]), so that numbers
+//! are rounded once, for the file they go into; in which order vertices are counted, how normals are said, and the files at the end.
+
+mod compressed_normal;
+mod openvat;
+mod sidefx;
+#[cfg(test)]
+mod tests;
+
+use super::assemble::{stage_all, write_carrier};
+use super::job::VatJob;
+use super::plan::VatPlan;
+use super::settings::{Mode, Space, TextureChoice, VatSettings};
+use super::textures::write_texture;
+use crate::{BakeError, Watch};
+use serde::{Deserialize, Serialize};
+use sidefx::Shading;
+use sinew_geom::Mesh;
+use sinew_io::AtomicDir;
+use sinew_vat::layout::{Layout, LayoutError};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::{Extent, TextureSpec};
+use std::path::Path;
+
+/// Whose names, layout and content files have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Convention {
+    /// This project's: a manifest, a carrier, players.
+    #[default]
+    Sinew,
+    /// `OpenVAT`'s: offsets in the axes of Blender, columns of frames; triangles stay the same.
+    OpenVat {
+        /// Normals in the lower half of the one texture, in place of a file of their own.
+        packed_normals: bool,
+    },
+    /// That of the vertex animation textures of `SideFX` Labs (3.x), mode "soft"; triangles stay the same.
+    SideFx {
+        /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
+        compressed_normals: bool,
+    },
+}
+
+impl Convention {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sinew => "sinew",
+            Self::OpenVat { .. } => "openvat",
+            Self::SideFx { .. } => "sidefx",
+        }
+    }
+
+    /// Whether settings fit each other.
+    pub(crate) fn check(self, settings: &VatSettings) -> Result<(), BakeError> {
+        let wrong = |setting, found: String, expected| {
+            Err(BakeError::Setting {
+                setting,
+                found,
+                expected,
+            })
+        };
+        if let Some(found) = only_in_gltf(settings) {
+            let expected = "places, normals, texture coordinates, colours and plain attributes: others are written in the axes of glTF only";
+            return wrong("textures", found, expected);
+        }
+        if self == Self::Sinew {
+            return Ok(());
+        }
+        if let Some(mode) = settings.mode.filter(|m| *m != Mode::Soft) {
+            let expected = "soft: this convention is for triangles that stay the same";
+            return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
+        }
+        if let Some((setting, found, expected)) = self.contradiction(settings) {
+            return wrong(setting, found, expected);
+        }
+        Ok(())
+    }
+
+    /// The first setting that the convention cannot follow: its name, what it is, what would do.
+    fn contradiction(self, settings: &VatSettings) -> Option<(&'static str, String, &'static str)> {
+        let textures = settings.textures_of(Mode::Soft);
+        match self {
+            Self::Sinew => None,
+            Self::OpenVat { packed_normals } => {
+                openvat::contradiction(&textures, packed_normals, settings.space)
+            }
+            Self::SideFx { compressed_normals } => {
+                sidefx::contradiction(&textures, compressed_normals, settings.powers_of_two)
+            }
+        }
+    }
+
+    /// Textures where none are asked for; `None`: those of the mode.
+    pub(crate) fn default_textures(self) -> Option<Vec<TextureChoice>> {
+        let format = match self {
+            Self::Sinew => return None,
+            Self::OpenVat { .. } => TexelFormat::Unorm16,
+            Self::SideFx { .. } => TexelFormat::Half,
+        };
+        let choice = |quantity| TextureChoice { quantity, format };
+        Some(vec![choice(Quantity::Offset), choice(Quantity::Normal)])
+    }
+
+    /// The space that it prescribes.
+    pub(crate) fn space(self) -> Option<Space> {
+        match self {
+            Self::OpenVat { .. } => Some(Space::ZUpRightHanded),
+            _ => None,
+        }
+    }
+
+    /// What a sequence is taken as where nobody says it. Pieces that keep their shape are triangles that stay the same, too, for other tools and
+    /// in other axes.
+    pub(crate) fn preferred(self, found: Mode, space: Space) -> Mode {
+        match found {
+            Mode::Rigid if self != Self::Sinew || space != Space::default() => Mode::Soft,
+            other => other,
+        }
+    }
+
+    /// Whether it takes such a sequence, in such a space.
+    pub(crate) fn check_sequence(
+        self,
+        mode: Mode,
+        space: Space,
+        frames: usize,
+    ) -> Result<(), BakeError> {
+        let wrong = |found: String, expected| {
+            Err(BakeError::Convention {
+                convention: self.name(),
+                found,
+                expected,
+            })
+        };
+        match (self, mode) {
+            (Self::Sinew, Mode::Remesh | Mode::Soft) => Ok(()),
+            (Self::Sinew, Mode::Rigid | Mode::Particles) if space == Space::default() => Ok(()),
+            (Self::Sinew, _) => {
+                let found = format!("mode {mode:?} in {space}");
+                let expected = "mode remesh or soft: others are written in the axes of glTF only";
+                wrong(found.to_lowercase(), expected)
+            }
+            (Self::SideFx { .. }, Mode::Soft) if frames < 2 => {
+                let expected = "two at least: its shaders hide vertices of a texture with one";
+                wrong(format!("{frames} frames"), expected)
+            }
+            (_, Mode::Soft) => Ok(()),
+            (_, _) => {
+                let expected = "triangles that stay the same in all frames";
+                let found = match mode {
+                    Mode::Particles => "points",
+                    _ => "triangles that change",
+                };
+                wrong(found.into(), expected)
+            }
+        }
+    }
+
+    /// Where texels are; `None`: wherever they fit.
+    pub(crate) fn layout(
+        self,
+        vertices: u32,
+        frames: u32,
+        limit: u32,
+    ) -> Result<Option<Layout>, LayoutError> {
+        match self {
+            Self::Sinew => Ok(None),
+            Self::OpenVat { packed_normals } => {
+                openvat::layout(vertices, frames, packed_normals, limit).map(Some)
+            }
+            Self::SideFx { .. } => sidefx::layout(vertices, frames, limit).map(Some),
+        }
+    }
+
+    /// What textures hold, from what was asked for and what it is between.
+    pub(crate) fn textures(
+        self,
+        choices: &[TextureChoice],
+        extents: &[Extent],
+    ) -> Vec<TextureSpec> {
+        let pairs = choices.iter().zip(extents);
+        match self {
+            Self::Sinew => pairs
+                .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
+                .collect(),
+            Self::OpenVat { .. } => pairs.map(|(c, e)| openvat::texture(c, e)).collect(),
+            Self::SideFx { compressed_normals } => pairs
+                .filter_map(|(c, e)| sidefx::texture(c, e, compressed_normals))
+                .collect(),
+        }
+    }
+
+    /// The carrier with its vertices in the order of the texels.
+    pub(crate) fn carrier(self, carrier: SoftCarrier) -> SoftCarrier {
+        match self {
+            Self::OpenVat { .. } => carrier.reversed(),
+            _ => carrier,
+        }
+    }
+
+    /// Normals of a frame as the convention says them; `None`: as vectors. `normals` and the mesh are in the space of glTF.
+    pub(crate) fn shading(
+        self,
+        carrier: &SoftCarrier,
+        mesh: &Mesh,
+        normals: &[[f32; 3]],
+        space: Space,
+    ) -> Option<Shading> {
+        match self {
+            Self::SideFx { .. } => Some(Shading::new(carrier, mesh, normals, space)),
+            _ => None,
+        }
+    }
+
+    /// Writes the files; gives the name of the one that describes the others, or `None` where they are this project's own. `carrier` is that
+    /// of the first frame, with the texels' places as its last texture coordinates.
+    pub(crate) fn write(
+        self,
+        job: &VatJob,
+        plan: &VatPlan,
+        carrier: Mesh,
+        out: &Path,
+        watch: &Watch<'_>,
+    ) -> Result<Option<String>, BakeError> {
+        let mut folder = match self {
+            Self::Sinew => return Ok(None),
+            _ => AtomicDir::create(out)?,
+        };
+        let stage = watch.stage("textures", plan.textures.len());
+        stage.go_on()?;
+        let name = match self {
+            Self::OpenVat { packed_normals } => {
+                openvat::write(job, plan, carrier, packed_normals, &mut folder)?
+            }
+            _ => sidefx::write(job, plan, carrier, &mut folder)?,
+        };
+        folder.commit()?;
+        Ok(Some(name))
+    }
+}
+
+/// A texture that is not turned into other axes, where others are wanted.
+fn only_in_gltf(settings: &VatSettings) -> Option<String> {
+    let is_fixed = |t: &&TextureChoice| {
+        matches!(
+            t.quantity,
+            Quantity::Velocity(_) | Quantity::Tangent | Quantity::Thickness
+        )
+    };
+    let found = settings.textures.iter().find(is_fixed)?;
+    let (space, quantity) = (settings.space(), &found.quantity);
+    (space != Space::default()).then(|| format!("{quantity:?} in {space}"))
+}
+
+/// Writes one texture into files of these names.
+fn write_files(
+    job: &VatJob,
+    plan: &VatPlan,
+    texture: usize,
+    names: &[String],
+    folder: &mut AtomicDir,
+) -> Result<(), BakeError> {
+    let paths = stage_all(folder, names)?;
+    write_texture(job, plan, texture, &paths)
+}
+
+/// Writes the mesh.
+fn write_mesh(name: &str, mesh: &Mesh, folder: &mut AtomicDir) -> Result<(), BakeError> {
+    write_carrier(&folder.stage(name)?, mesh)
+}
+
+/// Formats among `textures` of a quantity.
+fn format_of(textures: &[TextureChoice], quantity: &Quantity) -> Option<TexelFormat> {
+    let found = textures.iter().find(|t| t.quantity == *quantity);
+    found.map(|t| t.format)
+}
+
+/// Whole tenths around a range: the first below, the last above.
+fn tenths_around(least: f32, most: f32) -> [f64; 2] {
+    // A float that was meant as 0.3 is a little more, and must not become 0.4.
+    let near = |v: f32| {
+        let tenths = f64::from(v) * 10.0;
+        let whole = tenths.round();
+        let rounding = 2.4e-7 * tenths.abs().max(1.0);
+        match (tenths - whole).abs() < rounding {
+            true => whole,
+            false => tenths,
+        }
+    };
+    // Without a sign at zero.
+    [
+        near(least).floor() / 10.0 + 0.0,
+        near(most).ceil() / 10.0 + 0.0,
+    ]
+}

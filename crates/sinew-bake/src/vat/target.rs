@@ -1,0 +1,102 @@
+//! Frames in the space of the textures: prepared, matched and given normals in that of glTF, turned just before they are encoded.
+
+use super::plan::VatPlan;
+use super::settings::Space;
+use crate::BakeError;
+use sinew_geom::Mesh;
+use sinew_io::obj::write_obj;
+use sinew_io::{AtomicDir, Surface};
+use sinew_vat::ends::ShownFrame;
+use sinew_vat::manifest::Manifest;
+use sinew_vat::matching::FrameEnd;
+use sinew_vat::remesh::SlotContent;
+
+/// Puts the places of a mesh into the space of the textures. Triangles stay as they are: a player's carrier decides how their corners
+/// are counted.
+pub(crate) fn place_mesh(plan: &VatPlan, mesh: &mut Mesh) {
+    if plan.space == Space::default() {
+        return;
+    }
+    place_all(plan.space, &mut mesh.positions);
+}
+
+fn place_all(space: Space, values: &mut [[f32; 3]]) {
+    for value in values {
+        *value = space.place(*value);
+    }
+}
+
+/// Normals in the space of the textures.
+pub(crate) fn turn_normals<'a>(plan: &VatPlan, normals: impl Iterator<Item = &'a mut [f32; 3]>) {
+    for normal in normals {
+        *normal = plan.space.direction(*normal);
+    }
+}
+
+/// A frame as slots show it, in the space of the textures.
+pub(crate) struct PlacedFrame {
+    mesh: Mesh,
+    normals: Vec<[[f32; 3]; 3]>,
+    slots: Vec<SlotContent>,
+}
+
+impl PlacedFrame {
+    /// From one in the space of glTF.
+    pub(crate) fn new(
+        plan: &VatPlan,
+        mesh: &Mesh,
+        normals: &[[[f32; 3]; 3]],
+        slots: &[SlotContent],
+    ) -> Self {
+        let mut out = Self {
+            mesh: mesh.clone(),
+            normals: normals.to_vec(),
+            slots: slots.to_vec(),
+        };
+        place_mesh(plan, &mut out.mesh);
+        turn_normals(plan, out.normals.iter_mut().flatten());
+        for slot in &mut out.slots {
+            if let SlotContent::Absent { point } = slot {
+                *point = plan.space.place(*point);
+            }
+        }
+        out
+    }
+
+    pub(crate) fn shown(&self) -> ShownFrame<'_> {
+        ShownFrame {
+            mesh: &self.mesh,
+            normals: &self.normals,
+            slots: &self.slots,
+        }
+    }
+}
+
+/// Puts the end of a frame into the space of the textures.
+pub(crate) fn place_end(plan: &VatPlan, end: &mut FrameEnd) {
+    place_all(plan.space, &mut end.points);
+    turn_normals(plan, end.normals.iter_mut().flatten());
+    for part in &mut end.appearing {
+        part.point = plan.space.place(part.point);
+    }
+}
+
+/// For Unity, which reads no GLB by itself: the carrier as OBJ, in the axes of glTF, of which Unity mirrors x as it does with GLB. It has the
+/// texture coordinates that point at texels, and no others.
+pub(crate) fn write_obj_carrier(
+    folder: &mut AtomicDir,
+    space: Space,
+    manifest: &Manifest,
+    carrier: &Mesh,
+) -> Result<(), BakeError> {
+    if space != Space::YUpLeftHanded {
+        return Ok(());
+    }
+    let surface = Surface {
+        uvs: carrier.uvs.last().map(Vec::as_slice),
+        colors: None,
+        ..Surface::from(carrier)
+    };
+    let path = folder.stage(&format!("{}.obj", manifest.name))?;
+    Ok(write_obj(&path, &[surface])?)
+}
