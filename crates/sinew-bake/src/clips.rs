@@ -122,8 +122,8 @@ impl FrameSource for ChainedFrames {
         part.key(frame)
     }
     fn order(&self) -> LoadOrder {
-        let is_rising = |p: &Box<dyn FrameSource + Send>| p.order() == LoadOrder::Rising;
-        match self.parts.iter().any(is_rising) {
+        let mut orders = self.parts.iter().map(|p| p.order());
+        match orders.any(|order| order == LoadOrder::Rising) {
             true => LoadOrder::Rising,
             false => LoadOrder::Any,
         }

@@ -280,17 +280,18 @@ impl Reported<'_> {
 
     fn preparation(&self, page: &mut Page) {
         page.section("Before the bake");
-        let steps: [(&str, &dyn Fn(&PrepareReport) -> Option<usize>); 4] = [
-            ("corners that are no numbers", &|r| {
+        type Removed = fn(&PrepareReport) -> Option<usize>;
+        let steps: [(&str, Removed); 4] = [
+            ("corners that are no numbers", |r| {
                 (r.faces_not_finite > 0).then_some(r.faces_not_finite)
             }),
-            ("never seen from outside", &|r| {
+            ("never seen from outside", |r| {
                 Some(r.hidden.as_ref()?.faces_deleted)
             }),
-            ("touching surfaces", &|r| {
+            ("touching surfaces", |r| {
                 Some(r.touching.as_ref()?.faces_deleted)
             }),
-            ("simplified", &|r| {
+            ("simplified", |r| {
                 let s = r.simplify.as_ref()?;
                 Some(s.faces_before.saturating_sub(s.faces_after))
             }),

@@ -258,8 +258,11 @@ mod tests {
         positions.extend(hole.iter().map(|p| p.map(|c| c + 0.5)));
         triangles.extend(inner.iter().map(|t| [t[0], t[2], t[1]].map(|v| v + base)));
         let found = thickness(&positions, triangles);
-        for v in 24..48 {
-            assert!((found[v] - 0.5).abs() < 1e-5, "vertex {v}: {}", found[v]);
+        for (v, thick) in found[24..48].iter().enumerate() {
+            assert!(
+                (thick - 0.5).abs() < 1e-5,
+                "vertex {v} of the hole: {thick}"
+            );
         }
     }
 
