@@ -8,8 +8,8 @@ const FOLDER: &str = "docs/pictures";
 const LIST: &str = "commands.txt";
 /// What arguments begin with that name a file of the optional data.
 const OPTIONAL: &str = "../shared/";
-/// The first of the arguments of what is no rendering: plots, slices of fields.
-const OTHERS: [&str; 2] = ["psd", "field"];
+/// The first of the arguments of what is no rendering: plots, slices of fields, in-betweens.
+const OTHERS: [&str; 3] = ["psd", "field", "vat"];
 
 /// One picture of the list.
 #[derive(Debug, PartialEq, Eq)]

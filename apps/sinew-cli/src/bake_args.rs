@@ -133,6 +133,15 @@ pub(crate) struct VatBlendErrorArgs {
     /// Folder to work in, which stays, with the bake of the other frames in it.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
+    /// A picture (PNG) of a frame that was held back beside what stepping and blending show there.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Which frame the picture shows, counted from 0: an odd one; without it the one that stepping is farthest from.
+    #[arg(long, requires = "output")]
+    pub(crate) picture_frame: Option<usize>,
+    /// Width and height of each of its three parts, pixels.
+    #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u32).range(16..=4096))]
+    pub(crate) size: u32,
 }
 
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,8 @@ use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, Verified, assemble,
-    bake, blend_error, plan, read_manifest, scan, texels, verify,
+    HeldBack, InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, Verified,
+    assemble, bake, plan, read_manifest, scan, texels, verify,
 };
 use sinew::bake::{
     BakeError, ChainedFrames, Chunk, FileFrames, FrameSource, PlayedFrames, RangedFrames, Watch,
@@ -22,6 +22,7 @@ use sinew::vat::playback::AtEnd;
 use sinew::vat::prepare::hidden::HiddenSettings;
 use sinew::vat::prepare::relax::RelaxSettings;
 use sinew::vat::prepare::simplify::SimplifySettings;
+use sinew_picture::side_by_side;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -226,10 +227,29 @@ fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let found = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
-        let compare =
-            |watch: &Watch<'_>| blend_error(source.as_ref(), &settings, &args.work, watch);
+        let compare = |watch: &Watch<'_>| {
+            let held = HeldBack::bake(source.as_ref(), &settings, &args.work, watch)?;
+            let found = held.compare(watch)?;
+            let frame = args.picture_frame.unwrap_or(found.fastest);
+            let picture = args.output.as_ref().map(|path| {
+                let all = held.pictures(frame, args.size as usize)?;
+                Ok::<_, BakeError>((path, frame, all))
+            });
+            Ok((found, picture.transpose()?))
+        };
         Ok(watched(talk, compare)?)
     })?;
+    let (found, picture) = found;
+    if let Some((path, frame, [truth, stepped, blended])) = &picture {
+        let titles = [
+            format!("frame {frame}"),
+            "stepping".into(),
+            "blending".into(),
+        ];
+        let panels = [truth, stepped, blended].into_iter().zip(&titles);
+        let panels: Vec<(&str, &_)> = panels.map(|(p, t)| (t.as_str(), p)).collect();
+        sinew::io::write_png(path, &side_by_side(&panels)).map_err(Failure::output)?;
+    }
     let line = |what: &str, off: &SurfaceDistance| {
         let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
         format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")

@@ -1,13 +1,14 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
 use super::convention::Convention;
+use super::pictures::{camera_of, flat};
 use super::settings::{Mode, Space, VatSettings};
 use super::verify_shapes::pieces_of;
 use super::{bake, read_animation, read_manifest};
 use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
-use sinew_geom::Mesh;
+use sinew_geom::{Image, Mesh, bounds};
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::matching::{SurfaceDistance, surface_distance};
 use sinew_vat::playback::FrameBlend;
@@ -27,74 +28,152 @@ pub struct BlendError {
     /// Of the frame before, which is what stepping shows.
     #[serde(skip)]
     pub stepped: SurfaceDistance,
+    /// The frame that stepping is farthest from (rms): its place in the sequence.
+    pub fastest: usize,
 }
 
-/// Bakes every second frame of a sequence into `work`, and compares what is shown halfway between two of them with the frame that is there.
+/// A bake of every second frame of a sequence, and the frames between that were held back.
 ///
 /// Steps are twice as long as those of a bake of all frames, whose in-betweens are better than that.
+pub struct HeldBack<'a> {
+    source: &'a dyn FrameSource,
+    settings: &'a VatSettings,
+    animation: VertexAnimation,
+    carrier: Mesh,
+}
+
+impl std::fmt::Debug for HeldBack<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("HeldBack");
+        out.field("source", &self.source.name());
+        out.field("frames", &self.count()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> HeldBack<'a> {
+    /// Bakes frames 0, 2, 4 and so on into `work`.
+    ///
+    /// # Errors
+    /// [`BakeError`]; sequences of fewer than three frames have nothing to hold back, points no surface.
+    pub fn bake(
+        source: &'a dyn FrameSource,
+        settings: &'a VatSettings,
+        work: &Path,
+        watch: &Watch<'_>,
+    ) -> Result<Self, BakeError> {
+        if source.frame_count() < 3 {
+            return Err(BakeError::TooFewFrames {
+                found: source.frame_count(),
+                expected: 3,
+            });
+        }
+        let out = work.join("bake");
+        // In the axes of the frames that it is compared with.
+        let plain = VatSettings {
+            space: Space::default(),
+            convention: Convention::default(),
+            ..settings.clone()
+        };
+        let half = EverySecond(source);
+        bake(&half, &plain, &work.join("work"), &out, watch)?;
+        let (animation, carrier) = (read_animation(&out)?, carrier_of(&out)?);
+        if animation.manifest().mode == Mode::Particles {
+            return Err(BakeError::NoSurface);
+        }
+        Ok(Self {
+            source,
+            settings,
+            animation,
+            carrier,
+        })
+    }
+
+    fn count(&self) -> usize {
+        (self.source.frame_count() - 1) / 2
+    }
+
+    /// Compares what is shown halfway between two frames of the bake with the frame that is there.
+    ///
+    /// # Errors
+    /// [`BakeError`] of frames that cannot be read, and where nobody wants to go on.
+    pub fn compare(&self, watch: &Watch<'_>) -> Result<BlendError, BakeError> {
+        let shown = Shown::new(&self.animation, &self.carrier)?;
+        let stage = watch.stage("compare", self.count());
+        let compare = |i: usize| {
+            stage.go_on()?;
+            let truth = corners(&self.truth(2 * i + 1)?);
+            let found = [0.5, 0.0].map(|weight| {
+                let drawn = shown.triangles(i, weight);
+                surface_distance(&drawn, &truth).and(&surface_distance(&truth, &drawn))
+            });
+            stage.step();
+            Ok(found)
+        };
+        let frames = 0..self.count();
+        let all: Result<Vec<[SurfaceDistance; 2]>, BakeError> = match self.source.order() {
+            LoadOrder::Any => frames.into_par_iter().map(compare).collect(),
+            LoadOrder::Rising => frames.map(compare).collect(),
+        };
+        Ok(sum_of(&all?))
+    }
+
+    /// Draws a frame of the sequence that was held back, and what is shown halfway there: as it is, by stepping, by blending.
+    ///
+    /// # Errors
+    /// [`BakeError::NotHeldBack`] of frames that were baked or are not there; [`BakeError`] of frames that cannot be read.
+    pub fn pictures(&self, frame: usize, side: usize) -> Result<[Image; 3], BakeError> {
+        if frame.is_multiple_of(2) || frame > 2 * self.count() {
+            return Err(BakeError::NotHeldBack {
+                found: frame,
+                last: 2 * self.count() - 1,
+            });
+        }
+        let shown = Shown::new(&self.animation, &self.carrier)?;
+        let truth = corners(&self.truth(frame)?);
+        let places: Vec<[f32; 3]> = truth.iter().flatten().copied().collect();
+        let camera = camera_of(&bounds(&places).unwrap_or_default());
+        let before = frame / 2;
+        Ok([
+            flat(&truth, &camera, side)?,
+            flat(&shown.triangles(before, 0.0), &camera, side)?,
+            flat(&shown.triangles(before, 0.5), &camera, side)?,
+        ])
+    }
+
+    fn truth(&self, frame: usize) -> Result<Mesh, BakeError> {
+        let number = self.source.number(frame);
+        let prepared = prepare(&self.source.load(frame)?.mesh, &self.settings.prepare);
+        let fault = |source| BakeError::Prepare { number, source };
+        prepared.map(|p| p.0).map_err(fault)
+    }
+}
+
+fn sum_of(all: &[[SurfaceDistance; 2]]) -> BlendError {
+    let stepped = |i: &usize| all[*i][1].rms();
+    let fastest = (0..all.len()).max_by(|a, b| stepped(a).total_cmp(&stepped(b)));
+    let mut sum = BlendError {
+        frames: all.len(),
+        fastest: 2 * fastest.unwrap_or(0) + 1,
+        ..BlendError::default()
+    };
+    for [blended, stepped] in all {
+        sum.blended = sum.blended.and(blended);
+        sum.stepped = sum.stepped.and(stepped);
+    }
+    sum
+}
+
+/// [`HeldBack::bake`], and [`HeldBack::compare`].
 ///
 /// # Errors
-/// [`BakeError`]; sequences of fewer than three frames have nothing to hold back.
+/// Theirs.
 pub fn blend_error(
     source: &dyn FrameSource,
     settings: &VatSettings,
     work: &Path,
     watch: &Watch<'_>,
 ) -> Result<BlendError, BakeError> {
-    let held_back = source.frame_count().saturating_sub(1) / 2;
-    if held_back == 0 {
-        return Err(BakeError::TooFewFrames {
-            found: source.frame_count(),
-            expected: 3,
-        });
-    }
-    let out = work.join("bake");
-    // In the axes of the frames that it is compared with.
-    let settings = &VatSettings {
-        space: Space::default(),
-        convention: Convention::default(),
-        ..settings.clone()
-    };
-    bake(
-        &EverySecond(source),
-        settings,
-        &work.join("work"),
-        &out,
-        watch,
-    )?;
-    let (animation, carrier) = (read_animation(&out)?, carrier_of(&out)?);
-    let shown = Shown::new(&animation, &carrier)?;
-    let stage = watch.stage("compare", held_back);
-    let compare = |i: usize| {
-        stage.go_on()?;
-        let truth = corners(&prepared(source, settings, 2 * i + 1)?);
-        let found = [0.5, 0.0].map(|weight| {
-            let drawn = shown.triangles(i, weight);
-            surface_distance(&drawn, &truth).and(&surface_distance(&truth, &drawn))
-        });
-        stage.step();
-        Ok(found)
-    };
-    let all: Vec<[SurfaceDistance; 2]> = match source.order() {
-        LoadOrder::Any => (0..held_back)
-            .into_par_iter()
-            .map(compare)
-            .collect::<Result<_, BakeError>>()?,
-        LoadOrder::Rising => (0..held_back)
-            .map(compare)
-            .collect::<Result<_, BakeError>>()?,
-    };
-    let nothing = BlendError {
-        frames: held_back,
-        ..BlendError::default()
-    };
-    Ok(all
-        .iter()
-        .fold(nothing, |sum, [blended, stepped]| BlendError {
-            frames: sum.frames,
-            blended: sum.blended.and(blended),
-            stepped: sum.stepped.and(stepped),
-        }))
+    HeldBack::bake(source, settings, work, watch)?.compare(watch)
 }
 
 /// Frames 0, 2, 4 and so on.
@@ -119,17 +198,6 @@ impl FrameSource for EverySecond<'_> {
     fn order(&self) -> LoadOrder {
         self.0.order()
     }
-}
-
-fn prepared(
-    source: &dyn FrameSource,
-    settings: &VatSettings,
-    frame: usize,
-) -> Result<Mesh, BakeError> {
-    let number = source.number(frame);
-    let prepared = prepare(&source.load(frame)?.mesh, &settings.prepare);
-    let fault = |source| BakeError::Prepare { number, source };
-    prepared.map(|p| p.0).map_err(fault)
 }
 
 fn corners(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {
@@ -157,9 +225,6 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn new(animation: &'a VertexAnimation, carrier: &'a Mesh) -> Result<Self, BakeError> {
         let manifest = animation.manifest();
-        if manifest.mode == Mode::Particles {
-            return Err(BakeError::NoSurface);
-        }
         let path = Path::new(&manifest.carrier).to_owned();
         let played = PlayedPieces::new(animation);
         let pieces = played.map(|p| Ok((p, pieces_of(manifest, carrier)?)));

@@ -27,7 +27,7 @@ mod verify;
 mod verify_shapes;
 
 pub use assemble::{Summary, assemble};
-pub use blend_error::{BlendError, blend_error};
+pub use blend_error::{BlendError, HeldBack, blend_error};
 pub use convention::Convention;
 pub use job::VatJob;
 pub use plan::{PiecePlan, VatPlan, plan};

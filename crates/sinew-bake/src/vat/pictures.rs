@@ -184,22 +184,44 @@ impl<'a> Texels<'a> {
     }
 }
 
+fn picture(corners: &Corners, bounds: &Bounds) -> Result<Image, BakeError> {
+    draw(corners, &camera_of(bounds), SIDE)
+}
+
+/// Sees all of a box, from the front, the side and above.
+pub(crate) fn camera_of((low, high): &Bounds) -> Camera {
+    Camera::framing(&Camera::corners(*low, *high), 0.6, 0.35, 1.0)
+}
+
+/// Draws loose triangles, flat.
+pub(crate) fn flat(
+    triangles: &[[[f32; 3]; 3]],
+    camera: &Camera,
+    side: usize,
+) -> Result<Image, BakeError> {
+    let places = triangles.iter().flatten().copied().collect();
+    let corners = Corners {
+        places,
+        ..Corners::default()
+    };
+    draw(&corners, camera, side)
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     reason = "no more corners than a frame has, whose number fits"
 )]
-fn picture(corners: &Corners, (low, high): &Bounds) -> Result<Image, BakeError> {
-    let camera = Camera::framing(&Camera::corners(*low, *high), 0.6, 0.35, 1.0);
+fn draw(corners: &Corners, camera: &Camera, side: usize) -> Result<Image, BakeError> {
     let count = corners.places.len();
     let triangles: Vec<[u32; 3]> = (0..count as u32 / 3)
         .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
         .collect();
-    let mut picture = Picture::with_background(SIDE, SIDE, Background::STUDIO);
+    let mut picture = Picture::with_background(side, side, Background::STUDIO);
     let mesh = MeshPicture {
         normals: (corners.normals.len() == count).then_some(&corners.normals[..]),
         colors: (corners.colors.len() == count).then_some(&corners.colors[..]),
         ..MeshPicture::new(&corners.places, &triangles)
     };
-    picture.draw_mesh(&mesh, &camera)?;
+    picture.draw_mesh(&mesh, camera)?;
     Ok(picture.resolve())
 }

@@ -1,0 +1,49 @@
+//! Pictures of frames that were held back.
+
+use super::*;
+use crate::vat::HeldBack;
+
+/// A box that moves along x: evenly, then four times as fast.
+fn slide() -> MeshFrames {
+    let at = |x: f32| {
+        let corner = |k: usize| [x + (k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2 & 1) as f32];
+        let sides = [
+            [0, 4, 6, 2],
+            [1, 3, 7, 5],
+            [0, 1, 5, 4],
+            [2, 6, 7, 3],
+            [0, 2, 3, 1],
+            [4, 5, 7, 6],
+        ];
+        let triangles = sides
+            .iter()
+            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
+        let topology = Topology::new(8, triangles.collect()).expect("in range");
+        Mesh::new("box", topology, (0..8).map(corner).collect())
+    };
+    MeshFrames::new("slide", [0.0, 0.125, 0.25, 0.75, 1.25].map(at).into())
+}
+
+#[test]
+fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
+    let (source, folder) = (slide(), tempfile::tempdir().expect("a folder"));
+    let settings = VatSettings {
+        mode: Some(Mode::Remesh),
+        ..with_format(Quantity::Position, TexelFormat::Float)
+    };
+    let held = HeldBack::bake(&source, &settings, folder.path(), &Watch::NOBODY).expect("bakes");
+    let found = held.compare(&Watch::NOBODY).expect("compares");
+    assert_eq!((found.frames, found.fastest), (2, 3));
+    for frame in [1, 3] {
+        let [truth, stepped, blended] = held.pictures(frame, 64).expect("drawn");
+        let differ = |other: &sinew_geom::Image| truth.pixels() != other.pixels();
+        assert!(!differ(&blended) && differ(&stepped), "frame {frame}");
+    }
+    for frame in [0, 2, 4, 5, 7] {
+        let found = held.pictures(frame, 64);
+        assert!(
+            matches!(found, Err(BakeError::NotHeldBack { last: 3, .. })),
+            "frame {frame}"
+        );
+    }
+}
