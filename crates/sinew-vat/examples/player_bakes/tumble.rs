@@ -157,6 +157,7 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
         texels: laid_out(&layout, &specs, &encoded),
         carrier,
         frames,
+        is_painted: false,
     })
 }
 
@@ -226,6 +227,7 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
         texels: laid_out(&layout, &specs, &encoded),
         carrier: sprite_mesh(name, count, &bounds, &layout),
         frames,
+        is_painted: false,
     })
 }
 
