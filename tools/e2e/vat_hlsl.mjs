@@ -44,7 +44,8 @@ function variantsOfShapes(bake) {
   const names = (name, quantity) => (bake.manifest.textures.find((t) => t.quantity === quantity).files.length === 2 ? `${name}, ${name}Fine` : name);
   const places = names('place', 'position');
   const others = isRigid ? names('rotations', 'rotation') : names('sizes', 'size');
-  const declared = (type) => `${places}, ${others}`.split(', ').map((name) => `${type} ${name};`).join(' ');
+  const { all, count, more, outputs, given, read, turned: turnedBack, taken } = attributesIn(bake);
+  const declared = (type) => [places, others, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
   const turned = 'float2(uv.x, 1.0 - uv.y)';
   const right = 'float3(0.6, 0.0, 0.8)';
@@ -52,23 +53,27 @@ function variantsOfShapes(bake) {
     resultPlace = VatPosition(${places}, ${others}, number, at, carrier);
     resultNormal = VatNormal(${others}, number, at, up);` : `
     resultPlace = VatPosition(${places}, ${others}, number, at, float2(corner.x, 1.0 - corner.y), ${right}, up);
-    resultNormal = up;`;
+    resultNormal = up;
+    ${read((a) => `Vat${a.pascal}(${a.textures}, number, at)`)} ${turnedBack}`;
   const byGraph = isRigid ? `
     VatVertex_float(${places}, ${others}, ${turned}, ask.x, ask.y, carrier, up, resultPlace, resultNormal);` : `
-    VatVertex_float(${places}, ${others}, ${turned}, float2(corner.x, 1.0 - corner.y), ask.x, ask.y, ${right}, up, resultPlace);
-    resultNormal = up;`;
+    ${given}
+    VatVertex_float(${places}, ${others}${more}, ${turned}, float2(corner.x, 1.0 - corner.y), ask.x, ask.y, ${right}, up, resultPlace${outputs});
+    resultNormal = up;
+    ${taken} ${turnedBack}`;
   const byNode = isRigid ? `
     resultPlace = carrier + VatOffset(${places}, ${others}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${others}, uv, ask.x, ask.y, up);` : `
     resultPlace = carrier + VatOffset(${places}, ${others}, uv, corner, ask.x, ask.y, ${right}, up, carrier);
-    resultNormal = up;`;
+    resultNormal = up;
+    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`;
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
     VatFrame at = VatFrameAt((uint)(ask.x + 0.5), ask.y);
     uint number = VatVertexByUv(${turned});${byHand}
-    stray = abs((float)number - ask.w);`)}`],
-    ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(byGraph)}`],
-    ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(byNode)}`],
+    stray = abs((float)number - ask.w);`, count)}`],
+    ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(byGraph, count)}`],
+    ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(byNode, count)}`],
   ];
 }
 
@@ -90,21 +95,32 @@ function attributesOf({ manifest, expected }) {
   });
 }
 
+// HLSL that asks for them: their textures as arguments, the shader graph's outputs and what is taken from them, a call for each.
+function attributesIn(bake) {
+  const all = attributesOf(bake);
+  const count = all.length;
+  const each = (line) => repeated(count, (n) => line(`attribute${n}.${all[n].channels}`, all[n], n));
+  return {
+    all,
+    count,
+    more: all.map((a) => `, ${a.textures}`).join(''),
+    outputs: all.map((_, n) => `, given${n}`).join(''),
+    given: each((_, a, n) => `${a.type} given${n};`),
+    taken: each((to, _, n) => `${to} = given${n};`),
+    read: (call) => each((to, a) => `${to} = ${call(a)};`),
+    // Unity's v goes up.
+    turned: each((_, a, n) => (a.isUv ? `attribute${n}.y = 1.0 - attribute${n}.y;` : '')),
+  };
+}
+
 function variants(bake) {
   if (['rigid', 'particles'].includes(bake.manifest.mode)) return variantsOfShapes(bake);
   const isTwo = (isNormal) => bake.manifest.textures.find((t) => (isNormal ? ['normal'] : ['position', 'offset']).includes(t.quantity)).files.length === 2;
   const places = isTwo(false) ? 'place, placeFine' : 'place';
   const normals = isTwo(true) ? 'normals, normalsFine' : 'normals';
-  const attributes = attributesOf(bake);
-  const count = attributes.length;
-  const declared = (type) => [places, normals, ...attributes.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
+  const { all, count, more, outputs, given, read, turned, taken } = attributesIn(bake);
+  const declared = (type) => [places, normals, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
-  const read = (call) => repeated(count, (n) => `attribute${n}.${attributes[n].channels} = ${call(attributes[n])};`);
-  // Unity's v goes up.
-  const turned = repeated(count, (n) => (attributes[n].isUv ? `attribute${n}.y = 1.0 - attribute${n}.y;` : ''));
-  const more = attributes.map((a) => `, ${a.textures}`).join('');
-  const outputs = attributes.map((_, n) => `, given${n}`).join('');
-  const given = repeated(count, (n) => `${attributes[n].type} given${n};`);
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
     VatFrame at = VatFrameAt((uint)(ask.x + 0.5), ask.y);
@@ -116,7 +132,7 @@ function variants(bake) {
     ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(`
     ${given}
     VatVertex_float(${places}, ${normals}${more}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal${outputs});
-    ${repeated(count, (n) => `attribute${n}.${attributes[n].channels} = given${n};`)} ${turned}`, count)}`],
+    ${taken} ${turned}`, count)}`],
     ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(`
     resultPlace = carrier + VatOffset(${places}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);

@@ -97,7 +97,9 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                 at.weight = 0.0;
             }
             for vertex in (0..manifest.layout.vertices).step_by(211) {
-                let value = |texture: usize, k: usize| animation.blended(texture, vertex, manifest.in_layout(at), k);
+                let value = |texture: usize, k: usize| {
+                    animation.blended(texture, vertex, manifest.in_layout(at), k)
+                };
                 let carrier = bake.carrier.positions[vertex as usize];
                 let carried = if is_offset { carrier } else { [0.0; 3] };
                 let position = [0, 1, 2].map(|k| carried[k] + value(places, k));

@@ -90,10 +90,19 @@ fn painted(mesh: &Mesh, moment: f32) -> Mesh {
     let velocity = |p: &[f32; 3]| [p[1], -p[0], moment];
     let vectors = places().map(|p| wind.at(*p, moment)).collect();
     out.attributes.extend([
-        ("heat".into(), Attribute::Scalar(places().map(scalar).collect())),
-        (FLOAT.into(), Attribute::Scalar(places().map(unlike).collect())),
+        (
+            "heat".into(),
+            Attribute::Scalar(places().map(scalar).collect()),
+        ),
+        (
+            FLOAT.into(),
+            Attribute::Scalar(places().map(unlike).collect()),
+        ),
         (LIKE_FLOAT.into(), Attribute::Vec3(vectors)),
-        ("v".into(), Attribute::Vec3(places().map(velocity).collect())),
+        (
+            "v".into(),
+            Attribute::Vec3(places().map(velocity).collect()),
+        ),
     ]);
     out
 }
@@ -130,7 +139,11 @@ pub(crate) fn moment(at: FrameBlend, has_ends: bool) -> f32 {
 }
 
 /// What players must give of a vertex, four numbers a texture.
-pub(crate) fn attributes_of(animation: &VertexAnimation, vertex: u32, at: FrameBlend) -> Vec<[f32; 4]> {
+pub(crate) fn attributes_of(
+    animation: &VertexAnimation,
+    vertex: u32,
+    at: FrameBlend,
+) -> Vec<[f32; 4]> {
     let manifest = animation.manifest();
     let at = manifest.in_layout(at);
     let names = attribute_names(manifest).into_iter().enumerate();
@@ -140,19 +153,34 @@ pub(crate) fn attributes_of(animation: &VertexAnimation, vertex: u32, at: FrameB
         for (k, value) in out.iter_mut().enumerate().take(spec.ranges.len()) {
             *value = animation.blended(texture, vertex, at, k);
         }
-        name.map(|_| if spec.quantity == Quantity::Tangent { unit(out) } else { out })
+        name.map(|_| {
+            if spec.quantity == Quantity::Tangent {
+                unit(out)
+            } else {
+                out
+            }
+        })
     };
     names.filter_map(values).collect()
 }
 
 fn unit([x, y, z, hand]: [f32; 4]) -> [f32; 4] {
     let length = (x * x + y * y + z * z).sqrt();
-    [x / length, y / length, z / length, if hand < 0.0 { -1.0 } else { 1.0 }]
+    [
+        x / length,
+        y / length,
+        z / length,
+        if hand < 0.0 { -1.0 } else { 1.0 },
+    ]
 }
 
 /// Triangles that change, painted; stepped.
 pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
-    let frames: Vec<_> = parting_drop(9).iter().enumerate().map(|(f, m)| painted(m, f as f32)).collect();
+    let frames: Vec<_> = parting_drop(9)
+        .iter()
+        .enumerate()
+        .map(|(f, m)| painted(m, f as f32))
+        .collect();
     let mut textures = vec![
         (Quantity::Position, TexelFormat::Unorm16),
         (Quantity::Normal, TexelFormat::Unorm8),
@@ -175,7 +203,10 @@ pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
         encode_frame(mesh, &slots, &plan.textures, PI)
     };
     let encoded: Vec<_> = frames.iter().map(encode).collect();
-    let clips = vec![clip("part", 0, 9, AtEnd::Clamp), clip("late", 4, 5, AtEnd::Loop)];
+    let clips = vec![
+        clip("part", 0, 9, AtEnd::Clamp),
+        clip("late", 4, 5, AtEnd::Loop),
+    ];
     Ok(Bake {
         manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
@@ -188,7 +219,11 @@ pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
 /// Triangles that stay the same, painted; blended to the next frame, or to the end of the same one.
 pub(crate) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn Error>> {
     let plain = bending_blob(8);
-    let frames: Vec<_> = plain.iter().enumerate().map(|(f, m)| painted(m, f as f32)).collect();
+    let frames: Vec<_> = plain
+        .iter()
+        .enumerate()
+        .map(|(f, m)| painted(m, f as f32))
+        .collect();
     let with_end = |f: usize| {
         let end = painted(&plain[(f + 1) % plain.len()], f as f32 + END);
         [frames[f].clone(), end]
@@ -207,14 +242,21 @@ pub(crate) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn E
     let places = extent(&source, &stored, &Quantity::Offset);
     let mut specs = vec![
         TextureSpec::new(Quantity::Offset, TexelFormat::Unorm16, &places),
-        TextureSpec::new(Quantity::Normal, TexelFormat::Unorm8, &between(-1.0, 1.0, 3)),
+        TextureSpec::new(
+            Quantity::Normal,
+            TexelFormat::Unorm8,
+            &between(-1.0, 1.0, 3),
+        ),
     ];
     let spec = |(quantity, format): (Quantity, TexelFormat)| {
         let extent = extent_of(&stored, &quantity);
         TextureSpec::new(quantity, format, &extent)
     };
     specs.extend(choices().into_iter().map(spec));
-    let encoded: Result<Vec<_>, _> = stored.iter().map(|f| source.encode_frame(f, &specs)).collect();
+    let encoded: Result<Vec<_>, _> = stored
+        .iter()
+        .map(|f| source.encode_frame(f, &specs))
+        .collect();
     let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
     let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
     let clips = vec![
@@ -241,7 +283,10 @@ fn between(least: f32, most: f32, channels: usize) -> Extent {
 }
 
 fn extent_of(frames: &[Mesh], quantity: &Quantity) -> Extent {
-    let channels = frames.first().and_then(|f| quantity.channels(f)).unwrap_or(0);
+    let channels = frames
+        .first()
+        .and_then(|f| quantity.channels(f))
+        .unwrap_or(0);
     let mut out = between(f32::MAX, f32::MIN, channels);
     for frame in frames {
         for v in 0..frame.positions.len() {

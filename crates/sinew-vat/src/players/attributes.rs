@@ -144,7 +144,9 @@ pub(super) fn flags(manifest: &Manifest) -> Vec<(&'static str, bool)> {
 pub(super) fn values(manifest: &Manifest) -> Values {
     let call = |a: Attribute<'_>| format!(", vat_{}(vertex, at)", a.name);
     let calls = attributes(manifest).into_iter().map(call);
-    let outputs = attributes(manifest).into_iter().map(|a| a.output_of_unity());
+    let outputs = attributes(manifest)
+        .into_iter()
+        .map(|a| a.output_of_unity());
     vec![
         ("ATTRIBUTE_RESULTS", calls.collect()),
         ("UNITY_OUTPUTS", outputs.collect()),
@@ -195,8 +197,16 @@ impl Attribute<'_> {
 
     fn names(&self, manifest: &Manifest, engine: Space) -> Values {
         let is_particles = manifest.mode == Mode::Particles;
-        let number = if is_particles { "vertex / 4u" } else { "vertex" };
-        let godot_number = if is_particles { "VERTEX_ID / 4" } else { "VERTEX_ID" };
+        let number = if is_particles {
+            "vertex / 4u"
+        } else {
+            "vertex"
+        };
+        let godot_number = if is_particles {
+            "VERTEX_ID / 4"
+        } else {
+            "VERTEX_ID"
+        };
         let first_location = if is_particles { 1 } else { 2 };
         let binding = FIRST_BINDING + 2 * self.index;
         let words = words(&self.texture.spec.quantity, Some(engine));
@@ -244,10 +254,7 @@ impl Attribute<'_> {
             ("ATTRIBUTE_PARAMETERS", parameters(&camel, in_two)),
             ("ATTRIBUTE_ARGUMENTS", arguments(&camel, in_two)),
             ("ATTRIBUTE_GRAPH", graph(&camel, in_two)),
-            (
-                "ATTRIBUTE_INPUTS",
-                arguments(&pascal, in_two),
-            ),
+            ("ATTRIBUTE_INPUTS", arguments(&pascal, in_two)),
             ("ATTRIBUTE_PASCAL", pascal),
             ("ATTRIBUTE_CAMEL", camel),
         ]

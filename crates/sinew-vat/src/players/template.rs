@@ -32,7 +32,11 @@ fn expand_lines(lines: &[&str], facts: &Facts) -> String {
         };
         let end = behind.iter().position(|l| block(l, "{{/") == Some(name));
         let end = end.unwrap_or(behind.len());
-        out.extend(copies.iter().map(|facts| expand_lines(&behind[..end], facts)));
+        out.extend(
+            copies
+                .iter()
+                .map(|facts| expand_lines(&behind[..end], facts)),
+        );
         rest = behind.get(end + 1..).unwrap_or(&[]);
     }
     out

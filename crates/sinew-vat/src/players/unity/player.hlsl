@@ -183,8 +183,10 @@ void VatVertex_float(
 {{?IN_TWO}}    UnityTexture2D placeFineTexture,
 {{?HAS_NORMAL}}    UnityTexture2D normalTexture,
 {{?NORMAL_IN_TWO}}    UnityTexture2D normalFineTexture,
-{{*ATTRIBUTE}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
-{{*ATTRIBUTE}}{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{*ATTRIBUTE}}
+    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
+{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{/ATTRIBUTE}}
     float vertexId, float clip, float secs, float3 carrierPosition, float3 carrierNormal,
     out float3 position, out float3 normal{{UNITY_OUTPUTS}})
 {

@@ -7,8 +7,10 @@ void VatVertex_float(
 {{?IN_TWO}}    UnityTexture2D placeFineTexture,
     UnityTexture2D sizeTexture,
 {{?SIZE_IN_TWO}}    UnityTexture2D sizeFineTexture,
-{{*ATTRIBUTE}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
-{{*ATTRIBUTE}}{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{*ATTRIBUTE}}
+    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
+{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{/ATTRIBUTE}}
     float2 uv, float2 corner, float clip, float secs, float3 right, float3 up,
     out float3 position{{UNITY_OUTPUTS}})
 {
