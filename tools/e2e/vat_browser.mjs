@@ -12,6 +12,8 @@
 import { readFileSync } from 'node:fs';
 import { bakes, compareNumbers, fileOf, inBrowser, pixelsOf, report, savePicture } from './vat/common.mjs';
 import { compare, compareColors, draw } from './vat/picture.mjs';
+import { glslOfGodot } from './vat/godot_glsl.mjs';
+import { answersOfGlsl } from './vat/webgl.mjs';
 import { answersOfWgsl } from './vat/webgpu.mjs';
 
 // What is broken in the player of a bake, and in what its textures become; a shot must then fail.
@@ -136,6 +138,30 @@ async function checkWgsl(browser, bake) {
   report(isGood, `WGSL ${bake.name}: ${text}`);
 }
 
+// The vertex function of Godot's shader, without Godot.
+async function compareGodot(browser, bake, change = (text) => text) {
+  await show(browser, bake, 'frame=0');
+  const { samples, attributes: names } = bake.expected;
+  const others = bake.manifest.textures.filter((t) => !['position', 'offset', 'normal'].includes(t.quantity));
+  const attributes = names.map((name, n) => ({ name, size: others[n].ranges.length, quantity: others[n].quantity }));
+  const glsl = glslOfGodot(change(readFileSync(fileOf(bake, '.gdshader'), 'utf8')), attributes);
+  const answers = await browser.page.evaluate(answersOfGlsl, `${addressOf(browser.base, bake)}.three.js`, glsl, samples, false, names);
+  if (typeof answers === 'string') throw new Error(`${bake.name} Godot: ${answers}`);
+  return compareNumbers(samples, answers);
+}
+
+async function checkGodot(browser, bake) {
+  const { isGood, text } = await compareGodot(browser, bake);
+  report(isGood, `Godot's vertex function ${bake.name}: ${text}`);
+  for (const [from, to] of [['COLOR = color0_at', 'COLOR = tangent_at'], ['(color0_texture, texel', '(place_texture, texel'], ['* vec4(0.', '* vec4(1.']]) {
+    const broken = (shader) => {
+      if (!shader.includes(from)) throw new Error(`the shader has no "${from}"`);
+      return shader.replace(from, to);
+    };
+    report(!(await compareGodot(browser, bake, broken)).isGood, `found out: ${bake.name} for Godot with "${to}"`);
+  }
+}
+
 // Instances play at their own moments.
 async function checkInstances(browser, bake) {
   const at = async (query) => {
@@ -183,6 +209,7 @@ async function checks(browser) {
     if (!bake.expected.fields?.length) continue;
     await checkNames(browser, bake);
     await checkFields(browser, bake);
+    await checkGodot(browser, bake);
   }
   await checkInstances(browser, bakes.find((b) => b.name === 'blob_half'));
   await checkPlaying(browser, bakes.find((b) => b.name === 'blob_half'));

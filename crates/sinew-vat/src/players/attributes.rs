@@ -7,7 +7,7 @@ use crate::manifest::{Manifest, Mode, Space, TextureFile};
 use crate::quantity::Quantity;
 use std::collections::HashSet;
 
-/// What players put behind a name, or in front of it, for functions, textures and numbers of their own; without `_`, since languages join words in other ways.
+/// What players put behind a name for functions, textures and numbers of their own; without `_`, since languages join words in other ways.
 const DERIVED: [&str; 10] = [
     "",
     "at",
