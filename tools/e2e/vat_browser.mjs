@@ -11,7 +11,9 @@
 
 import { readFileSync } from 'node:fs';
 import { bakes, compareNumbers, fileOf, inBrowser, pixelsOf, report, savePicture } from './vat/common.mjs';
-import { compare, draw } from './vat/picture.mjs';
+import { compare, compareColors, draw } from './vat/picture.mjs';
+import { glslOfGodot } from './vat/godot_glsl.mjs';
+import { answersOfGlsl } from './vat/webgl.mjs';
 import { answersOfWgsl } from './vat/webgpu.mjs';
 
 // What is broken in the player of a bake, and in what its textures become; a shot must then fail.
@@ -35,6 +37,18 @@ const FAULTS = [
 // Too small to be seen, not for numbers.
 const FAULTS_OF_NUMBERS = [
   ['drop_16', 'code / 65535', '(code >> 8) / 255', 'half of the bits lost'],
+];
+// Of colours and other attributes; the closed form must find them out.
+const FAULTS_OF_ATTRIBUTES = [
+  ['painted_blob', 'uniform ${type} vat${role}Scale;', 'const ${type} vat${role}Scale = ${type}(1.0);', 'attributes of a wrong scale'],
+  ['painted_blob', 'texelFetch(vat${role}Texture, vatTexel(frame), 0)${channels};', 'texelFetch(vatNormalTexture, vatTexel(frame), 0)${channels};', 'attributes of a wrong texture'],
+  ['painted_blob', '= vat${role}In(frames.x);${blend}${unit}', '= vat${role}In(frames.x);${unit}', 'attributes that are not blended'],
+  ['painted_ends', 'vat${role}In(frames.y) - value', 'vat${role}In(frames.x + 2) - value', 'attributes blended to the next frame and not to the end'],
+  ['painted_blob', '0.01 * texelFetch(vat${role}FineTexture, vatTexel(frame), 0)${channels}', '1.01 * texelFetch(vat${role}FineTexture, vatTexel(frame), 0)${channels}', 'the fine part of attributes as large as the coarse one'],
+  ['painted_drop', 'vec4 vatShownColor = vatColor0();', 'vec4 vatShownColor = pow(vatColor0(), vec4(2.2));', 'colours taken for sRGB'],
+  ['painted_drop', '#define color vatShownColor', '#define colour vatShownColor', 'colours of the mesh'],
+  ['painted_drop', '#define uv vatShownUv', '#define uv_0 vatShownUv', 'texture coordinates of the mesh'],
+  ['painted_drop', 'vVat${role} = vat${role}();', 'vVat${role} = vat${role}In(0);', 'attributes of the first frame'],
 ];
 let fault = null;
 
@@ -69,12 +83,52 @@ async function checkShots(browser, bake) {
   }
 }
 
+// What is painted in closed form, at the places that pixels show.
+async function compareField(browser, bake, shot, field, name) {
+  await show(browser, bake, `background=ff00ff&shade=${field.name}&camera=${shot.view}&${shot.query}`);
+  const at = (place) => ({ by_place, by_moment, constant }) => constant + by_moment * shot.moment + by_place.reduce((sum, b, k) => sum + b * place[k], 0);
+  const shown = (place) => {
+    const numbers = field.channels.map(at(place));
+    return numbers.length === 1 ? [numbers[0], numbers[0], numbers[0]] : [...numbers, 0].slice(0, 3);
+  };
+  return compareColors(await pixelsOf(browser.page, name), draw(shot.triangles, shot.view, bake.manifest.bounds), shown);
+}
+
+async function checkFields(browser, bake) {
+  for (const field of bake.expected.fields ?? []) {
+    for (const [index, shot] of bake.expected.shots.entries()) {
+      const { isGood, text } = await compareField(browser, bake, shot, field, `${bake.name}_${field.name}_${index}`);
+      report(isGood, `three.js ${bake.name} ${field.name} ${shot.view} ${shot.query}: ${text}`);
+    }
+  }
+}
+
+async function areFieldsFoundOut(browser, bake) {
+  for (const field of bake.expected.fields) {
+    for (const shot of bake.expected.shots) {
+      if (!(await compareField(browser, bake, shot, field)).isGood) return true;
+    }
+  }
+  return false;
+}
+
+// The module finds names at run time that the other players have in their text.
+async function checkNames(browser, bake) {
+  await show(browser, bake, 'frame=0');
+  const names = await browser.page.evaluate(async (module, manifest) => {
+    const { attributesOf } = await import(module);
+    return attributesOf(manifest).map((a) => a.name);
+  }, `${addressOf(browser.base, bake)}.three.js`, bake.manifest);
+  const wanted = bake.expected.attributes;
+  report(JSON.stringify(names) === JSON.stringify(wanted), `three.js ${bake.name}: names ${names.join(', ')}`);
+}
+
 async function compareWgsl(browser, bake) {
   await show(browser, bake, 'frame=0');
   const { samples } = bake.expected;
   const wgsl = readFileSync(fileOf(bake, '.wgsl'), 'utf8');
   const module = `${addressOf(browser.base, bake)}.three.js`;
-  const answers = await browser.page.evaluate(answersOfWgsl, module, bake.manifest, wgsl, samples);
+  const answers = await browser.page.evaluate(answersOfWgsl, module, bake.manifest, wgsl, samples, bake.expected.attributes ?? []);
   if (typeof answers === 'string') throw new Error(`${bake.name} WGSL: ${answers}`);
   return compareNumbers(samples, answers);
 }
@@ -82,6 +136,30 @@ async function compareWgsl(browser, bake) {
 async function checkWgsl(browser, bake) {
   const { isGood, text } = await compareWgsl(browser, bake);
   report(isGood, `WGSL ${bake.name}: ${text}`);
+}
+
+// The vertex function of Godot's shader, without Godot.
+async function compareGodot(browser, bake, change = (text) => text) {
+  await show(browser, bake, 'frame=0');
+  const { samples, attributes: names } = bake.expected;
+  const others = bake.manifest.textures.filter((t) => !['position', 'offset', 'normal'].includes(t.quantity));
+  const attributes = names.map((name, n) => ({ name, size: others[n].ranges.length, quantity: others[n].quantity }));
+  const glsl = glslOfGodot(change(readFileSync(fileOf(bake, '.gdshader'), 'utf8')), attributes);
+  const answers = await browser.page.evaluate(answersOfGlsl, `${addressOf(browser.base, bake)}.three.js`, glsl, samples, false, names);
+  if (typeof answers === 'string') throw new Error(`${bake.name} Godot: ${answers}`);
+  return compareNumbers(samples, answers);
+}
+
+async function checkGodot(browser, bake) {
+  const { isGood, text } = await compareGodot(browser, bake);
+  report(isGood, `Godot's vertex function ${bake.name}: ${text}`);
+  for (const [from, to] of [['COLOR = color0_at', 'COLOR = tangent_at'], ['(color0_texture, texel', '(place_texture, texel'], ['* vec4(0.', '* vec4(1.']]) {
+    const broken = (shader) => {
+      if (!shader.includes(from)) throw new Error(`the shader has no "${from}"`);
+      return shader.replace(from, to);
+    };
+    report(!(await compareGodot(browser, bake, broken)).isGood, `found out: ${bake.name} for Godot with "${to}"`);
+  }
 }
 
 // Instances play at their own moments.
@@ -115,7 +193,7 @@ async function isFoundOut(browser, bake) {
 }
 
 async function checkFaults(browser) {
-  const all = [...FAULTS.map((f) => [f, isFoundOut]), ...FAULTS_OF_NUMBERS.map((f) => [f, async (b, bake) => !(await compareWgsl(b, bake)).isGood])];
+  const all = [...FAULTS.map((f) => [f, isFoundOut]), ...FAULTS_OF_ATTRIBUTES.map((f) => [f, areFieldsFoundOut]), ...FAULTS_OF_NUMBERS.map((f) => [f, async (b, bake) => !(await compareWgsl(b, bake)).isGood])];
   for (const [one, check] of all) {
     fault = one;
     const isFound = await check(browser, bakes.find((b) => b.name === one[0]));
@@ -128,6 +206,10 @@ async function checks(browser) {
   for (const bake of bakes) {
     await checkShots(browser, bake);
     await checkWgsl(browser, bake);
+    if (!bake.expected.fields?.length) continue;
+    await checkNames(browser, bake);
+    await checkFields(browser, bake);
+    await checkGodot(browser, bake);
   }
   await checkInstances(browser, bakes.find((b) => b.name === 'blob_half'));
   await checkPlaying(browser, bakes.find((b) => b.name === 'blob_half'));
@@ -143,6 +225,14 @@ async function drawForPeople(browser, bake) {
     tiles.push(await pixelsOf(browser.page));
   }
   savePicture('vat_browser', tiles);
+  const painted = bakes.find((b) => b.name === 'painted_ends');
+  const shades = [];
+  for (const shade of ['color0', 'uv0', 'attribute_heat']) {
+    await show(browser, painted, `camera=front&frame=2.5&shade=${shade}`);
+    shades.push(await pixelsOf(browser.page));
+  }
+  await show(browser, painted, 'camera=0.4,1.4,4.6&frame=2.5');
+  savePicture('vat_browser_attributes', [...shades, await pixelsOf(browser.page)]);
 }
 
 const onMessage = (type, text) => { if (type === 'error') console.log(`       browser: ${text}`); };

@@ -17,19 +17,23 @@ import { answersOfGlsl } from './vat/webgl.mjs';
 
 const work = mkdtempSync(join(tmpdir(), 'vat_hlsl_'));
 
+const repeated = (count, line) => Array.from({ length: count }, (_, n) => line(n)).join(' ');
+
 // `ask` is clip, seconds, vertex and the number of its texel; `stray` of the answer must be 0.
-const MAIN = (body) => `
-struct Answer { float4 clip : SV_Position; float4 place : TEXCOORD0; float4 normal : TEXCOORD1; };
+const MAIN = (body, count = 0) => `
+struct Answer { float4 clip : SV_Position; float4 place : TEXCOORD0; float4 normal : TEXCOORD1; ${repeated(count, (n) => `float4 attribute${n} : TEXCOORD${n + 2};`)} };
 Answer main(float4 ask : TEXCOORD0, float3 carrier : TEXCOORD1, float2 uv : TEXCOORD2, float2 corner : TEXCOORD3)
 {
     float3 resultPlace, resultNormal;
     float3 up = float3(0.0, 1.0, 0.0);
     float stray = 0.0;
+    ${repeated(count, (n) => `float4 attribute${n} = float4(0.0, 0.0, 0.0, 0.0);`)}
 ${body}
     Answer answer;
     answer.clip = float4(0.0, 0.0, 0.0, 1.0);
     answer.place = float4(resultPlace, stray);
     answer.normal = float4(resultNormal, 0.0);
+    ${repeated(count, (n) => `answer.attribute${n} = attribute${n};`)}
     return answer;
 }
 `;
@@ -40,7 +44,8 @@ function variantsOfShapes(bake) {
   const names = (name, quantity) => (bake.manifest.textures.find((t) => t.quantity === quantity).files.length === 2 ? `${name}, ${name}Fine` : name);
   const places = names('place', 'position');
   const others = isRigid ? names('rotations', 'rotation') : names('sizes', 'size');
-  const declared = (type) => `${places}, ${others}`.split(', ').map((name) => `${type} ${name};`).join(' ');
+  const { all, count, more, outputs, given, read, turned: turnedBack, taken } = attributesIn(bake);
+  const declared = (type) => [places, others, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
   const turned = 'float2(uv.x, 1.0 - uv.y)';
   const right = 'float3(0.6, 0.0, 0.8)';
@@ -48,32 +53,73 @@ function variantsOfShapes(bake) {
     resultPlace = VatPosition(${places}, ${others}, number, at, carrier);
     resultNormal = VatNormal(${others}, number, at, up);` : `
     resultPlace = VatPosition(${places}, ${others}, number, at, float2(corner.x, 1.0 - corner.y), ${right}, up);
-    resultNormal = up;`;
+    resultNormal = up;
+    ${read((a) => `Vat${a.pascal}(${a.textures}, number, at)`)} ${turnedBack}`;
   const byGraph = isRigid ? `
     VatVertex_float(${places}, ${others}, ${turned}, ask.x, ask.y, carrier, up, resultPlace, resultNormal);` : `
-    VatVertex_float(${places}, ${others}, ${turned}, float2(corner.x, 1.0 - corner.y), ask.x, ask.y, ${right}, up, resultPlace);
-    resultNormal = up;`;
+    ${given}
+    VatVertex_float(${places}, ${others}${more}, ${turned}, float2(corner.x, 1.0 - corner.y), ask.x, ask.y, ${right}, up, resultPlace${outputs});
+    resultNormal = up;
+    ${taken} ${turnedBack}`;
   const byNode = isRigid ? `
     resultPlace = carrier + VatOffset(${places}, ${others}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${others}, uv, ask.x, ask.y, up);` : `
     resultPlace = carrier + VatOffset(${places}, ${others}, uv, corner, ask.x, ask.y, ${right}, up, carrier);
-    resultNormal = up;`;
+    resultNormal = up;
+    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`;
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
     VatFrame at = VatFrameAt((uint)(ask.x + 0.5), ask.y);
     uint number = VatVertexByUv(${turned});${byHand}
-    stray = abs((float)number - ask.w);`)}`],
-    ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(byGraph)}`],
-    ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(byNode)}`],
+    stray = abs((float)number - ask.w);`, count)}`],
+    ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(byGraph, count)}`],
+    ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(byNode, count)}`],
   ];
+}
+
+// What functions of HLSL call textures beside places and normals.
+function attributesOf({ manifest, expected }) {
+  const names = expected.attributes ?? [];
+  const others = manifest.textures.filter((t) => !['position', 'offset', 'normal', 'rotation', 'size'].includes(t.quantity));
+  return names.map((name, n) => {
+    const pascal = name.split('_').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+    const camel = pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
+    const { ranges, files, quantity } = others[n];
+    return {
+      pascal,
+      textures: files.length === 2 ? `${camel}, ${camel}Fine` : camel,
+      channels: 'xyzw'.slice(0, ranges.length),
+      type: ['float', 'float2', 'float3', 'float4'][ranges.length - 1],
+      isUv: quantity.uv !== undefined,
+    };
+  });
+}
+
+// HLSL that asks for them: their textures as arguments, the shader graph's outputs and what is taken from them, a call for each.
+function attributesIn(bake) {
+  const all = attributesOf(bake);
+  const count = all.length;
+  const each = (line) => repeated(count, (n) => line(`attribute${n}.${all[n].channels}`, all[n], n));
+  return {
+    all,
+    count,
+    more: all.map((a) => `, ${a.textures}`).join(''),
+    outputs: all.map((_, n) => `, given${n}`).join(''),
+    given: each((_, a, n) => `${a.type} given${n};`),
+    taken: each((to, _, n) => `${to} = given${n};`),
+    read: (call) => each((to, a) => `${to} = ${call(a)};`),
+    // Unity's v goes up.
+    turned: each((_, a, n) => (a.isUv ? `attribute${n}.y = 1.0 - attribute${n}.y;` : '')),
+  };
 }
 
 function variants(bake) {
   if (['rigid', 'particles'].includes(bake.manifest.mode)) return variantsOfShapes(bake);
-  const isTwo = (isNormal) => bake.manifest.textures.find((t) => (t.quantity === 'normal') === isNormal).files.length === 2;
+  const isTwo = (isNormal) => bake.manifest.textures.find((t) => (isNormal ? ['normal'] : ['position', 'offset']).includes(t.quantity)).files.length === 2;
   const places = isTwo(false) ? 'place, placeFine' : 'place';
   const normals = isTwo(true) ? 'normals, normalsFine' : 'normals';
-  const declared = (type) => `${places}, ${normals}`.split(', ').map((name) => `${type} ${name};`).join(' ');
+  const { all, count, more, outputs, given, read, turned, taken } = attributesIn(bake);
+  const declared = (type) => [places, normals, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
@@ -81,12 +127,16 @@ function variants(bake) {
     uint vertex = (uint)(ask.z + 0.5);
     resultPlace = VatPosition(${places}, vertex, at, carrier);
     resultNormal = VatNormal(${normals}, vertex, at, up);
-    stray = abs((float)VatVertexByUv(float2(uv.x, 1.0 - uv.y)) - ask.z);`)}`],
+    ${read((a) => `Vat${a.pascal}(${a.textures}, vertex, at)`)} ${turned}
+    stray = abs((float)VatVertexByUv(float2(uv.x, 1.0 - uv.y)) - ask.z);`, count)}`],
     ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(`
-    VatVertex_float(${places}, ${normals}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal);`)}`],
+    ${given}
+    VatVertex_float(${places}, ${normals}${more}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal${outputs});
+    ${taken} ${turned}`, count)}`],
     ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(`
     resultPlace = carrier + VatOffset(${places}, uv, ask.x, ask.y, carrier);
-    resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);`)}`],
+    resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);
+    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`, count)}`],
   ];
 }
 
@@ -108,7 +158,7 @@ async function checks({ page, base }) {
     for (const [name, isFromBottom, hlsl] of variants(bake)) {
       const module = `${base}/${bake.name}/${bake.name}.three.js`;
       const { samples } = bake.expected;
-      const answers = await page.evaluate(answersOfGlsl, module, glslOf(hlsl), samples, isFromBottom);
+      const answers = await page.evaluate(answersOfGlsl, module, glslOf(hlsl), samples, isFromBottom, bake.expected.attributes ?? []);
       if (typeof answers === 'string') throw new Error(`${name} ${bake.name}: ${answers}`);
       const { isGood, text } = compareNumbers(samples, answers);
       report(isGood, `${name} ${bake.name}: ${text}`);

@@ -108,19 +108,22 @@ export function savePicture(name, tiles) {
   writeFileSync(join(picturesArgument, `${name}.png`), PNG.sync.write(picture));
 }
 
-// Of numbers that a player gave (8 for each sample: position, a flag that must be 0, normal, another) against those of the crate.
+// Of numbers that a player gave (8 for each sample: position, a flag that must be 0, normal, another; then four for each attribute) against those of the crate.
 export function compareNumbers(samples, answers) {
   const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
-  const most = { place: 0, normal: 0, flags: 0 };
+  const most = { place: 0, normal: 0, flags: 0, attributes: 0 };
+  const count = samples[0]?.attributes?.length ?? 0;
+  const stride = 8 + 4 * count;
   const raise = (key, value) => { most[key] = Number.isNaN(value) ? Infinity : Math.max(most[key], value); };
   samples.forEach((sample, i) => {
-    const a = answers.slice(8 * i, 8 * i + 8);
+    const a = answers.slice(stride * i, stride * (i + 1));
+    sample.attributes?.forEach((wanted, n) => raise('attributes', distance(a.slice(8 + 4 * n, 12 + 4 * n), wanted)));
     raise('place', distance(a.slice(0, 3), sample.position));
     raise('normal', distance(a.slice(4, 7), sample.normal));
     raise('flags', Math.abs(a[3]) + Math.abs(a[7]));
   });
   // Metres: rounding of a blend in single precision.
-  const isGood = samples.length > 0 && answers.length === samples.length * 8 && most.place < 3e-6 && most.normal < 3e-5 && most.flags === 0;
-  const text = `${samples.length} samples, at most ${most.place.toExponential(1)} m and ${most.normal.toExponential(1)} of the normal off`;
+  const isGood = samples.length > 0 && answers.length === samples.length * stride && most.place < 3e-6 && most.normal < 3e-5 && most.flags === 0 && most.attributes < 1e-5;
+  const text = `${samples.length} samples, at most ${most.place.toExponential(1)} m and ${most.normal.toExponential(1)} of the normal off${count ? `; ${count} attributes, at most ${most.attributes.toExponential(1)} off` : ''}`;
   return { isGood, text };
 }

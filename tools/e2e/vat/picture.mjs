@@ -16,7 +16,11 @@ export function draw(triangles, view, [low, high]) {
   const axes = VIEWS[view];
   const middle = low.map((l, k) => (l + high[k]) / 2);
   const scale = SIDE / (1.1 * Math.max(...low.map((l, k) => high[k] - l)));
-  const picture = { depth: new Float64Array(SIDE * SIDE).fill(-Infinity), normals: new Float64Array(SIDE * SIDE * 3) };
+  const placeAt = (at) => {
+    const seen = [(at % SIDE + 0.5 - SIDE / 2) / scale, (SIDE / 2 - Math.floor(at / SIDE) - 0.5) / scale, picture.depth[at]];
+    return middle.map((m, k) => m + seen.reduce((sum, s, i) => sum + s * axes[i][k], 0));
+  };
+  const picture = { depth: new Float64Array(SIDE * SIDE).fill(-Infinity), normals: new Float64Array(SIDE * SIDE * 3), placeAt };
   for (let t = 0; t + 18 <= triangles.length; t += 18) {
     const corners = [0, 6, 12].map((c) => {
       const place = [0, 1, 2].map((k) => triangles[t + c + k] - middle[k]);
@@ -81,6 +85,30 @@ export function compare(pixels, { depth, normals }) {
   // Degrees: a code of the picture is 0.5, and outlines within the shape have another triangle in front.
   const isGood = covered > 1000 && wrong === 0 && mean < 1.0 && near < 4.0;
   return { isGood, text: `${covered} pixels, ${wrong} wrong; normals ${mean.toFixed(2)} degrees off, 98 % within ${near.toFixed(2)}` };
+}
+
+// `pixels` is RGBA of a picture without light: linear numbers as sRGB. `expected(place)` says what they must be, three of them.
+export function compareColors(pixels, { depth, placeAt }, expected) {
+  const offs = [];
+  for (let y = 1; y < SIDE - 1; y++) {
+    for (let x = 1; x < SIDE - 1; x++) {
+      const at = y * SIDE + x;
+      if (depth[at] === -Infinity || !sameAround(depth, at)) continue;
+      const wanted = expected(placeAt(at));
+      offs.push(Math.max(...wanted.map((w, k) => Math.abs(w - linear(pixels[4 * at + k])))));
+    }
+  }
+  offs.sort((a, b) => a - b);
+  const mean = offs.reduce((sum, o) => sum + o, 0) / Math.max(offs.length, 1);
+  const near = offs[Math.floor(offs.length * 0.98)] ?? 1;
+  // A code of the picture is 0.009 where it is bright; outlines within the shape have another triangle in front.
+  const isGood = offs.length > 1000 && mean < 0.006 && near < 0.02;
+  return { isGood, text: `${offs.length} pixels, ${mean.toFixed(4)} off in the mean, 98 % within ${near.toFixed(4)}` };
+}
+
+function linear(code) {
+  const c = code / 255;
+  return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 }
 
 function sameAround(depth, at) {

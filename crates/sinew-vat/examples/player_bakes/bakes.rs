@@ -1,5 +1,6 @@
 //! The bakes: between them all arrangements, both kinds of places, blending and stepping, and the formats of the files.
 
+use crate::painted::{painted_blob, painted_drop};
 use crate::shapes::{bending_blob, parting_drop};
 use crate::tumble::{boxes_bake, sparks_bake};
 use sinew_geom::{Bounds, Mesh, Topology};
@@ -26,6 +27,8 @@ pub(crate) struct Bake {
     pub(crate) texels: Vec<Vec<u8>>,
     pub(crate) carrier: Mesh,
     pub(crate) frames: Vec<Mesh>,
+    /// Whether it has what `painted` makes.
+    pub(crate) is_painted: bool,
 }
 
 impl Bake {
@@ -49,6 +52,9 @@ pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
         boxes_bake("boxes_two_8", TwoUnorm8)?,
         sparks_bake("sparks_16", Unorm16)?,
         sparks_bake("sparks_two_8", TwoUnorm8)?,
+        painted_blob("painted_blob", false)?,
+        painted_blob("painted_ends", true)?,
+        painted_drop("painted_drop")?,
     ])
 }
 
@@ -66,11 +72,9 @@ pub(crate) fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedCl
 }
 
 fn files(name: &str, spec: &TextureSpec) -> Vec<String> {
-    let holds = match spec.quantity {
-        Quantity::Normal => "normal",
-        Quantity::Rotation => "rotation",
-        Quantity::Size => "size",
-        _ => "position",
+    let holds = match &spec.quantity {
+        place if place.is_place() => "position".to_owned(),
+        other => other.file_name(),
     };
     let ending = if spec.format.is_float() { "exr" } else { "png" };
     match spec.format {
@@ -159,6 +163,7 @@ fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Bo
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
         carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
         frames,
+        is_painted: false,
     })
 }
 
@@ -218,10 +223,11 @@ fn soft(
         texels: laid_out(&layout, &specs, &encoded?),
         carrier: soft_carrier(name, &source, &frames[0], &layout)?,
         frames,
+        is_painted: false,
     })
 }
 
-fn extent(source: &SoftCarrier, frames: &[Mesh], quantity: &Quantity) -> Extent {
+pub(crate) fn extent(source: &SoftCarrier, frames: &[Mesh], quantity: &Quantity) -> Extent {
     let mut out = Extent {
         least: vec![f32::MAX; 3],
         most: vec![f32::MIN; 3],
@@ -241,7 +247,7 @@ fn extent(source: &SoftCarrier, frames: &[Mesh], quantity: &Quantity) -> Extent 
     out
 }
 
-fn soft_carrier(
+pub(crate) fn soft_carrier(
     name: &str,
     source: &SoftCarrier,
     first: &Mesh,

@@ -1,21 +1,28 @@
 //! What players must show: the surface of the frames that were baked, and numbers of single vertices as this crate computes them.
 
 use crate::bakes::Bake;
+use crate::painted::{attributes_of, fields, moment};
 use serde_json::{Value, json};
 use sinew_geom::Mesh;
 use sinew_vat::manifest::Mode;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::playback::FrameBlend;
+use sinew_vat::players::attribute_names;
 use sinew_vat::quantity::Quantity;
 use std::error::Error;
 use std::f32::consts::PI;
 
-/// `{ shots: [{ query, view, triangles }], samples: [..] }`; a triangle is 18 numbers, position and normal of each corner.
+/// `{ shots: [{ query, view, triangles, moment }], samples: [..], fields: [..], attributes: [..] }`; a triangle is 18 numbers, position and normal of
+/// each corner; `fields` are what is painted on places at a moment, `attributes` the names that players have for textures.
 pub(crate) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
-    let shot = |(query, view, blend): &(String, &str, FrameBlend)| json!({ "query": query, "view": view, "triangles": blended(&bake.frames, *blend) });
+    let has_ends = bake.manifest.has_ends;
+    let shot = |(query, view, blend): &(String, &str, FrameBlend)| json!({ "query": query, "view": view, "triangles": blended(&bake.frames, *blend), "moment": moment(*blend, has_ends) });
+    let names = attribute_names(&bake.manifest).into_iter().flatten();
     Ok(json!({
         "shots": shots(bake).iter().map(shot).collect::<Vec<_>>(),
         "samples": samples(bake)?,
+        "fields": if bake.is_painted { fields() } else { json!([]) },
+        "attributes": names.collect::<Vec<_>>(),
     }))
 }
 
@@ -90,7 +97,9 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                 at.weight = 0.0;
             }
             for vertex in (0..manifest.layout.vertices).step_by(211) {
-                let value = |texture: usize, k: usize| animation.blended(texture, vertex, at, k);
+                let value = |texture: usize, k: usize| {
+                    animation.blended(texture, vertex, manifest.in_layout(at), k)
+                };
                 let carrier = bake.carrier.positions[vertex as usize];
                 let carried = if is_offset { carrier } else { [0.0; 3] };
                 let position = [0, 1, 2].map(|k| carried[k] + value(places, k));
@@ -100,7 +109,8 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                 out.push(json!({
                     "clip": clip, "secs": secs, "vertex": vertex, "carrier": carrier,
                     "uv": bake.carrier.uvs[0][vertex as usize],
-                    "frame": at.frame, "position": position, "normal": normal,
+                    "frame": manifest.in_layout(at).frame, "position": position, "normal": normal,
+                    "attributes": attributes_of(&animation, vertex, at),
                 }));
             }
         }

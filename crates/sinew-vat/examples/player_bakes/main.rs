@@ -5,6 +5,7 @@
 
 mod bakes;
 mod expected;
+mod painted;
 mod shapes;
 mod tumble;
 mod write;

@@ -1,6 +1,7 @@
 //! Pieces and particles: boxes that tumble and sparks that fly, with what must be seen of them in closed form.
 
 use crate::bakes::{Bake, clip, laid_out, manifest};
+use crate::painted::attributes_of;
 use serde_json::{Value, json};
 use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_vat::carrier::texel_centers;
@@ -9,6 +10,7 @@ use sinew_vat::manifest::Mode;
 use sinew_vat::particles::{ParticleSlots, encode_points};
 use sinew_vat::playback::{AtEnd, FrameBlend};
 use sinew_vat::played::{PlayedParticles, PlayedPieces};
+use sinew_vat::players::attribute_names;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::{Pieces, encode_poses};
 use sinew_vat::soft::SoftCarrier;
@@ -157,6 +159,7 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
         texels: laid_out(&layout, &specs, &encoded),
         carrier,
         frames,
+        is_painted: false,
     })
 }
 
@@ -174,6 +177,17 @@ fn spark(id: usize, frame: usize) -> Option<([f32; 3], f32)> {
 }
 
 /// The bake of the sparks.
+/// Of one spark, no two of which are alike.
+fn spark_color(id: usize, frame: usize) -> [f32; 4] {
+    let part = |n: usize, of: usize| n as f32 / of as f32;
+    [
+        part(id, SPARKS),
+        part(frame, FRAMES),
+        part(id, 2 * SPARKS),
+        1.0,
+    ]
+}
+
 pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dyn Error>> {
     let mut frames = Vec::new();
     let (mut numbers, mut sizes) = (Vec::new(), Vec::new());
@@ -182,7 +196,9 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
         let (ids, seen): (Vec<usize>, Vec<_>) = alive.unzip();
         let (places, widths): (Vec<_>, Vec<f32>) = seen.into_iter().unzip();
         let topology = Topology::new(u32::try_from(places.len())?, Vec::new())?;
-        frames.push(Mesh::new("sparks", topology, places));
+        let mut mesh = Mesh::new("sparks", topology, places);
+        mesh.colors = vec![ids.iter().map(|id| spark_color(*id, frame)).collect()];
+        frames.push(mesh);
         numbers.push(
             ids.iter()
                 .map(|id| u32::try_from(*id))
@@ -202,6 +218,14 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
             &Extent {
                 least: vec![0.0],
                 most: vec![widest],
+            },
+        ),
+        TextureSpec::new(
+            Quantity::Color(0),
+            format,
+            &Extent {
+                least: vec![0.0; 4],
+                most: vec![1.0; 4],
             },
         ),
     ];
@@ -226,6 +250,7 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
         texels: laid_out(&layout, &specs, &encoded),
         carrier: sprite_mesh(name, count, &bounds, &layout),
         frames,
+        is_painted: false,
     })
 }
 
@@ -299,6 +324,7 @@ pub(crate) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
     Ok(json!({
         "shots": shots.iter().map(shot).collect::<Vec<_>>(),
         "samples": samples(bake)?,
+        "attributes": attribute_names(&bake.manifest).into_iter().flatten().collect::<Vec<_>>(),
     }))
 }
 
@@ -345,6 +371,7 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                     "clip": clip, "secs": secs, "vertex": v, "carrier": carrier, "uv": uv,
                     "corner": bake.carrier.uvs[0][v], "number": number,
                     "frame": at.frame, "position": position, "normal": normal,
+                    "attributes": attributes_of(&animation, number, at),
                 }));
             }
         }

@@ -56,11 +56,23 @@ fn write_texture(
         };
         let mut out = TextureWriter::create(&path, format, width, height, channels)?;
         for row in texels.chunks_exact(row_bytes) {
-            write_row(&mut out, texture.spec.format, part, row)?;
+            let row = padded(texture, row);
+            write_row(&mut out, texture.spec.format, part, &row)?;
         }
         out.finish()?;
     }
     Ok(())
+}
+
+/// With zeros behind each texel where a file has more channels than the quantity.
+fn padded(texture: &TextureFile, row: &[u8]) -> Vec<u8> {
+    let (spec, mut out) = (&texture.spec, Vec::new());
+    let stored = spec.stored_channels() * spec.format.bytes();
+    for texel in row.chunks_exact(spec.vertex_bytes()) {
+        out.extend_from_slice(texel);
+        out.resize(out.len() + stored - spec.vertex_bytes(), 0);
+    }
+    out
 }
 
 fn write_row(

@@ -1,6 +1,6 @@
 //! What templates may ask for: every value, flag and list, from the manifest.
 
-use super::shapes;
+use super::{attributes, shapes};
 use crate::layout::Arrangement;
 use crate::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
 use crate::playback::AtEnd;
@@ -18,6 +18,8 @@ pub(super) struct Facts {
     pub(super) flags: Vec<(&'static str, bool)>,
     /// Lines that are repeated.
     pub(super) lists: Vec<(&'static str, Vec<Values>)>,
+    /// Lines and blocks that are repeated, with all that each copy may ask for.
+    pub(super) items: Vec<(&'static str, Vec<Facts>)>,
 }
 
 impl Facts {
@@ -26,7 +28,6 @@ impl Facts {
         let places = &manifest.textures[manifest.places()?];
         let normals = manifest.texture(&Quantity::Normal);
         let normals = normals.map(|n| &manifest.textures[n]);
-        let textures = manifest.textures.iter();
         let is_16_bit = |t: &TextureFile| t.spec.format == TexelFormat::Unorm16;
         let flags = vec![
             ("CAN_BLEND", manifest.can_blend),
@@ -42,23 +43,38 @@ impl Facts {
         let clips = manifest.clips.iter().enumerate().map(clip_values);
         let lists = vec![
             ("CLIP", clips.collect()),
-            ("TEXTURE", textures.flat_map(texture_values).collect()),
+            ("TEXTURE", texture_list(manifest)),
         ];
         let values = [
             names(manifest, space),
             layout_values(manifest),
             range_values(places, normals),
         ];
-        Some(Self {
-            values: [values.concat(), shapes::values(manifest)].concat(),
-            flags: [flags, shapes::flags(manifest)].concat(),
+        let values = [
+            values.concat(),
+            shapes::values(manifest),
+            attributes::values(manifest),
+        ];
+        let mut facts = Self {
+            values: values.concat(),
+            flags: [flags, shapes::flags(manifest), attributes::flags(manifest)].concat(),
             lists,
-        })
+            items: Vec::new(),
+        };
+        let items = attributes::items(manifest, space, &facts);
+        facts.items.push(("ATTRIBUTE", items));
+        Some(facts)
     }
 
     /// What a flag says; nothing where there is none of that name.
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         self.flags.iter().find(|f| f.0 == name).map(|f| f.1)
+    }
+
+    /// What is repeated under a name; nothing where there is no such name.
+    pub(super) fn items(&self, name: &str) -> Option<&[Self]> {
+        let found = self.items.iter().find(|i| i.0 == name);
+        found.map(|i| i.1.as_slice())
     }
 
     /// Whether a flag is set.
@@ -136,16 +152,24 @@ fn clip_values((index, clip): (usize, &NamedClip)) -> Values {
     ]
 }
 
-/// Of each file.
-fn texture_values(texture: &TextureFile) -> Vec<Values> {
+fn texture_list(manifest: &Manifest) -> Vec<Values> {
+    let names = attributes::attribute_names(manifest);
+    let named = manifest.textures.iter().zip(&names);
+    let values = |(texture, name): (_, &Option<String>)| texture_values(texture, name.as_deref());
+    named.flat_map(values).collect()
+}
+
+/// Of each file; `name` is what players call the texture where it is none of those that all have.
+fn texture_values(texture: &TextureFile, name: Option<&str>) -> Vec<Values> {
     let spec = &texture.spec;
-    let holds = match &spec.quantity {
-        Quantity::Position => "positions".into(),
-        Quantity::Offset => "offsets from the carrier".into(),
-        Quantity::Normal => "normals".into(),
-        Quantity::Rotation => "rotations".into(),
-        Quantity::Size => "widths".into(),
-        other => in_comment(&format!("{other:?}, which this player does not read")),
+    let holds = match (&spec.quantity, name) {
+        (Quantity::Position, _) => "positions".into(),
+        (Quantity::Offset, _) => "offsets from the carrier".into(),
+        (Quantity::Normal, _) => "normals".into(),
+        (Quantity::Rotation, _) => "rotations".into(),
+        (Quantity::Size, _) => "widths".into(),
+        (other, Some(name)) => attributes::holds(other, name),
+        (other, None) => in_comment(&format!("{other:?}, which this player does not read")),
     };
     let values = |(part, file): (usize, &String)| {
         let part = match (is_in_two(texture), part) {
@@ -187,7 +211,7 @@ pub(super) fn float(value: f32) -> String {
 }
 
 /// For a comment up to the end of the line.
-fn in_comment(text: &str) -> String {
+pub(super) fn in_comment(text: &str) -> String {
     let ends_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     // A backslash at the end would make the next line part of the comment.
     text.replace(|c| ends_line(c) || c == '\\', " ")

@@ -4,6 +4,9 @@
 //! `template.rs`. All players do the same: one texel a vertex and attribute (two where frames are blended), addressed by whole
 //! numbers, and the frames that [`crate::playback::ClipFrames::at`] gives. The README beside this file says how each engine is set up.
 
+mod attributes;
+#[cfg(test)]
+mod attributes_tests;
 mod facts;
 mod godot;
 mod shapes;
@@ -14,6 +17,8 @@ mod three_js;
 mod unity;
 mod unreal;
 mod wgsl;
+
+pub use attributes::attribute_names;
 
 use crate::manifest::{Manifest, Space};
 use facts::Facts;
@@ -50,8 +55,17 @@ struct Player {
     space: Space,
     /// What its files are called behind the name of the bake, and their templates.
     templates: &'static [(&'static str, &'static str)],
+    /// What stands for `{{>ATTRIBUTES}}` in them: how textures beside those of the mode are read.
+    attributes: &'static str,
     /// What stands for `{{>MODE}}` in them.
     sections: Sections,
+}
+
+impl Player {
+    /// A template with what it has for attributes.
+    fn whole(&self, template: &str) -> String {
+        template.replace("{{>ATTRIBUTES}}\n", self.attributes)
+    }
 }
 
 impl Target {
@@ -72,7 +86,11 @@ impl Target {
         };
         let file = |(suffix, text): &(&str, &str)| PlayerFile {
             name: format!("{}{suffix}", facts::file_stem(&manifest.name)),
-            text: template::expand(text, player.sections.of(manifest.mode), &facts),
+            text: template::expand(
+                &player.whole(text),
+                player.sections.of(manifest.mode),
+                &facts,
+            ),
         };
         player.templates.iter().map(file).collect()
     }

@@ -67,17 +67,17 @@ fn of<'a>(manifest: &'a Manifest, quantity: &Quantity) -> Option<&'a TextureFile
 }
 
 /// One texture, or its coarse and its fine part.
-fn parameters(name: &str, is_in_two: bool) -> String {
+pub(super) fn parameters(name: &str, is_in_two: bool) -> String {
     let declared = |name: String| format!("Texture2D<float4> {name}");
     listed(name, is_in_two, declared)
 }
 
-fn arguments(name: &str, is_in_two: bool) -> String {
+pub(super) fn arguments(name: &str, is_in_two: bool) -> String {
     listed(name, is_in_two, |name| name)
 }
 
 /// What Unity's shader graph gives.
-fn graph(name: &str, is_in_two: bool) -> String {
+pub(super) fn graph(name: &str, is_in_two: bool) -> String {
     listed(name, is_in_two, |name| format!("{name}Texture.tex"))
 }
 

@@ -9,7 +9,7 @@ use crate::quantity::Quantity;
 use crate::texel::{Range, TexelFormat};
 use crate::texture::TextureSpec;
 
-fn texture(quantity: Quantity, format: TexelFormat) -> TextureFile {
+pub(super) fn texture(quantity: Quantity, format: TexelFormat) -> TextureFile {
     let range = Range {
         scale: 1.0e-7,
         offset: -3.25,
@@ -39,7 +39,7 @@ fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
     }
 }
 
-fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> Manifest {
+pub(super) fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> Manifest {
     let mut textures = vec![places];
     textures.extend(normals);
     Manifest {
@@ -63,7 +63,7 @@ fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> M
     }
 }
 
-fn layouts() -> [Layout; 3] {
+pub(super) fn layouts() -> [Layout; 3] {
     [
         Layout::rows(30, 5, 64),
         Layout::blocks(30, 5, [9, 4], 2, 64),
@@ -97,7 +97,7 @@ fn shapes() -> Vec<Manifest> {
     out
 }
 
-fn text_of(target: Target, manifest: &Manifest) -> String {
+pub(super) fn text_of(target: Target, manifest: &Manifest) -> String {
     target.files(manifest)[0].text.clone()
 }
 

@@ -7,6 +7,7 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[(".gdshader", include_str!("player.gdshader"))],
+    attributes: include_str!("attributes.gdshader"),
     sections: Sections {
         vertices: "",
         pieces: include_str!("pieces.gdshader"),

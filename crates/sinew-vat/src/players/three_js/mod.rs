@@ -10,6 +10,7 @@ pub(super) const PLAYER: Player = Player {
         (".three.js", include_str!("player.js")),
         (".html", include_str!("page.html")),
     ],
+    attributes: include_str!("attributes.js"),
     sections: Sections {
         vertices: include_str!("shapes.js"),
         pieces: include_str!("shapes.js"),

@@ -12,6 +12,10 @@
 // Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames, read by this module and not by the browser, which would make 8 bits of 16,
 // convert colours, and premultiply:
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
+{{?HAS_ATTRIBUTES}}// Colours and all else are data, linear, as three.js' own vertex colours are. Read in the vertex shader of each patched material:
+{{*ATTRIBUTE}}{{!IS_VARYING}}//   {{ATTRIBUTE_HOLDS}}: `vat{{ATTRIBUTE_PASCAL}}()`
+{{*ATTRIBUTE}}{{?IS_VARYING}}//   {{ATTRIBUTE_HOLDS}}: `vat{{ATTRIBUTE_PASCAL}}()`, and for your fragments (declare it there): `varying {{ATTRIBUTE_GLSL}} vVat{{ATTRIBUTE_PASCAL}};`
+{{?HAS_COLOR0}}// Colours multiply the colour of the material, and their alpha its opacity where it is transparent.
 // Sides above 2048 texels are more than WebGL 2 promises; most devices have 8192 or 16384.
 // Values are {{SPACE}}; those of three.js are {{ENGINE_SPACE}}.
 {{!FITS_SPACE}}// WARNING: these two differ, so that `load` refuses. Bake again for three.js: `sinew bake vat ... --for three`.
@@ -28,8 +32,8 @@ const MANIFEST = new URL(encodeURIComponent({{STEM_STRING}} + '.vat.json'), impo
 const AT_END = { loop: 0, seamless_loop: 1, clamp: 2 };
 
 export class VertexAnimationPlayer {
-  // Loads the bake whose manifest is at `url`; `material` is what the mesh gets, patched.
-  static async load(url = MANIFEST, material = new THREE.MeshStandardMaterial({ color: 0x8fa9d0, roughness: 0.6 })) {
+  // Loads the bake whose manifest is at `url`; `material` is what the mesh gets, patched: a plain one if there is none.
+  static async load(url = MANIFEST, material = null) {
     const manifest = JSON.parse(await (await fetchFrom(url)).text());
     if (manifest.format !== 'sinew_vat' || manifest.version !== 1) {
       throw new Error(`${url}: format ${manifest.format}, version ${manifest.version}; this player reads sinew_vat, version 1`);
@@ -39,9 +43,8 @@ export class VertexAnimationPlayer {
     if (manifest.space !== 'y_up_right_handed') {
       throw new Error(`${url}: values are ${manifest.space}, three.js needs y_up_right_handed: bake again with --for three`);
     }
-    for (const texture of manifest.textures) {
-      const role = roleOf(texture);
-      if (role) textures.set(role, await Promise.all(texture.files.map((f) => readTexture(beside(f), texture.format))));
+    for (const { role, texture } of rolesOf(manifest)) {
+      textures.set(role, await Promise.all(texture.files.map((f) => readTexture(beside(f), texture.format))));
     }
     const carrier = await (await fetchFrom(beside(manifest.carrier))).arrayBuffer();
     const { scene } = await new GLTFLoader().parseAsync(carrier, '');
@@ -54,13 +57,15 @@ export class VertexAnimationPlayer {
     this.manifest = manifest;
     // Off: the nearest frame before a moment is shown. Bakes whose vertices are other points in each frame never blend.
     this.blending = manifest.can_blend;
-    this.glsl = { rigid: piecesCode, particles: spritesCode }[manifest.mode]?.(manifest) ?? vertexCode(manifest);
+    this.attributes = attributesOf(manifest);
+    this.hasColor = this.attributes.some((a) => a.name === 'color0');
+    this.glsl = ({ rigid: piecesCode, particles: spritesCode }[manifest.mode]?.(manifest) ?? vertexCode(manifest)) + attributesCode(manifest);
     if (manifest.mode === 'rigid') geometry.setAttribute('vatUv', geometry.getAttribute(manifest.uv_set ? `uv${manifest.uv_set}` : 'uv'));
     this.uniforms = uniformsFor(manifest, textures);
     this.setClip(0);
     geometry.boundingBox = new THREE.Box3(new THREE.Vector3(...manifest.bounds[0]), new THREE.Vector3(...manifest.bounds[1]));
     geometry.boundingSphere = geometry.boundingBox.getBoundingSphere(new THREE.Sphere());
-    this.mesh = this.equip(new THREE.Mesh(geometry, this.patch(material)));
+    this.mesh = this.equip(new THREE.Mesh(geometry, this.patch(material ?? this.plainMaterial())));
     this.update(0);
   }
 
@@ -93,19 +98,28 @@ export class VertexAnimationPlayer {
     return this.equip(new THREE.InstancedMesh(geometry, material, offsetsInSecs.length));
   }
 
+  plainMaterial() {
+    return new THREE.MeshStandardMaterial({ color: this.hasColor ? 0xffffff : 0x8fa9d0, roughness: 0.6 });
+  }
+
   // Makes any built-in material play: standard, physical, Phong, normal, depth.
   patch(material) {
     const before = material.onBeforeCompile;
     material.onBeforeCompile = (shader, renderer) => {
       before?.call(material, shader, renderer);
       Object.assign(shader.uniforms, this.uniforms);
-      shader.vertexShader = shader.vertexShader
+      shader.vertexShader = withAttributes(shader.vertexShader, this.attributes)
         .replace('#include <common>', `#include <common>\n${this.glsl}`)
         .replace('#include <beginnormal_vertex>', '#include <beginnormal_vertex>\nobjectNormal = vatNormal(objectNormal);')
         .replace('#include <begin_vertex>', '#include <begin_vertex>\ntransformed = vatPosition(transformed);');
     };
     // Materials with other code must not get this program, nor that of another bake.
-    material.customProgramCacheKey = () => `vat ${this.glsl}`;
+    material.customProgramCacheKey = () => `vat ${this.glsl} ${before}`;
+    if (this.hasColor) {
+      material.vertexColors = true;
+      // With alpha, although the mesh has no colours that say so.
+      material.defines = { ...material.defines, USE_COLOR_ALPHA: '' };
+    }
     material.needsUpdate = true;
     return material;
   }
@@ -142,27 +156,32 @@ function roleOf({ quantity }) {
   return { normal: 'Normal', rotation: 'Rotation', size: 'Size' }[quantity] ?? null;
 }
 
+// All that is read: what it is called in GLSL, and how many numbers that has.
+function rolesOf(manifest) {
+  const core = manifest.textures.filter(roleOf).map((texture) => ({ role: roleOf(texture), texture, size: Math.max(texture.ranges.length, 3) }));
+  return [...core, ...attributesOf(manifest)];
+}
+
 function uniformsFor(manifest, textures) {
   const uniforms = {
     vatClip: { value: new THREE.Vector4() },
     vatFrames: { value: 0 },
     vatBlends: { value: 0 },
   };
-  for (const texture of manifest.textures) {
-    const role = roleOf(texture);
-    if (!role) continue;
+  for (const { role, texture, size } of rolesOf(manifest)) {
     const [coarse, fine] = textures.get(role);
     uniforms[`vat${role}Texture`] = { value: coarse };
     if (fine) uniforms[`vat${role}FineTexture`] = { value: fine };
-    uniforms[`vat${role}Scale`] = { value: vectorOf(texture.ranges.map((r) => r.scale)) };
-    uniforms[`vat${role}Offset`] = { value: vectorOf(texture.ranges.map((r) => r.offset)) };
+    uniforms[`vat${role}Scale`] = { value: vectorOf(texture.ranges.map((r) => r.scale), size) };
+    uniforms[`vat${role}Offset`] = { value: vectorOf(texture.ranges.map((r) => r.offset), size) };
   }
   return uniforms;
 }
 
-// Four numbers, or up to three.
-function vectorOf(numbers) {
-  return numbers.length === 4 ? new THREE.Vector4(...numbers) : new THREE.Vector3(...[...numbers, 0, 0].slice(0, 3));
+// `size` numbers; what is missing is zero.
+function vectorOf(numbers, size) {
+  const all = [...numbers, 0, 0, 0].slice(0, size);
+  return size === 1 ? all[0] : new [THREE.Vector2, THREE.Vector3, THREE.Vector4][size - 2](...all);
 }
 
 // Both arrangements are one formula with other numbers.
@@ -256,6 +275,7 @@ vec3 vat${role}() {
 `;
 }
 
+{{>ATTRIBUTES}}
 {{>MODE}}
 async function readTexture(url, format) {
   const bytes = await (await fetchFrom(url)).arrayBuffer();

@@ -7,6 +7,7 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpLeftHanded,
     templates: &[(".unity.hlsl", include_str!("player.hlsl"))],
+    attributes: include_str!("../hlsl/attributes.hlsl"),
     sections: Sections {
         vertices: "\n#endif\n",
         pieces: concat!(

@@ -11,6 +11,7 @@
 {{?FITS_SPACE}}// in x, after which it fits the textures. Nothing is to be converted. Vertices of the OBJ may be numbered anew: find them by
 {{?FITS_SPACE}}// VatVertexByUv (UV channel 0 of the OBJ, {{UV_SET}} of the GLB).
 {{!FITS_SPACE}}// WARNING: these two differ: with this bake all that moves is mirrored. Bake again for Unity: `sinew bake vat ... --for unity`.
+{{?HAS_ATTRIBUTES}}// Colours and all else are data: linear, textures with "sRGB" off. VatVertex has an output for each; a Custom Interpolator takes it to the fragments.
 // Unity holds rows of a texture from the bottom; VatTexel turns them.
 {{?IS_REMESH}}// Renderers cull by the box of the mesh, which is that of all frames; keep it where you make meshes by script.
 {{!IS_REMESH}}// Renderers cull by the box of the mesh: set Renderer.localBounds to that of all frames, ({{BOUNDS_LOW}}) to ({{BOUNDS_HIGH}}).
@@ -135,6 +136,7 @@ uint VatVertexByUv(float2 uv)
     return stored * float3({{PLACE_SCALE}}) + float3({{PLACE_OFFSET}});
 }
 
+{{>ATTRIBUTES}}
 {{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 {{!IN_TWO}}float3 VatPosition(Texture2D<float4> place, uint vertex, VatFrame at, float3 carrier)
@@ -181,8 +183,12 @@ void VatVertex_float(
 {{?IN_TWO}}    UnityTexture2D placeFineTexture,
 {{?HAS_NORMAL}}    UnityTexture2D normalTexture,
 {{?NORMAL_IN_TWO}}    UnityTexture2D normalFineTexture,
+{{*ATTRIBUTE}}
+    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
+{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{/ATTRIBUTE}}
     float vertexId, float clip, float secs, float3 carrierPosition, float3 carrierNormal,
-    out float3 position, out float3 normal)
+    out float3 position, out float3 normal{{UNITY_OUTPUTS}})
 {
     // Half a step, so that no rounding of the graph's floats takes the number before.
     uint vertex = (uint)(vertexId + 0.5);
@@ -192,6 +198,7 @@ void VatVertex_float(
     normal = carrierNormal;
 {{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}    normal = VatNormal(normalTexture.tex, vertex, at, carrierNormal);
 {{?NORMAL_IN_TWO}}    normal = VatNormal(normalTexture.tex, normalFineTexture.tex, vertex, at, carrierNormal);
+{{*ATTRIBUTE}}    {{ATTRIBUTE_CAMEL}} = Vat{{ATTRIBUTE_PASCAL}}({{ATTRIBUTE_GRAPH}}, vertex, at);
 }
 #endif
 {{/IS_VERTICES}}

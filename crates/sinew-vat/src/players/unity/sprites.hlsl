@@ -7,11 +7,16 @@ void VatVertex_float(
 {{?IN_TWO}}    UnityTexture2D placeFineTexture,
     UnityTexture2D sizeTexture,
 {{?SIZE_IN_TWO}}    UnityTexture2D sizeFineTexture,
+{{*ATTRIBUTE}}
+    UnityTexture2D {{ATTRIBUTE_CAMEL}}Texture,
+{{?ATTRIBUTE_IN_TWO}}    UnityTexture2D {{ATTRIBUTE_CAMEL}}FineTexture,
+{{/ATTRIBUTE}}
     float2 uv, float2 corner, float clip, float secs, float3 right, float3 up,
-    out float3 position)
+    out float3 position{{UNITY_OUTPUTS}})
 {
     VatFrame at = VatFrameAt((uint)(clip + 0.5), secs);
     position = VatPosition({{PLACE_GRAPH}}, {{SIZE_GRAPH}}, VatVertexByUv(uv), at, corner, right, up);
+{{*ATTRIBUTE}}    {{ATTRIBUTE_CAMEL}} = Vat{{ATTRIBUTE_PASCAL}}({{ATTRIBUTE_GRAPH}}, VatVertexByUv(uv), at);
 }
 #endif
 

@@ -7,6 +7,10 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::ZUpLeftHandedCentimeters,
     templates: &[(".unreal.ush", include_str!("player.ush"))],
+    attributes: concat!(
+        include_str!("../hlsl/attributes.hlsl"),
+        include_str!("attributes.ush")
+    ),
     sections: Sections {
         vertices: "",
         pieces: concat!(

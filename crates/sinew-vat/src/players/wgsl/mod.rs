@@ -7,6 +7,7 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[(".wgsl", include_str!("player.wgsl"))],
+    attributes: include_str!("attributes.wgsl"),
     sections: Sections {
         vertices: "",
         pieces: include_str!("pieces.wgsl"),

@@ -9,6 +9,7 @@
 //   16 bits a channel: rgba16unorm where the device has that feature, otherwise rgba32float of code / 65535.
 // Rows from the top, as in the file. textureLoad takes no sampler: bind them as unfilterable float.
 // Values are {{SPACE}}.
+{{?HAS_ATTRIBUTES}}// Colours and all else are data, never sRGB. Textures of attributes are bound from 8 on; WebGPU promises 16 textures a stage.
 {{!FITS_SPACE}}// The mesh in its file is {{ENGINE_SPACE}}: these two differ. For an engine with the axes of glTF (Bevy), bake with `--for gltf`; in
 {{!FITS_SPACE}}// others, the mesh must be in their space before offsets are added.
 {{?IS_REMESH}}// Triangles change from frame to frame; those that are not there have their corners in one point.
@@ -114,6 +115,7 @@ fn vat_place_in(texel: vec2<u32>) -> vec3<f32> {
     return stored * VAT_PLACE_SCALE + VAT_PLACE_OFFSET;
 }
 
+{{>ATTRIBUTES}}
 {{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 fn vat_position(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
@@ -164,6 +166,7 @@ struct VatVertex {
     @builtin(position) position: vec4<f32>,
     @location(0) position_in_world: vec3<f32>,
     @location(1) normal_in_world: vec3<f32>,
+{{*ATTRIBUTE}}    @location({{ATTRIBUTE_LOCATION}}) {{ATTRIBUTE}}: {{ATTRIBUTE_WGSL}},
 }
 
 @group(0) @binding(0) var<uniform> vat_scene: VatScene;
@@ -183,7 +186,7 @@ fn vat_vertex(
     let in_world = one.world_from_model * vec4<f32>(position, 1.0);
     // Right for turned and evenly scaled instances.
     let turned = (one.world_from_model * vec4<f32>(normal, 0.0)).xyz;
-    return VatVertex(vat_scene.clip_from_world * in_world, in_world.xyz, normalize(turned));
+    return VatVertex(vat_scene.clip_from_world * in_world, in_world.xyz, normalize(turned){{ATTRIBUTE_RESULTS}});
 }
 {{/IS_VERTICES}}
 {{>MODE}}

@@ -54,6 +54,7 @@ struct VatInstance {
 struct VatVertex {
     @builtin(position) position: vec4<f32>,
     @location(0) uv: vec2<f32>,
+{{*ATTRIBUTE}}    @location({{ATTRIBUTE_LOCATION}}) {{ATTRIBUTE}}: {{ATTRIBUTE_WGSL}},
 }
 
 @group(0) @binding(0) var<uniform> vat_scene: VatScene;
@@ -68,5 +69,5 @@ fn vat_vertex(@builtin(vertex_index) vertex: u32, @builtin(instance_index) insta
     let rows = transpose(view_from_model);
     let position = vat_position(vertex, at, normalize(rows[0].xyz), normalize(rows[1].xyz));
     let in_view = view_from_model * vec4<f32>(position, 1.0);
-    return VatVertex(vat_scene.clip_from_view * in_view, vat_corner(vertex));
+    return VatVertex(vat_scene.clip_from_view * in_view, vat_corner(vertex){{ATTRIBUTE_RESULTS}});
 }
