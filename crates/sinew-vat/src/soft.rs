@@ -13,9 +13,10 @@ use crate::layout::Layout;
 use crate::manifest::Space;
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
-use crate::tearing::CornerClasses;
+use crate::tearing::{CornerClasses, cut_as_first};
 use crate::texture::{TextureSpec, encode_vertices};
 use sinew_geom::{Attribute, Mesh, Topology};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -157,7 +158,7 @@ impl SoftCarrier {
         frame: &Mesh,
         crease: f32,
     ) -> Result<CornerClasses, SoftError> {
-        let topology = triangles_in(&first.topology, frame)?;
+        let topology = &*triangles_like_first(&first.topology, &frame.topology)?;
         let rest = (&*first.topology, &first.positions[..]);
         let groups = ShadingGroups::with_edges_of(rest, topology, &frame.positions, crease);
         Ok(CornerClasses::of_frame(topology, &groups))
@@ -332,7 +333,7 @@ impl SoftCarrier {
 impl Tearing {
     /// A frame with the vertices of the carrier.
     fn unified(&self, frame: &Mesh, source: &Arc<Topology>) -> Result<Mesh, SoftError> {
-        let topology = triangles_in(&self.first, frame)?;
+        let topology = &*triangles_like_first(&self.first, &frame.topology)?;
         let mut out = Mesh {
             name: frame.name.clone(),
             topology: source.clone(),
@@ -363,16 +364,23 @@ impl Tearing {
     }
 }
 
-/// A frame's triangles, or those of the first one where both are one surface cut in two ways.
-fn triangles_in<'a>(first: &'a Topology, frame: &'a Mesh) -> Result<&'a Topology, SoftError> {
-    let (found, expected) = (frame.topology.triangles().len(), first.triangles().len());
+/// The triangles of a frame of cloth that tears, with quads cut as in the first frame ([`is_same_surface`], [`cut_as_first`]).
+///
+/// # Errors
+/// [`SoftError::Triangles`] where there are more or fewer than in the first frame.
+pub fn triangles_like_first<'a>(
+    first: &'a Topology,
+    frame: &'a Topology,
+) -> Result<Cow<'a, Topology>, SoftError> {
+    let (found, expected) = (frame.triangles().len(), first.triangles().len());
     if found != expected {
         return Err(SoftError::Triangles { found, expected });
     }
-    Ok(match is_same_surface(first, &frame.topology) {
-        true => first,
-        false => &frame.topology,
-    })
+    if is_same_surface(first, frame) {
+        return Ok(Cow::Borrowed(first));
+    }
+    let cut = cut_as_first(first, frame);
+    Ok(cut.map_or(Cow::Borrowed(frame), Cow::Owned))
 }
 
 /// The first corner of each vertex.

@@ -87,6 +87,68 @@ impl KeptEdges {
     }
 }
 
+/// The triangles of a frame with quads cut along the same diagonal as in the first frame: many programs cut a quad along its shorter one, which
+/// is another one once it is bent. A quad is two triangles that follow each other in both lists and are joined in both; its corners are counted from
+/// the first corner of the first one. `None` where nothing is to be changed. Linear time.
+pub fn cut_as_first(first: &Topology, frame: &Topology) -> Option<Topology> {
+    let mut triangles = frame.triangles().to_vec();
+    let mut is_other = false;
+    let mut t = 1;
+    while t < triangles.len().min(first.triangles().len()) {
+        let own = [triangles[t - 1], triangles[t]];
+        let rest = [first.triangles()[t - 1], first.triangles()[t]];
+        match (Quad::new(rest), Quad::new(own)) {
+            (Some(rest_quad), Some(quad)) if rest_quad.diagonal != quad.diagonal => {
+                let cut = rest.map(|corners| corners.map(|v| quad.corner_like(&rest_quad, v)));
+                triangles[t - 1..=t].copy_from_slice(&cut);
+                is_other = true;
+                t += 2;
+            }
+            _ => t += 1,
+        }
+    }
+    // The same vertices in other triples.
+    let count = u32::try_from(frame.vertex_count()).ok()?;
+    is_other.then(|| Topology::new(count, triangles).ok())?
+}
+
+/// Two triangles that are joined at an edge.
+struct Quad {
+    /// Vertices around it, from the first corner of the first triangle on.
+    around: [u32; 4],
+    /// Corner of the first triangle at which the diagonal begins.
+    diagonal: usize,
+}
+
+impl Quad {
+    fn new([a, b]: [[u32; 3]; 2]) -> Option<Self> {
+        for k in 0..3 {
+            let (from, to) = (a[k], a[(k + 1) % 3]);
+            for j in 0..3 {
+                if (b[j], b[(j + 1) % 3]) == (to, from) {
+                    let apex = b[(j + 2) % 3];
+                    let around = match k {
+                        0 => [a[0], apex, a[1], a[2]],
+                        1 => [a[0], a[1], apex, a[2]],
+                        _ => [a[0], a[1], a[2], apex],
+                    };
+                    return Some(Self {
+                        around,
+                        diagonal: k,
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// The vertex at the corner where `other` has `vertex`, which is one of its four.
+    fn corner_like(&self, other: &Self, vertex: u32) -> u32 {
+        let corner = other.around.iter().position(|v| *v == vertex);
+        self.around[corner.unwrap_or(0)]
+    }
+}
+
 /// A partition of the corners of a list of triangles.
 ///
 /// Classes are numbered by their first corner, so that equal partitions are equal values.

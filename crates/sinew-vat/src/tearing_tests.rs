@@ -152,6 +152,36 @@ fn tears_lose_edges_and_unrelated_triangles_gain_as_many() {
     assert!(!found.is_tearing(), "{found:?}");
 }
 
+/// A frame with every fifth quad cut along its other diagonal.
+fn recut(mesh: &Mesh) -> Mesh {
+    let mut triangles = mesh.topology.triangles().to_vec();
+    for quad in triangles.chunks_mut(2).step_by(5) {
+        let ([a, b, c], d) = (quad[0], quad[1][2]);
+        assert_eq!(quad[1], [a, c, d]);
+        quad.copy_from_slice(&[[a, b, d], [b, c, d]]);
+    }
+    let count = mesh.positions.len() as u32;
+    let mut out = mesh.clone();
+    out.topology = Topology::new(count, triangles).expect("in range").into();
+    out
+}
+
+#[test]
+fn quads_that_are_cut_along_the_other_diagonal_split_nothing() {
+    let frames: Vec<Mesh> = (0..6).map(|f| CLOTH.frame(f)).collect();
+    let bent: Vec<Mesh> = frames.iter().map(recut).collect();
+    let mixed: Vec<Mesh> = (0..6)
+        .map(|f| if f % 2 == 0 { &frames[f] } else { &bent[f] }.clone())
+        .collect();
+    assert_eq!(refined(&mixed), refined(&frames));
+    assert_eq!(refined(&bent).count(), refined(&frames).count());
+    assert_eq!(cut_as_first(&frames[0].topology, &frames[3].topology), None);
+    let back = cut_as_first(&frames[0].topology, &bent[4].topology);
+    assert_eq!(back.as_ref(), Some(&*frames[4].topology));
+    // What is compared by itself has nearly nothing in common.
+    assert!(!kept(&frames[0], &bent[4]).is_tearing());
+}
+
 /// Each triangle with vertices of its own.
 fn exploded(mesh: &Mesh) -> Mesh {
     let corners = mesh.topology.triangles().iter().flatten();

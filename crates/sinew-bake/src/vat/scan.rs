@@ -6,7 +6,7 @@ use super::particles::scan_points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, VatSettings};
-use super::tearing::{kept_edges, may_tear, offsets_of_corners};
+use super::tearing::{may_tear, tears_of};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
@@ -16,7 +16,6 @@ use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
 use sinew_vat::soft::is_same_surface;
-use sinew_vat::tearing::KeptEdges;
 use sinew_vat::texture::Extent;
 
 /// Makes the records of a chunk's frames that are missing.
@@ -133,8 +132,7 @@ impl Scanner<'_> {
         let first = self.first.as_ref().unwrap_or(&mesh);
         let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
         let may_be_torn = !is_first_surface && may_tear(job.settings());
-        let edges = may_be_torn.then(|| kept_edges(&first.topology, &mesh.topology));
-        let edges = edges.flatten().filter(KeptEdges::is_tearing);
+        let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let warnings = loaded.warnings.into_iter();
         let scan = ScanRecord {
             triangles: count(mesh.topology.triangles().len()),
@@ -142,11 +140,11 @@ impl Scanner<'_> {
             is_first_surface,
             is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
-            offset: match edges {
-                Some(_) => offsets_of_corners(first, &mesh),
+            edges: tears.as_ref().map(|t| t.0),
+            offset: match tears {
+                Some((_, offset)) => offset,
                 None => offsets_from(first, &mesh),
             },
-            edges,
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             report,

@@ -9,7 +9,7 @@ use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology};
-use sinew_vat::soft::{SoftCarrier, SoftError};
+use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
 use sinew_vat::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use sinew_vat::texture::Extent;
 
@@ -33,11 +33,13 @@ pub(crate) fn may_tear(settings: &VatSettings) -> bool {
     matches!(settings.mode, None | Some(Mode::Soft))
 }
 
-/// How many of the first frame's edges a frame with other triangles has; nothing where it has more or fewer of these.
-pub(crate) fn kept_edges(first: &Topology, frame: &Topology) -> Option<KeptEdges> {
-    let is_same_count = first.triangles().len() == frame.triangles().len();
-    let of = |t: &Topology| SharedEdges::new(t);
-    is_same_count.then(|| of(first).compared_with(&of(frame)))
+/// Of a frame with other triangles than the first one, how many edges both have and how far corners are from the first frame, where it may be
+/// one of cloth that tears.
+pub(crate) fn tears_of(first: &Mesh, mesh: &Mesh) -> Option<(KeptEdges, Option<Extent>)> {
+    let topology = triangles_like_first(&first.topology, &mesh.topology).ok()?;
+    let edges = SharedEdges::new(&first.topology).compared_with(&SharedEdges::new(&topology));
+    let offset = || offsets_of_corners(first, &topology, &mesh.positions);
+    edges.is_tearing().then(|| (edges, offset()))
 }
 
 /// Whether scans are of cloth that tears: no frame has other triangles, one at least has other vertices. Who asks for mode soft
@@ -52,14 +54,14 @@ pub(crate) fn is_torn(scans: &[ScanRecord], is_asked: bool) -> bool {
 }
 
 /// How far corners are from where they are in the first frame, metres.
-pub(crate) fn offsets_of_corners(first: &Mesh, mesh: &Mesh) -> Option<Extent> {
-    let corners = |m: &Mesh| {
-        let corners = m.topology.triangles().iter().flatten();
-        corners
-            .map(|v| m.positions[*v as usize])
-            .collect::<Vec<_>>()
+fn offsets_of_corners(first: &Mesh, topology: &Topology, positions: &[[f32; 3]]) -> Option<Extent> {
+    let corners = |topology: &Topology, positions: &[[f32; 3]]| {
+        let corners = topology.triangles().iter().flatten();
+        let places = corners.map(|v| positions[*v as usize]);
+        places.collect::<Vec<_>>()
     };
-    let (rest, now) = (corners(first), corners(mesh));
+    let rest = corners(&first.topology, &first.positions);
+    let now = corners(topology, positions);
     if rest.is_empty() {
         return None;
     }

@@ -19,7 +19,7 @@ use sinew_vat::manifest::Mode;
 use sinew_vat::normals::{ShadingGroups, corner_normals};
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::{SoftCarrier, SoftError, is_same_surface};
+use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
 use sinew_vat::texel::TexelFormat;
 use std::collections::HashMap;
 use std::path::Path;
@@ -283,7 +283,7 @@ impl<'a> Judge<'a> {
             return shapes.frame(frame as u32, &mut mesh, number);
         }
         if let Some(first) = &self.torn {
-            return self.torn_frame(first, frame as u32, &mut mesh, number);
+            return self.torn_frame(first, frame as u32, &mesh, number);
         }
         match &self.soft {
             Some(carrier) => self.soft_frame(carrier, frame as u32, &mut mesh, number),
@@ -317,24 +317,23 @@ impl<'a> Judge<'a> {
         &self,
         first: &Mesh,
         frame: u32,
-        mesh: &mut Mesh,
+        mesh: &Mesh,
         number: i64,
     ) -> Result<Verified, BakeError> {
         let shown = self.carrier.topology.triangles();
-        let (found, expected) = (mesh.topology.triangles().len(), shown.len());
-        if found != expected || first.topology.triangles().len() != expected {
-            let source = SoftError::Triangles { found, expected };
-            return Err(BakeError::NotSoft { number, source });
+        let fault = |source| BakeError::NotSoft { number, source };
+        let (found, expected) = (first.topology.triangles().len(), shown.len());
+        if found != expected {
+            return Err(fault(SoftError::Triangles { found, expected }));
         }
-        if is_same_surface(&first.topology, &mesh.topology) {
-            mesh.topology = first.topology.clone();
-        }
+        let topology = triangles_like_first(&first.topology, &mesh.topology);
+        let topology = topology.map_err(fault)?;
         let rest = (&*first.topology, &first.positions[..]);
         let crease = self.settings.crease();
-        let groups = ShadingGroups::with_edges_of(rest, &mesh.topology, &mesh.positions, crease);
-        let normals = groups.corner_normals(&mesh.topology, &mesh.positions);
+        let groups = ShadingGroups::with_edges_of(rest, &topology, &mesh.positions, crease);
+        let normals = groups.corner_normals(&topology, &mesh.positions);
         let mut out = self.nothing();
-        for (t, corners) in mesh.topology.triangles().iter().enumerate() {
+        for (t, corners) in topology.triangles().iter().enumerate() {
             for k in 0..3 {
                 let (vertex, source) = (shown[t][k], corners[k] as usize);
                 let truth = (mesh.positions[source], normals[t][k]);
