@@ -18,7 +18,7 @@ use sinew_geom::Topology;
 use std::collections::HashMap;
 
 /// Of 100 edges of the frame that has fewer of them, how many the other must have.
-const KEPT_PERCENT: u64 = 95;
+const KEPT_PERCENT: u64 = 98;
 
 /// Where triangles are joined: pairs of edges with the same two vertices. An edge is `3 * triangle + k`, from corner `k` to the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct KeptEdges {
 }
 
 impl KeptEdges {
-    /// Whether the difference is one of tears (or of seams that close): the edges of one frame are those of the other, but for one in twenty, and fewer.
+    /// Whether the difference is one of tears (or of seams that close): the edges of one frame are those of the other, but for one in fifty, and fewer.
     pub fn is_tearing(&self) -> bool {
         let fewer = self.first.min(self.here);
         self.kept * 100 >= fewer * KEPT_PERCENT
