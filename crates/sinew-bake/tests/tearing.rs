@@ -1,10 +1,5 @@
 //! Cloth that tears: taken by what it is, and every corner of every frame comes back from the files.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "says what was skipped and what was measured"
-)]
-
 use sinew_bake::vat::{
     Convention, Mode, Space, Summary, TextureChoice, VatJob, VatSettings, assemble, bake,
     blend_error, plan, read_animation, read_manifest, scan, texels, verify,
