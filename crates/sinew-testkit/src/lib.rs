@@ -1,9 +1,11 @@
 //! What Sinew's tests and benchmarks share: mesh generators, the tolerance table, closeness checks.
 
+mod cloth;
 pub mod meshes;
 pub mod tolerance;
 mod tube_file;
 
+pub use cloth::{TearingCloth, renumbered};
 pub use tube_file::TubeFile;
 
 /// Path of the optional real-data folder, `../shared/data` beside the workspace, where it exists. Tests that

@@ -141,6 +141,7 @@ mod tests {
             }],
             can_blend: true,
             has_ends: false,
+            split_vertices: None,
         }
     }
 

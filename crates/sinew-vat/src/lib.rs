@@ -37,6 +37,7 @@ pub mod rigid_turns;
 pub mod soft;
 pub mod space;
 pub mod sprites;
+pub mod tearing;
 pub mod texel;
 pub mod texture;
 

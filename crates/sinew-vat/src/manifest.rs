@@ -47,6 +47,9 @@ pub struct Manifest {
     /// then, its end `2 f + 1`, and blends go from one to the other: triangles that are neighbours stay so.
     #[serde(default)]
     pub has_ends: bool,
+    /// Of cloth that tears: vertices of which the first frame has one, and the carrier two or more, which lie on each other until they part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_vertices: Option<u32>,
 }
 
 /// What a texel stands for.

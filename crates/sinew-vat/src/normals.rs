@@ -22,6 +22,31 @@ impl ShadingGroups {
     /// From one shape of a mesh; edges sharper than `crease` (radians) part groups. Cost: corners times the triangles around
     /// a point.
     pub fn new(topology: &Topology, positions: &[[f32; 3]], crease: f32) -> Self {
+        let faces = face_normals(topology, positions);
+        Self::with_faces(topology, positions, &faces, crease)
+    }
+
+    /// From one frame of a sequence: corners meet where they do in this frame (`positions`, equal to the bit), and edges are hard where triangles
+    /// of the same numbers are steeper to each other than `crease` (radians) in the shape `rest`. So cloth that folds stays smooth, and cloth
+    /// that tears is no longer smoothed across the tear. `rest` has as many triangles as `topology`; those that it lacks have hard edges. Cost as
+    /// of [`Self::new`].
+    pub fn with_edges_of(
+        rest: (&Topology, &[[f32; 3]]),
+        topology: &Topology,
+        positions: &[[f32; 3]],
+        crease: f32,
+    ) -> Self {
+        let mut faces = face_normals(rest.0, rest.1);
+        faces.resize(topology.triangles().len(), None);
+        Self::with_faces(topology, positions, &faces, crease)
+    }
+
+    fn with_faces(
+        topology: &Topology,
+        positions: &[[f32; 3]],
+        faces: &[Option<[f64; 3]>],
+        crease: f32,
+    ) -> Self {
         let weld = WeldMap::by_position(positions, 0.0);
         let fans = CornerFans::build(topology, &weld);
         let triangles = topology.triangles();
@@ -29,9 +54,8 @@ impl ShadingGroups {
             .iter()
             .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
             .collect();
-        let faces = face_normals(topology, positions);
         let around = Around {
-            faces: &faces,
+            faces,
             classes: &classes,
             least_cosine: f64::from(crease).cos() - 1e-9,
             all_smooth: crease >= std::f32::consts::PI,

@@ -3,14 +3,20 @@
 //! Vertices are those of the first frame, split where its edges are hard, so that each has one normal. What moves is stored as it is or as the offset
 //! from the first frame; offsets need a smaller range, so that the same bits say more, and an engine without the textures shows the
 //! first frame.
+//!
+//! Cloth that tears ([`crate::tearing`]) is taken the same way: [`SoftCarrier::tearing`] has the finest split that any frame shows, and frames are brought to
+//! its vertices ([`SoftCarrier::adopt`]) before they are encoded. Normals are smoothed where corners meet in that frame, so that the sides of a tear
+//! part when it opens.
 
 use crate::carrier::texel_centers;
 use crate::layout::Layout;
 use crate::manifest::Space;
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
+use crate::tearing::{CornerClasses, cut_as_first};
 use crate::texture::{TextureSpec, encode_vertices};
-use sinew_geom::{Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, Topology};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,10 +25,30 @@ use std::sync::Arc;
 pub struct SoftCarrier {
     source: Arc<Topology>,
     rest: Vec<[f32; 3]>,
-    groups: ShadingGroups,
+    shading: Shading,
     /// Vertex of the source, and a corner that it is at (triangle and place in it), for each vertex.
     vertices: Vec<(u32, u32, u8)>,
     triangles: Vec<[u32; 3]>,
+}
+
+/// Which corners share a normal.
+#[derive(Clone, Debug)]
+enum Shading {
+    /// The same in all frames.
+    Constant(ShadingGroups),
+    /// Those that meet in a frame.
+    Tearing(Tearing),
+}
+
+/// What brings a frame of cloth that tears to the carrier's vertices.
+#[derive(Clone, Debug)]
+struct Tearing {
+    /// The first frame's own triangles.
+    first: Arc<Topology>,
+    /// A corner (triangle and place in it) of each vertex of the source.
+    corners: Vec<(u32, u8)>,
+    /// Edges sharper than that in the first frame are hard, radians.
+    crease: f32,
 }
 
 /// Why a frame is not one of the sequence.
@@ -42,6 +68,20 @@ pub enum SoftError {
     Triangle {
         /// The first that differs.
         triangle: usize,
+    },
+    /// Another number of triangles than the carrier of cloth that tears.
+    #[error("{found} triangles, the carrier has {expected}")]
+    Triangles {
+        /// Here.
+        found: usize,
+        /// Of the carrier.
+        expected: usize,
+    },
+    /// A vertex of the carrier is at no corner.
+    #[error("vertex {vertex} of the carrier is at no corner of a triangle")]
+    Unused {
+        /// One of them.
+        vertex: usize,
     },
 }
 
@@ -70,10 +110,58 @@ impl SoftCarrier {
         Self {
             source: first.topology.clone(),
             rest: first.positions.clone(),
-            groups,
+            shading: Shading::Constant(groups),
             vertices,
             triangles,
         }
+    }
+
+    /// Of cloth that tears, from the first frame and a vertex for each corner of its triangles: the refinement of the [`Self::corner_classes`] of all
+    /// frames. What is called a vertex of the source is one of these, for frames that went through [`Self::adopt`]. Edges sharper than `crease`
+    /// (radians) in the first frame are hard.
+    ///
+    /// # Errors
+    /// [`SoftError::Triangles`] where there are more or fewer triangles than in the first frame, [`SoftError::Unused`] where a vertex is at no corner.
+    pub fn tearing(first: &Mesh, crease: f32, triangles: &[[u32; 3]]) -> Result<Self, SoftError> {
+        let (found, expected) = (first.topology.triangles().len(), triangles.len());
+        if found != expected {
+            return Err(SoftError::Triangles { found, expected });
+        }
+        let count = triangles.iter().flatten().max();
+        let count = count.map_or(0, |v| v.saturating_add(1));
+        let corners = first_corners(count, triangles)?;
+        // Every index is below the count, so there is always a topology.
+        let source = Arc::new(Topology::new(count, triangles.to_vec()).unwrap_or_default());
+        let at_corners = (0..count).zip(&corners).map(|(v, &(t, k))| (v, t, k));
+        let vertices = at_corners.collect();
+        let tearing = Tearing {
+            first: first.topology.clone(),
+            corners,
+            crease,
+        };
+        Ok(Self {
+            rest: tearing.picked(&first.topology, &first.positions),
+            shading: Shading::Tearing(tearing),
+            vertices,
+            triangles: triangles.to_vec(),
+            source,
+        })
+    }
+
+    /// Which corners of a frame share a vertex and a normal, where the triangles are those of `first`, or cut its surface in another way
+    /// ([`is_same_surface`]). Edges sharper than `crease` (radians) in the first frame are hard.
+    ///
+    /// # Errors
+    /// [`SoftError::Triangles`] where the frame has more or fewer triangles than the first one.
+    pub fn corner_classes(
+        first: &Mesh,
+        frame: &Mesh,
+        crease: f32,
+    ) -> Result<CornerClasses, SoftError> {
+        let topology = &*triangles_like_first(&first.topology, &frame.topology)?;
+        let rest = (&*first.topology, &first.positions[..]);
+        let groups = ShadingGroups::with_edges_of(rest, topology, &frame.positions, crease);
+        Ok(CornerClasses::of_frame(topology, &groups))
     }
 
     /// The same carrier with its rest in another space, for frames whose positions are there. Its [`Self::normals`] mean nothing where that
@@ -126,12 +214,20 @@ impl SoftCarrier {
     /// As [`Self::check`].
     pub fn normals(&self, frame: &Mesh) -> Result<Vec<[f32; 3]>, SoftError> {
         self.check(frame)?;
-        let corners = self.groups.corner_normals(&self.source, &frame.positions);
+        let corners = match &self.shading {
+            Shading::Constant(groups) => groups.corner_normals(&self.source, &frame.positions),
+            Shading::Tearing(tearing) => {
+                let (source, crease) = (&*self.source, tearing.crease);
+                let rest = (source, &self.rest[..]);
+                ShadingGroups::with_edges_of(rest, source, &frame.positions, crease)
+                    .corner_normals(source, &frame.positions)
+            }
+        };
         let of = |&(_, t, k): &(u32, u32, u8)| corners[t as usize][k as usize];
         Ok(self.vertices.iter().map(of).collect())
     }
 
-    /// The carrier as a mesh: the first frame with its texture coordinates and colours, and behind them texture coordinates at
+    /// The carrier as a mesh: the first frame (of cloth that tears after [`Self::adopt`]) with its texture coordinates and colours, and behind them texture coordinates at
     /// the texel centres of the first frame of `layout`.
     pub fn mesh(&self, name: &str, first: &Mesh, layout: &Layout) -> Mesh {
         let count = u32::try_from(self.vertices.len()).unwrap_or(u32::MAX);
@@ -169,11 +265,17 @@ impl SoftCarrier {
     }
 
     /// Gives a frame the triangles of the first one where both are the same surface ([`is_same_surface`]): many programs cut a quad
-    /// along its shorter diagonal, which is another one once it is bent.
+    /// along its shorter diagonal, which is another one once it is bent. Frames of cloth that tears get the carrier's vertices, each with all that
+    /// the vertex has that is at its corners in that frame.
     ///
     /// # Errors
-    /// As [`Self::check`].
+    /// As [`Self::check`]; of cloth that tears [`SoftError::Triangles`] where there are more or fewer than in the first frame.
     pub fn adopt(&self, frame: &mut Mesh) -> Result<(), SoftError> {
+        if let Shading::Tearing(tearing) = &self.shading
+            && !Arc::ptr_eq(&self.source, &frame.topology)
+        {
+            *frame = tearing.unified(frame, &self.source)?;
+        }
         if is_same_surface(&self.source, &frame.topology) {
             frame.topology = self.source.clone();
         }
@@ -225,6 +327,81 @@ impl SoftCarrier {
             }
         };
         Ok(encode_vertices(textures, self.vertices.len(), value))
+    }
+}
+
+impl Tearing {
+    /// A frame with the vertices of the carrier.
+    fn unified(&self, frame: &Mesh, source: &Arc<Topology>) -> Result<Mesh, SoftError> {
+        let topology = &*triangles_like_first(&self.first, &frame.topology)?;
+        let mut out = Mesh {
+            name: frame.name.clone(),
+            topology: source.clone(),
+            positions: self.picked(topology, &frame.positions),
+            ..Mesh::default()
+        };
+        let sets = |set: &Vec<[f32; 2]>| self.picked(topology, set);
+        out.uvs = frame.uvs.iter().map(sets).collect();
+        let sets = |set: &Vec<[f32; 4]>| self.picked(topology, set);
+        out.colors = frame.colors.iter().map(sets).collect();
+        out.tangents = frame.tangents.as_ref().map(sets);
+        out.normals = frame.normals.as_ref().map(|n| self.picked(topology, n));
+        let attribute = |a: &Attribute| match a {
+            Attribute::Scalar(v) => Attribute::Scalar(self.picked(topology, v)),
+            Attribute::Vec2(v) => Attribute::Vec2(self.picked(topology, v)),
+            Attribute::Vec3(v) => Attribute::Vec3(self.picked(topology, v)),
+            Attribute::Vec4(v) => Attribute::Vec4(self.picked(topology, v)),
+        };
+        let attributes = frame.attributes.iter();
+        out.attributes = attributes.map(|(n, a)| (n.clone(), attribute(a))).collect();
+        Ok(out)
+    }
+
+    fn picked<T: Copy>(&self, topology: &Topology, values: &[T]) -> Vec<T> {
+        let triangles = topology.triangles();
+        let vertex = |&(t, k): &(u32, u8)| triangles[t as usize][k as usize] as usize;
+        self.corners.iter().map(|c| values[vertex(c)]).collect()
+    }
+}
+
+/// The triangles of a frame of cloth that tears, with quads cut as in the first frame ([`is_same_surface`], [`cut_as_first`]).
+///
+/// # Errors
+/// [`SoftError::Triangles`] where there are more or fewer than in the first frame.
+pub fn triangles_like_first<'a>(
+    first: &'a Topology,
+    frame: &'a Topology,
+) -> Result<Cow<'a, Topology>, SoftError> {
+    let (found, expected) = (frame.triangles().len(), first.triangles().len());
+    if found != expected {
+        return Err(SoftError::Triangles { found, expected });
+    }
+    if is_same_surface(first, frame) {
+        return Ok(Cow::Borrowed(first));
+    }
+    let cut = cut_as_first(first, frame);
+    Ok(cut.map_or(Cow::Borrowed(frame), Cow::Owned))
+}
+
+/// The first corner of each vertex.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no more triangles than corners, whose number fits"
+)]
+fn first_corners(count: u32, triangles: &[[u32; 3]]) -> Result<Vec<(u32, u8)>, SoftError> {
+    if count as usize > 3 * triangles.len() {
+        let vertex = 3 * triangles.len();
+        return Err(SoftError::Unused { vertex });
+    }
+    let mut corners = vec![None; count as usize];
+    for (t, triangle) in triangles.iter().enumerate() {
+        for (k, v) in triangle.iter().enumerate() {
+            corners[*v as usize].get_or_insert((t as u32, k as u8));
+        }
+    }
+    match corners.iter().position(Option::is_none) {
+        Some(vertex) => Err(SoftError::Unused { vertex }),
+        None => Ok(corners.into_iter().flatten().collect()),
     }
 }
 

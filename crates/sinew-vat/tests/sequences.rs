@@ -2,13 +2,14 @@
 
 #![expect(clippy::print_stdout, reason = "tests say what they skip")]
 
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, Topology};
 use sinew_io::{find_sequence, read_mesh};
 use sinew_vat::error::angle_between;
 use sinew_vat::normals::{DEFAULT_CREASE, corner_normals};
 use sinew_vat::plan::{RemeshPlan, RemeshSettings};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{encode_frame, scan_frame, slots_in_file_order};
+use sinew_vat::tearing::SharedEdges;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::texture_row;
 use std::path::PathBuf;
@@ -138,5 +139,31 @@ fn row_128_sequences_come_back_within_their_formats() {
             assert!(metres <= allowed, "{name}: {metres} m, {allowed} allowed");
             assert!(degrees <= allowed_degrees, "{name}: {degrees} degrees");
         }
+    }
+}
+
+/// Frames of a remeshed liquid, cut to equally many triangles: nothing of them may be taken for cloth that tears.
+#[test]
+fn remeshed_frames_are_no_tearing_cloth() {
+    for name in ["liquid_splash", "boolean_cut"] {
+        let Some(frames) = frames(name) else { return };
+        let cut = |mesh: &Mesh, count: usize| {
+            let triangles = mesh.topology.triangles()[..count].to_vec();
+            let vertices = mesh.positions.len() as u32;
+            SharedEdges::new(&Topology::new(vertices, triangles).expect("in range"))
+        };
+        let mut most = 0.0_f64;
+        for pair in frames.windows(2) {
+            let lists = [&pair[0], &pair[1]].map(|m| m.topology.triangles());
+            let count = lists[0].len().min(lists[1].len());
+            if lists[0][..count] == lists[1][..count] {
+                continue;
+            }
+            let found = cut(&pair[0], count).compared_with(&cut(&pair[1], count));
+            let share = found.kept as f64 / found.first.min(found.here) as f64;
+            most = most.max(share);
+            assert!(!found.is_tearing(), "{name}: {found:?}");
+        }
+        println!("{name}: {:.1} % of edges are kept at most", most * 100.0);
     }
 }

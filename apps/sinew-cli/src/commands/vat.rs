@@ -150,6 +150,14 @@ fn tell(summary: &Summary, talk: &Talk) {
     if let Some(pieces) = &summary.pieces {
         tell_pieces(pieces, talk);
     }
+    if let Some(tears) = &summary.tears {
+        let message = tear_words(tears.split_vertices);
+        talk.info("tears", &message);
+    }
+}
+
+fn tear_words(split_vertices: u32) -> String {
+    format!("cloth that tears: {split_vertices} vertices split")
 }
 
 /// How rigid pieces are before texels round them, and how fast they turn.
@@ -176,6 +184,9 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
     let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
     let _ = writeln!(out, "frames    {}", manifest.frame_count());
     let _ = writeln!(out, "vertices  {}", layout.vertices);
+    if let Some(split) = manifest.split_vertices {
+        let _ = writeln!(out, "tears     {}", tear_words(split));
+    }
     let _ = writeln!(
         out,
         "textures  {width} x {height}, {:.1} % unused",

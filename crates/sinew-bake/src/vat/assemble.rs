@@ -8,6 +8,7 @@ use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TriangleOrder};
 use super::target::write_obj_carrier;
+use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
 use super::textures::{file_names, write_texture};
 use crate::{BakeError, FrameRange, Watch};
@@ -20,7 +21,6 @@ use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
-use sinew_vat::soft::SoftCarrier;
 use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +45,8 @@ pub struct Summary {
     pub empty_slots: f64,
     /// Of pieces, where the bake is one of pieces.
     pub pieces: Option<PiecePlan>,
+    /// Of tears, where the bake is one of cloth that tears.
+    pub tears: Option<TearPlan>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
@@ -164,6 +166,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
             Mode::Remesh => is_matched,
         },
         has_ends: plan.has_ends,
+        split_vertices: plan.tears.map(|t| t.split_vertices),
         name,
     }
 }
@@ -198,14 +201,16 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
         let slots = plan.layout.vertices;
         return Ok(sprite_mesh(name, slots, &plan.bounds, &plan.layout));
     }
-    let first = mesh_of(job, 0)?;
+    let mut first = mesh_of(job, 0)?;
     if plan.mode == Mode::Rigid {
         let number = job.number(0);
         let carrier = RigidCarrier::new(&first, job.settings());
         let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
         return Ok(carrier.mesh(name, &first, &plan.layout));
     }
-    let carrier = SoftCarrier::new(&first, job.settings().crease());
+    let carrier = soft_carrier(job, plan, &first)?;
+    let adopted = carrier.adopt(&mut first);
+    adopted.map_err(|source| not_soft(job, 0, source))?;
     Ok(carrier.mesh(name, &first, &plan.layout))
 }
 
@@ -243,7 +248,8 @@ fn summary(
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    let recut = scans.iter().filter(|s| !s.is_first_topology).count();
+    let is_recut = |s: &&ScanRecord| s.is_first_surface && !s.is_first_topology;
+    let recut = scans.iter().filter(is_recut).count();
     if matches!(plan.mode, Mode::Soft | Mode::Rigid) && recut > 0 {
         let message = "faces are cut into other triangles than in the first frame, which are kept";
         warnings.push(("recut_faces".into(), message.into(), recut));
@@ -264,6 +270,7 @@ fn summary(
         unused_texels: plan.layout.waste(),
         empty_slots: plan.empty_slots,
         pieces: plan.pieces,
+        tears: plan.tears,
         errors,
         warnings,
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 /// File that says what a work folder is for.
 const FILE: &str = "job.json";
 const FORMAT: &str = "sinew_vat_work";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A bake and its work folder: all that steps after the scan need to know.
 #[derive(Clone, Debug)]

@@ -19,6 +19,7 @@ mod scan;
 mod settings;
 mod shapes;
 mod target;
+mod tearing;
 #[cfg(test)]
 mod tests;
 mod texels;
@@ -37,6 +38,7 @@ pub use records::MeshRecord;
 pub use scan::scan;
 pub use settings::{InBetweens, Matching, Mode, Space, TextureChoice, TriangleOrder, VatSettings};
 pub use shapes::{ParticleSettings, PieceSettings};
+pub use tearing::TearPlan;
 pub use texels::texels;
 pub use verify::{Verified, verify};
 

@@ -10,6 +10,7 @@ use sinew_geom::{Bounds, Image, Mesh};
 use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
 use sinew_vat::quantity::Quantity;
+use sinew_vat::soft::is_same_surface;
 use sinew_vat::texture::TextureSpec;
 
 /// Pixels of a side.
@@ -75,7 +76,10 @@ fn turn_to_source_triangles(
 ) -> Result<(), BakeError> {
     if plan.mode == Mode::Soft {
         let first = mesh_of(job, 0)?;
-        mesh.topology = first.topology;
+        // Where vertices are split, triangles are those of the frame.
+        if is_same_surface(&first.topology, &mesh.topology) {
+            mesh.topology = first.topology;
+        }
     }
     Ok(())
 }

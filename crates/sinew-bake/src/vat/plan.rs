@@ -8,6 +8,7 @@ use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, Space, TextureChoice};
 use super::shapes::check_quantities;
+use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
 use crate::work::{hash_of, ranges_of};
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,9 @@ pub struct VatPlan {
     /// Of pieces, where the bake is one of pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pieces: Option<PiecePlan>,
+    /// Of tears, where the bake is one of cloth that tears.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tears: Option<TearPlan>,
 }
 
 /// What was found of pieces that move without bending.
@@ -122,7 +126,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     convention.check_sequence(mode, space, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
-        Mode::Soft => plan_soft(job, &scans),
+        Mode::Soft => plan_soft(job, &scans, watch),
         Mode::Rigid => plan_rigid(job, &scans),
         Mode::Particles => plan_particles(job, &scans, watch),
     }?;
@@ -183,6 +187,7 @@ fn plan_remesh(
         empty_slots: made.empty_slots,
         has_ends: settings.has_ends,
         pieces: None,
+        tears: None,
     })
 }
 
@@ -274,17 +279,29 @@ pub(crate) fn slots_of(
     Ok(row)
 }
 
-fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
+/// The carrier of triangles that stay the same, and its tears if it has some.
+fn carrier_for(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<(SoftCarrier, Option<TearPlan>), BakeError> {
     let first = mesh_of(job, 0)?;
+    if is_torn(scans, job.settings().mode.is_some()) {
+        let (carrier, tears) = plan_tears(job, &first, watch)?;
+        return Ok((carrier, Some(tears)));
+    }
     let carrier = SoftCarrier::new(&first, job.settings().crease());
     for (frame, scan) in scans.iter().enumerate() {
         if !scan.is_first_surface {
-            let (number, mesh) = (job.number(frame), mesh_of(job, frame)?);
-            carrier
-                .check(&mesh)
-                .map_err(|source| BakeError::NotSoft { number, source })?;
+            let checked = carrier.check(&mesh_of(job, frame)?);
+            checked.map_err(|source| not_soft(job, frame, source))?;
         }
     }
+    Ok((carrier, None))
+}
+
+fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
+    let (carrier, tears) = carrier_for(job, scans, watch)?;
     let choices = job.settings().textures_of(Mode::Soft);
     check_quantities(Mode::Soft, &choices)?;
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
@@ -314,6 +331,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
         empty_slots: 0.0,
         has_ends: false,
         pieces: None,
+        tears,
     })
 }
 

@@ -7,6 +7,7 @@ use sinew_vat::error::ErrorSum;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::PiecePose;
+use sinew_vat::tearing::KeptEdges;
 use sinew_vat::texture::Extent;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub(crate) const SCANS: Kind = Kind("frames", "scan");
 pub(crate) const MATCHES: Kind = Kind("frames", "match");
 /// What the slots show.
 pub(crate) const SLOTS: Kind = Kind("slots", "slots");
+/// Vertices of the carrier of cloth that tears: one for each corner of the first frame's triangles.
+pub(crate) const CARRIERS: Kind = Kind("slots", "carrier");
 /// How pieces lie, quaternions next to those of the frame before.
 pub(crate) const POSES: Kind = Kind("slots", "poses");
 /// Numbers of points.
@@ -99,9 +102,11 @@ pub(crate) struct ScanRecord {
     pub(crate) is_first_surface: bool,
     /// Whether they are exactly those of the first frame.
     pub(crate) is_first_topology: bool,
+    /// Which of the first frame's edges are still joined, where the triangles are others of the same number and may be those of cloth that tears.
+    pub(crate) edges: Option<KeptEdges>,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.
     pub(crate) extents: Vec<(Quantity, Extent)>,
-    /// How far vertices are from the first frame, where both have as many.
+    /// How far vertices are from the first frame, where both have as many; corners of cloth that tears.
     pub(crate) offset: Option<Extent>,
     /// What the frame has of the quantities of a bake of points, where it may be one; nothing where it has no point.
     pub(crate) points: Vec<(Quantity, Extent)>,

@@ -57,10 +57,11 @@ impl Reported<'_> {
             (
                 "Carrier",
                 format!(
-                    "{} triangles, {} vertices; {}",
+                    "{} triangles, {} vertices; {}{}",
                     grouped(self.plan.triangles.into()),
                     grouped(layout.vertices.into()),
-                    self.manifest.carrier
+                    self.manifest.carrier,
+                    self.tear_words(),
                 ),
             ),
             ("Box", format!("{low} to {high} m")),
@@ -84,6 +85,11 @@ impl Reported<'_> {
         }
     }
 
+    fn tear_words(&self) -> String {
+        let words = self.plan.tears.map(|t| format!("; {}", t.words()));
+        words.unwrap_or_default()
+    }
+
     fn mode_word(&self) -> String {
         format!("{:?}", self.plan.mode).to_lowercase()
     }
@@ -91,6 +97,12 @@ impl Reported<'_> {
     fn why_mode(&self) -> String {
         if self.job.settings().mode.is_some() {
             return "asked for".into();
+        }
+        if let Some(tears) = self.plan.tears {
+            return format!(
+                "triangles stay the same and vertices do not, as in {}",
+                tears.words()
+            );
         }
         let changed = self.scans.iter().position(|s| !s.is_first_surface);
         match changed {

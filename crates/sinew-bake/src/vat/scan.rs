@@ -6,6 +6,7 @@ use super::particles::scan_points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, VatSettings};
+use super::tearing::{may_tear, tears_of};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
@@ -130,6 +131,8 @@ impl Scanner<'_> {
         add_derived(&mut mesh, asked, job.settings().crease());
         let first = self.first.as_ref().unwrap_or(&mesh);
         let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
+        let may_be_torn = !is_first_surface && may_tear(job.settings());
+        let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let warnings = loaded.warnings.into_iter();
         let scan = ScanRecord {
             triangles: count(mesh.topology.triangles().len()),
@@ -137,7 +140,11 @@ impl Scanner<'_> {
             is_first_surface,
             is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
-            offset: offsets_from(first, &mesh),
+            edges: tears.as_ref().map(|t| t.0),
+            offset: match tears {
+                Some((_, offset)) => offset,
+                None => offsets_from(first, &mesh),
+            },
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             report,

@@ -10,6 +10,7 @@ use super::rigid::RigidTexels;
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
 use super::target::{PlacedFrame, place_mesh, turn_normals};
+use super::tearing::soft_carrier;
 use crate::work::hash_of;
 use crate::{BakeError, Chunk, Watch};
 use rayon::prelude::*;
@@ -37,7 +38,7 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
     }
     let maker = match plan.mode {
         Mode::Soft => {
-            let carrier = SoftCarrier::new(&mesh_of(job, 0)?, job.settings().crease());
+            let carrier = soft_carrier(job, &plan, &mesh_of(job, 0)?)?;
             Maker::Soft(Box::new(job.settings().convention.carrier(carrier)))
         }
         Mode::Rigid => Maker::Rigid(Box::new(RigidTexels::new(job, &plan)?)),

@@ -16,10 +16,10 @@ use sinew_vat::animation::VertexAnimation;
 use sinew_vat::derive::add_derived;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest::Mode;
-use sinew_vat::normals::corner_normals;
+use sinew_vat::normals::{ShadingGroups, corner_normals};
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::SoftCarrier;
+use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
 use sinew_vat::texel::TexelFormat;
 use std::collections::HashMap;
 use std::path::Path;
@@ -153,6 +153,8 @@ struct Judge<'a> {
     others: Vec<usize>,
     /// Where triangles stay the same.
     soft: Option<SoftCarrier>,
+    /// The first frame, where vertices are split along tears.
+    torn: Option<Mesh>,
     /// Where texels are pieces or particles.
     shapes: Option<ShapeJudge<'a>>,
 }
@@ -179,9 +181,12 @@ impl<'a> Judge<'a> {
                 Mode::Rigid | Mode::Particles => Vec::new(),
             },
             soft: None,
+            torn: None,
             shapes: None,
         };
-        if manifest.mode == Mode::Soft {
+        if manifest.split_vertices.is_some() && manifest.mode == Mode::Soft {
+            judge.torn = Some(judge.load(0)?);
+        } else if manifest.mode == Mode::Soft {
             let first = judge.load(0)?;
             let carrier = SoftCarrier::new(&first, settings.crease());
             let (found, expected) = (carrier.vertex_count(), judge.carrier.positions.len());
@@ -277,6 +282,9 @@ impl<'a> Judge<'a> {
         if let Some(shapes) = &self.shapes {
             return shapes.frame(frame as u32, &mut mesh, number);
         }
+        if let Some(first) = &self.torn {
+            return self.torn_frame(first, frame as u32, &mesh, number);
+        }
         match &self.soft {
             Some(carrier) => self.soft_frame(carrier, frame as u32, &mut mesh, number),
             None => Ok(self.remesh_frame(frame as u32, &mesh, number)),
@@ -294,30 +302,69 @@ impl<'a> Judge<'a> {
         carrier.adopt(mesh).map_err(fault)?;
         let normals = carrier.normals(mesh).map_err(fault)?;
         let mut out = self.nothing();
-        let is_offset = self.animation.manifest().textures[self.places]
-            .spec
-            .quantity
-            == Quantity::Offset;
         for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
-            let rest = if is_offset {
-                self.carrier.positions[vertex as usize]
-            } else {
-                [0.0; 3]
-            };
-            let seen = self.vector(self.places, vertex, frame);
-            let place: [f32; 3] = std::array::from_fn(|k| rest[k] + seen[k]);
-            out.errors
-                .position
-                .add(frame, vertex, distance(place, mesh.positions[source]));
-            if let Some(texture) = self.normals {
-                let angle = angle_between(self.vector(texture, vertex, frame), normal);
-                out.errors.normal.add(frame, vertex, angle);
-            }
+            let truth = (mesh.positions[source], normal);
+            self.compare(&mut out, (frame, vertex), truth);
             let differences = self.differences(mesh, source, vertex, frame);
             add_all(&mut out, differences, (frame, vertex), number);
         }
         Ok(out)
+    }
+
+    /// Every corner is looked at: vertices of the carrier may be at corners that the frame has apart.
+    fn torn_frame(
+        &self,
+        first: &Mesh,
+        frame: u32,
+        mesh: &Mesh,
+        number: i64,
+    ) -> Result<Verified, BakeError> {
+        let shown = self.carrier.topology.triangles();
+        let fault = |source| BakeError::NotSoft { number, source };
+        let (found, expected) = (first.topology.triangles().len(), shown.len());
+        if found != expected {
+            return Err(fault(SoftError::Triangles { found, expected }));
+        }
+        let topology = triangles_like_first(&first.topology, &mesh.topology);
+        let topology = topology.map_err(fault)?;
+        let rest = (&*first.topology, &first.positions[..]);
+        let crease = self.settings.crease();
+        let groups = ShadingGroups::with_edges_of(rest, &topology, &mesh.positions, crease);
+        let normals = groups.corner_normals(&topology, &mesh.positions);
+        let mut out = self.nothing();
+        for (t, corners) in topology.triangles().iter().enumerate() {
+            for k in 0..3 {
+                let (vertex, source) = (shown[t][k], corners[k] as usize);
+                let truth = (mesh.positions[source], normals[t][k]);
+                self.compare(&mut out, (frame, vertex), truth);
+                let differences = self.differences(mesh, source, vertex, frame);
+                add_all(&mut out, differences, (frame, vertex), number);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Compares place and normal of a vertex of the carrier with what they should be.
+    fn compare(
+        &self,
+        out: &mut Verified,
+        (frame, vertex): (u32, u32),
+        (place, normal): ([f32; 3], [f32; 3]),
+    ) {
+        let spec = &self.animation.manifest().textures[self.places].spec;
+        let rest = match spec.quantity {
+            Quantity::Offset => self.carrier.positions[vertex as usize],
+            _ => [0.0; 3],
+        };
+        let seen = self.vector(self.places, vertex, frame);
+        let seen = std::array::from_fn(|k| rest[k] + seen[k]);
+        let off = distance(seen, place);
+        out.errors.position.add(frame, vertex, off);
+        if let Some(texture) = self.normals {
+            let angle = angle_between(self.vector(texture, vertex, frame), normal);
+            out.errors.normal.add(frame, vertex, angle);
+        }
     }
 
     /// What a texture says of a vertex, back in the axes and unit of glTF.

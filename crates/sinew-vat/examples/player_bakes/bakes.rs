@@ -110,6 +110,7 @@ pub(crate) fn manifest(
         textures: specs.iter().map(texture).collect(),
         can_blend: false,
         has_ends: false,
+        split_vertices: None,
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) fn shape(layout: Layout, places: TextureFile, normals: Option<Texture
         textures,
         can_blend: false,
         has_ends: false,
+        split_vertices: None,
     }
 }
 
