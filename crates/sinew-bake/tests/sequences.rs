@@ -98,7 +98,7 @@ fn held_back(name: &str, order: TriangleOrder) -> Option<[f64; 2]> {
     println!(
         "{name}, {} frames held back, {:?}: blended rms {:.3} mm, {:.1} mm at most; stepped rms {:.3} mm, {:.1} mm at most",
         found.frames,
-        settings.matching().map(|m| m.in_betweens),
+        settings.in_betweens(),
         blended.rms() * 1e3,
         blended.max * 1e3,
         stepped.rms() * 1e3,
@@ -109,7 +109,7 @@ fn held_back(name: &str, order: TriangleOrder) -> Option<[f64; 2]> {
 
 fn matched(in_betweens: InBetweens) -> TriangleOrder {
     TriangleOrder::Matched(Matching {
-        in_betweens,
+        in_betweens: Some(in_betweens),
         ..Matching::default()
     })
 }

@@ -115,6 +115,7 @@ fn manifest() -> Manifest {
         ],
         can_blend: true,
         has_ends: false,
+        lookup: None,
     }
 }
 

@@ -9,7 +9,7 @@ use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TriangleOrder};
 use super::target::write_obj_carrier;
 use super::texels::done;
-use super::textures::{file_names, write_texture};
+use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -17,9 +17,10 @@ use sinew_geom::Mesh;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
-use sinew_vat::manifest::{self, Manifest, NamedClip, TextureFile};
+use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
@@ -45,12 +46,31 @@ pub struct Summary {
     pub empty_slots: f64,
     /// Of pieces, where the bake is one of pieces.
     pub pieces: Option<PiecePlan>,
+    /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
+    pub points: Option<PointSummary>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// What a bake of unique points came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PointSummary {
+    /// Points of the frame that has most.
+    pub most: u32,
+    /// Points of all frames together.
+    pub all: u64,
+    /// Width and height of the textures that they are in.
+    pub size: [u32; 2],
+    /// Share of their texels that no point uses.
+    pub unused_texels: f64,
+    /// Texels of the lookup in memory, bytes.
+    pub lookup_bytes: u64,
+    /// What the textures would be with a texel for each corner, bytes.
+    pub corner_bytes: u64,
 }
 
 /// Writes the files of a bake into a folder, all or none.
@@ -85,6 +105,9 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
             stage.step();
             Ok::<_, BakeError>(())
         })?;
+    if let Some(lookup) = &manifest.lookup {
+        write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
+    }
     write_carrier(&folder.stage(&manifest.carrier)?, &carrier)?;
     write_obj_carrier(&mut folder, plan.space, &manifest, &carrier)?;
     for player in players(&manifest) {
@@ -148,7 +171,10 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
     let is_matched = matches!(settings.order, TriangleOrder::Matched(_));
     Manifest {
         format: manifest::FORMAT.into(),
-        version: manifest::VERSION,
+        version: match plan.points {
+            Some(_) => manifest::VERSION_WITH_LOOKUP,
+            None => manifest::VERSION,
+        },
         mode: plan.mode,
         clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
@@ -164,6 +190,10 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
             Mode::Remesh => is_matched,
         },
         has_ends: plan.has_ends,
+        lookup: plan.points.map(|points| Lookup {
+            file: lookup_file(&name),
+            points: points.layout,
+        }),
         name,
     }
 }
@@ -240,6 +270,14 @@ fn summary(
     manifest: PathBuf,
 ) -> Summary {
     let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
+    let points = plan.points.map(|p| PointSummary {
+        most: p.layout.vertices,
+        all: p.all,
+        size: p.layout.size,
+        unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
+        lookup_bytes: plan.layout.texels() * LOOKUP_BYTES as u64,
+        corner_bytes: plan.layout.texels() * texel as u64,
+    });
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
@@ -260,10 +298,12 @@ fn summary(
         frames: job.frame_count(),
         triangles: plan.triangles,
         size: plan.layout.size,
-        texture_bytes: plan.layout.texels() * texel as u64,
+        texture_bytes: plan.texture_layout().texels() * texel as u64
+            + points.map_or(0, |p| p.lookup_bytes),
         unused_texels: plan.layout.waste(),
         empty_slots: plan.empty_slots,
         pieces: plan.pieces,
+        points,
         errors,
         warnings,
     }

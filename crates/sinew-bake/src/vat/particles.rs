@@ -101,6 +101,7 @@ pub(crate) fn plan_particles(
         empty_slots: (1.0 - points as f64 / all).max(0.0),
         has_ends: false,
         pieces: None,
+        points: None,
     })
 }
 

@@ -220,6 +220,7 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             residual,
             largest_turn_degrees: follower.largest_degrees(),
         }),
+        points: None,
     })
 }
 

@@ -142,6 +142,7 @@ impl Bake {
                 .collect(),
             can_blend: self.can_blend,
             has_ends: self.has_ends,
+            lookup: None,
         }
     }
 

@@ -106,6 +106,7 @@ pub(crate) fn manifest(
         textures: specs.iter().map(texture).collect(),
         can_blend: false,
         has_ends: false,
+        lookup: None,
     }
 }
 

@@ -60,6 +60,7 @@ fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> M
         textures,
         can_blend: false,
         has_ends: false,
+        lookup: None,
     }
 }
 

@@ -378,6 +378,7 @@ pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
         textures: specs.iter().cloned().map(files).collect(),
         can_blend: true,
         has_ends: false,
+        lookup: None,
     };
     VertexAnimation::new(manifest, texels).expect("a bake")
 }
