@@ -71,9 +71,11 @@ function variantsOfShapes(bake) {
 function variants(bake) {
   if (['rigid', 'particles'].includes(bake.manifest.mode)) return variantsOfShapes(bake);
   const isTwo = (isNormal) => bake.manifest.textures.find((t) => (t.quantity === 'normal') === isNormal).files.length === 2;
-  const places = isTwo(false) ? 'place, placeFine' : 'place';
-  const normals = isTwo(true) ? 'normals, normalsFine' : 'normals';
-  const declared = (type) => `${places}, ${normals}`.split(', ').map((name) => `${type} ${name};`).join(' ');
+  const lookup = bake.manifest.lookup ? 'lookup, ' : '';
+  const places = lookup + (isTwo(false) ? 'place, placeFine' : 'place');
+  const normals = lookup + (isTwo(true) ? 'normals, normalsFine' : 'normals');
+  const ofGraph = `${places}, ${normals.slice(lookup.length)}`;
+  const declared = (type) => ofGraph.split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
@@ -83,7 +85,7 @@ function variants(bake) {
     resultNormal = VatNormal(${normals}, vertex, at, up);
     stray = abs((float)VatVertexByUv(float2(uv.x, 1.0 - uv.y)) - ask.z);`)}`],
     ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(`
-    VatVertex_float(${places}, ${normals}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal);`)}`],
+    VatVertex_float(${ofGraph}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal);`)}`],
     ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(`
     resultPlace = carrier + VatOffset(${places}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);`)}`],

@@ -22,7 +22,7 @@ export async function answersOfGlsl(module, glsl, samples, isFromBottom) {
   gl.useProgram(program);
 
   const roles = {
-    placeFine: 'vatPlaceFineTexture', normalsFine: 'vatNormalFineTexture', rotationsFine: 'vatRotationFineTexture', sizesFine: 'vatSizeFineTexture',
+    lookup: 'vatLookupTexture', placeFine: 'vatPlaceFineTexture', normalsFine: 'vatNormalFineTexture', rotationsFine: 'vatRotationFineTexture', sizesFine: 'vatSizeFineTexture',
     place: 'vatPlaceTexture', normals: 'vatNormalTexture', rotations: 'vatRotationTexture', sizes: 'vatSizeTexture',
   };
   const count = gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS);

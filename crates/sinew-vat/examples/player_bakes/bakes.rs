@@ -1,5 +1,6 @@
 //! The bakes: between them all arrangements, both kinds of places, blending and stepping, and the formats of the files.
 
+use crate::points::{blob_points, drop_points};
 use crate::shapes::{bending_blob, parting_drop};
 use crate::tumble::{boxes_bake, sparks_bake};
 use sinew_geom::{Bounds, Mesh, Topology};
@@ -24,15 +25,18 @@ const RATE: f32 = 8.0;
 pub(crate) struct Bake {
     pub(crate) manifest: Manifest,
     pub(crate) texels: Vec<Vec<u8>>,
+    /// Texels of the lookup, where there is one.
+    pub(crate) lookup: Vec<u8>,
     pub(crate) carrier: Mesh,
     pub(crate) frames: Vec<Mesh>,
 }
 
 impl Bake {
     pub(crate) fn animation(&self) -> Result<VertexAnimation, Box<dyn Error>> {
-        Ok(VertexAnimation::new(
+        Ok(VertexAnimation::with_lookup(
             self.manifest.clone(),
             self.texels.clone(),
+            self.lookup.clone(),
         )?)
     }
 }
@@ -49,6 +53,8 @@ pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
         boxes_bake("boxes_two_8", TwoUnorm8)?,
         sparks_bake("sparks_16", Unorm16)?,
         sparks_bake("sparks_two_8", TwoUnorm8)?,
+        drop_points("drop_points")?,
+        blob_points("blob_points")?,
     ])
 }
 
@@ -158,6 +164,7 @@ fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Bo
     Ok(Bake {
         manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
+        lookup: Vec::new(),
         carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
         frames,
     })
@@ -217,6 +224,7 @@ fn soft(
     Ok(Bake {
         manifest,
         texels: laid_out(&layout, &specs, &encoded?),
+        lookup: Vec::new(),
         carrier: soft_carrier(name, &source, &frames[0], &layout)?,
         frames,
     })

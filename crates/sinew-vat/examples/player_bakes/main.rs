@@ -5,6 +5,7 @@
 
 mod bakes;
 mod expected;
+mod points;
 mod shapes;
 mod tumble;
 mod write;

@@ -1,6 +1,9 @@
 #[path = "shapes_tests.rs"]
 mod shapes_tests;
 
+#[path = "lookup_tests.rs"]
+mod lookup_tests;
+
 use super::*;
 use crate::layout::Layout;
 use crate::manifest::{FORMAT, Mode, NamedClip, TextureFile, VERSION};

@@ -9,6 +9,7 @@ pub(super) const PLAYER: Player = Player {
     templates: &[(".gdshader", include_str!("player.gdshader"))],
     sections: Sections {
         vertices: "",
+        lookup: include_str!("lookup.gdshader"),
         pieces: include_str!("pieces.gdshader"),
         sprites: include_str!("sprites.gdshader"),
     },

@@ -4,6 +4,9 @@ use super::Player;
 use super::shapes::Sections;
 use crate::manifest::Space;
 
+/// The module plays bakes of any mode.
+const ALL_MODES: &str = concat!(include_str!("lookup.js"), include_str!("shapes.js"));
+
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[
@@ -11,8 +14,9 @@ pub(super) const PLAYER: Player = Player {
         (".html", include_str!("page.html")),
     ],
     sections: Sections {
-        vertices: include_str!("shapes.js"),
-        pieces: include_str!("shapes.js"),
-        sprites: include_str!("shapes.js"),
+        vertices: ALL_MODES,
+        lookup: ALL_MODES,
+        pieces: ALL_MODES,
+        sprites: ALL_MODES,
     },
 };

@@ -9,6 +9,11 @@ pub(super) const PLAYER: Player = Player {
     templates: &[(".unity.hlsl", include_str!("player.hlsl"))],
     sections: Sections {
         vertices: "\n#endif\n",
+        lookup: concat!(
+            include_str!("lookup_texel.hlsl"),
+            include_str!("../hlsl/lookup.hlsl"),
+            include_str!("lookup.hlsl")
+        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.hlsl")

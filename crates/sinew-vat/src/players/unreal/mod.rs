@@ -9,6 +9,11 @@ pub(super) const PLAYER: Player = Player {
     templates: &[(".unreal.ush", include_str!("player.ush"))],
     sections: Sections {
         vertices: "",
+        lookup: concat!(
+            include_str!("lookup_texel.ush"),
+            include_str!("../hlsl/lookup.hlsl"),
+            include_str!("lookup.ush")
+        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.ush")

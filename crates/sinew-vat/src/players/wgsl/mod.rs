@@ -9,6 +9,7 @@ pub(super) const PLAYER: Player = Player {
     templates: &[(".wgsl", include_str!("player.wgsl"))],
     sections: Sections {
         vertices: "",
+        lookup: include_str!("lookup.wgsl"),
         pieces: include_str!("pieces.wgsl"),
         sprites: include_str!("sprites.wgsl"),
     },
