@@ -65,6 +65,7 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
       textures.push({ binding: first + part, resource: upload(player.uniforms[name].value).createView() });
     }
   }
+  if (manifest.lookup) textures.push({ binding: 8, resource: upload(player.uniforms.vatLookupTexture.value).createView() });
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   pass.setPipeline(pipeline);

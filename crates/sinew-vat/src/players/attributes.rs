@@ -24,7 +24,7 @@ const DERIVED: [&str; 10] = [
 /// Letters of an attribute's name that players keep.
 const LONGEST: usize = 48;
 
-/// The first binding of WGSL that no other texture has.
+/// The first binding of WGSL that no other texture has; the lookup has this one where there is one.
 const FIRST_BINDING: usize = 8;
 
 /// Types of one to four numbers.
@@ -140,14 +140,34 @@ pub(super) fn flags(manifest: &Manifest) -> Vec<(&'static str, bool)> {
     ]
 }
 
-/// What examples of WGSL and the function for Unity's shader graph add to what a vertex gives.
+/// What finds texels, and what examples of WGSL and the function for Unity's shader graph add to what a vertex gives.
 pub(super) fn values(manifest: &Manifest) -> Values {
     let call = |a: Attribute<'_>| format!(", vat_{}(vertex, at)", a.name);
     let calls = attributes(manifest).into_iter().map(call);
     let outputs = attributes(manifest)
         .into_iter()
         .map(|a| a.output_of_unity());
+    // What finds a texel, and what functions of HLSL are given for that.
+    let [wgsl, godot, hlsl, parameter, argument, input, graph] = match manifest.lookup {
+        None => ["vat_texel", "texel_of", "VatTexel(", "", "", "", ""],
+        Some(_) => [
+            "vat_point_texel",
+            "point_texel",
+            "VatLookup(lookup, ",
+            "Texture2D<float4> lookup, ",
+            "lookup, ",
+            "Lookup, ",
+            "lookupTexture.tex, ",
+        ],
+    };
     vec![
+        ("TEXEL_IN_WGSL", wgsl.into()),
+        ("TEXEL_IN_GODOT", godot.into()),
+        ("TEXEL_IN_HLSL", hlsl.into()),
+        ("LOOKUP_PARAMETER", parameter.into()),
+        ("LOOKUP_ARGUMENT", argument.into()),
+        ("LOOKUP_INPUT", input.into()),
+        ("LOOKUP_GRAPH", graph.into()),
         ("ATTRIBUTE_RESULTS", calls.collect()),
         ("UNITY_OUTPUTS", outputs.collect()),
     ]
@@ -208,7 +228,8 @@ impl Attribute<'_> {
             "VERTEX_ID"
         };
         let first_location = if is_particles { 1 } else { 2 };
-        let binding = FIRST_BINDING + 2 * self.index;
+        let before = self.index + usize::from(manifest.lookup.is_some());
+        let binding = FIRST_BINDING + 2 * before;
         let words = words(&self.texture.spec.quantity, Some(engine));
         let built_in = self.built_in(manifest.mode).unwrap_or(&self.name);
         vec![
