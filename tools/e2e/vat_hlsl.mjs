@@ -66,7 +66,7 @@ function variantsOfShapes(bake) {
     resultNormal = VatNormalByUv(${others}, uv, ask.x, ask.y, up);` : `
     resultPlace = carrier + VatOffset(${places}, ${others}, uv, corner, ask.x, ask.y, ${right}, up, carrier);
     resultNormal = up;
-    ${read((a) => `Vat${a.pascal}ByUv(${lookup}${a.textures}, uv, ask.x, ask.y)`)}`;
+    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`;
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
     VatFrame at = VatFrameAt((uint)(ask.x + 0.5), ask.y);
@@ -138,7 +138,7 @@ function variants(bake) {
     ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(`
     resultPlace = carrier + VatOffset(${places}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);
-    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`, count)}`],
+    ${read((a) => `Vat${a.pascal}ByUv(${lookup}${a.textures}, uv, ask.x, ask.y)`)}`, count)}`],
   ];
 }
 

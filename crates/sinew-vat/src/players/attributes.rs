@@ -24,8 +24,14 @@ const DERIVED: [&str; 10] = [
 /// Letters of an attribute's name that players keep.
 const LONGEST: usize = 48;
 
-/// The first binding of WGSL that no other texture has; the lookup has this one where there is one.
-const FIRST_BINDING: usize = 8;
+/// The first binding of WGSL that no texture of places, normals, rotations and sizes has.
+fn first_binding(manifest: &Manifest) -> usize {
+    match manifest.lookup {
+        None => 8,
+        // That one is the lookup's.
+        Some(_) => 10,
+    }
+}
 
 /// Types of one to four numbers.
 const HLSL: [&str; 4] = ["float", "float2", "float3", "float4"];
@@ -161,6 +167,7 @@ pub(super) fn values(manifest: &Manifest) -> Values {
         ],
     };
     vec![
+        ("FIRST_BINDING", first_binding(manifest).to_string()),
         ("TEXEL_IN_WGSL", wgsl.into()),
         ("TEXEL_IN_GODOT", godot.into()),
         ("TEXEL_IN_HLSL", hlsl.into()),
@@ -228,8 +235,7 @@ impl Attribute<'_> {
             "VERTEX_ID"
         };
         let first_location = if is_particles { 1 } else { 2 };
-        let before = self.index + usize::from(manifest.lookup.is_some());
-        let binding = FIRST_BINDING + 2 * before;
+        let binding = first_binding(manifest) + 2 * self.index;
         let words = words(&self.texture.spec.quantity, Some(engine));
         let built_in = self.built_in(manifest.mode).unwrap_or(&self.name);
         vec![

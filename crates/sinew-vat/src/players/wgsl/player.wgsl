@@ -9,7 +9,7 @@
 //   16 bits a channel: rgba16unorm where the device has that feature, otherwise rgba32float of code / 65535.
 // Rows from the top, as in the file. textureLoad takes no sampler: bind them as unfilterable float.
 // Values are {{SPACE}}.
-{{?HAS_ATTRIBUTES}}// Colours and all else are data, never sRGB. Textures of attributes are bound from 8 on; WebGPU promises 16 textures a stage.
+{{?HAS_ATTRIBUTES}}// Colours and all else are data, never sRGB. Textures of attributes are bound from {{FIRST_BINDING}} on; WebGPU promises 16 textures a stage.
 {{!FITS_SPACE}}// The mesh in its file is {{ENGINE_SPACE}}: these two differ. For an engine with the axes of glTF (Bevy), bake with `--for gltf`; in
 {{!FITS_SPACE}}// others, the mesh must be in their space before offsets are added.
 {{?IS_REMESH}}// Triangles change from frame to frame; those that are not there have their corners in one point.
