@@ -33,6 +33,10 @@ const FAULTS = [
   ['sparks_16', 'gl_VertexID / 4', 'gl_VertexID / 2', 'two particles in a square'],
   ['sparks_16', 'vatSize().x', '0.1', 'squares of one width'],
   ['sparks_two_8', 'axes[1] * fromMiddle.y', 'axes[2] * fromMiddle.y', 'squares that do not face the camera'],
+  ['drop_points', '(codes.y << 8)', '(codes.y << 7)', 'half of a number of a point'],
+  ['drop_points', "texel(points, 'point')", "texel(corners, 'point')", 'points where corners would be'],
+  ['drop_points', 'codes.x |', '(codes.x + 1) |', 'the point behind the right one'],
+  ['blob_points', 'value) * weight;', 'value) * 0.0;', 'no blending of points'],
 ];
 // Too small to be seen, not for numbers.
 const FAULTS_OF_NUMBERS = [

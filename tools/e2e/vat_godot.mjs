@@ -161,6 +161,7 @@ function wanted(bake, shot) {
     : { plays: true, speed: 0, offset_secs: Number(query.get('time')) };
   if (bake.manifest.can_blend) parameters.blends = query.get('blend') !== '0';
   const textures = {};
+  if (bake.manifest.lookup) textures.lookup_texture = `${bake.name}/${bake.manifest.lookup.file}`;
   for (const { quantity, files } of bake.manifest.textures) {
     const name = ['normal', 'rotation', 'size'].includes(quantity) ? quantity : 'place';
     files.forEach((file, part) => { textures[part ? `${name}_fine_texture` : `${name}_texture`] = `${bake.name}/${file}`; });
@@ -195,7 +196,7 @@ async function projectFiles() {
     const shader = readFileSync(fileOf(bake, '.gdshader'), 'utf8');
     if (!shader.includes(FAULT[0])) throw new Error(`the shader has no "${FAULT[0]}"`);
     files.push([`${name}/${name}.gdshader`, shader], [`${name}/broken.gdshader`, shader.replace(...FAULT)]);
-    for (const file of [manifest.carrier, ...manifest.textures.flatMap((t) => t.files)]) {
+    for (const file of [manifest.carrier, ...(manifest.lookup ? [manifest.lookup.file] : []), ...manifest.textures.flatMap((t) => t.files)]) {
       const bytes = readFileSync(join(folder, name, file));
       files.push([`${name}/${file}`, file.endsWith('.exr') ? await floatsOf(bytes) : bytes]);
     }

@@ -116,10 +116,12 @@ function attributesIn(bake) {
 function variants(bake) {
   if (['rigid', 'particles'].includes(bake.manifest.mode)) return variantsOfShapes(bake);
   const isTwo = (isNormal) => bake.manifest.textures.find((t) => (isNormal ? ['normal'] : ['position', 'offset']).includes(t.quantity)).files.length === 2;
-  const places = isTwo(false) ? 'place, placeFine' : 'place';
-  const normals = isTwo(true) ? 'normals, normalsFine' : 'normals';
+  const lookup = bake.manifest.lookup ? 'lookup, ' : '';
+  const places = lookup + (isTwo(false) ? 'place, placeFine' : 'place');
+  const normals = lookup + (isTwo(true) ? 'normals, normalsFine' : 'normals');
+  const ofGraph = `${places}, ${normals.slice(lookup.length)}`;
   const { all, count, more, outputs, given, read, turned, taken } = attributesIn(bake);
-  const declared = (type) => [places, normals, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
+  const declared = (type) => [ofGraph, ...all.map((a) => a.textures)].join(', ').split(', ').map((name) => `${type} ${name};`).join(' ');
   const [unity, unreal] = ['.unity.hlsl', '.unreal.ush'].map((ending) => readFileSync(fileOf(bake, ending), 'utf8'));
   return [
     ['Unity, by hand', true, `#define VAT_WITHOUT_SHADER_GRAPH\n${unity}\n${declared('Texture2D<float4>')}${MAIN(`
@@ -127,16 +129,16 @@ function variants(bake) {
     uint vertex = (uint)(ask.z + 0.5);
     resultPlace = VatPosition(${places}, vertex, at, carrier);
     resultNormal = VatNormal(${normals}, vertex, at, up);
-    ${read((a) => `Vat${a.pascal}(${a.textures}, vertex, at)`)} ${turned}
+    ${read((a) => `Vat${a.pascal}(${lookup}${a.textures}, vertex, at)`)} ${turned}
     stray = abs((float)VatVertexByUv(float2(uv.x, 1.0 - uv.y)) - ask.z);`, count)}`],
     ['Unity, shader graph', true, `struct UnityTexture2D { Texture2D<float4> tex; };\n${unity}\n${declared('UnityTexture2D')}${MAIN(`
     ${given}
-    VatVertex_float(${places}, ${normals}${more}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal${outputs});
+    VatVertex_float(${ofGraph}${more}, ask.z, ask.x, ask.y, carrier, up, resultPlace, resultNormal${outputs});
     ${taken} ${turned}`, count)}`],
     ['Unreal', false, `${unreal}\n${declared('Texture2D')}${MAIN(`
     resultPlace = carrier + VatOffset(${places}, uv, ask.x, ask.y, carrier);
     resultNormal = VatNormalByUv(${normals}, uv, ask.x, ask.y, up);
-    ${read((a) => `Vat${a.pascal}ByUv(${a.textures}, uv, ask.x, ask.y)`)}`, count)}`],
+    ${read((a) => `Vat${a.pascal}ByUv(${lookup}${a.textures}, uv, ask.x, ask.y)`)}`, count)}`],
   ];
 }
 

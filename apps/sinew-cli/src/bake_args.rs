@@ -102,6 +102,9 @@ pub(crate) struct VatSizeArgs {
     /// Triangles of the fullest frame, where they change: three texels each.
     #[arg(long, value_name = "NUMBER", conflicts_with = "vertices")]
     pub(crate) triangles: Option<u32>,
+    /// Unique points of the fullest frame (about half as many as triangles): adds what --points unique comes to.
+    #[arg(long, value_name = "NUMBER", requires = "triangles")]
+    pub(crate) points: Option<u32>,
     /// Frames, of all clips together.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) frames: u32,
@@ -241,7 +244,10 @@ pub(crate) struct VatSettingsArgs {
     /// Which triangle of the textures shows which of a frame, where triangles change.
     #[arg(long, value_enum)]
     pub(crate) order: Option<OrderArg>,
-    /// What blends between frames go towards, where triangles change.
+    /// What has a texel, where triangles change.
+    #[arg(long, value_enum)]
+    pub(crate) points: Option<PointsArg>,
+    /// What blends between frames go towards, where triangles change; without it closed, with unique points slots.
     #[arg(long, value_enum)]
     pub(crate) in_between: Option<InBetweenArg>,
     /// Vector attribute that says where points go, in metres a second: makes matching better.
@@ -321,6 +327,15 @@ pub(crate) enum OrderArg {
     Curve,
     /// By colour.
     Color,
+}
+
+/// What has a texel where triangles change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PointsArg {
+    /// Each corner of a triangle.
+    Corners,
+    /// Each unique point of a frame, once; a lookup texture says which one a corner shows. Smaller, one more fetch.
+    Unique,
 }
 
 /// What blends go towards.

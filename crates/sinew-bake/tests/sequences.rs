@@ -6,8 +6,8 @@
 )]
 
 use sinew_bake::vat::{
-    InBetweens, Matching, Mode, TextureChoice, TriangleOrder, VatSettings, bake, blend_error,
-    verify,
+    InBetweens, Matching, Mode, Points, TextureChoice, TriangleOrder, VatSettings, bake,
+    blend_error, verify,
 };
 use sinew_bake::{FileFrames, FrameSource, Watch};
 use sinew_vat::quantity::Quantity;
@@ -73,6 +73,44 @@ fn splash() {
     assert_true("liquid_splash", &float(), Mode::Remesh);
 }
 
+/// Both variants of one bake: bytes of all textures, and bytes for each triangle of a frame.
+#[test]
+fn unique_points_of_the_splash_are_smaller() {
+    let settings = |points| VatSettings {
+        points,
+        order: matched(InBetweens::Slots),
+        ..VatSettings::default()
+    };
+    assert_true("liquid_splash", &settings(Points::Unique), Mode::Remesh);
+    let Some(source) = sequence("liquid_splash") else {
+        return;
+    };
+    let [corners, unique] = [Points::Corners, Points::Unique].map(|points| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
+        bake(&source, &settings(points), &work, &out, &Watch::NOBODY).expect("bakes")
+    });
+    let points = unique.points.expect("of points");
+    let shown = f64::from(unique.triangles) * unique.frames as f64 * (1.0 - unique.empty_slots);
+    println!(
+        "liquid_splash: corners {:?} {} bytes; unique points, {} at most, {} in all, {:?} ({:.1} % unused), lookup {:?} {} bytes, {} bytes in all; {shown:.0} triangles, {:.2} and {:.2} bytes each",
+        corners.size,
+        corners.texture_bytes,
+        points.most,
+        points.all,
+        points.size,
+        points.unused_texels * 100.0,
+        unique.size,
+        points.lookup_bytes,
+        unique.texture_bytes,
+        corners.texture_bytes as f64 / shown,
+        unique.texture_bytes as f64 / shown,
+    );
+    assert_eq!(corners.texture_bytes, points.corner_bytes);
+    // 27 bytes a corner triangle against 9 of the lookup and half a point of 9: a half, were no edge hard and no slot empty.
+    assert!(unique.texture_bytes < corners.texture_bytes * 3 / 4);
+}
+
 #[test]
 fn boolean_cut() {
     assert_true("boolean_cut", &VatSettings::default(), Mode::Remesh);
@@ -98,7 +136,7 @@ fn held_back(name: &str, order: TriangleOrder) -> Option<[f64; 2]> {
     println!(
         "{name}, {} frames held back, {:?}: blended rms {:.3} mm, {:.1} mm at most; stepped rms {:.3} mm, {:.1} mm at most",
         found.frames,
-        settings.matching().map(|m| m.in_betweens),
+        settings.in_betweens(),
         blended.rms() * 1e3,
         blended.max * 1e3,
         stepped.rms() * 1e3,
@@ -109,7 +147,7 @@ fn held_back(name: &str, order: TriangleOrder) -> Option<[f64; 2]> {
 
 fn matched(in_betweens: InBetweens) -> TriangleOrder {
     TriangleOrder::Matched(Matching {
-        in_betweens,
+        in_betweens: Some(in_betweens),
         ..Matching::default()
     })
 }

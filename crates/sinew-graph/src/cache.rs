@@ -111,6 +111,7 @@ fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
     for texture in 0..animation.manifest().textures.len() {
         raw(h, animation.texels(texture));
     }
+    raw(h, animation.lookup());
 }
 
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {

@@ -3,6 +3,7 @@
 use crate::{IoError, Texels, Texture, read_text, read_texture};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::manifest::{Manifest, TextureFile};
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::texel::TexelFormat;
 use std::path::Path;
 
@@ -23,9 +24,23 @@ pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
     manifest.check().map_err(|e| refused(e.into()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let textures = manifest.textures.iter();
-    let texels = textures.map(|t| read_texels(t, manifest.layout.size, folder));
+    let size = manifest.texture_layout().size;
+    let texels = textures.map(|t| read_texels(t, size, folder));
     let texels = texels.collect::<Result<Vec<_>, _>>()?;
-    VertexAnimation::new(manifest, texels).map_err(refused)
+    let lookup = read_lookup(&manifest, folder)?;
+    VertexAnimation::with_lookup(manifest, texels, lookup).map_err(refused)
+}
+
+/// The texels of the lookup; nothing where there is none.
+fn read_lookup(manifest: &Manifest, folder: &Path) -> Result<Vec<u8>, IoError> {
+    let Some(lookup) = &manifest.lookup else {
+        return Ok(Vec::new());
+    };
+    let path = folder.join(&lookup.file);
+    let found = read_texture(&path)?;
+    let format = TexelFormat::Unorm8;
+    check_kind(&found, format, manifest.layout.size, LOOKUP_BYTES, &path)?;
+    bytes(&found, format, LOOKUP_BYTES, &path)
 }
 
 /// A manifest from its text; `path` is its file's, for messages. Whether it contradicts itself is not looked at.

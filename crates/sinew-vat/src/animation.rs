@@ -2,12 +2,15 @@
 
 use crate::manifest::{Manifest, ManifestError};
 use crate::playback::FrameBlend;
+use crate::points::{LOOKUP_BYTES, point_of_texel};
 
 /// A manifest and the texels of its textures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VertexAnimation {
     manifest: Manifest,
     texels: Vec<Vec<u8>>,
+    /// Texels of the lookup; none where the manifest has none.
+    lookup: Vec<u8>,
 }
 
 /// Why texels do not belong to a manifest.
@@ -35,6 +38,26 @@ pub enum AnimationError {
         /// What its size and its channels take.
         expected: u64,
     },
+    /// A lookup without a place in the manifest, or the other way round.
+    #[error("{found} bytes of a lookup, the manifest has none")]
+    NoLookup {
+        /// Given.
+        found: usize,
+    },
+    /// A corner shows a point that no frame has.
+    #[error("{file}: vertex {vertex} of frame {frame} shows point {found}, there are {points}")]
+    Point {
+        /// File of the lookup.
+        file: String,
+        /// Vertex of the carrier.
+        vertex: u32,
+        /// The frame.
+        frame: u32,
+        /// What stands there.
+        found: u32,
+        /// Points that a frame has room for.
+        points: u32,
+    },
 }
 
 impl VertexAnimation {
@@ -44,6 +67,18 @@ impl VertexAnimation {
     /// # Errors
     /// [`AnimationError`]; afterwards nothing that is asked for can be missing.
     pub fn new(manifest: Manifest, texels: Vec<Vec<u8>>) -> Result<Self, AnimationError> {
+        Self::with_lookup(manifest, texels, Vec::new())
+    }
+
+    /// The same for a manifest with a lookup: its texels row by row, three bytes each (red, green, blue). Empty where the manifest has none.
+    ///
+    /// # Errors
+    /// [`AnimationError`]; afterwards nothing that is asked for can be missing.
+    pub fn with_lookup(
+        manifest: Manifest,
+        texels: Vec<Vec<u8>>,
+        lookup: Vec<u8>,
+    ) -> Result<Self, AnimationError> {
         manifest.check()?;
         let (found, expected) = (texels.len(), manifest.textures.len());
         if found != expected {
@@ -51,18 +86,15 @@ impl VertexAnimation {
         }
         for (texture, bytes) in manifest.textures.iter().zip(&texels) {
             let texel = texture.spec.vertex_bytes() as u64;
-            let expected = manifest.layout.texels().checked_mul(texel);
-            let (found, expected) = (bytes.len() as u64, expected.unwrap_or(u64::MAX));
-            if found != expected {
-                let file = texture.files[0].clone();
-                return Err(AnimationError::Bytes {
-                    file,
-                    found,
-                    expected,
-                });
-            }
+            let expected = manifest.texture_layout().texels().checked_mul(texel);
+            check_bytes(&texture.files[0], bytes, expected)?;
         }
-        Ok(Self { manifest, texels })
+        check_lookup(&manifest, &lookup)?;
+        Ok(Self {
+            manifest,
+            texels,
+            lookup,
+        })
     }
 
     /// What is known of it.
@@ -75,11 +107,25 @@ impl VertexAnimation {
         &self.texels[texture]
     }
 
+    /// Bytes of the lookup; see [`Self::with_lookup`].
+    pub fn lookup(&self) -> &[u8] {
+        &self.lookup
+    }
+
+    /// What has the texel of a vertex in a frame, by its number in [`Manifest::texture_layout`]: the vertex, or the point that the lookup says.
+    pub fn point(&self, vertex: u32, frame: u32) -> u32 {
+        if self.manifest.lookup.is_none() {
+            return vertex;
+        }
+        point_at(&self.manifest, &self.lookup, vertex, frame)
+    }
+
     /// Number `channel` of a vertex in a frame. Indices are of the manifest's textures and layout.
     pub fn value(&self, texture: usize, vertex: u32, frame: u32, channel: usize) -> f32 {
         let spec = &self.manifest.textures[texture].spec;
-        let [x, y] = self.manifest.layout.texel(vertex, frame);
-        let texel = y as usize * self.manifest.layout.size[0] as usize + x as usize;
+        let layout = self.manifest.texture_layout();
+        let [x, y] = layout.texel(self.point(vertex, frame), frame);
+        let texel = y as usize * layout.size[0] as usize + x as usize;
         let at = texel * spec.vertex_bytes();
         let bytes = self.texels[texture].get(at..at + spec.vertex_bytes());
         spec.decode(bytes.unwrap_or(&[]), channel)
@@ -94,6 +140,53 @@ impl VertexAnimation {
         let b = self.value(texture, vertex, at.next, channel);
         a + (b - a) * at.weight
     }
+}
+
+fn check_bytes(file: &str, bytes: &[u8], expected: Option<u64>) -> Result<(), AnimationError> {
+    let (found, expected) = (bytes.len() as u64, expected.unwrap_or(u64::MAX));
+    match found == expected {
+        true => Ok(()),
+        false => Err(AnimationError::Bytes {
+            file: file.to_owned(),
+            found,
+            expected,
+        }),
+    }
+}
+
+/// Every corner shows a point that there is room for.
+fn check_lookup(manifest: &Manifest, bytes: &[u8]) -> Result<(), AnimationError> {
+    let Some(lookup) = &manifest.lookup else {
+        let found = bytes.len();
+        return match found {
+            0 => Ok(()),
+            _ => Err(AnimationError::NoLookup { found }),
+        };
+    };
+    let expected = manifest.layout.texels().checked_mul(LOOKUP_BYTES as u64);
+    check_bytes(&lookup.file, bytes, expected)?;
+    let points = lookup.points.vertices;
+    for frame in 0..manifest.layout.frames {
+        for vertex in 0..manifest.layout.vertices {
+            let found = point_at(manifest, bytes, vertex, frame);
+            if found >= points {
+                return Err(AnimationError::Point {
+                    file: lookup.file.clone(),
+                    vertex,
+                    frame,
+                    found,
+                    points,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn point_at(manifest: &Manifest, lookup: &[u8], vertex: u32, frame: u32) -> u32 {
+    let [x, y] = manifest.layout.texel(vertex, frame);
+    let texel = y as usize * manifest.layout.size[0] as usize + x as usize;
+    point_of_texel(lookup.get(texel * LOOKUP_BYTES..).unwrap_or(&[]))
 }
 
 #[cfg(test)]
@@ -142,6 +235,7 @@ mod tests {
             can_blend: true,
             has_ends: false,
             split_vertices: None,
+            lookup: None,
         }
     }
 

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod playback;
 pub mod played;
 pub mod players;
+pub mod points;
 #[cfg(feature = "bake")]
 pub mod prepare;
 pub mod quantity;

@@ -9,8 +9,10 @@ use sinew_geom::Bounds;
 
 /// What `format` says.
 pub const FORMAT: &str = "sinew_vat";
-/// The version that is written, and the only one that is read.
+/// The version of manifests without a lookup.
 pub const VERSION: u32 = 1;
+/// The version of manifests with one, so that readers who know nothing of lookups refuse them. Others are not read.
+pub const VERSION_WITH_LOOKUP: u32 = 2;
 
 /// A bake: which vertex is where in which texture, and how texels become values.
 ///
@@ -20,7 +22,7 @@ pub const VERSION: u32 = 1;
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// [`VERSION`], or [`VERSION_WITH_LOOKUP`].
     pub version: u32,
     /// Name of the bake; the names of its files begin with it.
     pub name: String,
@@ -28,7 +30,8 @@ pub struct Manifest {
     pub mode: Mode,
     /// Frames that belong together, one clip at least.
     pub clips: Vec<NamedClip>,
-    /// Where texels are; the same for all textures. What it calls vertices is what has a texel: pieces or particles in these modes.
+    /// Where texels are; the same for all textures. What it calls vertices is what has a texel: pieces or particles in these modes. With
+    /// [`Self::lookup`] it is where the texels of that are, and the textures are elsewhere.
     pub layout: Layout,
     /// Box of all frames (metres), which is that of the carrier.
     pub bounds: Bounds,
@@ -50,6 +53,22 @@ pub struct Manifest {
     /// Of cloth that tears: vertices of which the first frame has one, and the carrier two or more, which lie on each other until they part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_vertices: Option<u32>,
+    /// Where textures have one texel a point and not one a corner ([`crate::points`]): which point a corner shows. Only of [`Mode::Remesh`],
+    /// without ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<Lookup>,
+}
+
+/// The lookup of a bake with one texel a point: in frame `f`, vertex `v` of the carrier shows point `red + 256 * green + 65536 * blue` of the lookup's
+/// texel of `(v, f)`, channels as whole numbers 0 to 255, and that point's texel in the textures is that of `(point, f)` in [`Self::points`]. Between two
+/// frames the vertex goes from its point of the one to its point of the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lookup {
+    /// Its file, a PNG of three channels with 8 bits beside the manifest, laid out by [`Manifest::layout`].
+    pub file: String,
+    /// Where the points of each frame are in the textures.
+    pub points: Layout,
 }
 
 /// What a texel stands for.
@@ -133,10 +152,18 @@ pub enum ManifestError {
         found: String,
     },
     /// Another version.
-    #[error("`version` is {found}, expected {VERSION}")]
+    #[error("`version` is {found}, expected {expected}")]
     Version {
         /// What it says.
         found: u32,
+        /// What it should say, with a lookup or without.
+        expected: u32,
+    },
+    /// A lookup for what has none, or one that does not fit.
+    #[error("`lookup`: {what}")]
+    Lookup {
+        /// What is wrong.
+        what: &'static str,
     },
     /// There is no clip.
     #[error("`clips` is empty, expected one at least")]
@@ -234,11 +261,20 @@ impl Manifest {
             let found = self.format.clone();
             return Err(ManifestError::Format { found });
         }
-        if self.version != VERSION {
+        let expected = match self.lookup {
+            Some(_) => VERSION_WITH_LOOKUP,
+            None => VERSION,
+        };
+        if self.version != expected {
             let found = self.version;
-            return Err(ManifestError::Version { found });
+            return Err(ManifestError::Version { found, expected });
         }
-        self.check_layout()?;
+        if !self.layout.frames.is_multiple_of(self.frame_step()) {
+            let frames = self.layout.frames;
+            return Err(ManifestError::Ends { frames });
+        }
+        check_layout(&self.layout)?;
+        self.check_lookup()?;
         self.check_clips()?;
         let mut ends = self.bounds.0.iter().chain(&self.bounds.1);
         ends.try_for_each(|v| check_finite("`bounds`", *v))?;
@@ -249,6 +285,32 @@ impl Manifest {
             1 => self.check_mode(),
             found => Err(ManifestError::Positions { found }),
         }
+    }
+
+    /// Where the texels of textures are; of the lookup they are where [`Self::layout`] says.
+    pub fn texture_layout(&self) -> &Layout {
+        self.lookup.as_ref().map_or(&self.layout, |l| &l.points)
+    }
+
+    fn check_lookup(&self) -> Result<(), ManifestError> {
+        let Some(lookup) = &self.lookup else {
+            return Ok(());
+        };
+        let wrong = |what| Err(ManifestError::Lookup { what });
+        if self.mode != Mode::Remesh {
+            return wrong("only mode remesh has one");
+        }
+        if self.has_ends {
+            return wrong("a bake with `has_ends` has none");
+        }
+        if self.texture(&Quantity::Offset).is_some() {
+            return wrong("points have positions, not offsets from a carrier");
+        }
+        if lookup.points.frames != self.layout.frames {
+            return wrong("`points` has another number of frames than `layout`");
+        }
+        check_layout(&lookup.points)?;
+        check_file_name(&lookup.file)
     }
 
     /// Frames of the sequence.
@@ -304,31 +366,6 @@ impl Manifest {
             .position(|t| t.spec.quantity == *quantity)
     }
 
-    fn check_layout(&self) -> Result<(), ManifestError> {
-        let Layout {
-            vertices,
-            frames,
-            size,
-            ..
-        } = self.layout;
-        let (vertex, frame) = (vertices.saturating_sub(1), frames.saturating_sub(1));
-        let at = self.layout.farthest();
-        let fits = at.is_some_and(|at| at[0] < u64::from(size[0]) && at[1] < u64::from(size[1]));
-        if !frames.is_multiple_of(self.frame_step()) {
-            return Err(ManifestError::Ends { frames });
-        }
-        if vertices > 0 && frames > 0 && fits {
-            return Ok(());
-        }
-        let at = at.unwrap_or_default();
-        Err(ManifestError::Layout {
-            vertex,
-            frame,
-            at,
-            size,
-        })
-    }
-
     fn check_clips(&self) -> Result<(), ManifestError> {
         if self.clips.is_empty() {
             return Err(ManifestError::NoClip);
@@ -349,6 +386,28 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+fn check_layout(layout: &Layout) -> Result<(), ManifestError> {
+    let Layout {
+        vertices,
+        frames,
+        size,
+        ..
+    } = *layout;
+    let (vertex, frame) = (vertices.saturating_sub(1), frames.saturating_sub(1));
+    let at = layout.farthest();
+    let fits = at.is_some_and(|at| at[0] < u64::from(size[0]) && at[1] < u64::from(size[1]));
+    if vertices > 0 && frames > 0 && fits {
+        return Ok(());
+    }
+    let at = at.unwrap_or_default();
+    Err(ManifestError::Layout {
+        vertex,
+        frame,
+        at,
+        size,
+    })
 }
 
 fn check_texture(texture: &TextureFile) -> Result<(), ManifestError> {

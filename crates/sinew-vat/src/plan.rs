@@ -2,6 +2,7 @@
 
 use crate::carrier::FEWEST_TRIANGLES;
 use crate::layout::{Layout, LayoutError};
+use crate::points::PointsError;
 use crate::quantity::Quantity;
 use crate::remesh::{FrameError, FrameScan, join_extents};
 use crate::texel::TexelFormat;
@@ -59,6 +60,9 @@ pub enum PlanError {
     /// A frame does not fit the others.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// Unique points do not fit.
+    #[error(transparent)]
+    Points(#[from] PointsError),
     /// No texture is large enough.
     #[error(transparent)]
     Layout(#[from] LayoutError),

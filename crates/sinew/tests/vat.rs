@@ -116,6 +116,7 @@ fn manifest() -> Manifest {
         can_blend: true,
         has_ends: false,
         split_vertices: None,
+        lookup: None,
     }
 }
 

@@ -24,6 +24,7 @@ export async function answersOfGlsl(module, glsl, samples, isFromBottom, names) 
   gl.useProgram(program);
 
   const roles = {
+    lookup: 'vatLookupTexture',
     placeFine: 'vatPlaceFineTexture', normalsFine: 'vatNormalFineTexture', rotationsFine: 'vatRotationFineTexture', sizesFine: 'vatSizeFineTexture',
     ...Object.fromEntries(names.flatMap(rolesOfAttribute)),
     place: 'vatPlaceTexture', normals: 'vatNormalTexture', rotations: 'vatRotationTexture', sizes: 'vatSizeTexture',

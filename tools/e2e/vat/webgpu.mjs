@@ -60,11 +60,12 @@ fn check(@builtin(global_invocation_id) id: vec3<u32>) {
     let role = { normal: 'Normal', rotation: 'Rotation', size: 'Size' }[texture.quantity] ?? 'Place';
     const index = others.indexOf(texture);
     if (index >= 0) role = names[index].split('_').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
-    const first = { Place: 0, Normal: 2, Rotation: 4, Size: 6 }[role] ?? 8 + 2 * index;
+    const first = { Place: 0, Normal: 2, Rotation: 4, Size: 6 }[role] ?? (manifest.lookup ? 10 : 8) + 2 * index;
     for (const [part, name] of [`vat${role}Texture`, `vat${role}FineTexture`].slice(0, texture.files.length).entries()) {
       textures.push({ binding: first + part, resource: upload(player.uniforms[name].value).createView() });
     }
   }
+  if (manifest.lookup) textures.push({ binding: 8, resource: upload(player.uniforms.vatLookupTexture.value).createView() });
   const encoder = device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   pass.setPipeline(pipeline);

@@ -1,17 +1,17 @@
 //! `sinew bake vat` and `sinew vat`.
 
 use crate::bake_args::{
-    AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, ShapeArgs, SourceArgs, Up,
-    VatAssembleArgs, VatBlendErrorArgs, VatChunkArgs, VatCommand, VatInspectArgs, VatScanArgs,
-    VatSettingsArgs, VatVerifyArgs,
+    AtEndArg, BakeCommand, BakeVatArgs, InBetweenArg, ModeArg, OrderArg, PointsArg, ShapeArgs,
+    SourceArgs, Up, VatAssembleArgs, VatBlendErrorArgs, VatChunkArgs, VatCommand, VatInspectArgs,
+    VatScanArgs, VatSettingsArgs, VatVerifyArgs,
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::talk::{Progress, Talk, print};
 use crate::{device, load};
 use sinew::bake::vat::{
-    HeldBack, InBetweens, Mode, PiecePlan, Summary, TriangleOrder, VatJob, VatSettings, Verified,
-    assemble, bake, plan, read_manifest, scan, texels, verify,
+    HeldBack, InBetweens, Mode, PiecePlan, PointSummary, Points, Summary, TriangleOrder, VatJob,
+    VatSettings, Verified, assemble, bake, plan, read_manifest, scan, texels, verify,
 };
 use sinew::bake::{
     BakeError, ChainedFrames, Chunk, FileFrames, FrameSource, PlayedFrames, RangedFrames, Watch,
@@ -154,10 +154,27 @@ fn tell(summary: &Summary, talk: &Talk) {
         let message = tear_words(tears.split_vertices);
         talk.info("tears", &message);
     }
+    if let Some(points) = &summary.points {
+        tell_points(points, summary, talk);
+    }
 }
 
 fn tear_words(split_vertices: u32) -> String {
     format!("cloth that tears: {split_vertices} vertices split")
+}
+
+/// Sizes of textures of unique points, and what they save.
+fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
+    let [width, height] = points.size;
+    let [lookup_width, lookup_height] = summary.size;
+    let message = format!(
+        "{} unique points in a frame at most, in textures of {width} x {height} ({:.1} % unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
+        points.most,
+        points.unused_texels * 100.0,
+        summary.texture_bytes as f64 / 1e6,
+        points.corner_bytes as f64 / 1e6,
+    );
+    talk.info("points", &message);
 }
 
 /// How rigid pieces are before texels round them, and how fast they turn.
@@ -189,9 +206,22 @@ fn inspect(args: &VatInspectArgs) -> Outcome {
     }
     let _ = writeln!(
         out,
-        "textures  {width} x {height}, {:.1} % unused",
+        "{}  {width} x {height}, {:.1} % unused",
+        if manifest.lookup.is_some() {
+            "lookup  "
+        } else {
+            "textures"
+        },
         layout.waste() * 100.0
     );
+    if let Some(lookup) = &manifest.lookup {
+        let [width, height] = lookup.points.size;
+        let _ = writeln!(
+            out,
+            "points    {} at most, in textures of {width} x {height}; which one a vertex shows is in {}",
+            lookup.points.vertices, lookup.file
+        );
+    }
     let unit = match manifest.space.units_per_metre() {
         1.0 => "m",
         _ => "cm",
@@ -391,6 +421,11 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
     out.largest_side = args.max_side.unwrap_or(out.largest_side);
     out.powers_of_two |= args.power_of_two;
     out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
+    out.points = match args.points {
+        None => out.points,
+        Some(PointsArg::Corners) => Points::Corners,
+        Some(PointsArg::Unique) => Points::Unique,
+    };
     args.convention.apply(&mut out)?;
     order_of(args, &mut out)?;
     shapes_of(&args.shapes, &mut out);
@@ -429,8 +464,8 @@ fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
     }
     match args.in_between {
         None => {}
-        Some(InBetweenArg::Closed) => matching.in_betweens = InBetweens::Closed,
-        Some(InBetweenArg::Slots) => matching.in_betweens = InBetweens::Slots,
+        Some(InBetweenArg::Closed) => matching.in_betweens = Some(InBetweens::Closed),
+        Some(InBetweenArg::Slots) => matching.in_betweens = Some(InBetweens::Slots),
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::bake_args::VatSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
 use sinew::vat::layout::{Arrangement, Layout, LayoutError};
+use sinew::vat::points::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
 use std::fmt::Write;
 
@@ -68,6 +69,9 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
             "{name:<11}{three} bytes for three channels (positions, normals), {four} for four"
         );
     }
+    if let Some(points) = args.points {
+        out += &with_points(args, points, &layout)?;
+    }
     for (name, side) in DEVICES {
         let fits = width <= side && height <= side;
         let words = match (fits, fitting(side)) {
@@ -83,6 +87,23 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
     }
     print(&out);
     Ok(())
+}
+
+/// What one texel a unique point comes to; `corners` is the layout of the lookup.
+fn with_points(args: &VatSizeArgs, points: u32, corners: &Layout) -> Outcome<String> {
+    let layout = fitting(points, args.frames, 1, args.max_side, args.power_of_two);
+    let layout = layout.map_err(Failure::bind)?;
+    let ([width, height], [lookup_width, lookup_height]) = (layout.size, corners.size);
+    let lookup = corners.texels() * LOOKUP_BYTES as u64;
+    // Positions of 16 bits, normals of 8: what a bake has by default.
+    let of_vertex = 3 * (TexelFormat::Unorm16.bytes() + TexelFormat::Unorm8.bytes()) as u64;
+    let unique = layout.texels() * of_vertex + lookup;
+    let plain = corners.texels() * of_vertex;
+    let share = unique as f64 / plain as f64 * 100.0;
+    Ok(format!(
+        "unique points: textures of {width} x {height}, {}; a lookup of {lookup_width} x {lookup_height}, {lookup} bytes\n          positions unorm16, normals unorm8 and lookup: {unique} bytes, {share:.1} % of {plain} with a texel for each corner\n",
+        layout_words(&layout)
+    ))
 }
 
 /// The layout that a bake takes.

@@ -10,7 +10,7 @@ use super::settings::{Mode, TriangleOrder};
 use super::target::write_obj_carrier;
 use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
-use super::textures::{file_names, write_texture};
+use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -18,9 +18,10 @@ use sinew_geom::Mesh;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
-use sinew_vat::manifest::{self, Manifest, NamedClip, TextureFile};
+use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
@@ -47,12 +48,31 @@ pub struct Summary {
     pub pieces: Option<PiecePlan>,
     /// Of tears, where the bake is one of cloth that tears.
     pub tears: Option<TearPlan>,
+    /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
+    pub points: Option<PointSummary>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// What a bake of unique points came to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PointSummary {
+    /// Points of the frame that has most.
+    pub most: u32,
+    /// Points of all frames together.
+    pub all: u64,
+    /// Width and height of the textures that they are in.
+    pub size: [u32; 2],
+    /// Share of their texels that no point uses.
+    pub unused_texels: f64,
+    /// Texels of the lookup in memory, bytes.
+    pub lookup_bytes: u64,
+    /// What the textures would be with a texel for each corner, bytes.
+    pub corner_bytes: u64,
 }
 
 /// Writes the files of a bake into a folder, all or none.
@@ -87,6 +107,9 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
             stage.step();
             Ok::<_, BakeError>(())
         })?;
+    if let Some(lookup) = &manifest.lookup {
+        write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
+    }
     write_carrier(&folder.stage(&manifest.carrier)?, &carrier)?;
     write_obj_carrier(&mut folder, plan.space, &manifest, &carrier)?;
     for player in players(&manifest) {
@@ -150,7 +173,10 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
     let is_matched = matches!(settings.order, TriangleOrder::Matched(_));
     Manifest {
         format: manifest::FORMAT.into(),
-        version: manifest::VERSION,
+        version: match plan.points {
+            Some(_) => manifest::VERSION_WITH_LOOKUP,
+            None => manifest::VERSION,
+        },
         mode: plan.mode,
         clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
@@ -167,6 +193,10 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),
+        lookup: plan.points.map(|points| Lookup {
+            file: lookup_file(&name),
+            points: points.layout,
+        }),
         name,
     }
 }
@@ -245,6 +275,14 @@ fn summary(
     manifest: PathBuf,
 ) -> Summary {
     let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
+    let points = plan.points.map(|p| PointSummary {
+        most: p.layout.vertices,
+        all: p.all,
+        size: p.layout.size,
+        unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
+        lookup_bytes: plan.layout.texels() * LOOKUP_BYTES as u64,
+        corner_bytes: plan.layout.texels() * texel as u64,
+    });
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
@@ -266,11 +304,13 @@ fn summary(
         frames: job.frame_count(),
         triangles: plan.triangles,
         size: plan.layout.size,
-        texture_bytes: plan.layout.texels() * texel as u64,
+        texture_bytes: plan.texture_layout().texels() * texel as u64
+            + points.map_or(0, |p| p.lookup_bytes),
         unused_texels: plan.layout.waste(),
         empty_slots: plan.empty_slots,
         pieces: plan.pieces,
         tears: plan.tears,
+        points,
         errors,
         warnings,
     }

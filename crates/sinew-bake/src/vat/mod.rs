@@ -10,6 +10,7 @@ mod order;
 mod particles;
 mod pictures;
 mod plan;
+mod points;
 mod quantities;
 mod read;
 mod records;
@@ -27,16 +28,18 @@ mod textures;
 mod verify;
 mod verify_shapes;
 
-pub use assemble::{Summary, assemble};
+pub use assemble::{PointSummary, Summary, assemble};
 pub use blend_error::{BlendError, HeldBack, blend_error};
 pub use convention::Convention;
 pub use job::VatJob;
-pub use plan::{PiecePlan, VatPlan, plan};
+pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
 pub use scan::scan;
-pub use settings::{InBetweens, Matching, Mode, Space, TextureChoice, TriangleOrder, VatSettings};
+pub use settings::{
+    InBetweens, Matching, Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings,
+};
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use tearing::TearPlan;
 pub use texels::texels;

@@ -102,6 +102,7 @@ pub(crate) fn plan_particles(
         has_ends: false,
         pieces: None,
         tears: None,
+        points: None,
     })
 }
 

@@ -5,13 +5,14 @@ use super::plan::VatPlan;
 use super::records::TEXEL_BYTES;
 use super::scan::mesh_of;
 use super::settings::Mode;
+use super::textures::bytes_of;
 use crate::BakeError;
 use sinew_geom::{Bounds, Image, Mesh};
 use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
+use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::is_same_surface;
-use sinew_vat::texture::TextureSpec;
 
 /// Pixels of a side.
 const SIDE: usize = 300;
@@ -143,12 +144,26 @@ impl<'a> Texels<'a> {
 
     /// Numbers of a vertex, as players compute them.
     fn value<const N: usize>(&self, texture: usize, vertex: usize) -> [f32; N] {
-        let before = self.plan.textures[..texture].iter();
-        let begin: usize = before.map(TextureSpec::vertex_bytes).sum();
         let spec = &self.plan.textures[texture];
-        let at = begin * self.plan.layout.vertices as usize + vertex * spec.vertex_bytes();
-        let bytes = self.bytes.get(at..at + spec.vertex_bytes()).unwrap_or(&[]);
+        let begin = bytes_of(self.plan, texture);
+        let at = usize::try_from(begin).unwrap_or(usize::MAX);
+        let at = at.saturating_add(self.point(vertex) * spec.vertex_bytes());
+        let bytes = self
+            .bytes
+            .get(at..at.saturating_add(spec.vertex_bytes()))
+            .unwrap_or(&[]);
         std::array::from_fn(|k| spec.decode(bytes, k))
+    }
+
+    /// What has the texel of a vertex: itself, or the point that the lookup behind the textures says.
+    fn point(&self, vertex: usize) -> usize {
+        if self.plan.points.is_none() {
+            return vertex;
+        }
+        let begin = bytes_of(self.plan, self.plan.textures.len());
+        let at = usize::try_from(begin).unwrap_or(usize::MAX);
+        let at = at.saturating_add(vertex * LOOKUP_BYTES);
+        point_of_texel(self.bytes.get(at..).unwrap_or(&[])) as usize
     }
 
     fn place(&self, texture: usize, vertex: usize) -> [f32; 3] {

@@ -3,10 +3,11 @@
 use super::detect::mode_of;
 use super::job::VatJob;
 use super::particles::plan_particles;
+use super::points::{Rest, plan_points};
 use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
-use super::settings::{Matching, Mode, Space, TextureChoice};
+use super::settings::{Matching, Mode, Points, Space, TextureChoice};
 use super::shapes::check_quantities;
 use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
 use crate::work::{hash_of, ranges_of};
@@ -53,6 +54,19 @@ pub struct VatPlan {
     /// Of tears, where the bake is one of cloth that tears.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tears: Option<TearPlan>,
+    /// Of unique points, where these have the texels. [`Self::layout`] is that of the lookup then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<PointPlan>,
+}
+
+/// Where unique points are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointPlan {
+    /// Where their texels are in each texture; its vertices are the points of the frame that has most.
+    pub layout: Layout,
+    /// Points of all frames together.
+    pub all: u64,
 }
 
 /// What was found of pieces that move without bending.
@@ -76,6 +90,11 @@ impl VatPlan {
     /// Frames of the layout for each frame of the sequence.
     pub(crate) fn frame_step(&self) -> u32 {
         if self.has_ends { 2 } else { 1 }
+    }
+
+    /// Where the texels of textures are; those of a lookup are where [`Self::layout`] says.
+    pub(crate) fn texture_layout(&self) -> &Layout {
+        self.points.as_ref().map_or(&self.layout, |p| &p.layout)
     }
 
     fn text(&self) -> String {
@@ -157,11 +176,14 @@ fn plan_remesh(
     let choices = job.settings().textures_of(Mode::Remesh);
     check_quantities(Mode::Remesh, &choices)?;
     let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
-    let slots = match job.settings().matching() {
+    let (slots, rests) = match job.settings().matching() {
         Some(matching) if matches_frames(job.settings()) => {
             compose(job, scans, fullest, matching, watch)?
         }
-        _ => fullest,
+        _ => {
+            let rests = scans.iter().map(|s| Rest::behind(s.triangles));
+            (fullest, rests.collect())
+        }
     };
     let settings = RemeshSettings {
         textures: choices
@@ -176,6 +198,10 @@ fn plan_remesh(
     let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
     let seen: Vec<FrameScan> = seen.collect();
     let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
+    let points = match job.settings().points {
+        Points::Unique => Some(plan_points(scans, &rests, made.slots, &settings)?),
+        Points::Corners => None,
+    };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Remesh,
@@ -188,6 +214,7 @@ fn plan_remesh(
         has_ends: settings.has_ends,
         pieces: None,
         tears: None,
+        points,
     })
 }
 
@@ -223,16 +250,20 @@ fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent
     scan.extents.iter().find(|e| e.0 == *quantity).map(|e| &e.1)
 }
 
-/// Follows triangles through the sequence; one row and one match are in memory. Gives the number of slots.
+/// Follows triangles through the sequence; one row and one match are in memory. Gives the number of slots, and of each frame what those without a
+/// triangle need.
 fn compose(
     job: &VatJob,
     scans: &[ScanRecord],
     fullest: u32,
     matching: &Matching,
     watch: &Watch<'_>,
-) -> Result<u32, BakeError> {
+) -> Result<(u32, Vec<Rest>), BakeError> {
     let stage = watch.stage("slots", scans.len());
     let elsewhere = middle_of(&bounds_of(scans));
+    // Where points have texels, all slots that are not used share one; otherwise each stays where it was.
+    let keeps_places = job.settings().points == Points::Corners;
+    let mut rests = Vec::with_capacity(scans.len());
     let mut slots = 0;
     for clip in job.clips() {
         // Every clip begins anew: all slots are free for its first frame.
@@ -241,8 +272,9 @@ fn compose(
         let mut before: Option<Vec<SlotContent>> = None;
         let mut keep = |frame: usize, row: &[_]| {
             let contents = slots_by_matching(row, before.as_deref(), elsewhere);
+            rests.push(Rest::of(&contents, elsewhere));
             job.work.write(SLOTS, frame, &job.key, &contents)?;
-            before = Some(contents);
+            before = keeps_places.then_some(contents);
             stage.step();
             Ok::<_, BakeError>(())
         };
@@ -257,7 +289,7 @@ fn compose(
         keep(last, &row)?;
         slots = slots.max(row.len());
     }
-    Ok(u32::try_from(slots).unwrap_or(u32::MAX))
+    Ok((u32::try_from(slots).unwrap_or(u32::MAX), rests))
 }
 
 /// The middle of a box.
@@ -332,6 +364,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
         has_ends: false,
         pieces: None,
         tears,
+        points: None,
     })
 }
 

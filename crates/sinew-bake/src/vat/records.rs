@@ -112,6 +112,8 @@ pub(crate) struct ScanRecord {
     pub(crate) points: Vec<(Quantity, Extent)>,
     /// How its pieces lie, where the bake may be one of pieces and the triangles are those of the first frame.
     pub(crate) pieces: Option<PieceScan>,
+    /// How many unique points it has, where these may have texels.
+    pub(crate) unique_points: Option<u32>,
     pub(crate) report: PrepareReport,
     /// Code and message of what the reader had to say.
     pub(crate) warnings: Vec<(String, String)>,

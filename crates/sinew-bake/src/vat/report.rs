@@ -11,6 +11,7 @@ use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
 use sinew_geom::Mesh;
 use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::prepare::PrepareReport;
 
 /// Letters of the settings that are shown; surfaces in them may have millions.
@@ -181,7 +182,7 @@ impl Reported<'_> {
         ]);
         let rows = self.manifest.textures.iter().map(|texture| {
             let spec = &texture.spec;
-            let bytes = layout.texels() * spec.vertex_bytes() as u64;
+            let bytes = self.plan.texture_layout().texels() * spec.vertex_bytes() as u64;
             vec![
                 spec.quantity.file_name(),
                 format!("{:?}", spec.format),
@@ -190,8 +191,51 @@ impl Reported<'_> {
                 texture.files.join(", "),
             ]
         });
+        let mut rows: Vec<Vec<String>> = rows.collect();
+        rows.extend(self.lookup_row());
         let heads = ["holds", "format", "channels", "bytes", "files"];
-        page.table(&heads, &rows.collect::<Vec<_>>());
+        page.table(&heads, &rows);
+        self.points(page);
+    }
+
+    fn lookup_row(&self) -> Option<Vec<String>> {
+        let (lookup, points) = (self.manifest.lookup.as_ref()?, self.summary.points?);
+        Some(vec![
+            "lookup".into(),
+            "Unorm8".into(),
+            LOOKUP_BYTES.to_string(),
+            grouped(points.lookup_bytes),
+            lookup.file.clone(),
+        ])
+    }
+
+    /// Where unique points have the texels: how many there are, and what that saves.
+    fn points(&self, page: &mut Page) {
+        let Some(points) = &self.summary.points else {
+            return;
+        };
+        let [width, height] = points.size;
+        let triangles: u64 = self.scans.iter().map(|s| u64::from(s.triangles)).sum();
+        let each = self.summary.texture_bytes as f64 / triangles.max(1) as f64;
+        page.paragraph(
+            "A texel of the textures is a point; which point a corner shows is in the lookup, whose size is given above.",
+        );
+        page.pairs(&[
+            (
+                "Points",
+                format!("{} in a frame at most", grouped(points.most.into())),
+            ),
+            (
+                "Size of their textures",
+                format!("{width} x {height} texels"),
+            ),
+            ("Texels unused in them", percent(points.unused_texels)),
+            ("Bytes for each triangle of a frame", format!("{each:.1}")),
+            (
+                "With a texel for each corner",
+                format!("{} bytes in all textures", grouped(points.corner_bytes)),
+            ),
+        ]);
     }
 
     fn errors(&self, page: &mut Page) -> Result<(), BakeError> {

@@ -221,6 +221,7 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
+        points: None,
     })
 }
 

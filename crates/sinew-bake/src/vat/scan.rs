@@ -3,6 +3,7 @@
 use super::convention::Convention;
 use super::job::VatJob;
 use super::particles::scan_points;
+use super::points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, VatSettings};
@@ -147,6 +148,7 @@ impl Scanner<'_> {
             },
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
+            unique_points: points::count(job.settings(), &mesh),
             report,
             warnings: warnings.map(|w| (w.code.to_owned(), w.message)).collect(),
         };

@@ -1,6 +1,7 @@
 //! What is wanted of a bake.
 
 use super::convention::Convention;
+use super::points;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub struct VatSettings {
     pub prepare: PrepareSettings,
     /// Which slot shows which triangle, where triangles change.
     pub order: TriangleOrder,
+    /// What has a texel, where triangles change. Without effect where it turns out that they stay the same.
+    pub points: Points,
     /// Which vertices move together, where pieces keep their shape.
     pub pieces: PieceSettings,
     /// How points are followed and drawn, where frames are points.
@@ -56,6 +59,7 @@ impl Default for VatSettings {
             crease_degrees: 60.0,
             prepare: PrepareSettings::default(),
             order: TriangleOrder::default(),
+            points: Points::default(),
             pieces: PieceSettings::default(),
             particles: ParticleSettings::default(),
             space: Space::default(),
@@ -72,6 +76,17 @@ pub struct TextureChoice {
     pub quantity: Quantity,
     /// How a channel is stored.
     pub format: TexelFormat,
+}
+
+/// What has a texel where triangles change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Points {
+    /// Each corner of a triangle.
+    #[default]
+    Corners,
+    /// Each unique point of a frame, once; a lookup says which point a corner shows ([`sinew_vat::points`]).
+    Unique,
 }
 
 /// Which slot shows which triangle of a frame.
@@ -104,8 +119,8 @@ pub struct Matching {
     pub slots: SlotPolicy,
     /// Vector attribute that says where points go, metres a second.
     pub velocity: Option<String>,
-    /// What blends go towards.
-    pub in_betweens: InBetweens,
+    /// What blends go towards; nothing: [`InBetweens::Closed`], with unique points [`InBetweens::Slots`].
+    pub in_betweens: Option<InBetweens>,
 }
 
 /// What a blend between two frames of changing triangles goes towards.
@@ -125,7 +140,7 @@ impl Default for Matching {
             settings: MatchSettings::default(),
             slots: SlotPolicy::Clean,
             velocity: None,
-            in_betweens: InBetweens::default(),
+            in_betweens: None,
         }
     }
 }
@@ -139,10 +154,24 @@ impl VatSettings {
         }
     }
 
+    /// What blends go towards, where triangles change and are matched.
+    pub fn in_betweens(&self) -> Option<InBetweens> {
+        let default = match self.points {
+            Points::Corners => InBetweens::Closed,
+            Points::Unique => InBetweens::Slots,
+        };
+        self.matching().map(|m| m.in_betweens.unwrap_or(default))
+    }
+
     /// Whether frames have their ends behind them, where triangles change.
     pub fn has_ends(&self) -> bool {
-        let closed = |m: &Matching| m.in_betweens == InBetweens::Closed;
-        self.matching().is_some_and(closed)
+        self.in_betweens() == Some(InBetweens::Closed)
+    }
+
+    /// Whether it may turn out that unique points have texels.
+    pub(crate) fn may_have_unique_points(&self) -> bool {
+        let may_change = matches!(self.mode, None | Some(Mode::Remesh));
+        may_change && self.points == Points::Unique
     }
 
     /// Axes and unit of the values, which a convention may prescribe.
@@ -223,6 +252,7 @@ impl VatSettings {
                 return wrong("textures", found, "each quantity once");
             }
         }
+        points::check(self)?;
         shapes::check(&self.pieces, &self.particles)?;
         self.convention.check(self)?;
         self.prepare.check().map_err(BakeError::Preparation)

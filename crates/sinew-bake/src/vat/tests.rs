@@ -1,6 +1,7 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
 mod held_back;
+mod points;
 mod shapes;
 
 use super::*;

@@ -5,6 +5,7 @@ use super::job::VatJob;
 use super::order::{along_curve, by_color, slots_in_order};
 use super::particles::particles_frame;
 use super::plan::{VatPlan, middle_of, slots_of};
+use super::points;
 use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
 use super::rigid::RigidTexels;
 use super::scan::mesh_of;
@@ -18,6 +19,7 @@ use sinew_geom::Mesh;
 use sinew_vat::ends::ShownFrame;
 use sinew_vat::error::angle_between;
 use sinew_vat::normals::corner_normals;
+use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{SlotContent, encode_frame_with, slots_in_file_order};
 use sinew_vat::soft::SoftCarrier;
@@ -106,26 +108,35 @@ fn remesh_frame(
         (slots, end) = with_end(job, plan, frame, (mesh, &normals), slots)?;
     }
     let placed = PlacedFrame::new(plan, mesh, &normals, &slots);
-    let ShownFrame {
-        mesh,
-        normals,
-        slots,
-    } = placed.shown();
-    let mut texels = encode_frame_with(mesh, slots, &plan.textures, normals);
-    let errors = measure(plan, frame, &texels, |vertex| match slots[vertex / 3] {
+    if let Some(points) = &plan.points {
+        let made = points::texels(plan, points, (mesh, &normals), &placed)?;
+        let point = |vertex: usize| point_of_texel(&made.lookup[vertex * LOOKUP_BYTES..]) as usize;
+        let errors = measure(plan, frame, &made.textures, point, truth_of(placed.shown()));
+        let mut texels = made.textures;
+        texels.push(made.lookup);
+        return Ok((texels, errors));
+    }
+    let shown = placed.shown();
+    let mut texels = encode_frame_with(shown.mesh, shown.slots, &plan.textures, shown.normals);
+    let errors = measure(plan, frame, &texels, |vertex| vertex, truth_of(shown));
+    texels.extend(end);
+    Ok((texels, errors))
+}
+
+/// Where corners of slots are, and where their normals point.
+fn truth_of(shown: ShownFrame<'_>) -> impl Fn(usize) -> Option<Truth> {
+    move |vertex| match shown.slots[vertex / 3] {
         SlotContent::Triangle { triangle, turn } => {
             let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
-            let v = mesh.topology.triangles()[t][corner] as usize;
+            let v = shown.mesh.topology.triangles()[t][corner] as usize;
             Some(Truth {
-                place: mesh.positions[v],
-                normal: normals[t][corner],
+                place: shown.mesh.positions[v],
+                normal: shown.normals[t][corner],
                 rest: [0.0; 3],
             })
         }
         SlotContent::Absent { .. } => None,
-    });
-    texels.extend(end);
-    Ok((texels, errors))
+    }
 }
 
 /// What the slots show in a frame.
@@ -170,7 +181,8 @@ fn soft_frame(
             .encode_frame_with(mesh, &plan.textures, &normals)
             .map_err(fault)?,
     };
-    let mut errors = measure(plan, frame, &texels, |vertex| {
+    let own = |vertex: usize| vertex;
+    let mut errors = measure(plan, frame, &texels, own, |vertex| {
         let source = carrier.source_vertex(vertex);
         Some(Truth {
             place: mesh.positions[source],
@@ -192,12 +204,13 @@ struct Truth {
     rest: [f32; 3],
 }
 
-/// Decodes the texels again and looks how far they are from the truth, in metres.
+/// Decodes the texels again and looks how far they are from the truth, in metres; `texel` tells which one a vertex has.
 #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
 fn measure(
     plan: &VatPlan,
     frame: usize,
     texels: &[Vec<u8>],
+    texel: impl Fn(usize) -> usize,
     truth: impl Fn(usize) -> Option<Truth>,
 ) -> FrameErrors {
     let mut out = FrameErrors::default();
@@ -221,7 +234,7 @@ fn measure(
                 Quantity::Offset => rest,
                 _ => [0.0; 3],
             };
-            let seen = decode(spec, bytes, vertex);
+            let seen = decode(spec, bytes, texel(vertex));
             let squares = (0..3).map(|k| {
                 let off = f64::from(base[k]) + f64::from(seen[k]) - f64::from(place[k]);
                 off * off
@@ -230,7 +243,7 @@ fn measure(
             out.position.add(frame as u32, vertex as u32, distance);
         }
         if let Some((spec, bytes)) = directions {
-            let angle = angle_between(decode(spec, bytes, vertex), normal);
+            let angle = angle_between(decode(spec, bytes, texel(vertex)), normal);
             out.normal.add(frame as u32, vertex as u32, angle);
         }
     }

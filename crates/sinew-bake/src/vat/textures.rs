@@ -6,7 +6,8 @@ use super::records::TEXEL_BYTES;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};
-use sinew_vat::layout::RowPiece;
+use sinew_vat::layout::{Layout, RowPiece};
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 use std::collections::BTreeMap;
@@ -37,16 +38,34 @@ pub(crate) fn write_texture(
     paths: &[impl AsRef<Path>],
 ) -> Result<(), BakeError> {
     let spec = &plan.textures[texture];
+    let height = plan.texture_layout().size[1];
     let mut outs = paths.iter().map(|p| Out::create(p.as_ref(), plan, spec));
     let mut outs = outs.by_ref().collect::<Result<Vec<_>, IoError>>()?;
     let mut rows = Rows::new(job, plan, texture);
-    for y in 0..plan.layout.size[1] {
+    for y in 0..height {
         let row = rows.row(y)?;
         for (part, out) in outs.iter_mut().enumerate() {
             out.write(spec, row, part)?;
         }
     }
     Ok(outs.into_iter().try_for_each(|o| o.file.finish())?)
+}
+
+/// Name of the file of a lookup.
+pub(crate) fn lookup_file(name: &str) -> String {
+    format!("{name}_lookup.png")
+}
+
+/// Writes the lookup: three channels of 8 bits.
+pub(crate) fn write_lookup(job: &VatJob, plan: &VatPlan, path: &Path) -> Result<(), BakeError> {
+    let [width, height] = plan.layout.size.map(|s| s as usize);
+    let channels = TextureChannels::Rgb;
+    let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)?;
+    let mut rows = Rows::of_lookup(job, plan);
+    for y in 0..plan.layout.size[1] {
+        out.write_row(rows.row(y)?)?;
+    }
+    Ok(out.finish()?)
 }
 
 /// Writes two textures of one format into one file: the second in its lower half.
@@ -89,7 +108,7 @@ impl Out {
             3 => TextureChannels::Rgb,
             _ => TextureChannels::Rgba,
         };
-        let [width, height] = plan.layout.size.map(|s| s as usize);
+        let [width, height] = plan.texture_layout().size.map(|s| s as usize);
         Ok(Self {
             file: TextureWriter::create(path, format, width, height, channels)?,
             codes8: Vec::new(),
@@ -135,10 +154,19 @@ impl Out {
     }
 }
 
+/// Bytes of the first textures of a frame.
+pub(crate) fn bytes_of(plan: &VatPlan, textures: usize) -> u64 {
+    let each = plan.textures[..textures]
+        .iter()
+        .map(TextureSpec::vertex_bytes);
+    each.sum::<usize>() as u64 * u64::from(plan.texture_layout().vertices)
+}
+
 /// Rows of a texture from the files of frames, of which a row of blocks is open at a time.
 struct Rows<'a> {
     job: &'a VatJob,
     plan: &'a VatPlan,
+    layout: &'a Layout,
     /// Bytes of a vertex, and where the texture begins in the file of a frame.
     texel: usize,
     begin: u64,
@@ -150,26 +178,40 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(job: &'a VatJob, plan: &'a VatPlan, texture: usize) -> Self {
-        let before = plan.textures[..texture]
-            .iter()
-            .map(TextureSpec::vertex_bytes);
-        let begin = before.sum::<usize>() as u64 * u64::from(plan.layout.vertices);
-        let vertex = plan.textures.iter().map(TextureSpec::vertex_bytes);
+        let texel = plan.textures[texture].vertex_bytes();
+        let begin = bytes_of(plan, texture);
+        Self::at(job, plan, plan.texture_layout(), begin, texel)
+    }
+
+    /// Of the lookup, which is behind all textures.
+    fn of_lookup(job: &'a VatJob, plan: &'a VatPlan) -> Self {
+        let begin = bytes_of(plan, plan.textures.len());
+        Self::at(job, plan, &plan.layout, begin, LOOKUP_BYTES)
+    }
+
+    fn at(
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+        layout: &'a Layout,
+        begin: u64,
+        texel: usize,
+    ) -> Self {
         Self {
             job,
             plan,
-            texel: plan.textures[texture].vertex_bytes(),
+            layout,
+            texel,
             begin,
-            frame_bytes: vertex.sum::<usize>() as u64 * u64::from(plan.layout.vertices),
+            frame_bytes: bytes_of(plan, plan.textures.len()),
             open: BTreeMap::new(),
-            row: vec![0; plan.layout.size[0] as usize * plan.textures[texture].vertex_bytes()],
+            row: vec![0; layout.size[0] as usize * texel],
         }
     }
 
     fn row(&mut self, y: u32) -> Result<&[u8], BakeError> {
         self.row.fill(0);
         let step = self.plan.frame_step();
-        let pieces: Vec<RowPiece> = self.plan.layout.row(y).collect();
+        let pieces: Vec<RowPiece> = self.layout.row(y).collect();
         self.open
             .retain(|frame, _| pieces.iter().any(|p| p.frame / step == *frame));
         for piece in pieces {

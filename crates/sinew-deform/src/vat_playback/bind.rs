@@ -48,6 +48,14 @@ pub enum VatPlaybackError {
         /// What the manifest says.
         found: Mode,
     },
+    /// Texels are points that a lookup gives to vertices.
+    #[error(
+        "the vertex animation has a lookup ('{file}'), which this node does not play; bake it with --points corners, or use the players beside it"
+    )]
+    Lookup {
+        /// File of the lookup.
+        file: String,
+    },
     /// A texture that holds no vectors.
     #[error("the vertex animation has no texture of three channels for {what}")]
     Texture {
@@ -87,6 +95,10 @@ impl VatPlaybackBind {
         if !manifest.mode.has_texel_per_vertex() {
             let found = manifest.mode;
             return Err(VatPlaybackError::Mode { found });
+        }
+        if let Some(lookup) = &manifest.lookup {
+            let file = lookup.file.clone();
+            return Err(VatPlaybackError::Lookup { file });
         }
         let expected = manifest.layout.vertices as usize;
         if vertex_count != expected {

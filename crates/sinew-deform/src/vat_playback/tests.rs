@@ -143,6 +143,7 @@ impl Bake {
             can_blend: self.can_blend,
             has_ends: self.has_ends,
             split_vertices: None,
+            lookup: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The bakes: between them all arrangements, both kinds of places, blending and stepping, and the formats of the files.
 
-use crate::painted::{painted_blob, painted_drop};
+use crate::painted::{painted_blob, painted_drop, painted_points};
+use crate::points::{blob_points, drop_points};
 use crate::shapes::{bending_blob, parting_drop};
 use crate::tumble::{boxes_bake, sparks_bake};
 use sinew_geom::{Bounds, Mesh, Topology};
@@ -25,6 +26,8 @@ const RATE: f32 = 8.0;
 pub(crate) struct Bake {
     pub(crate) manifest: Manifest,
     pub(crate) texels: Vec<Vec<u8>>,
+    /// Texels of the lookup, where there is one.
+    pub(crate) lookup: Vec<u8>,
     pub(crate) carrier: Mesh,
     pub(crate) frames: Vec<Mesh>,
     /// Whether it has what `painted` makes.
@@ -33,9 +36,10 @@ pub(crate) struct Bake {
 
 impl Bake {
     pub(crate) fn animation(&self) -> Result<VertexAnimation, Box<dyn Error>> {
-        Ok(VertexAnimation::new(
+        Ok(VertexAnimation::with_lookup(
             self.manifest.clone(),
             self.texels.clone(),
+            self.lookup.clone(),
         )?)
     }
 }
@@ -55,6 +59,9 @@ pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
         painted_blob("painted_blob", false)?,
         painted_blob("painted_ends", true)?,
         painted_drop("painted_drop")?,
+        painted_points("painted_points")?,
+        drop_points("drop_points")?,
+        blob_points("blob_points")?,
     ])
 }
 
@@ -111,6 +118,7 @@ pub(crate) fn manifest(
         can_blend: false,
         has_ends: false,
         split_vertices: None,
+        lookup: None,
     }
 }
 
@@ -162,6 +170,7 @@ fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Bo
     Ok(Bake {
         manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
+        lookup: Vec::new(),
         carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
         frames,
         is_painted: false,
@@ -222,6 +231,7 @@ fn soft(
     Ok(Bake {
         manifest,
         texels: laid_out(&layout, &specs, &encoded?),
+        lookup: Vec::new(),
         carrier: soft_carrier(name, &source, &frames[0], &layout)?,
         frames,
         is_painted: false,

@@ -35,7 +35,7 @@ fn shots(bake: &Bake) -> Vec<(String, &'static str, FrameBlend)> {
     };
     let second = &clips[1].name;
     match bake.manifest.mode {
-        Mode::Remesh => vec![
+        Mode::Remesh if !bake.manifest.can_blend => vec![
             ("frame=0".into(), "front", stepped(at(0, 0.0))),
             ("time=0.5625".into(), "side", stepped(at(0, 0.5625))),
             ("time=99".into(), "front", stepped(at(0, 99.0))),
@@ -46,7 +46,7 @@ fn shots(bake: &Bake) -> Vec<(String, &'static str, FrameBlend)> {
             ),
         ],
         // Pieces and particles have shots of their own.
-        Mode::Soft | Mode::Rigid | Mode::Particles => vec![
+        Mode::Remesh | Mode::Soft | Mode::Rigid | Mode::Particles => vec![
             ("frame=2".into(), "front", at(0, 0.25)),
             ("frame=2.5".into(), "front", at(0, 0.3125)),
             ("frame=2.5&blend=0".into(), "top", stepped(at(0, 0.3125))),

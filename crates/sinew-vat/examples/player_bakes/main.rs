@@ -6,6 +6,7 @@
 mod bakes;
 mod expected;
 mod painted;
+mod points;
 mod shapes;
 mod tumble;
 mod write;

@@ -2,13 +2,14 @@
 //! of this crate is needed to know what must be seen.
 
 use crate::bakes::{Bake, clip, extent, laid_out, manifest, soft_carrier};
+use crate::points;
 use crate::shapes::{bending_blob, parting_drop};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::layout::Layout;
-use sinew_vat::manifest::Mode;
+use sinew_vat::manifest::{Mode, NamedClip};
 use sinew_vat::plan::{RemeshPlan, RemeshSettings};
 use sinew_vat::playback::{AtEnd, FrameBlend};
 use sinew_vat::players::attribute_names;
@@ -174,25 +175,46 @@ fn unit([x, y, z, hand]: [f32; 4]) -> [f32; 4] {
     ]
 }
 
-/// Triangles that change, painted; stepped.
-pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
-    let frames: Vec<_> = parting_drop(9)
-        .iter()
-        .enumerate()
-        .map(|(f, m)| painted(m, f as f32))
-        .collect();
+fn painted_drops() -> Vec<Mesh> {
+    let drops = parting_drop(9).into_iter().enumerate();
+    drops.map(|(f, m)| painted(&m, f as f32)).collect()
+}
+
+/// Triangles that change.
+fn of_drops(largest_side: u32) -> RemeshSettings {
     let mut textures = vec![
         (Quantity::Position, TexelFormat::Unorm16),
         (Quantity::Normal, TexelFormat::Unorm8),
     ];
     textures.extend(choices());
-    let quantities: Vec<_> = textures.iter().map(|t| t.0.clone()).collect();
-    let settings = RemeshSettings {
+    RemeshSettings {
         textures,
-        largest_side: 8192,
+        largest_side,
         powers_of_two: false,
         has_ends: false,
-    };
+    }
+}
+
+fn clips_of_drops() -> Vec<NamedClip> {
+    vec![
+        clip("part", 0, 9, AtEnd::Clamp),
+        clip("late", 4, 5, AtEnd::Loop),
+    ]
+}
+
+/// Triangles that change, painted, one texel a unique point; stepped.
+pub(crate) fn painted_points(name: &str) -> Result<Bake, Box<dyn Error>> {
+    let bake = points::bake(name, painted_drops(), &of_drops(1024), clips_of_drops())?;
+    Ok(Bake {
+        is_painted: true,
+        ..bake
+    })
+}
+
+/// Triangles that change, painted; stepped.
+pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
+    let (frames, settings) = (painted_drops(), of_drops(8192));
+    let quantities: Vec<_> = settings.textures.iter().map(|t| t.0.clone()).collect();
     let scans = frames.iter().enumerate();
     let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
     let plan = RemeshPlan::new(&scans?, &settings)?;
@@ -203,13 +225,11 @@ pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
         encode_frame(mesh, &slots, &plan.textures, PI)
     };
     let encoded: Vec<_> = frames.iter().map(encode).collect();
-    let clips = vec![
-        clip("part", 0, 9, AtEnd::Clamp),
-        clip("late", 4, 5, AtEnd::Loop),
-    ];
+    let clips = clips_of_drops();
     Ok(Bake {
         manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
+        lookup: Vec::new(),
         carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
         frames,
         is_painted: true,
@@ -269,6 +289,7 @@ pub(crate) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn E
     Ok(Bake {
         manifest: made,
         texels: laid_out(&layout, &specs, &encoded?),
+        lookup: Vec::new(),
         carrier: soft_carrier(name, &source, &frames[0], &layout)?,
         frames,
         is_painted: true,

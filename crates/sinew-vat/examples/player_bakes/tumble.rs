@@ -157,6 +157,7 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
     Ok(Bake {
         manifest: made,
         texels: laid_out(&layout, &specs, &encoded),
+        lookup: Vec::new(),
         carrier,
         frames,
         is_painted: false,
@@ -248,6 +249,7 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
     Ok(Bake {
         manifest: made,
         texels: laid_out(&layout, &specs, &encoded),
+        lookup: Vec::new(),
         carrier: sprite_mesh(name, count, &bounds, &layout),
         frames,
         is_painted: false,

@@ -8,6 +8,7 @@ use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
 use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, make_folder, write_text};
 use sinew_vat::manifest::TextureFile;
 use sinew_vat::players::players;
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::texel::TexelFormat;
 use std::error::Error;
 use std::path::Path;
@@ -18,7 +19,14 @@ pub(crate) fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
     let text = serde_json::to_string_pretty(manifest)?;
     write_text(&folder.join(format!("{}.vat.json", manifest.name)), &text)?;
     for (texture, texels) in manifest.textures.iter().zip(&bake.texels) {
-        write_texture(folder, texture, texels, manifest.layout.size)?;
+        write_texture(folder, texture, texels, manifest.texture_layout().size)?;
+    }
+    if let Some(lookup) = &manifest.lookup {
+        write_lookup(
+            &folder.join(&lookup.file),
+            &bake.lookup,
+            manifest.layout.size,
+        )?;
     }
     write_carrier(&folder.join(&manifest.carrier), bake)?;
     for player in players(manifest) {
@@ -73,6 +81,16 @@ fn padded(texture: &TextureFile, row: &[u8]) -> Vec<u8> {
         out.resize(out.len() + stored - spec.vertex_bytes(), 0);
     }
     out
+}
+
+fn write_lookup(path: &Path, texels: &[u8], size: [u32; 2]) -> Result<(), Box<dyn Error>> {
+    let [width, height] = size.map(|s| s as usize);
+    let channels = TextureChannels::Rgb;
+    let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)?;
+    for row in texels.chunks_exact(width * LOOKUP_BYTES) {
+        out.write_row(row)?;
+    }
+    Ok(out.finish()?)
 }
 
 fn write_row(

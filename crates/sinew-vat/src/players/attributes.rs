@@ -24,8 +24,14 @@ const DERIVED: [&str; 10] = [
 /// Letters of an attribute's name that players keep.
 const LONGEST: usize = 48;
 
-/// The first binding of WGSL that no other texture has.
-const FIRST_BINDING: usize = 8;
+/// The first binding of WGSL that no texture of places, normals, rotations and sizes has.
+fn first_binding(manifest: &Manifest) -> usize {
+    match manifest.lookup {
+        None => 8,
+        // That one is the lookup's.
+        Some(_) => 10,
+    }
+}
 
 /// Types of one to four numbers.
 const HLSL: [&str; 4] = ["float", "float2", "float3", "float4"];
@@ -140,14 +146,35 @@ pub(super) fn flags(manifest: &Manifest) -> Vec<(&'static str, bool)> {
     ]
 }
 
-/// What examples of WGSL and the function for Unity's shader graph add to what a vertex gives.
+/// What finds texels, and what examples of WGSL and the function for Unity's shader graph add to what a vertex gives.
 pub(super) fn values(manifest: &Manifest) -> Values {
     let call = |a: Attribute<'_>| format!(", vat_{}(vertex, at)", a.name);
     let calls = attributes(manifest).into_iter().map(call);
     let outputs = attributes(manifest)
         .into_iter()
         .map(|a| a.output_of_unity());
+    // What finds a texel, and what functions of HLSL are given for that.
+    let [wgsl, godot, hlsl, parameter, argument, input, graph] = match manifest.lookup {
+        None => ["vat_texel", "texel_of", "VatTexel(", "", "", "", ""],
+        Some(_) => [
+            "vat_point_texel",
+            "point_texel",
+            "VatLookup(lookup, ",
+            "Texture2D<float4> lookup, ",
+            "lookup, ",
+            "Lookup, ",
+            "lookupTexture.tex, ",
+        ],
+    };
     vec![
+        ("FIRST_BINDING", first_binding(manifest).to_string()),
+        ("TEXEL_IN_WGSL", wgsl.into()),
+        ("TEXEL_IN_GODOT", godot.into()),
+        ("TEXEL_IN_HLSL", hlsl.into()),
+        ("LOOKUP_PARAMETER", parameter.into()),
+        ("LOOKUP_ARGUMENT", argument.into()),
+        ("LOOKUP_INPUT", input.into()),
+        ("LOOKUP_GRAPH", graph.into()),
         ("ATTRIBUTE_RESULTS", calls.collect()),
         ("UNITY_OUTPUTS", outputs.collect()),
     ]
@@ -208,7 +235,7 @@ impl Attribute<'_> {
             "VERTEX_ID"
         };
         let first_location = if is_particles { 1 } else { 2 };
-        let binding = FIRST_BINDING + 2 * self.index;
+        let binding = first_binding(manifest) + 2 * self.index;
         let words = words(&self.texture.spec.quantity, Some(engine));
         let built_in = self.built_in(manifest.mode).unwrap_or(&self.name);
         vec![

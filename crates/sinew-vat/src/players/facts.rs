@@ -1,8 +1,8 @@
 //! What templates may ask for: every value, flag and list, from the manifest.
 
 use super::{attributes, shapes};
-use crate::layout::Arrangement;
-use crate::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
+use crate::layout::{Arrangement, Layout};
+use crate::manifest::{Lookup, Manifest, Mode, NamedClip, Space, TextureFile};
 use crate::playback::AtEnd;
 use crate::quantity::Quantity;
 use crate::texel::{Range, TexelFormat};
@@ -28,6 +28,7 @@ impl Facts {
         let places = &manifest.textures[manifest.places()?];
         let normals = manifest.texture(&Quantity::Normal);
         let normals = normals.map(|n| &manifest.textures[n]);
+        let lookup = manifest.lookup.iter().map(lookup_values);
         let is_16_bit = |t: &TextureFile| t.spec.format == TexelFormat::Unorm16;
         let flags = vec![
             ("CAN_BLEND", manifest.can_blend),
@@ -43,7 +44,7 @@ impl Facts {
         let clips = manifest.clips.iter().enumerate().map(clip_values);
         let lists = vec![
             ("CLIP", clips.collect()),
-            ("TEXTURE", texture_list(manifest)),
+            ("TEXTURE", lookup.chain(texture_list(manifest)).collect()),
         ];
         let values = [
             names(manifest, space),
@@ -100,11 +101,14 @@ fn names(manifest: &Manifest, engine: Space) -> Values {
 /// Both arrangements are one formula with other numbers: a frame is a step to the right and, every `ACROSS` frames, one down; a
 /// vertex is a column and, every `COLUMNS` vertices, a step down.
 fn layout_values(manifest: &Manifest) -> Values {
-    let layout = &manifest.layout;
-    let (columns, across, frame_rows, line_rows) = match layout.arrangement {
-        Arrangement::Blocks { block, across } => (block[0], across, block[1], 1),
-        Arrangement::Columns { width } => (width, 1, 1, layout.frames),
-    };
+    let (layout, points) = (&manifest.layout, manifest.texture_layout());
+    let [columns, across, frame_rows, line_rows] = steps(layout);
+    let [
+        point_columns,
+        point_across,
+        point_frame_rows,
+        point_line_rows,
+    ] = steps(points);
     let numbers = [
         ("VERTICES", layout.vertices),
         ("FRAMES", manifest.frame_count()),
@@ -115,8 +119,37 @@ fn layout_values(manifest: &Manifest) -> Values {
         ("ACROSS", across),
         ("FRAME_ROWS", frame_rows),
         ("LINE_ROWS", line_rows),
+        ("POINT_WIDTH", points.size[0]),
+        ("POINT_HEIGHT", points.size[1]),
+        ("POINT_COLUMNS", point_columns),
+        ("POINT_ACROSS", point_across),
+        ("POINT_FRAME_ROWS", point_frame_rows),
+        ("POINT_LINE_ROWS", point_line_rows),
     ];
-    numbers.map(|(name, n)| (name, n.to_string())).into()
+    let mut out: Values = numbers.map(|(name, n)| (name, n.to_string())).into();
+    out.push(("SIZES", sizes(manifest)));
+    out
+}
+
+/// Columns, frames side by side, rows of a frame, rows between two lines of vertices.
+fn steps(layout: &Layout) -> [u32; 4] {
+    match layout.arrangement {
+        Arrangement::Blocks { block, across } => [block[0], across, block[1], 1],
+        Arrangement::Columns { width } => [width, 1, 1, layout.frames],
+    }
+}
+
+/// Width and height of the textures, in words.
+fn sizes(manifest: &Manifest) -> String {
+    let of = |layout: &Layout| format!("{} x {} texels", layout.size[0], layout.size[1]);
+    match &manifest.lookup {
+        None => of(&manifest.layout),
+        Some(lookup) => format!(
+            "{} (the lookup) and {} (the others)",
+            of(&manifest.layout),
+            of(&lookup.points)
+        ),
+    }
 }
 
 fn range_values(places: &TextureFile, normals: Option<&TextureFile>) -> Values {
@@ -149,6 +182,15 @@ fn clip_values((index, clip): (usize, &NamedClip)) -> Values {
         ("CLIP_FRAMES", clip.frames.count.to_string()),
         ("CLIP_RATE", float(clip.frames.frames_per_second)),
         ("CLIP_AT_END", at_end.to_string()),
+    ]
+}
+
+/// Of the lookup.
+fn lookup_values(lookup: &Lookup) -> Values {
+    vec![
+        ("FILE", in_comment(&lookup.file)),
+        ("HOLDS", "the lookup, which point a vertex shows".into()),
+        ("FORMAT", "three channels of 8 bits, whole numbers".into()),
     ]
 }
 

@@ -86,11 +86,7 @@ impl Target {
         };
         let file = |(suffix, text): &(&str, &str)| PlayerFile {
             name: format!("{}{suffix}", facts::file_stem(&manifest.name)),
-            text: template::expand(
-                &player.whole(text),
-                player.sections.of(manifest.mode),
-                &facts,
-            ),
+            text: template::expand(&player.whole(text), player.sections.of(manifest), &facts),
         };
         player.templates.iter().map(file).collect()
     }

@@ -1,6 +1,9 @@
 #[path = "shapes_tests.rs"]
 mod shapes_tests;
 
+#[path = "lookup_tests.rs"]
+mod lookup_tests;
+
 use super::*;
 use crate::layout::Layout;
 use crate::manifest::{FORMAT, Mode, NamedClip, TextureFile, VERSION};
@@ -61,6 +64,7 @@ pub(super) fn shape(layout: Layout, places: TextureFile, normals: Option<Texture
         can_blend: false,
         has_ends: false,
         split_vertices: None,
+        lookup: None,
     }
 }
 

@@ -7,9 +7,13 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[(".gdshader", include_str!("player.gdshader"))],
-    attributes: include_str!("attributes.gdshader"),
+    attributes: concat!(
+        include_str!("lookup_texel.gdshader"),
+        include_str!("attributes.gdshader")
+    ),
     sections: Sections {
         vertices: "",
+        lookup: include_str!("lookup.gdshader"),
         pieces: include_str!("pieces.gdshader"),
         sprites: include_str!("sprites.gdshader"),
     },

@@ -4,6 +4,9 @@ use super::Player;
 use super::shapes::Sections;
 use crate::manifest::Space;
 
+/// The module plays bakes of any mode.
+const ALL_MODES: &str = concat!(include_str!("lookup.js"), include_str!("shapes.js"));
+
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[
@@ -12,8 +15,9 @@ pub(super) const PLAYER: Player = Player {
     ],
     attributes: include_str!("attributes.js"),
     sections: Sections {
-        vertices: include_str!("shapes.js"),
-        pieces: include_str!("shapes.js"),
-        sprites: include_str!("shapes.js"),
+        vertices: ALL_MODES,
+        lookup: ALL_MODES,
+        pieces: ALL_MODES,
+        sprites: ALL_MODES,
     },
 };

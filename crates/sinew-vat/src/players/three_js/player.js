@@ -9,7 +9,7 @@
 // on an HTTP server: browsers load neither modules nor textures from file://.
 //
 // Mesh: {{CARRIER}}, vertices in the order of the file: no merging, no optimisation of it. {{VERTICES}} texels a frame.
-// Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames, read by this module and not by the browser, which would make 8 bits of 16,
+// Textures, {{SIZES}}, {{FRAMES}} frames, read by this module and not by the browser, which would make 8 bits of 16,
 // convert colours, and premultiply:
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 {{?HAS_ATTRIBUTES}}// Colours and all else are data, linear, as three.js' own vertex colours are. Read in the vertex shader of each patched material:
@@ -35,8 +35,8 @@ export class VertexAnimationPlayer {
   // Loads the bake whose manifest is at `url`; `material` is what the mesh gets, patched: a plain one if there is none.
   static async load(url = MANIFEST, material = null) {
     const manifest = JSON.parse(await (await fetchFrom(url)).text());
-    if (manifest.format !== 'sinew_vat' || manifest.version !== 1) {
-      throw new Error(`${url}: format ${manifest.format}, version ${manifest.version}; this player reads sinew_vat, version 1`);
+    if (manifest.format !== 'sinew_vat' || manifest.version !== (manifest.lookup ? 2 : 1)) {
+      throw new Error(`${url}: format ${manifest.format}, version ${manifest.version}; this player reads sinew_vat, version 1, or 2 with a lookup`);
     }
     const beside = (file) => new URL(encodeURIComponent(file), url);
     const textures = new Map();
@@ -46,6 +46,7 @@ export class VertexAnimationPlayer {
     for (const { role, texture } of rolesOf(manifest)) {
       textures.set(role, await Promise.all(texture.files.map((f) => readTexture(beside(f), texture.format))));
     }
+    if (manifest.lookup) textures.set('Lookup', [await readTexture(beside(manifest.lookup.file), 'unorm8')]);
     const carrier = await (await fetchFrom(beside(manifest.carrier))).arrayBuffer();
     const { scene } = await new GLTFLoader().parseAsync(carrier, '');
     let geometry = null;
@@ -168,6 +169,7 @@ function uniformsFor(manifest, textures) {
     vatFrames: { value: 0 },
     vatBlends: { value: 0 },
   };
+  if (manifest.lookup) uniforms.vatLookupTexture = { value: textures.get('Lookup')[0] };
   for (const { role, texture, size } of rolesOf(manifest)) {
     const [coarse, fine] = textures.get(role);
     uniforms[`vat${role}Texture`] = { value: coarse };
@@ -232,13 +234,14 @@ function vertexCode(manifest) {
   const parts = textures.filter(roleOf).map((t) => readingCode(roleOf(t), t.files.length === 2, can_blend));
   const isOffset = textures.some((t) => t.quantity === 'offset');
   const hasNormal = textures.some((t) => t.quantity === 'normal');
-  return `${frameCode(manifest)}
+  const ownTexel = `
 ivec2 vatTexel(int frame) {
   return ivec2(
     (frame % ${across}) * ${columns} + gl_VertexID % ${columns},
     (frame / ${across}) * ${frameRows} + (gl_VertexID / ${columns}) * ${lineRows});
 }
-${parts.join('')}
+`;
+  return `${frameCode(manifest)}${manifest.lookup ? lookupCode(manifest) : ownTexel}${parts.join('')}
 vec3 vatPosition(vec3 carrier) {
   return ${isOffset ? 'carrier + vatPlace()' : 'vatPlace()'};
 }

@@ -7,9 +7,17 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpLeftHanded,
     templates: &[(".unity.hlsl", include_str!("player.hlsl"))],
-    attributes: include_str!("../hlsl/attributes.hlsl"),
+    attributes: concat!(
+        include_str!("lookup_texel.hlsl"),
+        include_str!("../hlsl/lookup_texel.hlsl"),
+        include_str!("../hlsl/attributes.hlsl")
+    ),
     sections: Sections {
         vertices: "\n#endif\n",
+        lookup: concat!(
+            include_str!("../hlsl/lookup.hlsl"),
+            include_str!("lookup.hlsl")
+        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.hlsl")

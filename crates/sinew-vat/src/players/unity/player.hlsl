@@ -2,7 +2,7 @@
 //
 // Mesh: {{CARRIER}}, vertices in the order of the file; {{VERTICES}} texels a frame. In its import settings: mesh compression off,
 // "Optimize Mesh: Nothing", "Weld Vertices" off, normals "Import".
-// Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames; in their import settings: "sRGB" off, "Non-Power of 2: None",
+// Textures, {{SIZES}}, {{FRAMES}} frames; in their import settings: "sRGB" off, "Non-Power of 2: None",
 // "Generate Mip Maps" off, filter "Point", wrap "Clamp", "Max Size" at least the larger side, compression "None":
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 {{?HAS_16_BIT_PNG}}// 16 bits a channel stay so only with the format "RGB 48 bit" or "RGBA 64 bit" chosen by hand; floats need none of that.
@@ -137,7 +137,7 @@ uint VatVertexByUv(float2 uv)
 }
 
 {{>ATTRIBUTES}}
-{{#IS_VERTICES}}
+{{#IS_PLAIN}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 {{!IN_TWO}}float3 VatPosition(Texture2D<float4> place, uint vertex, VatFrame at, float3 carrier)
 {{?IN_TWO}}float3 VatPosition(Texture2D<float4> place, Texture2D<float4> placeFine, uint vertex, VatFrame at, float3 carrier)
@@ -201,5 +201,5 @@ void VatVertex_float(
 {{*ATTRIBUTE}}    {{ATTRIBUTE_CAMEL}} = Vat{{ATTRIBUTE_PASCAL}}({{ATTRIBUTE_GRAPH}}, vertex, at);
 }
 #endif
-{{/IS_VERTICES}}
+{{/IS_PLAIN}}
 {{>MODE}}

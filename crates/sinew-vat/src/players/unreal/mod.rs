@@ -8,11 +8,17 @@ pub(super) const PLAYER: Player = Player {
     space: Space::ZUpLeftHandedCentimeters,
     templates: &[(".unreal.ush", include_str!("player.ush"))],
     attributes: concat!(
+        include_str!("lookup_texel.ush"),
+        include_str!("../hlsl/lookup_texel.hlsl"),
         include_str!("../hlsl/attributes.hlsl"),
         include_str!("attributes.ush")
     ),
     sections: Sections {
         vertices: "",
+        lookup: concat!(
+            include_str!("../hlsl/lookup.hlsl"),
+            include_str!("lookup.ush")
+        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.ush")

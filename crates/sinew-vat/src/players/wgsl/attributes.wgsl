@@ -11,9 +11,9 @@ fn vat_{{ATTRIBUTE}}_in(texel: vec2<u32>) -> {{ATTRIBUTE_WGSL}} {
 
 // Of a vertex: {{ATTRIBUTE_HOLDS}}.
 fn vat_{{ATTRIBUTE}}(vertex: u32, at: VatFrame) -> {{ATTRIBUTE_WGSL}} {
-    var value = vat_{{ATTRIBUTE}}_in(vat_texel({{ATTRIBUTE_NUMBER}}, at.frame));
+    var value = vat_{{ATTRIBUTE}}_in({{TEXEL_IN_WGSL}}({{ATTRIBUTE_NUMBER}}, at.frame));
 {{?CAN_BLEND}}    if at.weight > 0.0 {
-{{?CAN_BLEND}}        value += (vat_{{ATTRIBUTE}}_in(vat_texel({{ATTRIBUTE_NUMBER}}, at.next)) - value) * at.weight;
+{{?CAN_BLEND}}        value += (vat_{{ATTRIBUTE}}_in({{TEXEL_IN_WGSL}}({{ATTRIBUTE_NUMBER}}, at.next)) - value) * at.weight;
 {{?CAN_BLEND}}    }
 {{?IS_TANGENT}}    let length_squared = max(dot(value.xyz, value.xyz), 1e-12);
 {{?IS_TANGENT}}    value = vec4<f32>(value.xyz * inverseSqrt(length_squared), select(1.0, -1.0, value.w < 0.0));

@@ -10,6 +10,7 @@ pub(super) const PLAYER: Player = Player {
     attributes: include_str!("attributes.wgsl"),
     sections: Sections {
         vertices: "",
+        lookup: include_str!("lookup.wgsl"),
         pieces: include_str!("pieces.wgsl"),
         sprites: include_str!("sprites.wgsl"),
     },

@@ -2,14 +2,14 @@
 //
 {{!IS_VERTICES}}// Mesh: {{CARRIER}}. Nothing may weld, drop or sort its vertices. What has a texel: {{VERTICES}} pieces or particles.
 {{?IS_VERTICES}}// Mesh: {{CARRIER}}, {{VERTICES}} vertices in the order of the file. Nothing may weld, drop or sort them.
-// Textures, {{WIDTH}} x {{HEIGHT}} texels, {{FRAMES}} frames:
+// Textures, {{SIZES}}, {{FRAMES}} frames:
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 // Make textures with one mip level and a linear format, never one that ends in `-srgb`:
 //   8 bits a channel: rgba8unorm. 16-bit floats: rgba16float. 32-bit floats: rgba32float.
 //   16 bits a channel: rgba16unorm where the device has that feature, otherwise rgba32float of code / 65535.
 // Rows from the top, as in the file. textureLoad takes no sampler: bind them as unfilterable float.
 // Values are {{SPACE}}.
-{{?HAS_ATTRIBUTES}}// Colours and all else are data, never sRGB. Textures of attributes are bound from 8 on; WebGPU promises 16 textures a stage.
+{{?HAS_ATTRIBUTES}}// Colours and all else are data, never sRGB. Textures of attributes are bound from {{FIRST_BINDING}} on; WebGPU promises 16 textures a stage.
 {{!FITS_SPACE}}// The mesh in its file is {{ENGINE_SPACE}}: these two differ. For an engine with the axes of glTF (Bevy), bake with `--for gltf`; in
 {{!FITS_SPACE}}// others, the mesh must be in their space before offsets are added.
 {{?IS_REMESH}}// Triangles change from frame to frame; those that are not there have their corners in one point.
@@ -116,7 +116,7 @@ fn vat_place_in(texel: vec2<u32>) -> vec3<f32> {
 }
 
 {{>ATTRIBUTES}}
-{{#IS_VERTICES}}
+{{#IS_PLAIN}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 fn vat_position(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
     var place = vat_place_in(vat_texel(vertex, at.frame));
@@ -188,5 +188,5 @@ fn vat_vertex(
     let turned = (one.world_from_model * vec4<f32>(normal, 0.0)).xyz;
     return VatVertex(vat_scene.clip_from_world * in_world, in_world.xyz, normalize(turned){{ATTRIBUTE_RESULTS}});
 }
-{{/IS_VERTICES}}
+{{/IS_PLAIN}}
 {{>MODE}}

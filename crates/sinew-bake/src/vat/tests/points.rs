@@ -1,0 +1,215 @@
+//! Bakes with one texel a unique point.
+
+use super::*;
+use sinew_vat::manifest::VERSION_WITH_LOOKUP;
+
+fn unique(order: TriangleOrder) -> VatSettings {
+    VatSettings {
+        points: Points::Unique,
+        order,
+        ..VatSettings::default()
+    }
+}
+
+#[test]
+fn every_order_format_and_layout_shows_every_triangle() {
+    let source = swarm();
+    for order in [TriangleOrder::File, TriangleOrder::Curve] {
+        let summary = assert_true(&source, &unique(order));
+        let points = summary.points.expect("of points");
+        // Six tetrahedra in the fullest frame, three normals at each of four corners; none in the last one, but a point for absent slots
+        // in each frame but the fullest.
+        let all: u64 = [1, 2, 3, 4, 5, 6, 2, 1, 0].iter().map(|t| 12 * t + 1).sum();
+        assert_eq!((points.most, points.all), (72, all - 1));
+        assert_eq!(summary.triangles, 24);
+    }
+    let summary = assert_true(&source, &unique(TriangleOrder::default()));
+    assert!(summary.points.is_some_and(|p| p.most >= 72));
+    for format in [
+        TexelFormat::Float,
+        TexelFormat::Half,
+        TexelFormat::TwoUnorm8,
+    ] {
+        for side in [64, 4096] {
+            let settings = VatSettings {
+                largest_side: side,
+                powers_of_two: side == 64,
+                textures: vec![
+                    TextureChoice {
+                        quantity: Quantity::Position,
+                        format,
+                    },
+                    TextureChoice {
+                        quantity: Quantity::Normal,
+                        format: TexelFormat::Unorm8,
+                    },
+                    TextureChoice {
+                        quantity: Quantity::Color(0),
+                        format: TexelFormat::Unorm16,
+                    },
+                ],
+                ..unique(TriangleOrder::File)
+            };
+            assert_true(&source, &settings);
+            let (folders, _) = baked(&source, &settings);
+            let found =
+                verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+            assert_eq!(found.quantities[0].beyond, 0, "colours: {found:?}");
+        }
+    }
+    let unreal = VatSettings {
+        space: Space::ZUpLeftHandedCentimeters,
+        ..unique(TriangleOrder::default())
+    };
+    assert_true(&source, &unreal);
+}
+
+#[test]
+fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
+    let source = flag();
+    let settings = VatSettings {
+        mode: Some(Mode::Remesh),
+        ..unique(TriangleOrder::default())
+    };
+    let (folders, summary) = baked(&source, &settings);
+    let (_, manifest) = read_manifest(&folders.out()).expect("reads");
+    assert_eq!(manifest.version, VERSION_WITH_LOOKUP);
+    assert!(manifest.can_blend && !manifest.has_ends);
+    let lookup = manifest.lookup.expect("there");
+    assert_eq!(lookup.file, "flag_lookup.png");
+    assert!(content(&folders.out()).contains_key(&lookup.file));
+    // 30 vertices of a smooth sheet, all of its 40 triangles in each frame.
+    let points = summary.points.expect("of points");
+    assert_eq!((points.most, points.all), (30, 7 * 30));
+    assert_eq!(lookup.points.vertices, 30);
+    // 120 corners of 3 bytes and 30 points of 9 in place of 120 corners of 9.
+    assert_eq!(points.corner_bytes, 7 * 120 * 9);
+    assert_eq!(summary.texture_bytes, 7 * (120 * 3 + 30 * 9));
+    let page = &content(&folders.out())["flag.report.html"];
+    let page = String::from_utf8_lossy(page);
+    assert!(page.contains("flag_lookup.png") && page.contains("30 in a frame at most"));
+    // By itself the sequence is soft, which has a texel for each vertex anyhow.
+    let (_, soft) = baked(&source, &unique(TriangleOrder::default()));
+    assert_eq!((soft.mode, soft.points), (Mode::Soft, None));
+}
+
+#[test]
+fn chunks_and_threads_do_not_matter_to_points() {
+    let (source, settings) = (swarm(), unique(TriangleOrder::default()));
+    let (whole, _) = baked(&source, &settings);
+    let expected = content(&whole.out());
+    assert_eq!(expected.len(), 12, "{:?}", expected.keys());
+    for (of, threads) in [(3, 2), (9, 1)] {
+        let folders = Folders::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let chunk = |i: usize| format!("{i}/{of}").parse().expect("a chunk");
+        pool.build().expect("a pool").install(|| {
+            let job = VatJob::begin(&folders.work(), &source, &settings).expect("begins");
+            for i in (1..=of).rev() {
+                scan(&job, &source, chunk(i), &Watch::NOBODY).expect("scans");
+            }
+            let job = VatJob::open(&folders.work()).expect("opens");
+            plan(&job, &Watch::NOBODY).expect("plans");
+            for i in 1..=of {
+                texels(&job, chunk(i), &Watch::NOBODY).expect("texels");
+            }
+            assemble(&job, &folders.out(), &Watch::NOBODY).expect("assembles");
+        });
+        assert_eq!(content(&folders.out()), expected, "{of} chunks");
+    }
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_named() {
+    let refused = |settings: VatSettings| settings.check().expect_err("refused").to_string();
+    let closed = TriangleOrder::Matched(Matching {
+        in_betweens: Some(InBetweens::Closed),
+        ..Matching::default()
+    });
+    let text = refused(unique(closed));
+    assert!(
+        text.contains("in_betweens is closed with unique points"),
+        "{text}"
+    );
+    assert!(
+        text.contains("slots, or closed with points corners"),
+        "{text}"
+    );
+    let text = refused(VatSettings {
+        mode: Some(Mode::Soft),
+        ..unique(TriangleOrder::File)
+    });
+    assert!(text.contains("mode is soft with unique points"), "{text}");
+    let text = refused(VatSettings {
+        convention: Convention::OpenVat {
+            packed_normals: false,
+        },
+        ..unique(TriangleOrder::File)
+    });
+    assert!(text.contains("points is unique"), "{text}");
+    assert_eq!(
+        unique(TriangleOrder::default()).in_betweens(),
+        Some(InBetweens::Slots)
+    );
+    assert_eq!(
+        VatSettings::default().in_betweens(),
+        Some(InBetweens::Closed)
+    );
+}
+
+#[test]
+fn damaged_lookups_are_errors() {
+    use sinew_io::TextureWriter;
+    use sinew_io::texture::{TextureChannels, TextureFormat};
+    let (folders, _) = baked(&swarm(), &unique(TriangleOrder::File));
+    let (path, manifest) = read_manifest(&folders.out()).expect("reads");
+    let path = path.with_file_name(&manifest.lookup.as_ref().expect("there").file);
+    let [width, height] = manifest.layout.size.map(|s| s as usize);
+    let write = |width: usize, height: usize, code: u8| {
+        let (format, channels) = (TextureFormat::Png8, TextureChannels::Rgb);
+        let out = TextureWriter::create(&path, format, width, height, channels);
+        let mut out = out.expect("creates");
+        for _ in 0..height {
+            out.write_row(&vec![code; width * 3][..]).expect("writes");
+        }
+        out.finish().expect("finishes");
+    };
+    let refused = || {
+        read_animation(&folders.out())
+            .expect_err("refused")
+            .to_string()
+    };
+    write(width, height, 255);
+    let text = refused();
+    assert!(
+        text.contains("vertex 0 of frame 0 shows point 16777215, there are 72"),
+        "{text}"
+    );
+    write(width, height + 1, 0);
+    assert!(refused().contains("as the manifest says"));
+    write(width, height, 0);
+    assert!(
+        read_animation(&folders.out()).is_ok(),
+        "all corners in one point"
+    );
+    // Which verification finds out.
+    let settings = unique(TriangleOrder::File);
+    let found = verify(&folders.out(), &swarm(), &settings, &Watch::NOBODY).expect("verifies");
+    assert!(found.lost > 0, "{found:?}");
+}
+
+#[test]
+fn blends_of_points_are_those_of_corners() {
+    let slots = TriangleOrder::Matched(Matching {
+        in_betweens: Some(InBetweens::Slots),
+        ..Matching::default()
+    });
+    let of = |settings: &VatSettings| {
+        let folders = Folders::new();
+        blend_error(&swarm(), settings, &folders.work(), &Watch::NOBODY).expect("compares")
+    };
+    let corners = of(&with_order(slots.clone()));
+    let points = of(&unique(slots));
+    let off = corners.blended.rms() - points.blended.rms();
+    assert!(off.abs() < 1e-6, "{corners:?} {points:?}");
+}
