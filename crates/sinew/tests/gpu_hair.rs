@@ -279,7 +279,7 @@ fn a_ball_holds_strands_alike() {
         ),
         hair,
         frames: 25,
-        close: (24, 1e-4),
+        close: (8, 1e-4),
         mean: 1e-3,
         poses: &still,
     }
