@@ -75,6 +75,22 @@ pub struct PointSummary {
     pub corner_bytes: u64,
 }
 
+fn write_textures(
+    job: &VatJob,
+    plan: &VatPlan,
+    files: &[Vec<PathBuf>],
+    watch: &Watch<'_>,
+) -> Result<(), BakeError> {
+    let stage = watch.stage("textures", files.len());
+    let write = |(texture, paths): (usize, &Vec<PathBuf>)| {
+        stage.go_on()?;
+        write_texture(job, plan, texture, paths)?;
+        stage.step();
+        Ok(())
+    };
+    files.par_iter().enumerate().try_for_each(write)
+}
+
 /// Writes the files of a bake into a folder, all or none.
 ///
 /// # Errors
@@ -97,16 +113,22 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
         .iter()
         .map(|t| stage_all(&mut folder, &t.files));
     let files: Vec<Vec<PathBuf>> = files.collect::<Result<_, _>>()?;
-    let stage = watch.stage("textures", files.len());
-    files
-        .par_iter()
-        .enumerate()
-        .try_for_each(|(texture, paths)| {
-            stage.go_on()?;
-            write_texture(job, &plan, texture, paths)?;
-            stage.step();
-            Ok::<_, BakeError>(())
-        })?;
+    let reported = Reported {
+        job,
+        plan: &plan,
+        scans: &scans,
+        errors: &errors,
+        summary: &summary,
+        manifest: &manifest,
+        carrier: &carrier,
+    };
+    // The report draws while textures are compressed, which are often fewer than threads.
+    let (written, page) = rayon::join(
+        || write_textures(job, &plan, &files, watch),
+        || report(&reported),
+    );
+    written?;
+    let page = page?;
     if let Some(lookup) = &manifest.lookup {
         write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
     }
@@ -115,15 +137,6 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
-    let page = report(&Reported {
-        job,
-        plan: &plan,
-        scans: &scans,
-        errors: &errors,
-        summary: &summary,
-        manifest: &manifest,
-        carrier: &carrier,
-    })?;
     let page_name = format!("{}.report.html", manifest.name);
     write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();

@@ -7,6 +7,7 @@ use super::scan::mesh_of;
 use super::settings::Mode;
 use super::textures::bytes_of;
 use crate::BakeError;
+use rayon::prelude::*;
 use sinew_geom::{Bounds, Image, Mesh};
 use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
@@ -46,7 +47,7 @@ pub(crate) fn pairs(
             baked: picture(&texels.corners(), &plan.bounds)?,
         })
     };
-    frames.iter().map(draw).collect()
+    frames.par_iter().map(draw).collect()
 }
 
 /// Whether texels are places of the carrier's vertices.
