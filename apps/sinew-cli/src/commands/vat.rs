@@ -323,7 +323,7 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         _ => "triangles",
     };
     let message = format!(
-        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm), normals within {:.2} degrees",
+        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
         found.frames,
         found.lost,
         found.invented,
@@ -331,7 +331,7 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         position.rms() * 1e3,
         position.frame,
         tolerance * 1e3,
-        found.errors.normal.largest.to_degrees(),
+        normals_of(&found),
     );
     let message = message + &quantities_of(&found);
     if found.is_same(tolerance) {
@@ -345,6 +345,24 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+/// `, normals within 0.38 degrees (allowed 0.39)`, or nothing where none were compared.
+fn normals_of(found: &Verified) -> String {
+    let normal = &found.errors.normal;
+    if normal.samples() == 0 {
+        return String::new();
+    }
+    let text = format!(
+        ", normals within {:.2} degrees",
+        normal.largest.to_degrees()
+    );
+    let allowed = found.promised_normal.map(f64::to_degrees);
+    let text = text + &allowed.map_or_else(String::new, |a| format!(" (allowed {a:.2})"));
+    match found.normals_beyond {
+        0 => text,
+        corners => format!("{text}, {corners} corners beyond that"),
+    }
 }
 
 /// `; color0 within 0.002 (allowed 0.002)` for each of what else was compared.
