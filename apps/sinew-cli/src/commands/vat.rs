@@ -309,10 +309,13 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let found = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
-        Ok(watched(talk, |watch| {
+        let found = watched(talk, |watch| {
             verify(&args.bake, source.as_ref(), &settings, watch)
-        })?)
+        })?;
+        let worst = source.number(found.errors.position.frame as usize);
+        Ok((found, worst))
     })?;
+    let (found, worst) = found;
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let promised = promised + found.promised_beyond;
     // Roundings of single precision beyond what the format promises.
@@ -329,7 +332,7 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         found.invented,
         position.largest * 1e3,
         position.rms() * 1e3,
-        position.frame,
+        worst,
         tolerance * 1e3,
         normals_of(&found),
     );
@@ -455,7 +458,14 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
 fn settings_in(path: &Path) -> Outcome<VatSettings> {
     let text = sinew::io::read_text(path).map_err(Failure::input)?;
     let fault = |e| Failure::input(format!("{}: {e}", path.display()));
-    serde_json::from_str(&text).map_err(fault)
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(fault)?;
+    // The job of a work folder holds the settings that it was begun with.
+    let is_job = value.get("format").is_some();
+    let settings = match value.get_mut("settings").filter(|_| is_job) {
+        Some(settings) => settings.take(),
+        None => value,
+    };
+    serde_json::from_value(settings).map_err(fault)
 }
 
 fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
