@@ -217,7 +217,7 @@ pub(crate) enum Up {
 /// What the bake should be like.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatSettingsArgs {
-    /// JSON file of settings, as job.json in a work folder has them; flags count more.
+    /// JSON file of settings, or the job.json of a work folder, which has all of them; flags count more.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     #[command(flatten)]

@@ -75,16 +75,13 @@ fn change_texel(path: &Path, byte: usize, by: u8) {
     };
     codes[byte] = codes[byte].wrapping_add(by);
     let (width, height) = (texture.width, texture.height);
-    assert_eq!(texture.channels.len(), 4);
-    let mut out = TextureWriter::create(
-        path,
-        TextureFormat::Png8,
-        width,
-        height,
-        TextureChannels::Rgba,
-    )
-    .expect("writable");
-    for row in codes.chunks_exact(width * 4) {
+    let channels = match texture.channels.len() {
+        3 => TextureChannels::Rgb,
+        _ => TextureChannels::Rgba,
+    };
+    let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)
+        .expect("writable");
+    for row in codes.chunks_exact(width * texture.channels.len()) {
         let row: &[u8] = row;
         out.write_row(row).expect("written");
     }
@@ -165,6 +162,45 @@ fn one_changed_texel_is_seen() {
         );
         assert!(!found.is_same(f64::INFINITY));
         assert_eq!(found.quantities[1].beyond, 0);
+        assert_eq!(found.normals_beyond, 0);
+    }
+}
+
+#[test]
+fn one_changed_normal_is_seen() {
+    for is_soft in [false, true] {
+        let source = painted(|f| if is_soft { 6 } else { 7 - f });
+        let folder = tempfile::tempdir().expect("a folder");
+        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
+        let of = |(quantity, format)| TextureChoice { quantity, format };
+        let settings = VatSettings {
+            textures: [
+                (Quantity::Position, TexelFormat::Unorm16),
+                (Quantity::Normal, TexelFormat::Unorm8),
+            ]
+            .map(of)
+            .into(),
+            ..VatSettings::default()
+        };
+        bake(&source, &settings, &work, &out, &Watch::NOBODY).expect("baked");
+        let found = verified(&out, &source, &settings);
+        assert!(found.is_same(1e-3), "{found:?}");
+        // Three codes of 8 bits from -1 to 1, each off by half a step: 0.39 degrees.
+        let allowed = (3.0_f64.sqrt() / 255.0).asin();
+        let promised = found.promised_normal.expect("has normals");
+        assert!((promised - allowed).abs() < 2e-5, "{promised}");
+        assert_eq!(found.errors.normal.samples(), if is_soft { 72 } else { 66 });
+        let image = out.join("painted_normal.png");
+        let width = read_texture(&image).expect("readable").width;
+        let rows = if is_soft { 1 } else { 2 };
+        // Frame 2, vertex 4, x: two codes are 0.9 degrees.
+        change_texel(&image, (2 * rows * width + 4) * 3, 2);
+        let found = verified(&out, &source, &settings);
+        assert_eq!((found.normals_beyond, found.first_wrong), (1, Some(2)));
+        let normal = &found.errors.normal;
+        assert_eq!((normal.frame, normal.vertex), (2, 4));
+        assert!(!found.is_same(f64::INFINITY));
+        assert_eq!((found.lost, found.invented), (0, 0));
     }
 }
 

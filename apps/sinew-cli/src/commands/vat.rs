@@ -309,10 +309,13 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let found = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
-        Ok(watched(talk, |watch| {
+        let found = watched(talk, |watch| {
             verify(&args.bake, source.as_ref(), &settings, watch)
-        })?)
+        })?;
+        let worst = source.number(found.errors.position.frame as usize);
+        Ok((found, worst))
     })?;
+    let (found, worst) = found;
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let promised = promised + found.promised_beyond;
     // Roundings of single precision beyond what the format promises.
@@ -323,15 +326,15 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         _ => "triangles",
     };
     let message = format!(
-        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm), normals within {:.2} degrees",
+        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
         found.frames,
         found.lost,
         found.invented,
         position.largest * 1e3,
         position.rms() * 1e3,
-        position.frame,
+        worst,
         tolerance * 1e3,
-        found.errors.normal.largest.to_degrees(),
+        normals_of(&found),
     );
     let message = message + &quantities_of(&found);
     if found.is_same(tolerance) {
@@ -345,6 +348,24 @@ fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+/// `, normals within 0.38 degrees (allowed 0.39)`, or nothing where none were compared.
+fn normals_of(found: &Verified) -> String {
+    let normal = &found.errors.normal;
+    if normal.samples() == 0 {
+        return String::new();
+    }
+    let text = format!(
+        ", normals within {:.2} degrees",
+        normal.largest.to_degrees()
+    );
+    let allowed = found.promised_normal.map(f64::to_degrees);
+    let text = text + &allowed.map_or_else(String::new, |a| format!(" (allowed {a:.2})"));
+    match found.normals_beyond {
+        0 => text,
+        corners => format!("{text}, {corners} corners beyond that"),
+    }
 }
 
 /// `; color0 within 0.002 (allowed 0.002)` for each of what else was compared.
@@ -437,7 +458,14 @@ fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettin
 fn settings_in(path: &Path) -> Outcome<VatSettings> {
     let text = sinew::io::read_text(path).map_err(Failure::input)?;
     let fault = |e| Failure::input(format!("{}: {e}", path.display()));
-    serde_json::from_str(&text).map_err(fault)
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(fault)?;
+    // The job of a work folder holds the settings that it was begun with.
+    let is_job = value.get("format").is_some();
+    let settings = match value.get_mut("settings").filter(|_| is_job) {
+        Some(settings) => settings.take(),
+        None => value,
+    };
+    serde_json::from_value(settings).map_err(fault)
 }
 
 fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {

@@ -130,6 +130,7 @@ impl Scanner<'_> {
             prepared.map_err(|source| BakeError::Prepare { number, source })?;
         let asked = job.settings().textures.iter().map(|t| &t.quantity);
         add_derived(&mut mesh, asked, job.settings().crease());
+        check_motion(&mesh, job.settings().matching(), number)?;
         let first = self.first.as_ref().unwrap_or(&mesh);
         let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
         let may_be_torn = !is_first_surface && may_tear(job.settings());
@@ -344,6 +345,25 @@ pub(crate) fn match_frames(
         &triangles_of(to, &motion[1]),
         &matching.settings,
     )
+}
+
+/// Whether a frame has the velocities that matching is told to use; empty frames need none.
+fn check_motion(mesh: &Mesh, matching: Option<&Matching>, number: i64) -> Result<(), BakeError> {
+    let Some(name) = matching.and_then(|m| m.velocity.as_ref()) else {
+        return Ok(());
+    };
+    match mesh.attributes.get(name) {
+        Some(Attribute::Vec3(_)) => Ok(()),
+        _ if mesh.positions.is_empty() => Ok(()),
+        found => {
+            let found = match found {
+                None => "there is none",
+                Some(_) => "its values are no three numbers",
+            };
+            let message = format!("velocity '{name}' of vertices: {found}");
+            Err(BakeError::Frame { number, message })
+        }
+    }
 }
 
 /// Where the points of a mesh go until the next frame, if an attribute says so.

@@ -15,7 +15,7 @@ use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::derive::add_derived;
 use sinew_vat::error::angle_between;
-use sinew_vat::manifest::Mode;
+use sinew_vat::manifest::{Manifest, Mode};
 use sinew_vat::normals::{ShadingGroups, corner_normals};
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
@@ -38,7 +38,11 @@ pub struct Verified {
     pub errors: FrameErrors,
     /// What else the bake holds: colours, texture coordinates, velocities, attributes.
     pub quantities: Vec<QuantityErrors>,
-    /// The first frame in which triangles were lost or invented, by its number.
+    /// Corners whose normal in a texture is farther from the frame's than its format allows.
+    pub normals_beyond: usize,
+    /// What the format promises for normals in a texture, radians; `None` where there are none.
+    pub promised_normal: Option<f64>,
+    /// The first frame in which triangles were lost or invented, or a normal was too far off, by its number.
     pub first_wrong: Option<i64>,
     /// What the format promises for each coordinate, metres: half a step of its codes.
     pub promised: [f64; 3],
@@ -52,6 +56,7 @@ impl Verified {
         self.frames += 1;
         self.lost += later.lost;
         self.invented += later.invented;
+        self.normals_beyond += later.normals_beyond;
         self.errors.join(&later.errors);
         for (all, one) in self.quantities.iter_mut().zip(&later.quantities) {
             all.join(one);
@@ -62,7 +67,7 @@ impl Verified {
     /// Whether every triangle was found again, with numbers that are as near as the formats allow; places at most `tolerance` metres away.
     pub fn is_same(&self, tolerance: f64) -> bool {
         let is_near = |q: &QuantityErrors| q.beyond == 0;
-        self.lost + self.invented == 0
+        self.lost + self.invented + self.normals_beyond == 0
             && self.errors.position.largest <= tolerance
             && self.quantities.iter().all(is_near)
     }
@@ -110,6 +115,7 @@ pub fn verify(
             .shapes
             .as_ref()
             .map_or(0.0, ShapeJudge::promised_beyond),
+        promised_normal: judge.promised_normal,
         ..judge.nothing()
     };
     results.iter().for_each(|one| all.join(one));
@@ -149,6 +155,8 @@ struct Judge<'a> {
     settings: &'a VatSettings,
     places: usize,
     normals: Option<usize>,
+    /// How far these may be off, radians.
+    promised_normal: Option<f64>,
     /// Textures of what else is compared.
     others: Vec<usize>,
     /// Where triangles stay the same.
@@ -175,6 +183,7 @@ impl<'a> Judge<'a> {
             // A manifest without places was refused when it was read.
             places: manifest.places().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
+            promised_normal: promised_normal(manifest),
             others: match manifest.mode {
                 Mode::Remesh | Mode::Soft => quantities::textures_of(manifest),
                 // Texels of pieces and particles are no corners of triangles.
@@ -305,7 +314,7 @@ impl<'a> Judge<'a> {
         for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
             let truth = (mesh.positions[source], normal);
-            self.compare(&mut out, (frame, vertex), truth);
+            self.compare(&mut out, (frame, vertex), truth, number);
             let differences = self.differences(mesh, source, vertex, frame);
             add_all(&mut out, differences, (frame, vertex), number);
         }
@@ -337,7 +346,7 @@ impl<'a> Judge<'a> {
             for k in 0..3 {
                 let (vertex, source) = (shown[t][k], corners[k] as usize);
                 let truth = (mesh.positions[source], normals[t][k]);
-                self.compare(&mut out, (frame, vertex), truth);
+                self.compare(&mut out, (frame, vertex), truth, number);
                 let differences = self.differences(mesh, source, vertex, frame);
                 add_all(&mut out, differences, (frame, vertex), number);
             }
@@ -351,6 +360,7 @@ impl<'a> Judge<'a> {
         out: &mut Verified,
         (frame, vertex): (u32, u32),
         (place, normal): ([f32; 3], [f32; 3]),
+        number: i64,
     ) {
         let spec = &self.animation.manifest().textures[self.places].spec;
         let rest = match spec.quantity {
@@ -361,10 +371,29 @@ impl<'a> Judge<'a> {
         let seen = std::array::from_fn(|k| rest[k] + seen[k]);
         let off = distance(seen, place);
         out.errors.position.add(frame, vertex, off);
-        if let Some(texture) = self.normals {
-            let angle = angle_between(self.vector(texture, vertex, frame), normal);
-            out.errors.normal.add(frame, vertex, angle);
+        self.compare_normal(out, (frame, vertex), normal, number);
+    }
+
+    /// How far the normal of a vertex in its texture is from a direction, radians; `None` where either is none.
+    fn normal_error(&self, (frame, vertex): (u32, u32), truth: [f32; 3]) -> Option<f64> {
+        let has_direction = truth.iter().any(|c| *c != 0.0);
+        let texture = self.normals.filter(|_| has_direction)?;
+        Some(angle_between(self.vector(texture, vertex, frame), truth))
+    }
+
+    fn compare_normal(&self, out: &mut Verified, at: (u32, u32), truth: [f32; 3], number: i64) {
+        let Some(angle) = self.normal_error(at, truth) else {
+            return;
+        };
+        out.errors.normal.add(at.0, at.1, angle);
+        if self.is_beyond(angle) {
+            out.normals_beyond += 1;
+            out.first_wrong.get_or_insert(number);
         }
+    }
+
+    fn is_beyond(&self, angle: f64) -> bool {
+        self.promised_normal.is_some_and(|allowed| angle > allowed)
     }
 
     /// What a texture says of a vertex, back in the axes and unit of glTF.
@@ -390,7 +419,7 @@ impl<'a> Judge<'a> {
             if shown[0] == shown[1] && shown[1] == shown[2] {
                 continue;
             }
-            // Where triangles are nearer to each other than the codes tell apart, the one with the same colours is the one.
+            // Where triangles are nearer to each other than the codes tell apart, the one with the same colours and normals is the one.
             let fit = grid.take(middle(shown), |t| {
                 let (off, turn) = best_turn(shown, corners(t), reach)?;
                 let mut corners =
@@ -399,6 +428,12 @@ impl<'a> Judge<'a> {
                     self.differences(mesh, source as usize, vertex, frame)
                         .any(|d| d.is_beyond)
                 });
+                let is_other = is_other
+                    || (0..3).any(|k| {
+                        let truth = normals[t][(k as usize + turn) % 3];
+                        let angle = self.normal_error((frame, 3 * slot + k), truth);
+                        angle.is_some_and(|angle| self.is_beyond(angle))
+                    });
                 Some(((is_other, off), turn))
             });
             let Some((t, turn)) = fit else {
@@ -409,13 +444,9 @@ impl<'a> Judge<'a> {
                 let (vertex, truth) = (3 * slot + k as u32, (k + turn) % 3);
                 let off = distance(seen, corners(t)[truth]);
                 out.errors.position.add(frame, vertex, off);
-                if let Some(texture) = self.normals {
-                    let direction = self.vector(texture, vertex, frame);
-                    let angle = angle_between(direction, normals[t][truth]);
-                    out.errors.normal.add(frame, vertex, angle);
-                }
-                // Which corner is which is not seen of those.
+                // Which corner is which is not seen of smaller ones.
                 if span(corners(t)) > 2.0 * reach {
+                    self.compare_normal(&mut out, (frame, vertex), normals[t][truth], number);
                     let source = triangles[t][truth] as usize;
                     let differences = self.differences(mesh, source, vertex, frame);
                     add_all(&mut out, differences, (frame, vertex), number);
@@ -427,7 +458,9 @@ impl<'a> Judge<'a> {
             .left()
             .filter(|t| span(corners(*t)) > 2.0 * reach)
             .count();
-        out.first_wrong = (out.lost + out.invented > 0).then_some(number);
+        if out.lost + out.invented > 0 {
+            out.first_wrong = Some(number);
+        }
         out
     }
 
@@ -436,6 +469,18 @@ impl<'a> Judge<'a> {
         let (low, high) = manifest.bounds;
         distance(low, high) / f64::from(manifest.space.units_per_metre())
     }
+}
+
+/// How far rounding turns unit vectors in the texture of normals, radians: by half a step of each code, halves by a bit of eleven; all by what single
+/// precision loses.
+fn promised_normal(manifest: &Manifest) -> Option<f64> {
+    let spec = &manifest.textures[manifest.texture(&Quantity::Normal)?].spec;
+    let steps = spec.ranges.iter().map(|range| match spec.format {
+        TexelFormat::Half => 1.0 / 2048.0,
+        format => f64::from(range.scale) * format.half_step(),
+    });
+    let off = steps.map(|s| s * s).sum::<f64>().sqrt();
+    Some(off.min(1.0).asin() * 1.001 + 1e-5)
 }
 
 /// Takes the other quantities of one corner.
