@@ -102,6 +102,7 @@ fn tressfx() {
         let found = documented(mesh, cells_along_x);
         println!("{file}: {found:?}");
         assert!((found.cell / cell - 1.0).abs() < 0.005, "{found:?}");
+        assert_eq!(found.ours_wrong, 0, "{found:?}");
         // The quotient is a whole number before rounding, so the last bit decides whether an axis loses one node.
         assert!(found.nodes.iter().all(|&n| n == across || n + 1 == across));
         if file.starts_with("Ratboy_body") {
@@ -123,6 +124,8 @@ struct Found {
     inside: usize,
     unset_inside: usize,
     wrong_signs: usize,
+    /// Nodes at which our own field has another sign than the exact winding number says.
+    ours_wrong: usize,
 }
 
 /// Builds the documented field and counts against exact winding numbers.
@@ -147,20 +150,18 @@ fn documented(mesh: &Mesh, cells_along_x: u32) -> Found {
         inside: 0,
         unset_inside: 0,
         wrong_signs: 0,
+        ours_wrong: 0,
     };
     for (index, &value) in field.values.iter().enumerate() {
         let [nx, ny, _] = field.nodes.map(|n| n as usize);
         let node = [index % nx, index / nx % ny, index / (nx * ny)].map(|c| c as u32);
         let p = field.node_position(node);
         let near = view.sample(p);
-        // Our field says where it is worth the exact sum; its values are right to a fraction of a cell.
-        let inside = if near.abs() > 2.0 * field.cell && value == UNSET {
-            near < 0.0
-        } else if value == UNSET && near > 0.0 {
-            false
-        } else {
-            truth.winding_number(Vec3::from(p.map(f64::from))) > 0.5
-        };
+        // The exact sum everywhere but for two million nodes that our field has two cells outside and more: of these some.
+        let is_far_outside = near > 2.0 * field.cell && value == UNSET;
+        let inside = (!is_far_outside || index % 997 == 0)
+            && truth.winding_number(Vec3::from(p.map(f64::from))) > 0.5;
+        found.ours_wrong += usize::from((near < 0.0) != inside);
         found.inside += usize::from(inside);
         found.unset_inside += usize::from(inside && value == UNSET);
         found.wrong_signs += usize::from(value != UNSET && (value < 0.0) != inside);

@@ -36,6 +36,7 @@ fn colliders_agree_with_every_triangle() {
     let mut files: Vec<_> = list.flatten().map(|e| e.path()).collect();
     files.retain(|p| p.extension().is_some_and(|e| e == "obj"));
     files.sort();
+    assert_eq!(files.len(), 10, "meshes of the shared data");
     for path in files {
         let (topology, positions) = read(&path);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
