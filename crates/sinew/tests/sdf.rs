@@ -124,7 +124,7 @@ struct Found {
     inside: usize,
     unset_inside: usize,
     wrong_signs: usize,
-    /// Nodes at which our own field has another sign than the exact winding number says.
+    /// Nodes half a cell and more from the surface at which our own field has another sign than the exact winding number says.
     ours_wrong: usize,
 }
 
@@ -161,7 +161,9 @@ fn documented(mesh: &Mesh, cells_along_x: u32) -> Found {
         let is_far_outside = near > 2.0 * field.cell && value == UNSET;
         let inside = (!is_far_outside || index % 997 == 0)
             && truth.winding_number(Vec3::from(p.map(f64::from))) > 0.5;
-        found.ours_wrong += usize::from((near < 0.0) != inside);
+        // Between its own nodes our field is interpolated: nearer to the surface than half a cell it may have either sign.
+        let is_clear = near.abs() > 0.5 * field.cell;
+        found.ours_wrong += usize::from(is_clear && (near < 0.0) != inside);
         found.inside += usize::from(inside);
         found.unset_inside += usize::from(inside && value == UNSET);
         found.wrong_signs += usize::from(value != UNSET && (value < 0.0) != inside);
