@@ -1,6 +1,6 @@
 //! Textures beside places and normals: colours, texture coordinates, thickness, tangents, velocities and attributes.
 
-use super::tests::{layouts, shape, text_of, texture};
+use super::tests::{assert_wgsl_is_valid, layouts, shape, text_of, texture};
 use super::*;
 use crate::manifest::{Mode, TextureFile};
 use crate::quantity::Quantity;
@@ -88,21 +88,8 @@ fn everything_is_filled_in_and_no_texture_is_left_unread() {
 
 #[test]
 fn wgsl_of_attributes_is_valid_and_binds_every_file() {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
     for manifest in bakes() {
-        let text = text_of(Target::Wgsl, &manifest);
-        let module = match naga::front::wgsl::parse_str(&text) {
-            Ok(module) => module,
-            Err(error) => panic!("{}", error.emit_to_string(&text)),
-        };
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-        if let Err(error) = validator.validate(&module) {
-            panic!("{}", error.emit_to_string(&text));
-        }
-        let bindings = module.global_variables.iter();
-        let textures = bindings.filter(|(_, g)| g.space == naga::AddressSpace::Handle);
-        let files: usize = manifest.textures.iter().map(|t| t.files.len()).sum();
-        assert_eq!(textures.count(), files);
+        assert_wgsl_is_valid(&manifest);
     }
 }
 

@@ -55,7 +55,7 @@ struct Player {
     space: Space,
     /// What its files are called behind the name of the bake, and their templates.
     templates: &'static [(&'static str, &'static str)],
-    /// What stands for `{{>ATTRIBUTES}}` in them: how textures beside those of the mode are read.
+    /// What stands for `{{>ATTRIBUTES}}` in them: how textures beside those of the mode are read, and where points are that a lookup names.
     attributes: &'static str,
     /// What stands for `{{>MODE}}` in them.
     sections: Sections,
@@ -86,7 +86,11 @@ impl Target {
         };
         let file = |(suffix, text): &(&str, &str)| PlayerFile {
             name: format!("{}{suffix}", facts::file_stem(&manifest.name)),
-            text: template::expand(&player.whole(text), player.sections.of(manifest), &facts),
+            text: template::expand(
+                &player.whole(text),
+                player.sections.of(manifest.mode),
+                &facts,
+            ),
         };
         player.templates.iter().map(file).collect()
     }

@@ -7,16 +7,13 @@ use crate::quantity::Quantity;
 /// What an engine has for each mode behind the common part of its player.
 pub(super) struct Sections {
     pub(super) vertices: &'static str,
-    /// Where a lookup says which texel a vertex has.
-    pub(super) lookup: &'static str,
     pub(super) pieces: &'static str,
     pub(super) sprites: &'static str,
 }
 
 impl Sections {
-    pub(super) fn of(&self, manifest: &Manifest) -> &'static str {
-        match manifest.mode {
-            _ if manifest.lookup.is_some() => self.lookup,
+    pub(super) fn of(&self, mode: Mode) -> &'static str {
+        match mode {
             Mode::Remesh | Mode::Soft => self.vertices,
             Mode::Rigid => self.pieces,
             Mode::Particles => self.sprites,
@@ -30,7 +27,6 @@ pub(super) fn flags(manifest: &Manifest) -> Vec<(&'static str, bool)> {
     let in_two = |quantity| of(manifest, &quantity).is_some_and(is_in_two);
     vec![
         ("IS_VERTICES", is_vertices),
-        ("IS_PLAIN", is_vertices && manifest.lookup.is_none()),
         ("HAS_LOOKUP", manifest.lookup.is_some()),
         ("ROTATION_IN_TWO", in_two(Quantity::Rotation)),
         ("SIZE_IN_TWO", in_two(Quantity::Size)),
@@ -48,7 +44,6 @@ pub(super) fn values(manifest: &Manifest) -> Values {
     let place = two(places);
     let rotation = two(of(manifest, &rotations));
     let size = two(of(manifest, &sizes));
-    let normal = two(of(manifest, &Quantity::Normal));
     vec![
         ("UV_SET", manifest.uv_set.to_string()),
         ("GODOT_UV", godot_uv(manifest.uv_set)),
@@ -58,17 +53,12 @@ pub(super) fn values(manifest: &Manifest) -> Values {
         ("SIZE_OFFSET", numbers(sizes, |r| r.offset)),
         ("PLACE_PARAMETERS", parameters("place", place)),
         ("ROTATION_PARAMETERS", parameters("rotations", rotation)),
-        ("NORMAL_PARAMETERS", parameters("normals", normal)),
         ("SIZE_PARAMETERS", parameters("sizes", size)),
         ("PLACE_ARGUMENTS", arguments("place", place)),
         ("ROTATION_ARGUMENTS", arguments("rotations", rotation)),
-        ("NORMAL_ARGUMENTS", arguments("normals", normal)),
-        ("PLACE_NODE", arguments("Place", place)),
-        ("NORMAL_NODE", arguments("Normals", normal)),
         ("SIZE_ARGUMENTS", arguments("sizes", size)),
         ("PLACE_GRAPH", graph("place", place)),
         ("ROTATION_GRAPH", graph("rotation", rotation)),
-        ("NORMAL_GRAPH", graph("normal", normal)),
         ("SIZE_GRAPH", graph("size", size)),
     ]
 }

@@ -68,21 +68,8 @@ fn everything_is_filled_in_and_textures_are_named() {
 
 #[test]
 fn wgsl_of_pieces_and_particles_is_valid() {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
     for manifest in shapes_of_pieces_and_particles() {
-        let text = text_of(Target::Wgsl, &manifest);
-        let module = match naga::front::wgsl::parse_str(&text) {
-            Ok(module) => module,
-            Err(error) => panic!("{}", error.emit_to_string(&text)),
-        };
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-        if let Err(error) = validator.validate(&module) {
-            panic!("{}", error.emit_to_string(&text));
-        }
-        let bindings = module.global_variables.iter();
-        let textures = bindings.filter(|(_, g)| g.space == naga::AddressSpace::Handle);
-        let files: usize = manifest.textures.iter().map(|t| t.files.len()).sum();
-        assert_eq!(textures.count(), files);
+        assert_wgsl_is_valid(&manifest);
     }
 }
 

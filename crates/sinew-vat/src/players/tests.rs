@@ -136,23 +136,29 @@ fn a_bake_without_places_has_no_players() {
     assert!(players(&shape(layouts()[0], normals, None)).is_empty());
 }
 
+/// The player of WGSL is one, and binds every file of the bake.
+pub(super) fn assert_wgsl_is_valid(manifest: &Manifest) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let text = text_of(Target::Wgsl, manifest);
+    let module = match naga::front::wgsl::parse_str(&text) {
+        Ok(module) => module,
+        Err(error) => panic!("{}", error.emit_to_string(&text)),
+    };
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    if let Err(error) = validator.validate(&module) {
+        panic!("{}", error.emit_to_string(&text));
+    }
+    let bindings = module.global_variables.iter();
+    let textures = bindings.filter(|(_, g)| g.space == naga::AddressSpace::Handle);
+    let files: usize = manifest.textures.iter().map(|t| t.files.len()).sum();
+    let lookups = usize::from(manifest.lookup.is_some());
+    assert_eq!(textures.count(), files + lookups);
+}
+
 #[test]
 fn wgsl_is_valid() {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
     for manifest in shapes() {
-        let text = text_of(Target::Wgsl, &manifest);
-        let module = match naga::front::wgsl::parse_str(&text) {
-            Ok(module) => module,
-            Err(error) => panic!("{}", error.emit_to_string(&text)),
-        };
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-        if let Err(error) = validator.validate(&module) {
-            panic!("{}", error.emit_to_string(&text));
-        }
-        let bindings = module.global_variables.iter();
-        let textures = bindings.filter(|(_, g)| g.space == naga::AddressSpace::Handle);
-        let files: usize = manifest.textures.iter().map(|t| t.files.len()).sum();
-        assert_eq!(textures.count(), files);
+        assert_wgsl_is_valid(&manifest);
     }
 }
 

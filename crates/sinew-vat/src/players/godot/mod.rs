@@ -13,7 +13,6 @@ pub(super) const PLAYER: Player = Player {
     ),
     sections: Sections {
         vertices: "",
-        lookup: include_str!("lookup.gdshader"),
         pieces: include_str!("pieces.gdshader"),
         sprites: include_str!("sprites.gdshader"),
     },

@@ -16,7 +16,6 @@ pub(super) const PLAYER: Player = Player {
     attributes: include_str!("attributes.js"),
     sections: Sections {
         vertices: ALL_MODES,
-        lookup: ALL_MODES,
         pieces: ALL_MODES,
         sprites: ALL_MODES,
     },

@@ -14,10 +14,6 @@ pub(super) const PLAYER: Player = Player {
     ),
     sections: Sections {
         vertices: "\n#endif\n",
-        lookup: concat!(
-            include_str!("../hlsl/lookup.hlsl"),
-            include_str!("lookup.hlsl")
-        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.hlsl")

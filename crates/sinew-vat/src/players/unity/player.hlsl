@@ -139,17 +139,17 @@ uint VatVertexByUv(float2 uv)
 }
 
 {{>ATTRIBUTES}}
-{{#IS_PLAIN}}
+{{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
-{{!IN_TWO}}float3 VatPosition(Texture2D<float4> place, uint vertex, VatFrame at, float3 carrier)
-{{?IN_TWO}}float3 VatPosition(Texture2D<float4> place, Texture2D<float4> placeFine, uint vertex, VatFrame at, float3 carrier)
+{{!IN_TWO}}float3 VatPosition({{LOOKUP_PARAMETER}}Texture2D<float4> place, uint vertex, VatFrame at, float3 carrier)
+{{?IN_TWO}}float3 VatPosition({{LOOKUP_PARAMETER}}Texture2D<float4> place, Texture2D<float4> placeFine, uint vertex, VatFrame at, float3 carrier)
 {
-{{!IN_TWO}}    float3 result = VatPlaceIn(place, VatTexel(vertex, at.frame));
-{{?IN_TWO}}    float3 result = VatPlaceIn(place, placeFine, VatTexel(vertex, at.frame));
+{{!IN_TWO}}    float3 result = VatPlaceIn(place, {{TEXEL_IN_HLSL}}vertex, at.frame));
+{{?IN_TWO}}    float3 result = VatPlaceIn(place, placeFine, {{TEXEL_IN_HLSL}}vertex, at.frame));
 {{?CAN_BLEND}}    if (at.weight > 0.0)
 {{?CAN_BLEND}}    {
-{{?CAN_BLEND}}{{!IN_TWO}}        result += (VatPlaceIn(place, VatTexel(vertex, at.next)) - result) * at.weight;
-{{?CAN_BLEND}}{{?IN_TWO}}        result += (VatPlaceIn(place, placeFine, VatTexel(vertex, at.next)) - result) * at.weight;
+{{?CAN_BLEND}}{{!IN_TWO}}        result += (VatPlaceIn(place, {{TEXEL_IN_HLSL}}vertex, at.next)) - result) * at.weight;
+{{?CAN_BLEND}}{{?IN_TWO}}        result += (VatPlaceIn(place, placeFine, {{TEXEL_IN_HLSL}}vertex, at.next)) - result) * at.weight;
 {{?CAN_BLEND}}    }
 {{?IS_OFFSET}}    return carrier + result;
 {{!IS_OFFSET}}    return result;
@@ -165,15 +165,15 @@ uint VatVertexByUv(float2 uv)
 {{?HAS_NORMAL}}}
 {{?HAS_NORMAL}}
 {{?HAS_NORMAL}}// Unit normal of a vertex; `carrier` is the normal that the mesh has there.
-{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}float3 VatNormal(Texture2D<float4> normals, uint vertex, VatFrame at, float3 carrier)
-{{?NORMAL_IN_TWO}}float3 VatNormal(Texture2D<float4> normals, Texture2D<float4> normalsFine, uint vertex, VatFrame at, float3 carrier)
+{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}float3 VatNormal({{LOOKUP_PARAMETER}}Texture2D<float4> normals, uint vertex, VatFrame at, float3 carrier)
+{{?NORMAL_IN_TWO}}float3 VatNormal({{LOOKUP_PARAMETER}}Texture2D<float4> normals, Texture2D<float4> normalsFine, uint vertex, VatFrame at, float3 carrier)
 {{?HAS_NORMAL}}{
-{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}    float3 normal = VatNormalIn(normals, VatTexel(vertex, at.frame));
-{{?NORMAL_IN_TWO}}    float3 normal = VatNormalIn(normals, normalsFine, VatTexel(vertex, at.frame));
+{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}    float3 normal = VatNormalIn(normals, {{TEXEL_IN_HLSL}}vertex, at.frame));
+{{?NORMAL_IN_TWO}}    float3 normal = VatNormalIn(normals, normalsFine, {{TEXEL_IN_HLSL}}vertex, at.frame));
 {{?HAS_NORMAL}}{{?CAN_BLEND}}    if (at.weight > 0.0)
 {{?HAS_NORMAL}}{{?CAN_BLEND}}    {
-{{?HAS_NORMAL}}{{?CAN_BLEND}}{{!NORMAL_IN_TWO}}        normal += (VatNormalIn(normals, VatTexel(vertex, at.next)) - normal) * at.weight;
-{{?NORMAL_IN_TWO}}{{?CAN_BLEND}}        normal += (VatNormalIn(normals, normalsFine, VatTexel(vertex, at.next)) - normal) * at.weight;
+{{?HAS_NORMAL}}{{?CAN_BLEND}}{{!NORMAL_IN_TWO}}        normal += (VatNormalIn(normals, {{TEXEL_IN_HLSL}}vertex, at.next)) - normal) * at.weight;
+{{?NORMAL_IN_TWO}}{{?CAN_BLEND}}        normal += (VatNormalIn(normals, normalsFine, {{TEXEL_IN_HLSL}}vertex, at.next)) - normal) * at.weight;
 {{?HAS_NORMAL}}{{?CAN_BLEND}}    }
 {{?HAS_NORMAL}}    float lengthSquared = dot(normal, normal);
 {{?HAS_NORMAL}}    return lengthSquared < 1e-12 ? carrier : normal * rsqrt(lengthSquared);
@@ -181,6 +181,7 @@ uint VatVertexByUv(float2 uv)
 
 #ifndef VAT_WITHOUT_SHADER_GRAPH
 void VatVertex_float(
+{{?HAS_LOOKUP}}    UnityTexture2D lookupTexture,
     UnityTexture2D placeTexture,
 {{?IN_TWO}}    UnityTexture2D placeFineTexture,
 {{?HAS_NORMAL}}    UnityTexture2D normalTexture,
@@ -195,13 +196,13 @@ void VatVertex_float(
     // Half a step, so that no rounding of the graph's floats takes the number before.
     uint vertex = (uint)(vertexId + 0.5);
     VatFrame at = VatFrameAt((uint)(clip + 0.5), secs);
-{{!IN_TWO}}    position = VatPosition(placeTexture.tex, vertex, at, carrierPosition);
-{{?IN_TWO}}    position = VatPosition(placeTexture.tex, placeFineTexture.tex, vertex, at, carrierPosition);
+{{!IN_TWO}}    position = VatPosition({{LOOKUP_GRAPH}}placeTexture.tex, vertex, at, carrierPosition);
+{{?IN_TWO}}    position = VatPosition({{LOOKUP_GRAPH}}placeTexture.tex, placeFineTexture.tex, vertex, at, carrierPosition);
     normal = carrierNormal;
-{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}    normal = VatNormal(normalTexture.tex, vertex, at, carrierNormal);
-{{?NORMAL_IN_TWO}}    normal = VatNormal(normalTexture.tex, normalFineTexture.tex, vertex, at, carrierNormal);
-{{*ATTRIBUTE}}    {{ATTRIBUTE_CAMEL}} = Vat{{ATTRIBUTE_PASCAL}}({{ATTRIBUTE_GRAPH}}, vertex, at);
+{{?HAS_NORMAL}}{{!NORMAL_IN_TWO}}    normal = VatNormal({{LOOKUP_GRAPH}}normalTexture.tex, vertex, at, carrierNormal);
+{{?NORMAL_IN_TWO}}    normal = VatNormal({{LOOKUP_GRAPH}}normalTexture.tex, normalFineTexture.tex, vertex, at, carrierNormal);
+{{*ATTRIBUTE}}    {{ATTRIBUTE_CAMEL}} = Vat{{ATTRIBUTE_PASCAL}}({{LOOKUP_GRAPH}}{{ATTRIBUTE_GRAPH}}, vertex, at);
 }
 #endif
-{{/IS_PLAIN}}
+{{/IS_VERTICES}}
 {{>MODE}}

@@ -15,10 +15,6 @@ pub(super) const PLAYER: Player = Player {
     ),
     sections: Sections {
         vertices: "",
-        lookup: concat!(
-            include_str!("../hlsl/lookup.hlsl"),
-            include_str!("lookup.ush")
-        ),
         pieces: concat!(
             include_str!("../hlsl/pieces.hlsl"),
             include_str!("pieces.ush")

@@ -7,10 +7,12 @@ use crate::manifest::Space;
 pub(super) const PLAYER: Player = Player {
     space: Space::YUpRightHanded,
     templates: &[(".wgsl", include_str!("player.wgsl"))],
-    attributes: include_str!("attributes.wgsl"),
+    attributes: concat!(
+        include_str!("lookup_texel.wgsl"),
+        include_str!("attributes.wgsl")
+    ),
     sections: Sections {
         vertices: "",
-        lookup: include_str!("lookup.wgsl"),
         pieces: include_str!("pieces.wgsl"),
         sprites: include_str!("sprites.wgsl"),
     },

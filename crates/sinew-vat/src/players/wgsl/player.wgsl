@@ -116,12 +116,12 @@ fn vat_place_in(texel: vec2<u32>) -> vec3<f32> {
 }
 
 {{>ATTRIBUTES}}
-{{#IS_PLAIN}}
+{{#IS_VERTICES}}
 // Position of a vertex in the space of the mesh; `carrier` is the position that the mesh has there.
 fn vat_position(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
-    var place = vat_place_in(vat_texel(vertex, at.frame));
+    var place = vat_place_in({{TEXEL_IN_WGSL}}(vertex, at.frame));
 {{?CAN_BLEND}}    if at.weight > 0.0 {
-{{?CAN_BLEND}}        place += (vat_place_in(vat_texel(vertex, at.next)) - place) * at.weight;
+{{?CAN_BLEND}}        place += (vat_place_in({{TEXEL_IN_WGSL}}(vertex, at.next)) - place) * at.weight;
 {{?CAN_BLEND}}    }
 {{?IS_OFFSET}}    return carrier + place;
 {{!IS_OFFSET}}    return place;
@@ -138,9 +138,9 @@ fn vat_position(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
 fn vat_normal(vertex: u32, at: VatFrame, carrier: vec3<f32>) -> vec3<f32> {
 {{!HAS_NORMAL}}    // The bake has no normals.
 {{!HAS_NORMAL}}    return carrier;
-{{?HAS_NORMAL}}    var normal = vat_normal_in(vat_texel(vertex, at.frame));
+{{?HAS_NORMAL}}    var normal = vat_normal_in({{TEXEL_IN_WGSL}}(vertex, at.frame));
 {{?HAS_NORMAL}}{{?CAN_BLEND}}    if at.weight > 0.0 {
-{{?HAS_NORMAL}}{{?CAN_BLEND}}        normal += (vat_normal_in(vat_texel(vertex, at.next)) - normal) * at.weight;
+{{?HAS_NORMAL}}{{?CAN_BLEND}}        normal += (vat_normal_in({{TEXEL_IN_WGSL}}(vertex, at.next)) - normal) * at.weight;
 {{?HAS_NORMAL}}{{?CAN_BLEND}}    }
 {{?HAS_NORMAL}}    let length_squared = dot(normal, normal);
 {{?HAS_NORMAL}}    if length_squared < 1e-12 {
@@ -188,5 +188,5 @@ fn vat_vertex(
     let turned = (one.world_from_model * vec4<f32>(normal, 0.0)).xyz;
     return VatVertex(vat_scene.clip_from_world * in_world, in_world.xyz, normalize(turned){{ATTRIBUTE_RESULTS}});
 }
-{{/IS_PLAIN}}
+{{/IS_VERTICES}}
 {{>MODE}}
