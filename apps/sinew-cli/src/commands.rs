@@ -13,7 +13,6 @@ mod psd;
 mod render;
 mod run;
 mod vat;
-mod vat_size;
 
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
 use crate::exit::{Failure, Outcome};

@@ -1,0 +1,53 @@
+//! `sinew vat blend-error`: how good in-betweens are.
+
+use super::settings::settings_of;
+use super::source::source_of;
+use super::{on_threads, watched};
+use crate::bake_args::VatBlendErrorArgs;
+use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
+use sinew::bake::vat::HeldBack;
+use sinew::bake::{BakeError, Watch};
+use sinew::vat::matching::SurfaceDistance;
+use sinew_picture::side_by_side;
+
+pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    let found = on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        let compare = |watch: &Watch<'_>| {
+            let held = HeldBack::bake(source.as_ref(), &settings, &args.work, watch)?;
+            let found = held.compare(watch)?;
+            let frame = args.picture_frame.unwrap_or(found.fastest);
+            let picture = args.output.as_ref().map(|path| {
+                let all = held.pictures(frame, args.size as usize)?;
+                Ok::<_, BakeError>((path, frame, all))
+            });
+            Ok((found, picture.transpose()?))
+        };
+        Ok(watched(talk, compare)?)
+    })?;
+    let (found, picture) = found;
+    if let Some((path, frame, [truth, stepped, blended])) = &picture {
+        let titles = [
+            format!("frame {frame}"),
+            "stepping".into(),
+            "blending".into(),
+        ];
+        let panels = [truth, stepped, blended].into_iter().zip(&titles);
+        let panels: Vec<(&str, &_)> = panels.map(|(p, t)| (t.as_str(), p)).collect();
+        sinew::io::write_png(path, &side_by_side(&panels)).map_err(Failure::output)?;
+    }
+    let line = |what: &str, off: &SurfaceDistance| {
+        let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
+        format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")
+    };
+    let message = format!(
+        "{} frames held back; {}; {}",
+        found.frames,
+        line("blends are off by", &found.blended),
+        line("steps by", &found.stepped),
+    );
+    talk.info("compared", &message);
+    Ok(())
+}

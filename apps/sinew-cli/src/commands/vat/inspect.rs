@@ -1,0 +1,81 @@
+//! `sinew vat inspect`: what a bake holds.
+
+use super::tell::tear_words;
+use crate::bake_args::VatInspectArgs;
+use crate::exit::Outcome;
+use crate::talk::print;
+use sinew::bake::vat::read_manifest;
+use std::fmt::Write;
+
+pub(super) fn inspect(args: &VatInspectArgs) -> Outcome {
+    let (path, manifest) = read_manifest(&args.bake)?;
+    let mut out = String::new();
+    let layout = &manifest.layout;
+    let [width, height] = layout.size;
+    let (low, high) = manifest.bounds;
+    // Writing into a string cannot fail.
+    let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
+    let _ = writeln!(out, "frames    {}", manifest.frame_count());
+    let _ = writeln!(out, "vertices  {}", layout.vertices);
+    if let Some(split) = manifest.split_vertices {
+        let _ = writeln!(out, "tears     {}", tear_words(split));
+    }
+    let _ = writeln!(
+        out,
+        "{}  {width} x {height}, {:.1} % unused",
+        if manifest.lookup.is_some() {
+            "lookup  "
+        } else {
+            "textures"
+        },
+        layout.waste() * 100.0
+    );
+    if let Some(lookup) = &manifest.lookup {
+        let [width, height] = lookup.points.size;
+        let _ = writeln!(
+            out,
+            "points    {} at most, in textures of {width} x {height}; which one a vertex shows is in {}",
+            lookup.points.vertices, lookup.file
+        );
+    }
+    let unit = match manifest.space.units_per_metre() {
+        1.0 => "m",
+        _ => "cm",
+    };
+    let _ = writeln!(out, "box       {low:?} to {high:?} {unit}");
+    let _ = writeln!(out, "space     {}", manifest.space);
+    let _ = writeln!(
+        out,
+        "carrier   {}, texture coordinates {}",
+        manifest.carrier, manifest.uv_set
+    );
+    let _ = writeln!(
+        out,
+        "blending  {}",
+        match (manifest.can_blend, manifest.has_ends) {
+            (true, true) => "yes, closed: each frame has its end behind it",
+            (true, false) => "yes",
+            (false, _) => "no: frames are unrelated",
+        }
+    );
+    for texture in &manifest.textures {
+        let (spec, files) = (&texture.spec, texture.files.join(", "));
+        let _ = writeln!(
+            out,
+            "{:<9} {:?}, {} channels: {files}",
+            spec.quantity.file_name(),
+            spec.format,
+            spec.ranges.len()
+        );
+    }
+    for clip in &manifest.clips {
+        let f = &clip.frames;
+        let _ = writeln!(
+            out,
+            "clip      {}: {} frames from {} on, {} a second, {:?}",
+            clip.name, f.count, f.first, f.frames_per_second, f.at_end
+        );
+    }
+    print(&out);
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Settings of a bake: those of a file, and what flags say otherwise.
+
+use crate::bake_args::{
+    AtEndArg, InBetweenArg, ModeArg, OrderArg, PointsArg, ShapeArgs, SourceArgs, VatSettingsArgs,
+};
+use crate::exit::{Failure, Outcome};
+use sinew::bake::vat::{InBetweens, Mode, Points, TriangleOrder, VatSettings};
+use sinew::vat::playback::AtEnd;
+use sinew::vat::prepare::hidden::HiddenSettings;
+use sinew::vat::prepare::relax::RelaxSettings;
+use sinew::vat::prepare::simplify::SimplifySettings;
+use std::path::Path;
+
+pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettings> {
+    let mut out = match &args.settings {
+        Some(path) => settings_in(path)?,
+        None => VatSettings::default(),
+    };
+    if let Some(fps) = source.fps {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "files store single precision"
+        )]
+        let rate = fps as f32;
+        out.frames_per_second = rate;
+    }
+    match args.mode {
+        ModeArg::Auto => {}
+        ModeArg::Remesh => out.mode = Some(Mode::Remesh),
+        ModeArg::Soft => out.mode = Some(Mode::Soft),
+        ModeArg::Rigid => out.mode = Some(Mode::Rigid),
+        ModeArg::Particles => out.mode = Some(Mode::Particles),
+    }
+    if !args.textures.is_empty() {
+        out.textures.clone_from(&args.textures);
+    }
+    out.at_end = match args.at_end {
+        None => out.at_end,
+        Some(AtEndArg::Loop) => AtEnd::Loop,
+        Some(AtEndArg::SeamlessLoop) => AtEnd::SeamlessLoop,
+        Some(AtEndArg::Clamp) => AtEnd::Clamp,
+    };
+    out.largest_side = args.max_side.unwrap_or(out.largest_side);
+    out.powers_of_two |= args.power_of_two;
+    out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
+    out.points = match args.points {
+        None => out.points,
+        Some(PointsArg::Corners) => Points::Corners,
+        Some(PointsArg::Unique) => Points::Unique,
+    };
+    args.convention.apply(&mut out)?;
+    order_of(args, &mut out)?;
+    shapes_of(&args.shapes, &mut out);
+    prepare_of(args, &mut out);
+    out.check()?;
+    Ok(out)
+}
+
+fn settings_in(path: &Path) -> Outcome<VatSettings> {
+    let text = sinew::io::read_text(path).map_err(Failure::input)?;
+    let fault = |e| Failure::input(format!("{}: {e}", path.display()));
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(fault)?;
+    // The job of a work folder holds the settings that it was begun with.
+    let is_job = value.get("format").is_some();
+    let settings = match value.get_mut("settings").filter(|_| is_job) {
+        Some(settings) => settings.take(),
+        None => value,
+    };
+    serde_json::from_value(settings).map_err(fault)
+}
+
+fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
+    match args.order {
+        None => {}
+        Some(OrderArg::Match) if out.matching().is_some() => {}
+        Some(OrderArg::Match) => out.order = TriangleOrder::default(),
+        Some(OrderArg::File) => out.order = TriangleOrder::File,
+        Some(OrderArg::Curve) => out.order = TriangleOrder::Curve,
+        Some(OrderArg::Color) => out.order = TriangleOrder::Color,
+    }
+    let needs_matching = |flag: &str| {
+        let message = format!("{flag} helps matching; it needs --order match");
+        Err(Failure::usage(message))
+    };
+    let matching = match &mut out.order {
+        TriangleOrder::Matched(matching) => matching,
+        _ if args.velocity.is_some() => return needs_matching("--velocity"),
+        _ if args.in_between.is_some() => return needs_matching("--in-between"),
+        _ => return Ok(()),
+    };
+    if let Some(name) = &args.velocity {
+        matching.velocity = Some(name.clone());
+    }
+    match args.in_between {
+        None => {}
+        Some(InBetweenArg::Closed) => matching.in_betweens = Some(InBetweens::Closed),
+        Some(InBetweenArg::Slots) => matching.in_betweens = Some(InBetweens::Slots),
+    }
+    Ok(())
+}
+
+fn shapes_of(args: &ShapeArgs, out: &mut VatSettings) {
+    let (pieces, particles) = (&mut out.pieces, &mut out.particles);
+    pieces.attribute = args.pieces.clone().or(pieces.attribute.take());
+    pieces.tolerance = args.rigid_tolerance.or(pieces.tolerance);
+    pieces.blend &= !args.no_blend;
+    for (asked, name) in [
+        (&args.point_ids, &mut particles.id),
+        (&args.point_sizes, &mut particles.size),
+    ] {
+        if let Some(asked) = asked {
+            name.clone_from(asked);
+        }
+    }
+    particles.scale = args.point_scale.unwrap_or(particles.scale);
+}
+
+fn prepare_of(args: &VatSettingsArgs, out: &mut VatSettings) {
+    if args.delete_hidden {
+        out.prepare
+            .hidden
+            .get_or_insert_with(HiddenSettings::default);
+    }
+    if let Some(iterations) = args.relax {
+        let relax = out
+            .prepare
+            .relax_before
+            .get_or_insert_with(RelaxSettings::default);
+        relax.iterations = iterations;
+    }
+    if let Some(faces) = args.faces {
+        let crease = out.crease();
+        let simplify = out
+            .prepare
+            .simplify
+            .get_or_insert_with(SimplifySettings::default);
+        simplify.target_faces = faces;
+        simplify.hard_edge_angle = Some(crease);
+    }
+}

@@ -1,0 +1,116 @@
+//! The frames that a command line names: files, or a character's clips.
+
+use crate::bake_args::{SourceArgs, Up};
+use crate::exit::{Failure, Outcome};
+use crate::frames::frame_numbers;
+use crate::talk::Talk;
+use crate::{device, load};
+use sinew::bake::vat::VatSettings;
+use sinew::bake::{ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames};
+use sinew::play::{Cast, Document, Player};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The frames that the command line names.
+pub(super) fn source_of(
+    args: &SourceArgs,
+    settings: &VatSettings,
+    talk: &Talk,
+) -> Outcome<Box<dyn FrameSource>> {
+    let ending = args.source.extension().and_then(|e| e.to_str());
+    let ending = ending.unwrap_or_default().to_lowercase();
+    let is_sample = args
+        .source
+        .to_str()
+        .is_some_and(|s| s.starts_with("sample:"));
+    if is_sample || matches!(ending.as_str(), "glb" | "gltf") {
+        if !args.ranges.is_empty() {
+            return Err(Failure::usage(
+                "--range is for folders of files; of characters, name clips with --clip",
+            ));
+        }
+        return played(args, settings, talk);
+    }
+    if args.graph.is_some() || !args.clip.is_empty() || args.frames.is_some() {
+        return Err(Failure::usage(
+            "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
+        ));
+    }
+    let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
+    for w in &files.warnings {
+        talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
+    }
+    let files = FileFrames::new(files, args.up == Up::Z);
+    Ok(match args.ranges.as_slice() {
+        [] => Box::new(files),
+        ranges => Box::new(RangedFrames::new(files, ranges)?),
+    })
+}
+
+/// The frames of a character's clips, one behind the other.
+fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
+    let [_, _, ..] = args.clip.as_slice() else {
+        let clip = args.clip.first().map(String::as_str);
+        return Ok(Box::new(played_clip(args, clip, settings, talk)?.1));
+    };
+    if args.frames.is_some() {
+        return Err(Failure::usage(
+            "--frames is for one clip; several are taken whole",
+        ));
+    }
+    let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
+    let mut name = String::new();
+    for clip in &args.clip {
+        let (asset, frames) = played_clip(args, Some(clip), settings, talk)?;
+        name = asset;
+        parts.push((clip.clone(), Box::new(frames)));
+    }
+    Ok(Box::new(ChainedFrames::new(name, parts)?))
+}
+
+/// Name of a character, and the frames of a clip.
+fn played_clip(
+    args: &SourceArgs,
+    clip: Option<&str>,
+    settings: &VatSettings,
+    talk: &Talk,
+) -> Outcome<(String, PlayedFrames)> {
+    let character = load::character(&args.source, talk)?;
+    let document = match &args.graph {
+        Some(path) => load::document(path)?,
+        None => Document::of_character(&character),
+    };
+    let plan = Arc::new(load::compile(&document, talk)?);
+    let parameters = load::settings(&plan, &args.set)?;
+    let clip = character.find_clip_name(clip)?;
+    let fps = f64::from(settings.frames_per_second);
+    let of_clip = character.asset.find_clip(clip.as_deref());
+    let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
+    let values = load::values(&plan, &args.values, &numbers)?;
+    let asset = character.asset.name.clone();
+    let name = clip.clone().unwrap_or_else(|| asset.clone());
+    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let key = key_of(args, &cast, clip.as_deref())?;
+    let graph = load::bind(&cast, &plan, &parameters, talk)?;
+    let runner = device::runner(&graph, args.device, talk)?;
+    let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
+    let output = args.mesh_output.as_deref();
+    let frames = PlayedFrames::new(player, numbers, output, name, key);
+    Ok((asset, frames.map_err(Failure::usage)?))
+}
+
+/// What the frames of a bound graph depend on beside it: the clip, and the files that clips and values are in.
+fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
+    let mut out = format!("clip {clip:?}, device {:?}", args.device);
+    let characters = cast.characters().iter().map(|c| c.path.as_path());
+    let values = args.values.iter().filter_map(|g| g.split_once('='));
+    let files = characters.chain(values.map(|g| Path::new(g.1)));
+    // Built-in samples have no file.
+    for path in files.filter(|p| p.exists()) {
+        let stamp = sinew::io::file_stamp(path).map_err(Failure::input)?;
+        // Writing into a string cannot fail.
+        let _ = write!(out, "\n{}: {stamp}", path.display());
+    }
+    Ok(out)
+}

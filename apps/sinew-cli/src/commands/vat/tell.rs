@@ -1,0 +1,72 @@
+//! What a bake came to, in words.
+
+use crate::talk::Talk;
+use sinew::bake::vat::{Mode, PiecePlan, PointSummary, Summary};
+
+/// Says what a bake came to.
+pub(super) fn tell(summary: &Summary, talk: &Talk) {
+    for (code, message, frames) in &summary.warnings {
+        talk.warning(code, &format!("in {frames} frames: {message}"));
+    }
+    let mode = match summary.mode {
+        Mode::Remesh => "triangles change",
+        Mode::Soft => "triangles stay the same",
+        Mode::Rigid => "pieces keep their shape",
+        Mode::Particles => "points",
+    };
+    let [width, height] = summary.size;
+    let errors = &summary.errors;
+    let message = format!(
+        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm), normals within {:.2} degrees; wrote {}",
+        summary.frames,
+        summary.triangles,
+        summary.texture_bytes as f64 / 1e6,
+        errors.position.largest * 1e3,
+        errors.position.rms() * 1e3,
+        errors.normal.largest.to_degrees(),
+        summary.manifest.display(),
+    );
+    talk.info("baked", &message);
+    if let Some(pieces) = &summary.pieces {
+        tell_pieces(pieces, talk);
+    }
+    if let Some(tears) = &summary.tears {
+        let message = tear_words(tears.split_vertices);
+        talk.info("tears", &message);
+    }
+    if let Some(points) = &summary.points {
+        tell_points(points, summary, talk);
+    }
+}
+
+pub(super) fn tear_words(split_vertices: u32) -> String {
+    format!("cloth that tears: {split_vertices} vertices split")
+}
+
+/// Sizes of textures of unique points, and what they save.
+fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
+    let [width, height] = points.size;
+    let [lookup_width, lookup_height] = summary.size;
+    let message = format!(
+        "{} unique points in a frame at most, in textures of {width} x {height} ({:.1} % unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
+        points.most,
+        points.unused_texels * 100.0,
+        summary.texture_bytes as f64 / 1e6,
+        points.corner_bytes as f64 / 1e6,
+    );
+    talk.info("points", &message);
+}
+
+/// How rigid pieces are before texels round them, and how fast they turn.
+fn tell_pieces(pieces: &PiecePlan, talk: &Talk) {
+    let residual = &pieces.residual;
+    let message = format!(
+        "{} pieces keep their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
+        pieces.count,
+        residual.largest * 1e3,
+        residual.rms() * 1e3,
+        residual.frame,
+        pieces.largest_turn_degrees,
+    );
+    talk.info("pieces", &message);
+}

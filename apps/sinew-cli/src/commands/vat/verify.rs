@@ -1,0 +1,85 @@
+//! `sinew vat verify`: a bake beside the sequence that it was made from.
+
+use super::settings::settings_of;
+use super::source::source_of;
+use super::{on_threads, watched};
+use crate::bake_args::VatVerifyArgs;
+use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
+use sinew::bake::vat::{Mode, Verified, read_manifest, verify};
+
+pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
+    let settings = settings_of(&args.settings, &args.source)?;
+    let found = on_threads(args.source.threads, || {
+        let source = source_of(&args.source, &settings, talk)?;
+        let found = watched(talk, |watch| {
+            verify(&args.bake, source.as_ref(), &settings, watch)
+        })?;
+        let worst = source.number(found.errors.position.frame as usize);
+        Ok((found, worst))
+    })?;
+    let (found, worst) = found;
+    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+    let promised = promised + found.promised_beyond;
+    // Roundings of single precision beyond what the format promises.
+    let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
+    let position = &found.errors.position;
+    let what = match read_manifest(&args.bake)?.1.mode {
+        Mode::Particles => "points",
+        _ => "triangles",
+    };
+    let message = format!(
+        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
+        found.frames,
+        found.lost,
+        found.invented,
+        position.largest * 1e3,
+        position.rms() * 1e3,
+        worst,
+        tolerance * 1e3,
+        normals_of(&found),
+    );
+    let message = message + &quantities_of(&found);
+    if found.is_same(tolerance) {
+        talk.info("verified", &message);
+        return Ok(());
+    }
+    let others = found.quantities.iter().filter_map(|q| q.first_wrong);
+    let first = found.first_wrong.into_iter().chain(others).min();
+    let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
+    let bake = args.bake.display();
+    Err(Failure::bind(format!(
+        "{bake} differs from its sequence: {message}{first}"
+    )))
+}
+
+/// `, normals within 0.38 degrees (allowed 0.39)`, or nothing where none were compared.
+fn normals_of(found: &Verified) -> String {
+    let normal = &found.errors.normal;
+    if normal.samples() == 0 {
+        return String::new();
+    }
+    let text = format!(
+        ", normals within {:.2} degrees",
+        normal.largest.to_degrees()
+    );
+    let allowed = found.promised_normal.map(f64::to_degrees);
+    let text = text + &allowed.map_or_else(String::new, |a| format!(" (allowed {a:.2})"));
+    match found.normals_beyond {
+        0 => text,
+        corners => format!("{text}, {corners} corners beyond that"),
+    }
+}
+
+/// `; color0 within 0.002 (allowed 0.002)` for each of what else was compared.
+fn quantities_of(found: &Verified) -> String {
+    let each = found.quantities.iter().map(|q| {
+        let (name, largest) = (q.quantity.file_name(), q.errors.largest);
+        let text = format!("; {name} within {largest:.3e} (allowed {:.3e})", q.allowed);
+        match q.beyond {
+            0 => text,
+            corners => format!("{text}, {corners} corners beyond that"),
+        }
+    });
+    each.collect()
+}
