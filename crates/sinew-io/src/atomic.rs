@@ -1,10 +1,14 @@
 //! Files that appear whole or not at all.
 //!
 //! Everything is written under a temporary name in the folder of the result and renamed at the end. Whatever is
-//! dropped before `commit` disappears again.
+//! dropped before `commit` disappears again; what a killed process left behind goes with the next process that writes
+//! into the folder (`leftovers`).
+
+mod leftovers;
 
 use crate::IoError;
 use crate::fault::cannot_write;
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,10 +25,13 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`] where the folder of `path` does not exist or cannot be written.
     pub fn create(path: &Path) -> Result<Self, IoError> {
+        let folder = folder_of(path);
+        leftovers::remove_once(folder);
         let file = with_permissions(&mut tempfile::Builder::new(), 0o666)
-            .prefix(".sinew-")
-            .tempfile_in(folder_of(path))
+            .prefix(leftovers::PREFIX)
+            .tempfile_in(folder)
             .map_err(cannot_write(path))?;
+        leftovers::hold(file.as_file());
         Ok(Self {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 18, file),
@@ -76,21 +83,24 @@ impl std::io::Seek for AtomicFile {
 
 /// Several files of one folder in the making, shown together at the end.
 ///
-/// They are written into a temporary folder inside `folder` (or beside it, where it does not exist yet) and renamed
-/// one after another by [`AtomicDir::commit`]; a file system offers no way to rename many at once, so each file is
-/// whole at any time, and the set is complete when `commit` returns.
+/// They are written into a temporary folder. Where `folder` does not exist yet, this becomes it by one rename. Where it
+/// exists, files are renamed into it one after another by [`AtomicDir::commit`]; a file system offers no way to rename
+/// many at once, so each file is whole at any time, and the set is complete when `commit` returns.
 #[derive(Debug)]
 pub struct AtomicDir {
     folder: PathBuf,
     staging: tempfile::TempDir,
+    /// Held while the folder is in the making; closed before it is removed or renamed.
+    lock: Option<File>,
     names: Vec<String>,
+    retired: Vec<String>,
 }
 
 impl AtomicDir {
     /// Starts a set of files in `folder`, which is created by `commit` where it does not exist.
     ///
     /// # Errors
-    /// [`IoError::Write`] where neither `folder` nor its parent can be written.
+    /// [`IoError::Write`] where neither `folder` nor its parent can be written, or where `folder` is a file.
     pub fn create(folder: &Path) -> Result<Self, IoError> {
         let folder = if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -102,14 +112,22 @@ impl AtomicDir {
         } else {
             folder_of(folder)
         };
+        if folder.exists() && !folder.is_dir() {
+            let source = std::io::Error::new(std::io::ErrorKind::NotADirectory, "not a folder");
+            return Err(cannot_write(folder)(source));
+        }
+        leftovers::remove_once(place);
         let staging = with_permissions(&mut tempfile::Builder::new(), 0o777)
-            .prefix(".sinew-")
+            .prefix(leftovers::PREFIX)
             .tempdir_in(place)
             .map_err(cannot_write(folder))?;
+        let lock = leftovers::hold_folder(staging.path()).map_err(cannot_write(folder))?;
         Ok(Self {
             folder: folder.to_owned(),
             staging,
+            lock: Some(lock),
             names: Vec::new(),
+            retired: Vec::new(),
         })
     }
 
@@ -126,19 +144,57 @@ impl AtomicDir {
         Ok(self.staging.path().join(name))
     }
 
+    /// Says that a file of an earlier result is none of this one: [`AtomicDir::commit`] removes it from the folder, unless one of that name
+    /// is staged. What is more than a file name is ignored.
+    pub fn retire(&mut self, name: &str) {
+        if Path::new(name).file_name().is_some_and(|n| n == name) {
+            self.retired.push(name.to_owned());
+        }
+    }
+
     /// Makes all staged files appear in the folder, replacing files of the same names.
     ///
     /// # Errors
     /// [`IoError::Write`] names the file that could not be renamed.
-    pub fn commit(self) -> Result<(), IoError> {
-        if !self.folder.is_dir() {
-            std::fs::create_dir(&self.folder).map_err(cannot_write(&self.folder))?;
+    pub fn commit(mut self) -> Result<(), IoError> {
+        self.release();
+        let Self { folder, names, .. } = &self;
+        let staging = self.staging.path();
+        if !folder.is_dir() {
+            std::fs::rename(staging, folder).map_err(cannot_write(folder))?;
+            // Nothing is left under the temporary name.
+            self.staging.disable_cleanup(true);
+            return Ok(());
         }
-        for name in &self.names {
-            let to = self.folder.join(name);
-            std::fs::rename(self.staging.path().join(name), &to).map_err(cannot_write(&to))?;
+        for name in names {
+            let to = folder.join(name);
+            std::fs::rename(staging.join(name), &to).map_err(cannot_write(&to))?;
+        }
+        for name in self.retired.iter().filter(|n| !names.contains(n)) {
+            let old = folder.join(name);
+            match std::fs::remove_file(&old) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(cannot_write(&old)(e));
+                }
+                _ => {}
+            }
         }
         Ok(())
+    }
+
+    /// Gives up the lock, whose file is no part of the result.
+    fn release(&mut self) {
+        if self.lock.take().is_some() {
+            // Where it stays, it is empty and hidden.
+            let _ = std::fs::remove_file(self.staging.path().join(leftovers::LOCK));
+        }
+    }
+}
+
+impl Drop for AtomicDir {
+    fn drop(&mut self) {
+        // Some systems remove no open file, nor its folder.
+        self.release();
     }
 }
 
@@ -162,58 +218,4 @@ fn with_permissions<'a, 'b>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut all: Vec<String> = std::fs::read_dir(folder)
-            .expect("folder")
-            .map(|e| e.expect("entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        all.sort();
-        all
-    }
-
-    #[test]
-    fn nothing_is_left_without_commit() {
-        let dir = tempfile::tempdir().expect("temp");
-        let path = dir.path().join("a.bin");
-        std::fs::write(&path, b"old").expect("write");
-        let mut file = AtomicFile::create(&path).expect("create");
-        file.put(b"new").expect("put");
-        drop(file);
-        assert_eq!(std::fs::read(&path).expect("read"), b"old");
-        assert_eq!(names(dir.path()), ["a.bin"]);
-        let mut file = AtomicFile::create(&path).expect("create");
-        file.put(b"new").expect("put");
-        file.commit().expect("commit");
-        assert_eq!(std::fs::read(&path).expect("read"), b"new");
-        assert_eq!(names(dir.path()), ["a.bin"]);
-    }
-
-    #[test]
-    fn folders_appear_on_commit() {
-        let dir = tempfile::tempdir().expect("temp");
-        let folder = dir.path().join("frames");
-        let mut set = AtomicDir::create(&folder).expect("create");
-        std::fs::write(set.stage("a_1").expect("name"), b"1").expect("write");
-        assert!(!folder.exists(), "not before commit");
-        assert!(set.stage("../b").is_err(), "stays in its folder");
-        set.commit().expect("commit");
-        assert_eq!(names(&folder), ["a_1"]);
-        let mut set = AtomicDir::create(&folder).expect("create");
-        std::fs::write(set.stage("a_2").expect("name"), b"2").expect("write");
-        drop(set);
-        assert_eq!(names(&folder), ["a_1"], "dropped without a trace");
-        assert_eq!(names(dir.path()), ["frames"]);
-    }
-
-    #[test]
-    fn missing_folder_is_an_error_with_the_path() {
-        let error = AtomicFile::create(Path::new("/no/such/folder/x.glb")).expect_err("no folder");
-        assert!(
-            error.to_string().contains("/no/such/folder/x.glb"),
-            "{error}"
-        );
-    }
-}
+mod tests;

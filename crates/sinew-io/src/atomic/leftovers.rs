@@ -1,0 +1,118 @@
+//! What a killed process left behind.
+//!
+//! Temporary files and folders are locked as long as the process that makes them lives; the operating system gives
+//! the locks up when it ends, however it ends. One that can be locked belongs to nobody.
+
+use std::collections::BTreeSet;
+use std::fs::{DirEntry, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What names of temporary files and folders begin with.
+pub(super) const PREFIX: &str = ".sinew-";
+/// File in a temporary folder that its maker holds.
+pub(super) const LOCK: &str = ".lock";
+/// Between making a file and locking it a process is busy for less than this.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// Locks a temporary file. Where the file system has no locks nobody else can take one, and nothing is ever removed.
+pub(super) fn hold(file: &File) {
+    let _ = file.try_lock();
+}
+
+/// Makes and locks the file that says that a folder is in the making. It has its name when it is locked, not before.
+pub(super) fn hold_folder(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join(".lock-new");
+    let file = File::create_new(&unnamed)?;
+    hold(&file);
+    std::fs::rename(unnamed, folder.join(LOCK))?;
+    Ok(file)
+}
+
+/// Removes what nobody makes any more from a folder; once in a process, since folders may hold many files.
+pub(super) fn remove_once(folder: &Path) {
+    static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if done.insert(folder.to_owned()) {
+        remove(folder);
+    }
+}
+
+/// Removes what nobody makes any more. What cannot be read or removed stays: it is in nobody's way.
+fn remove(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let is_ours = |e: &DirEntry| e.file_name().to_string_lossy().starts_with(PREFIX);
+    for entry in entries.flatten().filter(is_ours) {
+        let path = entry.path();
+        let _ = match entry.file_type() {
+            Ok(kind) if kind.is_dir() && is_free(&path.join(LOCK)) => std::fs::remove_dir_all(path),
+            Ok(kind) if kind.is_file() && is_old(&entry) && is_free(&path) => {
+                std::fs::remove_file(path)
+            }
+            _ => Ok(()),
+        };
+    }
+}
+
+/// Whether a file is there and nobody holds it.
+fn is_free(path: &Path) -> bool {
+    let file = File::options().write(true).open(path);
+    file.is_ok_and(|f| {
+        !matches!(
+            f.try_lock(),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_))
+        )
+    })
+}
+
+fn is_old(entry: &DirEntry) -> bool {
+    let age = |e: &DirEntry| {
+        e.metadata()?
+            .modified()?
+            .elapsed()
+            .map_err(io::Error::other)
+    };
+    age(entry).is_ok_and(|age| age > GRACE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AtomicDir, AtomicFile};
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_nobody_makes_any_more_goes_and_the_rest_stays() {
+        let dir = tempfile::tempdir().expect("temp");
+        let at = |name: &str| dir.path().join(name);
+        let lives = AtomicFile::create(&at("a.bin")).expect("create");
+        let set = AtomicDir::create(dir.path()).expect("create");
+        // As a process leaves them that is killed.
+        std::fs::create_dir(at(".sinew-killed")).expect("folder");
+        std::fs::write(at(".sinew-killed/.lock"), b"").expect("write");
+        std::fs::write(at(".sinew-killed/frame.png"), b"half").expect("write");
+        std::fs::write(at(".sinew-file"), b"half").expect("write");
+        std::fs::write(at(".sinew-new"), b"not locked yet").expect("write");
+        std::fs::write(at("kept"), b"of the user").expect("write");
+        std::fs::create_dir(at(".sinew-without")).expect("folder");
+        let long_ago = SystemTime::now() - 2 * GRACE;
+        for entry in std::fs::read_dir(dir.path()).expect("folder").flatten() {
+            if entry.file_name() != ".sinew-new" && entry.path().is_file() {
+                let file = File::options().write(true).open(entry.path());
+                let file = file.expect("a file");
+                file.set_modified(long_ago).expect("a time");
+            }
+        }
+        remove(dir.path());
+        assert!(!at(".sinew-killed").exists() && !at(".sinew-file").exists());
+        let stay = [".sinew-new", "kept", ".sinew-without"];
+        assert!(stay.iter().all(|name| at(name).exists()));
+        lives.commit().expect("still there");
+        set.commit().expect("still there");
+        assert!(at("a.bin").is_file());
+    }
+}
