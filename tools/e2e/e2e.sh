@@ -197,10 +197,22 @@ rm -rf "$out"/vat_whole* "$out"/vat_killed*
 bake vat_whole || fail "sinew bake vat"
 "$PYTHON" tools/e2e/vat_read.py "$out/vat_whole/creature.vat.json" "$out/creature.npz" || fail "the bake is not the sequence"
 node tools/e2e/validate_glb.cjs "$out/vat_whole/creature.glb" || fail "validator: carrier"
-for seconds in 0.05 0.1 0.2 0.4; do
-  timeout -s KILL "$seconds" "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" || true
+# Kills a bake as soon as something is there, in the middle of each of its steps.
+for step in frames/000007.mesh frames/000007.match slots/000007.slots texels/000007.done output; do
+  "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" &
+  baking=$!
+  case $step in
+    output) wanted="$out/.sinew-*/creature_position.png" ;;
+    *) wanted="$out/vat_killed.work/$step" ;;
+  esac
+  until compgen -G "$wanted" >/dev/null || ! kill -0 $baking 2>/dev/null; do sleep 0.01; done
+  kill -KILL $baking 2>/dev/null || fail "a bake can be killed in its step $step"
+  wait $baking 2>/dev/null || true
+  if [ -e "$out/vat_killed" ]; then fail "a bake that is killed ($step) shows nothing"; fi
 done
+compgen -G "$out/.sinew-*" >/dev/null || fail "a killed bake leaves its temporary folder"
 bake vat_killed || fail "a bake that was killed goes on"
+if compgen -G "$out/.sinew-*" >/dev/null; then fail "the next bake takes away what a killed one left"; fi
 diff -r "$out/vat_whole" "$out/vat_killed" || fail "a bake that was killed and resumed is another one"
 
 echo "-- vertex animation textures for other engines and tools"

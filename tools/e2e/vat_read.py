@@ -3,7 +3,8 @@
     python vat_read.py BAKE.vat.json FRAMES.npz
 
 FRAMES.npz: positions (frames, vertices, 3) and indices (triangles, 3). Every triangle of every frame must be in the bake, as codes of 16 bits,
-and nothing else; normals must be of unit length within what 8 bits allow.
+and nothing else. Normals must be those of the welded mesh, faces weighted by their angle at the vertex, wherever the faces around a vertex are
+within the crease of each other, and elsewhere within the crease of their own face.
 """
 
 import json
@@ -27,6 +28,34 @@ def columns_and_rows(layout, frame):
     return (frame % across) * wide + vertex % wide, (frame // across) * high + vertex // wide
 
 
+CREASE_DEGREES = 60
+# Half a code of three channels each, and what single precision adds.
+ALLOWED_DEGREES = np.degrees(np.sqrt(3) / 255) + 0.01
+
+
+def normals_of(positions, triangles):
+    """Of each corner (triangles, 3, 3), and whether the faces around its vertex are smooth; of each face (triangles, 3)."""
+    _, welded = np.unique(positions, axis=0, return_inverse=True)
+    vertex = welded.reshape(-1)[triangles]
+    corners = positions[triangles].astype(np.float64)
+    to_next, to_last = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
+    cross = np.cross(to_next, to_last)
+    angle = np.arctan2(np.linalg.norm(cross, axis=2), (to_next * to_last).sum(axis=2))
+    face = cross[:, 0] / np.linalg.norm(cross[:, 0], axis=1, keepdims=True)
+    total = np.zeros((vertex.max() + 1, 3))
+    np.add.at(total, vertex.reshape(-1), (angle[:, :, None] * face[:, None]).reshape(-1, 3))
+    total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-30)
+    # Half of the crease from the mean: no two faces are farther from each other than it.
+    off = np.degrees(np.arccos(np.clip((total[vertex] * face[:, None]).sum(axis=2), -1, 1)))
+    widest = np.zeros(len(total))
+    np.maximum.at(widest, vertex.reshape(-1), off.reshape(-1))
+    return total[vertex], widest[vertex] < CREASE_DEGREES / 2, face
+
+
+def degrees_between(a, b):
+    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b), axis=-1), (a * b).sum(axis=-1)))
+
+
 def main():
     manifest_path = pathlib.Path(sys.argv[1])
     manifest = json.loads(manifest_path.read_text())
@@ -42,22 +71,40 @@ def main():
     # Frames that are followed by their ends are every second one of the layout.
     step = 2 if manifest["has_ends"] else 1
     assert layout["frames"] == step * len(frames["positions"])
-    worst = 0
+    worst, worst_angle, smooth_corners, all_corners = 0, 0.0, 0, 0
     for frame, positions in enumerate(frames["positions"]):
         x, y = columns_and_rows(layout, step * frame)
         shown = places[y, x].reshape(-1, 3, 3)
-        shown = shown[(shown != shown[:, :1]).any(axis=(1, 2))]
+        is_used = (shown != shown[:, :1]).any(axis=(1, 2))
+        shown = shown[is_used]
+        shown_normals = (normals[y, x] / 255 * 2 - 1).reshape(-1, 3, 3)[is_used]
         truth = np.rint((positions[frames["indices"]] - offset) / scale * 65535).astype(np.int64)
+        normal, is_smooth, face = normals_of(positions, frames["indices"])
         # The corner that comes first is free; which one is least decides.
-        sort = lambda t: t[np.lexsort(t.reshape(-1, 9).T)]
-        turned = lambda t: np.array([np.roll(c, -min(range(3), key=lambda k: tuple(c[k])), axis=0) for c in t])
-        truth, shown = sort(turned(truth)), sort(turned(shown))
+        first = lambda t: np.array([min(range(3), key=lambda k: tuple(c[k])) for c in t])
+        turned = lambda t, by: np.take_along_axis(t, ((np.arange(3) + by[:, None]) % 3).reshape(-1, 3, *[1] * (t.ndim - 2)), axis=1)
+        order = lambda t: np.lexsort(t.reshape(-1, 9).T)
+        by, shown_by = first(truth), first(shown)
+        truth, normal, is_smooth = turned(truth, by), turned(normal, by), turned(is_smooth, by)
+        shown, shown_normals = turned(shown, shown_by), turned(shown_normals, shown_by)
+        o, shown_o = order(truth), order(shown)
+        truth, normal, is_smooth, face = truth[o], normal[o], is_smooth[o], face[o]
+        shown, shown_normals = shown[shown_o], shown_normals[shown_o]
         assert len(shown) == len(truth), (frame, len(shown), len(truth))
         # Sums along each axis tell triangles apart that rounding sorts otherwise.
         worst = max(worst, int(np.abs(np.sort(shown.sum(axis=1), axis=0) - np.sort(truth.sum(axis=1), axis=0)).max()))
-        length = np.linalg.norm(normals[y, x] / 255 * 2 - 1, axis=1)
-        assert np.abs(length - 1).max() < 0.01, (frame, length.min(), length.max())
+        # Rounded the other way a code may put a triangle elsewhere in the order.
+        is_same = np.abs(shown - truth).max(axis=(1, 2)) <= 1
+        compared = is_same[:, None] & is_smooth
+        smooth_corners, all_corners = smooth_corners + compared.sum(), all_corners + compared.size
+        worst_angle = max(worst_angle, degrees_between(shown_normals, normal)[compared].max())
+        from_face = degrees_between(shown_normals, face[:, None])[is_same]
+        assert from_face.max() < CREASE_DEGREES + ALLOWED_DEGREES, (frame, from_face.max())
+        assert is_same.mean() > 0.9, (frame, is_same.mean())
     print(f"{manifest['name']}: {len(frames['positions'])} frames, {len(truth)} triangles, sums of three codes differ by {worst} at most")
+    print(f"normals of {smooth_corners} smooth corners of {all_corners} are within {worst_angle:.3f} degrees (allowed {ALLOWED_DEGREES:.3f})")
+    assert smooth_corners > all_corners / 2, "most of the sequence is smooth"
+    assert worst_angle < ALLOWED_DEGREES
     assert worst <= 3, "half a code each, rounded either way"
 
 

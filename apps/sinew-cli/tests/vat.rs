@@ -198,11 +198,12 @@ fn a_character_is_baked_and_played_back() {
 fn mistakes_are_named() {
     let p = Place::new();
     sequence(&p, "drops", &[9, 12]);
-    ended(
-        &p.sinew(&["bake", "vat", "nothing", "-o", "out"]),
-        3,
-        "nothing",
-    );
+    let bake = |source: &str| p.sinew(&["bake", "vat", source, "-o", "out"]);
+    ended(&bake("nothing"), 3, "cannot read nothing");
+    std::fs::create_dir(p.path("shots")).expect("a folder");
+    p.put("shots/walk.abc", "");
+    ended(&bake("shots"), 3, "found 1 .abc files");
+    ended(&bake("shots/walk.abc"), 3, "OBJ and PLY are read");
     ended(
         &p.sinew(&[
             "bake",
@@ -272,7 +273,7 @@ fn mistakes_are_named() {
         "--texture",
         "color0:unorm8",
     ];
-    ended(&p.sinew(&missing), 3, "has no Color(0)");
+    ended(&p.sinew(&missing), 3, "frame 0: no color0");
     assert!(!p.path("out").exists());
     p.put("wrong.json", r#"{"frames_per_secnd": 3}"#);
     ended(
@@ -288,6 +289,87 @@ fn mistakes_are_named() {
         3,
         "frames_per_secnd",
     );
+}
+
+/// What was done stays beside the output and is spoken of; a file in its place is noticed before the work.
+#[test]
+fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12]);
+    let soft = p.sinew(&["bake", "vat", "drops", "-o", "out", "--mode", "soft"]);
+    ended(&soft, 5, "what is done is in out.work");
+    assert!(p.path("out.work").is_dir());
+    p.put("taken", "");
+    let taken = p.sinew(&["bake", "vat", "drops", "-o", "taken"]);
+    ended(&taken, 6, "taken: not a folder");
+    assert!(!said(&taken).contains("what is done"), "nothing was");
+    let scan = |crease: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--crease", crease]);
+    let words = "held the scans of other frames or settings";
+    assert!(!said(&scan("60")).contains(words));
+    ended(&scan("30"), 0, words);
+    assert!(!said(&scan("30")).contains(words));
+}
+
+/// Another format has files of other names: those of the bake before are not left beside them.
+#[test]
+fn a_bake_into_the_folder_of_another_leaves_none_of_its_files() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12]);
+    let bake = |more: &[&str]| {
+        let command = [&["bake", "vat", "drops", "-o", "out"], more].concat();
+        ended(&p.sinew(&command), 0, "wrote");
+    };
+    bake(&["--texture", "position:float", "--points", "unique"]);
+    p.put("out/notes.txt", "of the user");
+    bake(&[]);
+    let names: Vec<_> = content(&p.path("out")).into_keys().collect();
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "fresh_out"]),
+        0,
+        "wrote",
+    );
+    let mut expected: Vec<_> = content(&p.path("fresh_out")).into_keys().collect();
+    expected.push("notes.txt".into());
+    expected.sort();
+    assert_eq!(names, expected);
+    std::fs::remove_file(p.path("out/drops_normal.png")).expect("there");
+    ended(
+        &p.sinew(&["vat", "inspect", "out"]),
+        3,
+        "drops_normal.png not beside it",
+    );
+}
+
+/// A setting of another mode is not passed over in silence.
+#[test]
+fn flags_of_other_modes_are_named() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12]);
+    sequence(&p, "same", &[9, 9]);
+    let bake =
+        |name: &str, more: &[&str]| p.sinew(&[&["bake", "vat", name, "-o", "out"], more].concat());
+    ended(
+        &bake("drops", &["--no-blend"]),
+        0,
+        "pieces.blend is without effect: it is for mode rigid",
+    );
+    ended(
+        &bake("drops", &["--point-scale", "3"]),
+        0,
+        "particles.scale is without effect",
+    );
+    let unique = bake("same", &["--points", "unique", "--mode", "auto"]);
+    ended(
+        &unique,
+        0,
+        "points is without effect: it is for mode remesh",
+    );
+    ended(
+        &bake("drops", &["--order", "color"]),
+        3,
+        "frame 0: no colours",
+    );
+    assert!(!said(&bake("drops", &[])).contains("without effect"));
 }
 
 /// A work folder knows what its frames came from, files that the graph's document only names included.
@@ -479,7 +561,7 @@ fn row_125_points_are_baked_and_verified() {
     ended(
         &p.sinew(&normals),
         2,
-        "mode particles has no texture of Normal",
+        "mode particles has no texture of normal",
     );
 }
 

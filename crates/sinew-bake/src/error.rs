@@ -126,7 +126,7 @@ pub enum BakeError {
     #[error(transparent)]
     Particles(#[from] ParticlesError),
     /// A quantity that this mode does not have.
-    #[error("mode {mode} has no texture of {quantity:?}: {help}")]
+    #[error("mode {mode} has no texture of {quantity}: {help}")]
     Quantity {
         /// The mode.
         mode: &'static str,
@@ -163,7 +163,7 @@ pub enum BakeError {
         folder: PathBuf,
         /// Which records.
         what: &'static str,
-        /// For which frames, by index from 0.
+        /// For which frames, by their numbers.
         frames: String,
         /// What makes them.
         step: &'static str,

@@ -104,13 +104,15 @@ impl Work {
         Ok(Some(bytes))
     }
 
-    /// Writes a text that people may want to read, unless it is there already.
-    pub(crate) fn write_text(&self, name: &str, text: &str) -> Result<(), BakeError> {
+    /// Writes a text that people may want to read, unless it is there already; tells whether it takes the place of another.
+    pub(crate) fn write_text(&self, name: &str, text: &str) -> Result<bool, BakeError> {
         let path = self.file(name);
-        match read_bytes(&path) {
-            Ok(there) if there == text.as_bytes() => Ok(()),
-            _ => Ok(write_text(&path, text)?),
+        let there = read_bytes(&path).ok();
+        if there.as_deref() == Some(text.as_bytes()) {
+            return Ok(false);
         }
+        write_text(&path, text)?;
+        Ok(there.is_some())
     }
 }
 
@@ -125,9 +127,9 @@ pub(crate) fn hash_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// `0-4, 9` of frames that rise.
-pub(crate) fn ranges_of(frames: &[usize]) -> String {
-    let mut parts: Vec<(usize, usize)> = Vec::new();
+/// `0-4, 9` of numbers of frames that rise.
+pub(crate) fn ranges_of(frames: &[i64]) -> String {
+    let mut parts: Vec<(i64, i64)> = Vec::new();
     for &frame in frames {
         match parts.last_mut() {
             Some(part) if part.1 + 1 == frame => part.1 = frame,

@@ -208,7 +208,7 @@ pub enum ManifestError {
         size: [u32; 2],
     },
     /// A texture has another number of files or channels than it should have.
-    #[error("texture of {quantity:?}: {found} {what}, expected {expected}")]
+    #[error("texture of {quantity}: {found} {what}, expected {expected}")]
     Texture {
         /// What the texture holds.
         quantity: Quantity,
@@ -234,7 +234,7 @@ pub enum ManifestError {
         found: usize,
     },
     /// A texture is missing or holds what means nothing in this mode.
-    #[error("mode {mode:?} {what} {quantity:?}")]
+    #[error("mode {mode:?} {what} {quantity}")]
     Mode {
         /// The mode.
         mode: Mode,

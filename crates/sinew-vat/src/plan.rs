@@ -58,7 +58,7 @@ pub struct RemeshPlan {
 #[non_exhaustive]
 pub enum PlanError {
     /// A frame does not fit the others.
-    #[error(transparent)]
+    #[error("frame {index}: {0}", index = .0.frame())]
     Frame(#[from] FrameError),
     /// Unique points do not fit.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh};
+use std::fmt;
 
 /// The attribute that [`Quantity::Thickness`] is read from; bakes compute it.
 pub const THICKNESS: &str = "sinew:thickness";
@@ -32,6 +33,17 @@ pub enum Quantity {
     Velocity(String),
     /// Any other attribute.
     Attribute(String),
+}
+
+/// As on the command line: `uv0`, `velocity=NAME`.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Velocity(name) => write!(f, "velocity={name}"),
+            Self::Attribute(name) => write!(f, "attribute={name}"),
+            named => f.write_str(&named.file_name()),
+        }
+    }
 }
 
 impl Quantity {

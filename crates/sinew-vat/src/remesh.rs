@@ -36,12 +36,12 @@ pub struct FrameScan {
     pub extents: Option<Vec<Extent>>,
 }
 
-/// Why a frame cannot be part of a sequence.
+/// Why a frame cannot be part of a sequence; which one is in `frame`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
     /// A quantity that other frames have is missing.
-    #[error("frame {frame} has no {quantity:?}, which is to be baked")]
+    #[error("no {quantity}, which is to be baked")]
     Missing {
         /// Index of the frame.
         frame: usize,
@@ -49,9 +49,7 @@ pub enum FrameError {
         quantity: Quantity,
     },
     /// A quantity has another number of channels.
-    #[error(
-        "frame {frame} has {found} channels of {quantity:?}, the frames before have {expected}"
-    )]
+    #[error("{found} channels of {quantity}, the frames before have {expected}")]
     Channels {
         /// Index of the frame.
         frame: usize,
@@ -62,6 +60,15 @@ pub enum FrameError {
         /// Channels of the first frame that shows something.
         expected: usize,
     },
+}
+
+impl FrameError {
+    /// Index of the frame.
+    pub fn frame(&self) -> usize {
+        match self {
+            Self::Missing { frame, .. } | Self::Channels { frame, .. } => *frame,
+        }
+    }
 }
 
 /// Looks at what one frame holds of `quantities`; only vertices of triangles count.

@@ -222,20 +222,15 @@ fn frames_that_do_not_fit_are_named() {
     let mut odd = fan(4, 1.0);
     odd.attributes.remove("heat");
     let error = scan_frame(17, &odd, &quantities()).expect_err("incomplete");
-    assert_eq!(
-        error.to_string(),
-        "frame 17 has no Attribute(\"heat\"), which is to be baked"
-    );
+    assert_eq!(error.to_string(), "no attribute=heat, which is to be baked");
+    assert_eq!(error.frame(), 17);
     odd.attributes
         .insert("heat".into(), Attribute::Vec2(vec![[0.0; 2]; 5]));
     let scans = [fan(4, 1.0), odd].map(|m| scan_frame(0, &m, &quantities()).expect("complete"));
     let error = join_extents(&scans, &quantities()).expect_err("differ");
-    assert!(
-        error
-            .to_string()
-            .starts_with("frame 1 has 2 channels of Attribute"),
-        "{error}"
-    );
+    let text = error.to_string();
+    assert!(text.starts_with("2 channels of attribute=heat"), "{text}");
+    assert_eq!(error.frame(), 1);
     let nothing = scan_frame(0, &empty(), &quantities()).expect("legal");
     assert_eq!(join_extents(&[nothing], &quantities()), Ok(None));
 }

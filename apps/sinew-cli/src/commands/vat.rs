@@ -56,10 +56,18 @@ fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
         Some(folder) => (folder.clone(), false),
         None => (beside(&args.output)?, true),
     };
+    // What cannot be written is said before the work.
+    drop(sinew::io::AtomicDir::create(&args.output).map_err(Failure::output)?);
     let summary = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
         let all = |watch: &Watch<'_>| bake(source.as_ref(), &settings, &work, &args.output, watch);
         Ok(watched(talk, all)?)
+    });
+    let summary = summary.inspect_err(|_| {
+        if is_ours && work.exists() {
+            let work = work.display();
+            talk.info("kept", &format!("what is done is in {work}, from where the same command goes on; delete it if none will"));
+        }
     })?;
     if is_ours {
         sinew::io::remove_folder(&work).map_err(Failure::output)?;
@@ -86,6 +94,13 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
     on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
         let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
+        if job.replaces_other() {
+            let message = format!(
+                "{} held the scans of other frames or settings, which count for nothing now; all chunks need the same",
+                args.work.display()
+            );
+            talk.warning("other_job", &message);
+        }
         let chunk = args.chunk.unwrap_or(Chunk::ALL);
         watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
         let frames = chunk.frames(job.frame_count()).len();

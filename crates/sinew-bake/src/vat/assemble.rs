@@ -1,7 +1,9 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
+use super::idle::idle_settings;
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, all_scans};
+use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
 use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
@@ -53,6 +55,8 @@ pub struct Summary {
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
+    /// What was asked for and has no effect in this mode, in words.
+    pub idle: Vec<String>,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
@@ -108,6 +112,7 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     let name = format!("{}.vat.json", manifest.name);
     let summary = summary(job, &plan, &scans, &errors, out.join(&name));
     let mut folder = AtomicDir::create(out)?;
+    retire_earlier(&mut folder, &out.join(&name));
     let files = manifest
         .textures
         .iter()
@@ -144,6 +149,22 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
     Ok(summary)
+}
+
+/// The files of an earlier bake of that name, textures of another format for example, go when the new ones are there. What is no manifest of
+/// this version names no files.
+fn retire_earlier(folder: &mut AtomicDir, manifest: &Path) {
+    let Ok((_, earlier)) = read_manifest(manifest) else {
+        return;
+    };
+    let name = &earlier.name;
+    let textures = earlier.textures.iter().flat_map(|t| t.files.clone());
+    let lookup = earlier.lookup.iter().map(|l| l.file.clone());
+    let players = players(&earlier).into_iter().map(|p| p.name);
+    let others = [format!("{name}.obj"), earlier.carrier.clone()];
+    for file in textures.chain(lookup).chain(players).chain(others) {
+        folder.retire(&file);
+    }
 }
 
 pub(crate) fn stage_all(
@@ -324,6 +345,7 @@ fn summary(
         pieces: plan.pieces,
         tears: plan.tears,
         points,
+        idle: idle_settings(job.settings(), plan.mode),
         errors,
         warnings,
     }

@@ -18,6 +18,7 @@ pub struct VatJob {
     pub(crate) content: JobContent,
     /// Changes with the settings, the frames and this program's version.
     pub(crate) key: String,
+    replaces_other: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,9 +82,19 @@ impl VatJob {
         })?;
         let text = serde_json::to_string_pretty(&content).unwrap_or_default();
         let work = Work::at(folder);
-        work.write_text(FILE, &text)?;
+        let replaces_other = work.write_text(FILE, &text)?;
         let key = hash_of(text.as_bytes());
-        Ok(Self { work, content, key })
+        Ok(Self {
+            work,
+            content,
+            key,
+            replaces_other,
+        })
+    }
+
+    /// Whether the folder held the job of other settings or frames, whose records count for nothing now.
+    pub fn replaces_other(&self) -> bool {
+        self.replaces_other
     }
 
     /// The job of a work folder.
@@ -115,7 +126,12 @@ impl VatJob {
         content.settings.check()?;
         content.check_clips().map_err(&fault)?;
         let key = hash_of(text.as_bytes());
-        Ok(Self { work, content, key })
+        Ok(Self {
+            work,
+            content,
+            key,
+            replaces_other: false,
+        })
     }
 
     /// Number of frames.

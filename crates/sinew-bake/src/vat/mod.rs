@@ -5,6 +5,7 @@ mod blend_error;
 mod convention;
 mod detect;
 mod ends;
+mod idle;
 mod job;
 mod order;
 mod particles;

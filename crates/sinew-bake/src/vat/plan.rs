@@ -10,14 +10,14 @@ use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, Points, Space, TextureChoice};
 use super::shapes::check_quantities;
 use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
-use crate::work::{hash_of, ranges_of};
+use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
 use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::Layout;
 use sinew_vat::matching::{FrameMatch, SlotChain};
-use sinew_vat::plan::{RemeshPlan, RemeshSettings};
+use sinew_vat::plan::{PlanError, RemeshPlan, RemeshSettings};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
 use sinew_vat::soft::SoftCarrier;
@@ -104,12 +104,8 @@ impl VatPlan {
     /// The plan of a job.
     pub(crate) fn read(job: &VatJob) -> Result<Self, BakeError> {
         let path = job.work.file(FILE);
-        let none = || BakeError::Missing {
-            folder: job.work.folder().to_owned(),
-            what: "plan",
-            frames: ranges_of(&(0..job.frame_count()).collect::<Vec<_>>()),
-            step: "plan",
-        };
+        let all: Vec<usize> = (0..job.frame_count()).collect();
+        let none = || missing(job, &all, "plan", "plan");
         if !path.exists() {
             return Err(none());
         }
@@ -148,9 +144,21 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         Mode::Soft => plan_soft(job, &scans, watch),
         Mode::Rigid => plan_rigid(job, &scans),
         Mode::Particles => plan_particles(job, &scans, watch),
-    }?;
+    };
+    let made = made.map_err(|e| with_number(job, e))?;
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
+}
+
+/// Names frames by their numbers, as users know them.
+fn with_number(job: &VatJob, error: BakeError) -> BakeError {
+    match error {
+        BakeError::Plan(PlanError::Frame(source)) => BakeError::Frame {
+            number: job.number(source.frame()),
+            message: source.to_string(),
+        },
+        other => other,
+    }
 }
 
 /// What was seen of all frames.
@@ -340,10 +348,10 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
     let (convention, space) = (&job.settings().convention, job.settings().space());
     let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
     let seen: Vec<FrameScan> = seen.collect();
-    let nothing = sinew_vat::plan::PlanError::Nothing {
+    let nothing = PlanError::Nothing {
         frames: scans.len(),
     };
-    let extents = join_extents(&seen, &quantities).map_err(sinew_vat::plan::PlanError::Frame)?;
+    let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
     let extents = extents.ok_or(nothing)?;
     let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
     let limit = job.settings().largest_side;

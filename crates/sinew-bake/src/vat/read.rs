@@ -38,6 +38,10 @@ fn manifest_in(path: &Path) -> Result<PathBuf, BakeError> {
     let found = sinew_io::files_ending_with(path, ".vat.json")?;
     match found.as_slice() {
         [one] => Ok(one.clone()),
+        [] => Err(BakeError::Json {
+            path: path.to_owned(),
+            message: "no file that ends with .vat.json, expected a bake; those of other tools' conventions (openvat, sidefx) have none and are not read".into(),
+        }),
         several => Err(BakeError::Json {
             path: path.to_owned(),
             message: format!(

@@ -6,7 +6,7 @@ use super::particles::scan_points;
 use super::points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
-use super::settings::{Matching, Mode, VatSettings};
+use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
 use super::tearing::{may_tear, tears_of};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
@@ -131,6 +131,7 @@ impl Scanner<'_> {
         let asked = job.settings().textures.iter().map(|t| &t.quantity);
         add_derived(&mut mesh, asked, job.settings().crease());
         check_motion(&mesh, job.settings().matching(), number)?;
+        check_colors(&mesh, job.settings(), number)?;
         let first = self.first.as_ref().unwrap_or(&mesh);
         let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
         let may_be_torn = !is_first_surface && may_tear(job.settings());
@@ -366,6 +367,16 @@ fn check_motion(mesh: &Mesh, matching: Option<&Matching>, number: i64) -> Result
     }
 }
 
+/// Whether a frame has the colours that triangles are to be sorted by; empty frames need none.
+fn check_colors(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), BakeError> {
+    let has_none = mesh.colors.is_empty() && !mesh.topology.triangles().is_empty();
+    if settings.order == TriangleOrder::Color && has_none {
+        let message = "no colours, by which triangles are to be put in order".into();
+        return Err(BakeError::Frame { number, message });
+    }
+    Ok(())
+}
+
 /// Where the points of a mesh go until the next frame, if an attribute says so.
 pub(crate) fn motion_of(job: &VatJob, mesh: &Mesh, matching: &Matching) -> Option<Vec<[f32; 3]>> {
     let rate = job.settings().frames_per_second;
@@ -396,10 +407,11 @@ pub(crate) fn missing(
     what: &'static str,
     step: &'static str,
 ) -> BakeError {
+    let numbers: Vec<i64> = frames.iter().map(|f| job.number(*f)).collect();
     BakeError::Missing {
         folder: job.work.folder().to_owned(),
         what,
-        frames: crate::work::ranges_of(frames),
+        frames: crate::work::ranges_of(&numbers),
         step,
     }
 }

@@ -248,7 +248,7 @@ impl VatSettings {
                 .iter()
                 .any(|t| t.quantity == texture.quantity)
             {
-                let found = format!("{:?} twice", texture.quantity);
+                let found = format!("{} twice", texture.quantity);
                 return wrong("textures", found, "each quantity once");
             }
         }

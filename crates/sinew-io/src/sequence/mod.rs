@@ -30,8 +30,8 @@ struct Pattern {
 /// number (`splash_####.ply`, any number of digits matches), or a folder that holds one sequence of OBJ or PLY files.
 ///
 /// # Errors
-/// [`IoError::Read`] where the folder cannot be read, [`IoError::Malformed`] where there is no such file or a folder
-/// holds several sequences.
+/// [`IoError::Read`] where the folder or the file that is named cannot be read, [`IoError::Unsupported`] for files of other kinds,
+/// [`IoError::Malformed`] where no file fits or a folder holds several sequences.
 pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
     let name = path
         .file_name()
@@ -47,6 +47,10 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
         None
     } else if let Some(pattern) = hash_pattern(&name) {
         Some(pattern)
+    } else if let Err(source) = std::fs::metadata(path) {
+        return Err(cannot_read(path)(source));
+    } else if MeshFormat::of(path).is_none() {
+        return Err(not_a_mesh(path));
     } else if let Some((pattern, _)) = numbered(&name) {
         Some(pattern)
     } else {
@@ -87,10 +91,16 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
             warnings: gaps(&files),
             files: files.into_iter().collect(),
         }),
-        (None, _) => Err(malformed(
+        (None, _) if is_folder => Err(malformed(
             path,
             "folder",
-            "no file of that sequence",
+            content_of(folder),
+            "OBJ or PLY files with a number before the extension (splash_0001.ply)",
+        )),
+        (None, _) => Err(malformed(
+            path,
+            "file name",
+            "no file that fits it",
             "numbered files",
         )),
         _ => Err(malformed(
@@ -99,6 +109,39 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
             several.join(", "),
             "one sequence; name one of its files",
         )),
+    }
+}
+
+/// What is in a folder, for people who named the wrong one: endings and folders, with their numbers.
+fn content_of(folder: &Path) -> String {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let ending = path.extension().map(|e| e.to_string_lossy().into_owned());
+        let kind = match ending {
+            _ if path.is_dir() => "folders".into(),
+            Some(ending) => format!(".{} files without a number", ending.escape_debug()),
+            None => "files without ending".into(),
+        };
+        let kind = match MeshFormat::of(&path) {
+            None => kind.replace(" without a number", ""),
+            Some(_) => kind,
+        };
+        *kinds.entry(kind).or_default() += 1;
+    }
+    let all: Vec<String> = kinds.into_iter().map(|(k, n)| format!("{n} {k}")).collect();
+    match all.is_empty() {
+        true => "nothing".into(),
+        false => all.join(", "),
+    }
+}
+
+fn not_a_mesh(path: &Path) -> IoError {
+    IoError::Unsupported {
+        path: path.to_owned(),
+        place: "extension".into(),
+        feature: "this kind of mesh file".into(),
+        help: "OBJ and PLY are read as meshes".into(),
     }
 }
 
@@ -181,12 +224,7 @@ pub fn read_mesh(path: &Path) -> Result<Asset, IoError> {
     match MeshFormat::of(path) {
         Some(MeshFormat::Obj) => read_obj(path),
         Some(MeshFormat::Ply(_)) => read_ply(path),
-        None => Err(IoError::Unsupported {
-            path: path.to_owned(),
-            place: "extension".into(),
-            feature: "this kind of mesh file".into(),
-            help: "OBJ and PLY are read as meshes".into(),
-        }),
+        None => Err(not_a_mesh(path)),
     }
 }
 

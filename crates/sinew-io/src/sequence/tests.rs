@@ -63,7 +63,28 @@ fn sequences_come_back_with_numbers_and_gaps() {
         .to_string();
     assert!(error.contains("other_#.obj, out_#.ply"), "{error}");
     find_sequence(&dir.path().join("ply/nothing_###.ply")).expect_err("no file");
-    find_sequence(&dir.path().join("ply/out.ply")).expect_err("no number");
+    let fault = |name: &str| {
+        let found = find_sequence(&dir.path().join(name));
+        found.expect_err("no sequence").to_string()
+    };
+    let missing = fault("ply/out_0011.ply");
+    assert!(missing.starts_with("cannot read"), "{missing}");
+    for (name, part) in [
+        ("alone/out.ply", "expected a number or ####"),
+        ("alone/out_01.abc", "OBJ and PLY are read"),
+        (
+            "alone",
+            "1 .abc files, 1 .ply files without a number, 1 folders",
+        ),
+        ("alone/within", "found nothing"),
+    ] {
+        std::fs::create_dir_all(dir.path().join("alone/within")).expect("folder");
+        for file in ["alone/out.ply", "alone/out_01.abc"] {
+            std::fs::write(dir.path().join(file), "").expect("write");
+        }
+        let error = fault(name);
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[test]

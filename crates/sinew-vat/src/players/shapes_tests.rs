@@ -103,8 +103,8 @@ fn manifests_of_pieces_and_particles_need_their_textures() {
         .expect("two");
     pieces.textures.pop();
     let text = pieces.check().expect_err("no rotations").to_string();
-    assert_eq!(text, "mode Rigid needs a texture of Rotation");
+    assert_eq!(text, "mode Rigid needs a texture of rotation");
     particles.textures[0].spec.quantity = Quantity::Offset;
     let text = particles.check().expect_err("offsets").to_string();
-    assert_eq!(text, "mode Particles has no meaning for Offset");
+    assert_eq!(text, "mode Particles has no meaning for offset");
 }

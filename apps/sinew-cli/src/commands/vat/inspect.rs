@@ -2,7 +2,7 @@
 
 use super::tell::tear_words;
 use crate::bake_args::VatInspectArgs;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
 use crate::talk::print;
 use sinew::bake::vat::read_manifest;
 use std::fmt::Write;
@@ -77,5 +77,19 @@ pub(super) fn inspect(args: &VatInspectArgs) -> Outcome {
         );
     }
     print(&out);
-    Ok(())
+    let files = manifest.textures.iter().flat_map(|t| &t.files);
+    let files = files.chain(manifest.lookup.iter().map(|l| &l.file));
+    let absent: Vec<&str> = files
+        .chain([&manifest.carrier])
+        .filter(|name| !path.with_file_name(name).is_file())
+        .map(String::as_str)
+        .collect();
+    match absent.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "{}: {} not beside it",
+            path.display(),
+            absent.join(", ")
+        ))),
+    }
 }

@@ -8,6 +8,9 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     for (code, message, frames) in &summary.warnings {
         talk.warning(code, &format!("in {frames} frames: {message}"));
     }
+    for idle in &summary.idle {
+        talk.warning("idle_setting", idle);
+    }
     let mode = match summary.mode {
         Mode::Remesh => "triangles change",
         Mode::Soft => "triangles stay the same",
@@ -16,14 +19,20 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     };
     let [width, height] = summary.size;
     let errors = &summary.errors;
+    let normals = match errors.normal.samples() {
+        0 => String::new(),
+        _ => format!(
+            ", normals within {:.2} degrees",
+            errors.normal.largest.to_degrees()
+        ),
+    };
     let message = format!(
-        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm), normals within {:.2} degrees; wrote {}",
+        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}; wrote {}",
         summary.frames,
         summary.triangles,
         summary.texture_bytes as f64 / 1e6,
         errors.position.largest * 1e3,
         errors.position.rms() * 1e3,
-        errors.normal.largest.to_degrees(),
         summary.manifest.display(),
     );
     talk.info("baked", &message);

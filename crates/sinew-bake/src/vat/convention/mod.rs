@@ -253,7 +253,7 @@ fn only_in_gltf(settings: &VatSettings) -> Option<String> {
     };
     let found = settings.textures.iter().find(is_fixed)?;
     let (space, quantity) = (settings.space(), &found.quantity);
-    (space != Space::default()).then(|| format!("{quantity:?} in {space}"))
+    (space != Space::default()).then(|| format!("{quantity} in {space}"))
 }
 
 /// Writes one texture into files of these names.

@@ -51,11 +51,11 @@ fn not_written(texture: &TextureChoice) -> Option<(String, &'static str)> {
     match quantity {
         Quantity::Offset => None,
         Quantity::Normal | Quantity::Color(0) if is_in_two => {
-            let found = format!("{quantity:?} in two files");
+            let found = format!("{quantity} in two files");
             Some((found, "two files for offsets only"))
         }
         Quantity::Normal | Quantity::Color(0) => None,
-        _ => Some((format!("{quantity:?}"), "offset, normal and color0")),
+        _ => Some((format!("{quantity}"), "offset, normal and color0")),
     }
 }
 

@@ -384,17 +384,17 @@ fn attributes_name_pieces_and_textures_must_make_sense() {
         (
             Mode::Rigid,
             Quantity::Normal,
-            "mode rigid has no texture of Normal",
+            "mode rigid has no texture of normal",
         ),
         (
             Mode::Soft,
             Quantity::Rotation,
-            "mode soft has no texture of Rotation",
+            "mode soft has no texture of rotation",
         ),
         (
             Mode::Remesh,
             Quantity::Size,
-            "mode remesh has no texture of Size",
+            "mode remesh has no texture of size",
         ),
     ] {
         let format = TexelFormat::Unorm16;
