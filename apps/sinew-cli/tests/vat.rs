@@ -2,47 +2,9 @@
 
 mod common;
 
-use common::{Place, printed, said};
-use std::collections::BTreeMap;
-use std::path::Path;
-
-#[track_caller]
-fn ended(o: &std::process::Output, code: i32, part: &str) {
-    let text = said(o) + &printed(o);
-    assert_eq!(o.status.code(), Some(code), "{text}");
-    assert!(text.contains(part), "no \"{part}\" in {text}");
-}
-
-/// Frames `f` of `name_000f.ply`: `counts[f]` loose triangles that drift.
-fn sequence(p: &Place, name: &str, counts: &[usize]) {
-    std::fs::create_dir_all(p.path(name)).expect("a folder");
-    for (f, &count) in counts.iter().enumerate() {
-        let mut text = format!(
-            "ply\nformat ascii 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n",
-            3 * count
-        );
-        for t in 0..count {
-            let (x, y) = (t as f32 * 0.7, f as f32 * 0.1);
-            for (dx, dz) in [(0.0, 0.0), (0.5, 0.1), (0.1, 0.5)] {
-                text += &format!("{} {y} {}\n", x + dx, dz + y);
-            }
-        }
-        for t in 0..count {
-            text += &format!("3 {} {} {}\n", 3 * t, 3 * t + 1, 3 * t + 2);
-        }
-        p.put(&format!("{name}/{name}_{f:04}.ply"), &text);
-    }
-}
-
-fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = std::fs::read_dir(folder).expect("a folder");
-    let files = files.map(|e| e.expect("an entry"));
-    let read = |e: std::fs::DirEntry| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        (name, std::fs::read(e.path()).expect("a file"))
-    };
-    files.map(read).collect()
-}
+use common::sequences::{ended, sequence};
+use common::{Place, said};
+use sinew_testkit::files_in as content;
 
 #[test]
 fn a_sequence_becomes_textures_a_carrier_and_players() {

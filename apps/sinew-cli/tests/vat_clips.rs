@@ -2,36 +2,9 @@
 
 mod common;
 
-use common::{Place, printed, said};
+use common::sequences::{colored, ended};
+use common::Place;
 use sinew::vat::manifest::Manifest;
-
-#[track_caller]
-fn ended(o: &std::process::Output, code: i32, part: &str) {
-    let text = said(o) + &printed(o);
-    assert_eq!(o.status.code(), Some(code), "{text}");
-    assert!(text.contains(part), "no \"{part}\" in {text}");
-}
-
-/// Frames of a folder: as many triangles as `counts` says, with a colour each.
-fn sequence(p: &Place, name: &str, counts: &[usize], red: impl Fn(usize) -> u8) {
-    std::fs::create_dir_all(p.path(name)).expect("a folder");
-    for (f, &count) in counts.iter().enumerate() {
-        let mut text = format!(
-            "ply\nformat ascii 1.0\nelement vertex {}\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n",
-            3 * count
-        );
-        for t in 0..count {
-            let (x, y) = (t as f32 * 0.7, f as f32 * 0.1);
-            for (dx, dz) in [(0.0, 0.0), (0.5, 0.1), (0.1, 0.5)] {
-                text += &format!("{} {y} {} {} 20 200\n", x + dx, dz + y, red(t));
-            }
-        }
-        for t in 0..count {
-            text += &format!("3 {} {} {}\n", 3 * t, 3 * t + 1, 3 * t + 2);
-        }
-        p.put(&format!("{name}/{name}_{f:04}.ply"), &text);
-    }
-}
 
 fn manifest(p: &Place, file: &str) -> Manifest {
     let text = std::fs::read_to_string(p.path(file)).expect("a manifest");
@@ -48,7 +21,7 @@ fn clips(manifest: &Manifest) -> Vec<(&str, u32, u32)> {
 #[test]
 fn ranges_of_a_folder_are_clips_of_one_bake() {
     let p = Place::new();
-    sequence(&p, "drops", &[4, 5, 6, 3, 4, 4], |_| 9);
+    colored(&p, "drops", &[4, 5, 6, 3, 4, 4], |_| 9);
     let with = |ranges: &[&str]| {
         let mut args = vec!["bake", "vat", "drops", "-o", "out"];
         ranges.iter().for_each(|r| args.extend(["--range", r]));
@@ -126,7 +99,7 @@ fn clips_of_a_character_are_in_one_bake() {
 #[test]
 fn colours_that_differ_are_found() {
     let p = Place::new();
-    sequence(&p, "drops", &[4, 5, 6], |t| 40 * t as u8);
+    colored(&p, "drops", &[4, 5, 6], |t| 40 * t as u8);
     let textures = [
         "--texture",
         "position:unorm16",
@@ -140,7 +113,7 @@ fn colours_that_differ_are_found() {
         0,
         "; color0 within",
     );
-    sequence(&p, "others", &[4, 5, 6], |t| {
+    colored(&p, "others", &[4, 5, 6], |t| {
         40 * t as u8 + u8::from(t == 5) * 9
     });
     ended(

@@ -15,6 +15,19 @@ pub fn shared_data() -> Option<std::path::PathBuf> {
     path.is_dir().then_some(path)
 }
 
+/// Files of a folder and their bytes.
+///
+/// # Panics
+/// Where the folder or a file in it cannot be read: a failed test.
+pub fn files_in(folder: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let read = |e: std::fs::DirEntry| {
+        let name = e.file_name().to_string_lossy().into_owned();
+        (name, std::fs::read(e.path()).expect("a file"))
+    };
+    files.map(|e| read(e.expect("an entry"))).collect()
+}
+
 /// Largest distance between two equally long lists of points.
 ///
 /// # Panics

@@ -53,17 +53,29 @@ fn flat_boxes_have_24_vertices_each_and_normals_of_their_sides() {
     let frames: Vec<Mesh> = (0..60).map(boxes).collect();
     let carrier = SoftCarrier::new(&frames[0], DEFAULT_CREASE);
     assert_eq!(carrier.vertex_count(), 168, "seven boxes, 24 vertices each");
-    let spec = TextureSpec::new(Quantity::Normal, TexelFormat::Unorm8, &extent(-1.0, 1.0));
+    let place = TextureSpec::new(Quantity::Position, TexelFormat::Float, &extent(-1.0, 1.0));
+    let normal = TextureSpec::new(Quantity::Normal, TexelFormat::Unorm8, &extent(-1.0, 1.0));
     for (f, frame) in frames.iter().enumerate() {
-        let texels = carrier
-            .encode_frame(frame, std::slice::from_ref(&spec))
-            .expect("same triangles");
+        let texels = carrier.encode_frame(frame, &[place.clone(), normal.clone()]);
+        let texels = texels.expect("same triangles");
         for v in 0..168 {
-            let n = decoded(&spec, &texels[0], v);
+            let n = decoded(&normal, &texels[1], v);
             // 8 bits have no zero: the nearest codes are a two hundred and fifty-fifth away.
             let axis = n.iter().filter(|c| c.abs() == 1.0).count();
             let none = n.iter().filter(|c| c.abs() < 0.004).count();
             assert_eq!((axis, none), (1, 2), "frame {f}, vertex {v}: {n:?}");
+        }
+        for corners in carrier.triangles() {
+            let [a, b, c] = corners.map(|v| decoded(&place, &texels[0], v as usize));
+            let [u, w] = [b, c].map(|p| [0, 1, 2].map(|k| p[k] - a[k]));
+            // Sides are a metre long, half of them is a triangle.
+            let face = [0, 1, 2]
+                .map(|k| u[(k + 1) % 3] * w[(k + 2) % 3] - u[(k + 2) % 3] * w[(k + 1) % 3]);
+            for v in corners {
+                let n = decoded(&normal, &texels[1], *v as usize);
+                let off = (0..3).map(|k| (n[k] - face[k]).abs()).fold(0.0, f32::max);
+                assert!(off < 0.005, "frame {f}, vertex {v}: {n:?}, face {face:?}");
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What the program's tests share.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod sequences;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;

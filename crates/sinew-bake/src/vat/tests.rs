@@ -7,10 +7,10 @@ mod shapes;
 use super::*;
 use crate::{MeshFrames, Watch};
 use sinew_geom::{Mesh, Topology};
+use sinew_testkit::files_in as content;
 use sinew_vat::manifest;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -85,18 +85,6 @@ fn with_format(quantity: Quantity, format: TexelFormat) -> VatSettings {
         textures: vec![TextureChoice { quantity, format }, normal],
         ..VatSettings::default()
     }
-}
-
-/// Files of a folder and their bytes.
-fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|e| e.expect("an entry"));
-    let read = |e: std::fs::DirEntry| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        (name, std::fs::read(e.path()).expect("a file"))
-    };
-    files.map(read).collect()
 }
 
 /// A folder to work in and one for the result.

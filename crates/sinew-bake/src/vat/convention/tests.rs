@@ -5,10 +5,10 @@ use crate::vat::{assemble, bake, plan, read_animation, scan, texels, verify};
 use crate::{Chunk, FrameSource, MeshFrames};
 use sinew_geom::Topology;
 use sinew_io::{Texels, read_any, read_texture};
+use sinew_testkit::files_in as content;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest;
 use sinew_vat::normals::corner_normals;
-use std::collections::BTreeMap;
 
 const FRAMES: usize = 5;
 
@@ -34,17 +34,6 @@ fn tube(frame: usize) -> Mesh {
 
 fn tubes() -> MeshFrames {
     MeshFrames::new("tube", (0..FRAMES).map(tube).collect())
-}
-
-fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|e| e.expect("an entry"));
-    let read = |e: std::fs::DirEntry| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        (name, std::fs::read(e.path()).expect("a file"))
-    };
-    files.map(read).collect()
 }
 
 fn settings(convention: Convention) -> VatSettings {
