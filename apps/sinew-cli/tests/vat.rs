@@ -96,6 +96,34 @@ fn farms_bake_in_chunks_to_the_same_bytes() {
     ended(&scan("3/2"), 2, "no chunk");
 }
 
+/// The animation of a file of morph targets, beside the frames that it was made of.
+#[test]
+fn morph_animation_is_baked_to_the_frames_it_shows() {
+    let p = Place::new();
+    p.put("skin.json", common::SKIN);
+    std::fs::create_dir(p.path("truth")).expect("a folder");
+    let graph = [
+        "run",
+        "sample:creature",
+        "--graph",
+        "skin.json",
+        "--fps",
+        "30",
+    ];
+    let frames = ["--frames", "0-6", "-o", "morphs.glb", "-o", "truth/f.ply"];
+    ended(&p.sinew(&[&graph[..], &frames].concat()), 0, "");
+    let bake = ["bake", "vat", "morphs.glb", "--fps", "30", "-o", "out"];
+    let texture = ["--texture", "position:float"];
+    let baked = p.sinew(&[&bake[..], &texture].concat());
+    ended(&baked, 0, "7 frames, triangles stay the same");
+    // Single precision of offsets and sums, of a creature of two metres.
+    let verify =
+        |tolerance: &str| p.sinew(&["vat", "verify", "out", "truth", "--tolerance", tolerance]);
+    ended(&verify("1e-5"), 0, "0 triangles lost");
+    std::fs::copy(p.path("truth/f_0001.ply"), p.path("truth/f_0004.ply")).expect("copied");
+    ended(&verify("1e-5"), 5, "differs");
+}
+
 /// A clip of a graph is baked; the node plays the bake, and what it shows is the bake.
 #[test]
 fn a_character_is_baked_and_played_back() {

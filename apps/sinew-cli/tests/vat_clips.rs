@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::sequences::{colored, ended};
 use common::Place;
+use common::sequences::{colored, ended};
 use sinew::vat::manifest::Manifest;
 
 fn manifest(p: &Place, file: &str) -> Manifest {

@@ -14,6 +14,9 @@ pub(crate) const SHIFT: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "
  "parameters": {"w": {"type": "float", "default": 1, "min": 0, "max": 1}},
  "stack": [{"node": "transform", "transform": {"translation": [0, 0, 1]}, "weight": "$w"}]}"#;
 
+/// A character's mesh on its joints.
+pub(crate) const SKIN: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": [{"node": "skin"}]}"#;
+
 /// A folder with the square and the shift in it.
 pub(crate) struct Place(TempDir);
 
