@@ -1,6 +1,8 @@
 //! Setup: whether a bake can be played on a mesh.
 
+use super::pieces::PieceCarrier;
 use super::reference::BakedTexture;
+use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::manifest::{Mode, NamedClip, Space};
 use sinew_vat::playback::{ClipFrames, FrameBlend};
@@ -40,21 +42,22 @@ pub enum VatPlaybackError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// A texel stands for something else than a vertex.
+    /// Squares that face a camera, of which this node knows nothing.
     #[error(
-        "the vertex animation is of mode {found:?}, which this node does not play; bake it with --mode soft or remesh, or use the players beside it"
+        "the vertex animation is of particles, squares that face the camera, which this node does not know; use the players beside it"
     )]
-    Mode {
-        /// What the manifest says.
-        found: Mode,
-    },
-    /// Texels are points that a lookup gives to vertices.
+    Particles,
+    /// A mesh that does not say which piece its vertices belong to.
     #[error(
-        "the vertex animation has a lookup ('{file}'), which this node does not play; bake it with --points corners, or use the players beside it"
+        "texture coordinates {set} of the mesh {found}, expected texels of pieces; link the carrier '{carrier}'"
     )]
-    Lookup {
-        /// File of the lookup.
-        file: String,
+    Pieces {
+        /// What is wrong with them.
+        found: String,
+        /// Which set, from 0.
+        set: u32,
+        /// File of the mesh that carries the bake.
+        carrier: String,
     },
     /// A texture that holds no vectors.
     #[error("the vertex animation has no texture of three channels for {what}")]
@@ -75,16 +78,18 @@ pub struct VatPlaybackBind {
     pub(super) normals: Option<usize>,
     /// Whether places are offsets from the mesh.
     pub(super) has_offsets: bool,
+    /// Where a texel is a piece.
+    pub(super) pieces: Option<PieceCarrier>,
 }
 
 impl VatPlaybackBind {
-    /// Playback on a mesh of `vertex_count` vertices. `clip` is the name of one; the first where it is empty.
+    /// Playback on the mesh that carries the bake. `clip` is the name of one; the first where it is empty.
     ///
     /// # Errors
     /// [`VatPlaybackError`].
     pub fn new(
         animation: &Arc<VertexAnimation>,
-        vertex_count: usize,
+        mesh: &Mesh,
         clip: &str,
     ) -> Result<Self, VatPlaybackError> {
         let manifest = animation.manifest();
@@ -92,18 +97,19 @@ impl VatPlaybackBind {
             let found = manifest.space;
             return Err(VatPlaybackError::Space { found });
         }
-        if !manifest.mode.has_texel_per_vertex() {
-            let found = manifest.mode;
-            return Err(VatPlaybackError::Mode { found });
+        if manifest.mode == Mode::Particles {
+            return Err(VatPlaybackError::Particles);
         }
-        if let Some(lookup) = &manifest.lookup {
-            let file = lookup.file.clone();
-            return Err(VatPlaybackError::Lookup { file });
-        }
-        let expected = manifest.layout.vertices as usize;
-        if vertex_count != expected {
+        let pieces = match manifest.texture(&Quantity::Rotation) {
+            Some(rotations) if manifest.mode == Mode::Rigid => {
+                Some(PieceCarrier::new(manifest, rotations, mesh)?)
+            }
+            _ => None,
+        };
+        let (found, expected) = (mesh.vertex_count(), manifest.layout.vertices as usize);
+        if pieces.is_none() && found != expected {
             return Err(VatPlaybackError::Vertices {
-                found: vertex_count,
+                found,
                 expected,
                 carrier: manifest.carrier.clone(),
             });
@@ -128,6 +134,7 @@ impl VatPlaybackBind {
             normals,
             has_offsets: manifest.textures[places].spec.quantity == Quantity::Offset,
             animation: animation.clone(),
+            pieces,
         })
     }
 
@@ -145,13 +152,20 @@ impl VatPlaybackBind {
         })
     }
 
-    /// Whether the bake has normals.
+    /// Whether the bake has normals, or turns those of its carrier.
     pub fn has_normals(&self) -> bool {
-        self.normals.is_some()
+        match &self.pieces {
+            Some(pieces) => pieces.normals.is_some(),
+            None => self.normals.is_some(),
+        }
+    }
+
+    pub(super) fn texture(&self, index: usize) -> Option<BakedTexture<'_>> {
+        BakedTexture::new(&self.animation, index)
     }
 
     pub(super) fn textures(&self) -> (Option<BakedTexture<'_>>, Option<BakedTexture<'_>>) {
-        let texture = |index| BakedTexture::new(&self.animation, index);
-        (texture(self.places), self.normals.and_then(texture))
+        let normals = self.normals.and_then(|n| self.texture(n));
+        (self.texture(self.places), normals)
     }
 }

@@ -1,16 +1,30 @@
 //! What graphics devices run: texels as words, and which frames to read.
 
 use super::bind::VatPlaybackBind;
+use super::pieces::PieceCarrier;
 use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType};
 use bytemuck::{Pod, Zeroable};
-use sinew_vat::layout::Arrangement;
+use sinew_vat::layout::{Arrangement, Layout};
 use sinew_vat::playback::FrameBlend;
+use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::texel::TexelFormat;
 use std::sync::Arc;
 
 const TEXELS: &str = include_str!("texels.wgsl");
-const POSITIONS: &str = include_str!("positions.wgsl");
+/// What has the texel of a vertex: itself, or what a lookup says.
+const CORNERS: &str = include_str!("corners.wgsl");
+const LOOKUP: &str = include_str!("lookup.wgsl");
+const POSITIONS: &str = concat!(include_str!("place.wgsl"), include_str!("positions.wgsl"));
 const NORMALS: &str = include_str!("normals.wgsl");
+const PIECES: &str = concat!(
+    include_str!("place.wgsl"),
+    include_str!("rotation.wgsl"),
+    include_str!("pieces.wgsl")
+);
+const PIECE_NORMALS: &str = concat!(
+    include_str!("rotation.wgsl"),
+    include_str!("piece_normals.wgsl")
+);
 
 /// As in `texels.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -22,13 +36,13 @@ pub(super) struct Uniforms {
     unused: u32,
     place_scale: [f32; 4],
     place_offset: [f32; 4],
-    normal_scale: [f32; 4],
-    normal_offset: [f32; 4],
+    turn_scale: [f32; 4],
+    turn_offset: [f32; 4],
 }
 
 pub(super) fn uniforms(bind: &VatPlaybackBind, at: FrameBlend) -> Uniforms {
     let (place_scale, place_offset) = ranges(bind, Some(bind.places));
-    let (normal_scale, normal_offset) = ranges(bind, bind.normals);
+    let (turn_scale, turn_offset) = ranges(bind, turns(bind));
     Uniforms {
         frame: at.frame,
         next: at.next,
@@ -36,17 +50,23 @@ pub(super) fn uniforms(bind: &VatPlaybackBind, at: FrameBlend) -> Uniforms {
         unused: 0,
         place_scale,
         place_offset,
-        normal_scale,
-        normal_offset,
+        turn_scale,
+        turn_offset,
     }
 }
 
-/// Scale and offset of the first three channels.
+/// Texture of rotations where pieces have texels, of normals elsewhere.
+fn turns(bind: &VatPlaybackBind) -> Option<usize> {
+    let rotations = bind.pieces.as_ref().map(|p| p.rotations);
+    rotations.or(bind.normals)
+}
+
+/// Scale and offset of the first four channels.
 fn ranges(bind: &VatPlaybackBind, texture: Option<usize>) -> ([f32; 4], [f32; 4]) {
     let (mut scale, mut offset) = ([0.0; 4], [0.0; 4]);
     let textures = &bind.animation.manifest().textures;
     let ranges = texture.map_or(&[][..], |t| &textures[t].spec.ranges);
-    for (c, range) in ranges.iter().enumerate().take(3) {
+    for (c, range) in ranges.iter().enumerate().take(4) {
         (scale[c], offset[c]) = (range.scale, range.offset);
     }
     (scale, offset)
@@ -54,45 +74,106 @@ fn ranges(bind: &VatPlaybackBind, texture: Option<usize>) -> ([f32; 4], [f32; 4]
 
 /// `None` for textures whose bytes 32 bits cannot count: kernels could not read them.
 pub(super) fn node(bind: &VatPlaybackBind) -> Option<DeviceNode> {
-    let textures = [Some(bind.places), bind.normals].into_iter().flatten();
+    let textures = [Some(bind.places), turns(bind)].into_iter().flatten();
     let mut sizes = textures.map(|t| bind.animation.texels(t).len());
     if sizes.any(|bytes| u32::try_from(bytes).is_err()) {
         return None;
     }
+    let manifest = bind.animation.manifest();
     let mut out = DeviceNode {
         shared: vec![TEXELS],
         uniform_bytes: size_of::<Uniforms>(),
-        settings: layout_settings(bind),
-        passes: vec![DevicePass::per_vertex("positions", POSITIONS)],
+        settings: layout_settings(manifest.texture_layout(), TEXELS_LAYOUT),
         ..DeviceNode::default()
     };
-    let offsets = DeviceSetting::Bool(bind.has_offsets);
-    out.settings.push(("HAS_OFFSETS", offsets));
+    let frames = DeviceSetting::U32(manifest.layout.frames);
+    out.settings.push(("FRAMES", frames));
+    add_lookup(&mut out, bind);
     let names = ["PLACE_FORMAT", "PLACE_CHANNELS"];
     add_texture(&mut out, bind, bind.places, names, "place_texels");
-    if let Some(normals) = bind.normals {
-        let names = ["NORMAL_FORMAT", "NORMAL_CHANNELS"];
-        add_texture(&mut out, bind, normals, names, "normal_texels");
-        let pass = DevicePass::per_vertex("normals", NORMALS);
-        out.passes.push(pass.only_when("wants_mesh_normals", true));
+    if let Some(turns) = turns(bind) {
+        let names = ["TURN_FORMAT", "TURN_CHANNELS"];
+        add_texture(&mut out, bind, turns, names, "turn_texels");
     }
+    add_passes(&mut out, bind);
     Some(out)
 }
 
-fn layout_settings(bind: &VatPlaybackBind) -> Vec<(&'static str, DeviceSetting)> {
-    let layout = &bind.animation.manifest().layout;
+fn add_passes(out: &mut DeviceNode, bind: &VatPlaybackBind) {
+    let (positions, normals) = match &bind.pieces {
+        Some(pieces) => {
+            add_pieces(out, pieces);
+            (PIECES, PIECE_NORMALS)
+        }
+        None => {
+            let offsets = DeviceSetting::Bool(bind.has_offsets);
+            out.settings.push(("HAS_OFFSETS", offsets));
+            (POSITIONS, NORMALS)
+        }
+    };
+    out.passes
+        .push(DevicePass::per_vertex("positions", positions));
+    if bind.has_normals() {
+        let pass = DevicePass::per_vertex("normals", normals);
+        out.passes.push(pass.only_when("wants_mesh_normals", true));
+    }
+}
+
+fn add_pieces(out: &mut DeviceNode, pieces: &PieceCarrier) {
+    let (name, ty) = ("piece_of_vertex", DeviceType::U32);
+    out.constants
+        .push(DeviceConstant::new(name, ty, &pieces.of_vertex));
+    if let Some(normals) = &pieces.normals {
+        let (name, ty) = ("carrier_normals", DeviceType::Vec3F);
+        out.constants.push(DeviceConstant::new(name, ty, normals));
+    }
+}
+
+/// Points of the lookup as words, where there is one.
+fn add_lookup(out: &mut DeviceNode, bind: &VatPlaybackBind) {
+    let manifest = bind.animation.manifest();
+    if manifest.lookup.is_none() {
+        out.shared.push(CORNERS);
+        return;
+    }
+    out.shared.push(LOOKUP);
+    let settings = layout_settings(&manifest.layout, LOOKUP_LAYOUT);
+    out.settings.extend(settings);
+    let texels = bind.animation.lookup().chunks(LOOKUP_BYTES);
+    let points: Vec<u32> = texels.map(point_of_texel).collect();
+    let (name, ty) = ("lookup_points", DeviceType::U32);
+    out.constants.push(DeviceConstant::new(name, ty, &points));
+}
+
+/// Names of what a layout is on the device.
+type LayoutNames = [&'static str; 5];
+const TEXELS_LAYOUT: LayoutNames = [
+    "IN_COLUMNS",
+    "BLOCK_WIDTH",
+    "BLOCK_HEIGHT",
+    "BLOCKS_ACROSS",
+    "TEXTURE_WIDTH",
+];
+const LOOKUP_LAYOUT: LayoutNames = [
+    "LOOKUP_IN_COLUMNS",
+    "LOOKUP_WIDTH",
+    "LOOKUP_HEIGHT",
+    "LOOKUP_ACROSS",
+    "LOOKUP_TEXTURE_WIDTH",
+];
+
+fn layout_settings(layout: &Layout, names: LayoutNames) -> Vec<(&'static str, DeviceSetting)> {
     let (in_columns, width, height, across) = match layout.arrangement {
         Arrangement::Blocks { block, across } => (false, block[0], block[1], across),
         Arrangement::Columns { width } => (true, width, 1, 1),
     };
-    let number = |name, value| (name, DeviceSetting::U32(value));
+    let number = |name: usize, value| (names[name], DeviceSetting::U32(value));
     vec![
-        ("IN_COLUMNS", DeviceSetting::Bool(in_columns)),
-        number("BLOCK_WIDTH", width),
-        number("BLOCK_HEIGHT", height),
-        number("BLOCKS_ACROSS", across),
-        number("FRAMES", layout.frames),
-        number("TEXTURE_WIDTH", layout.size[0]),
+        (names[0], DeviceSetting::Bool(in_columns)),
+        number(1, width),
+        number(2, height),
+        number(3, across),
+        number(4, layout.size[0]),
     ]
 }
 

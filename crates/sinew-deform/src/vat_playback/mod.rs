@@ -2,6 +2,7 @@
 
 mod bind;
 mod device;
+mod pieces;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use crate::{
 use sinew_vat::playback::FrameBlend;
 
 pub use bind::{VatPlaybackBind, VatPlaybackError};
+pub use pieces::{PieceCarrier, PiecePose};
 pub use reference::{BakedTexture, baked_normal, baked_position};
 
 /// Registry entry.
@@ -89,6 +91,13 @@ pub struct VatPlaybackJob<'a> {
 impl VatPlaybackJob<'_> {
     /// Runs the job; writes positions, and normals where the bake has them.
     pub fn run(self) {
+        match &self.bind.pieces {
+            Some(pieces) => self.run_pieces(pieces),
+            None => self.run_vertices(),
+        }
+    }
+
+    fn run_vertices(self) {
         let (Some(places), normals) = self.bind.textures() else {
             return;
         };
@@ -118,11 +127,43 @@ impl VatPlaybackJob<'_> {
     }
 }
 
+impl VatPlaybackJob<'_> {
+    fn run_pieces(self, pieces: &PieceCarrier) {
+        let textures = (
+            self.bind.texture(self.bind.places),
+            self.bind.texture(pieces.rotations),
+        );
+        let (Some(places), Some(rotations)) = textures else {
+            return;
+        };
+        let (at, carrier) = (self.at, self.input.positions);
+        let outputs = (self.output.positions, self.output.normals);
+        for_each_chunk(
+            self.par,
+            carrier.len(),
+            4096,
+            outputs,
+            &|range, (mut p, mut n)| {
+                for (i, v) in range.enumerate() {
+                    let piece = pieces.of_vertex[v];
+                    let pose = PiecePose::<f32>::new(&places, &rotations, piece, at);
+                    if let Some(p) = &mut p {
+                        p[i] = pose.place(carrier[v]);
+                    }
+                    if let (Some(n), Some(normals)) = (&mut n, &pieces.normals) {
+                        n[i] = pose.direction(normals[v]);
+                    }
+                }
+            },
+        );
+    }
+}
+
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let mesh = context.mesh("mesh")?;
     let animation = context.vertex_animation("animation")?;
     let clip = context.parameters.text("clip");
-    let bind = VatPlaybackBind::new(animation, mesh.vertex_count(), clip);
+    let bind = VatPlaybackBind::new(animation, mesh, clip);
     Ok(Box::new(Bound {
         bind: bind.map_err(|e| NodeError::Bind(Box::new(e)))?,
     }))
@@ -146,7 +187,9 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         let animation = &self.bind.animation;
         let textures = 0..animation.manifest().textures.len();
-        textures.map(|t| animation.texels(t).len()).sum()
+        let texels: usize = textures.map(|t| animation.texels(t).len()).sum();
+        let vertices = self.bind.pieces.as_ref().map_or(0, |p| p.of_vertex.len());
+        texels + animation.lookup().len() + vertices * size_of::<u32>()
     }
     fn makes(&self, _port: &str, attribute: MeshAttribute) -> bool {
         attribute != MeshAttribute::Normals || self.bind.has_normals()

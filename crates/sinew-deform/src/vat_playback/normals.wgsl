@@ -1,12 +1,12 @@
 fn normal_number(texel: u32, channel: u32) -> f32 {
-    let byte = (texel * NORMAL_CHANNELS + channel) * bytes_of(NORMAL_FORMAT);
-    return number_in(read_normal_texels(byte / 4u), byte, NORMAL_FORMAT);
+    let byte = (texel * TURN_CHANNELS + channel) * bytes_of(TURN_FORMAT);
+    return number_in(read_turn_texels(byte / 4u), byte, TURN_FORMAT);
 }
 
 fn normal_at(vertex: u32, frame: u32, u: Uniforms) -> vec3f {
     let texel = texel_of(vertex, frame);
     let numbers = vec3f(normal_number(texel, 0u), normal_number(texel, 1u), normal_number(texel, 2u));
-    return numbers * u.normal_scale.xyz + u.normal_offset.xyz;
+    return numbers * u.turn_scale.xyz + u.turn_offset.xyz;
 }
 
 fn kernel(index: u32) {

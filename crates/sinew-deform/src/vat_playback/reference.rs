@@ -7,9 +7,10 @@ use sinew_vat::playback::FrameBlend;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 
-/// A texture of a bake with three channels: positions, offsets or normals.
+/// A texture of a bake with three channels or more: positions, offsets, normals, rotations.
 #[derive(Clone, Copy, Debug)]
 pub struct BakedTexture<'a> {
+    animation: &'a VertexAnimation,
     layout: &'a Layout,
     spec: &'a TextureSpec,
     texels: &'a [u8],
@@ -21,26 +22,36 @@ impl<'a> BakedTexture<'a> {
         let manifest = animation.manifest();
         let spec = &manifest.textures.get(texture)?.spec;
         (spec.ranges.len() >= 3).then(|| Self {
-            layout: &manifest.layout,
+            animation,
+            layout: manifest.texture_layout(),
             spec,
             texels: animation.texels(texture),
         })
     }
 
-    /// What it says of a vertex in a frame: `texel * scale + offset`.
+    /// What it says of a vertex (of a piece, where pieces have texels) in a frame: `texel * scale + offset`.
     #[inline]
     pub fn at<R: Real>(&self, vertex: u32, frame: u32) -> Vec3<R> {
-        let [x, y] = self.layout.texel(vertex, frame);
+        let [x, y, z] = self.numbers(vertex, frame);
+        Vec3::new(x, y, z)
+    }
+
+    /// Numbers of its first channels; zeros where there are fewer.
+    #[inline]
+    pub(super) fn numbers<R: Real, const N: usize>(&self, vertex: u32, frame: u32) -> [R; N] {
+        let point = self.animation.point(vertex, frame);
+        let [x, y] = self.layout.texel(point, frame);
         let texel = y as usize * self.layout.size[0] as usize + x as usize;
         let size = self.spec.format.bytes();
         let start = texel * self.spec.ranges.len() * size;
-        let channel = |c: usize| {
+        std::array::from_fn(|c| {
             let bytes = self.texels.get(start + c * size..start + (c + 1) * size);
-            let range = self.spec.ranges[c];
+            let Some(range) = self.spec.ranges.get(c) else {
+                return R::zero();
+            };
             number::<R>(self.spec.format, bytes.unwrap_or(&[])) * R::from_single(range.scale)
                 + R::from_single(range.offset)
-        };
-        Vec3::new(channel(0), channel(1), channel(2))
+        })
     }
 
     /// The same between two frames: `a + (b - a) * weight`.

@@ -1,6 +1,10 @@
+mod pieces;
+mod points;
+
 use super::*;
 use crate::{BindInput, BindWarnings, DeviceConstant, ParameterValue, ReadLog, find_node};
 use proptest::prelude::*;
+use sinew_geom::{Mesh, Topology};
 use sinew_testkit::meshes;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::layout::Layout;
@@ -149,8 +153,14 @@ impl Bake {
 
     fn bound(&self, clip: &str) -> VatPlaybackBind {
         let vertices = self.layout.vertices as usize;
-        VatPlaybackBind::new(&self.made(), vertices, clip).expect("fits")
+        VatPlaybackBind::new(&self.made(), &points(vertices), clip).expect("fits")
     }
+}
+
+/// A mesh that is nothing but vertices.
+fn points(count: usize) -> Mesh {
+    let topology = Topology::new(count as u32, Vec::new()).expect("no triangles");
+    Mesh::new("points", topology, vec![[0.0; 3]; count])
 }
 
 /// Rows, blocks, columns of frames, rows with unused texels at the side.
@@ -314,7 +324,7 @@ fn normals_that_cancel_point_up() {
     manifest.clips.truncate(1);
     manifest.clips[0].frames.count = 2;
     let animation = VertexAnimation::new(manifest, vec![places, normals]).expect("a bake");
-    let bind = VatPlaybackBind::new(&Arc::new(animation), 1, "").expect("fits");
+    let bind = VatPlaybackBind::new(&Arc::new(animation), &points(1), "").expect("fits");
     let (positions, normals) = run(&bind, bind.frames(0.25, true), &[[0.0; 3]], Par::Seq);
     assert_eq!(
         (positions[0], normals[0]),
@@ -343,7 +353,7 @@ proptest! {
 }
 
 fn bind_desc(
-    mesh: &sinew_geom::Mesh,
+    mesh: &Mesh,
     animation: Option<&Arc<VertexAnimation>>,
     clip: &str,
 ) -> Result<Box<dyn BoundNode>, String> {
@@ -442,40 +452,10 @@ fn texels_become_words_that_are_filled_up() {
     manifest.clips[0].frames.count = 1;
     let texels: Vec<u8> = (1..=21).collect();
     let animation = VertexAnimation::new(manifest, vec![texels]).expect("a bake");
-    let bind = VatPlaybackBind::new(&Arc::new(animation), 7, "").expect("fits");
+    let bind = VatPlaybackBind::new(&Arc::new(animation), &points(7), "").expect("fits");
     let node = device::node(&bind).expect("small");
     let words: Vec<&DeviceConstant> = node.constants.iter().collect();
     assert_eq!((words.len(), words[0].len()), (1, 6));
     assert_eq!(words[0].bytes[..5], [1, 2, 3, 4, 5]);
     assert_eq!(words[0].bytes[20..], [21, 0, 0, 0]);
-}
-
-#[test]
-fn texels_of_pieces_and_particles_are_refused() {
-    let layout = Layout::rows(7, FRAMES, 64).expect("fits");
-    let bake = Bake {
-        has_normals: false,
-        ..Bake::new(TexelFormat::Unorm8, layout)
-    };
-    for (mode, quantity, channels) in [
-        (Mode::Rigid, Quantity::Rotation, 4),
-        (Mode::Particles, Quantity::Size, 1),
-    ] {
-        let mut specs = bake.specs();
-        specs.push(TextureSpec {
-            quantity,
-            format: TexelFormat::Unorm8,
-            ranges: vec![Range::DIRECTION; channels],
-        });
-        let bytes = specs
-            .iter()
-            .map(|s| vec![0; 7 * FRAMES as usize * s.vertex_bytes()]);
-        let texels: Vec<Vec<u8>> = bytes.collect();
-        let mut manifest = bake.manifest(specs);
-        manifest.mode = mode;
-        let animation = VertexAnimation::new(manifest, texels).expect("a bake");
-        let refused = VatPlaybackBind::new(&Arc::new(animation), 7, "").expect_err("refused");
-        assert_eq!(refused, VatPlaybackError::Mode { found: mode });
-        assert!(refused.to_string().contains("does not play"), "{refused}");
-    }
 }

@@ -6,21 +6,36 @@ struct Uniforms {
     unused: u32,
     place_scale: vec4f,
     place_offset: vec4f,
-    normal_scale: vec4f,
-    normal_offset: vec4f,
+    // Of normals; of rotations, where pieces have texels.
+    turn_scale: vec4f,
+    turn_offset: vec4f,
 }
 
-// Number of the texel of a vertex in a frame.
-fn texel_of(vertex: u32, frame: u32) -> u32 {
-    var column = vertex % BLOCK_WIDTH;
-    var row = vertex / BLOCK_WIDTH;
-    if (IN_COLUMNS) {
+// Where texels are: in columns (1) or in blocks, width and height of a block, blocks side by side, width of the texture.
+struct Arranged {
+    in_columns: bool,
+    width: u32,
+    height: u32,
+    across: u32,
+    texture_width: u32,
+}
+
+// Number of the texel of a vertex, piece or point in a frame.
+fn texel_in(arranged: Arranged, vertex: u32, frame: u32) -> u32 {
+    var column = vertex % arranged.width;
+    var row = vertex / arranged.width;
+    if (arranged.in_columns) {
         row = row * FRAMES + frame;
     } else {
-        column += (frame % BLOCKS_ACROSS) * BLOCK_WIDTH;
-        row += (frame / BLOCKS_ACROSS) * BLOCK_HEIGHT;
+        column += (frame % arranged.across) * arranged.width;
+        row += (frame / arranged.across) * arranged.height;
     }
-    return row * TEXTURE_WIDTH + column;
+    return row * arranged.texture_width + column;
+}
+
+fn texel_of(vertex: u32, frame: u32) -> u32 {
+    let arranged = Arranged(IN_COLUMNS, BLOCK_WIDTH, BLOCK_HEIGHT, BLOCKS_ACROSS, TEXTURE_WIDTH);
+    return texel_in(arranged, point_of(vertex, frame), frame);
 }
 
 fn bytes_of(format: u32) -> u32 {
