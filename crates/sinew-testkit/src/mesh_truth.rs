@@ -181,10 +181,8 @@ fn divide(
         is_leaf: range.len() <= LEAF,
     };
     for p in triangles[range.clone()].iter().flatten() {
-        for k in 0..3 {
-            node.low[k] = node.low[k].min(p[k]);
-            node.high[k] = node.high[k].max(p[k]);
-        }
+        node.low = [0, 1, 2].map(|k| node.low[k].min(p[k]));
+        node.high = [0, 1, 2].map(|k| node.high[k].max(p[k]));
     }
     if !node.is_leaf {
         let length = |k: &usize| node.high[*k] - node.low[*k];

@@ -26,9 +26,19 @@ fn play(scene: &Scene, gpu: &Gpu, frames: i64) {
             assert!(m.deepest < DEEPEST, "frame {number}: {m:?}");
             assert!(m.stretch < MOST_STRETCHED, "frame {number}: {m:?}");
         }
+        assert!(alike(&found, &expected), "frame {number}");
         worst.add(&found, &expected);
     }
     println!("largest: {worst:?}");
+}
+
+/// Whether means agree. Contacts are decisions, which the last bit of a place may change: single strands go their own ways, which means hardly
+/// show. Of the mohawk after 0.4 s vertices were 2 mm apart in the mean, tips 0.2 mm in height, and speeds a hundredth.
+fn alike(found: &Measured, expected: &Measured) -> bool {
+    let tips = (found.tip_height - expected.tip_height).abs();
+    let distance = (found.distance - expected.distance).abs();
+    let speed = (found.speed - expected.speed).abs();
+    tips < 1e-3 && distance < 5e-4 && speed < 0.005 + 0.05 * expected.speed
 }
 
 /// Largest and mean distance of two vertices.
@@ -44,7 +54,7 @@ fn a_head_that_shakes_holds_its_hair() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
-    play(&Scene::head(), &gpu, 60);
+    play(&Scene::head(), &gpu, 30);
 }
 
 /// On a software driver a frame takes seconds: there with `SINEW_EVERY_SCENE=1` only.
