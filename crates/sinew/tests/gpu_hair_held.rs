@@ -1,5 +1,10 @@
 //! Hair on graphics devices stays out of what it collides with, keeps its lengths, and is like that of the processor as a whole.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "says what was measured and what was skipped"
+)]
+
 mod hair_held;
 
 use hair_held::{DEEPEST, MOST_STRETCHED, Measured, Playing, Scene, frames, margins};
@@ -54,7 +59,7 @@ fn a_head_that_shakes_holds_its_hair() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
-    play(&Scene::head(), &gpu, 30);
+    play(&Scene::head(), &gpu, 20);
 }
 
 /// On a software driver a frame takes seconds: there with `SINEW_EVERY_SCENE=1` only.

@@ -1,6 +1,11 @@
 //! Fields of real meshes at every node and between nodes, against distances and winding numbers in double precision that share no
 //! code with them (`sinew_testkit::MeshTruth`).
 
+#![expect(
+    clippy::print_stdout,
+    reason = "says what was measured and what was skipped"
+)]
+
 use sinew::deform::Par;
 use sinew::deform::sdf::{
     Axis, FieldBuffers, FieldFrame, FieldView, GridShape, Resolution, SdfBind, SdfSettings,

@@ -1,5 +1,9 @@
 //! Hair that fields hold, measured: how deep, how stretched, where and how fast on the whole. The same on both devices.
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![expect(
+    clippy::print_stdout,
+    reason = "says what was measured and what was skipped"
+)]
 
 pub(crate) mod margins;
 
