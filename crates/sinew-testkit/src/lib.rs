@@ -1,17 +1,20 @@
 //! What Sinew's tests and benchmarks share: mesh generators, the tolerance table, closeness checks.
 
 mod cloth;
+mod mesh_truth;
 pub mod meshes;
 pub mod tolerance;
 mod tube_file;
 
 pub use cloth::{TearingCloth, renumbered};
+pub use mesh_truth::{Lattice, MeshTruth};
 pub use tube_file::TubeFile;
 
-/// Path of the optional real-data folder, `../shared/data` beside the workspace, where it exists. Tests that
-/// need it print `skipped` and return when it is missing.
+/// Path of the optional real-data folder, where it exists: the one that `SINEW_DATA` names, `../shared/data` beside the workspace
+/// without. Tests that need it print `skipped` and return when it is missing.
 pub fn shared_data() -> Option<std::path::PathBuf> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let path = std::env::var_os("SINEW_DATA").map_or_else(beside, Into::into);
     path.is_dir().then_some(path)
 }
 

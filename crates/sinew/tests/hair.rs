@@ -1,7 +1,8 @@
 //! Hair in graphs: strands, fields and colliders together, as documents say it.
 
-mod common;
+mod hair_held;
 
+use hair_held::{DEEPEST, MOST_STRETCHED, Scene, frames, margins};
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::sdf::FieldWords;
 use sinew::deform::{Par, ParameterValue, Phase};
@@ -10,7 +11,7 @@ use sinew::graph::{
     BindError, BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile,
 };
 use sinew::play::{Cast, Character, Document, Player, Runner};
-use sinew_testkit::{meshes, shared_data};
+use sinew_testkit::meshes;
 use std::sync::Arc;
 
 /// Strands that hang from a grid of roots, `across` of them a side, from above onto the origin.
@@ -458,86 +459,31 @@ fn tetrahedron(bone: &str) -> (String, String) {
     (triangles, mesh)
 }
 
-/// Seconds of the head shake that are simulated; a long run with `SINEW_HAIR_SECS=10`.
-fn seconds() -> f64 {
-    let given = std::env::var("SINEW_HAIR_SECS").ok();
-    given.and_then(|s| s.parse().ok()).unwrap_or(0.4)
+#[test]
+fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
+    let Some(scene) = Scene::mohawk() else {
+        return;
+    };
+    let mut playing = scene.play(Runner::processor(&scene.graph).expect("on the processor"));
+    let (mut deepest, mut stretch) = (f32::NEG_INFINITY, 0.0_f32);
+    for number in 0..=frames() {
+        playing.advance(number);
+        let found = playing.measure(&playing.field());
+        deepest = deepest.max(found.deepest);
+        stretch = stretch.max(found.stretch);
+    }
+    println!(
+        "{} frames: deepest {deepest:.3} cells, stretch {:.4} %",
+        frames(),
+        100.0 * stretch
+    );
+    assert!(deepest < DEEPEST, "{deepest} cells deep");
+    assert!(stretch < MOST_STRETCHED, "stretched by {stretch}");
 }
 
 #[test]
-fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
-    let Some(data) = shared_data() else {
-        println!("skipped: no shared data");
-        return;
-    };
-    let body = Character::load(&data.join("hair/Ratboy_body_skinned.glb")).expect("reads");
-    let text = r#"{"sinew": "1.0",
- "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands", "file": "Ratboy_mohawk.tfx"}},
- "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
-  "field": {"node": "sdf", "mesh": "skin", "cells": 100},
-  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field"}},
- "outputs": {"hair": "sim", "field": "field"}}"#;
-    let document = Document::from_text("rat.json", text, data.join("hair"));
-    let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-    let cast = Cast::assemble(Arc::new(body), &plan, &document.folder).expect("assembles");
-    let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::processor(&graph).expect("on the processor");
-    let fps = 60.0;
-    let mut player =
-        Player::new(runner, cast, Vec::new(), Some("head_shake_tail"), fps).expect("plays");
-    let rest = graph
-        .program()
-        .meshes()
-        .iter()
-        .find(|m| m.topology.strands().is_some())
-        .expect("hair")
-        .clone();
-    let strands = rest.topology.strands().expect("strands");
-    let (mut deepest, mut stretch, mut cell) = (0.0_f32, 0.0_f32, 0.0_f32);
-    let frames = (seconds() * fps) as i64;
-    for number in 0..=frames {
-        player.advance(number).expect("plays");
-        let Runner::Processor(instance) = player.runner() else {
-            panic!("on the processor")
-        };
-        let words = instance.field_output("field").expect("a field");
-        let field = FieldCollider::new(FieldWords::read(words)).expect("built");
-        cell = field.feature_size();
-        let placement = field.placement();
-        let now = instance.mesh_output("hair").expect("there").positions;
-        for range in strands.ranges() {
-            // The first two vertices are pinned to the skin; samples between the others count, too.
-            for v in range.start + 2..range.end {
-                for t in [0.0, 0.25, 0.5, 0.75] {
-                    let p: [f32; 3] =
-                        std::array::from_fn(|c| now[v - 1][c] * t + now[v][c] * (1.0 - t));
-                    if t > 0.0 && v == range.start + 2 {
-                        continue;
-                    }
-                    let local = placement.inverse_point(p.into());
-                    let depth = -field.distance(local.into());
-                    deepest = deepest.max(depth);
-                }
-                let length = |p: &[[f32; 3]]| {
-                    (0..3)
-                        .map(|c| (p[v][c] - p[v - 1][c]).powi(2))
-                        .sum::<f32>()
-                        .sqrt()
-                };
-                let (is, was) = (length(now), length(&rest.positions));
-                if was > 1e-4 {
-                    stretch = stretch.max((is / was - 1.0).abs());
-                }
-            }
-        }
-    }
-    println!(
-        "{frames} frames: deepest {:.3} cells of {cell} m, stretch {:.4} %",
-        deepest / cell,
-        100.0 * stretch
-    );
-    assert!(deepest < 0.1 * cell, "{} cells deep", deepest / cell);
-    assert!(stretch < 0.01, "stretched by {stretch}");
+fn two_hairs_keep_their_own_margins_in_one_update() {
+    margins::each_keeps_its_own(|graph| Runner::processor(graph).expect("on the processor"));
 }
 
 /// The node against the job, with state: the same places, and nothing passes through a thin wall that is moved over hair in one frame.

@@ -1,4 +1,5 @@
-//! Real colliders of ../shared/data against every triangle in double precision.
+//! Real colliders of ../shared/data against every triangle in double precision: some nodes of each, and the ways out of them. Every
+//! node is judged in `tests/sdf_real.rs` of `sinew`, with the same bounds.
 
 use super::*;
 
@@ -50,9 +51,9 @@ fn colliders_agree_with_every_triangle() {
         println!("{name}: {report:?} {d:?} step {step}");
         assert!(d.in_band < 2e-4, "{name}: {d:?}");
         assert_eq!(d.wrong_signs_in_bricks, 0, "{name}: {d:?}");
-        assert!(d.in_bricks < 1.0, "{name}: {d:?}");
+        assert!(d.in_bricks < 1.6, "{name}: {d:?}");
         if report.is_closed() {
-            assert!(d.wrong_signs == 0 && d.elsewhere < 5.0, "{name}: {d:?}");
+            assert!(d.wrong_signs == 0 && d.elsewhere < 4.5, "{name}: {d:?}");
             assert_eq!(made.stuck_inside(5), 0, "{name}");
         }
     }

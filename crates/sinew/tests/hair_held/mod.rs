@@ -1,0 +1,220 @@
+//! Hair that fields hold, measured: how deep, how stretched, where and how fast on the whole. The same on both devices.
+#![allow(dead_code, reason = "each test uses a part of it")]
+#![expect(
+    clippy::print_stdout,
+    reason = "says what was measured and what was skipped"
+)]
+
+pub(crate) mod margins;
+
+use sinew::deform::collide::{Distance, FieldCollider};
+use sinew::deform::sdf::FieldWords;
+use sinew::geom::{Mesh, Vec3};
+use sinew::graph::BoundGraph;
+use sinew::play::{Cast, Character, Document, Output, Player, Runner};
+use sinew_testkit::shared_data;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Frames a second.
+pub(crate) const FPS: f64 = 60.0;
+/// Cells that hair may be deep, and the share that a segment may be longer or shorter.
+pub(crate) const DEEPEST: f32 = 0.1;
+pub(crate) const MOST_STRETCHED: f32 = 0.01;
+
+/// Seconds that are simulated; a long run with `SINEW_HAIR_SECS=10`.
+pub(crate) fn frames() -> i64 {
+    let given = std::env::var("SINEW_HAIR_SECS").ok();
+    let secs: f64 = given.and_then(|s| s.parse().ok()).unwrap_or(0.4);
+    (secs * FPS) as i64
+}
+
+/// A character with hair. Its graph has the outputs `hair` and `field`.
+pub(crate) struct Scene {
+    cast: Cast,
+    pub(crate) graph: Arc<BoundGraph>,
+    clip: &'static str,
+    hair: Arc<Mesh>,
+}
+
+impl Scene {
+    fn new(character: Character, text: &str, folder: PathBuf, clip: &'static str) -> Self {
+        let document = Document::from_text("hair.json", text, folder);
+        let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
+        let cast = Cast::assemble(Arc::new(character), &plan, &document.folder);
+        let cast = cast.expect("assembles");
+        let graph = cast.bind(&plan, &[]).expect("binds");
+        let mut meshes = graph.program().meshes().iter();
+        let hair = meshes.find(|m| m.topology.strands().is_some());
+        let hair = hair.expect("hair").clone();
+        Self {
+            cast,
+            graph,
+            clip,
+            hair,
+        }
+    }
+
+    /// The sample head, which shakes: its field follows the joint that turns.
+    pub(crate) fn head() -> Self {
+        let text = r#"{"sinew": "1.0",
+ "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}},
+ "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+  "field": {"node": "sdf", "mesh": "skin", "cells": 48, "sign": "winding_number", "pose": "pose", "follow": "head"},
+  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field"}},
+ "outputs": {"hair": "sim", "field": "field"}}"#;
+        let head = Character::from_asset(sinew_samples::head().expect("a sample"));
+        Self::new(head, text, PathBuf::new(), "shake")
+    }
+
+    /// The rat of the shared data, where it is there.
+    pub(crate) fn mohawk() -> Option<Self> {
+        let Some(data) = shared_data() else {
+            println!("skipped: no shared data");
+            return None;
+        };
+        let text = r#"{"sinew": "1.0",
+ "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands", "file": "Ratboy_mohawk.tfx"}},
+ "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+  "field": {"node": "sdf", "mesh": "skin", "cells": 100},
+  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field"}},
+ "outputs": {"hair": "sim", "field": "field"}}"#;
+        let folder = data.join("hair");
+        let body = Character::load(&folder.join("Ratboy_body_skinned.glb")).expect("reads");
+        Some(Self::new(body, text, folder, "head_shake_tail"))
+    }
+
+    pub(crate) fn play(&self, runner: Runner) -> Playing<'_> {
+        let player = Player::new(runner, self.cast.clone(), Vec::new(), Some(self.clip), FPS);
+        Playing {
+            scene: self,
+            player: player.expect("plays"),
+            now: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+}
+
+/// A scene on one device.
+pub(crate) struct Playing<'a> {
+    scene: &'a Scene,
+    player: Player,
+    now: Vec<[f32; 3]>,
+    before: Vec<[f32; 3]>,
+}
+
+/// One frame of hair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measured {
+    /// Deepest vertex or sample of a segment, in cells; below zero where all is outside.
+    pub(crate) deepest: f32,
+    /// Largest share by which a segment is longer or shorter than at rest.
+    pub(crate) stretch: f32,
+    /// Means: height of tips and distance of vertices to the surface, in metres; speed in metres a second.
+    pub(crate) tip_height: f64,
+    pub(crate) distance: f64,
+    pub(crate) speed: f64,
+}
+
+impl Playing<'_> {
+    /// The next frame.
+    pub(crate) fn advance(&mut self, number: i64) {
+        self.player
+            .advance(number)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let outputs = self.player.read_outputs().unwrap_or_else(|e| panic!("{e}"));
+        let hair = outputs.into_iter().find(|(name, _)| name == "hair");
+        let Output::Mesh(mesh) = hair.expect("an output").1 else {
+            panic!("not a mesh");
+        };
+        self.before = std::mem::replace(&mut self.now, mesh.positions);
+    }
+
+    pub(crate) fn positions(&self) -> &[[f32; 3]] {
+        &self.now
+    }
+
+    /// The words of the field, on the processor.
+    pub(crate) fn field(&self) -> Vec<u32> {
+        let Runner::Processor(instance) = self.player.runner() else {
+            panic!("on the processor");
+        };
+        instance.field_output("field").expect("a field").to_vec()
+    }
+
+    /// The frame's hair in a field, which may be that of the other device: both are the same.
+    pub(crate) fn measure(&self, words: &[u32]) -> Measured {
+        let field = FieldCollider::new(FieldWords::read(words)).expect("built");
+        let moved = self.now.iter().zip(&self.before);
+        let moved = moved.map(|(a, b)| f64::from((Vec3::from(*a) - Vec3::from(*b)).norm()));
+        Measured {
+            speed: FPS * moved.sum::<f64>() / self.now.len() as f64,
+            ..self.scene.measure(&self.now, &field)
+        }
+    }
+}
+
+impl Scene {
+    fn measure(&self, now: &[[f32; 3]], field: &FieldCollider<'_>) -> Measured {
+        let strands = self.hair.topology.strands().expect("strands");
+        let (cell, placement) = (field.feature_size(), field.placement());
+        let distance = |p: [f32; 3]| field.distance(placement.inverse_point(p.into()).into());
+        let mut out = Measured {
+            deepest: f32::NEG_INFINITY,
+            ..Measured::default()
+        };
+        let (mut tips, mut vertices) = (0.0, 0.0);
+        for range in strands.ranges() {
+            // The first two vertices are pinned to the skin; samples between the others count, too.
+            for v in range.start + 2..range.end {
+                let from = if v == range.start + 2 { 0.0 } else { 0.75 };
+                for t in [0.0, 0.25, 0.5, 0.75].into_iter().filter(|t| *t <= from) {
+                    let between = |c: usize| now[v - 1][c] * t + now[v][c] * (1.0 - t);
+                    let away = distance([0, 1, 2].map(between));
+                    out.deepest = larger(out.deepest, -away / cell);
+                    if t == 0.0 {
+                        out.distance += f64::from(away);
+                        vertices += 1.0;
+                    }
+                }
+                out.stretch = larger(out.stretch, self.stretch(now, v));
+            }
+            out.tip_height += f64::from(now[range.end - 1][1]);
+            tips += 1.0;
+        }
+        out.tip_height /= tips;
+        out.distance /= vertices;
+        out
+    }
+
+    /// By how much the segment that ends in vertex `v` is longer or shorter than at rest; nothing where it has no length.
+    fn stretch(&self, now: &[[f32; 3]], v: usize) -> f32 {
+        let length = |p: &[[f32; 3]]| (Vec3::from(p[v]) - Vec3::from(p[v - 1])).norm();
+        let (is, was) = (length(now), length(&self.hair.positions));
+        if was > 1e-4 {
+            (is / was - 1.0).abs()
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Measured {
+    /// Keeps the largest of both frames, and the largest difference of their means.
+    pub(crate) fn add(&mut self, a: &Self, b: &Self) {
+        self.deepest = larger(self.deepest, a.deepest.max(b.deepest));
+        self.stretch = larger(self.stretch, a.stretch.max(b.stretch));
+        self.tip_height = self.tip_height.max((a.tip_height - b.tip_height).abs());
+        self.distance = self.distance.max((a.distance - b.distance).abs());
+        self.speed = self.speed.max((a.speed - b.speed).abs());
+    }
+}
+
+/// The larger one; no number counts as infinite.
+fn larger(most: f32, next: f32) -> f32 {
+    if next.is_nan() {
+        f32::INFINITY
+    } else {
+        most.max(next)
+    }
+}
