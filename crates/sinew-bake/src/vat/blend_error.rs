@@ -28,6 +28,10 @@ pub struct BlendError {
     /// Of the frame before, which is what stepping shows.
     #[serde(skip)]
     pub stepped: SurfaceDistance,
+    /// Of what blending would show without matching, triangle by triangle as they stand in the frames; nothing where triangles stay the same, and of
+    /// sources that give frames only in their order.
+    #[serde(skip)]
+    pub unmatched: Option<SurfaceDistance>,
     /// The frame that stepping is farthest from (rms): its place in the sequence.
     pub fastest: usize,
 }
@@ -99,22 +103,40 @@ impl<'a> HeldBack<'a> {
     pub fn compare(&self, watch: &Watch<'_>) -> Result<BlendError, BakeError> {
         let shown = Shown::new(&self.animation, &self.carrier)?;
         let stage = watch.stage("compare", self.count());
+        let has_unmatched =
+            self.animation.manifest().mode == Mode::Remesh && self.source.order() == LoadOrder::Any;
         let compare = |i: usize| {
             stage.go_on()?;
             let truth = corners(&self.truth(2 * i + 1)?);
-            let found = [0.5, 0.0].map(|weight| {
-                let drawn = shown.triangles(i, weight);
-                surface_distance(&drawn, &truth).and(&surface_distance(&truth, &drawn))
-            });
+            let off = |drawn: &[Corners]| {
+                surface_distance(drawn, &truth).and(&surface_distance(&truth, drawn))
+            };
+            let found = OneFrame {
+                blended: off(&shown.triangles(i, 0.5)),
+                stepped: off(&shown.triangles(i, 0.0)),
+                unmatched: match has_unmatched {
+                    true => Some(off(&self.unmatched_halfway(i)?)),
+                    false => None,
+                },
+            };
             stage.step();
             Ok(found)
         };
         let frames = 0..self.count();
-        let all: Result<Vec<[SurfaceDistance; 2]>, BakeError> = match self.source.order() {
+        let all: Result<Vec<OneFrame>, BakeError> = match self.source.order() {
             LoadOrder::Any => frames.into_par_iter().map(compare).collect(),
             LoadOrder::Rising => frames.map(compare).collect(),
         };
         Ok(sum_of(&all?))
+    }
+
+    /// Halfway between two baked frames, triangle by triangle as they stand in them; those that only one has are left out.
+    fn unmatched_halfway(&self, frame: usize) -> Result<Vec<Corners>, BakeError> {
+        let [from, to] = [2 * frame, 2 * frame + 2].map(|f| self.truth(f));
+        let pairs = corners(&from?).into_iter().zip(corners(&to?));
+        let middle = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|k| f32::midpoint(a[k], b[k]));
+        let halfway = |(a, b): (Corners, Corners)| [0, 1, 2].map(|k| middle(a[k], b[k]));
+        Ok(pairs.map(halfway).collect())
     }
 
     /// Draws a frame of the sequence that was held back, and what is shown halfway there: as it is, by stepping, by blending.
@@ -148,17 +170,28 @@ impl<'a> HeldBack<'a> {
     }
 }
 
-fn sum_of(all: &[[SurfaceDistance; 2]]) -> BlendError {
-    let stepped = |i: &usize| all[*i][1].rms();
+type Corners = [[f32; 3]; 3];
+
+struct OneFrame {
+    blended: SurfaceDistance,
+    stepped: SurfaceDistance,
+    unmatched: Option<SurfaceDistance>,
+}
+
+fn sum_of(all: &[OneFrame]) -> BlendError {
+    let stepped = |i: &usize| all[*i].stepped.rms();
     let fastest = (0..all.len()).max_by(|a, b| stepped(a).total_cmp(&stepped(b)));
     let mut sum = BlendError {
         frames: all.len(),
         fastest: 2 * fastest.unwrap_or(0) + 1,
         ..BlendError::default()
     };
-    for [blended, stepped] in all {
-        sum.blended = sum.blended.and(blended);
-        sum.stepped = sum.stepped.and(stepped);
+    for one in all {
+        sum.blended = sum.blended.and(&one.blended);
+        sum.stepped = sum.stepped.and(&one.stepped);
+        if let Some(unmatched) = &one.unmatched {
+            sum.unmatched = Some(sum.unmatched.unwrap_or_default().and(unmatched));
+        }
     }
     sum
 }
@@ -200,7 +233,7 @@ impl FrameSource for EverySecond<'_> {
     }
 }
 
-fn corners(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {
+fn corners(mesh: &Mesh) -> Vec<Corners> {
     let triangles = mesh.topology.triangles().iter();
     triangles
         .map(|t| t.map(|v| mesh.positions[v as usize]))
@@ -238,7 +271,7 @@ impl<'a> Shown<'a> {
 
     /// What a player draws `weight` of the way behind a frame.
     #[expect(clippy::cast_possible_truncation, reason = "frames fit")]
-    fn triangles(&self, frame: usize, weight: f32) -> Vec<[[f32; 3]; 3]> {
+    fn triangles(&self, frame: usize, weight: f32) -> Vec<Corners> {
         let manifest = self.animation.manifest();
         let blends = weight > 0.0 && manifest.can_blend;
         let at = FrameBlend {

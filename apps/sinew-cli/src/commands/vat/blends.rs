@@ -48,6 +48,9 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
         line("blends are off by", &found.blended),
         line("steps by", &found.stepped),
     );
+    let unmatched = found.unmatched.as_ref();
+    let unmatched = unmatched.map(|u| line("; blends without matching would be off by", u));
+    let message = message + &unmatched.unwrap_or_default();
     talk.info("compared", &message);
     Ok(())
 }

@@ -34,6 +34,24 @@ fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
     let held = HeldBack::bake(&source, &settings, folder.path(), &Watch::NOBODY).expect("bakes");
     let found = held.compare(&Watch::NOBODY).expect("compares");
     assert_eq!((found.frames, found.fastest), (2, 3));
+    // Triangles stand in the same order; with the first one last they would blend into others.
+    let unmatched = found.unmatched.expect("triangles may change");
+    assert!(unmatched.max < 1e-6, "{}", unmatched.max);
+    let turned = |(i, mesh): (usize, Mesh)| {
+        let mut triangles = mesh.topology.triangles().to_vec();
+        triangles.rotate_left(i);
+        let topology = Topology::new(8, triangles).expect("in range");
+        Mesh::new("box", topology, mesh.positions)
+    };
+    let frames = (0..5).map(|f| slide().load(f).expect("there").mesh);
+    let source = MeshFrames::new("turned", frames.enumerate().map(turned).collect());
+    let folder = tempfile::tempdir().expect("a folder");
+    let found = HeldBack::bake(&source, &settings, folder.path(), &Watch::NOBODY);
+    let found = found
+        .and_then(|h| h.compare(&Watch::NOBODY))
+        .expect("compares");
+    assert!(found.blended.max < 1e-6, "matching finds them");
+    assert!(found.unmatched.is_some_and(|u| u.rms() > 0.1));
     for frame in [1, 3] {
         let [truth, stepped, blended] = held.pictures(frame, 64).expect("drawn");
         let differ = |other: &sinew_geom::Image| truth.pixels() != other.pixels();
