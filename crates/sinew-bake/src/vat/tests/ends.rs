@@ -93,7 +93,8 @@ fn assert_only_ends_differ(found: &Verified, first: i64) {
 
 fn assert_ends_fit(found: &Verified) -> &EndErrors {
     let ends = found.ends.as_ref().expect("frames are blended");
-    assert_eq!((ends.beyond, ends.first_wrong), (0, None), "{ends:?}");
+    let wrong = (ends.beyond, ends.parting, ends.first_wrong);
+    assert_eq!(wrong, (0, 0, None), "{ends:?}");
     assert!(
         ends.errors.samples() > 0 && ends.errors.largest <= ends.allowed,
         "{ends:?}"
@@ -126,6 +127,36 @@ fn ends_that_leave_the_next_surface_are_found_out() {
         let off = ends.errors.largest - f64::from(RISE);
         assert!(off.abs() < 2.0 * ends.allowed, "{off} {ends:?}");
     }
+}
+
+/// Two ends on the next surface change places along it: nothing leaves it, but corners leave their neighbours.
+#[test]
+fn ends_that_part_along_the_next_surface_are_found_out() {
+    let (source, settings) = (sheet(), with(InBetweens::Closed, Points::Corners));
+    let (folders, _) = baked(&source, &settings);
+    let animation = read_animation(&folders.out()).expect("reads");
+    let layout = animation.manifest().layout;
+    // In the middle row, away from the sides: several triangles meet there.
+    let is_inside = |v: &u32| {
+        let [x, z] = [0, 2].map(|k| animation.value(0, *v, 2, k));
+        (0.2..0.8).contains(&x) && (z - 0.5).abs() < 0.01
+    };
+    let inside: Vec<u32> = (0..layout.vertices).filter(is_inside).collect();
+    let x = |v: u32| animation.value(0, v, 3, 0);
+    let other = inside.iter().find(|v| (x(**v) - x(inside[0])).abs() > 0.1);
+    let other = *other.expect("two points inside");
+    change(&folders.out().join("sheet_position.png"), |swap| {
+        swap(code_at(&layout, inside[0], 3), code_at(&layout, other, 3));
+    });
+    let found = judged(&source, &folders, &settings);
+    assert_only_ends_differ(&found, 1);
+    let ends = found.ends.expect("ends");
+    assert_eq!((ends.beyond, ends.parting), (0, 2), "{ends:?}");
+    assert!(
+        ends.words().ends_with(", 2 points part"),
+        "{}",
+        ends.words()
+    );
 }
 
 /// Tetrahedra come and go: what vanishes ends in a point, off the next frame's surface.

@@ -2,12 +2,14 @@
 //!
 //! With ends (`closed`) every corner of a frame's end must be on the surface of the next frame, which the sequence alone tells. What vanishes ends in a point,
 //! and what lands nowhere goes as its neighbours go: corners that are not on that surface must be where matching, made anew from the two frames, puts them.
+//! Corners at one place of the frame must go to one place, so that the surface stays closed.
 //! Without ends (`slots`) blends go to what the slot shows next: it must be the triangle that matching says, or the point that a triangle grows from or
 //! shrinks to.
 
 use super::distance;
 use super::grid::Grid;
 use super::judge::Judge;
+use super::parting::Parting;
 use super::slots::Successors;
 use super::triangles::{corners_of, is_point};
 use crate::vat::ends::end_of;
@@ -38,6 +40,8 @@ pub struct EndErrors {
     pub elsewhere: u64,
     /// Corners that are too far off.
     pub beyond: u64,
+    /// Points of frames whose corners go to different places, where the surface should stay closed.
+    pub parting: u64,
     /// The first frame with such a corner, by its number.
     pub first_wrong: Option<i64>,
 }
@@ -61,10 +65,13 @@ impl EndErrors {
             self.errors.largest * 1e3,
             self.allowed * 1e3
         );
-        for (corners, which) in [(self.elsewhere, others), (self.beyond, "are beyond that")] {
-            if corners > 0 {
-                text += &format!(", {corners} corners {which}");
-            }
+        let more = [
+            (self.elsewhere, "corners", others),
+            (self.beyond, "corners", "are beyond that"),
+            (self.parting, "points", "part"),
+        ];
+        for (count, what, which) in more.into_iter().filter(|m| m.0 > 0) {
+            text += &format!(", {count} {what} {which}");
         }
         text
     }
@@ -74,6 +81,7 @@ impl EndErrors {
         self.errors.join(&later.errors);
         self.elsewhere += later.elsewhere;
         self.beyond += later.beyond;
+        self.parting += later.parting;
         self.first_wrong = self.first_wrong.or(later.first_wrong);
     }
 
@@ -130,6 +138,7 @@ impl EndJudge {
             allowed: self.allowed,
             elsewhere: 0,
             beyond: 0,
+            parting: 0,
             first_wrong: None,
         }
     }
@@ -176,13 +185,18 @@ impl EndJudge {
         let triangles: Vec<_> = (0..count).map(|t| corners_of(next, t)).collect();
         let surface = SurfaceTree::new(&triangles);
         let (mut out, mut strays) = (self.nothing(), Vec::new());
+        let mut parting = Parting::default();
         for slot in 0..judge.slots() {
             let [now, end] = [0, 1].map(|row| judge.slot_in_row(slot, 2 * frame + row));
             // Slots without a triangle stay where they are, but for those that one grows in.
-            if is_point(now) && end == now {
+            let is_new = is_point(now);
+            if is_new && end == now {
                 continue;
             }
             for (vertex, (now, end)) in (3 * slot..).zip(now.into_iter().zip(end)) {
+                if !is_new {
+                    parting.add(now, end);
+                }
                 let off = surface.distance(end).unwrap_or(f64::INFINITY);
                 match off <= self.allowed {
                     true => out.add((frame, vertex), off, number),
@@ -194,6 +208,10 @@ impl EndJudge {
                     }),
                 }
             }
+        }
+        out.parting = parting.points_that_part(mesh, judge.reach());
+        if out.parting > 0 {
+            out.first_wrong = Some(number);
         }
         if !strays.is_empty() {
             self.find_strays(judge, (frame, mesh), next, &strays, (number, &mut out));

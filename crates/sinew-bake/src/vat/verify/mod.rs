@@ -6,6 +6,7 @@
 mod ends;
 mod grid;
 mod judge;
+mod parting;
 mod sequence;
 mod shapes;
 mod slots;
@@ -72,7 +73,7 @@ impl Verified {
     /// Whether every triangle was found again, with numbers that are as near as the formats allow; places at most `tolerance` metres away.
     pub fn is_same(&self, tolerance: f64) -> bool {
         let is_near = |q: &QuantityErrors| q.beyond == 0;
-        let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond == 0);
+        let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
         self.lost + self.invented + self.normals_beyond == 0
             && ends_are_near
             && self.errors.position.largest <= tolerance
