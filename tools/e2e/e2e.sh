@@ -229,6 +229,16 @@ for engine in unity unreal blender; do
     fi
   done
 done
+"$PYTHON" tools/e2e/vat_pieces.py make "$out/shards" || fail "pieces that are not their own mirror images"
+for engine in unity unreal blender; do
+  bake=$out/vat_$engine-rigid
+  quietly "$SINEW" bake vat "$out/shards/shards_####.obj" --for "$engine" --mode rigid -o "$bake" || fail "sinew bake vat --mode rigid --for $engine"
+  quietly "$SINEW" vat verify "$bake" "$out/shards/shards_####.obj" || fail "sinew vat verify of pieces for $engine"
+  "$PYTHON" tools/e2e/vat_pieces.py check "$bake/shards.vat.json" "$out/shards/shards.npz" "$engine" || fail "$engine shows the pieces"
+  if "$PYTHON" tools/e2e/vat_pieces.py check "$bake/shards.vat.json" "$out/shards/shards.npz" "$engine" --wrong >/dev/null 2>&1; then
+    fail "rotations in the axes of glTF are noticed ($engine)"
+  fi
+done
 for kind in plain packed exr; do
   case $kind in
     plain) options=() ;;

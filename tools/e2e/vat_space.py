@@ -85,4 +85,5 @@ def main():
     assert inwards < corners * 0.002, "normals face inwards"
 
 
-main()
+if __name__ == "__main__":
+    main()

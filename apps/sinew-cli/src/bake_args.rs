@@ -153,7 +153,7 @@ pub(crate) struct VatVerifyArgs {
     pub(crate) bake: PathBuf,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// The settings that it was made with, where they change frames (preparation, crease).
+    /// The settings that it was made with, where they change frames (preparation, crease) or what is matched (velocity, in-betweens).
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
     /// Largest distance that is taken for none, in metres; without it what the format promises.

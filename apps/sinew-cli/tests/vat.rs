@@ -594,3 +594,119 @@ fn bakes_are_made_for_engines_and_in_files_of_other_tools() {
         "triangles that stay the same",
     );
 }
+
+#[test]
+fn pieces_and_points_are_made_for_engines() {
+    let p = Place::new();
+    boxes(&p, "boxes", 40.0, 0.0);
+    sparks(&p, "sparks", 0.5);
+    for (engine, space) in [
+        ("unity", "metres, left-handed, +Y up"),
+        ("unreal", "centimetres, left-handed, +Z up"),
+        ("blender", "metres, right-handed, +Z up"),
+    ] {
+        for (name, is) in [("boxes", "pieces keep their shape"), ("sparks", "points")] {
+            let out = format!("{name}_{engine}");
+            let bake = p.sinew(&["bake", "vat", name, "-o", &out, "--for", engine]);
+            ended(&bake, 0, is);
+            ended(&p.sinew(&["vat", "inspect", &out]), 0, space);
+            let verified = p.sinew(&["vat", "verify", &out, name]);
+            ended(&verified, 0, "0 invented");
+            // Squares of particles need two sets of texture coordinates, which no OBJ has.
+            let has_obj = p.path(&out).join(format!("{name}.obj")).exists();
+            assert_eq!(has_obj, engine == "unity" && name == "boxes", "{out}");
+        }
+    }
+}
+
+/// Swaps codes of a PNG of three channels: those of `count` texels from column and row `a` on with those from `b` on.
+fn swap_texels(path: &Path, [a, b]: [[usize; 2]; 2], count: usize) {
+    use sinew::io::texture::{TexelRow, TextureChannels, TextureFormat, TextureWriter};
+    use sinew::io::{Texels, read_texture};
+    let picture = read_texture(path).expect("a texture");
+    let (width, height) = (picture.width, picture.height);
+    let (format, mut codes): (_, Vec<u16>) = match picture.texels {
+        Texels::Codes8(codes) => (
+            TextureFormat::Png8,
+            codes.into_iter().map(u16::from).collect(),
+        ),
+        Texels::Codes16(codes) => (TextureFormat::Png16, codes),
+        Texels::Floats(_) => panic!("PNG has codes"),
+    };
+    let at = |[x, y]: [usize; 2]| 3 * (y * width + x);
+    for code in 0..3 * count {
+        codes.swap(at(a) + code, at(b) + code);
+    }
+    let rgb = TextureChannels::Rgb;
+    let mut out = TextureWriter::create(path, format, width, height, rgb).expect("made");
+    for row in codes.chunks(3 * width) {
+        let narrow: Vec<u8> = row.iter().map(|c| (*c & 255) as u8).collect();
+        let row: TexelRow<'_> = match format {
+            TextureFormat::Png8 => narrow[..].into(),
+            _ => row.into(),
+        };
+        out.write_row(row).expect("written");
+    }
+    out.finish().expect("written");
+}
+
+/// The number behind `ends within`.
+fn millimetres_of_ends(o: &std::process::Output) -> f64 {
+    let text = said(o) + &printed(o);
+    let behind = text.split("; ends within ").nth(1).expect("ends");
+    let number = behind.split(' ').next().expect("a number");
+    number.parse().expect("a number")
+}
+
+/// Nine level triangles rise by 0.1 m a frame, and go aside by as much. What is wrong is where blends go, and nothing else.
+#[test]
+fn blends_that_go_elsewhere_end_with_5() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 9, 9]);
+    let of_slots = "of the triangles that follow";
+    let of_ends = "of the next frame's surface";
+    for (options, file, texels, count, part, off) in [
+        // Ends of the first and of the second frame.
+        (
+            &[][..],
+            "drops_position.png",
+            [[0, 1], [0, 3]],
+            27,
+            of_ends,
+            99.8..141.6,
+        ),
+        // Two triangles of the second frame in each other's slots, 0.7 m apart.
+        (
+            &["--in-between", "slots"][..],
+            "drops_position.png",
+            [[0, 1], [3, 1]],
+            3,
+            of_slots,
+            699.8..700.2,
+        ),
+        (
+            &["--points", "unique"][..],
+            "drops_lookup.png",
+            [[0, 1], [3, 1]],
+            3,
+            of_slots,
+            699.8..700.2,
+        ),
+    ] {
+        let common = ["drops", "--mode", "remesh"];
+        let bake = [&["bake", "vat", "-o", "out"][..], &common, options].concat();
+        ended(&p.sinew(&bake), 0, "3 frames");
+        let verify = [&["vat", "verify", "out"][..], &common, options].concat();
+        let found = p.sinew(&verify);
+        ended(&found, 0, part);
+        assert!(millimetres_of_ends(&found) < 0.2);
+        swap_texels(&p.path("out").join(file), texels, count);
+        let found = p.sinew(&verify);
+        ended(&found, 5, part);
+        assert!(off.contains(&millimetres_of_ends(&found)));
+        ended(&found, 5, "0 triangles lost, 0 invented");
+        ended(&found, 5, "first in frame 0");
+        let as_json = [&["--log-format", "json"][..], &verify].concat();
+        ended(&p.sinew(&as_json), 5, part);
+    }
+}

@@ -1,7 +1,7 @@
-//! Pieces and particles of a bake at a moment, as players compute them, in double precision.
+//! Pieces and particles of a bake at a moment, as players compute them, in double precision and in the axes and the unit of the bake.
 
 use crate::animation::VertexAnimation;
-use crate::manifest::Mode;
+use crate::manifest::{Mode, Space};
 use crate::playback::FrameBlend;
 use crate::quantity::Quantity;
 
@@ -13,12 +13,12 @@ pub struct PlayedPieces<'a> {
     rotations: usize,
 }
 
-/// How a piece lies at a moment.
+/// How a piece lies at a moment, in the axes and the unit of the bake.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayedPose {
-    /// Where its pivot is in the carrier, metres.
+    /// Where its pivot is in the carrier, as importers turn that.
     pub pivot: [f64; 3],
-    /// Where it is now, metres.
+    /// Where it is now.
     pub position: [f64; 3],
     /// Unit quaternion, `x y z w`.
     pub rotation: [f64; 4],
@@ -69,6 +69,20 @@ impl<'a> PlayedPieces<'a> {
 }
 
 impl PlayedPose {
+    /// The same in metres, in the axes of glTF, for the carrier as it is in its file; `space` is that of the bake.
+    #[must_use]
+    pub fn in_gltf(&self, space: Space) -> Self {
+        let [x, y, z, w] = self.rotation;
+        // The axis of a rotation turns the other way in a mirror.
+        let turn = if space.mirrors() { -1.0 } else { 1.0 };
+        let [x, y, z] = direction_in_gltf(space, [x, y, z]).map(|c| c * turn);
+        Self {
+            pivot: place_in_gltf(space, self.pivot),
+            position: place_in_gltf(space, self.position),
+            rotation: [x, y, z, w],
+        }
+    }
+
     /// Where a vertex of the carrier is: `rotation * (carrier - pivot) + position`.
     pub fn place(&self, carrier: [f32; 3]) -> [f64; 3] {
         let arm = std::array::from_fn(|k| f64::from(carrier[k]) - self.pivot[k]);
@@ -107,7 +121,7 @@ impl<'a> PlayedParticles<'a> {
         })
     }
 
-    /// Middle and width of the square of a slot at a moment, metres; width zero where there is no particle.
+    /// Middle and width of the square of a slot at a moment; width zero where there is no particle.
     pub fn sprite(&self, slot: u32, at: FrameBlend) -> ([f64; 3], f64) {
         let at = self.animation.manifest().in_layout(at);
         let value = |texture: usize, frame: u32, k: usize| {
@@ -122,6 +136,22 @@ impl<'a> PlayedParticles<'a> {
         let middle = mixed(place(at.frame), place(at.next), weight);
         (middle, mixed(size(at.frame), size(at.next), weight)[0])
     }
+}
+
+/// What [`Space::place`] was given, in double precision.
+#[must_use]
+pub fn place_in_gltf(space: Space, v: [f64; 3]) -> [f64; 3] {
+    direction_in_gltf(space, v).map(|c| c / f64::from(space.units_per_metre()))
+}
+
+fn direction_in_gltf(space: Space, v: [f64; 3]) -> [f64; 3] {
+    // Each axis of the space is one of glTF, one way or the other, so that units of it say which.
+    std::array::from_fn(|k| {
+        let mut axis = [0.0_f32; 3];
+        axis[k] = 1.0;
+        let along = space.direction(axis);
+        (0..3).map(|j| f64::from(along[j]) * v[j]).sum()
+    })
 }
 
 fn mixed<const N: usize>(a: [f64; N], b: [f64; N], weight: f64) -> [f64; N] {

@@ -3,6 +3,7 @@
 //! A piece has a pivot, the mean of its vertices in the first frame. In each frame its place and its rotation are those that bring the
 //! first frame nearest to it in the sense of least squares (Kabsch 1976): `p = R (v - pivot) + position`.
 
+use crate::manifest::Space;
 use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
@@ -16,6 +17,26 @@ pub struct PiecePose {
     pub position: [f32; 3],
     /// Rotation from the first frame, `x y z w`, unit.
     pub rotation: [f32; 4],
+}
+
+impl PiecePose {
+    /// The same in a space: with the carrier and its pivots in that space, too, vertices come out where they were.
+    #[must_use]
+    pub fn in_space(&self, space: Space) -> Self {
+        Self {
+            position: space.place(self.position),
+            rotation: space.rotation(self.rotation),
+        }
+    }
+
+    /// What [`Self::in_space`] was given.
+    #[must_use]
+    pub fn in_gltf(&self, space: Space) -> Self {
+        Self {
+            position: space.place_in_gltf(self.position),
+            rotation: space.rotation_in_gltf(self.rotation),
+        }
+    }
 }
 
 /// Which vertices belong together.
@@ -181,14 +202,17 @@ impl Pieces {
             .collect())
     }
 
-    /// What a texture of positions says of the pivots: where each is in the first frame, as its format rounds it. Players know no other.
-    pub fn stored_pivots(&self, positions: &TextureSpec) -> Vec<[f32; 3]> {
+    /// What a texture of positions in a space says of the pivots: where each is in the first frame, as its format rounds it, back in metres of glTF.
+    /// Players know no other.
+    pub fn stored_pivots(&self, positions: &TextureSpec, space: Space) -> Vec<[f32; 3]> {
         let one = std::slice::from_ref(positions);
-        let texels = encode_vertices(one, self.count(), |_, piece, k| self.pivot(piece)[k]);
+        let texels = encode_vertices(one, self.count(), |_, piece, k| {
+            space.place(self.pivot(piece))[k]
+        });
         let size = positions.vertex_bytes();
         let pivot = |piece: usize| {
             let texel = &texels[0][piece * size..(piece + 1) * size];
-            std::array::from_fn(|k| positions.decode(texel, k))
+            space.place_in_gltf(std::array::from_fn(|k| positions.decode(texel, k)))
         };
         (0..self.count()).map(pivot).collect()
     }
@@ -231,8 +255,9 @@ impl Pieces {
     }
 }
 
-/// The texels of one frame, one for each piece.
-pub fn encode_poses(poses: &[PiecePose], textures: &[TextureSpec]) -> Vec<Vec<u8>> {
+/// The texels of one frame, one for each piece, in the space of the textures; `poses` are in that of glTF.
+pub fn encode_poses(poses: &[PiecePose], textures: &[TextureSpec], space: Space) -> Vec<Vec<u8>> {
+    let poses: Vec<PiecePose> = poses.iter().map(|p| p.in_space(space)).collect();
     let value = |quantity: &Quantity, piece: usize, channel: usize| match quantity {
         Quantity::Position => poses[piece].position[channel],
         Quantity::Rotation => poses[piece].rotation[channel],

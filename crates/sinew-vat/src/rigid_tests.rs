@@ -106,7 +106,7 @@ fn texels_bring_vertices_back_within_the_format() {
     for frame in [0, 3, 17] {
         let mesh = moved(&rest, frame);
         let poses = pieces.fit(&mesh, &[]).expect("fits");
-        let texels = encode_poses(&poses, &specs);
+        let texels = encode_poses(&poses, &specs, Space::default());
         let read = |t: usize, piece: usize, c: usize| {
             let size = specs[t].vertex_bytes();
             specs[t].decode(&texels[t][piece * size..(piece + 1) * size], c)

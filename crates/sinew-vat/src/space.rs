@@ -1,10 +1,10 @@
 //! Axes and units of other programs: what becomes of the values of glTF (metres, right-handed, +Y up) in them.
 //!
-//! | space | place | rotation |
-//! |---|---|---|
-//! | Blender | `(x, -z, y)` | `(x, -z, y, w)` |
-//! | Unity | `(-x, y, z)` | `(x, -y, -z, w)` |
-//! | Unreal | `100 (x, z, y)` | `(-x, -z, -y, w)` |
+//! | space | place, velocity | rotation | tangent | length |
+//! |---|---|---|---|---|
+//! | Blender | `(x, -z, y)` | `(x, -z, y, w)` | `(x, -z, y, hand)` | 1 |
+//! | Unity | `(-x, y, z)` | `(x, -y, -z, w)` | `(-x, y, z, -hand)` | 1 |
+//! | Unreal | `100 (x, z, y)` | `(-x, -z, -y, w)` | `(x, z, y, -hand)` | 100 |
 //!
 //! The last two mirror. Whoever draws triangles there counts their corners the other way round, or has front faces that are the other
 //! way round; importers see to that, for the carrier. Normals are directions and keep pointing outwards.
@@ -84,6 +84,49 @@ impl Space {
         [x, y, z, w]
     }
 
+    /// What [`Self::rotation`] was given.
+    pub fn rotation_in_gltf(self, [x, y, z, w]: [f32; 4]) -> [f32; 4] {
+        let turn = if self.mirrors() { -1.0 } else { 1.0 };
+        let [x, y, z] = self.direction_in_gltf([x, y, z]).map(|c| c * turn);
+        [x, y, z, w]
+    }
+
+    /// A tangent of glTF and the hand of its bitangent (`cross(normal, tangent) * hand`), in this space.
+    pub fn tangent(self, [x, y, z, hand]: [f32; 4]) -> [f32; 4] {
+        // The cross product of two mirrored vectors is the mirrored one turned round.
+        let turn = if self.mirrors() { -1.0 } else { 1.0 };
+        let [x, y, z] = self.direction([x, y, z]);
+        [x, y, z, hand * turn]
+    }
+
+    /// Numbers of a quantity of glTF, in this space and its unit; what has no axes and no unit of length stays as it is.
+    pub fn numbers(self, quantity: &Quantity, v: [f32; 4]) -> [f32; 4] {
+        let [x, y, z, w] = v;
+        let vector = |[x, y, z]: [f32; 3]| [x, y, z, w];
+        match quantity {
+            Quantity::Position | Quantity::Offset | Quantity::Velocity(_) => {
+                vector(self.place([x, y, z]))
+            }
+            Quantity::Normal => vector(self.direction([x, y, z])),
+            Quantity::Tangent => self.tangent(v),
+            Quantity::Rotation => self.rotation(v),
+            Quantity::Size | Quantity::Thickness => v.map(|c| c * self.units_of(quantity)),
+            Quantity::Uv(_) | Quantity::Color(_) | Quantity::Attribute(_) => v,
+        }
+    }
+
+    /// Units of a quantity's numbers in those of glTF: [`Self::units_per_metre`] of lengths and velocities, 1 of all else.
+    pub fn units_of(self, quantity: &Quantity) -> f32 {
+        match quantity {
+            Quantity::Position
+            | Quantity::Offset
+            | Quantity::Velocity(_)
+            | Quantity::Size
+            | Quantity::Thickness => self.units_per_metre(),
+            _ => 1.0,
+        }
+    }
+
     /// The box around a box of glTF, in this space and its unit.
     pub fn bounds(self, (low, high): &Bounds) -> Bounds {
         let (a, b) = (self.place(*low), self.place(*high));
@@ -93,8 +136,9 @@ impl Space {
 
     /// What a quantity that is between these values in glTF is between in this space.
     pub fn extent(self, quantity: &Quantity, extent: &Extent) -> Extent {
-        let scale = match quantity {
-            Quantity::Position | Quantity::Offset | Quantity::Velocity(_) => self.units_per_metre(),
+        let scale = self.units_of(quantity);
+        match quantity {
+            Quantity::Position | Quantity::Offset | Quantity::Velocity(_) => {}
             Quantity::Size | Quantity::Thickness => return self.lengths(extent),
             // Directions have the same range along all axes; the others have no axes.
             Quantity::Normal
@@ -103,7 +147,7 @@ impl Space {
             | Quantity::Uv(_)
             | Quantity::Color(_)
             | Quantity::Attribute(_) => return extent.clone(),
-        };
+        }
         let ([.., _], [.., _]) = (&extent.least[..], &extent.most[..]) else {
             return extent.clone();
         };
@@ -202,6 +246,44 @@ mod tests {
         assert_eq!(Space::YUpLeftHanded.extent(&colors, &extent), extent);
     }
 
+    /// By the definition of the bitangent, in each space's own axes.
+    #[test]
+    fn bitangents_are_the_mapped_ones() {
+        // No two of them are alike in any axis.
+        let (normal, tangent) = ([0.36, 0.48, 0.8], [0.8, -0.6, 0.0]);
+        for (space, hand) in ALL.into_iter().flat_map(|s| [(s, 1.0), (s, -1.0)]) {
+            let bitangent = cross(normal, tangent).map(|c| c * hand);
+            let [x, y, z, w] = space.tangent([tangent[0], tangent[1], tangent[2], hand]);
+            let found = cross(space.direction(normal), [x, y, z]).map(|c| c * w);
+            let expected = space.direction(bitangent);
+            let off = (0..3).map(|k| (found[k] - expected[k]).abs());
+            assert!(
+                off.fold(0.0, f32::max) < 1e-6,
+                "{space:?}: {found:?} {expected:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_quantity_has_its_own_way_by_hand() {
+        let v = [1.0, 2.0, 3.0, 0.5];
+        let velocity = Quantity::Velocity("v".into());
+        let expected = [
+            (Quantity::Thickness, [100.0, 200.0, 300.0, 50.0]),
+            (Quantity::Size, [100.0, 200.0, 300.0, 50.0]),
+            (velocity, [100.0, 300.0, 200.0, 0.5]),
+            (Quantity::Normal, [1.0, 3.0, 2.0, 0.5]),
+            (Quantity::Tangent, [1.0, 3.0, 2.0, -0.5]),
+            (Quantity::Rotation, [-1.0, -3.0, -2.0, 0.5]),
+            (Quantity::Attribute("a".into()), v),
+            (Quantity::Color(0), v),
+        ];
+        for (quantity, expected) in expected {
+            let found = Space::ZUpLeftHandedCentimeters.numbers(&quantity, v);
+            assert_eq!(found, expected, "{quantity:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn rotations_turn_what_was_mapped(
@@ -218,6 +300,7 @@ mod tests {
                     prop_assert!((mapped[k] - expected[k]).abs() < 1e-5, "{:?}", space);
                 }
                 prop_assert_eq!(space.direction_in_gltf(space.direction(v)), v);
+                prop_assert_eq!(space.rotation_in_gltf(space.rotation(q)), q);
             }
         }
     }

@@ -20,10 +20,15 @@ if (!folderArgument) {
 // The folder of bakes that the example player_bakes made, and where pictures go, if anywhere.
 export const folder = folderArgument;
 
-export const bakes = readdirSync(folder).sort().map((name) => {
+const all = readdirSync(folder).sort().map((name) => {
   const read = (file) => JSON.parse(readFileSync(join(folder, name, file), 'utf8'));
   return { name, manifest: read(`${name}.vat.json`), expected: read('expected.json') };
 });
+
+// Those for engines with the axes of glTF, and those for others.
+const isOfGltf = (bake) => bake.manifest.space === 'y_up_right_handed';
+export const bakes = all.filter(isOfGltf);
+export const turnedBakes = all.filter((bake) => !isOfGltf(bake));
 
 export const fileOf = (bake, ending) => join(folder, bake.name, `${bake.name}${ending}`);
 
@@ -109,7 +114,8 @@ export function savePicture(name, tiles) {
 }
 
 // Of numbers that a player gave (8 for each sample: position, a flag that must be 0, normal, another; then four for each attribute) against those of the crate.
-export function compareNumbers(samples, answers) {
+// `unit`: how many units of the bake are a metre.
+export function compareNumbers(samples, answers, unit = 1) {
   const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
   const most = { place: 0, normal: 0, flags: 0, attributes: 0 };
   const count = samples[0]?.attributes?.length ?? 0;
@@ -123,7 +129,7 @@ export function compareNumbers(samples, answers) {
     raise('flags', Math.abs(a[3]) + Math.abs(a[7]));
   });
   // Metres: rounding of a blend in single precision.
-  const isGood = samples.length > 0 && answers.length === samples.length * stride && most.place < 3e-6 && most.normal < 3e-5 && most.flags === 0 && most.attributes < 1e-5;
-  const text = `${samples.length} samples, at most ${most.place.toExponential(1)} m and ${most.normal.toExponential(1)} of the normal off${count ? `; ${count} attributes, at most ${most.attributes.toExponential(1)} off` : ''}`;
+  const isGood = samples.length > 0 && answers.length === samples.length * stride && most.place < 3e-6 * unit && most.normal < 3e-5 && most.flags === 0 && most.attributes < 1e-5;
+  const text = `${samples.length} samples, at most ${(most.place / unit).toExponential(1)} m and ${most.normal.toExponential(1)} of the normal off${count ? `; ${count} attributes, at most ${most.attributes.toExponential(1)} off` : ''}`;
   return { isGood, text };
 }

@@ -3,7 +3,7 @@
 use super::convention::Convention;
 use super::pictures::{camera_of, flat};
 use super::settings::{Mode, Space, VatSettings};
-use super::verify_shapes::pieces_of;
+use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
 use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;

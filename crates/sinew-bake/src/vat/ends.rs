@@ -4,11 +4,12 @@ use super::job::VatJob;
 use super::plan::{VatPlan, slots_of};
 use super::records::MATCHES;
 use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
+use super::settings::{Matching, VatSettings};
 use super::target::{PlacedFrame, place_end};
 use crate::BakeError;
 use sinew_geom::Mesh;
 use sinew_vat::ends::{encode_end, grow_from};
-use sinew_vat::matching::{FrameMatch, frame_end};
+use sinew_vat::matching::{FrameEnd, FrameMatch, frame_end};
 use sinew_vat::normals::corner_normals;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::remesh::{SlotContent, encode_frame_with};
@@ -23,6 +24,21 @@ fn follower(job: &VatJob, frame: usize) -> Option<usize> {
         (true, AtEnd::SeamlessLoop) => Some(clip.first),
         (true, _) => None,
     }
+}
+
+/// Where the first of two frames is when the second one begins.
+pub(crate) fn end_of(
+    settings: &VatSettings,
+    [(from, normals), (to, next_normals)]: [(&Mesh, &[[[f32; 3]; 3]]); 2],
+    step: &FrameMatch,
+    matching: &Matching,
+) -> FrameEnd {
+    let motion = [from, to].map(|mesh| motion_of(settings, mesh, matching));
+    let pair = [
+        &triangles_of(from, &motion[0]),
+        &triangles_of(to, &motion[1]),
+    ];
+    frame_end(pair, [normals, next_normals], step, &matching.settings)
 }
 
 /// The slots of a frame, in the space of glTF, and the texels of its end, in that of the textures. A frame that nothing follows ends as it is.
@@ -45,15 +61,11 @@ pub(crate) fn with_end(
     let next_normals = corner_normals(&next.topology, &next.positions, job.settings().crease());
     let step = match following > frame {
         true => job.work.read::<FrameMatch>(MATCHES, frame, &job.key)?,
-        false => Some(match_frames(job, mesh, &next, matching)),
+        false => Some(match_frames(job.settings(), mesh, &next, matching)),
     };
     let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
-    let motion = [mesh, &next].map(|mesh| motion_of(job, mesh, matching));
-    let pair = [
-        &triangles_of(mesh, &motion[0]),
-        &triangles_of(&next, &motion[1]),
-    ];
-    let mut end = frame_end(pair, [normals, &next_normals], &step, &matching.settings);
+    let both = [(mesh, normals), (&next, &next_normals[..])];
+    let mut end = end_of(job.settings(), both, &step, matching);
     let slots = grow_from(&slots, &next_slots, &end);
     let now = PlacedFrame::new(plan, mesh, normals, &slots);
     let then = PlacedFrame::new(plan, &next, &next_normals, &next_slots);

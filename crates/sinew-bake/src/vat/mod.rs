@@ -27,7 +27,6 @@ mod tests;
 mod texels;
 mod textures;
 mod verify;
-mod verify_shapes;
 
 pub use assemble::{PointSummary, Summary, assemble};
 pub use blend_error::{BlendError, HeldBack, blend_error};
@@ -44,7 +43,7 @@ pub use settings::{
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use tearing::TearPlan;
 pub use texels::texels;
-pub use verify::{Verified, verify};
+pub use verify::{EndErrors, Verified, verify};
 
 use crate::{BakeError, Chunk, FrameSource, Watch};
 use std::path::Path;

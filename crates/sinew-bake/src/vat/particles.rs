@@ -6,6 +6,7 @@ use super::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TextureChoice};
 use super::shapes::check_quantities;
+use super::target::place_mesh;
 use crate::{BakeError, Watch};
 use sinew_geom::{Attribute, Bounds, Mesh, Topology};
 use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
@@ -87,17 +88,19 @@ pub(crate) fn plan_particles(
     let slots = slots_of_all(job, &bounds, watch)?;
     let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
     let all = f64::from(slots) * scans.len() as f64;
-    let textures = choices.iter().zip(&extents);
+    let space = job.settings().space();
+    let texture = |(choice, extent): (&TextureChoice, &Extent)| {
+        let extent = space.extent(&choice.quantity, extent);
+        TextureSpec::new(choice.quantity.clone(), choice.format, &extent)
+    };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Particles,
         triangles: slots.saturating_mul(2),
         layout: layout_for(job, slots)?,
-        space: job.settings().space(),
+        space,
         bounds,
-        textures: textures
-            .map(|(c, e)| TextureSpec::new(c.quantity.clone(), c.format, e))
-            .collect(),
+        textures: choices.iter().zip(&extents).map(texture).collect(),
         empty_slots: (1.0 - points as f64 / all).max(0.0),
         has_ends: false,
         pieces: None,
@@ -212,11 +215,28 @@ pub(crate) fn particles_frame(
         ParticleSlot::Absent { position },
     );
     let settings = &job.settings().particles;
-    let texels = encode_points(mesh, &row, |p| settings.width(mesh, p), &plan.textures);
-    let errors = measure(plan, frame, &texels, mesh, &row);
+    let units = plan.space.units_of(&Quantity::Size);
+    // Widths are an attribute of the frame as it is.
+    let width = |p| settings.width(mesh, p) * units;
+    let mut placed = mesh.clone();
+    place_mesh(plan, &mut placed);
+    let row: Vec<ParticleSlot> = row.into_iter().map(|slot| place_slot(plan, slot)).collect();
+    let texels = encode_points(&placed, &row, width, &plan.textures);
+    let errors = measure(plan, frame, &texels, &placed, &row);
     Ok((texels, errors))
 }
 
+/// A slot in the space of the textures.
+fn place_slot(plan: &VatPlan, slot: ParticleSlot) -> ParticleSlot {
+    match slot {
+        ParticleSlot::Alive { .. } => slot,
+        ParticleSlot::Absent { position } => ParticleSlot::Absent {
+            position: plan.space.place(position),
+        },
+    }
+}
+
+/// How far points are from where they are in a frame, metres; both are in the space of the textures.
 #[expect(clippy::cast_possible_truncation, reason = "frames and slots fit")]
 fn measure(
     plan: &VatPlan,
@@ -235,7 +255,8 @@ fn measure(
             let truth = mesh.positions[point as usize];
             let off = |k: usize| f64::from(spec.decode(texel, k)) - f64::from(truth[k]);
             let squares = (0..3).map(|k| off(k).powi(2));
-            let distance = squares.sum::<f64>().sqrt();
+            let units = f64::from(plan.space.units_per_metre());
+            let distance = squares.sum::<f64>().sqrt() / units;
             out.position.add(frame as u32, slot as u32, distance);
         }
     }

@@ -133,12 +133,10 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     let scans = all_scans(job)?;
     let mode = job.settings().mode.unwrap_or_else(|| {
         let found = mode_of(job, &scans);
-        job.settings()
-            .convention
-            .preferred(found, job.settings().space())
+        job.settings().convention.preferred(found)
     });
-    let (convention, space) = (job.settings().convention, job.settings().space());
-    convention.check_sequence(mode, space, job.frame_count())?;
+    let convention = job.settings().convention;
+    convention.check_sequence(mode, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans, watch),

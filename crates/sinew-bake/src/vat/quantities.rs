@@ -4,7 +4,7 @@
 use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_vat::error::ErrorSum;
-use sinew_vat::manifest::Manifest;
+use sinew_vat::manifest::{Manifest, Space};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
@@ -76,24 +76,29 @@ pub(crate) fn nothing_of(manifest: &Manifest, textures: &[usize]) -> Vec<Quantit
 }
 
 /// What a texture shows of a vertex of the source. A number that the source does not have is infinitely far.
+///
+/// Numbers are compared in the space of the textures, where they were rounded, and differences told in the unit of glTF.
 pub(crate) fn difference(
     spec: &TextureSpec,
+    space: Space,
     mesh: &Mesh,
     vertex: usize,
     seen: impl Fn(usize) -> f32,
 ) -> Difference {
     let mut out = Difference::default();
-    for channel in 0..spec.ranges.len() {
-        let truth = spec.quantity.of_vertex(mesh, vertex, channel);
-        let error = truth.map_or(f64::INFINITY, |t| {
-            (f64::from(seen(channel)) - f64::from(t)).abs()
+    let units = f64::from(space.units_of(&spec.quantity));
+    let of_source = |channel| spec.quantity.of_vertex(mesh, vertex, channel);
+    let placed = [0, 1, 2, 3].map(|channel| of_source(channel).unwrap_or(0.0));
+    let placed = space.numbers(&spec.quantity, placed);
+    for (channel, truth) in placed.into_iter().enumerate().take(spec.ranges.len()) {
+        let error = of_source(channel).map_or(f64::INFINITY, |_| {
+            (f64::from(seen(channel)) - f64::from(truth)).abs()
         });
-        let allowed = allowed(spec, channel, truth.unwrap_or(0.0));
+        let allowed = allowed(spec, channel, truth);
         out.is_beyond |= error.is_nan() || error > allowed;
-        out.error = out
-            .error
-            .max(if error.is_nan() { f64::INFINITY } else { error });
-        out.allowed = out.allowed.max(allowed);
+        let error = if error.is_nan() { f64::INFINITY } else { error };
+        out.error = out.error.max(error / units);
+        out.allowed = out.allowed.max(allowed / units);
     }
     out
 }

@@ -196,12 +196,14 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
         least: vec![-1.0; 4],
         most: vec![1.0; 4],
     };
+    let space = job.settings().space();
     let texture = |c: &super::TextureChoice| {
         let extent = match c.quantity {
             Quantity::Rotation => &rotations,
             _ => &places,
         };
-        TextureSpec::new(c.quantity.clone(), c.format, extent)
+        let extent = space.extent(&c.quantity, extent);
+        TextureSpec::new(c.quantity.clone(), c.format, &extent)
     };
     let count = u32::try_from(carrier.pieces.count()).unwrap_or(u32::MAX);
     let triangles = carrier.soft.triangles().len();
@@ -210,7 +212,7 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
         mode: Mode::Rigid,
         triangles: u32::try_from(triangles).unwrap_or(u32::MAX),
         layout: layout_for(job, count)?,
-        space: job.settings().space(),
+        space,
         bounds: bounds_of(scans),
         textures: choices.iter().map(texture).collect(),
         empty_slots: 0.0,
@@ -256,7 +258,7 @@ fn check_rigid(
 /// What makes the texels of a frame.
 pub(crate) struct RigidTexels {
     carrier: RigidCarrier,
-    /// Pivots as they come back from the texels of the first frame.
+    /// Pivots as they come back from the texels of the first frame, metres of glTF.
     pivots: Vec<[f32; 3]>,
     /// Normals and places of the carrier's vertices.
     normals: Vec<[f32; 3]>,
@@ -274,7 +276,7 @@ impl RigidTexels {
             .textures
             .iter()
             .filter(|t| t.quantity == Quantity::Position);
-        let pivots = places.flat_map(|spec| carrier.pieces.stored_pivots(spec));
+        let pivots = places.flat_map(|spec| carrier.pieces.stored_pivots(spec, plan.space));
         Ok(Self {
             pivots: pivots.collect(),
             normals: normals.map_err(|source| BakeError::NotSoft { number, source })?,
@@ -294,7 +296,7 @@ impl RigidTexels {
         let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
         let poses = poses.ok_or_else(|| missing(job, &[frame], "poses", "plan"))?;
         let poses = self.carrier.pieces.about(&self.pivots, &poses);
-        let texels = encode_poses(&poses, &plan.textures);
+        let texels = encode_poses(&poses, &plan.textures, plan.space);
         let number = job.number(frame);
         let fault = |source| BakeError::NotSoft { number, source };
         self.carrier.soft.adopt(mesh).map_err(fault)?;
@@ -334,6 +336,7 @@ impl RigidTexels {
     }
 }
 
+/// How a piece lies in the space of glTF.
 fn decode(plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
     let mut pose = PiecePose {
         position: [0.0; 3],
@@ -347,7 +350,7 @@ fn decode(plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
             _ => pose.position = [0, 1, 2].map(|k| spec.decode(texel, k)),
         }
     }
-    pose
+    pose.in_gltf(plan.space)
 }
 
 fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {

@@ -327,7 +327,7 @@ fn match_pairs(
     missing.par_iter().try_for_each(|&frame| {
         stage.go_on()?;
         let (from, to) = (mesh_of(job, frame)?, mesh_of(job, frame + 1)?);
-        let found = match_frames(job, &from, &to, matching);
+        let found = match_frames(job.settings(), &from, &to, matching);
         job.work.write(MATCHES, frame, &job.key, &found)?;
         stage.step();
         Ok(())
@@ -335,12 +335,12 @@ fn match_pairs(
 }
 
 pub(crate) fn match_frames(
-    job: &VatJob,
+    settings: &VatSettings,
     from: &Mesh,
     to: &Mesh,
     matching: &Matching,
 ) -> FrameMatch {
-    let motion = [from, to].map(|mesh| motion_of(job, mesh, matching));
+    let motion = [from, to].map(|mesh| motion_of(settings, mesh, matching));
     match_triangles(
         &triangles_of(from, &motion[0]),
         &triangles_of(to, &motion[1]),
@@ -378,8 +378,12 @@ fn check_colors(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), 
 }
 
 /// Where the points of a mesh go until the next frame, if an attribute says so.
-pub(crate) fn motion_of(job: &VatJob, mesh: &Mesh, matching: &Matching) -> Option<Vec<[f32; 3]>> {
-    let rate = job.settings().frames_per_second;
+pub(crate) fn motion_of(
+    settings: &VatSettings,
+    mesh: &Mesh,
+    matching: &Matching,
+) -> Option<Vec<[f32; 3]>> {
+    let rate = settings.frames_per_second;
     match mesh.attributes.get(matching.velocity.as_ref()?)? {
         Attribute::Vec3(v) => Some(v.iter().map(|v| v.map(|c| c / rate)).collect()),
         _ => None,

@@ -1,23 +1,44 @@
 //! Frames in the space of the textures: prepared, matched and given normals in that of glTF, turned just before they are encoded.
 
 use super::plan::VatPlan;
-use super::settings::Space;
+use super::settings::{Mode, Space};
 use crate::BakeError;
-use sinew_geom::Mesh;
+use sinew_geom::{Attribute, Mesh};
 use sinew_io::obj::write_obj;
 use sinew_io::{AtomicDir, Surface};
 use sinew_vat::ends::ShownFrame;
 use sinew_vat::manifest::Manifest;
 use sinew_vat::matching::FrameEnd;
+use sinew_vat::quantity::{Quantity, THICKNESS};
 use sinew_vat::remesh::SlotContent;
 
-/// Puts the places of a mesh into the space of the textures. Triangles stay as they are: a player's carrier decides how their corners
-/// are counted.
+/// Puts a mesh into the space of the textures: places, and what these hold of tangents, velocities and thickness. Triangles stay as they are: a player's
+/// carrier decides how their corners are counted.
 pub(crate) fn place_mesh(plan: &VatPlan, mesh: &mut Mesh) {
-    if plan.space == Space::default() {
+    let space = plan.space;
+    if space == Space::default() {
         return;
     }
-    place_all(plan.space, &mut mesh.positions);
+    place_all(space, &mut mesh.positions);
+    for tangent in mesh.tangents.iter_mut().flatten() {
+        *tangent = space.tangent(*tangent);
+    }
+    for texture in &plan.textures {
+        match &texture.quantity {
+            Quantity::Velocity(name) => {
+                if let Some(Attribute::Vec3(values)) = mesh.attributes.get_mut(name) {
+                    place_all(space, values);
+                }
+            }
+            Quantity::Thickness => {
+                if let Some(Attribute::Scalar(values)) = mesh.attributes.get_mut(THICKNESS) {
+                    let units = space.units_of(&texture.quantity);
+                    values.iter_mut().for_each(|v| *v *= units);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn place_all(space: Space, values: &mut [[f32; 3]]) {
@@ -82,14 +103,14 @@ pub(crate) fn place_end(plan: &VatPlan, end: &mut FrameEnd) {
 }
 
 /// For Unity, which reads no GLB by itself: the carrier as OBJ, in the axes of glTF, of which Unity mirrors x as it does with GLB. It has the
-/// texture coordinates that point at texels, and no others.
+/// texture coordinates that point at texels, and no others; squares of particles need others, too, and have no OBJ.
 pub(crate) fn write_obj_carrier(
     folder: &mut AtomicDir,
     space: Space,
     manifest: &Manifest,
     carrier: &Mesh,
 ) -> Result<(), BakeError> {
-    if space != Space::YUpLeftHanded {
+    if space != Space::YUpLeftHanded || manifest.mode == Mode::Particles {
         return Ok(());
     }
     let surface = Surface {

@@ -1,8 +1,11 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
+mod decoded;
+mod ends;
 mod held_back;
 mod points;
 mod shapes;
+mod spaces;
 
 use super::*;
 use crate::{MeshFrames, Watch};
@@ -125,6 +128,7 @@ fn assert_true(source: &dyn FrameSource, settings: &VatSettings) -> Summary {
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let allowed = promised * 1.001 + 1e-6;
     assert!(found.errors.position.samples() > 0);
+    assert!(found.is_same(allowed), "{found:?}");
     assert!(
         found.errors.position.largest <= allowed,
         "{found:?}, allowed {allowed}"

@@ -46,16 +46,22 @@ impl Bake {
 
 pub(crate) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
     use TexelFormat::{Float, Half, TwoUnorm8, Unorm8, Unorm16};
+    let gltf = Space::default();
+    let (unity, unreal) = (Space::YUpLeftHanded, Space::ZUpLeftHandedCentimeters);
     Ok(vec![
         remesh("drop_16", Unorm16, 8192)?,
         remesh("drop_two_8", TwoUnorm8, 512)?,
         soft("blob_half", Half, Quantity::Offset, true)?,
         soft("blob_float", Float, Quantity::Position, false)?,
         soft("blob_8", Unorm8, Quantity::Offset, false)?,
-        boxes_bake("boxes_16", Unorm16)?,
-        boxes_bake("boxes_two_8", TwoUnorm8)?,
-        sparks_bake("sparks_16", Unorm16)?,
-        sparks_bake("sparks_two_8", TwoUnorm8)?,
+        boxes_bake("boxes_16", Unorm16, gltf)?,
+        boxes_bake("boxes_two_8", TwoUnorm8, gltf)?,
+        boxes_bake("boxes_unity", Unorm16, unity)?,
+        boxes_bake("boxes_unreal", TwoUnorm8, unreal)?,
+        sparks_bake("sparks_16", Unorm16, gltf)?,
+        sparks_bake("sparks_two_8", TwoUnorm8, gltf)?,
+        sparks_bake("sparks_unity", TwoUnorm8, unity)?,
+        sparks_bake("sparks_unreal", Unorm16, unreal)?,
         painted_blob("painted_blob", false)?,
         painted_blob("painted_ends", true)?,
         painted_drop("painted_drop")?,

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::layout::Layout;
-use sinew_vat::manifest::Mode;
-use sinew_vat::particles::{ParticleSlots, encode_points};
+use sinew_vat::manifest::{Mode, Space};
+use sinew_vat::particles::{ParticleSlot, ParticleSlots, encode_points};
 use sinew_vat::playback::{AtEnd, FrameBlend};
 use sinew_vat::played::{PlayedParticles, PlayedPieces};
 use sinew_vat::players::attribute_names;
@@ -111,7 +111,11 @@ fn true_boxes(frames: f64) -> Vec<f32> {
 }
 
 /// The bake of the boxes.
-pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dyn Error>> {
+pub(crate) fn boxes_bake(
+    name: &str,
+    format: TexelFormat,
+    space: Space,
+) -> Result<Bake, Box<dyn Error>> {
     let frames: Vec<Mesh> = (0..FRAMES)
         .map(|f| boxes(f as f64))
         .collect::<Result<_, _>>()?;
@@ -126,7 +130,10 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
         TextureSpec::new(
             Quantity::Position,
             format,
-            &extent_of(&positions.collect::<Vec<_>>()),
+            &space.extent(
+                &Quantity::Position,
+                &extent_of(&positions.collect::<Vec<_>>()),
+            ),
         ),
         TextureSpec::new(
             Quantity::Rotation,
@@ -137,8 +144,8 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
             },
         ),
     ];
-    let pivots = pieces.stored_pivots(&specs[0]);
-    let encode = |poses: &Vec<_>| encode_poses(&pieces.about(&pivots, poses), &specs);
+    let pivots = pieces.stored_pivots(&specs[0], space);
+    let encode = |poses: &Vec<_>| encode_poses(&pieces.about(&pivots, poses), &specs, space);
     let encoded: Vec<_> = fitted.iter().map(encode).collect();
     let count = u32::try_from(pieces.count())?;
     let layout = Layout::blocks(count, u32::try_from(FRAMES)?, [2, 2], 4, 64)?;
@@ -148,8 +155,8 @@ pub(crate) fn boxes_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dy
         clip("tumble", 0, 9, AtEnd::Clamp),
         clip("late", 3, 5, AtEnd::Loop),
     ];
-    let mut made = manifest(name, layout, bounds, &specs, clips);
-    (made.mode, made.can_blend) = (Mode::Rigid, true);
+    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
+    (made.mode, made.can_blend, made.space) = (Mode::Rigid, true, space);
     let mut carrier = soft.mesh(name, &frames[0], &layout);
     let centers = texel_centers(count, &layout);
     let of_vertex = (0..soft.vertex_count()).map(|v| pieces.of_vertex(soft.source_vertex(v)));
@@ -177,7 +184,6 @@ fn spark(id: usize, frame: usize) -> Option<([f32; 3], f32)> {
     Some((place, 0.1 + 0.01 * id as f32))
 }
 
-/// The bake of the sparks.
 /// Of one spark, no two of which are alike.
 fn spark_color(id: usize, frame: usize) -> [f32; 4] {
     let part = |n: usize, of: usize| n as f32 / of as f32;
@@ -189,7 +195,12 @@ fn spark_color(id: usize, frame: usize) -> [f32; 4] {
     ]
 }
 
-pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<dyn Error>> {
+/// The bake of the sparks.
+pub(crate) fn sparks_bake(
+    name: &str,
+    format: TexelFormat,
+    space: Space,
+) -> Result<Bake, Box<dyn Error>> {
     let mut frames = Vec::new();
     let (mut numbers, mut sizes) = (Vec::new(), Vec::new());
     for frame in 0..FRAMES {
@@ -210,15 +221,20 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
     let both = numbers.iter().zip(&frames);
     let slots = ParticleSlots::new(both.map(|(n, f)| (n.as_slice(), f.positions.as_slice())));
     let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
+    let units = space.units_of(&Quantity::Size);
     let widest = sizes.iter().flatten().fold(0.0_f32, |m, s| m.max(*s));
     let specs = [
-        TextureSpec::new(Quantity::Position, format, &extent_of(&all)),
+        TextureSpec::new(
+            Quantity::Position,
+            format,
+            &space.extent(&Quantity::Position, &extent_of(&all)),
+        ),
         TextureSpec::new(
             Quantity::Size,
             format,
             &Extent {
                 least: vec![0.0],
-                most: vec![widest],
+                most: vec![widest * units],
             },
         ),
         TextureSpec::new(
@@ -232,7 +248,16 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
     ];
     let encode = |f: usize| {
         let row = slots.of_frame(f, &numbers[f], [0.0; 3]);
-        encode_points(&frames[f], &row, |p| sizes[f][p], &specs)
+        let placed = |slot| match slot {
+            ParticleSlot::Alive { .. } => slot,
+            ParticleSlot::Absent { position } => ParticleSlot::Absent {
+                position: space.place(position),
+            },
+        };
+        let row: Vec<_> = row.into_iter().map(placed).collect();
+        let mut mesh = frames[f].clone();
+        mesh.positions.iter_mut().for_each(|p| *p = space.place(*p));
+        encode_points(&mesh, &row, |p| sizes[f][p] * units, &specs)
     };
     let encoded: Vec<_> = (0..FRAMES).map(encode).collect();
     let count = u32::try_from(slots.count())?;
@@ -244,8 +269,9 @@ pub(crate) fn sparks_bake(name: &str, format: TexelFormat) -> Result<Bake, Box<d
         clip("fly", 0, 9, AtEnd::Clamp),
         clip("late", 3, 5, AtEnd::Loop),
     ];
-    let mut made = manifest(name, layout, bounds, &specs, clips);
+    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
     (made.mode, made.can_blend, made.uv_set) = (Mode::Particles, true, 1);
+    made.space = space;
     Ok(Bake {
         manifest: made,
         texels: laid_out(&layout, &specs, &encoded),
@@ -330,6 +356,26 @@ pub(crate) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
     }))
 }
 
+/// Where a vertex of the boxes is in truth, metres in the axes of glTF, in a frame; between frames players go straight.
+fn true_corner(vertex: usize, at: FrameBlend) -> Option<Value> {
+    // Each side has four vertices of its own.
+    let (side, corner) = (vertex / 4, vertex % 4);
+    let ring = sides(side / 6)[side % 6].1;
+    let place = || moved(side / 6, f64::from(at.frame), ring[corner]);
+    (at.weight == 0.0).then(|| json!({ "place": place() }))
+}
+
+/// Middle and width of the spark that a slot shows in a frame, which its width tells: no two are alike.
+fn true_spark(size: f64, space: Space, at: FrameBlend) -> Option<Value> {
+    let width = size / f64::from(space.units_per_metre());
+    let frame = usize::try_from(at.frame).ok()?;
+    let alive = (0..SPARKS).filter_map(|id| spark(id, frame));
+    let off = |spark: &([f32; 3], f32)| (f64::from(spark.1) - width).abs();
+    let (place, truth) = alive.min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    let is_shown = at.weight == 0.0 && size > 0.0;
+    is_shown.then(|| json!({ "place": place, "width": truth }))
+}
+
 /// Axes along which samples of squares are drawn: neither is an axis of the space.
 const RIGHT: [f64; 3] = [0.6, 0.0, 0.8];
 const UP: [f64; 3] = [0.0, 1.0, 0.0];
@@ -351,13 +397,15 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
         for secs in [-0.28125, 0.0, 0.203125, 0.59375, 0.96875, 1.0, 12.53125] {
             let at = named.frames.at(secs);
             for v in (0..bake.carrier.positions.len()).step_by(5) {
-                let carrier = bake.carrier.positions[v];
+                // As importers turn the mesh.
+                let carrier = manifest.space.place(bake.carrier.positions[v]);
                 let uv = bake.carrier.uvs[manifest.uv_set as usize][v];
                 let number = number_of(uv).ok_or("texture coordinates of nothing")?;
-                let (position, normal) = match (&pieces, &particles) {
+                let (position, normal, truth) = match (&pieces, &particles) {
                     (Some(pieces), _) => {
                         let pose = pieces.pose(number, at);
-                        (pose.place(carrier), pose.turn([0.0, 1.0, 0.0]))
+                        let normal = pose.turn([0.0, 1.0, 0.0]);
+                        (pose.place(carrier), normal, true_corner(v, at))
                     }
                     (_, Some(particles)) => {
                         let (middle, size) = particles.sprite(number, at);
@@ -365,7 +413,8 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                         let place = |k: usize| {
                             middle[k] + (RIGHT[k] * (u - 0.5) + UP[k] * (0.5 - v)) * size
                         };
-                        ([0, 1, 2].map(place), UP)
+                        let truth = true_spark(size, manifest.space, at);
+                        ([0, 1, 2].map(place), UP, truth)
                     }
                     _ => return Err("neither pieces nor particles".into()),
                 };
@@ -374,6 +423,7 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                     "corner": bake.carrier.uvs[0][v], "number": number,
                     "frame": at.frame, "position": position, "normal": normal,
                     "attributes": attributes_of(&animation, number, at),
+                    "truth": truth,
                 }));
             }
         }

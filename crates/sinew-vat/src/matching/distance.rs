@@ -36,17 +36,40 @@ impl SurfaceDistance {
     }
 }
 
+/// A surface that points are held against.
+#[derive(Debug)]
+pub struct SurfaceTree {
+    triangles: Vec<[Vector; 3]>,
+    tree: Tree,
+}
+
+impl SurfaceTree {
+    /// Of the corners of its triangles. Cost: O(n log n).
+    #[must_use]
+    pub fn new(surface: &[[[f32; 3]; 3]]) -> Self {
+        let triangles: Vec<[Vector; 3]> = surface.iter().map(|t| t.map(Vector::from)).collect();
+        let boxes: Vec<Extent> = triangles.iter().map(|t| Extent::of(t)).collect();
+        let tree = Tree::new(&boxes);
+        Self { triangles, tree }
+    }
+
+    /// How far a point is from it, within what single precision tells; `None` where it has no triangle. Cost: O(log n).
+    #[must_use]
+    pub fn distance(&self, point: [f32; 3]) -> Option<f64> {
+        let square = distance_squared(&point.into(), &self.triangles, &self.tree);
+        (!self.triangles.is_empty()).then(|| square.sqrt())
+    }
+}
+
 /// How far `triangles` are from `surface`, measured at four points of each triangle, a quarter of its area each; triangles without area count
 /// for nothing, and so does everything where `surface` is empty.
 ///
 /// What `surface` has and `triangles` have not is not seen: ask both ways. Cost: O(n log m).
 #[must_use]
 pub fn surface_distance(triangles: &[[[f32; 3]; 3]], surface: &[[[f32; 3]; 3]]) -> SurfaceDistance {
-    let surface: Vec<[Vector; 3]> = surface.iter().map(|t| t.map(Vector::from)).collect();
-    let boxes: Vec<Extent> = surface.iter().map(|corners| Extent::of(corners)).collect();
-    let tree = Tree::new(&boxes);
+    let surface = SurfaceTree::new(surface);
     let mut sum = SurfaceDistance::default();
-    if surface.is_empty() {
+    if surface.triangles.is_empty() {
         return sum;
     }
     for corners in triangles {
@@ -59,7 +82,7 @@ pub fn surface_distance(triangles: &[[[f32; 3]; 3]], surface: &[[[f32; 3]; 3]]) 
         let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
         let quarters = corners.map(|corner| (middle + corner) * 0.5);
         for point in [middle, quarters[0], quarters[1], quarters[2]] {
-            let square = distance_squared(&point, &surface, &tree);
+            let square = distance_squared(&point, &surface.triangles, &surface.tree);
             sum = sum.and(&SurfaceDistance {
                 square: square * area / 4.0,
                 area: area / 4.0,
@@ -104,6 +127,21 @@ mod tests {
             SurfaceDistance::default()
         );
         assert_eq!(SurfaceDistance::default().rms(), 0.0);
+    }
+
+    #[test]
+    fn points_are_as_far_as_by_hand() {
+        let surface = SurfaceTree::new(&square(0.0));
+        // Above it, beside an edge, beyond a corner.
+        for (point, truth) in [
+            ([0.3, 0.6, -0.25], 0.25),
+            ([0.5, -0.5, 0.0], 0.5),
+            ([-3.0, -4.0, 0.0], 5.0),
+        ] {
+            let found = surface.distance(point).expect("triangles");
+            assert!((found - truth).abs() < 1e-6, "{point:?}: {found}");
+        }
+        assert_eq!(SurfaceTree::new(&[]).distance([0.0; 3]), None);
     }
 
     #[test]

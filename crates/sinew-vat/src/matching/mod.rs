@@ -29,7 +29,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use distance::{SurfaceDistance, surface_distance};
+pub use distance::{SurfaceDistance, SurfaceTree, surface_distance};
 pub use landing::{FrameEnd, Landing, frame_end};
 pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
 

@@ -40,6 +40,8 @@ impl Facts {
             ("HAS_16_BIT_PNG", manifest.textures.iter().any(is_16_bit)),
             ("IS_REMESH", manifest.mode == Mode::Remesh),
             ("FITS_SPACE", manifest.space == space),
+            // It has one set of texture coordinates, and squares of particles need two.
+            ("HAS_OBJ", manifest.mode != Mode::Particles),
         ];
         let clips = manifest.clips.iter().enumerate().map(clip_values);
         let lists = vec![

@@ -108,3 +108,22 @@ fn manifests_of_pieces_and_particles_need_their_textures() {
     let text = particles.check().expect_err("offsets").to_string();
     assert_eq!(text, "mode Particles has no meaning for offset");
 }
+
+#[test]
+fn pieces_and_particles_fit_engines_whose_axes_they_have() {
+    for manifest in shapes_of_pieces_and_particles().into_iter().take(2) {
+        for target in [Target::Unity, Target::Unreal] {
+            let own = Manifest {
+                space: target.player().space,
+                ..manifest.clone()
+            };
+            let (fits, differs) = (text_of(target, &own), text_of(target, &manifest));
+            assert!(!fits.contains("WARNING"), "{target:?}");
+            assert!(differs.contains("Bake again for"), "{target:?}");
+            // An OBJ has one set of texture coordinates; squares need two.
+            let has_obj = target == Target::Unity && manifest.mode == Mode::Rigid;
+            let mode = manifest.mode;
+            assert_eq!(fits.contains(".obj is the same mesh"), has_obj, "{mode:?}");
+        }
+    }
+}

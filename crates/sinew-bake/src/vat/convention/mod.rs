@@ -63,8 +63,8 @@ impl Convention {
                 expected,
             })
         };
-        if let Some(found) = only_in_gltf(settings) {
-            let expected = "places, normals, texture coordinates, colours and plain attributes: others are written in the axes of glTF only";
+        if let Some(found) = both_ways(settings) {
+            let expected = "one of both: only velocities are turned into other axes";
             return wrong("textures", found, expected);
         }
         if self == Self::Sinew {
@@ -113,22 +113,16 @@ impl Convention {
         }
     }
 
-    /// What a sequence is taken as where nobody says it. Pieces that keep their shape are triangles that stay the same, too, for other tools and
-    /// in other axes.
-    pub(crate) fn preferred(self, found: Mode, space: Space) -> Mode {
+    /// What a sequence is taken as where nobody says it. Pieces that keep their shape are triangles that stay the same, too, for other tools.
+    pub(crate) fn preferred(self, found: Mode) -> Mode {
         match found {
-            Mode::Rigid if self != Self::Sinew || space != Space::default() => Mode::Soft,
+            Mode::Rigid if self != Self::Sinew => Mode::Soft,
             other => other,
         }
     }
 
-    /// Whether it takes such a sequence, in such a space.
-    pub(crate) fn check_sequence(
-        self,
-        mode: Mode,
-        space: Space,
-        frames: usize,
-    ) -> Result<(), BakeError> {
+    /// Whether it takes such a sequence.
+    pub(crate) fn check_sequence(self, mode: Mode, frames: usize) -> Result<(), BakeError> {
         let wrong = |found: String, expected| {
             Err(BakeError::Convention {
                 convention: self.name(),
@@ -137,13 +131,7 @@ impl Convention {
             })
         };
         match (self, mode) {
-            (Self::Sinew, Mode::Remesh | Mode::Soft) => Ok(()),
-            (Self::Sinew, Mode::Rigid | Mode::Particles) if space == Space::default() => Ok(()),
-            (Self::Sinew, _) => {
-                let found = format!("mode {mode:?} in {space}");
-                let expected = "mode remesh or soft: others are written in the axes of glTF only";
-                wrong(found.to_lowercase(), expected)
-            }
+            (Self::Sinew, _) => Ok(()),
             (Self::SideFx { .. }, Mode::Soft) if frames < 2 => {
                 let expected = "two at least: its shaders hide vertices of a texture with one";
                 wrong(format!("{frames} frames"), expected)
@@ -243,17 +231,22 @@ impl Convention {
     }
 }
 
-/// A texture that is not turned into other axes, where others are wanted.
-fn only_in_gltf(settings: &VatSettings) -> Option<String> {
-    let is_fixed = |t: &&TextureChoice| {
-        matches!(
-            t.quantity,
-            Quantity::Velocity(_) | Quantity::Tangent | Quantity::Thickness
-        )
+/// An attribute that is asked for as velocities and as it is, where other axes are wanted: it cannot be turned and stay.
+fn both_ways(settings: &VatSettings) -> Option<String> {
+    if settings.space() == Space::default() {
+        return None;
+    }
+    let mut asked = settings.textures.iter().map(|t| &t.quantity);
+    let is_plain = |name: &str| {
+        let plain = Quantity::Attribute(name.into());
+        settings.textures.iter().any(|t| t.quantity == plain)
     };
-    let found = settings.textures.iter().find(is_fixed)?;
-    let (space, quantity) = (settings.space(), &found.quantity);
-    (space != Space::default()).then(|| format!("{quantity} in {space}"))
+    asked.find_map(|quantity| match quantity {
+        Quantity::Velocity(name) if is_plain(name) => {
+            Some(format!("'{name}' as velocity and as attribute"))
+        }
+        _ => None,
+    })
 }
 
 /// Writes one texture into files of these names.

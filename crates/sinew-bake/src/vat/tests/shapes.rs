@@ -19,7 +19,7 @@ fn rotation(i: usize, frame: f64) -> [f64; 4] {
     [axis[0] * sin, axis[1] * sin, axis[2] * sin, cos]
 }
 
-fn middle(i: usize, frame: f64) -> [f64; 3] {
+pub(super) fn middle(i: usize, frame: f64) -> [f64; 3] {
     let x = i as f64;
     [
         1.5 * x + 0.1 * frame,
@@ -29,7 +29,7 @@ fn middle(i: usize, frame: f64) -> [f64; 3] {
 }
 
 /// Rodrigues' formula.
-fn turned(i: usize, frame: f64, v: [f64; 3]) -> [f64; 3] {
+pub(super) fn turned(i: usize, frame: f64, v: [f64; 3]) -> [f64; 3] {
     let (step, a) = spin(i);
     let (sin, cos) = (step * frame).sin_cos();
     let along: f64 = (0..3).map(|k| a[k] * v[k]).sum();
@@ -71,7 +71,7 @@ fn faces() -> Vec<([f64; 3], [[f64; 3]; 4])> {
 }
 
 /// Boxes that tumble: each spins around an axis of its own at a steady rate.
-fn boxes(frames: usize) -> MeshFrames {
+pub(super) fn boxes(frames: usize) -> MeshFrames {
     let frames = (0..frames).map(|f| boxes_at(f as f64));
     MeshFrames::new("boxes", frames.collect())
 }
@@ -101,7 +101,7 @@ fn blended(frame: u32, weight: f32) -> FrameBlend {
     }
 }
 
-fn with_mode(mode: Mode) -> VatSettings {
+pub(super) fn with_mode(mode: Mode) -> VatSettings {
     VatSettings {
         mode: Some(mode),
         ..VatSettings::default()
@@ -440,7 +440,7 @@ fn chunks_and_threads_do_not_matter_for_pieces_and_points() {
 }
 
 /// Where point `id` is in a frame, and how wide: it is there from frame `id` on for four frames.
-fn drop_at(id: usize, frame: usize) -> ([f32; 3], f32) {
+pub(super) fn drop_at(id: usize, frame: usize) -> ([f32; 3], f32) {
     let (i, age) = (id as f32, (frame - id) as f32);
     (
         [0.3 * i, 0.5 * age - 0.1 * age * age, 0.1 * i * age],
@@ -449,7 +449,7 @@ fn drop_at(id: usize, frame: usize) -> ([f32; 3], f32) {
 }
 
 /// Points that are born one a frame and die after four; in frames without any there is nothing.
-fn fountain(has_ids: bool) -> MeshFrames {
+pub(super) fn fountain(has_ids: bool) -> MeshFrames {
     let frames = (0..12).map(|f: usize| {
         let alive: Vec<usize> = (0..7).filter(|id| (*id..id + 4).contains(&f)).collect();
         // Every other frame in reverse: the order says nothing.

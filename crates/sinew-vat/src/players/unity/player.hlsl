@@ -7,12 +7,13 @@
 {{*TEXTURE}}//   {{FILE}}: {{HOLDS}}; {{FORMAT}}
 {{?HAS_16_BIT_PNG}}// 16 bits a channel stay so only with the format "RGB 48 bit" or "RGBA 64 bit" chosen by hand; floats need none of that.
 // Values in the textures are {{SPACE}}; Unity's are {{ENGINE_SPACE}}.
-{{?FITS_SPACE}}// The mesh is in the space of glTF; importers of GLB (glTFast, UnityGLTF), and Unity's own of OBJ ({{NAME}}.obj is the same mesh), mirror it
-{{?FITS_SPACE}}// in x, after which it fits the textures. Nothing is to be converted. Vertices of the OBJ may be numbered anew: find them by
-{{?FITS_SPACE}}// VatVertexByUv (UV channel 0 of the OBJ, {{UV_SET}} of the GLB).
+{{?FITS_SPACE}}{{?HAS_OBJ}}// The mesh is in the space of glTF; importers of GLB (glTFast, UnityGLTF), and Unity's own of OBJ ({{NAME}}.obj is the same mesh), mirror it
+{{?FITS_SPACE}}{{?HAS_OBJ}}// in x, after which it fits the textures. Nothing is to be converted. Vertices of the OBJ may be numbered anew: find them by
+{{?FITS_SPACE}}{{?HAS_OBJ}}// VatVertexByUv (UV channel 0 of the OBJ, {{UV_SET}} of the GLB).
+{{?FITS_SPACE}}{{!HAS_OBJ}}// The mesh is in the space of glTF; importers of GLB (glTFast, UnityGLTF) mirror it in x, after which it fits the textures. Nothing is to be
+{{?FITS_SPACE}}{{!HAS_OBJ}}// converted.
 {{!FITS_SPACE}}// WARNING: these two differ: with this bake all that moves is mirrored.
-{{!FITS_SPACE}}{{?IS_VERTICES}}// Bake again for Unity: `sinew bake vat ... --for unity`.
-{{!FITS_SPACE}}{{!IS_VERTICES}}// Pieces and particles are baked in the axes of glTF only: (-x, y, z) of what these functions give is for you to make.
+{{!FITS_SPACE}}// Bake again for Unity: `sinew bake vat ... --for unity`.
 {{?HAS_ATTRIBUTES}}// Colours and all else are data: linear, textures with "sRGB" off. VatVertex has an output for each; a Custom Interpolator takes it to the fragments.
 // Unity holds rows of a texture from the bottom; VatTexel turns them.
 {{?IS_REMESH}}// Renderers cull by the box of the mesh, which is that of all frames; keep it where you make meshes by script.

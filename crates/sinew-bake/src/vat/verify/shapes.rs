@@ -1,15 +1,17 @@
 //! Bakes of pieces and particles against their sequence: played from the files alone.
 
-use super::settings::VatSettings;
-use super::verify::{Grid, Verified, distance};
+use super::grid::Grid;
+use super::{Verified, distance};
 use crate::BakeError;
+use crate::vat::rigid::RigidCarrier;
+use crate::vat::settings::VatSettings;
 use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::error::angle_between;
 use sinew_vat::layout::Layout;
 use sinew_vat::manifest::{Manifest, Mode};
 use sinew_vat::playback::FrameBlend;
-use sinew_vat::played::{PlayedParticles, PlayedPieces};
+use sinew_vat::played::{PlayedParticles, PlayedPieces, PlayedPose, place_in_gltf};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::TexelFormat;
@@ -82,7 +84,8 @@ fn alone(frame: u32) -> FrameBlend {
     }
 }
 
-/// How far rounding takes numbers of a quantity that are `largest` at most: half a step of its codes; halves have eleven bits.
+/// How far rounding takes numbers of a quantity that are `largest` at most, all in the unit of glTF: half a step of its codes; halves have eleven
+/// bits.
 fn rounding_of(manifest: &Manifest, quantity: &Quantity, largest: f64) -> f64 {
     let texture = manifest
         .texture(quantity)
@@ -91,7 +94,8 @@ fn rounding_of(manifest: &Manifest, quantity: &Quantity, largest: f64) -> f64 {
         TexelFormat::Half => largest / 2048.0,
         format => {
             let scales = spec.ranges.iter().map(|r| f64::from(r.scale));
-            scales.fold(0.0, f64::max) * format.half_step()
+            let units = f64::from(manifest.space.units_of(quantity));
+            scales.fold(0.0, f64::max) * format.half_step() / units
         }
     })
 }
@@ -122,7 +126,7 @@ impl<'a> Pieces<'a> {
                 "a carrier of {found} vertices with this crease, the bake has {expected}"
             ));
         }
-        let own = super::rigid::RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
+        let own = RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
         Ok(Self {
             played: PlayedPieces::new(animation).ok_or("no positions or rotations")?,
             manifest,
@@ -133,12 +137,18 @@ impl<'a> Pieces<'a> {
         })
     }
 
+    /// How a piece lies, in metres and in the axes of glTF, as the carrier is.
+    fn pose(&self, piece: u32, frame: u32) -> PlayedPose {
+        let pose = self.played.pose(piece, alone(frame));
+        pose.in_gltf(self.manifest.space)
+    }
+
     fn frame(&self, frame: u32, mesh: &mut Mesh, number: i64) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
         self.soft.adopt(mesh).map_err(fault)?;
         let truth = self.soft.normals(mesh).map_err(fault)?;
         let poses: Vec<_> = (0..self.manifest.layout.vertices)
-            .map(|piece| self.played.pose(piece, alone(frame)))
+            .map(|piece| self.pose(piece, frame))
             .collect();
         let mut out = Verified::default();
         for (v, (place, piece)) in (0_u32..).zip(self.carrier.positions.iter().zip(&self.pieces)) {
@@ -161,14 +171,14 @@ impl<'a> Pieces<'a> {
     fn promised_beyond(&self) -> f64 {
         let turn = 4.0 * rounding_of(self.manifest, &Quantity::Rotation, 1.0);
         let arms = self.carrier.positions.iter().zip(&self.pieces);
-        let pivot = |piece| single(self.played.pose(piece, alone(0)).pivot);
+        let pivot = |piece| single(self.pose(piece, 0).pivot);
         let longest = arms.map(|(place, piece)| distance(*place, pivot(*piece)));
         turn * longest.fold(0.0, f64::max) + self.tolerance
     }
 }
 
 /// Piece of each vertex of a carrier, from its texture coordinates.
-pub(super) fn pieces_of(manifest: &Manifest, carrier: &Mesh) -> Result<Vec<u32>, String> {
+pub(in crate::vat) fn pieces_of(manifest: &Manifest, carrier: &Mesh) -> Result<Vec<u32>, String> {
     let uvs = carrier.uvs.get(manifest.uv_set as usize);
     let uvs = uvs.ok_or("no texture coordinates that point at texels")?;
     let texels = texels_of(&manifest.layout);
@@ -205,7 +215,8 @@ impl Particles<'_> {
     /// Finds every point of the frame again, by place and width.
     fn frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
         let extent = self.manifest.bounds.0.iter().chain(&self.manifest.bounds.1);
-        let farthest = f64::from(extent.fold(0.0_f32, |m, c| m.max(c.abs())));
+        let units = f64::from(self.manifest.space.units_per_metre());
+        let farthest = f64::from(extent.fold(0.0_f32, |m, c| m.max(c.abs()))) / units;
         let reach =
             rounding_of(self.manifest, &Quantity::Position, farthest) * 3.0_f64.sqrt() * 1.01
                 + 1e-6 * farthest;
@@ -217,6 +228,7 @@ impl Particles<'_> {
         let mut out = Verified::default();
         for slot in 0..self.manifest.layout.vertices {
             let (middle, size) = self.played.sprite(slot, alone(frame));
+            let (middle, size) = (place_in_gltf(self.manifest.space, middle), size / units);
             if size <= 0.0 {
                 continue;
             }

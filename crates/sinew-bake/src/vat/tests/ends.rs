@@ -1,0 +1,245 @@
+//! Where blends go, as `verify` sees it: bakes as they are, and with texels that were changed on disk.
+
+use super::*;
+use sinew_io::texture::{TexelRow, TextureChannels, TextureFormat, TextureWriter};
+use sinew_io::{Texels, read_texture};
+use sinew_vat::layout::Layout;
+use sinew_vat::playback::AtEnd;
+
+/// How far the sheet rises from one frame to the next, metres.
+const RISE: f32 = 0.2;
+
+/// A flat sheet, cut into other triangles in each frame, that rises.
+fn sheet() -> MeshFrames {
+    let frames = (0..5_u32).map(|f| {
+        let columns = 3 + f;
+        let at = |v: u32| {
+            let (x, z) = (v % (columns + 1), v / (columns + 1));
+            [x as f32 / columns as f32, RISE * f as f32, 0.5 * z as f32]
+        };
+        let quads = (0..2).flat_map(|z| (0..columns).map(move |x| z * (columns + 1) + x));
+        let below = columns + 1;
+        let triangles =
+            quads.flat_map(|v| [[v, v + below, v + 1], [v + 1, v + below, v + below + 1]]);
+        let count = 3 * (columns + 1);
+        let topology = Topology::new(count, triangles.collect()).expect("in range");
+        Mesh::new("sheet", topology, (0..count).map(at).collect())
+    });
+    MeshFrames::new("sheet", frames.collect())
+}
+
+fn with(in_betweens: InBetweens, points: Points) -> VatSettings {
+    let matching = Matching {
+        in_betweens: Some(in_betweens),
+        ..Matching::default()
+    };
+    VatSettings {
+        points,
+        ..with_order(TriangleOrder::Matched(matching))
+    }
+}
+
+/// Changes the codes of a file, three to a texel; `change` is given them and the width.
+fn change(path: &Path, change: impl FnOnce(&mut dyn FnMut(usize, usize))) {
+    let picture = read_texture(path).expect("a texture");
+    assert_eq!(picture.channels.len(), 3);
+    let (width, height) = (picture.width, picture.height);
+    let mut codes = match picture.texels {
+        Texels::Codes8(codes) => codes.into_iter().map(u16::from).collect(),
+        Texels::Codes16(codes) => codes,
+        Texels::Floats(_) => panic!("PNG has codes"),
+    };
+    let is_16_bit = path.to_string_lossy().contains("_position");
+    let format = if is_16_bit {
+        TextureFormat::Png16
+    } else {
+        TextureFormat::Png8
+    };
+    change(&mut |a, b| codes.swap(a, b));
+    let mut out =
+        TextureWriter::create(path, format, width, height, TextureChannels::Rgb).expect("made");
+    for row in codes.chunks(3 * width) {
+        let narrow: Vec<u8> = row.iter().map(|c| *c as u8).collect();
+        let row: TexelRow<'_> = if is_16_bit {
+            row.into()
+        } else {
+            narrow[..].into()
+        };
+        out.write_row(row).expect("written");
+    }
+    out.finish().expect("written");
+}
+
+/// Index of the first code of a vertex.
+fn code_at(layout: &Layout, vertex: u32, frame: u32) -> usize {
+    let [x, y] = layout.texel(vertex, frame);
+    3 * (y as usize * layout.size[0] as usize + x as usize)
+}
+
+fn judged(source: &MeshFrames, folders: &Folders, settings: &VatSettings) -> Verified {
+    verify(&folders.out(), source, settings, &Watch::NOBODY).expect("verifies")
+}
+
+/// Nothing but ends is wrong, in this frame first.
+fn assert_only_ends_differ(found: &Verified, first: i64) {
+    assert_eq!(
+        (found.lost, found.invented, found.first_wrong),
+        (0, 0, None)
+    );
+    let ends = found.ends.as_ref().expect("frames are blended");
+    assert_eq!(ends.first_wrong, Some(first), "{ends:?}");
+    assert!(!found.is_same(f64::INFINITY), "{ends:?}");
+}
+
+fn assert_ends_fit(found: &Verified) -> &EndErrors {
+    let ends = found.ends.as_ref().expect("frames are blended");
+    let wrong = (ends.beyond, ends.parting, ends.first_wrong);
+    assert_eq!(wrong, (0, 0, None), "{ends:?}");
+    assert!(
+        ends.errors.samples() > 0 && ends.errors.largest <= ends.allowed,
+        "{ends:?}"
+    );
+    ends
+}
+
+/// The heights of a vertex in two ends change places, which are those of frames one rise apart.
+#[test]
+fn ends_that_leave_the_next_surface_are_found_out() {
+    let (source, settings) = (sheet(), with(InBetweens::Closed, Points::Corners));
+    let layout_of = |folders: &Folders| read_manifest(&folders.out()).expect("reads").1.layout;
+    // Ends of frames 1 and 2, which others follow; of frame 2 and of the last frame, whose end it is itself.
+    for (first, of, other) in [(1, 3, 5), (2, 5, 9)] {
+        let (folders, _) = baked(&source, &settings);
+        let found = judged(&source, &folders, &settings);
+        let ends = assert_ends_fit(&found);
+        // All land: the sheet is as large in all frames.
+        assert_eq!((ends.in_betweens, ends.elsewhere), (InBetweens::Closed, 0));
+        let layout = layout_of(&folders);
+        assert_eq!(layout.frames, 10);
+        let file = folders.out().join("sheet_position.png");
+        change(&file, |swap| {
+            swap(code_at(&layout, 0, of) + 1, code_at(&layout, 0, other) + 1);
+        });
+        let found = judged(&source, &folders, &settings);
+        let ends = found.ends.as_ref().expect("ends");
+        assert_only_ends_differ(&found, first);
+        assert_eq!(ends.beyond, 2, "{ends:?}");
+        let off = ends.errors.largest - f64::from(RISE);
+        assert!(off.abs() < 2.0 * ends.allowed, "{off} {ends:?}");
+    }
+}
+
+/// Two ends on the next surface change places along it: nothing leaves it, but corners leave their neighbours.
+#[test]
+fn ends_that_part_along_the_next_surface_are_found_out() {
+    let (source, settings) = (sheet(), with(InBetweens::Closed, Points::Corners));
+    let (folders, _) = baked(&source, &settings);
+    let animation = read_animation(&folders.out()).expect("reads");
+    let layout = animation.manifest().layout;
+    // In the middle row, away from the sides: several triangles meet there.
+    let is_inside = |v: &u32| {
+        let [x, z] = [0, 2].map(|k| animation.value(0, *v, 2, k));
+        (0.2..0.8).contains(&x) && (z - 0.5).abs() < 0.01
+    };
+    let inside: Vec<u32> = (0..layout.vertices).filter(is_inside).collect();
+    let x = |v: u32| animation.value(0, v, 3, 0);
+    let other = inside.iter().find(|v| (x(**v) - x(inside[0])).abs() > 0.1);
+    let other = *other.expect("two points inside");
+    change(&folders.out().join("sheet_position.png"), |swap| {
+        swap(code_at(&layout, inside[0], 3), code_at(&layout, other, 3));
+    });
+    let found = judged(&source, &folders, &settings);
+    assert_only_ends_differ(&found, 1);
+    let ends = found.ends.expect("ends");
+    assert_eq!((ends.beyond, ends.parting), (0, 2), "{ends:?}");
+    assert!(
+        ends.words().ends_with(", 2 points part"),
+        "{}",
+        ends.words()
+    );
+}
+
+/// Tetrahedra come and go: what vanishes ends in a point, off the next frame's surface.
+#[test]
+fn what_comes_and_goes_is_where_matching_puts_it() {
+    let source = swarm();
+    for at_end in [AtEnd::Clamp, AtEnd::SeamlessLoop] {
+        let settings = VatSettings {
+            at_end,
+            ..with(InBetweens::Closed, Points::Corners)
+        };
+        let (folders, _) = baked(&source, &settings);
+        let found = judged(&source, &folders, &settings);
+        let elsewhere = assert_ends_fit(&found).elsewhere;
+        // Three tetrahedra of four triangles vanish one by one.
+        assert!(elsewhere >= 36, "{elsewhere}");
+        assert!(
+            found
+                .ends
+                .as_ref()
+                .expect("ends")
+                .words()
+                .contains("vanishes")
+        );
+        // A tetrahedron that is gone in frame 8 collapses elsewhere: x and y of its point change places.
+        let layout = read_manifest(&folders.out()).expect("reads").1.layout;
+        let animation = read_animation(&folders.out()).expect("reads");
+        let is_there = |slot: &u32| {
+            let corner = |k| animation.value(0, 3 * slot + k, 14, 0).to_bits();
+            corner(0) != corner(1) || corner(1) != corner(2)
+        };
+        let slot = (0..layout.vertices / 3).find(is_there).expect("a triangle");
+        change(&folders.out().join("swarm_position.png"), |swap| {
+            let at = code_at(&layout, 3 * slot, 15);
+            swap(at, at + 1);
+        });
+        let found = judged(&source, &folders, &settings);
+        assert_only_ends_differ(&found, 7);
+        assert_eq!(found.ends.expect("ends").beyond, 1);
+    }
+}
+
+/// Two triangles of a frame in each other's slots: all are there, but blends go to the wrong ones.
+#[test]
+fn slots_that_do_not_go_on_are_found_out() {
+    for points in [Points::Corners, Points::Unique] {
+        let settings = with(InBetweens::Slots, points);
+        for source in [sheet(), swarm()] {
+            let (folders, _) = baked(&source, &settings);
+            let found = judged(&source, &folders, &settings);
+            let ends = assert_ends_fit(&found);
+            assert_eq!(ends.in_betweens, InBetweens::Slots);
+            assert_eq!(ends.elsewhere, 0);
+        }
+        let source = sheet();
+        let (folders, _) = baked(&source, &settings);
+        let layout = read_manifest(&folders.out()).expect("reads").1.layout;
+        let files: &[&str] = match points {
+            Points::Corners => &["sheet_position.png", "sheet_normal.png"],
+            Points::Unique => &["sheet_lookup.png"],
+        };
+        for file in files {
+            change(&folders.out().join(file), |swap| {
+                for code in 0..9 {
+                    // Slots 0 and 5 in frame 2.
+                    let [a, b] = [0, 15].map(|v| code_at(&layout, v + code / 3, 2));
+                    swap(a + code as usize % 3, b + code as usize % 3);
+                }
+            });
+        }
+        let found = judged(&source, &folders, &settings);
+        assert_only_ends_differ(&found, 1);
+        // Both triangles, from the frame before and to the one behind.
+        assert_eq!(found.ends.expect("ends").beyond, 12, "{points:?}");
+    }
+}
+
+#[test]
+fn bakes_whose_blends_are_compared_anyhow_or_that_step_have_no_ends() {
+    let settings = VatSettings::default();
+    let (folders, _) = baked(&flag(), &settings);
+    assert!(judged(&flag(), &folders, &settings).ends.is_none());
+    let settings = with_order(TriangleOrder::File);
+    let (folders, _) = baked(&swarm(), &settings);
+    assert!(judged(&swarm(), &folders, &settings).ends.is_none());
+}

@@ -1,0 +1,75 @@
+//! What is near a place.
+
+use std::collections::HashMap;
+
+/// Triangles by the cell that their middle is in.
+pub(super) struct Grid {
+    cell: f64,
+    cells: HashMap<[i64; 3], Vec<usize>>,
+    is_left: Vec<bool>,
+}
+
+impl Grid {
+    pub(super) fn new(reach: f64, middles: impl Iterator<Item = [f64; 3]>) -> Self {
+        let mut grid = Self {
+            cell: reach.max(f64::MIN_POSITIVE),
+            cells: HashMap::new(),
+            is_left: Vec::new(),
+        };
+        for middle in middles {
+            let (cell, t) = (grid.cell_of(middle), grid.is_left.len());
+            grid.cells.entry(cell).or_default().push(t);
+            grid.is_left.push(true);
+        }
+        grid
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "saturates: all that is that far away shares a cell"
+    )]
+    fn cell_of(&self, at: [f64; 3]) -> [i64; 3] {
+        at.map(|c| (c / self.cell).floor() as i64)
+    }
+
+    /// All whose cell is that of a place or next to it: those within reach of it, and some more.
+    pub(super) fn near(&self, at: [f64; 3]) -> impl Iterator<Item = usize> + '_ {
+        let [x, y, z] = self.cell_of(at);
+        let cells = around().map(move |(dx, dy, dz)| {
+            [
+                x.saturating_add(dx),
+                y.saturating_add(dy),
+                z.saturating_add(dz),
+            ]
+        });
+        cells.flat_map(|cell| self.cells.get(&cell).into_iter().flatten().copied())
+    }
+
+    /// Takes the triangle that fits best, and its turn.
+    pub(super) fn take(
+        &mut self,
+        at: [f64; 3],
+        fit: impl Fn(usize) -> Option<((bool, f64), usize)>,
+    ) -> Option<(usize, usize)> {
+        let mut best: Option<((bool, f64), usize, usize)> = None;
+        for t in self.near(at).filter(|t| self.is_left[*t]) {
+            if let Some((off, turn)) = fit(t)
+                && best.is_none_or(|b| off < b.0)
+            {
+                best = Some((off, t, turn));
+            }
+        }
+        let (_, t, turn) = best?;
+        self.is_left[t] = false;
+        Some((t, turn))
+    }
+
+    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
+        let all = self.is_left.iter().enumerate();
+        all.filter(|(_, left)| **left).map(|(t, _)| t)
+    }
+}
+
+fn around() -> impl Iterator<Item = (i64, i64, i64)> {
+    (-1..=1).flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| (x, y, z))))
+}

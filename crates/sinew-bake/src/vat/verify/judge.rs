@@ -1,0 +1,289 @@
+//! What a bake is held against, and what is the same for all modes.
+
+use super::ends::EndJudge;
+use super::shapes::ShapeJudge;
+use super::{Verified, distance};
+use crate::vat::quantities::{self, Difference};
+use crate::vat::settings::VatSettings;
+use crate::{BakeError, FrameSource};
+use sinew_geom::{Bounds, Mesh};
+use sinew_vat::animation::VertexAnimation;
+use sinew_vat::derive::add_derived;
+use sinew_vat::error::angle_between;
+use sinew_vat::manifest::{Manifest, Mode};
+use sinew_vat::prepare::{PrepareSettings, prepare};
+use sinew_vat::quantity::Quantity;
+use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texel::TexelFormat;
+
+pub(super) struct Judge<'a> {
+    pub(super) animation: &'a VertexAnimation,
+    /// What offsets are added to.
+    pub(super) carrier: &'a Mesh,
+    pub(super) source: &'a dyn FrameSource,
+    pub(super) settings: &'a VatSettings,
+    pub(super) places: usize,
+    pub(super) normals: Option<usize>,
+    /// How far these may be off, radians.
+    pub(super) promised_normal: Option<f64>,
+    /// Textures of what else is compared.
+    pub(super) others: Vec<usize>,
+    /// Where triangles stay the same.
+    pub(super) soft: Option<SoftCarrier>,
+    /// The first frame, where vertices are split along tears.
+    pub(super) torn: Option<Mesh>,
+    /// Where texels are pieces or particles.
+    pub(super) shapes: Option<ShapeJudge<'a>>,
+    /// Where triangles change and frames are blended.
+    pub(super) ends: Option<EndJudge>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        animation: &'a VertexAnimation,
+        carrier: &'a Mesh,
+        source: &'a dyn FrameSource,
+        settings: &'a VatSettings,
+    ) -> Result<Self, BakeError> {
+        let manifest = animation.manifest();
+        let mut judge = Self {
+            animation,
+            carrier,
+            source,
+            settings,
+            // A manifest without places was refused when it was read.
+            places: manifest.places().unwrap_or(0),
+            normals: manifest.texture(&Quantity::Normal),
+            promised_normal: promised_normal(manifest),
+            others: match manifest.mode {
+                Mode::Remesh | Mode::Soft => quantities::textures_of(manifest),
+                // Texels of pieces and particles are no corners of triangles.
+                Mode::Rigid | Mode::Particles => Vec::new(),
+            },
+            soft: None,
+            torn: None,
+            shapes: None,
+            ends: None,
+        };
+        judge.ends = EndJudge::new(&judge);
+        if manifest.split_vertices.is_some() && manifest.mode == Mode::Soft {
+            judge.torn = Some(judge.load(0)?);
+        } else if manifest.mode == Mode::Soft {
+            let first = judge.load(0)?;
+            let carrier = SoftCarrier::new(&first, settings.crease());
+            let (found, expected) = (carrier.vertex_count(), judge.carrier.positions.len());
+            if found != expected {
+                let message = format!(
+                    "a carrier of {found} vertices with this crease, the bake has {expected}"
+                );
+                let number = source.number(0);
+                return Err(BakeError::Frame { number, message });
+            }
+            judge.soft = Some(carrier);
+        }
+        if !manifest.mode.has_texel_per_vertex() {
+            let (first, number) = (judge.load(0)?, source.number(0));
+            let shapes = ShapeJudge::new(animation, carrier, &first, settings);
+            judge.shapes = shapes.map_err(|message| BakeError::Frame { number, message })?;
+        }
+        Ok(judge)
+    }
+
+    pub(super) fn load(&self, frame: usize) -> Result<Mesh, BakeError> {
+        let number = self.source.number(frame);
+        let loaded = self.source.load(frame)?;
+        let is_points = self.animation.manifest().mode == Mode::Particles;
+        let prepared = match is_points {
+            true => prepare(&loaded.mesh, &PrepareSettings::default()),
+            false => prepare(&loaded.mesh, &self.settings.prepare),
+        };
+        let prepared = prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let mut mesh = prepared.0;
+        let textures = self.animation.manifest().textures.iter();
+        let asked = textures.map(|t| &t.spec.quantity);
+        add_derived(&mut mesh, asked, self.settings.crease());
+        Ok(mesh)
+    }
+
+    /// Half a step of the codes of each coordinate, metres, in the axes of glTF; of halves the step where they are largest.
+    pub(super) fn promised(&self) -> [f64; 3] {
+        let manifest = self.animation.manifest();
+        let (low, high) = manifest.bounds;
+        let spec = &manifest.textures[self.places].spec;
+        let steps = std::array::from_fn(|k| {
+            let farthest = match spec.quantity {
+                Quantity::Offset => high[k] - low[k],
+                _ => low[k].abs().max(high[k].abs()),
+            };
+            let half = match spec.format {
+                TexelFormat::Half => farthest / 2048.0,
+                _ => 0.0,
+            };
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "half a code: 0 or a number with an exponent that fits"
+            )]
+            let code = spec.format.half_step() as f32;
+            spec.ranges[k].scale * code + half
+        });
+        let steps = manifest.space.place_in_gltf(steps);
+        steps.map(|s| f64::from(s).abs())
+    }
+
+    /// Loose triangles of the carrier.
+    pub(super) fn slots(&self) -> u32 {
+        self.animation.manifest().layout.vertices / 3
+    }
+
+    /// The box of the bake, metres, in the axes of glTF.
+    pub(super) fn bounds(&self) -> Bounds {
+        let manifest = self.animation.manifest();
+        let ends = [manifest.bounds.0, manifest.bounds.1];
+        let [a, b] = ends.map(|end| manifest.space.place_in_gltf(end));
+        let side = |pick: fn(f32, f32) -> f32| std::array::from_fn(|k| pick(a[k], b[k]));
+        (side(f32::min), side(f32::max))
+    }
+
+    /// Corners of a slot in a frame of the layout, metres, in the axes of glTF.
+    pub(super) fn slot_in_row(&self, slot: u32, row: u32) -> [[f32; 3]; 3] {
+        [0, 1, 2].map(|k| self.vector_in_row(self.places, 3 * slot + k, row))
+    }
+
+    /// What is known before a frame was looked at.
+    pub(super) fn nothing(&self) -> Verified {
+        let beyond = self.shapes.as_ref().map(ShapeJudge::promised_beyond);
+        Verified {
+            quantities: quantities::nothing_of(self.animation.manifest(), &self.others),
+            promised: self.promised(),
+            promised_beyond: beyond.unwrap_or(0.0),
+            promised_normal: self.promised_normal,
+            ends: self.ends.as_ref().map(EndJudge::nothing),
+            ..Verified::default()
+        }
+    }
+
+    /// How far the other quantities of a vertex of the bake are from those of a vertex of the source.
+    pub(super) fn differences<'b>(
+        &'b self,
+        mesh: &'b Mesh,
+        source: usize,
+        vertex: u32,
+        frame: u32,
+    ) -> impl Iterator<Item = Difference> + 'b {
+        let row = frame * self.animation.manifest().frame_step();
+        self.others.iter().map(move |&texture| {
+            let spec = &self.animation.manifest().textures[texture].spec;
+            let seen = |channel| self.animation.value(texture, vertex, row, channel);
+            let space = self.animation.manifest().space;
+            quantities::difference(spec, space, mesh, source, seen)
+        })
+    }
+
+    /// Judges a frame; `next` is the one that its blends go to, where there is one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more frames than the layout has"
+    )]
+    pub(super) fn frame(
+        &self,
+        frame: usize,
+        mesh: &Mesh,
+        next: Option<(usize, &Mesh)>,
+    ) -> Result<Verified, BakeError> {
+        let (frame, number) = (frame as u32, self.source.number(frame));
+        if let Some(shapes) = &self.shapes {
+            return shapes.frame(frame, &mut mesh.clone(), number);
+        }
+        if let Some(first) = &self.torn {
+            return self.torn_frame(first, frame, mesh, number);
+        }
+        if let Some(carrier) = &self.soft {
+            return self.soft_frame(carrier, frame, &mut mesh.clone(), number);
+        }
+        let mut out = self.remesh_frame(frame, mesh, number);
+        if let Some(ends) = &self.ends {
+            let next = next.map(|(next, mesh)| (next as u32, mesh));
+            out.ends = Some(ends.frame(self, (frame, mesh), next, number));
+        }
+        Ok(out)
+    }
+
+    /// How far the normal of a vertex in its texture is from a direction, radians; `None` where either is none.
+    pub(super) fn normal_error(&self, (frame, vertex): (u32, u32), truth: [f32; 3]) -> Option<f64> {
+        let has_direction = truth.iter().any(|c| *c != 0.0);
+        let texture = self.normals.filter(|_| has_direction)?;
+        Some(angle_between(self.vector(texture, vertex, frame), truth))
+    }
+
+    pub(super) fn compare_normal(
+        &self,
+        out: &mut Verified,
+        at: (u32, u32),
+        truth: [f32; 3],
+        number: i64,
+    ) {
+        let Some(angle) = self.normal_error(at, truth) else {
+            return;
+        };
+        out.errors.normal.add(at.0, at.1, angle);
+        if self.is_beyond(angle) {
+            out.normals_beyond += 1;
+            out.first_wrong.get_or_insert(number);
+        }
+    }
+
+    pub(super) fn is_beyond(&self, angle: f64) -> bool {
+        self.promised_normal.is_some_and(|allowed| angle > allowed)
+    }
+
+    /// What a texture says of a vertex, back in the axes and unit of glTF.
+    pub(super) fn vector(&self, texture: usize, vertex: u32, frame: u32) -> [f32; 3] {
+        let row = frame * self.animation.manifest().frame_step();
+        self.vector_in_row(texture, vertex, row)
+    }
+
+    /// The same for a frame of the layout, of which every other one may be an end.
+    fn vector_in_row(&self, texture: usize, vertex: u32, row: u32) -> [f32; 3] {
+        let found = std::array::from_fn(|k| self.animation.value(texture, vertex, row, k));
+        let space = self.animation.manifest().space;
+        match Some(texture) == self.normals {
+            true => space.direction_in_gltf(found),
+            false => space.place_in_gltf(found),
+        }
+    }
+
+    pub(super) fn size(&self) -> f64 {
+        let manifest = self.animation.manifest();
+        let (low, high) = manifest.bounds;
+        distance(low, high) / f64::from(manifest.space.units_per_metre())
+    }
+}
+
+/// How far rounding turns unit vectors in the texture of normals, radians: by half a step of each code, halves by a bit of eleven; all by what single
+/// precision loses.
+fn promised_normal(manifest: &Manifest) -> Option<f64> {
+    let spec = &manifest.textures[manifest.texture(&Quantity::Normal)?].spec;
+    let steps = spec.ranges.iter().map(|range| match spec.format {
+        TexelFormat::Half => 1.0 / 2048.0,
+        format => f64::from(range.scale) * format.half_step(),
+    });
+    let off = steps.map(|s| s * s).sum::<f64>().sqrt();
+    Some(off.min(1.0).asin() * 1.001 + 1e-5)
+}
+
+/// Takes the other quantities of one corner.
+pub(super) fn add_all(
+    out: &mut Verified,
+    differences: impl Iterator<Item = Difference>,
+    (frame, vertex): (u32, u32),
+    number: i64,
+) {
+    for (known, found) in out.quantities.iter_mut().zip(differences) {
+        known.errors.add(frame, vertex, found.error);
+        known.allowed = known.allowed.max(found.allowed);
+        if found.is_beyond {
+            known.beyond += 1;
+            known.first_wrong.get_or_insert(number);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A bake against the sequence that it was made from.
+//!
+//! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
+//! found again by where they are.
+
+mod ends;
+mod grid;
+mod judge;
+mod parting;
+mod sequence;
+mod shapes;
+mod slots;
+mod triangles;
+mod vertices;
+
+use super::quantities::QuantityErrors;
+use super::read::{read_animation, read_manifest};
+use super::records::FrameErrors;
+use super::settings::VatSettings;
+use crate::{BakeError, FrameSource, Watch};
+pub use ends::EndErrors;
+use judge::Judge;
+use serde::Serialize;
+pub(super) use shapes::pieces_of;
+use sinew_geom::Mesh;
+use std::path::Path;
+
+/// How a bake compares with its sequence.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verified {
+    /// Frames that were compared.
+    pub frames: usize,
+    /// Triangles of the sequence that no triangle of the bake is at.
+    pub lost: usize,
+    /// Triangles that the bake shows and the sequence does not have.
+    pub invented: usize,
+    /// Distances and angles of all corners that were found again.
+    #[serde(skip)]
+    pub errors: FrameErrors,
+    /// What else the bake holds: colours, texture coordinates, velocities, attributes.
+    pub quantities: Vec<QuantityErrors>,
+    /// Corners whose normal in a texture is farther from the frame's than its format allows.
+    pub normals_beyond: usize,
+    /// What the format promises for normals in a texture, radians; `None` where there are none.
+    pub promised_normal: Option<f64>,
+    /// The first frame in which triangles were lost or invented, or a normal was too far off, by its number.
+    pub first_wrong: Option<i64>,
+    /// What the format promises for each coordinate, metres: half a step of its codes.
+    pub promised: [f64; 3],
+    /// Where blends go, where triangles change and frames are blended.
+    pub ends: Option<EndErrors>,
+    /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
+    pub promised_beyond: f64,
+}
+
+impl Verified {
+    /// Takes those of a later frame.
+    fn join(&mut self, later: &Self) {
+        self.frames += 1;
+        self.lost += later.lost;
+        self.invented += later.invented;
+        self.normals_beyond += later.normals_beyond;
+        self.errors.join(&later.errors);
+        for (all, one) in self.quantities.iter_mut().zip(&later.quantities) {
+            all.join(one);
+        }
+        if let (Some(all), Some(one)) = (&mut self.ends, &later.ends) {
+            all.join(one);
+        }
+        self.first_wrong = self.first_wrong.or(later.first_wrong);
+    }
+
+    /// Whether every triangle was found again, with numbers that are as near as the formats allow; places at most `tolerance` metres away.
+    pub fn is_same(&self, tolerance: f64) -> bool {
+        let is_near = |q: &QuantityErrors| q.beyond == 0;
+        let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
+        self.lost + self.invented + self.normals_beyond == 0
+            && ends_are_near
+            && self.errors.position.largest <= tolerance
+            && self.quantities.iter().all(is_near)
+    }
+}
+
+/// Compares a bake with a sequence; `settings` are those that it was made with (preparation, crease, matching).
+///
+/// Memory: as many frames as there are threads, and two.
+///
+/// # Errors
+/// [`BakeError`] where either cannot be read, or has another number of frames.
+pub fn verify(
+    bake: &Path,
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    watch: &Watch<'_>,
+) -> Result<Verified, BakeError> {
+    let animation = read_animation(bake)?;
+    let carrier = carrier_of(bake)?;
+    let (found, expected) = (
+        source.frame_count(),
+        animation.manifest().frame_count() as usize,
+    );
+    if found != expected {
+        let message = format!("a sequence of {found} frames, the bake has {expected}");
+        let path = bake.to_owned();
+        return Err(BakeError::Json { path, message });
+    }
+    let judge = Judge::new(&animation, &carrier, source, settings)?;
+    let results = sequence::judge_all(&judge, watch)?;
+    let mut all = judge.nothing();
+    results.iter().for_each(|one| all.join(one));
+    Ok(all)
+}
+
+/// The carrier, from its file.
+fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
+    let (path, manifest) = read_manifest(bake)?;
+    let path = path.with_file_name(&manifest.carrier);
+    let mut meshes = sinew_io::read_any(&path)?.asset.meshes;
+    if meshes.len() != 1 {
+        let message = format!("{} meshes, expected one", meshes.len());
+        return Err(BakeError::Json { path, message });
+    }
+    let mesh = meshes.swap_remove(0);
+    let found = &mesh.positions;
+    let has_all = found.len() == manifest.layout.vertices as usize;
+    match has_all || !manifest.mode.has_texel_per_vertex() {
+        true => Ok(mesh),
+        false => Err(BakeError::Json {
+            path,
+            message: format!(
+                "{} vertices, the manifest has {}",
+                found.len(),
+                manifest.layout.vertices
+            ),
+        }),
+    }
+}
+
+pub(super) fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
+    let squares = (0..3).map(|k| (f64::from(a[k]) - f64::from(b[k])).powi(2));
+    squares.sum::<f64>().sqrt()
+}
