@@ -3,8 +3,9 @@
 mod common;
 
 use common::sequences::{ended, sequence};
-use common::{Place, said};
+use common::{Place, printed, said};
 use sinew_testkit::files_in as content;
+use std::path::Path;
 
 #[test]
 fn a_sequence_becomes_textures_a_carrier_and_players() {
