@@ -10,12 +10,37 @@ pub use cloth::{TearingCloth, renumbered};
 pub use mesh_truth::{Lattice, MeshTruth};
 pub use tube_file::TubeFile;
 
+use sinew_geom::Topology;
+
 /// Path of the optional real-data folder, where it exists: the one that `SINEW_DATA` names, `../shared/data` beside the workspace
 /// without. Tests that need it print `skipped` and return when it is missing.
 pub fn shared_data() -> Option<std::path::PathBuf> {
     let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("SINEW_DATA").map_or_else(beside, Into::into);
     path.is_dir().then_some(path)
+}
+
+/// Triangles and positions of an OBJ file, read by its `v` and `f` lines alone: not by the reader that is tested.
+///
+/// # Panics
+/// Where the file cannot be read or a line is no such thing: a failed test.
+pub fn read_obj(path: &std::path::Path) -> (Topology, Vec<[f32; 3]>) {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    for line in text.lines() {
+        let words = line.split_whitespace().skip(1);
+        if line.starts_with("v ") {
+            let v: Vec<f32> = words.map(|w| w.parse().expect("number")).collect();
+            positions.push([v[0], v[1], v[2]]);
+        } else if line.starts_with("f ") {
+            let first = |w: &str| w.split('/').next().and_then(|n| n.parse::<u32>().ok());
+            let f: Vec<u32> = words.map(|w| first(w).expect("index") - 1).collect();
+            triangles.extend((1..f.len() - 1).map(|k| [f[0], f[k], f[k + 1]]));
+        }
+    }
+    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
+    (topology, positions)
 }
 
 /// Files of a folder and their bytes.

@@ -12,7 +12,7 @@ use sinew::deform::sdf::{
     SignMethod,
 };
 use sinew::geom::Topology;
-use sinew_testkit::{Lattice, MeshTruth, shared_data};
+use sinew_testkit::{Lattice, MeshTruth, read_obj, shared_data};
 use std::path::{Path, PathBuf};
 
 /// Cells within which all nodes are exact.
@@ -24,25 +24,6 @@ const IN_BRICKS: f64 = 1.6;
 const ELSEWHERE: f64 = 4.5;
 
 type Surface = (Topology, Vec<[f32; 3]>);
-
-/// Positions and triangles of an OBJ file: `v` and `f` lines.
-fn read_obj(path: &Path) -> Surface {
-    let text = std::fs::read_to_string(path).expect("readable");
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for line in text.lines() {
-        let words = line.split_whitespace().skip(1);
-        if line.starts_with("v ") {
-            let v: Vec<f32> = words.map(|w| w.parse().expect("number")).collect();
-            positions.push([v[0], v[1], v[2]]);
-        } else if line.starts_with("f ") {
-            let first = |w: &str| w.split('/').next().and_then(|n| n.parse::<u32>().ok());
-            let f: Vec<u32> = words.map(|w| first(w).expect("index") - 1).collect();
-            triangles.extend((1..f.len() - 1).map(|k| [f[0], f[k], f[k + 1]]));
-        }
-    }
-    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
-    (topology, positions)
-}
 
 /// The ten colliders of the shared data, by name.
 fn colliders() -> Option<Vec<(String, Surface)>> {

@@ -1,6 +1,6 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
-mod decoded;
+pub(super) mod decoded;
 mod ends;
 mod held_back;
 mod points;

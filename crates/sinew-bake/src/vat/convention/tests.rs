@@ -305,25 +305,8 @@ impl Picture {
 
 /// `q v` as matrices have it, another formula than the encoder's.
 fn rotated(q: &[f32], v: [f32; 3]) -> [f32; 3] {
-    let (x, y, z, w) = (q[0], q[1], q[2], q[3]);
-    let rows = [
-        [
-            1.0 - 2.0 * (y * y + z * z),
-            2.0 * (x * y - w * z),
-            2.0 * (x * z + w * y),
-        ],
-        [
-            2.0 * (x * y + w * z),
-            1.0 - 2.0 * (x * x + z * z),
-            2.0 * (y * z - w * x),
-        ],
-        [
-            2.0 * (x * z - w * y),
-            2.0 * (y * z + w * x),
-            1.0 - 2.0 * (x * x + y * y),
-        ],
-    ];
-    rows.map(|r| (0..3).map(|k| r[k] * v[k]).sum())
+    let q = [0, 1, 2, 3].map(|k| f64::from(q[k]));
+    crate::vat::tests::decoded::rotated(q, v.map(f64::from)).map(|c| c as f32)
 }
 
 /// The formula of compressed normals, written out; `up` is the axis of the pole.

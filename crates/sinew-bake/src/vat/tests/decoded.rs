@@ -55,7 +55,7 @@ pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
 }
 
 /// `q v` as matrices have it.
-pub(super) fn rotated([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
+pub(in crate::vat) fn rotated([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     let rows = [
         [
             1.0 - 2.0 * (y * y + z * z),

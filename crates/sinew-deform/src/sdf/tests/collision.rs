@@ -2,26 +2,7 @@
 //! node is judged in `tests/sdf_real.rs` of `sinew`, with the same bounds.
 
 use super::*;
-
-/// Positions and triangles of an OBJ file: `v` and `f` lines.
-fn read(path: &std::path::Path) -> (Topology, Vec<[f32; 3]>) {
-    let text = std::fs::read_to_string(path).expect("readable");
-    let mut positions = Vec::new();
-    let mut triangles = Vec::new();
-    for line in text.lines() {
-        let words = line.split_whitespace().skip(1);
-        if line.starts_with("v ") {
-            let v: Vec<f32> = words.map(|w| w.parse().expect("number")).collect();
-            positions.push([v[0], v[1], v[2]]);
-        } else if line.starts_with("f ") {
-            let first = |w: &str| w.split('/').next().and_then(|n| n.parse::<u32>().ok());
-            let f: Vec<u32> = words.map(|w| first(w).expect("index") - 1).collect();
-            triangles.extend((1..f.len() - 1).map(|k| [f[0], f[k], f[k + 1]]));
-        }
-    }
-    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
-    (topology, positions)
-}
+use sinew_testkit::read_obj;
 
 #[test]
 fn colliders_agree_with_every_triangle() {
@@ -39,7 +20,7 @@ fn colliders_agree_with_every_triangle() {
     files.sort();
     assert_eq!(files.len(), 10, "meshes of the shared data");
     for path in files {
-        let (topology, positions) = read(&path);
+        let (topology, positions) = read_obj(&path);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let made = make(&topology, &positions, cells(48));
         let nodes: u32 = made.report.shape.nodes().iter().product();
