@@ -181,7 +181,7 @@ pub(crate) struct SourceArgs {
     /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
-    /// Frames a second.
+    /// Frames a second, of the sequence and of the bake; without it those of the settings, 24.
     #[arg(long)]
     pub(crate) fps: Option<f64>,
     /// Mesh output of the graph; without it the only one.

@@ -3,6 +3,7 @@
 use crate::exit::{Failure, Outcome};
 use clap::ValueEnum;
 use sinew::bake::vat::{Convention, Space, VatSettings};
+use sinew::vat::texel::TexelFormat;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConventionArgs {
@@ -12,6 +13,9 @@ pub(crate) struct ConventionArgs {
     /// Whose names, layout and content the files have.
     #[arg(long, value_enum)]
     convention: Option<ConventionArg>,
+    /// Write the carrier as OBJ, too (with --for unity it always is): in the space of glTF, with the texture coordinates of texels.
+    #[arg(long)]
+    obj: bool,
     /// With --convention openvat: normals below the offsets, in one texture.
     #[arg(long)]
     packed_normals: bool,
@@ -25,7 +29,7 @@ pub(crate) struct ConventionArgs {
 enum Engine {
     /// Metres, right-handed, +Y up.
     Gltf,
-    /// As gltf.
+    /// As gltf; places in two textures of 8 bits, since Godot makes 8 bits of PNG of 16.
     Godot,
     /// As gltf.
     Three,
@@ -66,7 +70,11 @@ impl ConventionArgs {
     pub(crate) fn apply(&self, settings: &mut VatSettings) -> Outcome {
         if let Some(engine) = self.engine {
             settings.space = engine.space();
+            if engine == Engine::Godot {
+                settings.place_format = TexelFormat::TwoUnorm8;
+            }
         }
+        settings.obj_carrier |= self.obj;
         match self.convention {
             None => {}
             Some(ConventionArg::Sinew) => settings.convention = Convention::Sinew,

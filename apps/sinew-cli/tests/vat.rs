@@ -331,6 +331,34 @@ fn a_bake_into_the_folder_of_another_leaves_none_of_its_files() {
     );
 }
 
+/// Names that were given are looked for; Godot gets what it reads; the carrier as OBJ where it is asked for.
+#[test]
+fn names_that_are_missing_are_errors_and_godot_gets_textures_that_it_reads() {
+    let p = Place::new();
+    sparks(&p, "sparks", 0.0);
+    let bake =
+        |name: &str, more: &[&str]| p.sinew(&[&["bake", "vat", name, "-o", "out"], more].concat());
+    ended(
+        &bake("sparks", &["--point-sizes", "radius"]),
+        3,
+        "no scalar attribute 'radius'",
+    );
+    ended(
+        &bake("sparks", &["--point-ids", "nope"]),
+        3,
+        "no scalar attribute 'nope'",
+    );
+    sequence(&p, "drops", &[9, 12]);
+    ended(&bake("drops", &["--for", "godot", "--obj"]), 0, "wrote");
+    for name in ["drops_position_1.png", "drops_position_2.png", "drops.obj"] {
+        assert!(p.path("out").join(name).is_file(), "no {name}");
+    }
+    ended(&bake("drops", &[]), 0, "wrote");
+    assert!(!p.path("out/drops.obj").exists());
+    let colors_alone = bake("drops", &["--texture", "color0:unorm8"]);
+    ended(&colors_alone, 2, "add position:unorm16");
+}
+
 /// A setting of another mode is not passed over in silence.
 #[test]
 fn flags_of_other_modes_are_named() {

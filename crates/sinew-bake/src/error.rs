@@ -64,12 +64,12 @@ pub enum BakeError {
         expected: usize,
     },
     /// A frame of a sequence was baked, or is not there.
-    #[error("frame {found} was not held back, expected an odd one, 1 to {last}, counted from 0")]
+    #[error("frame {found} was not held back, expected one of {held}, counted from 0")]
     NotHeldBack {
         /// What was asked for, counted from 0.
         found: usize,
-        /// The last one that was held back.
-        last: usize,
+        /// Those that were.
+        held: String,
     },
     /// Points have no surface that could be compared.
     #[error("frames of points have no surface between which in-betweens could be measured")]

@@ -138,7 +138,8 @@ pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, 
         write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
     }
     write_carrier(&folder.stage(&manifest.carrier)?, &carrier)?;
-    write_obj_carrier(&mut folder, plan.space, &manifest, &carrier)?;
+    let is_asked = job.settings().obj_carrier;
+    write_obj_carrier(&mut folder, is_asked, &manifest, &carrier)?;
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }

@@ -5,7 +5,8 @@ use super::pictures::{camera_of, flat};
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
-use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame, Watch};
+use crate::work::ranges_of;
+use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::{Image, Mesh, bounds};
@@ -42,6 +43,10 @@ pub struct BlendError {
 pub struct HeldBack<'a> {
     source: &'a dyn FrameSource,
     settings: &'a VatSettings,
+    /// Frames of the source that were baked.
+    baked: Vec<usize>,
+    /// Those between: which baked one each is behind, and its own place in the source.
+    held: Vec<(usize, usize)>,
     animation: VertexAnimation,
     carrier: Mesh,
 }
@@ -50,12 +55,13 @@ impl std::fmt::Debug for HeldBack<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut out = f.debug_struct("HeldBack");
         out.field("source", &self.source.name());
-        out.field("frames", &self.count()).finish_non_exhaustive()
+        out.field("frames", &self.held.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl<'a> HeldBack<'a> {
-    /// Bakes frames 0, 2, 4 and so on into `work`.
+    /// Bakes frames 0, 2, 4 and so on of each clip into `work`, as half as many frames a second.
     ///
     /// # Errors
     /// [`BakeError`]; sequences of fewer than three frames have nothing to hold back, points no surface.
@@ -65,7 +71,8 @@ impl<'a> HeldBack<'a> {
         work: &Path,
         watch: &Watch<'_>,
     ) -> Result<Self, BakeError> {
-        if source.frame_count() < 3 {
+        let (half, held) = EverySecond::new(source);
+        if held.is_empty() {
             return Err(BakeError::TooFewFrames {
                 found: source.frame_count(),
                 expected: 3,
@@ -76,9 +83,10 @@ impl<'a> HeldBack<'a> {
         let plain = VatSettings {
             space: Space::default(),
             convention: Convention::default(),
+            // Velocities go as far as it is to the next frame of the bake.
+            frames_per_second: settings.frames_per_second * 0.5,
             ..settings.clone()
         };
-        let half = EverySecond(source);
         bake(&half, &plain, &work.join("work"), &out, watch)?;
         let (animation, carrier) = (read_animation(&out)?, carrier_of(&out)?);
         if animation.manifest().mode == Mode::Particles {
@@ -87,13 +95,11 @@ impl<'a> HeldBack<'a> {
         Ok(Self {
             source,
             settings,
+            baked: half.frames,
+            held,
             animation,
             carrier,
         })
-    }
-
-    fn count(&self) -> usize {
-        (self.source.frame_count() - 1) / 2
     }
 
     /// Compares what is shown halfway between two frames of the bake with the frame that is there.
@@ -102,16 +108,17 @@ impl<'a> HeldBack<'a> {
     /// [`BakeError`] of frames that cannot be read, and where nobody wants to go on.
     pub fn compare(&self, watch: &Watch<'_>) -> Result<BlendError, BakeError> {
         let shown = Shown::new(&self.animation, &self.carrier)?;
-        let stage = watch.stage("compare", self.count());
+        let stage = watch.stage("compare", self.held.len());
         let has_unmatched =
             self.animation.manifest().mode == Mode::Remesh && self.source.order() == LoadOrder::Any;
-        let compare = |i: usize| {
+        let compare = |&(i, frame): &(usize, usize)| {
             stage.go_on()?;
-            let truth = corners(&self.truth(2 * i + 1)?);
+            let truth = corners(&self.truth(frame)?);
             let off = |drawn: &[Corners]| {
                 surface_distance(drawn, &truth).and(&surface_distance(&truth, drawn))
             };
             let found = OneFrame {
+                frame,
                 blended: off(&shown.triangles(i, 0.5)),
                 stepped: off(&shown.triangles(i, 0.0)),
                 unmatched: match has_unmatched {
@@ -122,17 +129,16 @@ impl<'a> HeldBack<'a> {
             stage.step();
             Ok(found)
         };
-        let frames = 0..self.count();
         let all: Result<Vec<OneFrame>, BakeError> = match self.source.order() {
-            LoadOrder::Any => frames.into_par_iter().map(compare).collect(),
-            LoadOrder::Rising => frames.map(compare).collect(),
+            LoadOrder::Any => self.held.par_iter().map(compare).collect(),
+            LoadOrder::Rising => self.held.iter().map(compare).collect(),
         };
         Ok(sum_of(&all?))
     }
 
     /// Halfway between two baked frames, triangle by triangle as they stand in them; those that only one has are left out.
-    fn unmatched_halfway(&self, frame: usize) -> Result<Vec<Corners>, BakeError> {
-        let [from, to] = [2 * frame, 2 * frame + 2].map(|f| self.truth(f));
+    fn unmatched_halfway(&self, before: usize) -> Result<Vec<Corners>, BakeError> {
+        let [from, to] = [before, before + 1].map(|i| self.truth(self.baked[i]));
         let pairs = corners(&from?).into_iter().zip(corners(&to?));
         let middle = |a: [f32; 3], b: [f32; 3]| [0, 1, 2].map(|k| f32::midpoint(a[k], b[k]));
         let halfway = |(a, b): (Corners, Corners)| [0, 1, 2].map(|k| middle(a[k], b[k]));
@@ -144,17 +150,17 @@ impl<'a> HeldBack<'a> {
     /// # Errors
     /// [`BakeError::NotHeldBack`] of frames that were baked or are not there; [`BakeError`] of frames that cannot be read.
     pub fn pictures(&self, frame: usize, side: usize) -> Result<[Image; 3], BakeError> {
-        if frame.is_multiple_of(2) || frame > 2 * self.count() {
+        let Some(&(before, _)) = self.held.iter().find(|h| h.1 == frame) else {
+            let all = self.held.iter().map(|h| h.1 as i64).collect::<Vec<_>>();
             return Err(BakeError::NotHeldBack {
                 found: frame,
-                last: 2 * self.count() - 1,
+                held: ranges_of(&all),
             });
-        }
+        };
         let shown = Shown::new(&self.animation, &self.carrier)?;
         let truth = corners(&self.truth(frame)?);
         let places: Vec<[f32; 3]> = truth.iter().flatten().copied().collect();
         let camera = camera_of(&bounds(&places).unwrap_or_default());
-        let before = frame / 2;
         Ok([
             flat(&truth, &camera, side)?,
             flat(&shown.triangles(before, 0.0), &camera, side)?,
@@ -173,17 +179,19 @@ impl<'a> HeldBack<'a> {
 type Corners = [[f32; 3]; 3];
 
 struct OneFrame {
+    /// Its place in the source.
+    frame: usize,
     blended: SurfaceDistance,
     stepped: SurfaceDistance,
     unmatched: Option<SurfaceDistance>,
 }
 
 fn sum_of(all: &[OneFrame]) -> BlendError {
-    let stepped = |i: &usize| all[*i].stepped.rms();
-    let fastest = (0..all.len()).max_by(|a, b| stepped(a).total_cmp(&stepped(b)));
+    let stepped = |one: &&OneFrame| one.stepped.rms();
+    let fastest = all.iter().max_by(|a, b| stepped(a).total_cmp(&stepped(b)));
     let mut sum = BlendError {
         frames: all.len(),
-        fastest: 2 * fastest.unwrap_or(0) + 1,
+        fastest: fastest.map_or(0, |one| one.frame),
         ..BlendError::default()
     };
     for one in all {
@@ -209,27 +217,69 @@ pub fn blend_error(
     HeldBack::bake(source, settings, work, watch)?.compare(watch)
 }
 
-/// Frames 0, 2, 4 and so on.
-struct EverySecond<'a>(&'a dyn FrameSource);
+/// Frames 0, 2, 4 and so on of each clip.
+struct EverySecond<'a> {
+    source: &'a dyn FrameSource,
+    /// Their places in the source.
+    frames: Vec<usize>,
+    clips: Vec<FrameRange>,
+}
+
+impl<'a> EverySecond<'a> {
+    /// And the frames between two of them: which of them each is behind, and its place in the source.
+    fn new(source: &'a dyn FrameSource) -> (Self, Vec<(usize, usize)>) {
+        let (mut frames, mut held, mut clips) = (Vec::new(), Vec::new(), source.clips());
+        let whole = FrameRange {
+            name: String::new(),
+            first: 0,
+            count: source.frame_count(),
+        };
+        let ranges = if clips.is_empty() {
+            &mut vec![whole]
+        } else {
+            &mut clips
+        };
+        for clip in ranges {
+            let (first, end) = (clip.first, clip.first + clip.count);
+            clip.first = frames.len();
+            for frame in (first..end).step_by(2) {
+                if frame + 2 < end {
+                    held.push((frames.len(), frame + 1));
+                }
+                frames.push(frame);
+            }
+            clip.count = frames.len() - clip.first;
+        }
+        let half = Self {
+            source,
+            frames,
+            clips,
+        };
+        (half, held)
+    }
+}
 
 impl FrameSource for EverySecond<'_> {
     fn name(&self) -> &str {
-        self.0.name()
+        self.source.name()
     }
     fn frame_count(&self) -> usize {
-        self.0.frame_count().div_ceil(2)
+        self.frames.len()
+    }
+    fn clips(&self) -> Vec<FrameRange> {
+        self.clips.clone()
     }
     fn number(&self, frame: usize) -> i64 {
-        self.0.number(2 * frame)
+        self.source.number(self.frames[frame])
     }
     fn key(&self, frame: usize) -> Result<String, BakeError> {
-        self.0.key(2 * frame)
+        self.source.key(self.frames[frame])
     }
     fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
-        self.0.load(2 * frame)
+        self.source.load(self.frames[frame])
     }
     fn order(&self) -> LoadOrder {
-        self.0.order()
+        self.source.order()
     }
 }
 

@@ -13,6 +13,7 @@ use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
 use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::prepare::PrepareReport;
+use sinew_vat::prepare::relax::RelaxReport;
 
 /// Letters of the settings that are shown; surfaces in them may have millions.
 const MOST_SETTINGS: usize = 20_000;
@@ -334,6 +335,33 @@ impl Reported<'_> {
         page.html(&plot.svg());
     }
 
+    /// What steps did that remove nothing: relaxing and flips of edges.
+    fn moves(&self) -> Vec<String> {
+        let reports = self.scans.iter().map(|s| &s.report);
+        let relaxed = |of: fn(&PrepareReport) -> Option<&RelaxReport>, when: &str| {
+            let moves = reports.clone().filter_map(|r| Some(of(r)?.largest_move));
+            let largest = moves.reduce(f64::max)?;
+            Some(format!(
+                "Relaxed {when} simplifying: vertices went {:.3} mm at most.",
+                largest * 1e3
+            ))
+        };
+        let simplified = reports.clone().filter_map(|r| r.simplify.as_ref());
+        let flips: usize = simplified.clone().map(|s| s.flips).sum();
+        let farthest = simplified.map(|s| s.largest_flip).fold(0.0, f64::max);
+        let flipped = format!(
+            "{} edges were flipped so that triangles are no slivers, which moved the surface by {:.3} mm at most.",
+            grouped(flips as u64),
+            farthest * 1e3
+        );
+        let steps = [
+            relaxed(|r| r.relax_before.as_ref(), "before"),
+            (flips > 0).then_some(flipped),
+            relaxed(|r| r.relax_after.as_ref(), "after"),
+        ];
+        steps.into_iter().flatten().collect()
+    }
+
     fn preparation(&self, page: &mut Page) {
         page.section("Before the bake");
         type Removed = fn(&PrepareReport) -> Option<usize>;
@@ -376,6 +404,9 @@ impl Reported<'_> {
             faces(&|r| r.faces_before),
             faces(&|r| r.faces_after)
         ));
+        for text in self.moves() {
+            page.paragraph(&text);
+        }
         match rows.is_empty() {
             true => page.paragraph("No step removed faces."),
             false => page.table(
@@ -387,8 +418,11 @@ impl Reported<'_> {
 
     fn warnings(&self, page: &mut Page) {
         page.section("Warnings");
+        for idle in &self.summary.idle {
+            page.paragraph(idle);
+        }
         if self.summary.warnings.is_empty() {
-            return page.paragraph("None.");
+            return page.paragraph("No reader had any.");
         }
         let rows = self.summary.warnings.iter();
         let rows: Vec<_> = rows

@@ -7,12 +7,13 @@ use super::points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
+use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::derive::add_derived;
-use sinew_vat::matching::{FrameMatch, Triangles, match_triangles};
+use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
@@ -132,8 +133,10 @@ impl Scanner<'_> {
         add_derived(&mut mesh, asked, job.settings().crease());
         check_motion(&mesh, job.settings().matching(), number)?;
         check_colors(&mesh, job.settings(), number)?;
+        check_points(&mesh, job.settings(), number)?;
         let first = self.first.as_ref().unwrap_or(&mesh);
-        let is_first_surface = is_same_surface(&first.topology, &mesh.topology);
+        let is_first_surface = is_same_surface(&first.topology, &mesh.topology)
+            && numbers_mean_the_same(&triangles_of(first, &None), &triangles_of(&mesh, &None));
         let may_be_torn = !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let warnings = loaded.warnings.into_iter();
@@ -373,6 +376,25 @@ fn check_colors(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), 
     if settings.order == TriangleOrder::Color && has_none {
         let message = "no colours, by which triangles are to be put in order".into();
         return Err(BakeError::Frame { number, message });
+    }
+    Ok(())
+}
+
+/// Whether a frame of points has the attributes that were named; those that are read by default may be missing.
+fn check_points(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), BakeError> {
+    if mesh.positions.is_empty() || !is_points(mesh, settings) {
+        return Ok(());
+    }
+    let (asked, default) = (&settings.particles, ParticleSettings::default());
+    for (name, usual, what) in [
+        (&asked.id, default.id, "numbers of points"),
+        (&asked.size, default.size, "widths of points"),
+    ] {
+        let is_there = matches!(mesh.attributes.get(name), Some(Attribute::Scalar(_)));
+        if *name != usual && !is_there {
+            let message = format!("no scalar attribute '{name}', which is to be the {what}");
+            return Err(BakeError::Frame { number, message });
+        }
     }
     Ok(())
 }

@@ -12,15 +12,17 @@ use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
-/// What is wanted of a bake; the defaults give one that every engine plays.
+/// What is wanted of a bake; the defaults give one that every engine but Godot plays at full precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VatSettings {
     /// How the sequence is taken; nothing: by what it is.
     pub mode: Option<Mode>,
-    /// Textures; empty: positions (or offsets, where triangles stay the same) in 16 bits, normals in 8; of pieces positions and rotations, of
-    /// particles positions and sizes in 16 bits.
+    /// Textures; empty: positions (or offsets, where triangles stay the same) in `place_format`, normals in 8 bits; of pieces positions and
+    /// rotations, of particles positions and sizes in `place_format`.
     pub textures: Vec<TextureChoice>,
+    /// How places are stored where no texture of them is asked for. Godot makes 8 bits of PNG of 16 and wants two textures of 8.
+    pub place_format: TexelFormat,
     /// Frames a second.
     pub frames_per_second: f32,
     /// What comes after the last frame.
@@ -45,6 +47,8 @@ pub struct VatSettings {
     pub space: Space,
     /// Names, layout and content of the files.
     pub convention: Convention,
+    /// Whether the carrier is written as OBJ, too, whatever the space is; of particles there is none.
+    pub obj_carrier: bool,
 }
 
 impl Default for VatSettings {
@@ -52,6 +56,7 @@ impl Default for VatSettings {
         Self {
             mode: None,
             textures: Vec::new(),
+            place_format: TexelFormat::Unorm16,
             frames_per_second: 24.0,
             at_end: AtEnd::default(),
             largest_side: 4096,
@@ -64,6 +69,7 @@ impl Default for VatSettings {
             particles: ParticleSettings::default(),
             space: Space::default(),
             convention: Convention::default(),
+            obj_carrier: false,
         }
     }
 }
@@ -200,7 +206,7 @@ impl VatSettings {
             _ => Quantity::Position,
         };
         let chosen = [
-            (place, TexelFormat::Unorm16),
+            (place, self.place_format),
             (Quantity::Normal, TexelFormat::Unorm8),
         ];
         let choice = |(quantity, format)| TextureChoice { quantity, format };
@@ -241,7 +247,8 @@ impl VatSettings {
         let is_enough = places == 1 || (places == 0 && has_always);
         if !self.textures.is_empty() && !is_enough {
             let found = format!("a list with {places} of positions or offsets");
-            return wrong("textures", found, "one of them");
+            let expected = "one of them: add position:unorm16";
+            return wrong("textures", found, expected);
         }
         for (i, texture) in self.textures.iter().enumerate() {
             if self.textures[..i]

@@ -5,7 +5,6 @@ use crate::BakeError;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::texel::TexelFormat;
 
 /// Pieces that move without bending.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,7 +103,7 @@ pub(crate) fn textures_of(settings: &VatSettings, mode: Mode) -> Vec<TextureChoi
     });
     let mut out: Vec<TextureChoice> = asked.collect();
     let places = out.iter().find(|c| c.quantity.is_place());
-    let format = places.map_or(TexelFormat::Unorm16, |c| c.format);
+    let format = places.map_or(settings.place_format, |c| c.format);
     for quantity in [Quantity::Position, needed] {
         if !out
             .iter()
@@ -129,7 +128,7 @@ pub(crate) fn check_quantities(mode: Mode, choices: &[TextureChoice]) -> Result<
         return Err(BakeError::Setting {
             setting: "textures",
             found: "a list without positions and offsets".into(),
-            expected: "one of them",
+            expected: "one of them: add position:unorm16",
         });
     }
     for TextureChoice { quantity, .. } in choices {

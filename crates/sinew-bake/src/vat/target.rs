@@ -106,11 +106,12 @@ pub(crate) fn place_end(plan: &VatPlan, end: &mut FrameEnd) {
 /// texture coordinates that point at texels, and no others; squares of particles need others, too, and have no OBJ.
 pub(crate) fn write_obj_carrier(
     folder: &mut AtomicDir,
-    space: Space,
+    is_asked: bool,
     manifest: &Manifest,
     carrier: &Mesh,
 ) -> Result<(), BakeError> {
-    if space != Space::YUpLeftHanded || manifest.mode == Mode::Particles {
+    let is_for_unity = manifest.space == Space::YUpLeftHanded;
+    if !(is_asked || is_for_unity) || manifest.mode == Mode::Particles {
         return Ok(());
     }
     let surface = Surface {

@@ -5,7 +5,8 @@
 //! one to one, and [`compose`] follows the pairs through the whole sequence and gives each chain a slot of the texture.
 //!
 //! 1. **Kept numbers.** Where a frame keeps most of the index triples of the frame before, as cloth that tears does,
-//!    those triangles keep their identity whatever they do.
+//!    those triangles keep their identity whatever they do. Loose triangles, each with points of its own, are joined by
+//!    place first: their own numbers say nothing.
 //! 2. **Assignment.** All others are paired so that the sum of costs is least; see [`MatchSettings`] for the cost.
 //!    Points are first carried along their velocity, if it is known. Solved by auction (Bertsekas 1992).
 //! 3. **Coherence.** The displacements of the pairs, averaged around each point, predict where each corner goes; the
@@ -20,6 +21,7 @@ mod candidates;
 mod collapse;
 mod distance;
 mod drift;
+mod joined;
 mod kept;
 mod landing;
 mod slots;
@@ -30,11 +32,13 @@ mod tree;
 mod tests;
 
 pub use distance::{SurfaceDistance, SurfaceTree, surface_distance};
+pub use joined::numbers_mean_the_same;
 pub use landing::{FrameEnd, Landing, frame_end};
 pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
 
 use candidates::{Scale, Search};
 use drift::Drift;
+use joined::joined;
 use serde::{Deserialize, Serialize};
 use surface::Surface;
 
@@ -128,11 +132,12 @@ pub fn match_triangles(
     to: &Triangles<'_>,
     settings: &MatchSettings,
 ) -> FrameMatch {
-    if from.triangles == to.triangles {
+    let numbers = [from, to].map(joined);
+    if numbers[0] == numbers[1] {
         return identity(to.triangles.len() as u32);
     }
     let backwards = from.motion.is_none() && to.motion.is_some();
-    let kept = kept::by_numbers(from.triangles, to.triangles);
+    let kept = kept::by_numbers(&numbers[0], &numbers[1]);
     let pair = Pair {
         before: Surface::new(from, 1.0),
         after: Surface::new(to, if backwards { -1.0 } else { 0.0 }),

@@ -60,8 +60,37 @@ fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
     for frame in [0, 2, 4, 5, 7] {
         let found = held.pictures(frame, 64);
         assert!(
-            matches!(found, Err(BakeError::NotHeldBack { last: 3, .. })),
+            matches!(found, Err(BakeError::NotHeldBack { ref held, .. }) if held == "1, 3"),
             "frame {frame}"
         );
     }
+}
+
+/// Two boxes that slide evenly, far from each other, as two clips: nothing is blended from one to the other.
+#[test]
+fn frames_are_held_back_within_their_clips() {
+    let part = |x: f32| -> Box<dyn crate::FrameSource + Send> {
+        let at = |mesh: Mesh| Mesh {
+            positions: mesh
+                .positions
+                .iter()
+                .map(|p| [p[0] + x, p[1], p[2]])
+                .collect(),
+            ..mesh
+        };
+        let frames = (0..3).map(|f| at(slide().load(f).expect("there").mesh));
+        Box::new(MeshFrames::new("part", frames.collect()))
+    };
+    let parts = vec![("near".into(), part(0.0)), ("far".into(), part(50.0))];
+    let source = crate::ChainedFrames::new("both", parts).expect("two clips");
+    let settings = VatSettings {
+        mode: Some(Mode::Remesh),
+        ..with_format(Quantity::Position, TexelFormat::Float)
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let held = HeldBack::bake(&source, &settings, folder.path(), &Watch::NOBODY).expect("bakes");
+    let found = held.compare(&Watch::NOBODY).expect("compares");
+    assert_eq!(found.frames, 2, "one of each");
+    assert!(found.blended.max < 1e-5, "{}", found.blended.max);
+    assert!(held.pictures(4, 32).is_ok() && held.pictures(3, 32).is_err());
 }

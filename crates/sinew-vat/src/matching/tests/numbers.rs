@@ -3,7 +3,7 @@
 use super::super::*;
 use super::match_frames;
 use super::ply::{self, Frame};
-use super::shapes::{Random, ball, moved};
+use super::shapes::{Random, ball, moved, shuffled};
 
 #[test]
 fn equal_lists_of_triangles_are_the_identity() {
@@ -66,6 +66,64 @@ fn kept_triples_keep_their_identity_in_any_order() {
             "triangle {old}, by triple or by place"
         );
     }
+}
+
+/// Each triangle with points of its own: 0 1 2, 3 4 5, ..
+fn loose(frame: &Frame) -> Frame {
+    let corners = frame.triangles.iter().flatten();
+    let count = frame.triangles.len() as u32;
+    Frame {
+        points: corners.map(|v| frame.points[*v as usize]).collect(),
+        triangles: (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect(),
+    }
+}
+
+#[test]
+fn loose_triangles_are_matched_as_if_they_were_joined() {
+    let before = ball(10);
+    let (after, _) = shuffled(
+        &moved(&before, |p| p * 1.03 + Vector::new(0.02, 0.0, -0.01)),
+        9,
+    );
+    let joined = match_frames(&before, &after);
+    let apart = match_frames(&loose(&before), &loose(&after));
+    assert_eq!(apart, joined, "their numbers are all equal and say nothing");
+    let found = apart.predecessors.iter().flatten();
+    let equal = found.zip(0_u32..).filter(|(p, t)| p.triangle == *t).count();
+    assert!(
+        equal * 2 < before.triangles.len(),
+        "{equal} stay at their number"
+    );
+}
+
+#[test]
+fn loose_triangles_of_one_mesh_keep_their_numbers_however_far_they_go() {
+    let before = ball(6);
+    let after = moved(&before, |p| {
+        Vector::new(-p.z, p.x * 3.0, p.y) + Vector::repeat(7.0)
+    });
+    let [before, after] = [before, after].map(|frame| loose(&frame));
+    assert_eq!(match_frames(&before, &after), identity(288));
+    assert!(numbers_mean_the_same(&before.view(), &after.view()));
+}
+
+#[test]
+fn loose_triangles_that_are_joined_in_another_way_are_others() {
+    let before = ball(6);
+    let (after, _) = shuffled(&before, 2);
+    let [a, b] = [&before, &after].map(loose);
+    assert_eq!(
+        (a.points.len(), &a.triangles),
+        (b.points.len(), &b.triangles)
+    );
+    assert!(!numbers_mean_the_same(&a.view(), &b.view()));
+    // Of joined ones the numbers are theirs; a tear parts few of the loose ones.
+    assert!(numbers_mean_the_same(&before.view(), &before.view()));
+    let mut opened = a.clone();
+    for point in opened.points.iter_mut().step_by(40) {
+        point[1] += 0.01;
+    }
+    assert!(numbers_mean_the_same(&a.view(), &opened.view()));
 }
 
 #[test]
