@@ -350,7 +350,7 @@ fn names_that_are_missing_are_errors_and_godot_gets_textures_that_it_reads() {
     );
     sequence(&p, "drops", &[9, 12]);
     ended(&bake("drops", &["--for", "godot", "--obj"]), 0, "wrote");
-    for name in ["drops_position_1.png", "drops_position_2.png", "drops.obj"] {
+    for name in ["drops_position.png", "drops_position2.png", "drops.obj"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&bake("drops", &[]), 0, "wrote");

@@ -9,7 +9,8 @@ use sinew_bake::vat::{
     InBetweens, Matching, Mode, Points, TextureChoice, TriangleOrder, VatSettings, bake,
     blend_error, verify,
 };
-use sinew_bake::{FileFrames, FrameSource, Watch};
+use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
+use sinew_geom::{Mesh, Topology};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use std::path::PathBuf;
@@ -181,4 +182,42 @@ fn blends_of_the_cloth_are_near_the_frames_that_were_held_back() {
         return;
     };
     assert!(blended < stepped / 2.0, "{blended} of {stepped}");
+}
+
+/// Each triangle with vertices of its own, as flat shading and many exporters leave them: numbers say nothing then, places do.
+#[test]
+fn loose_triangles_of_a_cut_blend_as_well_as_joined_ones() {
+    let Some(joined) = sequence("boolean_cut") else {
+        return;
+    };
+    let loose = |frame: usize| {
+        let mesh = joined.load(frame).expect("reads").mesh;
+        let corners = mesh.topology.triangles().iter().flatten();
+        let positions: Vec<[f32; 3]> = corners.map(|v| mesh.positions[*v as usize]).collect();
+        let count = positions.len() as u32;
+        let triangles = (0..count / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+        let topology = Topology::new(count, triangles.collect()).expect("in range");
+        Mesh::new("loose", topology, positions)
+    };
+    let frames = (0..joined.frame_count()).map(loose).collect();
+    let apart = MeshFrames::new("loose", frames);
+    let off = |source: &dyn FrameSource| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = blend_error(
+            source,
+            &VatSettings::default(),
+            folder.path(),
+            &Watch::NOBODY,
+        );
+        found.expect("compares")
+    };
+    let [joined, apart] = [off(&joined), off(&apart)];
+    let [a, b] = [joined.blended.rms(), apart.blended.rms()];
+    println!(
+        "boolean_cut: blended rms {:.3} mm, loose triangles {:.3} mm",
+        a * 1e3,
+        b * 1e3
+    );
+    assert!((a - b).abs() < 0.02 * a, "{a} and {b}");
+    assert!(b < apart.stepped.rms() / 2.0);
 }
