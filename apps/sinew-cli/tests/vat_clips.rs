@@ -116,11 +116,9 @@ fn colours_that_differ_are_found() {
     colored(&p, "others", &[4, 5, 6], |t| {
         40 * t as u8 + u8::from(t == 5) * 9
     });
-    ended(
-        &p.sinew(&["vat", "verify", "out", "others"]),
-        5,
-        "3 corners beyond that; first in frame 2",
-    );
+    let differs = p.sinew(&["vat", "verify", "out", "others"]);
+    ended(&differs, 5, "3 corners beyond that; ends within");
+    ended(&differs, 5, "; first in frame 2");
 }
 
 /// The sizes that the method was published with, and what devices promise.
