@@ -117,8 +117,11 @@ pub enum GrowError {
 
 /// Most vertices of a strand.
 const MOST_VERTICES: usize = 4096;
-/// Most strands: candidates for their roots are counted with 32 bits.
-const MOST_STRANDS: usize = 1 << 28;
+/// Most strands: five candidates for the root of each are in memory at once.
+const MOST_STRANDS: usize = 1 << 22;
+/// Most vertices of all strands: what a few gigabytes hold with all that belongs to them.
+const MOST_IN_ALL: usize = 1 << 26;
+const IN_ALL: &str = "at most 67108864 vertices in all";
 
 /// Grows strands on the triangles of `mesh`; `normals` has one unit normal a vertex. Each root's texture coordinates and
 /// joint weights are those of the surface there, and go to all vertices of the strand. The attribute `inverse_mass` is 0 at the first two
@@ -196,7 +199,7 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
     };
     match s.amount {
         GrowAmount::Strands(n) if n == 0 || n > MOST_STRANDS => {
-            return wrong("the number of strands", n.to_string(), "1 to 268435456");
+            return wrong("the number of strands", n.to_string(), "1 to 4194304");
         }
         GrowAmount::PerSquareMetre(d) if !(d > 0.0 && d.is_finite()) => {
             return wrong("the density", d.to_string(), "a number above 0");
@@ -206,6 +209,12 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
     if !(2..=MOST_VERTICES).contains(&s.vertices) {
         let found = s.vertices.to_string();
         return wrong("the number of vertices of a strand", found, "2 to 4096");
+    }
+    if let GrowAmount::Strands(n) = s.amount
+        && n * s.vertices > MOST_IN_ALL
+    {
+        let found = format!("{n}, of {} vertices each", s.vertices);
+        return wrong("the number of strands", found, IN_ALL);
     }
     let numbers: [(&'static str, f32, f32, &'static str); 6] = [
         ("the length variation", s.length_variation, 1.0, "0 to 1"),

@@ -1,7 +1,7 @@
 //! Where strands grow: places on the surface, spread evenly.
 
 use super::random::Random;
-use super::{GrowAmount, GrowError, GrowSettings, MOST_STRANDS};
+use super::{GrowAmount, GrowError, GrowSettings, IN_ALL, MOST_IN_ALL, MOST_STRANDS};
 use crate::{Mesh, Vec3};
 use std::collections::{BinaryHeap, HashMap};
 
@@ -57,12 +57,18 @@ pub(super) fn scatter(
         GrowAmount::Strands(n) => n,
         GrowAmount::PerSquareMetre(d) => {
             let count = (surface.weighted_area * f64::from(d)).round();
-            if count > MOST_STRANDS as f64 {
-                return Err(GrowError::Setting {
+            let fault = |expected| {
+                Err(GrowError::Setting {
                     setting: "the density",
                     found: d.to_string(),
-                    expected: "at most 268435456 strands in all",
-                });
+                    expected,
+                })
+            };
+            if count > MOST_STRANDS as f64 {
+                return fault("at most 4194304 strands in all");
+            }
+            if count * settings.vertices as f64 > MOST_IN_ALL as f64 {
+                return fault(IN_ALL);
             }
             #[expect(
                 clippy::cast_possible_truncation,

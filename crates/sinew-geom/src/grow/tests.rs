@@ -303,6 +303,14 @@ fn what_cannot_grow_says_why() {
         ),
         (
             GrowSettings {
+                amount: GrowAmount::Strands(4_000_000),
+                vertices: 17,
+                ..plain
+            },
+            "4000000, of 17 vertices each, expected at most 67108864 vertices in all",
+        ),
+        (
+            GrowSettings {
                 amount: GrowAmount::PerSquareMetre(1e30),
                 ..plain
             },
