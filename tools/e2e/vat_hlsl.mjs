@@ -177,7 +177,8 @@ function compareTruth(samples, answers, { unit, place }) {
 
 async function checks({ page, base }) {
   await page.goto(`${base}/${bakes[0].name}/${bakes[0].name}.html?three=/three&frame=0`);
-  for (const bake of [...bakes, ...turnedBakes]) {
+  // Bakes of the program itself come with pictures to expect, and without numbers.
+  for (const bake of [...bakes, ...turnedBakes].filter((b) => b.expected.samples.length > 0)) {
     const engine = ENGINES[bake.manifest.space];
     for (const [name, isFromBottom, hlsl] of variants(bake)) {
       if (engine && !name.startsWith(engine.name)) continue;

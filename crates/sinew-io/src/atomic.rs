@@ -26,6 +26,7 @@ impl AtomicFile {
     /// [`IoError::Write`] where the folder of `path` does not exist or cannot be written.
     pub fn create(path: &Path) -> Result<Self, IoError> {
         let folder = folder_of(path);
+        check_folder(folder, path)?;
         leftovers::remove_once(folder);
         let file = with_permissions(&mut tempfile::Builder::new(), 0o666)
             .prefix(leftovers::PREFIX)
@@ -116,6 +117,7 @@ impl AtomicDir {
             let source = std::io::Error::new(std::io::ErrorKind::NotADirectory, "not a folder");
             return Err(cannot_write(folder)(source));
         }
+        check_folder(place, folder)?;
         leftovers::remove_once(place);
         let staging = with_permissions(&mut tempfile::Builder::new(), 0o777)
             .prefix(leftovers::PREFIX)
@@ -196,6 +198,16 @@ impl Drop for AtomicDir {
         // Some systems remove no open file, nor its folder.
         self.release();
     }
+}
+
+/// Says which folder is missing; otherwise the temporary name in it would be named.
+fn check_folder(folder: &Path, path: &Path) -> Result<(), IoError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let message = format!("there is no folder {}", folder.display());
+    let source = std::io::Error::new(std::io::ErrorKind::NotFound, message);
+    Err(cannot_write(path)(source))
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -48,10 +48,11 @@ fn folders_appear_on_commit() {
 #[test]
 fn missing_folder_is_an_error_with_the_path() {
     let error = AtomicFile::create(Path::new("/no/such/folder/x.glb")).expect_err("no folder");
-    assert!(
-        error.to_string().contains("/no/such/folder/x.glb"),
-        "{error}"
-    );
+    let expected = "cannot write /no/such/folder/x.glb: there is no folder /no/such/folder";
+    assert_eq!(error.to_string(), expected);
+    let error = AtomicDir::create(Path::new("/no/such/folder/frames")).expect_err("no folder");
+    let expected = "cannot write /no/such/folder/frames: there is no folder /no/such/folder";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[test]
