@@ -94,7 +94,7 @@ impl MeshTruth {
     /// The truth at all points whose coordinates are in these lists.
     ///
     /// Along a line of x, what is crossed between a point and infinity counts the turns of a closed mesh around the point. Open
-    /// meshes are closed with [`Self::caps`] for that, and the solid angle of these is taken off again.
+    /// meshes are closed with `caps` for that, and the solid angle of these is taken off again.
     pub fn lattice(&self, [xs, ys, zs]: &[Vec<f64>; 3]) -> Lattice {
         let mut crossings = vec![Vec::new(); ys.len() * zs.len()];
         for t in self.triangles.iter().chain(&self.caps) {
