@@ -125,9 +125,7 @@ impl VatPlaybackJob<'_> {
             },
         );
     }
-}
 
-impl VatPlaybackJob<'_> {
     fn run_pieces(self, pieces: &PieceCarrier) {
         let textures = (
             self.bind.texture(self.bind.places),
@@ -144,9 +142,15 @@ impl VatPlaybackJob<'_> {
             4096,
             outputs,
             &|range, (mut p, mut n)| {
+                // Vertices of a piece mostly follow each other.
+                let mut last: Option<(u32, PiecePose<f32>)> = None;
                 for (i, v) in range.enumerate() {
                     let piece = pieces.of_vertex[v];
-                    let pose = PiecePose::<f32>::new(&places, &rotations, piece, at);
+                    let pose = match last {
+                        Some((same, pose)) if same == piece => pose,
+                        _ => PiecePose::new(&places, &rotations, piece, at),
+                    };
+                    last = Some((piece, pose));
                     if let Some(p) = &mut p {
                         p[i] = pose.place(carrier[v]);
                     }
