@@ -2,7 +2,7 @@
 
 use super::test_scene::{Scene, bare};
 use super::{HairReal, HairSettings};
-use crate::collide::{Collider, Contact, Plane};
+use crate::collide::{Capsule, Collider, Contact, Plane};
 use sinew_geom::{Affine, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
@@ -180,4 +180,77 @@ fn a_root_that_is_brought_out_a_little_stops_no_strand() {
     }
     // Half of a segment is far: what lengths then do to the strand is no motion.
     assert_eq!(slowest(&glides_on::<f64>(0.006)), 0.0, "is at rest");
+}
+
+/// Strands that stand straight out from a ball, of some lengths in metres and numbers of vertices: with short segments gravity alone takes a vertex
+/// a good part of a segment in a step.
+const FINE: [(f32, usize); 8] = [
+    (0.02, 64),
+    (0.03, 16),
+    (0.03, 32),
+    (0.05, 32),
+    (0.06, 64),
+    (0.12, 64),
+    (0.2, 64),
+    (0.2, 128),
+];
+
+/// Twenty four of them.
+fn fine(length: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
+    let strands = Strands::new([vertices; 24]).expect("valid");
+    let mut rest = Vec::new();
+    for k in 0..24_u8 {
+        let y = 1.0 - (f32::from(k) + 0.5) / 12.0;
+        let (r, a) = ((1.0 - y * y).sqrt(), f32::from(k) * 2.399_963);
+        let out = [r * a.cos(), y, r * a.sin()];
+        let step = out.map(|c| c * length / (vertices - 1) as f32);
+        rest.extend(super::test_scene::line(
+            out.map(|c| c * 0.1),
+            step,
+            vertices,
+        ));
+    }
+    (strands, rest)
+}
+
+fn fine_strands_rest<R: HairReal>(most: f32, colliders: &[Collider<'_>]) {
+    let mut moving = Vec::new();
+    for (length, vertices) in FINE {
+        // The finest hair has not been looked at with colliders.
+        if !colliders.is_empty() && length < 0.03 {
+            continue;
+        }
+        let (strands, rest) = fine(length, vertices);
+        let mut scene = Scene::<R>::new(&strands, &rest, None);
+        if !colliders.is_empty() {
+            scene.contacts = vec![Contact {
+                collider: 0,
+                margin: 0.0,
+                friction: 0.2,
+            }];
+        }
+        scene.settle(10.0, colliders);
+        let fastest = scene.fastest();
+        if fastest.is_nan() || fastest >= most {
+            moving.push((length, vertices, fastest));
+        }
+    }
+    assert_eq!(moving, [], "lengths, vertices, m/s");
+}
+
+#[test]
+fn strands_of_short_segments_come_to_rest() {
+    fine_strands_rest::<f32>(1e-3, &[]);
+}
+
+#[test]
+fn strands_of_short_segments_come_to_rest_in_double_precision() {
+    fine_strands_rest::<f64>(1e-3, &[]);
+}
+
+/// Where they lie on it some tremble, at a few centimetres a second; the bound is far below the metres a second of strands that whirl.
+#[test]
+fn strands_of_short_segments_do_not_whirl_on_a_head() {
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    fine_strands_rest::<f32>(0.1, &[Collider::still(&ball)]);
 }

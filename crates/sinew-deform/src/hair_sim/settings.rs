@@ -152,6 +152,7 @@ impl HairSettings {
             h: R::from_double(step_secs),
             kept: R::from_double((-f64::from(self.damping_per_sec.max(0.0)) * step_secs).exp()),
             gravity: R::vec3(self.gravity),
+            weight: R::vec3(self.gravity).norm() * R::from_double(step_secs * step_secs),
             speed_limit: R::from_single(self.speed_limit),
             global: swing(self.global_stiffness_hz),
             global_range: R::from_single(self.global_range),

@@ -1,6 +1,9 @@
 //! Global and local shape: rest position and rest bends, in one linear system a strand.
 //!
-//! Minimises, as one implicit step does, `sum m |d|^2 / 2 + h^2 E(x + d)` over the corrections `d`, with the energy
+//! Minimises, as one implicit step does, `sum m |d - h v|^2 / 2 + h^2 E(x + d)` over the ways `d` of vertices, with the energy below, linear in `d`.
+//! `x` is where the share of the root's motion alone takes vertices: from `x + h v`, where nothing holds segments together, directions would be those of a
+//! strand that is torn where short segments meet the root, and lengths would do work on it.
+//!
 //!
 //! ```text
 //! E = sum k_i |C_i|^2 / 2  +  sum w_i (2 pi f_global)^2 |s_i - x_i|^2 / 2,
@@ -21,6 +24,9 @@
 //! ```text
 //! A d + J^T l = f,  J d = 0
 //! ```
+//!
+//! Tensions turn with their segments, which `A` does not know. It holds back what turns neighbours against each other by a bound of that: the weight of all that
+//! hangs on a segment (`TAUT`). Where nothing moves, `d` is zero, and whatever `A` holds back takes nothing from the balance of forces.
 //!
 //! From `d = A^-1 f` one step towards the tensions is taken: `l` is in the direction that unit masses ask for (`J J^T l ~ J d`, three
 //! diagonals), as long as it has to be to minimise the energy of that system along it.
@@ -47,8 +53,13 @@ pub(super) const SHARP: f64 = 6.0;
 pub(super) const SLACK: f64 = 1e-3;
 /// Tensions are no more than this many times those that unit masses ask for: more is rounding.
 pub(super) const STRONGEST: f64 = 1e4;
-/// A correction turns no segment by more than about this angle, in radians.
-pub(super) const TURN: f64 = 0.25;
+/// A step turns no segment by more than about this angle, in radians, against the share of the root's motion.
+pub(super) const TURN: f64 = 1.0;
+/// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their segments.
+pub(super) const TAUT: f64 = 4.0;
+/// What holds back rotations ([`CURL`]) acts on changes of motion, so that curls go on turning, but for this many times that weight: that much acts on
+/// motion. Found by trial on hooked strands and coils: below 300 hooks whirl, above 3000 coils that are turned under gravity come back later.
+pub(super) const DRAG: f64 = 3000.0;
 
 /// Moves the strand towards its rest shape.
 pub(crate) fn restore_shape<R: Real>(
@@ -56,15 +67,24 @@ pub(crate) fn restore_shape<R: Real>(
     constants: &StepConstants<R>,
     root: &Rigid<R>,
     scale: R,
+    whole: R,
     work: &mut [WorkVertex<R>],
 ) {
     if !constants.keeps_shape() {
         return;
     }
     for (w, b) in work.iter_mut().zip(bound) {
-        let pull = pull(constants, b);
-        w.right = (w.goal - w.contact.x) * pull;
-        w.diagonal = mass(w) + pull;
+        let (pull, mass) = (pull(constants, b), mass(w));
+        let wanted = (w.contact.x - w.moved) * mass;
+        w.coasting = if w.contact.inverse_mass > R::zero() {
+            w.contact.x - w.moved - constants.gravity * (constants.h * constants.h)
+        } else {
+            Vec3::zeros()
+        };
+        w.hold = R::zero();
+        w.contact.x = w.moved;
+        w.right = (w.goal - w.moved) * pull + wanted;
+        w.diagonal = mass + pull;
         w.next = R::zero();
         w.after_next = R::zero();
         w.torque = Vec3::zeros();
@@ -72,8 +92,35 @@ pub(crate) fn restore_shape<R: Real>(
     }
     if constants.bends() {
         add_bends(bound, constants, root, scale, work);
+        hold_waves(
+            bound,
+            constants.weight / whole.max(R::from_double(1e-12)),
+            work,
+        );
     }
     solve(work, constants.bends());
+}
+
+/// Makes the matrix hold back waves of segments that hang taut.
+fn hold_waves<R: Real>(bound: &[BoundVertex], weight: R, work: &mut [WorkVertex<R>]) {
+    let mut behind = R::zero();
+    for i in (1..work.len()).rev() {
+        if work[i].contact.inverse_mass > R::zero() {
+            behind += mass(&work[i]);
+        }
+        let length = R::from_single(bound[i].length);
+        if length > R::zero() {
+            let taut = weight * behind * R::from_double(TAUT) / length;
+            hold_turning(work, i, taut.min(R::from_double(STIFFEST)));
+            let drag = weight * behind * R::from_double(DRAG) / length;
+            let kept = (work[i].hold - drag).max(R::zero());
+            if i > 1 {
+                let couple = (work[i - 1].coasting - work[i - 2].coasting) * kept;
+                work[i - 1].right += couple;
+                work[i - 2].right -= couple;
+            }
+        }
+    }
 }
 
 fn mass<R: Real>(w: &WorkVertex<R>) -> R {
@@ -131,6 +178,7 @@ fn add_bends<R: Real>(
         let curl = (R::one() - straight * straight).max(R::zero());
         let hold = (curl * R::from_double(CURL)).min(R::from_double(SHARP));
         hold_turning(work, i, stiffness * hold);
+        work[i + 1].hold = stiffness * hold;
         frame = shortest_arc(goal, now) * frame;
         frame.renormalize_fast();
     }

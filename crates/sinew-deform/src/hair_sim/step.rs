@@ -24,6 +24,10 @@ pub(crate) struct WorkVertex<R: Real> {
     /// Direction of the segment that leads here, and the torque of its bend.
     pub(crate) along: Vec3<R>,
     pub(crate) torque: Vec3<R>,
+    /// How far it goes in the step by the velocity that it has.
+    pub(crate) coasting: Vec3<R>,
+    /// How much the matrix holds back rotations of the segment before the one that leads here.
+    pub(crate) hold: R,
 }
 
 impl<R: Real> Default for WorkVertex<R> {
@@ -38,6 +42,8 @@ impl<R: Real> Default for WorkVertex<R> {
             right: Vec3::zeros(),
             along: Vec3::zeros(),
             torque: Vec3::zeros(),
+            coasting: Vec3::zeros(),
+            hold: R::zero(),
         }
     }
 }
@@ -59,6 +65,8 @@ pub(crate) struct StepConstants<R: Real> {
     /// Share of the velocity that damping leaves.
     pub(crate) kept: R,
     pub(crate) gravity: Vec3<R>,
+    /// How far gravity takes a vertex in a step, from rest.
+    pub(crate) weight: R,
     pub(crate) speed_limit: R,
     /// Squared angle that a vertex drawn to its rest position swings in a step: `(2 pi f h)^2`.
     pub(crate) global: R,
@@ -120,7 +128,14 @@ impl<R: Real> StrandStep<'_, R> {
         let scale = self.scale();
         self.begin(positions, work, &at, scale);
         self.integrate(velocities, work);
-        restore_shape(self.bound, self.constants, &at, scale, work);
+        restore_shape(
+            self.bound,
+            self.constants,
+            &at,
+            scale,
+            self.drive.scales[1],
+            work,
+        );
         let solids = match work.first() {
             Some(root) => self.solids_in_reach(&root.contact, scale),
             None => *self.solids,

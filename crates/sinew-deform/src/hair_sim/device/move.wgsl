@@ -33,7 +33,7 @@ fn move_strand(s: Step, wind: vec3f, range: f32, length_iterations: u32) {
     // What touched nothing before the first frame stays as it is.
     if s.is_freeing && read_state(flag_at(strand)).y > 0.0 { return; }
     integrate(s, wind);
-    restore_shape(s.at, s.constants, range);
+    restore_shape(s, range);
   }
   if COLLIDERS > 0u {
     // All of them where the root is not held.

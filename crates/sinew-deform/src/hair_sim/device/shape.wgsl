@@ -5,7 +5,9 @@ const FADE = 0.1;
 const CURL = 16.0;
 const SHARP = 6.0;
 const SLACK = 1e-3;
-const TURN = 0.25;
+const TURN = 1.0;
+const TAUT = 4.0;
+const DRAG = 3000.0;
 const STRONGEST = 1e4;
 
 // A row of the system: diagonal, the two beside it, right-hand side.
@@ -15,13 +17,17 @@ struct Equation {
   after: f32,
   free: f32,
   right: vec3f,
+  // How far the vertex goes by the velocity that it has.
+  coasting: vec3f,
 }
 
 var<private> row_p: Equation;
 var<private> row_q: Equation;
 var<private> row_r: Equation;
 
-fn equation(i: u32, at: Rigid, swing: vec4f, range: f32) -> Equation {
+// Puts the vertex where the root's motion alone takes it; the rest of its way goes to the right.
+fn equation(i: u32, s: Step, range: f32) -> Equation {
+  let swing = s.constants;
   let b = bound_offset(i);
   var pull = 0.0;
   if swing.z > 0.0 && range > 0.0 {
@@ -29,8 +35,15 @@ fn equation(i: u32, at: Rigid, swing: vec4f, range: f32) -> Equation {
   }
   var mass = 1.0;
   if b.w > 0.0 { mass = 1.0 / b.w; }
-  let goal = point_of(at, b.xyz * size);
-  return Equation(mass + pull, 0.0, 0.0, select(0.0, 1.0, b.w > 0.0), (goal - point(i)) * pull);
+  let goal = point_of(s.at, b.xyz * size);
+  let x = point(i);
+  var moved = x;
+  if b.w > 0.0 { moved = point_of(s.carry, read_state(vertex_at(i)).xyz); }
+  set_point(i, moved);
+  let right = (goal - moved) * pull + (x - moved) * mass;
+  var coasting = vec3f(0.0);
+  if b.w > 0.0 { coasting = x - moved - s.gravity.xyz * (s.constants.x * s.constants.x); }
+  return Equation(mass + pull, 0.0, 0.0, select(0.0, 1.0, b.w > 0.0), right, coasting);
 }
 
 // Takes row `i`, which is `row_p`, out of the next two.
@@ -59,17 +72,22 @@ fn shortest_arc(a: vec3f, b: vec3f) -> vec4f {
   return vec4f(cross(a, b) * inverse, cosine * inverse);
 }
 
-fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
+fn restore_shape(s: Step, range: f32) {
+  let swing = s.constants;
   let has_bends = swing.w > 0.0;
   if !(swing.z > 0.0 && range > 0.0) && !has_bends { return; }
-  var frame = at.rotation;
+  var frame = s.at.rotation;
+  // Of the vertices behind the one at hand.
+  var behind = 0.0;
+  for (var i = 1u; i < count; i++) { behind += mass_at(i); }
+  let weight = length(s.gravity.xyz) * s.constants.x * s.constants.x / max(s.whole_size, 1e-12);
   // Whether a segment with a direction was before.
   var has_before = false;
   set_room(2u, 0u, vec4f(0.0));
-  row_q = equation(0u, at, swing, range);
+  row_q = equation(0u, s, range);
   let segments = max(count, 1u) - 1u;
   for (var i = 0u; i < segments; i++) {
-    row_r = equation(i + 1u, at, swing, range);
+    row_r = equation(i + 1u, s, range);
     var torque = vec3f(0.0);
     let own = bound_bend(i);
     let next = bound_bend(i + 1u);
@@ -86,15 +104,18 @@ fn restore_shape(at: Rigid, swing: vec4f, range: f32) {
       let force = (now * dot(goal, now) - goal) * (extent * stiffness);
       add_bend(i, lever, stiffness, force);
       let straight = lever * own.x / next.x;
-      hold_turning(i, stiffness * min(max(1.0 - straight * straight, 0.0) * CURL, SHARP));
+      let hold = stiffness * min(max(1.0 - straight * straight, 0.0) * CURL, SHARP);
+      hold_turning(i, hold, max(hold - weight * behind * DRAG / next.x, 0.0));
+      hold_wave(min(weight * behind * TAUT / next.x, STIFFEST));
       frame = renormalized(rotations(shortest_arc(goal, now), frame));
     }
+    behind = max(behind - mass_at(i + 1u), 0.0);
     set_room(2u, i + 1u, vec4f(torque, 0.0));
     if i > 0u { eliminate(i - 1u); }
     row_p = row_q;
     row_q = row_r;
   }
-  row_r = Equation(1.0, 0.0, 0.0, 0.0, vec3f(0.0));
+  row_r = Equation(1.0, 0.0, 0.0, 0.0, vec3f(0.0), vec3f(0.0));
   if count > 1u { eliminate(count - 2u); }
   row_p = row_q;
   eliminate(count - 1u);
@@ -119,12 +140,29 @@ fn add_bend(i: u32, lever: f32, k: f32, force: vec3f) {
   row_r.right -= force;
 }
 
-// Makes the matrix hold back rotations of the segment before vertex `i`.
-fn hold_turning(i: u32, k: f32) {
+// Makes the matrix hold back rotations of the segment before vertex `i`; `kept` of that are changes of motion alone.
+fn hold_turning(i: u32, k: f32, kept: f32) {
   if i == 0u || k <= 0.0 { return; }
   row_p.diagonal += k * row_p.free;
   row_q.diagonal += k * row_q.free;
   row_p.next -= k * row_p.free * row_q.free;
+  let couple = (row_q.coasting - row_p.coasting) * kept;
+  row_q.right += couple;
+  row_p.right -= couple;
+}
+
+// Makes the matrix hold back waves of segments that hang taut.
+fn hold_wave(k: f32) {
+  row_q.diagonal += k * row_q.free;
+  row_r.diagonal += k * row_r.free;
+  row_q.next -= k * row_q.free * row_r.free;
+}
+
+// Zero where the vertex is pinned.
+fn mass_at(i: u32) -> f32 {
+  let inverse = inverse_mass_of(i);
+  if inverse <= 0.0 { return 0.0; }
+  return 1.0 / inverse;
 }
 
 // What turns a segment towards its goal turns the frame that the goal comes from the other way.

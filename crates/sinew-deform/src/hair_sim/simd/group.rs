@@ -78,7 +78,8 @@ impl<'f, 'r> Group<'f, 'r> {
         }
         if self.frame.constants.keeps_shape() {
             let constants = &self.frame.constants;
-            dispatch!(simd => matrix::prepare(simd, constants, vertices));
+            let scale = &self.lanes.map(|g| self.frame.drives[g].scales[1]);
+            dispatch!(simd => matrix::prepare(simd, constants, scale, vertices));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The matrix of `shape.rs`, which is the same in all steps of a frame: made and decomposed once.
 
-use super::room::GroupVertex;
-use crate::hair_sim::shape::{CURL, FADE, SHARP, STIFFEST};
+use super::room::{GroupVertex, Lanes};
+use crate::hair_sim::shape::{CURL, DRAG, FADE, SHARP, STIFFEST, TAUT};
 use crate::hair_sim::step::StepConstants;
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
@@ -12,6 +12,7 @@ use fearless_simd_macros::simd;
 pub(super) fn prepare<S: Simd>(
     simd: S,
     constants: &StepConstants<f32>,
+    scale: &Lanes,
     vertices: &mut [GroupVertex],
 ) {
     let one = f32x8::splat(simd, 1.0);
@@ -24,10 +25,14 @@ pub(super) fn prepare<S: Simd>(
         w.next = [0.0; 8];
         w.after_next = [0.0; 8];
         w.stiffness = [0.0; 8];
+        w.hold = [0.0; 8];
         w.rest_along = [[0.0; 8]; 3];
     }
     if constants.bends() {
         add_bends(simd, constants.local, vertices);
+        let scale = f32x8::load_array_ref(simd, scale).max(1e-12);
+        let weight = f32x8::splat(simd, constants.weight) / scale;
+        hold_waves(simd, weight, vertices);
     }
     decompose(simd, vertices);
 }
@@ -71,6 +76,7 @@ fn add_bends<S: Simd>(simd: S, local: f32, vertices: &mut [GroupVertex]) {
         stiffness.store_array(&mut vertices[i].stiffness);
         add_bend(simd, vertices, i - 1, lever, stiffness);
         hold_turning(simd, vertices, i - 1, turning);
+        turning.store_array(&mut vertices[i].hold);
     }
 }
 
@@ -112,6 +118,25 @@ fn hold_turning<S: Simd>(simd: S, vertices: &mut [GroupVertex], i: usize, k: f32
     add(simd, &mut vertices[i - 1].diagonal, a.select(k, zero));
     add(simd, &mut vertices[i].diagonal, b.select(k, zero));
     add(simd, &mut vertices[i - 1].next, (a & b).select(-k, zero));
+}
+
+/// Makes the matrix hold back waves of segments that hang taut.
+#[inline(always)]
+fn hold_waves<S: Simd>(simd: S, weight: f32x8<S>, vertices: &mut [GroupVertex]) {
+    let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+    let mut behind = zero;
+    for i in (1..vertices.len()).rev() {
+        let inverse_mass = f32x8::load_array_ref(simd, &vertices[i].inverse_mass);
+        behind += inverse_mass.simd_gt(zero).select(one / inverse_mass, zero);
+        let length = f32x8::load_array_ref(simd, &vertices[i].length);
+        let taut = (weight * behind * TAUT as f32 / length).min(STIFFEST as f32);
+        let taut = length.simd_gt(zero).select(taut, zero);
+        hold_turning(simd, vertices, i, taut);
+        let drag = weight * behind * DRAG as f32 / length;
+        let hold = f32x8::load_array_ref(simd, &vertices[i].hold);
+        let kept = length.simd_gt(zero).select((hold - drag).max(zero), zero);
+        kept.store_array(&mut vertices[i].hold);
+    }
 }
 
 #[inline(always)]

@@ -26,6 +26,8 @@ pub(crate) struct GroupVertex {
     pub(super) pull: Lanes,
     /// Of the bend before the segment that leads here.
     pub(super) stiffness: Lanes,
+    /// What holds back changes of motion of the segment before the one that leads here.
+    pub(super) hold: Lanes,
     /// Diagonal of the matrix; its inverse as soon as that is decomposed. The other two are then those of the factor.
     pub(super) diagonal: Lanes,
     pub(super) next: Lanes,

@@ -12,10 +12,32 @@ use fearless_simd_macros::simd;
 #[simd]
 pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [GroupVertex]) {
     let scale = f32x8::load_array_ref(simd, &step.scale);
-    for w in &mut *vertices {
-        let off = V3::load_lanes(simd, &w.goal).minus(V3::load_lanes(simd, &w.x));
+    let fall = V3::all(simd, step.constants.gravity * step.constants.h.powi(2));
+    let none = V3::splat(simd, 0.0);
+    let mut before = none;
+    for i in 0..vertices.len() {
+        let behind = vertices.get(i + 1).filter(|_| i > 0);
+        let hold = behind.map_or([0.0; 8], |w| w.hold);
+        let w = &mut vertices[i];
+        let moved = V3::load_lanes(simd, &w.moved);
+        let off = V3::load_lanes(simd, &w.goal).minus(moved);
+        let wanted = V3::load_lanes(simd, &w.x).minus(moved);
         let pull = f32x8::load_array_ref(simd, &w.pull);
-        off.scale(pull).store_lanes(&mut w.right);
+        let inverse_mass = f32x8::load_array_ref(simd, &w.inverse_mass);
+        let free = inverse_mass.simd_gt(0.0);
+        let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+        let mass = free.select(one / inverse_mass, zero);
+        let coasting = wanted.minus(fall).or(free, none);
+        let hold = f32x8::load_array_ref(simd, &hold);
+        let couple = coasting.minus(before).scale(hold);
+        before = coasting;
+        let right = off.scale(pull).plus(wanted.scale(mass)).plus(couple);
+        right.store_lanes(&mut w.right);
+        w.x = w.moved;
+        if i > 0 {
+            let right = V3::load_lanes(simd, &vertices[i - 1].right).minus(couple);
+            right.store_lanes(&mut vertices[i - 1].right);
+        }
     }
     if step.constants.bends() {
         let root = Placement::load(simd, &step.root);

@@ -150,7 +150,11 @@ fn the_kernel_is_as_exact_as_the_reference() {
             let found = differences(&hair(coincident), settings);
             println!("{name}, coincident {coincident}: {found:?}");
             let [kernel, between, reference] = found;
-            let allowed = if coincident { 3.0 * reference } else { 6e-6 };
+            let allowed = if coincident {
+                3.0 * reference
+            } else {
+                (1.5 * reference).max(6e-6)
+            };
             assert!(kernel < allowed, "{name}: {found:?}");
             assert!(between < allowed + reference, "{name}: {found:?}");
         }
@@ -251,5 +255,5 @@ fn a_lost_strand_begins_anew_and_leaves_its_neighbours_alone() {
 #[test]
 fn room_is_what_the_documentation_says() {
     let room = super::GroupRoom::new(10);
-    assert_eq!(room.bytes(), 10 * 2592);
+    assert_eq!(room.bytes(), 10 * 2624);
 }
