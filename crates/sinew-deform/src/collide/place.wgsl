@@ -72,7 +72,7 @@ fn place_field(f: Field, motion: Motion, span: vec2f, at: u32) {
   let feature = feature_of(f);
   if feature < 1e37 {
     spacing = feature * 0.5;
-    tolerance = spacing * 0.01;
+    tolerance = spacing * 0.001;
   }
   let contact = contact_of(f.collider);
   let x = turned(last.rotation, vec3f(1.0, 0.0, 0.0));

@@ -155,7 +155,7 @@ impl<R: Real> Default for Placement<R> {
 /// Samples a feature.
 const SAMPLES_PER_FEATURE: f32 = 2.0;
 /// Penetration that counts as none, in spacings of samples.
-const TOLERANCE: f32 = 0.01;
+const TOLERANCE: f32 = 0.001;
 /// The same where no samples are needed, in scene units.
 const TOLERANCE_OF_PLANES: f32 = 1e-6;
 

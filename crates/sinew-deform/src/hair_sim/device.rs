@@ -29,6 +29,7 @@ use super::bind::HairBind;
 use super::node::{Hair, settings};
 use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
+use super::shape::tensions;
 use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
 use crate::collide::{
@@ -45,7 +46,7 @@ const RUN: usize = 32;
 /// Vertices of strands that are worked on in memory of the invocation, or of the workgroup.
 const LONGEST_PRIVATE: usize = 32;
 /// Vectors of room a vertex of a guide, in both halves of a step.
-const ROOMS_TO_MOVE: usize = 3;
+const ROOMS_TO_MOVE: usize = 4;
 const ROOMS_TO_HOLD: usize = 11;
 /// Workgroups that keep guides clear of solids, at most: as many as a large device has at once.
 const GROUPS: usize = 2048;
@@ -346,6 +347,7 @@ fn settings_of(
         ),
         ("GUIDE_VERTICES", guides.vertices),
         ("LONGEST", guides.planes.len()),
+        ("TENSIONS", tensions(bind.longest)),
         ("COLLIDERS", colliders),
         ("BATCH", RUN),
         ("VERTICES", bind.vertex_count()),
@@ -566,7 +568,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     let sorts = Sorts::new(settings, frame);
     let secs = sorts.0.map(|p| p.step_secs());
     let constants = |secs: f64| {
-        let c = settings.constants::<f32>(secs);
+        let c = settings.constants::<f32>(secs, 0);
         [c.h, c.kept, c.global, c.local]
     };
     let gusts = Gusts::new(settings);

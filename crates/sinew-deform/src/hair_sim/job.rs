@@ -239,7 +239,7 @@ impl<R: HairReal> HairJob<'_, R> {
             let frame = Frame {
                 bind: self.bind,
                 drives: &state.drives,
-                constants: settings.constants(timing.step_secs()),
+                constants: settings.constants(timing.step_secs(), self.bind.longest),
                 gusts: Gusts::new(settings),
                 moments: timing.moments(
                     first,

@@ -184,7 +184,7 @@ fn a_root_that_is_brought_out_a_little_stops_no_strand() {
 
 /// Strands that stand straight out from a ball, of some lengths in metres and numbers of vertices: with short segments gravity alone takes a vertex
 /// a good part of a segment in a step.
-const FINE: [(f32, usize); 8] = [
+const FINE: [(f32, usize); 9] = [
     (0.02, 64),
     (0.03, 16),
     (0.03, 32),
@@ -193,6 +193,7 @@ const FINE: [(f32, usize); 8] = [
     (0.12, 64),
     (0.2, 64),
     (0.2, 128),
+    (0.2, 256),
 ];
 
 /// Twenty four of them.
@@ -213,13 +214,9 @@ fn fine(length: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
     (strands, rest)
 }
 
-fn fine_strands_rest<R: HairReal>(most: f32, colliders: &[Collider<'_>]) {
+fn fine_strands_rest<R: HairReal>(colliders: &[Collider<'_>]) {
     let mut moving = Vec::new();
     for (length, vertices) in FINE {
-        // The finest hair has not been looked at with colliders.
-        if !colliders.is_empty() && length < 0.03 {
-            continue;
-        }
         let (strands, rest) = fine(length, vertices);
         let mut scene = Scene::<R>::new(&strands, &rest, None);
         if !colliders.is_empty() {
@@ -231,6 +228,9 @@ fn fine_strands_rest<R: HairReal>(most: f32, colliders: &[Collider<'_>]) {
         }
         scene.settle(10.0, colliders);
         let fastest = scene.fastest();
+        // Very many vertices that touch go on trembling, by a tenth of a millimetre.
+        let trembles = vertices > 128 && !colliders.is_empty();
+        let most = if trembles { 0.05 } else { 1e-3 };
         if fastest.is_nan() || fastest >= most {
             moving.push((length, vertices, fastest));
         }
@@ -240,17 +240,17 @@ fn fine_strands_rest<R: HairReal>(most: f32, colliders: &[Collider<'_>]) {
 
 #[test]
 fn strands_of_short_segments_come_to_rest() {
-    fine_strands_rest::<f32>(1e-3, &[]);
+    fine_strands_rest::<f32>(&[]);
 }
 
 #[test]
 fn strands_of_short_segments_come_to_rest_in_double_precision() {
-    fine_strands_rest::<f64>(1e-3, &[]);
+    fine_strands_rest::<f64>(&[]);
 }
 
-/// Where they lie on it some tremble, at a few centimetres a second; the bound is far below the metres a second of strands that whirl.
+/// What is deeper than the tolerance is brought out at once: were the tolerance more than what a step falls, strands would tremble by as much.
 #[test]
-fn strands_of_short_segments_do_not_whirl_on_a_head() {
+fn strands_of_short_segments_come_to_rest_on_a_head() {
     let ball = Capsule::sphere([0.0; 3], 0.1);
-    fine_strands_rest::<f32>(0.1, &[Collider::still(&ball)]);
+    fine_strands_rest::<f32>(&[Collider::still(&ball)]);
 }

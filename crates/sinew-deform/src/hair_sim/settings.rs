@@ -142,8 +142,8 @@ impl HairSettings {
         1.0 / self.substeps_per_sec.max(1.0)
     }
 
-    /// What is the same for all strands and steps of that length.
-    pub(crate) fn constants<R: Real>(&self, step_secs: f64) -> StepConstants<R> {
+    /// What is the same for all strands and steps of that length; the longest strand has so many vertices.
+    pub(crate) fn constants<R: Real>(&self, step_secs: f64, longest: usize) -> StepConstants<R> {
         let swing = |hz: f32| {
             let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
             R::from_double(angle * angle)
@@ -159,6 +159,7 @@ impl HairSettings {
             local: swing(self.local_stiffness_hz),
             exempt: self.exempt,
             collision_iterations: self.collision_iterations,
+            tensions: super::shape::tensions(longest),
         }
     }
 

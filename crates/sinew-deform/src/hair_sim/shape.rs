@@ -28,8 +28,9 @@
 //! Tensions turn with their segments, which `A` does not know. It holds back what turns neighbours against each other by a bound of that: the weight of all that
 //! hangs on a segment (`TAUT`). Where nothing moves, `d` is zero, and whatever `A` holds back takes nothing from the balance of forces.
 //!
-//! From `d = A^-1 f` one step towards the tensions is taken: `l` is in the direction that unit masses ask for (`J J^T l ~ J d`, three
-//! diagonals), as long as it has to be to minimise the energy of that system along it.
+//! From `d = A^-1 f` a few steps of conjugate gradients lead towards the tensions, that is to a solution of `J A^-1 J^T l = J d`. What precedes each is
+//! what unit masses ask for (`J J^T l = J d`, three diagonals). One step alone leaves stretch to what restores lengths, and strands of short segments
+//! whirl.
 
 use super::bind::BoundVertex;
 use super::step::{StepConstants, WorkVertex};
@@ -55,11 +56,18 @@ pub(super) const SLACK: f64 = 1e-3;
 pub(super) const STRONGEST: f64 = 1e4;
 /// A step turns no segment by more than about this angle, in radians, against the share of the root's motion.
 pub(super) const TURN: f64 = 1.0;
-/// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their segments.
-pub(super) const TAUT: f64 = 4.0;
+/// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their segments, and that is
+/// how stiff a hanging strand is for it.
+pub(super) const TAUT: f64 = 1.0;
 /// What holds back rotations ([`CURL`]) acts on changes of motion, so that curls go on turning, but for this many times that weight: that much acts on
-/// motion. Found by trial on hooked strands and coils: below 300 hooks whirl, above 3000 coils that are turned under gravity come back later.
+/// motion. Found by trial on hooked strands and coils: below 3000 some hooks go on moving, above it coils that are turned under gravity come back later.
 pub(super) const DRAG: f64 = 3000.0;
+
+/// Steps towards the tensions of hair whose longest strand has so many vertices. With two, some strands of 16 that bend by 60 degrees still move after
+/// ten seconds; with one, so does hair of short segments; with three, strands of 256 vertices; with four, such of 64 that lie on a head.
+pub(super) fn tensions(longest: usize) -> usize {
+    3 + longest / 32
+}
 
 /// Moves the strand towards its rest shape.
 pub(crate) fn restore_shape<R: Real>(
@@ -98,7 +106,7 @@ pub(crate) fn restore_shape<R: Real>(
             work,
         );
     }
-    solve(work, constants.bends());
+    solve(work, constants);
 }
 
 /// Makes the matrix hold back waves of segments that hang taut.
@@ -252,11 +260,11 @@ fn add_bend<R: Real>(work: &mut [WorkVertex<R>], i: usize, lever: R, k: R, force
 }
 
 /// Solves the system and adds the solution to the positions that may move.
-fn solve<R: Real>(work: &mut [WorkVertex<R>], bends: bool) {
+fn solve<R: Real>(work: &mut [WorkVertex<R>], constants: &StepConstants<R>) {
     decompose(work);
     divide(work, |w| &mut w.right);
-    if bends {
-        hold_lengths(work);
+    if constants.bends() {
+        hold_lengths(work, constants.tensions);
     }
     // The system holds for small rotations; where one is larger, all go part of the way.
     let share = R::from_double(TURN) / steepest(work).max(R::from_double(TURN));
@@ -313,22 +321,33 @@ fn divide<R: Real>(work: &mut [WorkVertex<R>], side: Side<R>) -> R {
     product
 }
 
-/// Takes from the corrections what stretches segments, by tensions that act on stiffness as all other forces do.
-fn hold_lengths<R: Real>(work: &mut [WorkVertex<R>]) {
-    let wanted = find_tensions(work);
-    let product = divide(work, |w| &mut w.torque);
-    // What the direction would gain over what it costs; nothing where nothing is stretched.
-    let least = (wanted / R::from_double(STRONGEST)).max(R::from_double(1e-30));
-    let strength = wanted / product.max(least);
-    for w in work.iter_mut() {
-        w.right += w.torque * strength;
+/// Takes from the corrections what stretches segments, by tensions that act on stiffness as all other forces do: conjugate gradients.
+fn hold_lengths<R: Real>(work: &mut [WorkVertex<R>], steps: usize) {
+    let smallest = R::from_double(1e-30);
+    let mut before = R::zero();
+    for _ in 0..steps {
+        let wanted = find_stretch(work);
+        let kept = if before > smallest {
+            wanted / before
+        } else {
+            R::zero()
+        };
+        pull_along(work, kept);
+        let product = divide(work, |w| &mut w.torque);
+        // What the direction would gain over what it costs; nothing where nothing is stretched.
+        let least = (wanted / R::from_double(STRONGEST)).max(smallest);
+        let strength = wanted / product.max(least);
+        for w in work.iter_mut() {
+            w.right += w.torque * strength;
+        }
+        before = wanted;
     }
 }
 
-/// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of
-/// torques. Returns how much they take out: the sum of tension times stretch. See [`super::length`] for the formulas.
-fn find_tensions<R: Real>(work: &mut [WorkVertex<R>]) -> R {
-    let (mut factor, mut known) = (R::zero(), R::zero());
+/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist; see [`super::length`] for the
+/// formulas. Returns how much that takes out: the sum of tension times stretch.
+fn find_stretch<R: Real>(work: &mut [WorkVertex<R>]) -> R {
+    let (mut factor, mut known, mut wanted) = (R::zero(), R::zero(), R::zero());
     // Of the segment before the one at hand, and of the vertex between them.
     let (mut old, mut from, mut wa) = (Vec3::zeros(), Vec3::zeros(), R::zero());
     for (i, w) in work.iter_mut().enumerate() {
@@ -339,22 +358,27 @@ fn find_tensions<R: Real>(work: &mut [WorkVertex<R>]) -> R {
         let pivot = (own - coupling * ahead).max(R::from_double(1e-6));
         let held = i == 0 || wa + wb <= R::zero();
         factor = if held { R::zero() } else { R::one() / pivot };
-        known = (along.dot(&(to - from)) - coupling * known) * factor;
+        let left = along.dot(&(to - from)) - coupling * known;
+        known = left * factor;
+        wanted += left * known;
         w.torque = Vec3::new(known, ahead, R::zero());
         (old, from, wa) = (along, to, wb);
     }
-    let (mut pull, mut ahead, mut last) = (Vec3::zeros(), R::zero(), R::zero());
-    let mut wanted = R::zero();
-    for w in work.iter_mut().rev() {
-        let tension = w.torque.x - ahead * last;
-        let own = w.along * tension;
-        ahead = w.torque.y;
-        w.torque = pull - own;
-        wanted -= w.torque.dot(&w.right);
-        pull = own;
-        last = tension;
-    }
     wanted
+}
+
+/// Substitution from the tip to the root, and the tensions of the next step: those, and a share of the ones of the step before. What they do to vertices
+/// takes the place of torques.
+fn pull_along<R: Real>(work: &mut [WorkVertex<R>], kept: R) {
+    let (mut pull, mut ahead, mut last) = (Vec3::zeros(), R::zero(), R::zero());
+    for w in work.iter_mut().rev() {
+        last = w.torque.x - ahead * last;
+        ahead = w.torque.y;
+        w.tension = last + w.tension * kept;
+        let own = w.along * w.tension;
+        w.torque = pull - own;
+        pull = own;
+    }
 }
 
 /// Largest angle, to first order, by which the corrections turn a segment.

@@ -24,6 +24,8 @@ pub(crate) struct WorkVertex<R: Real> {
     /// Direction of the segment that leads here, and the torque of its bend.
     pub(crate) along: Vec3<R>,
     pub(crate) torque: Vec3<R>,
+    /// Tension of that segment.
+    pub(crate) tension: R,
     /// How far it goes in the step by the velocity that it has.
     pub(crate) coasting: Vec3<R>,
     /// How much the matrix holds back rotations of the segment before the one that leads here.
@@ -42,6 +44,7 @@ impl<R: Real> Default for WorkVertex<R> {
             right: Vec3::zeros(),
             along: Vec3::zeros(),
             torque: Vec3::zeros(),
+            tension: R::zero(),
             coasting: Vec3::zeros(),
             hold: R::zero(),
         }
@@ -75,6 +78,8 @@ pub(crate) struct StepConstants<R: Real> {
     pub(crate) local: R,
     pub(crate) exempt: usize,
     pub(crate) collision_iterations: usize,
+    /// Steps towards the tensions that keep lengths.
+    pub(crate) tensions: usize,
 }
 
 impl<R: Real> StepConstants<R> {

@@ -6,7 +6,8 @@ const CURL = 16.0;
 const SHARP = 6.0;
 const SLACK = 1e-3;
 const TURN = 1.0;
-const TAUT = 4.0;
+const TAUT = 1.0;
+const SMALLEST = 1e-30;
 const DRAG = 3000.0;
 const STRONGEST = 1e4;
 
@@ -84,17 +85,20 @@ fn restore_shape(s: Step, range: f32) {
   // Whether a segment with a direction was before.
   var has_before = false;
   set_room(2u, 0u, vec4f(0.0));
+  set_room(3u, 0u, vec4f(0.0));
   row_q = equation(0u, s, range);
   let segments = max(count, 1u) - 1u;
   for (var i = 0u; i < segments; i++) {
     row_r = equation(i + 1u, s, range);
     var torque = vec3f(0.0);
+    var along = vec3f(0.0);
     let own = bound_bend(i);
     let next = bound_bend(i + 1u);
     if has_bends && next.x > 0.0 {
       let rest = bound_offset(i + 1u).xyz - bound_offset(i).xyz;
       let goal = turned(frame, rest * (1.0 / next.x));
       let now = unit_or(point(i + 1u) - point(i), goal);
+      along = now;
       let lever = select(0.0, own.z, has_before);
       has_before = true;
       let reach = 1.0 + lever;
@@ -111,6 +115,7 @@ fn restore_shape(s: Step, range: f32) {
     }
     behind = max(behind - mass_at(i + 1u), 0.0);
     set_room(2u, i + 1u, vec4f(torque, 0.0));
+    set_room(3u, i + 1u, vec4f(along, 0.0));
     if i > 0u { eliminate(i - 1u); }
     row_p = row_q;
     row_q = row_r;
@@ -171,8 +176,7 @@ fn add_reactions() {
   var before = vec3f(0.0);
   for (var i = count - 1u; i > 1u; i -= 1u) {
     let torque = room(2u, i).xyz + twist;
-    var along = vec3f(0.0);
-    if bound_bend(i - 1u).x > 0.0 { along = unit_or(point(i - 1u) - point(i - 2u), along); }
+    let along = room(3u, i - 1u).xyz;
     twist = along * dot(along, torque);
     let extent = length_of(i - 1u);
     var couple = vec3f(0.0);
@@ -186,18 +190,11 @@ fn add_reactions() {
 // Solves the system and adds the solution to the positions that may move.
 fn solve(has_bends: bool) {
   divide(1u);
-  var strength = 0.0;
-  if has_bends {
-    let wanted = find_tensions();
-    let product = divide(2u);
-    strength = wanted / max(product, max(wanted / STRONGEST, 1e-30));
-  }
+  if has_bends { hold_lengths(); }
   var steepest = 0.0;
   var before = vec3f(0.0);
   for (var i = 0u; i < count; i++) {
-    var correction = room(1u, i).xyz;
-    if has_bends { correction += room(2u, i).xyz * strength; }
-    set_room(1u, i, vec4f(correction, 0.0));
+    let correction = room(1u, i).xyz;
     let extent = length_of(i);
     if i > 0u && extent > 0.0 { steepest = max(steepest, length(correction - before) / extent); }
     before = correction;
@@ -237,23 +234,34 @@ fn divide(slot: u32) -> f32 {
   return product;
 }
 
-// Direction of the segment that leads to a vertex; zero where it has no length.
-fn along_at(i: u32) -> vec3f {
-  if i == 0u { return vec3f(0.0); }
-  if bound_bend(i).x <= 0.0 { return vec3f(0.0); }
-  return unit_or(point(i) - point(i - 1u), vec3f(0.0));
+// Takes from the corrections what stretches segments: conjugate gradients.
+fn hold_lengths() {
+  var before = 0.0;
+  for (var k = 0u; k < TENSIONS; k++) {
+    let wanted = find_stretch();
+    var kept = 0.0;
+    if before > SMALLEST { kept = wanted / before; }
+    pull_along(kept);
+    let product = divide(2u);
+    let strength = wanted / max(product, max(wanted / STRONGEST, SMALLEST));
+    for (var i = 0u; i < count; i++) {
+      set_room(1u, i, room(1u, i) + vec4f(room(2u, i).xyz * strength, 0.0));
+    }
+    before = wanted;
+  }
 }
 
-// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of torques.
-// Returns the sum of tension times stretch.
-fn find_tensions() -> f32 {
+// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of tension
+// times stretch.
+fn find_stretch() -> f32 {
   var factor = 0.0;
   var known = 0.0;
+  var wanted = 0.0;
   var wa = 0.0;
   var old = vec3f(0.0);
   var start = vec3f(0.0);
   for (var i = 0u; i < count; i++) {
-    let along = along_at(i);
+    let along = room(3u, i).xyz;
     let end = room(1u, i).xyz;
     let wb = inverse_mass_of(i);
     let coupling = -wa * dot(along, old);
@@ -261,27 +269,32 @@ fn find_tensions() -> f32 {
     let pivot = max((wa + wb) * (1.0 + SLACK) - coupling * ahead, 1e-6);
     let held = i == 0u || wa + wb <= 0.0;
     factor = select(1.0 / pivot, 0.0, held);
-    known = (dot(along, end - start) - coupling * known) * factor;
+    let left = dot(along, end - start) - coupling * known;
+    known = left * factor;
+    wanted += left * known;
     set_room(2u, i, vec4f(known, ahead, 0.0, room(2u, i).w));
     old = along;
     start = end;
     wa = wb;
   }
+  return wanted;
+}
+
+// Substitution from the tip to the root, and the tensions of the next step; what they do to vertices takes the place of torques.
+fn pull_along(kept: f32) {
   var pull = vec3f(0.0);
   var ahead = 0.0;
   var last = 0.0;
-  var wanted = 0.0;
   for (var i = count; i > 0u; i -= 1u) {
     let k = i - 1u;
     let w = room(2u, k);
-    let tension = w.x - ahead * last;
-    let own = along_at(k) * tension;
-    let force = pull - own;
-    set_room(2u, k, vec4f(force, w.w));
-    wanted -= dot(force, room(1u, k).xyz);
+    let segment = room(3u, k);
+    last = w.x - ahead * last;
     ahead = w.y;
+    let tension = last + segment.w * kept;
+    set_room(3u, k, vec4f(segment.xyz, tension));
+    let own = segment.xyz * tension;
+    set_room(2u, k, vec4f(pull - own, w.w));
     pull = own;
-    last = tension;
   }
-  return wanted;
 }

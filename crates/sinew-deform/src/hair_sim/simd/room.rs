@@ -43,6 +43,8 @@ pub(crate) struct GroupVertex {
     pub(super) right: Lanes3,
     pub(super) along: Lanes3,
     pub(super) torque: Lanes3,
+    /// Of the segment that leads here.
+    pub(super) tension: Lanes,
     /// Of the solve for lengths: what is known of the multiplier, and the share of the next one in it.
     pub(super) known: Lanes,
     pub(super) ahead: Lanes,

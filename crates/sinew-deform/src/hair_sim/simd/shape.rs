@@ -8,6 +8,9 @@ use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 
+/// What is less is nothing.
+const SMALLEST: f32 = 1e-30;
+
 /// Moves the strands towards their rest shape.
 #[simd]
 pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [GroupVertex]) {
@@ -46,7 +49,7 @@ pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &m
     }
     divide(simd, vertices, |w| &mut w.right);
     if step.constants.bends() {
-        hold_lengths(simd, vertices);
+        hold_lengths(simd, step.constants.tensions, vertices);
     }
     // The system holds for small rotations; where one is larger, all go part of the way.
     let turn = f32x8::splat(simd, TURN as f32);
@@ -149,27 +152,34 @@ fn divide<S: Simd>(
     product
 }
 
-/// Takes from the corrections what stretches segments.
+/// Takes from the corrections what stretches segments: conjugate gradients.
 #[inline(always)]
-fn hold_lengths<S: Simd>(simd: S, vertices: &mut [GroupVertex]) {
-    let wanted = find_tensions(simd, vertices);
-    let product = divide(simd, vertices, |w| &mut w.torque);
-    let least = (wanted / STRONGEST as f32).max(1e-30);
-    let strength = wanted / product.max(least);
-    for w in vertices {
-        let right = V3::load_lanes(simd, &w.right);
-        let tension = V3::load_lanes(simd, &w.torque);
-        tension.scale_add(strength, right).store_lanes(&mut w.right);
+fn hold_lengths<S: Simd>(simd: S, steps: usize, vertices: &mut [GroupVertex]) {
+    let nothing = f32x8::splat(simd, 0.0);
+    let mut before = nothing;
+    for _ in 0..steps {
+        let wanted = find_stretch(simd, vertices);
+        let some = before.simd_gt(SMALLEST);
+        let kept = some.select(wanted / before.max(SMALLEST), nothing);
+        pull_along(simd, kept, vertices);
+        let product = divide(simd, vertices, |w| &mut w.torque);
+        let least = (wanted / STRONGEST as f32).max(SMALLEST);
+        let strength = wanted / product.max(least);
+        for w in &mut *vertices {
+            let right = V3::load_lanes(simd, &w.right);
+            let tension = V3::load_lanes(simd, &w.torque);
+            tension.scale_add(strength, right).store_lanes(&mut w.right);
+        }
+        before = wanted;
     }
 }
 
-/// Tensions that would take the stretch out of the corrections where only masses resist; what they do to vertices takes the place of torques.
-/// Returns the sum of tension times stretch.
+/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of tension times
+/// stretch.
 #[inline(always)]
-fn find_tensions<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
+fn find_stretch<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
     let (nothing, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
-    let zero = V3::splat(simd, 0.0);
-    let (mut factor, mut known) = (nothing, nothing);
+    let (mut factor, mut known, mut wanted) = (nothing, nothing, nothing);
     let Some((root, others)) = vertices.split_first_mut() else {
         return nothing;
     };
@@ -177,7 +187,8 @@ fn find_tensions<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
     root.known = [0.0; 8];
     root.ahead = [0.0; 8];
     let mut at_root = f32x8::load_array_ref(simd, &root.inverse_mass);
-    let (mut old, mut from) = (zero, V3::load_lanes(simd, &root.right));
+    let mut old = V3::splat(simd, 0.0);
+    let mut from = V3::load_lanes(simd, &root.right);
     for w in others {
         let along = V3::load_lanes(simd, &w.along);
         let to = V3::load_lanes(simd, &w.right);
@@ -188,24 +199,31 @@ fn find_tensions<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
         let slack = both * (1.0 + SLACK as f32);
         let pivot = (-coupling).mul_add(ahead, slack).max(1e-6);
         factor = both.simd_le(nothing).select(nothing, one / pivot);
-        known = (-coupling).mul_add(known, along.dot(to.minus(from))) * factor;
+        let left = (-coupling).mul_add(known, along.dot(to.minus(from)));
+        known = left * factor;
+        wanted = left.mul_add(known, wanted);
         known.store_array(&mut w.known);
         ahead.store_array(&mut w.ahead);
         (old, from, at_root) = (along, to, own);
     }
-    let (mut ahead, mut last, mut wanted) = (nothing, nothing, nothing);
-    let mut pull = zero;
-    for w in vertices.iter_mut().rev() {
-        let tension = (-ahead).mul_add(last, f32x8::load_array_ref(simd, &w.known));
-        let own = V3::load_lanes(simd, &w.along).scale(tension);
-        let force = pull.minus(own);
-        force.store_lanes(&mut w.torque);
-        wanted -= force.dot(V3::load_lanes(simd, &w.right));
-        ahead = f32x8::load_array_ref(simd, &w.ahead);
-        pull = own;
-        last = tension;
-    }
     wanted
+}
+
+/// Substitution from the tip to the root, and the tensions of the next step; what they do to vertices takes the place of torques.
+#[inline(always)]
+fn pull_along<S: Simd>(simd: S, kept: f32x8<S>, vertices: &mut [GroupVertex]) {
+    let nothing = f32x8::splat(simd, 0.0);
+    let (mut ahead, mut last) = (nothing, nothing);
+    let mut pull = V3::splat(simd, 0.0);
+    for w in vertices.iter_mut().rev() {
+        last = (-ahead).mul_add(last, f32x8::load_array_ref(simd, &w.known));
+        ahead = f32x8::load_array_ref(simd, &w.ahead);
+        let tension = f32x8::load_array_ref(simd, &w.tension).mul_add(kept, last);
+        tension.store_array(&mut w.tension);
+        let own = V3::load_lanes(simd, &w.along).scale(tension);
+        pull.minus(own).store_lanes(&mut w.torque);
+        pull = own;
+    }
 }
 
 /// Largest angle, to first order, by which the corrections turn a segment.
