@@ -2,7 +2,7 @@
 
 use super::followers::with_followers;
 use super::{Character, PlayError};
-use crate::deform::hair_sim::thickness_profile;
+use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
 use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
@@ -79,7 +79,9 @@ impl Cast {
                 _ => {
                     check_single(input, &out.characters[character])?;
                     let joints = out.joints_of(plan, input, character);
-                    binding(&out.characters[character], input, joints)?
+                    let skin = out.skin_of(plan, input)?;
+                    let around = Around { joints, skin };
+                    binding(&out.characters[character], input, &around)?
                 }
             };
             out.bindings.push(bound);
@@ -100,6 +102,29 @@ impl Cast {
             None => own,
         };
         (index != own).then(|| self.characters[index].as_ref())
+    }
+
+    /// What followers of an input grow on: the mesh input that it names, otherwise all of them.
+    fn skin_of(&self, plan: &Plan, input: &InputDecl) -> Result<Option<RootSkin>, PlayError> {
+        let Some(followers) = &input.followers else {
+            return Ok(None);
+        };
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for (mesh, &character) in plan.inputs().iter().zip(&self.of_input) {
+            let is_meant = followers.skin.as_ref().is_none_or(|s| *s == mesh.name);
+            if mesh.ty == InputType::Mesh && is_meant {
+                let mesh = self.characters[character].asset.merged(&mesh.selection)?;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "vertices are indexed with 32 bits"
+                )]
+                let first = positions.len() as u32;
+                positions.extend_from_slice(&mesh.positions);
+                let own = mesh.topology.triangles().iter();
+                triangles.extend(own.map(|t| t.map(|v| first + v)));
+            }
+        }
+        Ok((!triangles.is_empty()).then(|| RootSkin::new(&positions, &triangles)))
     }
 
     fn find_or_load(&mut self, path: &Path) -> Result<usize, PlayError> {
@@ -244,11 +269,18 @@ fn check_names(plan: &Plan, files: &[(String, PathBuf)]) -> Result<(), PlayError
     }
 }
 
-/// `joints`: the character whose joints take the place of the own ones.
+/// What an input takes from others.
+struct Around<'a> {
+    /// The character whose joints take the place of the own ones.
+    joints: Option<&'a Character>,
+    /// What followers grow on.
+    skin: Option<RootSkin>,
+}
+
 fn binding(
     character: &Character,
     input: &InputDecl,
-    joints: Option<&Character>,
+    around: &Around<'_>,
 ) -> Result<InputBinding, PlayError> {
     let asset = &character.asset;
     let mut mesh = match input.ty {
@@ -258,14 +290,15 @@ fn binding(
         InputType::Values => return Ok(InputBinding::Values),
         InputType::VertexAnimation => return Err(no_manifest(input)),
     };
-    if let Some(to) = joints {
+    if let Some(to) = around.joints {
         mesh.influences = match mesh.influences.take() {
             Some(influences) => Some(on_joints(&influences, input, character, to)?),
             None => None,
         };
     }
     if let Some(followers) = &input.followers {
-        mesh = with_followers(&mesh, followers).map_err(|source| PlayError::Followers {
+        let skin = around.skin.as_ref();
+        mesh = with_followers(&mesh, followers, skin).map_err(|source| PlayError::Followers {
             input: input.name.clone(),
             source,
         })?;

@@ -1,12 +1,16 @@
 //! Followers beside the guides of strands.
 
-use crate::deform::hair_sim::{FollowersError, place_followers};
+use crate::deform::hair_sim::{FollowerSettings, FollowersError, RootSkin, place_followers};
 use crate::geom::{Attribute, Mesh, Topology};
 use crate::graph::Followers;
 use std::sync::Arc;
 
-/// The guides of a mesh of strands with followers beside them; each has what its guide has.
-pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh, FollowersError> {
+/// The guides of a mesh of strands with followers beside them, on the skin where that is known; each has what its guide has.
+pub(super) fn with_followers(
+    mesh: &Mesh,
+    followers: &Followers,
+    skin: Option<&RootSkin>,
+) -> Result<Mesh, FollowersError> {
     let Some(strands) = mesh.topology.strands() else {
         return Ok(mesh.clone());
     };
@@ -14,15 +18,13 @@ pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh,
         clippy::cast_possible_truncation,
         reason = "positions have single precision"
     )]
-    let (radius, tip_separation) = (followers.radius as f32, followers.tip_separation as f32);
-    let (all, positions) = place_followers(
-        strands,
-        &mesh.positions,
-        followers.count,
-        radius,
-        tip_separation,
-        followers.seed,
-    )?;
+    let settings = FollowerSettings {
+        per_guide: followers.count,
+        radius: followers.radius as f32,
+        tip_separation: followers.tip_separation as f32,
+        seed: followers.seed,
+    };
+    let (all, positions) = place_followers(strands, &mesh.positions, &settings, skin)?;
     // Each guide stands before its followers, which have as many vertices.
     let each = followers.count + 1;
     let guides = strands.guide_strands().map(|s| strands.range(s));
@@ -77,8 +79,9 @@ mod tests {
             radius: 0.25,
             tip_separation: 1.0,
             seed: 7,
+            skin: None,
         };
-        let found = with_followers(&mesh, &followers).expect("few");
+        let found = with_followers(&mesh, &followers, None).expect("few");
         found.check().expect("arrays fit");
         let strands = found.topology.strands().expect("strands");
         assert_eq!(strands.guides(), [0, 0, 0, 3, 3, 3]);
