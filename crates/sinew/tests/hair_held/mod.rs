@@ -26,7 +26,7 @@ pub(crate) const DEEPEST: f32 = 0.1;
 pub(crate) const MOST_STRETCHED: f32 = 0.01;
 
 /// The same of what is measured against the mesh itself: fields interpolate between nodes, and know nothing that is smaller than a cell.
-pub(crate) const DEEPEST_IN_MESH: f64 = 0.6;
+pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
 /// Metres a second that the fastest vertex may have at the end of the rest, where that is asked for.
 pub(crate) const REST_SPEED: Option<f64> = None;
 

@@ -72,6 +72,14 @@ impl RootSkin {
         }
     }
 
+    /// The triangle nearest to a point, no farther than `limit`, where there is one: its corners and how much each of them counts.
+    pub fn corners_at(&self, point: [f32; 3], limit: f32) -> Option<([u32; 3], [f64; 3])> {
+        let (p, limit) = (P::from(point.map(f64::from)), f64::from(limit));
+        let found = self.boxes.nearest(p, 1, limit * limit, |_| true);
+        let hit = found.first()?;
+        Some((self.triangles[hit.triangle as usize], hit.barycentric))
+    }
+
     /// The nearest place no farther than `limit`, of triangles that face the same way as `side`, where there is one.
     pub(super) fn nearest(&self, p: P, limit: f64, side: Option<P>) -> Option<Place> {
         let is_there = |t: u32| side.is_none_or(|side| self.faces[t as usize].dot(&side) > 0.0);
