@@ -11,7 +11,11 @@ pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
 
 /// Those of `known` that are most like `given`, at most `most`, the likest first: words that hold it or that it holds, whatever their letters' case, and then those
 /// with most of its letters in a row.
-pub(crate) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(
+    given: &str,
+    known: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
     let wanted = given.to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();

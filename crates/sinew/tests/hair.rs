@@ -4,8 +4,8 @@ mod hair_held;
 
 use hair_held::truth::Depths;
 use hair_held::{
-    DEEPEST, DEEPEST_IN_MESH, MOST_STRETCHED, Measured, REST_SPEED, Scene, frames, margins,
-    rest_frames,
+    DEEPEST, DEEPEST_FOLLOWER, DEEPEST_IN_MESH, MOST_STRETCHED, Measured, REST_SPEED, Scene,
+    frames, margins, rest_frames,
 };
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::hair_sim::{FollowerSettings, place_followers};
@@ -496,6 +496,7 @@ fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
         last.speed, last.fastest, last.restless
     );
     assert!(worst.deepest < DEEPEST, "{} cells deep", worst.deepest);
+    assert!(worst.deepest_follower < DEEPEST_FOLLOWER, "{worst:?}");
     assert!(worst.stretch < MOST_STRETCHED, "{}", worst.stretch);
     for (what, depth) in [("guides", in_mesh.guides), ("followers", in_mesh.followers)] {
         assert!(depth < DEEPEST_IN_MESH * cell, "{what}: {depth} m deep");

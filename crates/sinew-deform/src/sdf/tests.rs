@@ -289,8 +289,8 @@ fn open_hemisphere_is_filled_by_winding_numbers() {
     };
     let (off, wrong, count) = against_hemisphere(&made, is_behind);
     assert_eq!(wrong, 0, "of {count}");
-    // The mesh is up to 0.0008 inside the sphere, a cell is 0.06.
-    assert!(off < 0.02 && count > 10_000, "{off} cells at {count} nodes");
+    // The mesh is up to 0.0016 inside the sphere, a cell is 0.06.
+    assert!(off < 0.03 && count > 10_000, "{off} cells at {count} nodes");
 }
 
 /// Above the rim signs are those of the sphere. Below it the nearest edge is open, and its pseudonormal that of its triangle, level but for half of a triangle's
@@ -307,7 +307,7 @@ fn open_hemisphere_has_two_sides_by_pseudonormals() {
     };
     let (off, wrong, count) = against_hemisphere(&made, is_behind);
     assert_eq!(wrong, 0, "of {count}");
-    assert!(off < 0.02 && count > 3_000, "{off} cells at {count} nodes");
+    assert!(off < 0.03 && count > 3_000, "{off} cells at {count} nodes");
 }
 
 #[test]
