@@ -26,8 +26,10 @@ pub(crate) fn nearest<'a>(
     let mut ranked: Vec<_> = known.map(|name| (likeness(name), name)).collect();
     // The shorter of two like names first.
     ranked.sort_by_key(|((is_part, common), name)| {
-        (std::cmp::Reverse((*is_part, *common)), name.len())
+        (std::cmp::Reverse((*is_part, *common)), name.len(), *name)
     });
+    // Several joints may be on one node.
+    ranked.dedup();
     ranked
         .into_iter()
         .take(most)
@@ -122,6 +124,11 @@ mod tests {
         assert_eq!(
             expected,
             "the name of one of the 4 joints, such as 'rat_Head_JNT', 'rat_head_end_JNT', 'rat_ear_JNT', 'rat_tail01_JNT'"
+        );
+        let twice = expected_joint("head", ["rat_head", "rat_head", "b"].into_iter());
+        assert_eq!(
+            twice,
+            "the name of one of the 3 joints, such as 'rat_head', 'b'"
         );
         let one_letter = expected_joint("rat_ear_JMT", joints.into_iter());
         assert_eq!(one_letter, "the name of a joint, 'rat_ear_JNT' perhaps");
