@@ -235,6 +235,18 @@ fn what_does_not_fit_is_told() {
         found.contains("input 'colliders' of 'sim' takes a field, but 'body' is a mesh"),
         "{found}"
     );
+    let skin = |name: &str| {
+        let followers =
+            format!(r#""type": "strands", "followers": {{"count": 1, "skin": "{name}"}}"#);
+        document("", r#""damping": 1"#).replace(r#""type": "strands""#, &followers)
+    };
+    compile("hair.json", &skin("body"), &NoNesting).expect("a mesh input");
+    let found = check(&skin("bodyy"));
+    assert!(
+        found.contains("input 'hair': there is no mesh input 'bodyy'"),
+        "{found}"
+    );
+    assert!(found.contains("did you mean 'body'?"), "{found}");
 }
 
 /// The documented field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
