@@ -4,7 +4,9 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use sinew_deform::Par;
 use sinew_deform::collide::{Capsule, Collider, Contact, Rigid, RigidMotion};
-use sinew_deform::hair_sim::{HairBind, HairJob, HairSettings, HairState, place_followers};
+use sinew_deform::hair_sim::{
+    FollowerSettings, HairBind, HairJob, HairSettings, HairState, place_followers,
+};
 use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
 
 const STRANDS: u16 = 2228;
@@ -38,7 +40,13 @@ fn hair(c: &mut Criterion) {
     let Some((guides, rest)) = scalp() else {
         return;
     };
-    let Ok((strands, rest)) = place_followers(&guides, &rest, 2, 0.01, 1.0, 1) else {
+    let settings = FollowerSettings {
+        per_guide: 2,
+        radius: 0.01,
+        tip_separation: 1.0,
+        seed: 1,
+    };
+    let Ok((strands, rest)) = place_followers(&guides, &rest, &settings, None) else {
         return;
     };
     let Ok(bind) = HairBind::new(&strands, &rest, None) else {

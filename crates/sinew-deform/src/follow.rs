@@ -1,7 +1,8 @@
 //! Things that follow a joint: where it carries what stood still in the bind pose.
 
+use crate::names::expected_joint;
 use crate::sdf::FieldFrame;
-use crate::{BindContext, Inputs, NodeError, ParameterDesc, closest};
+use crate::{BindContext, Inputs, NodeError, ParameterDesc};
 use sinew_geom::{Affine, Pose, Quat, Rig, Vec3};
 
 /// The parameter that names the joint.
@@ -62,15 +63,8 @@ impl Carried {
 }
 
 fn unknown(name: &str, rig: &Rig) -> NodeError {
-    let joints = || {
-        rig.joints()
-            .iter()
-            .map(|j| rig.nodes()[j.node].name.as_str())
-    };
-    let expected = match closest(name, joints()) {
-        Some(word) => format!("the name of a joint, '{word}' perhaps"),
-        None => format!("the name of one of the {} joints", rig.joints().len()),
-    };
+    let joints = rig.joints().iter();
+    let expected = expected_joint(name, joints.map(|j| rig.nodes()[j.node].name.as_str()));
     NodeError::Parameter {
         name: FOLLOW.name,
         found: format!("'{name}'"),

@@ -9,6 +9,67 @@ pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
         .map(|(_, k)| k)
 }
 
+/// Those of `known` that are most like `given`, at most `most`, the likest first: words that hold it or that it holds, whatever their letters' case, and then those
+/// with most of its letters in a row.
+pub(crate) fn nearest<'a>(
+    given: &str,
+    known: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> Vec<&'a str> {
+    let wanted = given.to_lowercase();
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        let holds = !wanted.is_empty() && !name.is_empty();
+        let is_part = holds && (name.contains(&wanted) || wanted.contains(&name));
+        (is_part, longest_common(&wanted, &name))
+    };
+    let mut ranked: Vec<_> = known.map(|name| (likeness(name), name)).collect();
+    // The shorter of two like names first.
+    ranked.sort_by_key(|((is_part, common), name)| {
+        (std::cmp::Reverse((*is_part, *common)), name.len(), *name)
+    });
+    // Several joints may be on one node.
+    ranked.dedup();
+    ranked
+        .into_iter()
+        .take(most)
+        .map(|(_, name)| name)
+        .collect()
+}
+
+/// Letters of the longest run that both words have; of long words none, so that hostile ones are cheap.
+fn longest_common(a: &str, b: &str) -> usize {
+    if a.len() > 64 || b.len() > 256 {
+        return 0;
+    }
+    let (b, mut longest) = (b.as_bytes(), 0);
+    let mut row = vec![0; b.len() + 1];
+    for ca in a.bytes() {
+        for j in (0..b.len()).rev() {
+            row[j + 1] = if ca == b[j] { row[j] + 1 } else { 0 };
+            longest = longest.max(row[j + 1]);
+        }
+    }
+    longest
+}
+
+/// What a joint of that name should have been: the likest, or some that are like it, and how many there are.
+pub(crate) fn expected_joint<'a>(
+    name: &str,
+    joints: impl ExactSizeIterator<Item = &'a str> + Clone,
+) -> String {
+    const SHOWN: usize = 4;
+    let count = joints.len();
+    match closest(name, joints.clone()) {
+        Some(word) => format!("the name of a joint, '{word}' perhaps"),
+        None if count == 0 => "the name of a joint, and there are none".into(),
+        None => format!(
+            "the name of one of the {count} joints, such as '{}'",
+            nearest(name, joints, SHOWN).join("', '")
+        ),
+    }
+}
+
 /// Names for a message; of many only the first, as each of many wrong links would repeat them all.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 20;
@@ -50,6 +111,32 @@ pub(crate) fn instead_of<'a>(given: &str, known: impl Iterator<Item = &'a str> +
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn joints_that_hold_the_word_come_first() {
+        let joints = [
+            "rat_tail01_JNT",
+            "rat_Head_JNT",
+            "rat_ear_JNT",
+            "rat_head_end_JNT",
+        ];
+        let expected = expected_joint("head", joints.into_iter());
+        assert_eq!(
+            expected,
+            "the name of one of the 4 joints, such as 'rat_Head_JNT', 'rat_head_end_JNT', 'rat_ear_JNT', 'rat_tail01_JNT'"
+        );
+        let twice = expected_joint("head", ["rat_head", "rat_head", "b"].into_iter());
+        assert_eq!(
+            twice,
+            "the name of one of the 3 joints, such as 'rat_head', 'b'"
+        );
+        let one_letter = expected_joint("rat_ear_JMT", joints.into_iter());
+        assert_eq!(one_letter, "the name of a joint, 'rat_ear_JNT' perhaps");
+        assert_eq!(
+            expected_joint("head", [].into_iter()),
+            "the name of a joint, and there are none"
+        );
+    }
 
     #[test]
     fn close_words_are_found() {

@@ -45,16 +45,18 @@ impl InputType {
 }
 
 /// Strands to be placed beside guides; those that a file has are left out then.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Followers {
     /// Beside each guide.
     pub count: usize,
-    /// Of the disc across the guide's first segment, metres.
+    /// Of the disc around the guide's root, on the skin, metres.
     pub radius: f64,
     /// Their distance from the guide grows by 1 + this, from root to tip.
     pub tip_separation: f64,
     /// Which places in the disc.
     pub seed: u32,
+    /// Name of the mesh input that they grow on; where absent, whichever is nearest.
+    pub skin: Option<String>,
 }
 
 /// How thick strands are, for files: the profile from root to tip. Diameters, metres.

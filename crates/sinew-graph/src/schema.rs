@@ -234,6 +234,7 @@ fn input_schema() -> Value {
                     "radius": { "type": "number", "minimum": 0 },
                     "tip_separation": { "type": "number", "minimum": 0 },
                     "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+                    "skin": { "type": "string", "description": "mesh input that they grow on; whichever is nearest where absent" },
                 },
             },
             "thickness": {

@@ -40,6 +40,15 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         "obj" | "ply" => read_mesh(path).map(plain),
         "tfx" => read_tfx_asset(path).map(plain),
         "tfxmesh" => read_tfx_mesh(path).map(plain),
+        "tfxbone" => Err(IoError::Unsupported {
+            path: path.to_owned(),
+            place: "file name".into(),
+            feature: "a table of joints without its strands".into(),
+            help: format!(
+                "{} is read with the .tfx file of the same name: give that one",
+                path.file_name().unwrap_or_default().display()
+            ),
+        }),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "file name".into(),

@@ -7,7 +7,9 @@
 
 mod hair_held;
 
-use hair_held::{DEEPEST, MOST_STRETCHED, Measured, Playing, Scene, frames, margins};
+use hair_held::{
+    DEEPEST, DEEPEST_FOLLOWER, MOST_STRETCHED, Measured, Playing, Scene, frames, margins,
+};
 use sinew::geom::Vec3;
 use sinew::play::Runner;
 use sinew_gpu::{AdapterKind, Gpu};
@@ -29,6 +31,10 @@ fn play(scene: &Scene, gpu: &Gpu, frames: i64) {
         );
         for m in [found, expected] {
             assert!(m.deepest < DEEPEST, "frame {number}: {m:?}");
+            assert!(
+                m.deepest_follower < DEEPEST_FOLLOWER,
+                "frame {number}: {m:?}"
+            );
             assert!(m.stretch < MOST_STRETCHED, "frame {number}: {m:?}");
         }
         assert!(alike(&found, &expected), "frame {number}");

@@ -3,6 +3,7 @@
 use super::{DocumentedJob, DocumentedSettings, DocumentedState};
 use crate::Par;
 use crate::collide::{Capsule, Collider, GradientMode, Plane};
+use crate::hair_sim::test_scene::followers;
 use crate::hair_sim::{HairBind, place_followers};
 use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
 
@@ -380,7 +381,8 @@ fn contacts_take_all_velocity() {
 #[test]
 fn followers_keep_their_direction_and_collision_comes_last() {
     let (guides, rest) = hair();
-    let (strands, all) = place_followers(&guides, &rest, 1, 0.2, 0.0, 3).expect("places");
+    let (strands, all) =
+        place_followers(&guides, &rest, &followers(1, 0.2, 0.0, 3), None).expect("places");
     let bind = HairBind::new(&strands, &all, None).expect("valid");
     let settings = DocumentedSettings {
         tip_separation: 2.0,

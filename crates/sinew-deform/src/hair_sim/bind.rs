@@ -75,6 +75,8 @@ pub struct HairBind {
     /// Length of each guide.
     pub(crate) reaches: Vec<f32>,
     pub(crate) longest: usize,
+    /// Followers whose root goes where its own transform takes it; empty: none do.
+    pub(crate) own_roots: Vec<bool>,
 }
 
 impl HairBind {
@@ -100,6 +102,7 @@ impl HairBind {
             separations: vec![[0.0; 3]; rest.len()],
             reaches: Vec::new(),
             longest: strands.longest(),
+            own_roots: Vec::new(),
         };
         for s in strands.guide_strands() {
             let range = strands.range(s);
@@ -128,6 +131,26 @@ impl HairBind {
         self.reaches.push(vertices.iter().map(|v| v.length).sum());
         self.vertices.extend(vertices);
         self.offsets.push(self.vertices.len() as u32);
+    }
+
+    /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all others keep
+    /// their place beside the guide's root.
+    #[must_use]
+    pub fn with_own_roots(mut self, is_own: impl Fn(usize) -> bool) -> Self {
+        let is_own = |s| !self.strands.is_guide(s) && is_own(s);
+        let own: Vec<bool> = (0..self.strands.len()).map(is_own).collect();
+        self.own_roots = if own.contains(&true) { own } else { Vec::new() };
+        self
+    }
+    /// Whether a strand is such a follower.
+    pub(crate) fn has_own_root(&self, strand: usize) -> bool {
+        self.own_roots.get(strand).copied().unwrap_or(false)
+    }
+    /// Where a follower's root is at rest.
+    pub(crate) fn follower_root(&self, strand: usize) -> [f32; 3] {
+        let guide = self.roots[self.guide_of[strand] as usize];
+        let aside = self.separations[self.strands.range(strand).start];
+        [0, 1, 2].map(|c| guide[c] + aside[c])
     }
 
     /// The strands.
@@ -162,6 +185,7 @@ impl HairBind {
             + size_of_val(self.strands.offsets()) * 2
             + size_of_val(self.guide_of.as_slice()) * 2
             + size_of_val(self.reaches.as_slice())
+            + self.own_roots.len()
     }
     /// Share of the arc length of each vertex, 0 at the root and 1 at the tip, one a vertex of all strands; followers have their
     /// guide's.

@@ -10,6 +10,7 @@
 //! | `advance` | one | notes that a run is over, where another follows |
 //! | `followers` | followers | lays them beside their guides, collides them |
 //! | `out` | vertices | positions and tangents |
+//! | `beside` | followers | where roots go that follow joints of their own, where any do; before `followers` |
 //!
 //! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `move` and `hold` for each step, `out`. Pre-rolls and longer frames are
 //! several runs, so that no dispatch takes long.
@@ -66,6 +67,7 @@ enum Pass {
     Advance,
     Followers,
     Out,
+    Beside,
 }
 
 /// As in `uniforms.wgsl`.
@@ -95,6 +97,8 @@ const ROOTS: &str = texts!(
     "device/layout.wgsl",
     "device/root.wgsl"
 );
+/// Behind those.
+const BESIDE: &str = texts!("device/outlet.wgsl", "device/beside.wgsl");
 const PLACE: &str = texts!(
     "device/uniforms.wgsl",
     "../collide/motion.wgsl",
@@ -252,16 +256,17 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let (is_private, teams) = (longest <= LONGEST_PRIVATE, Teams::new(longest));
     let mut node = DeviceNode {
         settings: settings_of(bind, (&guides, &followers), ports.len(), teams),
-        constants: vec![
-            DeviceConstant::new("bound", DeviceType::Vec4F, &bound(bind, &guides)),
-            outlet(bind, &guides, &followers),
-        ],
+        constants: vec![DeviceConstant::new(
+            "bound",
+            DeviceType::Vec4F,
+            &bound(bind, &guides),
+        )],
         uniform_bytes: size_of::<Uniforms>(),
         passes_vary: true,
         group_size: Some(64),
         ..DeviceNode::default()
     };
-    let roots_text = add_roots(&mut node, hair, &guides, context);
+    let roots_text = add_roots(&mut node, hair, (&guides, &followers), context);
     let places = ports.len() * (RUN + 1);
     node.scratch = vec![
         vectors(
@@ -321,6 +326,10 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let written = shared(LIGHT_ROOMS, followers.vertices) + &fields;
     add(of_followers, written);
     add(pass("out", OUT, bind.vertex_count()), String::new());
+    if !bind.own_roots.is_empty() {
+        let text = format!("{roots_text}\n{BESIDE}");
+        add(pass("beside", ROOTS, followers.strands.len()), text);
+    }
     node
 }
 
@@ -372,8 +381,12 @@ fn bound(bind: &HairBind, guides: &Sorted) -> Vec<[f32; 4]> {
     out
 }
 
-/// See `outlet.wgsl`.
-fn outlet(bind: &HairBind, guides: &Sorted, followers: &Sorted) -> DeviceConstant {
+/// See `outlet.wgsl`. `own`: influences of each follower's root.
+fn outlet(
+    bind: &HairBind,
+    (guides, followers): (&Sorted, &Sorted),
+    own: &[(usize, usize)],
+) -> DeviceConstant {
     let strands = bind.strands();
     let mut place_of_guide = vec![0; guides.strands.len()];
     for (place, &guide) in guides.strands.iter().enumerate() {
@@ -397,9 +410,9 @@ fn outlet(bind: &HairBind, guides: &Sorted, followers: &Sorted) -> DeviceConstan
         let (first, count) = (whole(range.start), whole(range.len()));
         [guide, number[strand], first, count]
     }));
-    let alone = |n: &usize| [whole(*n), 0, 0, 0];
-    out.extend(followers.strands.iter().map(alone));
-    out.extend(followers.planes.iter().map(alone));
+    let of_followers = followers.strands.iter().zip(own);
+    out.extend(of_followers.map(|(strand, own)| [whole(*strand), whole(own.0), whole(own.1), 0]));
+    out.extend(followers.planes.iter().map(|n| [whole(*n), 0, 0, 0]));
     DeviceConstant::new("outlet", DeviceType::Vec4U, &out)
 }
 
@@ -407,7 +420,7 @@ fn outlet(bind: &HairBind, guides: &Sorted, followers: &Sorted) -> DeviceConstan
 fn add_roots(
     node: &mut DeviceNode,
     hair: &Hair,
-    guides: &Sorted,
+    (guides, followers): (&Sorted, &Sorted),
     context: &BindContext<'_>,
 ) -> &'static str {
     let bind = &hair.bind;
@@ -418,17 +431,27 @@ fn add_roots(
         let [x, y, z] = bind.roots[guide].map(f32::to_bits);
         [x, y, z, bind.guides[guide]]
     }));
-    for &guide in &guides.strands {
+    // The first one and how many there are.
+    let mut add_influences = |strand: usize| {
         let first = influences.len();
         if let Roots::Weights { joints, .. } = &hair.roots {
-            let row = joints.row(bind.guides[guide] as usize);
+            let row = joints.row(strand);
             influences.extend(row.map(|(joint, weight)| [joint, weight.to_bits()]));
         }
-        let count = influences.len() - first;
+        (first, influences.len() - first)
+    };
+    for &guide in &guides.strands {
+        let (first, count) = add_influences(bind.guides[guide] as usize);
         let vertices = bind.guide_range(guide).len();
         let reach = bind.reaches[guide].to_bits();
         out.push([whole(vertices), whole(first), whole(count), reach]);
     }
+    let of_follower = |&strand: &usize| match bind.has_own_root(strand) {
+        true => add_influences(strand),
+        false => (0, 0),
+    };
+    let own: Vec<(usize, usize)> = followers.strands.iter().map(of_follower).collect();
+    node.constants.push(outlet(bind, (guides, followers), &own));
     let guides = DeviceConstant::new("guides", DeviceType::Vec4U, &out);
     node.constants.push(guides);
     let joints = match hair.roots {
@@ -514,6 +537,9 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
         run_of_steps(steps, collides, &mut run);
     }
     if hair.bind.strands().len() > hair.bind.guide_count() {
+        if !hair.bind.own_roots.is_empty() {
+            run(Pass::Beside);
+        }
         run(Pass::Followers);
     }
     run(Pass::Out);

@@ -30,7 +30,7 @@ mod wind;
 pub use crate::documented_hair_sim::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub(crate) use bind::BoundVertex;
 pub use bind::{HairBind, HairBindError};
-pub use followers::{FollowersError, place_followers};
+pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;
 pub use precision::HairReal;

@@ -147,9 +147,11 @@ struct Scratch {
 }
 
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
-    let bind = bind_strands(context)?;
+    let (bind, roots) = (bind_strands(context)?, Roots::bind(context)?);
+    let guides = bind.strands().guides().to_vec();
+    let bind = bind.with_own_roots(|s| !roots.are_alike(s, guides[s] as usize));
     Ok(Box::new(Hair {
-        roots: Roots::bind(context)?,
+        roots,
         contacts: contacts(context)?,
         colliders: linked(context),
         bind,

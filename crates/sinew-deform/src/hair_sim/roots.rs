@@ -2,7 +2,8 @@
 
 use super::HairBind;
 use crate::collide::ports::{PORTS, strands_output};
-use crate::{BindContext, MeshReads, NodeError, ParameterDesc, PortDesc, PortType, closest};
+use crate::names::expected_joint;
+use crate::{BindContext, MeshReads, NodeError, ParameterDesc, PortDesc, PortType};
 use sinew_geom::{Affine, Attribute, Influences, Mesh, PackedAffine, Pose};
 
 /// Ports before those of colliders.
@@ -82,6 +83,14 @@ impl Roots {
         roots(context, context.mesh("strands")?)
     }
 
+    /// Whether two strands follow the same joints alike.
+    pub(crate) fn are_alike(&self, a: usize, b: usize) -> bool {
+        match self {
+            Self::Still | Self::Joint(_) => true,
+            Self::Weights { joints, .. } => joints.row(a).eq(joints.row(b)),
+        }
+    }
+
     /// The skin's transform at each strand's root.
     pub(crate) fn write_transforms(
         &self,
@@ -156,10 +165,7 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
         let found = rig.find_joint(name).ok_or_else(|| NodeError::Parameter {
             name: JOINT.name,
             found: format!("'{name}'"),
-            expected: match closest(name, joints()) {
-                Some(word) => format!("the name of a joint, '{word}' perhaps"),
-                None => format!("the name of one of the {} joints", rig.joints().len()),
-            },
+            expected: expected_joint(name, joints()),
         });
         return found.map(Roots::Joint);
     }

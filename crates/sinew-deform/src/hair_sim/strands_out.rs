@@ -12,7 +12,7 @@ use crate::lanes::V3;
 use crate::{Par, for_each_chunk};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
-use sinew_geom::{Real, Vec3};
+use sinew_geom::{PackedAffine, Real, Vec3};
 
 /// Strands in one task.
 const CHUNK: usize = crate::collide::CHUNK;
@@ -22,6 +22,8 @@ pub(crate) struct Out<'a, R: HairReal> {
     pub(crate) bind: &'a HairBind,
     pub(crate) state: &'a mut HairState<R>,
     pub(crate) settings: &'a HairSettings,
+    /// One a strand, as in the job.
+    pub(crate) transforms: &'a [PackedAffine],
     pub(crate) colliders: &'a [Collider<'a>],
     pub(crate) contacts: &'a [Contact],
     pub(crate) par: Par,
@@ -41,6 +43,7 @@ pub(crate) fn write_strands<R: HairReal>(
         bind: out.bind,
         positions: &state.positions,
         roots: &state.roots,
+        transforms: out.transforms,
         separation: R::from_single(out.settings.tip_separation),
         collide: (out.settings.collide_followers && !solids.is_empty()).then_some(
             CollideSettings {
@@ -74,35 +77,79 @@ struct Placing<'a, R: Real> {
     bind: &'a HairBind,
     positions: &'a [Vec3<R>],
     roots: &'a [super::state::Root<R>],
+    transforms: &'a [PackedAffine],
     separation: R,
     collide: Option<CollideSettings>,
     solids: &'a Solids<'a, f32>,
 }
 
 impl<R: Real> Placing<'_, R> {
-    /// A guide is copied; a follower turns with the root and keeps its distance.
+    /// A guide is copied; a follower is laid beside it.
     fn place(&self, strand: usize, points: &mut [[f32; 3]], room: &mut [ContactVertex<f32>]) {
         let bind = self.bind;
         let guide = bind.guide_of[strand] as usize;
-        let range = bind.guide_range(guide);
-        let lead = &self.positions[range.clone()];
+        let lead = &self.positions[bind.guide_range(guide)];
         if bind.strands.is_guide(strand) {
             for (point, &x) in points.iter_mut().zip(lead) {
                 *point = R::array3(x);
             }
             return;
         }
-        let root = &self.roots[guide];
-        let rest = &bind.separations[bind.strands.range(strand)];
-        let vertices = bind.vertices[range].iter().zip(rest).zip(lead);
-        for (point, ((b, &offset), x)) in points.iter_mut().zip(vertices) {
-            let size = root.scale * (R::one() + self.separation * R::from_single(b.arc));
-            *point = R::array3(x + turn(&root.frame.rotation, R::vec3(offset)) * size);
-        }
+        self.lay(strand, guide, points);
         if let Some(settings) = &self.collide {
             collide_strand(settings, self.solids, None, points, room);
         }
     }
+
+    /// The root goes with the skin, its own or the guide's. Each segment goes on as the guide's does, aside by what it is aside at rest and by what the
+    /// spread adds, and is as long as at rest.
+    fn lay(&self, strand: usize, guide: usize, points: &mut [[f32; 3]]) {
+        let bind = self.bind;
+        let lead = &self.positions[bind.guide_range(guide)];
+        let bound = bind.guide_vertices(guide);
+        let aside = &bind.separations[bind.strands.range(strand)];
+        let root = &self.roots[guide];
+        let turned = |v: Vec3<R>| turn(&root.frame.rotation, v) * root.scale;
+        let beside = self.own_place(strand, guide);
+        let mut at = lead[0] + beside.unwrap_or_else(|| turned(R::vec3(aside[0])));
+        points[0] = R::array3(at);
+        for i in 1..points.len() {
+            let [before, after] = [i - 1, i].map(|k| R::vec3(aside[k]));
+            let along = R::vec3(bound[i].offset) - R::vec3(bound[i - 1].offset);
+            let rest = along + (after - before);
+            let segment = lead[i] - lead[i - 1];
+            let mut wanted = segment + turned(after - before);
+            if self.separation != R::zero() {
+                let [from, to] = [i - 1, i].map(|k| R::from_single(bound[k].arc));
+                let spread = turned((after * to - before * from) * self.separation);
+                wanted += across(spread, segment);
+            }
+            let direction = unit_or(wanted, unit_or(turned(rest), Vec3::y()));
+            at += direction * (rest.norm() * root.scale);
+            points[i] = R::array3(at);
+        }
+    }
+
+    /// From the guide's root to the follower's, each where its own joints take it; `None` where that is not wanted or no place.
+    fn own_place(&self, strand: usize, guide: usize) -> Option<Vec3<R>> {
+        let bind = self.bind;
+        if !bind.has_own_root(strand) {
+            return None;
+        }
+        let place = |strand: usize, at_rest| {
+            let transform = self.transforms[strand].unpack::<R>();
+            transform.point(R::vec3(at_rest))
+        };
+        let own = place(strand, bind.follower_root(strand));
+        let beside = own - place(bind.guides[guide] as usize, bind.roots[guide]);
+        beside.iter().all(|c| c.is_finite()).then_some(beside)
+    }
+}
+
+/// The part of a vector that is across another one.
+fn across<R: Real>(v: Vec3<R>, along: Vec3<R>) -> Vec3<R> {
+    let along = unit_or(along, Vec3::zeros());
+    v - along * along.dot(&v)
 }
 
 /// Unit tangents: at each vertex the mean direction of its two segments, at the ends that of the one. Where a strand has no

@@ -1,7 +1,7 @@
 //! Hair for tests, and what is measured on it.
 
 use super::precision::Runner;
-use super::{HairBind, HairJob, HairReal, HairSettings, HairState};
+use super::{FollowerSettings, HairBind, HairJob, HairReal, HairSettings, HairState};
 use crate::Par;
 use crate::collide::{Collider, Contact};
 use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
@@ -96,6 +96,21 @@ impl<R: HairReal> Scene<R> {
     }
     pub(crate) fn tip(&self) -> Vec3<f32> {
         Vec3::from(self.positions[self.positions.len() - 1])
+    }
+}
+
+/// So many followers a guide.
+pub(crate) fn followers(
+    per_guide: usize,
+    radius: f32,
+    tip_separation: f32,
+    seed: u32,
+) -> FollowerSettings {
+    FollowerSettings {
+        per_guide,
+        radius,
+        tip_separation,
+        seed,
     }
 }
 

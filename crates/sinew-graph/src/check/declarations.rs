@@ -39,31 +39,52 @@ impl Collector<'_> {
                 None => _ = self.scopes[scope].broken.insert(m.key),
             }
         }
-        self.check_joints(scope, json, &out);
+        self.check_named_inputs(scope, json, &out);
         out
     }
 
-    /// Whether the pose inputs are there that others take their joints from.
-    fn check_joints(&mut self, scope: usize, json: &Json, inputs: &[InputDecl]) {
+    /// Whether the inputs are there that others name: poses that give joints, meshes that followers grow on.
+    fn check_named_inputs(&mut self, scope: usize, json: &Json, inputs: &[InputDecl]) {
         for input in inputs {
-            let Some(joints) = &input.joints else {
-                continue;
-            };
-            let poses = inputs.iter().filter(|i| i.ty == InputType::Pose);
-            let poses: Vec<&str> = poses.map(|i| i.name.as_str()).collect();
-            if poses.contains(&joints.as_str()) {
-                continue;
+            let at = json.get(&input.name);
+            if let Some(name) = &input.joints {
+                let place = at.and_then(|i| i.get("joints")).unwrap_or(json);
+                self.check_named(scope, &input.name, (name, place), inputs, InputType::Pose);
             }
-            let value = json.get(&input.name).and_then(|i| i.get("joints"));
-            let span = value.map_or(&json.span, |v| &v.span).clone();
-            let message = format!("input '{}': there is no pose input '{joints}'", input.name);
-            let help = match closest(joints, poses.iter().copied()) {
-                Some(word) => format!("did you mean '{word}'?"),
-                None => format!("pose inputs are {}", listed(poses.iter().copied())),
-            };
-            self.reporter(scope)
-                .error("unknown_link", &span, message, help);
+            if let Some(name) = input.followers.as_ref().and_then(|f| f.skin.as_ref()) {
+                let followers = at.and_then(|i| i.get("followers"));
+                let place = followers.and_then(|f| f.get("skin")).unwrap_or(json);
+                self.check_named(scope, &input.name, (name, place), inputs, InputType::Mesh);
+            }
         }
+    }
+
+    /// Reports a name, at its place, that is none of the inputs of that type.
+    fn check_named(
+        &mut self,
+        scope: usize,
+        input: &str,
+        (name, place): (&str, &Json),
+        inputs: &[InputDecl],
+        ty: InputType,
+    ) {
+        let known = inputs.iter().filter(|i| i.ty == ty);
+        let known: Vec<&str> = known.map(|i| i.name.as_str()).collect();
+        if known.contains(&name) {
+            return;
+        }
+        let what = if ty == InputType::Mesh {
+            "mesh"
+        } else {
+            "pose"
+        };
+        let message = format!("input '{input}': there is no {what} input '{name}'");
+        let help = match closest(name, known.iter().copied()) {
+            Some(word) => format!("did you mean '{word}'?"),
+            None => format!("{what} inputs are {}", listed(known.iter().copied())),
+        };
+        self.reporter(scope)
+            .error("unknown_link", &place.span, message, help);
     }
 
     fn add_input(&mut self, scope: usize, decl: InputDecl) {
@@ -223,16 +244,14 @@ impl Collector<'_> {
             );
             return None;
         };
-        let known = ["count", "radius", "tip_separation", "seed"];
+        let known = ["count", "radius", "tip_separation", "seed", "skin"];
         self.unknown_keys(scope, json, "followers", &known);
         let whole = |max| ParameterType::Int { min: 0, max };
         let (min, max) = (0.0, 1e9);
         let number = ParameterType::Float { min, max };
         let mut out = Followers {
-            count: 0,
-            radius: 0.0,
-            tip_separation: 0.0,
-            seed: 0,
+            skin: json.get("skin").and_then(Json::text).map(str::to_owned),
+            ..Followers::default()
         };
         for m in members {
             let ty = match m.key.as_str() {

@@ -208,8 +208,11 @@ impl Header {
             return Err(malformed(
                 path,
                 "bytes 4 to 7, strands",
-                self.strand_count.to_string(),
-                format!("{count} at most, which is what the file has room for"),
+                format!("{} in a file of {there} bytes", self.strand_count),
+                format!(
+                    "{count} at most, or a file of {} bytes",
+                    ends.unwrap_or(there)
+                ),
             ));
         }
         warnings.push(warning(

@@ -1,8 +1,8 @@
 //! The characters that a plan plays with: what its inputs are bound to, and their poses.
 
-use super::followers::with_followers;
+use super::followers::{Skin, with_followers};
 use super::{Character, PlayError};
-use crate::deform::hair_sim::thickness_profile;
+use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
 use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
@@ -79,7 +79,9 @@ impl Cast {
                 _ => {
                     check_single(input, &out.characters[character])?;
                     let joints = out.joints_of(plan, input, character);
-                    binding(&out.characters[character], input, joints)?
+                    let skin = out.skin_of(plan, i)?;
+                    let around = Around { joints, skin };
+                    binding(&out.characters[character], input, &around)?
                 }
             };
             out.bindings.push(bound);
@@ -91,15 +93,54 @@ impl Cast {
 
     /// The character whose joints a mesh input is bound to, where they are not those of its own.
     fn joints_of(&self, plan: &Plan, input: &InputDecl, own: usize) -> Option<&Character> {
-        let index = match &input.joints {
+        let index = self.rig_of(plan, input, own);
+        (index != own).then(|| self.characters[index].as_ref())
+    }
+
+    /// The character whose joints an input is bound to; `own` is the one that it is taken from.
+    fn rig_of(&self, plan: &Plan, input: &InputDecl, own: usize) -> usize {
+        match &input.joints {
             Some(pose) => {
-                let pose = plan.inputs().iter().position(|i| i.name == *pose)?;
-                self.of_input[pose]
+                let pose = plan.inputs().iter().position(|i| i.name == *pose);
+                pose.map_or(own, |pose| self.of_input[pose])
             }
             None if self.characters[own].asset.joints_are_names => 0,
             None => own,
+        }
+    }
+
+    /// What followers of an input grow on: the mesh input that it names, otherwise all of them.
+    fn skin_of(&self, plan: &Plan, input: usize) -> Result<Option<Skin>, PlayError> {
+        let hair = &plan.inputs()[input];
+        let Some(followers) = &hair.followers else {
+            return Ok(None);
         };
-        (index != own).then(|| self.characters[index].as_ref())
+        let rig = self.rig_of(plan, hair, self.of_input[input]);
+        let (mut positions, mut triangles, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (input, &character) in plan.inputs().iter().zip(&self.of_input) {
+            let is_meant = followers.skin.as_ref().is_none_or(|s| *s == input.name);
+            if input.ty != InputType::Mesh || !is_meant {
+                continue;
+            }
+            let mesh = self.characters[character].asset.merged(&input.selection)?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "vertices are indexed with 32 bits"
+            )]
+            let first = positions.len() as u32;
+            positions.extend_from_slice(&mesh.positions);
+            let own = mesh.topology.triangles().iter();
+            triangles.extend(own.map(|t| t.map(|v| first + v)));
+            // Of weights on other joints nothing is known.
+            let is_own = character == rig && self.rig_of(plan, input, character) == rig;
+            let influences = mesh.influences.as_ref().filter(|_| is_own);
+            let row = |v| influences.map_or_else(Vec::new, |i| i.row(v).collect());
+            rows.extend((0..mesh.positions.len()).map(row));
+        }
+        Ok((!triangles.is_empty()).then(|| Skin {
+            surface: RootSkin::new(&positions, &triangles),
+            rows,
+        }))
     }
 
     fn find_or_load(&mut self, path: &Path) -> Result<usize, PlayError> {
@@ -244,11 +285,18 @@ fn check_names(plan: &Plan, files: &[(String, PathBuf)]) -> Result<(), PlayError
     }
 }
 
-/// `joints`: the character whose joints take the place of the own ones.
+/// What an input takes from others.
+struct Around<'a> {
+    /// The character whose joints take the place of the own ones.
+    joints: Option<&'a Character>,
+    /// What followers grow on.
+    skin: Option<Skin>,
+}
+
 fn binding(
     character: &Character,
     input: &InputDecl,
-    joints: Option<&Character>,
+    around: &Around<'_>,
 ) -> Result<InputBinding, PlayError> {
     let asset = &character.asset;
     let mut mesh = match input.ty {
@@ -258,14 +306,15 @@ fn binding(
         InputType::Values => return Ok(InputBinding::Values),
         InputType::VertexAnimation => return Err(no_manifest(input)),
     };
-    if let Some(to) = joints {
+    if let Some(to) = around.joints {
         mesh.influences = match mesh.influences.take() {
             Some(influences) => Some(on_joints(&influences, input, character, to)?),
             None => None,
         };
     }
     if let Some(followers) = &input.followers {
-        mesh = with_followers(&mesh, followers).map_err(|source| PlayError::Followers {
+        let skin = around.skin.as_ref();
+        mesh = with_followers(&mesh, followers, skin).map_err(|source| PlayError::Followers {
             input: input.name.clone(),
             source,
         })?;

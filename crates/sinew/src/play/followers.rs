@@ -1,12 +1,16 @@
 //! Followers beside the guides of strands.
 
-use crate::deform::hair_sim::{FollowersError, place_followers};
-use crate::geom::{Attribute, Mesh, Topology};
+use crate::deform::hair_sim::{FollowerSettings, FollowersError, RootSkin, place_followers};
+use crate::geom::{Attribute, Influences, Mesh, Strands, Topology};
 use crate::graph::Followers;
 use std::sync::Arc;
 
-/// The guides of a mesh of strands with followers beside them; each has what its guide has.
-pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh, FollowersError> {
+/// The guides of a mesh of strands with followers beside them, on the skin where that is known; each has what its guide has.
+pub(super) fn with_followers(
+    mesh: &Mesh,
+    followers: &Followers,
+    skin: Option<&Skin>,
+) -> Result<Mesh, FollowersError> {
     let Some(strands) = mesh.topology.strands() else {
         return Ok(mesh.clone());
     };
@@ -14,15 +18,14 @@ pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh,
         clippy::cast_possible_truncation,
         reason = "positions have single precision"
     )]
-    let (radius, tip_separation) = (followers.radius as f32, followers.tip_separation as f32);
-    let (all, positions) = place_followers(
-        strands,
-        &mesh.positions,
-        followers.count,
-        radius,
-        tip_separation,
-        followers.seed,
-    )?;
+    let settings = FollowerSettings {
+        per_guide: followers.count,
+        radius: followers.radius as f32,
+        tip_separation: followers.tip_separation as f32,
+        seed: followers.seed,
+    };
+    let surface = skin.map(|s| &s.surface);
+    let (all, positions) = place_followers(strands, &mesh.positions, &settings, surface)?;
     // Each guide stands before its followers, which have as many vertices.
     let each = followers.count + 1;
     let guides = strands.guide_strands().map(|s| strands.range(s));
@@ -36,6 +39,12 @@ pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh,
         Attribute::Vec4(v) => Attribute::Vec4(taken(v, &from)),
     };
     let attributes = mesh.attributes.iter();
+    let influences = mesh.influences.as_ref();
+    let influences = influences.map(|own| {
+        let limit = ON_SKIN * settings.radius;
+        let row = |s: usize| skin?.row_at(positions[all.range(s).start], limit);
+        influences_of(own, &all, &from, row)
+    });
     Ok(Mesh {
         name: mesh.name.clone(),
         topology: Arc::new(Topology::from_strands(all)),
@@ -45,12 +54,62 @@ pub(super) fn with_followers(mesh: &Mesh, followers: &Followers) -> Result<Mesh,
         attributes: attributes
             .map(|(name, a)| (name.clone(), attribute(a)))
             .collect(),
-        influences: mesh
-            .influences
-            .as_ref()
-            .map(|i| i.gathered(from.iter().copied())),
+        influences,
         ..Mesh::default()
     })
+}
+
+/// What followers grow on.
+#[derive(Debug)]
+pub(super) struct Skin {
+    pub(super) surface: RootSkin,
+    /// Joints and weights of its vertices; none where they are not those of the hair.
+    pub(super) rows: Vec<Vec<(u32, f32)>>,
+}
+
+/// Roots that are no farther from the skin than this share of the disc are on it.
+const ON_SKIN: f32 = 1e-3;
+
+impl Skin {
+    /// Weights of the skin at a point of it, where it has any.
+    fn row_at(&self, point: [f32; 3], limit: f32) -> Option<Vec<(u32, f32)>> {
+        let (corners, shares) = self.surface.corners_at(point, limit)?;
+        let mut row = Vec::new();
+        for (corner, share) in corners.into_iter().zip(shares) {
+            let of_corner = &self.rows[corner as usize];
+            if of_corner.is_empty() {
+                return None;
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "weights have single precision"
+            )]
+            row.extend(of_corner.iter().map(|(j, w)| (*j, w * share as f32)));
+        }
+        Some(row)
+    }
+}
+
+/// Of each strand its guide's, or those that `row` gives for a follower. `from`: the vertex of the guides that each vertex is made of.
+fn influences_of(
+    own: &Influences,
+    strands: &Strands,
+    from: &[usize],
+    row: impl Fn(usize) -> Option<Vec<(u32, f32)>>,
+) -> Influences {
+    let mut out = Influences::default();
+    for strand in 0..strands.len() {
+        let range = strands.range(strand);
+        let is_guide = strands.is_guide(strand);
+        let of_skin = (!is_guide).then(|| row(strand)).flatten();
+        let made = of_skin.and_then(|row| {
+            let rows = std::iter::repeat_n(row.as_slice(), range.len());
+            Influences::from_rows(rows, usize::MAX, 0).ok()
+        });
+        let copied = || own.gathered(from[range].iter().copied());
+        out.extend(&made.map_or_else(copied, |(made, ..)| made));
+    }
+    out
 }
 
 fn taken<T: Copy>(values: &[T], from: &[usize]) -> Vec<T> {
@@ -60,7 +119,6 @@ fn taken<T: Copy>(values: &[T], from: &[usize]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geom::{Influences, Strands};
 
     #[test]
     fn followers_have_what_their_guide_has() {
@@ -77,8 +135,9 @@ mod tests {
             radius: 0.25,
             tip_separation: 1.0,
             seed: 7,
+            skin: None,
         };
-        let found = with_followers(&mesh, &followers).expect("few");
+        let found = with_followers(&mesh, &followers, None).expect("few");
         found.check().expect("arrays fit");
         let strands = found.topology.strands().expect("strands");
         assert_eq!(strands.guides(), [0, 0, 0, 3, 3, 3]);
@@ -95,5 +154,45 @@ mod tests {
         }
         let rows = found.influences.as_ref().map(Influences::vertex_count);
         assert_eq!(rows, Some(15));
+    }
+
+    /// A square of which joint 1 counts as much as x says: so it does for the roots of followers.
+    #[test]
+    fn followers_have_the_weights_of_the_skin_at_their_own_roots() {
+        let corners = [
+            [0.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 0.0, 1.0],
+        ];
+        let rows = corners.map(|[x, ..]| vec![(0, 1.0 - x), (1, x)]);
+        let skin = |rows: &[Vec<(u32, f32)>]| Skin {
+            surface: RootSkin::new(&corners, &[[0, 1, 2], [2, 1, 3]]),
+            rows: rows.to_vec(),
+        };
+        let strands = Strands::new([2]).expect("valid");
+        let positions = vec![[0.5, 0.0, 0.5], [0.5, 0.1, 0.5]];
+        let mut mesh = Mesh::new("hair", Topology::from_strands(strands), positions);
+        mesh.influences = Some(Influences::rigid(2, 5));
+        let followers = Followers {
+            count: 20,
+            radius: 0.3,
+            ..Followers::default()
+        };
+        let found = with_followers(&mesh, &followers, Some(&skin(&rows))).expect("few");
+        let influences = found.influences.as_ref().expect("weights");
+        assert_eq!(influences.row(0).collect::<Vec<_>>(), [(5, 1.0)]);
+        for v in 2..found.vertex_count() {
+            let root = found.positions[v / 2 * 2][0];
+            let weight = influences.row(v).find(|(j, _)| *j == 1).map(|r| r.1);
+            assert!(
+                (weight.unwrap_or(0.0) - root).abs() < 1e-6,
+                "{weight:?} {root}"
+            );
+        }
+        // Joints of another character say nothing: the guide's are taken.
+        let other = skin(&rows.map(|_| Vec::new()));
+        let found = with_followers(&mesh, &followers, Some(&other)).expect("few");
+        assert_eq!(found.influences, Some(Influences::rigid(42, 5)));
     }
 }

@@ -31,9 +31,10 @@ fn kernel(group: u32, local: u32) {
   let row = strand_row(follower_strand(strand));
   count = select(0u, row.w, has_strand);
   if local == 0u { atomicStore(&reach_of_all, 0u); }
-  for (var i = lane; i < count; i += LANES) { lay_vertex(i, row, u.roots.w); }
+  for (var i = lane; i < count; i += LANES) { set_room(0u, i, vec4f(segment_of(i, row, u.roots.w), 0.0)); }
   sync();
   if lane == 0u {
+    join_segments();
     reach_of[team] = 0u;
     if has_strand && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
   }
@@ -49,16 +50,46 @@ fn kernel(group: u32, local: u32) {
   for (var i = lane; i < count; i += LANES) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
 }
 
-// Beside the guide's vertex.
-fn lay_vertex(i: u32, row: vec4u, tip_separation: f32) {
+// From the vertex before, aside of the guide's: `lay` in `strands_out.rs`. Of the first vertex its place.
+fn segment_of(i: u32, row: vec4u, tip_separation: f32) -> vec3f {
   let vertex = plane(i) + row.x;
   let rotation = read_state(drive_at(2u, row.x));
   let root_size = read_state(drive_at(3u, row.x)).w;
-  let along = read_bound(GUIDE_VERTICES + vertex).y;
-  let spread = root_size * (1.0 + tip_separation * along);
-  let x = read_state(vertex).xyz + turned(rotation, separation_of(row.z + i)) * spread;
-  set_room(0u, i, vec4f(x, 0.0));
-  set_room(1u, i, vec4f(x, 0.0));
+  let after = separation_of(row.z + i);
+  if i == 0u {
+    let own = read_followers(vertex_at(0u));
+    return read_state(vertex).xyz + select(turned(rotation, after) * root_size, own.xyz, own.w > 0.0);
+  }
+  let guide_before = plane(i - 1u) + row.x;
+  let before = separation_of(row.z + i - 1u);
+  let along = read_bound(vertex).xyz - read_bound(guide_before).xyz;
+  let rest = along + (after - before);
+  let segment = read_state(vertex).xyz - read_state(guide_before).xyz;
+  var wanted = segment + turned(rotation, after - before) * root_size;
+  if tip_separation != 0.0 {
+    let from_share = read_bound(GUIDE_VERTICES + guide_before).y;
+    let to_share = read_bound(GUIDE_VERTICES + vertex).y;
+    let spread = turned(rotation, (after * to_share - before * from_share) * tip_separation) * root_size;
+    wanted += part_across(spread, segment);
+  }
+  let at_rest = unit_or(turned(rotation, rest) * root_size, vec3f(0.0, 1.0, 0.0));
+  return unit_or(wanted, at_rest) * (length(rest) * root_size);
+}
+
+// The part of a vector that is across another one.
+fn part_across(v: vec3f, other: vec3f) -> vec3f {
+  let along = unit_or(other, vec3f(0.0));
+  return v - along * dot(along, v);
+}
+
+// Of the first invocation: segments one after another.
+fn join_segments() {
+  var x = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    x += point(i);
+    set_room(0u, i, vec4f(x, 0.0));
+    set_room(1u, i, vec4f(x, 0.0));
+  }
 }
 
 // Of the first invocation: lengths, and which colliders are in reach.

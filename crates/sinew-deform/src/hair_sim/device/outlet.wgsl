@@ -1,5 +1,5 @@
 // `outlet` holds for each vertex of the output how far from its guide's it is at rest and its strand, for each strand its guide, its
-// number among followers, its first vertex and how many it has, for each follower its strand, and where planes of followers begin.
+// number among followers, its first vertex and how many it has, for each follower its strand and the influences of its root (the first, how many; none: it keeps beside its guide's), and where planes of followers begin.
 
 const NO_FOLLOWER = 0xffffffffu;
 

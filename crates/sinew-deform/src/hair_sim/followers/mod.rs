@@ -1,0 +1,218 @@
+//! Followers made from guides.
+
+mod ground;
+#[cfg(test)]
+mod tests;
+
+pub use ground::RootSkin;
+use ground::{Neighbours, P, Place, across, turned, unit};
+use sinew_geom::{Strands, StrandsError};
+
+/// Why followers cannot be placed.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FollowersError {
+    /// There is not one position for each vertex.
+    #[error("{found} positions for {expected} strand vertices")]
+    PositionCount {
+        /// Positions given.
+        found: usize,
+        /// Vertices there are.
+        expected: usize,
+    },
+    /// Together there are too many.
+    #[error(transparent)]
+    Strands(#[from] StrandsError),
+}
+
+/// Which followers [`place_followers`] makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FollowerSettings {
+    /// Behind each guide.
+    pub per_guide: usize,
+    /// Of the disc that their roots are in, scene units.
+    pub radius: f32,
+    /// Their distance from the guide grows by this factor, from root to tip: `1 + tip_separation * t`, with `t` the share of the guide's
+    /// arc length. Followers of guides that are not longer than that lean away by 45 degrees at most.
+    pub tip_separation: f32,
+    /// Which places in the disc.
+    pub seed: u32,
+}
+
+/// Adds followers behind each guide and returns all strands with their rest positions.
+///
+/// Their roots are at random places of a disc around the guide's root, on the skin: where the guide's root is no farther than the radius from `skin`, the disc is
+/// laid on that, on the side that the guide is on, and the follower is the guide turned as the skin is turned between both roots. Elsewhere the disc is flat,
+/// in the plane of the guides' roots around it (eight at most); where there are fewer than three or they lie in no plane, across the guide's first
+/// segment. Segments are as long as the guide's; those of followers that spread towards the tip lean away from it, and not towards the skin.
+///
+/// Places depend on `seed` and the guide's index alone: the same on every machine. Strands of `guides` that are followers
+/// already are dropped. `positions` has one entry a vertex of `guides`. Cost: a search among triangles for each follower.
+///
+/// # Errors
+/// [`FollowersError`] where there is not one position a vertex, or there would be too many vertices.
+pub fn place_followers(
+    guides: &Strands,
+    positions: &[[f32; 3]],
+    settings: &FollowerSettings,
+    skin: Option<&RootSkin>,
+) -> Result<(Strands, Vec<[f32; 3]>), FollowersError> {
+    let (found, expected) = (positions.len(), guides.vertex_count());
+    if found != expected {
+        return Err(FollowersError::PositionCount { found, expected });
+    }
+    let point = |v: usize| P::from(positions[v].map(f64::from));
+    let roots = guides.guide_strands().map(|s| point(guides.range(s).start));
+    let neighbours = Neighbours::new(roots.collect());
+    let (mut counts, mut leaders, mut placed) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, strand) in guides.guide_strands().enumerate() {
+        let range = guides.range(strand);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "strands are indexed with 32 bits, which `Strands::new` checks"
+        )]
+        let (leader, index) = (counts.len() as u32, strand as u32);
+        counts.extend(std::iter::repeat_n(range.len(), settings.per_guide + 1));
+        leaders.extend(std::iter::repeat_n(leader, settings.per_guide + 1));
+        placed.extend_from_slice(&positions[range.clone()]);
+        let guide = Guide::new(range.map(point).collect(), settings, |root, along| Ground {
+            skin: skin.and_then(|s| Some((s, s.nearest(root, f64::from(settings.radius), None)?))),
+            flat: neighbours.normal(number, along).unwrap_or(along),
+        });
+        for follower in 1..=settings.per_guide {
+            let place = in_disc(hash(settings.seed, index, follower));
+            placed.extend(guide.follower(place));
+        }
+    }
+    let strands = Strands::new(counts)?.with_guides(leaders)?;
+    Ok((strands, placed))
+}
+
+/// What the roots beside one guide lie on.
+struct Ground<'a> {
+    /// With the place of the guide's root.
+    skin: Option<(&'a RootSkin, Place)>,
+    /// Normal of the plane where there is none.
+    flat: P,
+}
+
+/// One guide, and what its followers are made of.
+struct Guide<'a> {
+    points: Vec<P>,
+    length: f64,
+    radius: f64,
+    tip_separation: f64,
+    ground: Ground<'a>,
+}
+
+impl<'a> Guide<'a> {
+    fn new(
+        points: Vec<P>,
+        settings: &FollowerSettings,
+        ground: impl FnOnce(P, P) -> Ground<'a>,
+    ) -> Self {
+        let segments = || points.windows(2).map(|w| w[1] - w[0]);
+        let along = segments().find_map(unit).unwrap_or_else(P::y);
+        Self {
+            length: segments().map(|s| s.norm()).sum(),
+            radius: f64::from(settings.radius),
+            tip_separation: f64::from(settings.tip_separation),
+            ground: ground(points[0], along),
+            points,
+        }
+    }
+
+    /// The vertices of the follower at a place of the unit disc.
+    fn follower(&self, place: [f64; 2]) -> Vec<[f32; 3]> {
+        let (root, normals) = self.root(place);
+        let [from, to] = normals;
+        let mut at = root;
+        let mut spread = self.spread(root - self.points[0], to);
+        let mut before: Option<P> = None;
+        let mut out = vec![single(root)];
+        for pair in self.points.windows(2) {
+            let segment = turned(pair[1] - pair[0], from, to);
+            if let Some(along) = unit(segment) {
+                // Carried along the strand, so that it stays on the same side of it.
+                spread = match before {
+                    Some(before) => turned(spread, before, along),
+                    None => leaning(spread, along, to),
+                };
+                before = Some(along);
+                at += unit(along + spread).unwrap_or(along) * segment.norm();
+            }
+            out.push(single(at));
+        }
+        out
+    }
+
+    /// Where the follower's root is, and the normals there and at the guide's, the latter first.
+    fn root(&self, [x, y]: [f64; 2]) -> (P, [P; 2]) {
+        let offset = |normal: P| {
+            let [a, b] = across(normal);
+            (a * x + b * y) * self.radius
+        };
+        let flat = self.ground.flat;
+        let Some((skin, here)) = self.ground.skin else {
+            return (self.points[0] + offset(flat), [flat; 2]);
+        };
+        let on_plane = here.point + offset(here.normal);
+        let there = skin.nearest(on_plane, self.radius, Some(here.normal));
+        // Around an edge there is no place: it is the guide's then.
+        let there = there.unwrap_or(here);
+        (there.point, [here.normal, there.normal])
+    }
+
+    /// By how much a follower leans away from its guide: tangent of the angle, along the way between both.
+    fn spread(&self, offset: P, normal: P) -> P {
+        if self.length <= 0.0 {
+            return P::zeros();
+        }
+        let level = offset - normal * normal.dot(&offset);
+        let tangent = level * (self.tip_separation / self.length);
+        tangent / tangent.norm().max(1.0)
+    }
+}
+
+/// The part of a spread that is across the strand, and does not lead towards the skin.
+fn leaning(spread: P, along: P, normal: P) -> P {
+    let out = if along.dot(&normal) < 0.0 {
+        -normal
+    } else {
+        normal
+    };
+    let across = spread - along * along.dot(&spread);
+    across - out * across.dot(&out).min(0.0)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "positions have single precision"
+)]
+fn single(p: P) -> [f32; 3] {
+    [p.x as f32, p.y as f32, p.z as f32]
+}
+
+/// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ by machine.
+fn in_disc(random: u64) -> [f64; 2] {
+    const TRIES: usize = 32;
+    #[expect(clippy::cast_precision_loss, reason = "24 bits")]
+    let share = |bits: u64| (bits & 0xff_ffff) as f64 / 8_388_608.0 - 1.0;
+    let row = std::iter::successors(Some(random), |&bits| Some(mixed(bits)));
+    let mut places = row.take(TRIES).map(|bits| [share(bits), share(bits >> 32)]);
+    places
+        .find(|[x, y]| x * x + y * y <= 1.0)
+        .unwrap_or_default()
+}
+
+fn hash(seed: u32, strand: u32, follower: usize) -> u64 {
+    mixed(mixed(u64::from(seed) << 32 | u64::from(strand)) ^ follower as u64)
+}
+
+/// Steele, Lea and Flood's `SplitMix64` (2014): every input bit reaches every output bit.
+pub(crate) fn mixed(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
