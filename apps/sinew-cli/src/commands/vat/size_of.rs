@@ -59,19 +59,30 @@ fn words(plan: &VatPlan, settings: &VatSettings) -> String {
         );
     }
     out += &texel_words(layout);
-    let mut texels = layout.texels();
-    let mut bytes = 0;
+    out += &texture_words(plan);
+    let limits = Limits {
+        unit: if plan.mode == Mode::Remesh { 3 } else { 1 },
+        side: settings.largest_side,
+        powers_of_two: settings.powers_of_two,
+    };
+    out + &device_words(layout, &limits)
+}
+
+/// Bytes of each texture, of a lookup and of all together.
+fn texture_words(plan: &VatPlan) -> String {
+    let mut out = String::new();
+    let (mut texels, mut bytes) = (plan.layout.texels(), 0);
+    // Writing into a string cannot fail.
     if let Some(points) = &plan.points {
         let [width, height] = points.layout.size;
-        let lookup = texels * LOOKUP_BYTES as u64;
         let words = layout_words(&points.layout);
+        bytes = texels * LOOKUP_BYTES as u64;
+        texels = points.layout.texels();
         let _ = writeln!(
             out,
-            "points    {} at most: textures of {width} x {height}, {words}; the texture above is the lookup, {lookup} bytes",
+            "points    {} at most: textures of {width} x {height}, {words}; the texture above is the lookup, {bytes} bytes",
             points.layout.vertices
         );
-        texels = points.layout.texels();
-        bytes = lookup;
     }
     for spec in &plan.textures {
         let own = texels * spec.vertex_bytes() as u64;
@@ -84,10 +95,5 @@ fn words(plan: &VatPlan, settings: &VatSettings) -> String {
         );
     }
     let _ = writeln!(out, "in all    {bytes} bytes");
-    let limits = Limits {
-        unit: if plan.mode == Mode::Remesh { 3 } else { 1 },
-        side: settings.largest_side,
-        powers_of_two: settings.powers_of_two,
-    };
-    out + &device_words(layout, &limits)
+    out
 }
