@@ -260,7 +260,7 @@ pub enum Blends {
         /// Number of the frame that stepping is farthest from.
         number: i64,
         /// That frame.
-        pictures: HeldBackPictures,
+        pictures: Box<HeldBackPictures>,
     },
     /// They cannot be: why.
     NotMeasured(String),
@@ -287,7 +287,7 @@ pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeErr
         let error = held.compare(watch)?;
         Ok(Blends::Measured {
             number: job.number(error.fastest),
-            pictures: held.pictures(error.fastest, SIDE)?,
+            pictures: Box::new(held.pictures(error.fastest, SIDE)?),
             error,
         })
     };
