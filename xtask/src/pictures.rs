@@ -1,4 +1,4 @@
-//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew render`, `sinew psd plot` or `sinew field` that make it.
+//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew` or `node` that make it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,9 @@ const LIST: &str = "commands.txt";
 const OPTIONAL: &str = "../shared/";
 /// The first of the arguments of what is no rendering: plots, slices of fields, in-betweens.
 const OTHERS: [&str; 3] = ["psd", "field", "vat"];
+
+/// The first of the arguments of what a script draws with the help of other programs.
+const SCRIPT: &str = "node";
 
 /// One picture of the list.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,7 +80,7 @@ pub(crate) fn make(root: &Path, names: &[String]) -> Result<(), String> {
             continue;
         }
         let needs = entry.arguments.iter().find(|a| a.starts_with(OPTIONAL));
-        if let Some(missing) = needs.filter(|file| !root.join(file).is_file()) {
+        if let Some(missing) = needs.filter(|file| !root.join(file).exists()) {
             eprintln!("skipped: {}, there is no {missing}", entry.file);
             continue;
         }
@@ -99,17 +102,26 @@ fn build(root: &Path) -> Result<PathBuf, String> {
     std::path::absolute(root.join(target).join("release").join(name)).map_err(|e| e.to_string())
 }
 
+/// What makes a picture, but for the file.
+fn command(program: &Path, arguments: &[String]) -> Command {
+    let first = arguments.first().map(String::as_str);
+    if first == Some(SCRIPT) {
+        let mut command = Command::new(SCRIPT);
+        command.args(&arguments[1..]).env("SINEW", program);
+        return command;
+    }
+    let mut command = Command::new(program);
+    if !first.is_some_and(|a| OTHERS.contains(&a)) {
+        command.args(["render", "--device", "cpu"]);
+    }
+    command.args(arguments).arg("--quiet");
+    command
+}
+
 fn run(root: &Path, program: &Path, entry: &Entry) -> Result<(), String> {
     let path = format!("{FOLDER}/{}", entry.file);
-    let mut command = Command::new(program);
-    let first = entry.arguments.first().map(String::as_str);
-    if first.is_some_and(|a| OTHERS.contains(&a)) {
-        command.args(&entry.arguments);
-    } else {
-        command.arg("render").args(&entry.arguments);
-        command.args(["--device", "cpu"]);
-    }
-    command.args(["--quiet", "-o", &path]);
+    let mut command = command(program, &entry.arguments);
+    command.args(["-o", &path]);
     // The same driver for everybody, as far as can be.
     if std::env::var_os("SINEW_ADAPTER").is_none() {
         command.env("SINEW_ADAPTER", "software");
@@ -198,6 +210,29 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "# a comment\n\na.png bend twist: two\n    sample:arm --yaw 3\n    --pitch 4\nb.gif: turns\n    ../shared/x.glb\n";
+
+    #[test]
+    fn scripts_draw_with_the_program() {
+        let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+        let shown = |text: &str| {
+            let command = command(Path::new("sinew"), &words(text));
+            let all = command.get_args().map(|a| a.to_string_lossy().into_owned());
+            let program = command.get_program().to_string_lossy().into_owned();
+            std::iter::once(program).chain(all).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shown("sample:arm --yaw 3"),
+            words("sinew render --device cpu sample:arm --yaw 3 --quiet")
+        );
+        assert_eq!(shown("field x.glb"), words("sinew field x.glb --quiet"));
+        assert_eq!(shown("node x.mjs y"), words("node x.mjs y"));
+        let script = command(Path::new("sinew"), &words("node x.mjs"));
+        let (name, value) = script.get_envs().next().expect("one");
+        assert_eq!(
+            (name.to_str(), value),
+            (Some("SINEW"), Some("sinew".as_ref()))
+        );
+    }
 
     #[test]
     fn lists_are_read() {

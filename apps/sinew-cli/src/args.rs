@@ -282,7 +282,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Any file that Sinew reads, or a built-in sample.
+    /// Any file that Sinew reads, or a built-in sample; of a bake (.vat.json, or its folder) what `sinew vat inspect` says.
     pub(crate) file: PathBuf,
     /// As JSON.
     #[arg(long)]

@@ -26,7 +26,7 @@ pub(crate) enum VatCommand {
     Bake(VatChunkArgs),
     /// Last step: the files.
     Assemble(VatAssembleArgs),
-    /// Propose the size of a texture before there is a sequence: layout, unused texels, bytes, and which devices hold it.
+    /// Propose the size of textures, from numbers or for a sequence: layout, unused texels, bytes, and which devices hold them.
     Size(VatSizeArgs),
     /// Say what a bake holds.
     Inspect(VatInspectArgs),
@@ -42,6 +42,9 @@ pub(crate) struct BakeVatArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
+    /// Measure how good in-betweens are, too, and say so in the report: every second frame is baked once more, and blends are compared with the others.
+    #[arg(long)]
+    pub(crate) blend_error: bool,
     /// Folder to write into.
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
@@ -86,6 +89,9 @@ pub(crate) struct VatChunkArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatAssembleArgs {
+    /// Measure how good in-betweens are, too, as `sinew bake vat` does.
+    #[arg(long)]
+    pub(crate) blend_error: bool,
     /// Folder that `sinew vat scan` worked in.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
@@ -96,26 +102,49 @@ pub(crate) struct VatAssembleArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatSizeArgs {
+    /// A folder of numbered OBJ or PLY files, one of them, or a pattern: what a bake of it comes to. Without it numbers say how large the sequence is.
+    pub(crate) sequence: Option<PathBuf>,
+    /// JSON file of settings of the bake, or the job.json of a work folder.
+    #[arg(long, value_name = "FILE", requires = "sequence")]
+    pub(crate) settings: Option<PathBuf>,
+    /// How the sequence is taken; without it by what it is.
+    #[arg(long, value_enum, requires = "sequence")]
+    pub(crate) mode: Option<ModeArg>,
     /// Vertices, where triangles stay the same.
-    #[arg(long, value_name = "NUMBER", required_unless_present = "triangles")]
-    pub(crate) vertices: Option<u32>,
-    /// Triangles of the fullest frame, where they change: three texels each.
-    #[arg(long, value_name = "NUMBER", conflicts_with = "vertices")]
-    pub(crate) triangles: Option<u32>,
-    /// Unique points of the fullest frame (about half as many as triangles): adds what --points unique comes to.
-    #[arg(long, value_name = "NUMBER", requires = "triangles")]
-    pub(crate) points: Option<u32>,
-    /// Frames, of all clips together.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) frames: u32,
-    /// Largest side of a texture, in texels.
     #[arg(
         long,
-        visible_alias = "largest-side",
-        value_name = "TEXELS",
-        default_value_t = 4096
+        value_name = "NUMBER",
+        required_unless_present_any = ["triangles", "sequence"],
+        conflicts_with = "sequence"
     )]
-    pub(crate) max_side: u32,
+    pub(crate) vertices: Option<u32>,
+    /// Triangles of the fullest frame, where they change: three texels each. With a sequence, to how many every frame is simplified.
+    #[arg(
+        long,
+        visible_alias = "faces",
+        value_name = "NUMBER",
+        conflicts_with = "vertices"
+    )]
+    pub(crate) triangles: Option<u32>,
+    /// Unique points of the fullest frame (about half as many as triangles): adds what --points unique comes to.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "triangles",
+        conflicts_with = "sequence"
+    )]
+    pub(crate) points: Option<u32>,
+    /// Frames, of all clips together.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        required_unless_present = "sequence",
+        conflicts_with = "sequence"
+    )]
+    pub(crate) frames: Option<u32>,
+    /// Largest side of a texture, in texels; without it 4096.
+    #[arg(long, visible_alias = "largest-side", value_name = "TEXELS")]
+    pub(crate) max_side: Option<u32>,
     /// Make sides powers of two.
     #[arg(long)]
     pub(crate) power_of_two: bool,
@@ -142,7 +171,7 @@ pub(crate) struct VatBlendErrorArgs {
     /// Which frame the picture shows, counted from 0: an odd one; without it the one that stepping is farthest from.
     #[arg(long, requires = "output")]
     pub(crate) picture_frame: Option<usize>,
-    /// Width and height of each of its three parts, pixels.
+    /// Width and height of each of its parts, pixels.
     #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u32).range(16..=4096))]
     pub(crate) size: u32,
 }

@@ -287,9 +287,30 @@ fn mistakes_are_named() {
 fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     let p = Place::new();
     sequence(&p, "drops", &[9, 12]);
-    let soft = p.sinew(&["bake", "vat", "drops", "-o", "out", "--mode", "soft"]);
-    ended(&soft, 5, "what is done is in out.work");
-    assert!(p.path("out.work").is_dir());
+    // A file where a folder of records has to be, as if the disk were full.
+    std::fs::create_dir(p.path("out.work")).expect("a folder");
+    p.put("out.work/texels", "");
+    let full = p.sinew(&["bake", "vat", "drops", "-o", "out"]);
+    ended(&full, 6, "what is done is in out.work");
+    std::fs::remove_file(p.path("out.work/texels")).expect("there");
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out"]),
+        0,
+        "; wrote ",
+    );
+    // The same command will never do that.
+    let soft = p.sinew(&["bake", "vat", "drops", "-o", "soft", "--mode", "soft"]);
+    ended(&soft, 5, "mode remesh");
+    assert!(!said(&soft).contains("what is done"), "{}", said(&soft));
+    assert!(!p.path("soft.work").exists());
+    // What was there before is nobody's to take away.
+    std::fs::create_dir(p.path("soft.work")).expect("a folder");
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "soft", "--mode", "soft"]),
+        5,
+        "mode remesh",
+    );
+    assert!(p.path("soft.work").is_dir());
     p.put("taken", "");
     let taken = p.sinew(&["bake", "vat", "drops", "-o", "taken"]);
     ended(&taken, 6, "taken: not a folder");
@@ -542,6 +563,7 @@ fn row_125_points_are_baked_and_verified() {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Particles");
+    ended(&p.sinew(&["inspect", "out"]), 0, "Particles");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,

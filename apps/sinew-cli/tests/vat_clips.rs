@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::Place;
 use common::sequences::{colored, ended};
+use common::{Place, printed, said};
 use sinew::vat::manifest::Manifest;
 
 fn manifest(p: &Place, file: &str) -> Manifest {
@@ -165,4 +165,188 @@ fn sizes_are_proposed() {
     ];
     ended(&p.sinew(&huge), 5, "cannot hold them");
     ended(&p.sinew(&["vat", "size", "--frames", "3"]), 2, "--vertices");
+    // Faces are triangles.
+    let faces = p.sinew(&["vat", "size", "--faces", "1130", "--frames", "300"]);
+    ended(&faces, 0, "texture   3390 x 300, one row a frame");
+}
+
+/// What a size is proposed for is what a bake makes then, whatever the sequence is.
+#[test]
+fn sizes_of_sequences_are_those_of_their_bakes() {
+    let p = Place::new();
+    colored(&p, "change", &[10, 13, 11, 12], |_| 9);
+    colored(&p, "same", &[5, 5, 5], |_| 9);
+    p.put("curve.json", r#"{"order": "curve"}"#);
+    let cases: [(&str, &[&str], &[&str], &str); 5] = [
+        ("change", &[], &[], "mode      remesh"),
+        (
+            "change",
+            &["--settings", "curve.json"],
+            &["--settings", "curve.json"],
+            "39 x 4",
+        ),
+        (
+            "change",
+            &["--max-side", "32"],
+            &["--max-side", "32"],
+            "a frame is a block of",
+        ),
+        ("same", &["--power-of-two"], &["--power-of-two"], "in all"),
+        (
+            "same",
+            &["--mode", "soft"],
+            &["--mode", "soft"],
+            "vertices  15",
+        ),
+    ];
+    for (i, (name, asked, settings, part)) in cases.into_iter().enumerate() {
+        let size = p.sinew(&[&["vat", "size", name], asked].concat());
+        ended(&size, 0, part);
+        let folder = format!("out{i}");
+        let bake = [&["bake", "vat", name, "-o", &folder], settings].concat();
+        ended(&p.sinew(&bake), 0, "; wrote ");
+        let made = manifest(&p, &format!("{folder}/{name}.vat.json"));
+        let [width, height] = made.layout.size;
+        ended(&size, 0, &format!("texture   {width} x {height}, "));
+        ended(&size, 0, &format!("vertices  {}\n", made.layout.vertices));
+        let frames = if name == "change" { 4 } else { 3 };
+        ended(&size, 0, &format!("frames    {frames}\n"));
+    }
+    let both = ["vat", "size", "same", "--frames", "3"];
+    ended(&p.sinew(&both), 2, "--frames");
+    ended(&p.sinew(&["vat", "size", "none"]), 3, "cannot read none");
+}
+
+/// What is measured with a bake is what `blend-error` says, and the report has it.
+#[test]
+fn bakes_measure_their_in_betweens() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5, 6, 5, 4], |_| 9);
+    let bake = ["bake", "vat", "drops", "-o", "out", "--work", "w"];
+    let baked = p.sinew(&[&bake[..], &["--blend-error"]].concat());
+    ended(&baked, 0, "2 frames held back; blends are off by rms");
+    let alone = p.sinew(&[
+        "vat",
+        "blend-error",
+        "drops",
+        "--work",
+        "b",
+        "-o",
+        "strip.png",
+    ]);
+    let words = |o| {
+        let text = said(o);
+        let line = text.lines().find(|l| l.contains("held back"));
+        line.expect("numbers").to_owned()
+    };
+    assert_eq!(words(&baked), words(&alone));
+    let report = |name: &str| p.text(&format!("{name}/drops.report.html"));
+    let with = report("out");
+    for part in [
+        "In-betweens",
+        "stepping",
+        "blending unmatched",
+        "frame 1, as it is",
+    ] {
+        assert!(with.contains(part), "no {part}");
+    }
+    let rms = words(&baked);
+    let rms = rms.split("rms ").nth(1).and_then(|w| w.split(" mm").next());
+    assert!(with.contains(&format!("{} mm", rms.expect("a number"))));
+    // Steps on several machines come to the same bytes.
+    ended(
+        &p.sinew(&[
+            "vat",
+            "assemble",
+            "--work",
+            "w",
+            "-o",
+            "again",
+            "--blend-error",
+        ]),
+        0,
+        "held back",
+    );
+    assert_eq!(report("again"), with);
+    ended(
+        &p.sinew(&["vat", "assemble", "--work", "w", "-o", "plain"]),
+        0,
+        "",
+    );
+    assert!(!report("plain").contains("In-betweens"));
+    // Frame, stepping, unmatched and blending, each 420 wide.
+    let strip = sinew::io::read_png(&p.path("strip.png")).expect("a picture");
+    assert!(
+        strip.width() > 4 * 420 && strip.width() < 5 * 420,
+        "{}",
+        strip.width()
+    );
+    colored(&p, "two", &[4, 5], |_| 9);
+    let two = p.sinew(&["bake", "vat", "two", "-o", "two_vat", "--blend-error"]);
+    ended(&two, 0, "not measured: 2 frames, expected 3 at least");
+    let text = std::fs::read_to_string(p.path("two_vat/two.report.html")).expect("a report");
+    assert!(text.contains("Not measured: 2 frames, expected 3 at least"));
+}
+
+/// Nobody said how wide points are: a metre is what few are.
+#[test]
+fn points_without_widths_are_warned_of() {
+    let p = Place::new();
+    let frames = |name: &str, size: &str| {
+        std::fs::create_dir(p.path(name)).expect("a folder");
+        for frame in 0..3 {
+            let property = if size.is_empty() {
+                ""
+            } else {
+                "property float size\n"
+            };
+            let text = format!(
+                "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n{property}end_header\n0 {frame} 0 {size}\n5 {frame} 0 {size}\n"
+            );
+            p.put(&format!("{name}/{name}_{frame}.ply"), &text);
+        }
+    };
+    frames("bare", "");
+    frames("sized", "0.02");
+    let warning = "in 3 frames: points have no scalar attribute 'size' and are 1 m wide";
+    let bare = ["bake", "vat", "bare", "-o", "out"];
+    ended(&p.sinew(&bare), 0, warning);
+    let report = std::fs::read_to_string(p.path("out/bare.report.html")).expect("a report");
+    assert!(report.contains("default_width"));
+    for asked in [
+        &[&bare[..], &["--point-scale", "0.1"]].concat()[..],
+        &["bake", "vat", "sized", "-o", "sized_vat"],
+    ] {
+        let made = p.sinew(asked);
+        ended(&made, 0, "3 frames, points");
+        assert!(!said(&made).contains("m wide"), "{}", said(&made));
+    }
+}
+
+/// A bake is no graph: `sinew inspect` says what `sinew vat inspect` does.
+#[test]
+fn bakes_are_inspected_as_such() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5], |_| 9);
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "out"]),
+        0,
+        "; wrote ",
+    );
+    let known = p.sinew(&["vat", "inspect", "out/drops.vat.json"]);
+    for path in ["out", "out/drops.vat.json"] {
+        let found = p.sinew(&["inspect", path]);
+        ended(&found, 0, "Remesh");
+        // The folder itself is not in the text, the manifest is.
+        assert_eq!(printed(&found), printed(&known), "{path}");
+    }
+    let json = p.sinew(&["inspect", "out/drops.vat.json", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&printed(&json)).expect("JSON");
+    assert_eq!(value["format"], "sinew_vat");
+    std::fs::remove_file(p.path("out/drops_normal.png")).expect("there");
+    ended(
+        &p.sinew(&["inspect", "out"]),
+        3,
+        "drops_normal.png not beside it",
+    );
 }

@@ -185,3 +185,35 @@ pub enum BakeError {
     #[error("stopped; what is done is kept, the same command goes on from there")]
     Cancelled,
 }
+
+impl BakeError {
+    /// Whether the same call may go on where this one ended: somebody stopped it, or files could not be read or written (a full disk). What is
+    /// wrong in frames or settings stays wrong.
+    pub fn can_go_on(&self) -> bool {
+        matches!(
+            self,
+            Self::Cancelled | Self::Io(IoError::Read { .. } | IoError::Write { .. })
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_passes_lets_a_bake_go_on() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let path = PathBuf::from("out.work/frames/000007.mesh");
+        let written = IoError::Write { path, source: full };
+        assert!(BakeError::from(written).can_go_on() && BakeError::Cancelled.can_go_on());
+        let malformed = IoError::Malformed {
+            path: "drop_0007.obj".into(),
+            place: "line 3".into(),
+            found: "x".into(),
+            expected: "a number".into(),
+        };
+        assert!(!BakeError::from(malformed).can_go_on());
+        assert!(!BakeError::NoSurface.can_go_on());
+    }
+}

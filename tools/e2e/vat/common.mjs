@@ -1,16 +1,11 @@
-// What the scripts that play bakes share: bakes, a server of their files, a browser without a window, a list of what was right.
-//
-// Chromium: Debian's package `chromium`, or another one by CHROMIUM=path. Packages of npm are found through NODE_PATH.
+// What the scripts that play bakes of a folder share: these bakes, pictures, comparisons of numbers.
 
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
-import { extname, join, normalize } from 'node:path';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PNG, inBrowserOn } from './browser.mjs';
 import { SIDE } from './picture.mjs';
 
-const require = createRequire(import.meta.url);
-const { PNG } = require('pngjs');
-const puppeteer = require('puppeteer-core').default ?? require('puppeteer-core');
+export { packageFolder, report } from './browser.mjs';
 
 const [folderArgument, picturesArgument] = process.argv.slice(2);
 if (!folderArgument) {
@@ -32,65 +27,10 @@ export const turnedBakes = all.filter((bake) => !isOfGltf(bake));
 
 export const fileOf = (bake, ending) => join(folder, bake.name, `${bake.name}${ending}`);
 
-// The folder of a package; some hide their own description, by which it is usually found.
-export function packageFolder(name) {
-  const found = require.resolve.paths(name).map((f) => join(f, name)).find((f) => existsSync(f));
-  if (!found) throw new Error(`no package ${name} on NODE_PATH`);
-  return found;
-}
-
-const counts = { passed: 0, failed: 0 };
-
-export function report(isGood, text) {
-  counts[isGood ? 'passed' : 'failed'] += 1;
-  console.log(`${isGood ? 'ok    ' : 'FAILED'} ${text}`);
-}
-
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
-
-// Serves bakes, three.js under /three/, and what `own` has: path -> content. `change(path, bytes)` may alter what is on its way.
-async function serve(own, change) {
-  const answer = (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, 'http://localhost').pathname));
-    const file = path.startsWith('/three/') ? join(packageFolder('three'), path.slice(7)) : join(folder, path);
-    try {
-      const found = own(path) ?? readFileSync(file);
-      const type = TYPES[extname(path)] ?? 'application/octet-stream';
-      response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' });
-      response.end(change(path, found));
-    } catch (error) {
-      if (path !== '/favicon.ico') console.log(`       ${path}: ${error.message}`);
-      response.writeHead(path === '/favicon.ico' ? 204 : 404).end();
-    }
-  };
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  return server;
-}
-
-// Runs `checks({ page, base })` in a browser, then says how many were right; that is the exit code, too.
-export async function inBrowser(checks, { own = () => null, change = (_, bytes) => bytes, onMessage = () => {} } = {}) {
+// Runs checks in a browser on all of the folder.
+export function inBrowser(checks, options) {
   if (picturesArgument) mkdirSync(picturesArgument, { recursive: true });
-  const server = await serve(own, change);
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
-      '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--enable-features=Vulkan', '--force-color-profile=srgb'],
-  });
-  try {
-    const page = await browser.newPage();
-    page.on('console', (message) => onMessage(message.type(), message.text()));
-    page.on('pageerror', (error) => onMessage('error', error.message));
-    await page.setViewport({ width: SIDE, height: SIDE });
-    await checks({ page, base: `http://127.0.0.1:${server.address().port}` });
-  } catch (error) {
-    report(false, error.stack);
-  } finally {
-    await browser.close();
-    server.close();
-  }
-  console.log(`${counts.passed} passed, ${counts.failed} failed`);
-  process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
+  return inBrowserOn(folder, { width: SIDE, height: SIDE }, checks, options);
 }
 
 // The page as pixels (RGBA), also as a file of that name where pictures are wanted.

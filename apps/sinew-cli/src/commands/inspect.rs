@@ -8,9 +8,19 @@ use serde_json::{Value, json};
 use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
 use sinew::io::{PointTiming, read_any, read_appearance};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
+    if let Some(manifest) = manifest_at(&args.file) {
+        return match args.json {
+            true => {
+                let text = sinew::io::read_text(&manifest).map_err(Failure::input)?;
+                print(&text);
+                Ok(())
+            }
+            false => super::vat::inspect_bake(&manifest),
+        };
+    }
     let report = match args
         .file
         .extension()
@@ -39,6 +49,17 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
         print(&as_text(&report, 0));
     }
     Ok(())
+}
+
+/// The manifest of a bake, where a file or folder is one.
+fn manifest_at(path: &Path) -> Option<PathBuf> {
+    let is_manifest = |name: &str| name.ends_with(".vat.json");
+    if path.is_dir() {
+        let found = sinew::io::files_ending_with(path, ".vat.json").ok()?;
+        return found.into_iter().next();
+    }
+    let name = path.file_name()?.to_str()?;
+    is_manifest(name).then(|| path.to_owned())
 }
 
 fn point_cache(path: &Path) -> Outcome<Value> {

@@ -4,10 +4,12 @@ mod blends;
 mod inspect;
 mod settings;
 mod size;
+mod size_of;
 mod source;
 mod tell;
 mod verify;
 
+pub(super) use self::inspect::inspect as inspect_bake;
 use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
@@ -16,7 +18,9 @@ use crate::bake_args::{
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
-use sinew::bake::vat::{VatJob, assemble, bake, plan, scan, texels};
+use sinew::bake::vat::{
+    VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, scan, texels,
+};
 use sinew::bake::{BakeError, Chunk, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -43,8 +47,8 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
         }
         VatCommand::Bake(args) => bake_chunk(args, talk),
         VatCommand::Assemble(args) => assemble_all(args, talk),
-        VatCommand::Size(args) => size::size(args),
-        VatCommand::Inspect(args) => inspect::inspect(args),
+        VatCommand::Size(args) => size::size(args, talk),
+        VatCommand::Inspect(args) => inspect::inspect(&args.bake),
         VatCommand::BlendError(args) => blends::measure_blends(args, talk),
         VatCommand::Verify(args) => verify::verify_bake(args, talk),
     }
@@ -56,17 +60,22 @@ fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
         Some(folder) => (folder.clone(), false),
         None => (beside(&args.output)?, true),
     };
+    let is_new = !work.exists();
     // What cannot be written is said before the work.
     drop(sinew::io::AtomicDir::create(&args.output).map_err(Failure::output)?);
     let summary = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
+        let bake = if args.blend_error {
+            bake_and_measure
+        } else {
+            bake
+        };
         let all = |watch: &Watch<'_>| bake(source.as_ref(), &settings, &work, &args.output, watch);
-        Ok(watched(talk, all)?)
-    });
-    let summary = summary.inspect_err(|_| {
+        Ok(watched(talk, all))
+    })?;
+    let summary = summary.inspect_err(|error| {
         if is_ours && work.exists() {
-            let work = work.display();
-            talk.info("kept", &format!("what is done is in {work}, from where the same command goes on; delete it if none will"));
+            leave(&work, is_new, error, talk);
         }
     })?;
     if is_ours {
@@ -74,6 +83,18 @@ fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     }
     tell(&summary, talk);
     Ok(())
+}
+
+/// What becomes of our own work folder after an error: it is spoken of where the same command goes on from there. Where it never will, the folder
+/// goes, unless it was there before.
+fn leave(work: &Path, is_new: bool, error: &BakeError, talk: &Talk) {
+    if error.can_go_on() {
+        let work = work.display();
+        talk.info("kept", &format!("what is done is in {work}, from where the same command goes on; delete it if none will"));
+    } else if is_new {
+        // The error itself is what matters.
+        let _ = sinew::io::remove_folder(work);
+    }
 }
 
 /// `OUT.work` beside the folder to write.
@@ -127,7 +148,10 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
 
 fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
     let job = VatJob::open(&args.work)?;
-    let summary = watched(talk, |watch| assemble(&job, &args.output, watch))?;
+    let summary = watched(talk, |watch| {
+        let blends = args.blend_error.then(|| measure_blends(&job, watch));
+        assemble_with(&job, &args.output, blends.transpose()?.as_ref(), watch)
+    })?;
     tell(&summary, talk);
     Ok(())
 }

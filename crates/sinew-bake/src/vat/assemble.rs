@@ -1,7 +1,9 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
+use super::blend_error::Blends;
 use super::idle::idle_settings;
 use super::job::VatJob;
+use super::particles::DEFAULT_WIDTH;
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
@@ -55,6 +57,9 @@ pub struct Summary {
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
+    /// How far blends are off, where that was asked for.
+    #[serde(skip)]
+    pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
     pub idle: Vec<String>,
     /// What readers had to say, with the number of frames in which they said it.
@@ -100,17 +105,35 @@ fn write_textures(
 /// # Errors
 /// [`BakeError::Missing`] names frames without texels; [`BakeError::Io`].
 pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, BakeError> {
+    assemble_with(job, out, None, watch)
+}
+
+/// [`assemble`]; summary and report tell how good in-betweens are, as [`super::measure_blends`] found.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_with(
+    job: &VatJob,
+    out: &Path,
+    blends: Option<&Blends>,
+    watch: &Watch<'_>,
+) -> Result<Summary, BakeError> {
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
     if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
-        return Ok(summary(job, &plan, &scans, &errors, out.join(name)));
+        let summary = summary(job, &plan, &scans, &errors, out.join(name));
+        let blends = blends.cloned();
+        return Ok(Summary { blends, ..summary });
     }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
-    let summary = summary(job, &plan, &scans, &errors, out.join(&name));
+    let summary = Summary {
+        blends: blends.cloned(),
+        ..summary(job, &plan, &scans, &errors, out.join(&name))
+    };
     let mut folder = AtomicDir::create(out)?;
     retire_earlier(&mut folder, &out.join(&name));
     let files = manifest
@@ -328,6 +351,10 @@ fn summary(
         warnings.push(("recut_faces".into(), message.into(), recut));
     }
     for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
+        // Frames of points in a sequence of triangles have no widths.
+        if code == DEFAULT_WIDTH && plan.mode != Mode::Particles {
+            continue;
+        }
         match warnings.iter_mut().find(|w| w.0 == *code) {
             Some(known) => known.2 += 1,
             None => warnings.push((code.clone(), message.clone(), 1)),
@@ -346,6 +373,7 @@ fn summary(
         pieces: plan.pieces,
         tears: plan.tears,
         points,
+        blends: None,
         idle: idle_settings(job.settings(), plan.mode),
         errors,
         warnings,

@@ -1,7 +1,10 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
 use super::convention::Convention;
+use super::job::VatJob;
 use super::pictures::{camera_of, flat};
+use super::plan::VatPlan;
+use super::scan::mesh_of;
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
@@ -14,7 +17,7 @@ use sinew_vat::animation::VertexAnimation;
 use sinew_vat::matching::{SurfaceDistance, surface_distance};
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::played::PlayedPieces;
-use sinew_vat::prepare::prepare;
+use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use std::path::Path;
 
@@ -35,6 +38,29 @@ pub struct BlendError {
     pub unmatched: Option<SurfaceDistance>,
     /// The frame that stepping is farthest from (rms): its place in the sequence.
     pub fastest: usize,
+}
+
+/// A frame that was held back, and what is shown halfway there.
+#[derive(Clone, Debug)]
+pub struct HeldBackPictures {
+    /// The frame itself.
+    pub truth: Image,
+    /// The frame before it, which is what stepping shows.
+    pub stepped: Image,
+    /// What blending would show without matching, where that was compared.
+    pub unmatched: Option<Image>,
+    /// What blending shows.
+    pub blended: Image,
+}
+
+impl HeldBackPictures {
+    /// All of them, from the worst to the best behind the frame itself, each with what it is.
+    pub fn panels(&self) -> Vec<(&'static str, &Image)> {
+        let mut out = vec![("as it is", &self.truth), ("stepping", &self.stepped)];
+        out.extend(self.unmatched.as_ref().map(|u| ("blending unmatched", u)));
+        out.push(("blending", &self.blended));
+        out
+    }
 }
 
 /// A bake of every second frame of a sequence, and the frames between that were held back.
@@ -109,8 +135,7 @@ impl<'a> HeldBack<'a> {
     pub fn compare(&self, watch: &Watch<'_>) -> Result<BlendError, BakeError> {
         let shown = Shown::new(&self.animation, &self.carrier)?;
         let stage = watch.stage("compare", self.held.len());
-        let has_unmatched =
-            self.animation.manifest().mode == Mode::Remesh && self.source.order() == LoadOrder::Any;
+        let has_unmatched = self.has_unmatched();
         let compare = |&(i, frame): &(usize, usize)| {
             stage.go_on()?;
             let truth = corners(&self.truth(frame)?);
@@ -136,6 +161,11 @@ impl<'a> HeldBack<'a> {
         Ok(sum_of(&all?))
     }
 
+    /// Whether blends without matching can be made: triangles change, and frames come in any order.
+    fn has_unmatched(&self) -> bool {
+        self.animation.manifest().mode == Mode::Remesh && self.source.order() == LoadOrder::Any
+    }
+
     /// Halfway between two baked frames, triangle by triangle as they stand in them; those that only one has are left out.
     fn unmatched_halfway(&self, before: usize) -> Result<Vec<Corners>, BakeError> {
         let [from, to] = [before, before + 1].map(|i| self.truth(self.baked[i]));
@@ -145,11 +175,11 @@ impl<'a> HeldBack<'a> {
         Ok(pairs.map(halfway).collect())
     }
 
-    /// Draws a frame of the sequence that was held back, and what is shown halfway there: as it is, by stepping, by blending.
+    /// Draws a frame of the sequence that was held back, and what is shown halfway there.
     ///
     /// # Errors
     /// [`BakeError::NotHeldBack`] of frames that were baked or are not there; [`BakeError`] of frames that cannot be read.
-    pub fn pictures(&self, frame: usize, side: usize) -> Result<[Image; 3], BakeError> {
+    pub fn pictures(&self, frame: usize, side: usize) -> Result<HeldBackPictures, BakeError> {
         let Some(&(before, _)) = self.held.iter().find(|h| h.1 == frame) else {
             let all = self.held.iter().map(|h| h.1 as i64).collect::<Vec<_>>();
             return Err(BakeError::NotHeldBack {
@@ -161,11 +191,14 @@ impl<'a> HeldBack<'a> {
         let truth = corners(&self.truth(frame)?);
         let places: Vec<[f32; 3]> = truth.iter().flatten().copied().collect();
         let camera = camera_of(&bounds(&places).unwrap_or_default());
-        Ok([
-            flat(&truth, &camera, side)?,
-            flat(&shown.triangles(before, 0.0), &camera, side)?,
-            flat(&shown.triangles(before, 0.5), &camera, side)?,
-        ])
+        let unmatched = self.has_unmatched();
+        let unmatched = unmatched.then(|| flat(&self.unmatched_halfway(before)?, &camera, side));
+        Ok(HeldBackPictures {
+            truth: flat(&truth, &camera, side)?,
+            stepped: flat(&shown.triangles(before, 0.0), &camera, side)?,
+            unmatched: unmatched.transpose()?,
+            blended: flat(&shown.triangles(before, 0.5), &camera, side)?,
+        })
     }
 
     fn truth(&self, frame: usize) -> Result<Mesh, BakeError> {
@@ -215,6 +248,86 @@ pub fn blend_error(
     watch: &Watch<'_>,
 ) -> Result<BlendError, BakeError> {
     HeldBack::bake(source, settings, work, watch)?.compare(watch)
+}
+
+/// How good the in-betweens of a bake are, for what it says at its end.
+#[derive(Clone, Debug)]
+pub enum Blends {
+    /// They were compared.
+    Measured {
+        /// How far they are off.
+        error: BlendError,
+        /// Number of the frame that stepping is farthest from.
+        number: i64,
+        /// That frame.
+        pictures: Box<HeldBackPictures>,
+    },
+    /// They cannot be: why.
+    NotMeasured(String),
+}
+
+/// Pixels of a side of pictures in reports.
+const SIDE: usize = 300;
+
+/// Bakes every second of the frames that a job has prepared, within its work folder, and compares blends with the others. The plan must be
+/// there; nothing is loaded or prepared anew.
+///
+/// # Errors
+/// [`BakeError`] of a step before that is not done and of files, and where nobody wants to go on. What the frames themselves refuse, too few
+/// for one, is [`Blends::NotMeasured`].
+pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeError> {
+    let settings = VatSettings {
+        mode: Some(VatPlan::read(job)?.mode),
+        prepare: PrepareSettings::default(),
+        ..job.settings().clone()
+    };
+    let source = PreparedFrames { job };
+    let measured = || {
+        let held = HeldBack::bake(&source, &settings, &job.work.file("held_back"), watch)?;
+        let error = held.compare(watch)?;
+        Ok(Blends::Measured {
+            number: job.number(error.fastest),
+            pictures: Box::new(held.pictures(error.fastest, SIDE)?),
+            error,
+        })
+    };
+    match measured() {
+        Err(error @ BakeError::Missing { .. }) => Err(error),
+        Err(error) if !error.can_go_on() => Ok(Blends::NotMeasured(error.to_string())),
+        other => other,
+    }
+}
+
+/// Frames as the first step left them in a work folder.
+struct PreparedFrames<'a> {
+    job: &'a VatJob,
+}
+
+impl FrameSource for PreparedFrames<'_> {
+    fn name(&self) -> &str {
+        self.job.name()
+    }
+    fn frame_count(&self) -> usize {
+        self.job.frame_count()
+    }
+    fn clips(&self) -> Vec<FrameRange> {
+        self.job.clips()
+    }
+    fn number(&self, frame: usize) -> i64 {
+        self.job.number(frame)
+    }
+    fn key(&self, frame: usize) -> Result<String, BakeError> {
+        Ok(format!("frame {frame} of {}", self.job.key))
+    }
+    fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
+        Ok(LoadedFrame {
+            mesh: mesh_of(self.job, frame)?,
+            warnings: Vec::new(),
+        })
+    }
+    fn order(&self) -> LoadOrder {
+        LoadOrder::Any
+    }
 }
 
 /// Frames 0, 2, 4 and so on of each clip.

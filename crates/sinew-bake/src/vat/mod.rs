@@ -28,8 +28,10 @@ mod texels;
 mod textures;
 mod verify;
 
-pub use assemble::{PointSummary, Summary, assemble};
-pub use blend_error::{BlendError, HeldBack, blend_error};
+pub use assemble::{PointSummary, Summary, assemble, assemble_with};
+pub use blend_error::{
+    BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
+};
 pub use convention::Convention;
 pub use job::VatJob;
 pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
@@ -61,9 +63,36 @@ pub fn bake(
     out: &Path,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    let job = texels_of_all(source, settings, work, watch)?;
+    assemble(&job, out, watch)
+}
+
+/// [`bake`], with [`measure_blends`] in front of the last step: summary and report tell how far blends are off. Costs about one bake more.
+///
+/// # Errors
+/// [`BakeError`]; `out` is as it was then.
+pub fn bake_and_measure(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    work: &Path,
+    out: &Path,
+    watch: &Watch<'_>,
+) -> Result<Summary, BakeError> {
+    let job = texels_of_all(source, settings, work, watch)?;
+    let blends = measure_blends(&job, watch)?;
+    assemble_with(&job, out, Some(&blends), watch)
+}
+
+/// All steps but the last.
+fn texels_of_all(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    work: &Path,
+    watch: &Watch<'_>,
+) -> Result<VatJob, BakeError> {
     let job = VatJob::begin(work, source, settings)?;
     scan(&job, source, Chunk::ALL, watch)?;
     plan(&job, watch)?;
     texels(&job, Chunk::ALL, watch)?;
-    assemble(&job, out, watch)
+    Ok(job)
 }

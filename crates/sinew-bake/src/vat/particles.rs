@@ -5,7 +5,7 @@ use super::plan::{VatPlan, frame_scan_of, layout_for, middle_of};
 use super::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TextureChoice};
-use super::shapes::check_quantities;
+use super::shapes::{ParticleSettings, check_quantities};
 use super::target::place_mesh;
 use crate::{BakeError, Watch};
 use sinew_geom::{Attribute, Bounds, Mesh, Topology};
@@ -20,6 +20,29 @@ use sinew_vat::texture::{Extent, TextureSpec};
 
 /// Share of the diagonal that points without numbers may be away from where they are expected.
 const REACH: f32 = 0.05;
+
+/// Code of the warning that points have the default width.
+pub(crate) const DEFAULT_WIDTH: &str = "default_width";
+
+/// What is to be said of the widths of a frame's points: nobody said how wide they are, and most points are not as wide as that.
+#[expect(
+    clippy::float_cmp,
+    reason = "another number than the default was asked for"
+)]
+pub(crate) fn width_warning(mesh: &Mesh, settings: &ParticleSettings) -> Option<(String, String)> {
+    let has_widths = matches!(
+        mesh.attributes.get(&settings.size),
+        Some(Attribute::Scalar(_))
+    );
+    let is_asked = settings.scale != ParticleSettings::default().scale;
+    (!has_widths && !is_asked && !mesh.positions.is_empty()).then(|| {
+        let message = format!(
+            "points have no scalar attribute '{}' and are {} m wide; particles.scale (--point-scale) says how wide they are, particles.size (--point-sizes) which attribute",
+            settings.size, settings.scale
+        );
+        (DEFAULT_WIDTH.into(), message)
+    })
+}
 
 /// Least and most of all that a bake of points may hold, over all points of a frame. Nothing where there is none.
 pub(crate) fn scan_points(

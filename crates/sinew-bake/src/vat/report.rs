@@ -1,6 +1,7 @@
 //! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
 
 use super::assemble::Summary;
+use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::{pairs, place_of};
 use super::plan::VatPlan;
@@ -8,9 +9,10 @@ use super::records::{FrameErrors, ScanRecord};
 use super::settings::{Mode, TriangleOrder};
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
-use sinew_geom::Mesh;
+use sinew_geom::{Image, Mesh};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
+use sinew_vat::matching::SurfaceDistance;
 use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::prepare::relax::RelaxReport;
@@ -36,6 +38,7 @@ pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
     of.bake(&mut page);
     of.textures(&mut page);
     of.errors(&mut page)?;
+    of.blends(&mut page)?;
     of.triangles(&mut page);
     of.preparation(&mut page);
     of.warnings(&mut page);
@@ -280,6 +283,26 @@ impl Reported<'_> {
         Ok(())
     }
 
+    /// How far blends are from frames that were held back, where that was asked for.
+    fn blends(&self, page: &mut Page) -> Result<(), BakeError> {
+        let Some(blends) = &self.summary.blends else {
+            return Ok(());
+        };
+        page.section("In-betweens");
+        match blends {
+            Blends::NotMeasured(why) => page.paragraph(&format!("Not measured: {why}.")),
+            Blends::Measured {
+                error,
+                number,
+                pictures,
+            } => {
+                blend_table(page, error);
+                blend_pictures(page, *number, pictures)?;
+            }
+        }
+        Ok(())
+    }
+
     fn error_row(
         &self,
         what: &str,
@@ -447,13 +470,7 @@ impl Reported<'_> {
         for pair in pairs {
             let number = self.job.number(pair.frame);
             for (what, image) in [("source", &pair.source), ("baked", &pair.baked)] {
-                let address = data_uri(&sinew_io::png_bytes(image)?);
-                let label = escaped(&format!("frame {number}, {what}"));
-                page.html(&format!(
-                    "<figure><img src=\"{address}\" width=\"{}\" height=\"{}\" alt=\"{label}\"><figcaption>{label}</figcaption></figure>",
-                    image.width(),
-                    image.height()
-                ));
+                figure(page, &format!("frame {number}, {what}"), image)?;
             }
             page.html("<br>");
         }
@@ -481,6 +498,45 @@ impl Reported<'_> {
         };
         page.details("as a file of settings", &(shown + rest));
     }
+}
+
+/// Distances of surfaces, both ways.
+fn blend_table(page: &mut Page, error: &BlendError) {
+    page.paragraph(&format!(
+        "Every second frame was left out of another bake, and what is shown halfway was compared with it, surface to surface: {} frames. Steps of this bake are half as long, and its in-betweens better.",
+        grouped(error.frames as u64)
+    ));
+    let row = |what: &str, off: &SurfaceDistance| {
+        let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
+        vec![what.into(), millimetres(off.rms()), millimetres(off.max)]
+    };
+    let mut rows = vec![
+        row("blending", &error.blended),
+        row("stepping", &error.stepped),
+    ];
+    rows.extend(error.unmatched.iter().map(|u| row("blending unmatched", u)));
+    page.table(&["off by", "RMS", "largest"], &rows);
+}
+
+fn blend_pictures(
+    page: &mut Page,
+    number: i64,
+    pictures: &HeldBackPictures,
+) -> Result<(), BakeError> {
+    for (what, image) in pictures.panels() {
+        figure(page, &format!("frame {number}, {what}"), image)?;
+    }
+    Ok(())
+}
+
+/// A picture with what it shows below it.
+fn figure(page: &mut Page, label: &str, image: &Image) -> Result<(), BakeError> {
+    let address = data_uri(&sinew_io::png_bytes(image)?);
+    let (label, width, height) = (escaped(label), image.width(), image.height());
+    page.html(&format!(
+        "<figure><img src=\"{address}\" width=\"{width}\" height=\"{height}\" alt=\"{label}\"><figcaption>{label}</figcaption></figure>"
+    ));
+    Ok(())
 }
 
 fn percent(share: f64) -> String {

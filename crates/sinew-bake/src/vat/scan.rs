@@ -2,7 +2,7 @@
 
 use super::convention::Convention;
 use super::job::VatJob;
-use super::particles::scan_points;
+use super::particles::{scan_points, width_warning};
 use super::points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
@@ -140,6 +140,9 @@ impl Scanner<'_> {
         let may_be_torn = !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let warnings = loaded.warnings.into_iter();
+        let warnings = warnings.map(|w| (w.code.to_owned(), w.message));
+        let is_points = is_points(&mesh, job.settings());
+        let of_widths = is_points.then(|| width_warning(&mesh, &job.settings().particles));
         let scan = ScanRecord {
             triangles: count(mesh.topology.triangles().len()),
             vertices: count(mesh.positions.len()),
@@ -155,7 +158,7 @@ impl Scanner<'_> {
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             unique_points: points::count(job.settings(), &mesh),
             report,
-            warnings: warnings.map(|w| (w.code.to_owned(), w.message)).collect(),
+            warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
         job.work.write(MESHES, frame, &job.key, &record)?;

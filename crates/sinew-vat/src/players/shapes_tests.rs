@@ -73,6 +73,48 @@ fn wgsl_of_pieces_and_particles_is_valid() {
     }
 }
 
+/// What the manual says a vertex costs: a texel for each frame that is seen, of a piece the pivot as well, which is its position in frame 0.
+#[test]
+fn a_piece_takes_one_position_more() {
+    let fetches = |text: &str, function: &str, call: &str| {
+        let body = text.split_once(function).expect("the function").1;
+        let body = body.split("\n}").next().unwrap_or_default();
+        body.matches(call).count()
+    };
+    for manifest in shapes_of_pieces_and_particles() {
+        let frames = 1 + usize::from(manifest.can_blend);
+        let files = players(&manifest);
+        let text = |ending: &str| {
+            let file = files.iter().find(|f| f.name.ends_with(ending));
+            file.map(|f| f.text.as_str()).expect("a player")
+        };
+        if manifest.mode != Mode::Rigid {
+            continue;
+        }
+        for (ending, function, call, count) in [
+            (".wgsl", "fn vat_position(", "vat_place_in(", frames + 1),
+            (".wgsl", "fn vat_rotation(", "vat_rotation_in(", frames),
+            (".gdshader", "void vertex() {", "place_in(", frames + 1),
+            (".gdshader", "void vertex() {", "rotation_in(", frames),
+            (
+                ".unity.hlsl",
+                "float3 VatPosition(",
+                "VatPlaceIn(",
+                frames + 1,
+            ),
+            (
+                ".unreal.ush",
+                "float4 VatRotation(",
+                "VatRotationIn(",
+                frames,
+            ),
+        ] {
+            let found = fetches(text(ending), function, call);
+            assert_eq!(found, count, "{call} in {ending}");
+        }
+    }
+}
+
 #[test]
 fn the_mode_decides_which_section_is_written() {
     let vertices = shape(

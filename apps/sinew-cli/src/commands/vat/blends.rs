@@ -6,7 +6,7 @@ use super::{on_threads, watched};
 use crate::bake_args::VatBlendErrorArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
-use sinew::bake::vat::HeldBack;
+use sinew::bake::vat::{BlendError, HeldBack};
 use sinew::bake::{BakeError, Watch};
 use sinew::vat::matching::SurfaceDistance;
 use sinew_picture::side_by_side;
@@ -28,16 +28,18 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
         Ok(watched(talk, compare)?)
     })?;
     let (found, picture) = found;
-    if let Some((path, frame, [truth, stepped, blended])) = &picture {
-        let titles = [
-            format!("frame {frame}"),
-            "stepping".into(),
-            "blending".into(),
-        ];
-        let panels = [truth, stepped, blended].into_iter().zip(&titles);
-        let panels: Vec<(&str, &_)> = panels.map(|(p, t)| (t.as_str(), p)).collect();
+    if let Some((path, frame, pictures)) = &picture {
+        let title = format!("frame {frame}");
+        let mut panels = pictures.panels();
+        panels[0].0 = &title;
         sinew::io::write_png(path, &side_by_side(&panels)).map_err(Failure::output)?;
     }
+    talk.info("compared", &words(&found));
+    Ok(())
+}
+
+/// How far in-betweens are off.
+pub(super) fn words(found: &BlendError) -> String {
     let line = |what: &str, off: &SurfaceDistance| {
         let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
         format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")
@@ -50,7 +52,5 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
     );
     let unmatched = found.unmatched.as_ref();
     let unmatched = unmatched.map(|u| line("; blends without matching would be off by", u));
-    let message = message + &unmatched.unwrap_or_default();
-    talk.info("compared", &message);
-    Ok(())
+    message + &unmatched.unwrap_or_default()
 }

@@ -1,14 +1,15 @@
 //! `sinew vat inspect`: what a bake holds.
 
 use super::tell::tear_words;
-use crate::bake_args::VatInspectArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
 use sinew::bake::vat::read_manifest;
 use std::fmt::Write;
+use std::path::Path;
 
-pub(super) fn inspect(args: &VatInspectArgs) -> Outcome {
-    let (path, manifest) = read_manifest(&args.bake)?;
+/// Prints what the bake in a folder, or of a manifest, holds; files that are not there are an error.
+pub(crate) fn inspect(bake: &Path) -> Outcome {
+    let (path, manifest) = read_manifest(bake)?;
     let mut out = String::new();
     let layout = &manifest.layout;
     let [width, height] = layout.size;

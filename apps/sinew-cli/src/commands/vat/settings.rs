@@ -24,13 +24,7 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
         let rate = fps as f32;
         out.frames_per_second = rate;
     }
-    match args.mode {
-        ModeArg::Auto => {}
-        ModeArg::Remesh => out.mode = Some(Mode::Remesh),
-        ModeArg::Soft => out.mode = Some(Mode::Soft),
-        ModeArg::Rigid => out.mode = Some(Mode::Rigid),
-        ModeArg::Particles => out.mode = Some(Mode::Particles),
-    }
+    out.mode = mode_of(args.mode).or(out.mode);
     if !args.textures.is_empty() {
         out.textures.clone_from(&args.textures);
     }
@@ -56,7 +50,19 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
     Ok(out)
 }
 
-fn settings_in(path: &Path) -> Outcome<VatSettings> {
+/// The mode that is asked for, if one is.
+pub(super) fn mode_of(asked: ModeArg) -> Option<Mode> {
+    match asked {
+        ModeArg::Auto => None,
+        ModeArg::Remesh => Some(Mode::Remesh),
+        ModeArg::Soft => Some(Mode::Soft),
+        ModeArg::Rigid => Some(Mode::Rigid),
+        ModeArg::Particles => Some(Mode::Particles),
+    }
+}
+
+/// The settings of a file, or of the job of a work folder.
+pub(super) fn settings_in(path: &Path) -> Outcome<VatSettings> {
     let text = sinew::io::read_text(path).map_err(Failure::input)?;
     let fault = |e| Failure::input(format!("{}: {e}", path.display()));
     let mut value: serde_json::Value = serde_json::from_str(&text).map_err(fault)?;
@@ -129,12 +135,17 @@ fn prepare_of(args: &VatSettingsArgs, out: &mut VatSettings) {
         relax.iterations = iterations;
     }
     if let Some(faces) = args.faces {
-        let crease = out.crease();
-        let simplify = out
-            .prepare
-            .simplify
-            .get_or_insert_with(SimplifySettings::default);
-        simplify.target_faces = faces;
-        simplify.hard_edge_angle = Some(crease);
+        simplify_to(faces, out);
     }
+}
+
+/// Every frame is simplified to that many faces.
+pub(super) fn simplify_to(faces: usize, out: &mut VatSettings) {
+    let crease = out.crease();
+    let simplify = out
+        .prepare
+        .simplify
+        .get_or_insert_with(SimplifySettings::default);
+    simplify.target_faces = faces;
+    simplify.hard_edge_angle = Some(crease);
 }

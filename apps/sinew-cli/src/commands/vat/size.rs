@@ -1,8 +1,9 @@
-//! `sinew vat size`: how large textures get, before there is a sequence.
+//! `sinew vat size`: how large textures get.
 
+use super::size_of::of_sequence;
 use crate::bake_args::VatSizeArgs;
 use crate::exit::{Failure, Outcome};
-use crate::talk::print;
+use crate::talk::{Talk, print};
 use sinew::vat::layout::{Arrangement, Layout, LayoutError};
 use sinew::vat::points::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
@@ -18,7 +19,20 @@ const FORMATS: [(&str, TexelFormat); 5] = [
     ("float", TexelFormat::Float),
 ];
 
-pub(super) fn size(args: &VatSizeArgs) -> Outcome {
+/// Side of textures where nobody says another one, as of bakes.
+const DEFAULT_SIDE: u32 = 4096;
+
+pub(super) fn size(args: &VatSizeArgs, talk: &Talk) -> Outcome {
+    let text = match &args.sequence {
+        Some(sequence) => of_sequence(sequence, args, talk)?,
+        None => of_numbers(args)?,
+    };
+    print(&text);
+    Ok(())
+}
+
+/// What numbers come to.
+fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
     let corners = args.triangles.map(|t| u64::from(t) * 3);
     let wanted = corners.or(args.vertices.map(u64::from)).unwrap_or(0);
     let vertices = u32::try_from(wanted).map_err(|_| {
@@ -26,55 +40,67 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
             "{wanted} texels a frame, expected 4294967295 at most"
         ))
     })?;
-    // The corners of a triangle stay in one row.
-    let unit = if corners.is_some() { 3 } else { 1 };
-    let fitting_frames = |frames, side| fitting(vertices, frames, unit, side, args.power_of_two);
-    let fitting = |side| fitting_frames(args.frames, side);
-    let layout = fitting(args.max_side).map_err(Failure::bind)?;
-    let mut out = String::new();
-    // Writing into a string cannot fail.
-    let _ = writeln!(out, "vertices  {vertices}");
-    let _ = writeln!(out, "frames    {}", args.frames);
-    let [width, height] = layout.size;
-    let _ = writeln!(
-        out,
-        "texture   {width} x {height}, {}",
-        layout_words(&layout)
-    );
+    let limits = Limits {
+        // The corners of a triangle stay in one row.
+        unit: if corners.is_some() { 3 } else { 1 },
+        side: args.max_side.unwrap_or(DEFAULT_SIDE),
+        powers_of_two: args.power_of_two,
+    };
+    let frames = args.frames.unwrap_or(0);
+    let layout = limits.fitting(vertices, frames).map_err(Failure::bind)?;
+    let mut out = size_words(&layout, frames);
     if corners.is_some() {
         // Frames whose triangles change come with their ends by default.
-        let closed = args.frames.saturating_mul(2);
-        let words = match fitting_frames(closed, args.max_side) {
+        let words = match limits.fitting(vertices, frames.saturating_mul(2)) {
             Ok(with_ends) => format!("{} x {}", with_ends.size[0], with_ends.size[1]),
             Err(error) => error.to_string(),
         };
-        let _ = writeln!(
-            out,
-            "          with closed in-betweens, two rows a frame: {words}"
-        );
+        let line = format!("          with closed in-betweens, two rows a frame: {words}");
+        out.push_str(&line);
+        out.push('\n');
     }
-    let used = u64::from(vertices) * u64::from(args.frames);
-    let unused = layout.texels() - used;
-    let share = layout.waste() * 100.0;
-    let _ = writeln!(
-        out,
-        "texels    {} in all, {unused} unused ({share:.2} %)",
-        layout.texels()
-    );
+    out += &texel_words(&layout);
     for (name, format) in FORMATS {
         let channel = layout.texels() * format.bytes() as u64;
         let (three, four) = (3 * channel, 4 * channel);
+        // Writing into a string cannot fail.
         let _ = writeln!(
             out,
             "{name:<11}{three} bytes for three channels (positions, normals), {four} for four"
         );
     }
     if let Some(points) = args.points {
-        out += &with_points(args, points, &layout)?;
+        out += &with_points(&limits, points, &layout)?;
     }
-    for (name, side) in DEVICES {
-        let fits = width <= side && height <= side;
-        let words = match (fits, fitting(side)) {
+    out += &device_words(&layout, &limits);
+    Ok(out)
+}
+
+/// Vertices, frames and the texture.
+pub(super) fn size_words(layout: &Layout, frames: u32) -> String {
+    let ([width, height], vertices) = (layout.size, layout.vertices);
+    let words = layout_words(layout);
+    format!("vertices  {vertices}\nframes    {frames}\ntexture   {width} x {height}, {words}\n")
+}
+
+/// How many texels there are, and how many of them nothing uses.
+pub(super) fn texel_words(layout: &Layout) -> String {
+    let used = u64::from(layout.vertices) * u64::from(layout.frames);
+    let unused = layout.texels() - used;
+    let share = layout.waste() * 100.0;
+    format!(
+        "texels    {} in all, {unused} unused ({share:.2} %)\n",
+        layout.texels()
+    )
+}
+
+/// Which devices hold a texture.
+pub(super) fn device_words(layout: &Layout, limits: &Limits) -> String {
+    let [width, height] = layout.size;
+    let line = |(name, side): (&str, u32)| {
+        let limits = Limits { side, ..*limits };
+        let other = limits.fitting(layout.vertices, layout.frames);
+        let words = match (width <= side && height <= side, other) {
             (true, _) => "yes".into(),
             (false, Ok(other)) => {
                 let [width, height] = other.size;
@@ -83,15 +109,15 @@ pub(super) fn size(args: &VatSizeArgs) -> Outcome {
             (false, Err(_)) => "no, and no other layout does".into(),
         };
         let device = format!("{name} ({side})");
-        let _ = writeln!(out, "{device:<16}  {words}");
-    }
-    print(&out);
-    Ok(())
+        format!("{device:<16}  {words}\n")
+    };
+    DEVICES.map(line).concat()
 }
 
 /// What one texel a unique point comes to; `corners` is the layout of the lookup.
-fn with_points(args: &VatSizeArgs, points: u32, corners: &Layout) -> Outcome<String> {
-    let layout = fitting(points, args.frames, 1, args.max_side, args.power_of_two);
+fn with_points(limits: &Limits, points: u32, corners: &Layout) -> Outcome<String> {
+    let limits = Limits { unit: 1, ..*limits };
+    let layout = limits.fitting(points, corners.frames);
     let layout = layout.map_err(Failure::bind)?;
     let ([width, height], [lookup_width, lookup_height]) = (layout.size, corners.size);
     let lookup = corners.texels() * LOOKUP_BYTES as u64;
@@ -106,22 +132,29 @@ fn with_points(args: &VatSizeArgs, points: u32, corners: &Layout) -> Outcome<Str
     ))
 }
 
-/// The layout that a bake takes.
-fn fitting(
-    vertices: u32,
-    frames: u32,
-    unit: u32,
-    side: u32,
-    powers_of_two: bool,
-) -> Result<Layout, LayoutError> {
-    let layout = Layout::fitting(vertices, frames, unit, side)?;
-    match powers_of_two {
-        true => layout.padded_to_powers_of_two(side),
-        false => Ok(layout),
+/// What a layout has to keep to.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// Texels that stay in one row.
+    pub(super) unit: u32,
+    /// Largest side, texels.
+    pub(super) side: u32,
+    /// Whether sides are powers of two.
+    pub(super) powers_of_two: bool,
+}
+
+impl Limits {
+    /// The layout that a bake takes.
+    fn fitting(&self, vertices: u32, frames: u32) -> Result<Layout, LayoutError> {
+        let layout = Layout::fitting(vertices, frames, self.unit, self.side)?;
+        match self.powers_of_two {
+            true => layout.padded_to_powers_of_two(self.side),
+            false => Ok(layout),
+        }
     }
 }
 
-fn layout_words(layout: &Layout) -> String {
+pub(super) fn layout_words(layout: &Layout) -> String {
     match layout.arrangement {
         Arrangement::Blocks {
             block: [_, 1],

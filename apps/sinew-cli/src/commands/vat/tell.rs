@@ -1,7 +1,8 @@
 //! What a bake came to, in words.
 
+use super::blends::words;
 use crate::talk::Talk;
-use sinew::bake::vat::{Mode, PiecePlan, PointSummary, Summary};
+use sinew::bake::vat::{Blends, Mode, PiecePlan, PointSummary, Summary};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, talk: &Talk) {
@@ -45,6 +46,14 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     }
     if let Some(points) = &summary.points {
         tell_points(points, summary, talk);
+    }
+    match &summary.blends {
+        None => {}
+        Some(Blends::Measured { error, .. }) => talk.info("compared", &words(error)),
+        Some(Blends::NotMeasured(why)) => {
+            let message = format!("how good in-betweens are was not measured: {why}");
+            talk.warning("not_compared", &message);
+        }
     }
 }
 

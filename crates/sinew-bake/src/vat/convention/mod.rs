@@ -71,7 +71,7 @@ impl Convention {
             return Ok(());
         }
         if let Some(mode) = settings.mode.filter(|m| *m != Mode::Soft) {
-            let expected = "soft: this convention is for triangles that stay the same";
+            let expected = self.takes();
             return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
         }
         if let Some((setting, found, expected)) = self.contradiction(settings) {
@@ -138,13 +138,23 @@ impl Convention {
             }
             (_, Mode::Soft) => Ok(()),
             (_, _) => {
-                let expected = "triangles that stay the same in all frames";
+                let expected = self.takes();
                 let found = match mode {
                     Mode::Particles => "points",
                     _ => "triangles that change",
                 };
                 wrong(found.into(), expected)
             }
+        }
+    }
+
+    /// What it takes, and why not more.
+    fn takes(self) -> &'static str {
+        match self {
+            Self::SideFx { .. } => {
+                "triangles that stay the same in all frames (mode soft): of SideFX' modes only soft is written, not lookup tables (fluid), rigid pieces and sprites"
+            }
+            _ => "triangles that stay the same in all frames (mode soft)",
         }
     }
 

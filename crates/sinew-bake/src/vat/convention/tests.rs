@@ -473,6 +473,11 @@ fn what_a_convention_cannot_say_is_refused() {
     let changing = MeshFrames::new("tube", vec![tube(0), other]);
     refused(&openvat(false), &changing, "triangles that stay the same");
     refused(&sidefx(false), &changing, "triangles that stay the same");
+    refused(
+        &sidefx(false),
+        &changing,
+        "only soft is written, not lookup tables",
+    );
     let one = MeshFrames::new("tube", vec![tube(0)]);
     refused(&sidefx(false), &one, "1 frames, expected two");
     let source = tubes();

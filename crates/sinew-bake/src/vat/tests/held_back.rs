@@ -53,9 +53,17 @@ fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
     assert!(found.blended.max < 1e-6, "matching finds them");
     assert!(found.unmatched.is_some_and(|u| u.rms() > 0.1));
     for frame in [1, 3] {
-        let [truth, stepped, blended] = held.pictures(frame, 64).expect("drawn");
-        let differ = |other: &sinew_geom::Image| truth.pixels() != other.pixels();
-        assert!(!differ(&blended) && differ(&stepped), "frame {frame}");
+        let drawn = held.pictures(frame, 64).expect("drawn");
+        let differ = |other: &sinew_geom::Image| drawn.truth.pixels() != other.pixels();
+        assert!(
+            !differ(&drawn.blended) && differ(&drawn.stepped),
+            "frame {frame}"
+        );
+        // Triangles stand in the same order in all frames.
+        assert!(!differ(
+            drawn.unmatched.as_ref().expect("triangles may change")
+        ));
+        assert_eq!(drawn.panels().len(), 4);
     }
     for frame in [0, 2, 4, 5, 7] {
         let found = held.pictures(frame, 64);

@@ -1,0 +1,99 @@
+//! `sinew vat size SEQUENCE`: how large the textures of a bake of it get.
+
+use super::settings::{mode_of, settings_in, simplify_to};
+use super::size::{Limits, device_words, layout_words, size_words, texel_words};
+use super::watched;
+use crate::bake_args::VatSizeArgs;
+use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
+use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
+use sinew::bake::{Chunk, FileFrames};
+use sinew::vat::points::LOOKUP_BYTES;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Scans and plans as a bake does, in a temporary folder, and says what came out.
+pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> Outcome<String> {
+    let settings = settings_of_size(args)?;
+    let files = sinew::io::find_sequence(sequence).map_err(Failure::input)?;
+    let source = FileFrames::new(files, false);
+    let work = tempfile::tempdir().map_err(Failure::output)?;
+    let made = watched(talk, |watch| {
+        let job = VatJob::begin(work.path(), &source, &settings)?;
+        scan(&job, &source, Chunk::ALL, watch)?;
+        plan(&job, watch)
+    })?;
+    Ok(words(&made, &settings))
+}
+
+fn settings_of_size(args: &VatSizeArgs) -> Outcome<VatSettings> {
+    let mut out = match &args.settings {
+        Some(path) => settings_in(path)?,
+        None => VatSettings::default(),
+    };
+    out.mode = args.mode.and_then(mode_of).or(out.mode);
+    out.largest_side = args.max_side.unwrap_or(out.largest_side);
+    out.powers_of_two |= args.power_of_two;
+    if let Some(faces) = args.triangles {
+        simplify_to(faces as usize, &mut out);
+    }
+    Ok(out)
+}
+
+fn words(plan: &VatPlan, settings: &VatSettings) -> String {
+    let layout = &plan.layout;
+    let rows = if plan.has_ends { 2 } else { 1 };
+    let what = match plan.mode {
+        Mode::Remesh => "remesh: triangles change, three texels each",
+        Mode::Soft => "soft: triangles stay the same, one texel a vertex",
+        Mode::Rigid => "rigid: pieces keep their shape, one texel each",
+        Mode::Particles => "particles: points, one texel each",
+    };
+    let mut out = format!("mode      {what}\ntriangles {}\n", plan.triangles);
+    out += &size_words(layout, layout.frames / rows);
+    // Writing into a string cannot fail.
+    if plan.has_ends {
+        let _ = writeln!(
+            out,
+            "          closed in-betweens: two rows a frame, itself and its end"
+        );
+    }
+    out += &texel_words(layout);
+    out += &texture_words(plan);
+    let limits = Limits {
+        unit: if plan.mode == Mode::Remesh { 3 } else { 1 },
+        side: settings.largest_side,
+        powers_of_two: settings.powers_of_two,
+    };
+    out + &device_words(layout, &limits)
+}
+
+/// Bytes of each texture, of a lookup and of all together.
+fn texture_words(plan: &VatPlan) -> String {
+    let mut out = String::new();
+    let (mut texels, mut bytes) = (plan.layout.texels(), 0);
+    // Writing into a string cannot fail.
+    if let Some(points) = &plan.points {
+        let [width, height] = points.layout.size;
+        let words = layout_words(&points.layout);
+        bytes = texels * LOOKUP_BYTES as u64;
+        texels = points.layout.texels();
+        let _ = writeln!(
+            out,
+            "points    {} at most: textures of {width} x {height}, {words}; the texture above is the lookup, {bytes} bytes",
+            points.layout.vertices
+        );
+    }
+    for spec in &plan.textures {
+        let own = texels * spec.vertex_bytes() as u64;
+        bytes += own;
+        let (name, channels) = (spec.quantity.file_name(), spec.ranges.len());
+        let _ = writeln!(
+            out,
+            "{name:<10}{own} bytes as {:?}, {channels} channels",
+            spec.format
+        );
+    }
+    let _ = writeln!(out, "in all    {bytes} bytes");
+    out
+}
