@@ -30,8 +30,9 @@ pub(crate) const DEEPEST_FOLLOWER: f32 = 0.12;
 
 /// The same of what is measured against the mesh itself: fields interpolate between nodes, and know nothing that is smaller than a cell.
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
-/// Metres a second that the fastest vertex may have at the end of the rest, where that is asked for.
-pub(crate) const REST_SPEED: Option<f64> = None;
+/// Metres a second at the end of the rest, of the fastest vertex and in the mean: some short strands tremble by a tenth of a millimetre where they lie on the skin.
+pub(crate) const REST_SPEED: f64 = 0.02;
+pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
 fn shaken_secs() -> f64 {
@@ -44,9 +45,9 @@ pub(crate) fn frames() -> i64 {
     (shaken_secs() * FPS) as i64
 }
 
-/// Frames in which the head is still after that: half as many.
+/// Frames in which the head is still after that: half as many, and at least four seconds.
 pub(crate) fn rest_frames() -> i64 {
-    frames() / 2
+    (frames() / 2).max((4.0 * FPS) as i64)
 }
 
 /// A character with hair. Its graph has the outputs `hair` and `field`.
