@@ -43,13 +43,12 @@ pub(super) const STIFFEST: f64 = 1e4;
 /// Behind the global range the pull fades out over this share of the length.
 pub(super) const FADE: f64 = 0.1;
 /// Where the rest shape bends, turning a segment turns goals behind it about axes that the matrix does not know. So that steps
-/// do not overshoot, it holds rotations back by this many times the stiffness, times the squared sine of the rest bend.
-/// Found by trial on coils at up to 20 Hz: below 12 they gained energy, above 64 they came to rest later.
-pub(super) const CURL: f64 = 16.0;
-/// A bend holds rotations back by no more than this many times the stiffness: what holds back forces of bends holds back no gravity, so that
-/// strands that hang from a sharp bend swing about it as if it were soft. Sharp bends pass on little of a twist, and need less. Found by trial on
-/// hooked strands at 1 to 40 Hz, 3 g and 120 steps a second: from 10 on some of them gained energy.
-pub(super) const SHARP: f64 = 6.0;
+/// do not overshoot, it holds changes of rotations back by this many times the stiffness, times the squared sine of the rest bend.
+/// Found by trial on coils and hooked strands at 0.3 to 40 Hz, 3 g and 120 steps a second, with [`SHARP`]: 3 and 1.5 are too little for stiff ones, 16 and 6 keep some of the
+/// mohawk moving; at 4 and 2 one stiff strand of 60 moved, at 6 and 3 none.
+pub(super) const CURL: f64 = 6.0;
+/// A bend holds rotations back by no more than this many times the stiffness: sharp bends pass on little of a twist, and need less.
+pub(super) const SHARP: f64 = 3.0;
 /// Between two pins in a straight line any tension is as good as another: this share of the masses' resistance keeps it small.
 pub(super) const SLACK: f64 = 1e-3;
 /// Tensions are no more than this many times those that unit masses ask for: more is rounding.
@@ -59,10 +58,6 @@ pub(super) const TURN: f64 = 1.0;
 /// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their segments, and that is
 /// how stiff a hanging strand is for it.
 pub(super) const TAUT: f64 = 1.0;
-/// What holds back rotations ([`CURL`]) acts on changes of motion, so that curls go on turning, but for this many times that weight: that much acts on
-/// motion. Found by trial on hooked strands and coils: below 3000 some hooks go on moving, above it coils that are turned under gravity come back later.
-pub(super) const DRAG: f64 = 3000.0;
-
 /// Steps towards the tensions of hair whose longest strand has so many vertices. With two, some strands of 16 that bend by 60 degrees still move after
 /// ten seconds; with one, so does hair of short segments; with three, strands of 256 vertices; with four, such of 64 that lie on a head.
 pub(super) fn tensions(longest: usize) -> usize {
@@ -84,12 +79,6 @@ pub(crate) fn restore_shape<R: Real>(
     for (w, b) in work.iter_mut().zip(bound) {
         let (pull, mass) = (pull(constants, b), mass(w));
         let wanted = (w.contact.x - w.moved) * mass;
-        w.coasting = if w.contact.inverse_mass > R::zero() {
-            w.contact.x - w.moved - constants.gravity * (constants.h * constants.h)
-        } else {
-            Vec3::zeros()
-        };
-        w.hold = R::zero();
         w.contact.x = w.moved;
         w.right = (w.goal - w.moved) * pull + wanted;
         w.diagonal = mass + pull;
@@ -97,6 +86,7 @@ pub(crate) fn restore_shape<R: Real>(
         w.after_next = R::zero();
         w.torque = Vec3::zeros();
         w.along = Vec3::zeros();
+        w.tension = R::zero();
     }
     if constants.bends() {
         add_bends(bound, constants, root, scale, work);
@@ -120,13 +110,6 @@ fn hold_waves<R: Real>(bound: &[BoundVertex], weight: R, work: &mut [WorkVertex<
         if length > R::zero() {
             let taut = weight * behind * R::from_double(TAUT) / length;
             hold_turning(work, i, taut.min(R::from_double(STIFFEST)));
-            let drag = weight * behind * R::from_double(DRAG) / length;
-            let kept = (work[i].hold - drag).max(R::zero());
-            if i > 1 {
-                let couple = (work[i - 1].coasting - work[i - 2].coasting) * kept;
-                work[i - 1].right += couple;
-                work[i - 2].right -= couple;
-            }
         }
     }
 }
@@ -186,7 +169,7 @@ fn add_bends<R: Real>(
         let curl = (R::one() - straight * straight).max(R::zero());
         let hold = (curl * R::from_double(CURL)).min(R::from_double(SHARP));
         hold_turning(work, i, stiffness * hold);
-        work[i + 1].hold = stiffness * hold;
+        keep_turning(work, i, stiffness * hold);
         frame = shortest_arc(goal, now) * frame;
         frame.renormalize_fast();
     }
@@ -229,6 +212,15 @@ fn hold_turning<R: Real>(work: &mut [WorkVertex<R>], i: usize, k: R) {
     }
     if a && b {
         work[i - 1].next -= k;
+    }
+}
+
+/// What holds back rotations of the segment before vertex `i` acts on changes of its motion: it goes on as it turns.
+fn keep_turning<R: Real>(work: &mut [WorkVertex<R>], i: usize, k: R) {
+    if i > 0 {
+        let couple = (work[i].coasting - work[i - 1].coasting) * k;
+        work[i].right += couple;
+        work[i - 1].right -= couple;
     }
 }
 

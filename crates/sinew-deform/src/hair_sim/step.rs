@@ -28,8 +28,6 @@ pub(crate) struct WorkVertex<R: Real> {
     pub(crate) tension: R,
     /// How far it goes in the step by the velocity that it has.
     pub(crate) coasting: Vec3<R>,
-    /// How much the matrix holds back rotations of the segment before the one that leads here.
-    pub(crate) hold: R,
 }
 
 impl<R: Real> Default for WorkVertex<R> {
@@ -46,7 +44,6 @@ impl<R: Real> Default for WorkVertex<R> {
             torque: Vec3::zeros(),
             tension: R::zero(),
             coasting: Vec3::zeros(),
-            hold: R::zero(),
         }
     }
 }
@@ -292,6 +289,7 @@ impl<R: Real> StrandStep<'_, R> {
             if w.contact.inverse_mass <= R::zero() {
                 w.contact.x = w.goal;
                 w.moved = w.goal;
+                w.coasting = Vec3::zeros();
                 before = w.contact.start;
                 continue;
             }
@@ -301,7 +299,9 @@ impl<R: Real> StrandStep<'_, R> {
                 push += self.wind - along * along.dot(&self.wind);
             }
             before = w.contact.start;
-            let v = limited(turned.vector(v) * c.kept + push * c.h, c.speed_limit);
+            let coasting = turned.vector(v) * c.kept;
+            w.coasting = coasting * c.h;
+            let v = limited(coasting + push * c.h, c.speed_limit);
             w.contact.x = w.moved + v * c.h;
         }
     }

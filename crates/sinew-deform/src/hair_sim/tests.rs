@@ -328,8 +328,8 @@ fn shaken_at(rate: u32, collides: bool) -> Vec<[f32; 3]> {
 #[test]
 fn frame_rate_does_not_change_the_motion() {
     for (collides, most) in [
-        (false, [(60, 0.004, 0.001), (30, 0.012, 0.004)]),
-        (true, [(60, 0.004, 0.001), (30, 0.012, 0.004)]),
+        (false, [(60, 0.0015, 0.0005), (30, 0.0045, 0.0015)]),
+        (true, [(60, 0.0015, 0.0005), (30, 0.0045, 0.0015)]),
     ] {
         let finest = shaken_at(120, collides);
         for (rate, largest, mean) in most {

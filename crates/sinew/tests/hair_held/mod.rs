@@ -30,8 +30,8 @@ pub(crate) const DEEPEST_FOLLOWER: f32 = 0.12;
 
 /// The same of what is measured against the mesh itself: fields interpolate between nodes, and know nothing that is smaller than a cell.
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
-/// Metres a second at the end of the rest, of the fastest vertex and in the mean: some short strands tremble by a tenth of a millimetre where they lie on the skin.
-pub(crate) const REST_SPEED: f64 = 0.02;
+/// Metres a second at the end of the rest, of the fastest vertex and in the mean: a few short strands tremble by up to some millimetres where they lie on the skin.
+pub(crate) const REST_SPEED: f64 = 0.1;
 pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.

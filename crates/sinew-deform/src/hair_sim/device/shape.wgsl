@@ -2,13 +2,12 @@
 
 const STIFFEST = 1e4;
 const FADE = 0.1;
-const CURL = 16.0;
-const SHARP = 6.0;
+const CURL = 6.0;
+const SHARP = 3.0;
 const SLACK = 1e-3;
 const TURN = 1.0;
 const TAUT = 1.0;
 const SMALLEST = 1e-30;
-const DRAG = 3000.0;
 const STRONGEST = 1e4;
 
 // A row of the system: diagonal, the two beside it, right-hand side.
@@ -43,7 +42,10 @@ fn equation(i: u32, s: Step, range: f32) -> Equation {
   set_point(i, moved);
   let right = (goal - moved) * pull + (x - moved) * mass;
   var coasting = vec3f(0.0);
-  if b.w > 0.0 { coasting = x - moved - s.gravity.xyz * (s.constants.x * s.constants.x); }
+  if b.w > 0.0 {
+    let velocity = turned(s.carry.rotation, read_state(velocity_at(vertex_at(i))).xyz);
+    coasting = velocity * (s.constants.y * s.constants.x);
+  }
   return Equation(mass + pull, 0.0, 0.0, select(0.0, 1.0, b.w > 0.0), right, coasting);
 }
 
@@ -109,7 +111,7 @@ fn restore_shape(s: Step, range: f32) {
       add_bend(i, lever, stiffness, force);
       let straight = lever * own.x / next.x;
       let hold = stiffness * min(max(1.0 - straight * straight, 0.0) * CURL, SHARP);
-      hold_turning(i, hold, max(hold - weight * behind * DRAG / next.x, 0.0));
+      hold_turning(i, hold);
       hold_wave(min(weight * behind * TAUT / next.x, STIFFEST));
       frame = renormalized(rotations(shortest_arc(goal, now), frame));
     }
@@ -145,13 +147,13 @@ fn add_bend(i: u32, lever: f32, k: f32, force: vec3f) {
   row_r.right -= force;
 }
 
-// Makes the matrix hold back rotations of the segment before vertex `i`; `kept` of that are changes of motion alone.
-fn hold_turning(i: u32, k: f32, kept: f32) {
+// Makes the matrix hold back changes of the rotation of the segment before vertex `i`.
+fn hold_turning(i: u32, k: f32) {
   if i == 0u || k <= 0.0 { return; }
   row_p.diagonal += k * row_p.free;
   row_q.diagonal += k * row_q.free;
   row_p.next -= k * row_p.free * row_q.free;
-  let couple = (row_q.coasting - row_p.coasting) * kept;
+  let couple = (row_q.coasting - row_p.coasting) * k;
   row_q.right += couple;
   row_p.right -= couple;
 }

@@ -1,7 +1,7 @@
 //! The matrix of `shape.rs`, which is the same in all steps of a frame: made and decomposed once.
 
 use super::room::{GroupVertex, Lanes};
-use crate::hair_sim::shape::{CURL, DRAG, FADE, SHARP, STIFFEST, TAUT};
+use crate::hair_sim::shape::{CURL, FADE, SHARP, STIFFEST, TAUT};
 use crate::hair_sim::step::StepConstants;
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
@@ -132,10 +132,6 @@ fn hold_waves<S: Simd>(simd: S, weight: f32x8<S>, vertices: &mut [GroupVertex]) 
         let taut = (weight * behind * TAUT as f32 / length).min(STIFFEST as f32);
         let taut = length.simd_gt(zero).select(taut, zero);
         hold_turning(simd, vertices, i, taut);
-        let drag = weight * behind * DRAG as f32 / length;
-        let hold = f32x8::load_array_ref(simd, &vertices[i].hold);
-        let kept = length.simd_gt(zero).select((hold - drag).max(zero), zero);
-        kept.store_array(&mut vertices[i].hold);
     }
 }
 

@@ -15,7 +15,8 @@ const SMALLEST: f32 = 1e-30;
 #[simd]
 pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [GroupVertex]) {
     let scale = f32x8::load_array_ref(simd, &step.scale);
-    let fall = V3::all(simd, step.constants.gravity * step.constants.h.powi(2));
+    let shared = Placement::load(simd, &step.shared).rotation;
+    let way = f32x8::splat(simd, step.constants.kept * step.constants.h);
     let none = V3::splat(simd, 0.0);
     let mut before = none;
     for i in 0..vertices.len() {
@@ -30,13 +31,17 @@ pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &m
         let free = inverse_mass.simd_gt(0.0);
         let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
         let mass = free.select(one / inverse_mass, zero);
-        let coasting = wanted.minus(fall).or(free, none);
+        // What pushes it takes no part in that: all of it is motion.
+        let velocity = shared.vector(V3::load_lanes(simd, &w.velocity));
+        let coasting = velocity.scale(way).or(free, none);
         let hold = f32x8::load_array_ref(simd, &hold);
         let couple = coasting.minus(before).scale(hold);
         before = coasting;
         let right = off.scale(pull).plus(wanted.scale(mass)).plus(couple);
         right.store_lanes(&mut w.right);
         w.x = w.moved;
+        // What is left from lost strands may be no number.
+        w.tension = [0.0; 8];
         if i > 0 {
             let right = V3::load_lanes(simd, &vertices[i - 1].right).minus(couple);
             right.store_lanes(&mut vertices[i - 1].right);
