@@ -120,3 +120,29 @@ fn the_pull_fades_out_behind_its_range() {
         );
     }
 }
+
+/// What holds rotations back beside curls takes nothing from forces: where a coil hangs in steady wind does not depend on how long steps are.
+#[test]
+fn a_coil_hangs_in_the_wind_where_forces_are_in_balance() {
+    let coil = |i: usize| {
+        let a = i as f32 * 0.6;
+        [0.01 * a.cos(), -0.004 * i as f32, 0.01 * a.sin()]
+    };
+    let rest: Vec<[f32; 3]> = (0..32).map(coil).collect();
+    let strands = Strands::new([32]).expect("valid");
+    let hung = |rate: f32| {
+        let mut scene = Scene::<f64>::new(&strands, &rest, None);
+        scene.settings.wind = [8.0, 0.0, 0.0];
+        scene.settings.gust_strength = 0.0;
+        scene.settings.substeps_per_sec = rate;
+        scene.settle(12.0, &[]);
+        assert!(scene.fastest() < 1e-3, "{rate}: {} m/s", scene.fastest());
+        scene.positions
+    };
+    let (coarse, fine) = (hung(240.0), hung(1920.0));
+    let pairs = coarse.iter().zip(&fine);
+    let off = pairs.map(|(a, b)| (Vec3::from(*a) - Vec3::from(*b)).norm());
+    let worst = off.fold(0.0, f32::max);
+    println!("{worst} m apart");
+    assert!(worst < 1e-3, "{worst}");
+}

@@ -32,7 +32,7 @@ pub(crate) const DEEPEST_FOLLOWER: f32 = 0.12;
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
 /// Metres a second at the end of the rest, of the fastest vertex and in the mean: a few short strands tremble by up to some millimetres where they lie on the skin.
 pub(crate) const REST_SPEED: f64 = 0.1;
-pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
+pub(crate) const MEAN_REST_SPEED: f64 = 5e-4;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
 fn shaken_secs() -> f64 {
