@@ -254,3 +254,68 @@ fn strands_of_short_segments_come_to_rest_on_a_head() {
     let ball = Capsule::sphere([0.0; 3], 0.1);
     fine_strands_rest::<f32>(&[Collider::still(&ball)]);
 }
+
+/// Twenty four strands on a ball whose rest shape leads into it, so many degrees below its surface: the pinned segment and most of the rest, as chords do.
+pub(super) fn leading_in(degrees: f32, length: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
+    let strands = Strands::new([vertices; 24]).expect("valid");
+    let mut rest = Vec::new();
+    for k in 0..24_u8 {
+        let y = 1.0 - (f32::from(k) + 0.5) / 12.0;
+        let (r, a) = ((1.0 - y * y).sqrt(), f32::from(k) * 2.399_963);
+        let out = Vec3::new(r * a.cos(), y, r * a.sin());
+        let side = out.cross(&Vec3::new(0.3, 0.5, -0.8)).normalize();
+        let (down, level) = degrees.to_radians().sin_cos();
+        let step = (side * level - out * down) * (length / (vertices - 1) as f32);
+        let from = out * 0.1;
+        rest.extend(super::test_scene::line(from.into(), step.into(), vertices));
+    }
+    (strands, rest)
+}
+
+/// The fastest vertex of a second, by where frames show it.
+fn fastest_shown<R: HairReal>(scene: &mut Scene<R>, colliders: &[Collider<'_>]) -> f32 {
+    let mut fastest = 0.0_f32;
+    for _ in 0..60 {
+        let before = scene.positions.clone();
+        scene.frame(&Affine::identity(), STILL, colliders);
+        for (a, b) in before.iter().zip(&scene.positions) {
+            fastest = fastest.max((Vec3::from(*b) - Vec3::from(*a)).norm() / STILL);
+        }
+    }
+    fastest
+}
+
+/// Shape pulls such strands in in each step, and contacts put them back: were they to keep what that does, they would whirl at ten metres a second.
+fn hair_that_leads_in_rests<R: HairReal>() {
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    let colliders = [Collider::still(&ball)];
+    let mut moving = Vec::new();
+    for (length, vertices) in [(0.2, 16), (0.2, 32), (0.1, 16)] {
+        for degrees in [5.0, 10.0, 20.0, 30.0, 45.0, 60.0] {
+            let (strands, rest) = leading_in(degrees, length, vertices);
+            let mut scene = Scene::<R>::new(&strands, &rest, None);
+            scene.contacts = vec![Contact {
+                collider: 0,
+                margin: 0.002,
+                friction: 0.2,
+            }];
+            scene.settle(9.0, &colliders);
+            let fastest = fastest_shown(&mut scene, &colliders);
+            println!("{length} m, {vertices} vertices, {degrees} degrees: {fastest} m/s");
+            if fastest.is_nan() || fastest >= 1e-2 {
+                moving.push((length, vertices, degrees, fastest));
+            }
+        }
+    }
+    assert_eq!(moving, [], "lengths, vertices, degrees, m/s");
+}
+
+#[test]
+fn hair_that_leads_into_a_head_comes_to_rest() {
+    hair_that_leads_in_rests::<f32>();
+}
+
+#[test]
+fn hair_that_leads_into_a_head_comes_to_rest_in_double_precision() {
+    hair_that_leads_in_rests::<f64>();
+}
