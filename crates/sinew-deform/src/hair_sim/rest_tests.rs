@@ -256,7 +256,7 @@ fn strands_of_short_segments_come_to_rest_on_a_head() {
 }
 
 /// Twenty four strands on a ball whose rest shape leads into it, so many degrees below its surface: the pinned segment and most of the rest, as chords do.
-pub(super) fn leading_in(degrees: f32, length: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
+fn leading_in(degrees: f32, length: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
     let strands = Strands::new([vertices; 24]).expect("valid");
     let mut rest = Vec::new();
     for k in 0..24_u8 {
@@ -291,7 +291,7 @@ fn hair_that_leads_in_rests<R: HairReal>() {
     let colliders = [Collider::still(&ball)];
     let mut moving = Vec::new();
     for (length, vertices) in [(0.2, 16), (0.2, 32), (0.1, 16)] {
-        for degrees in [5.0, 10.0, 20.0, 30.0, 45.0, 60.0] {
+        for degrees in [5.0, 20.0, 45.0, 60.0] {
             let (strands, rest) = leading_in(degrees, length, vertices);
             let mut scene = Scene::<R>::new(&strands, &rest, None);
             scene.contacts = vec![Contact {
@@ -299,9 +299,9 @@ fn hair_that_leads_in_rests<R: HairReal>() {
                 margin: 0.002,
                 friction: 0.2,
             }];
-            scene.settle(9.0, &colliders);
+            // Long enough for a strand that swings about the one place at which it lies on the ball.
+            scene.settle(20.0, &colliders);
             let fastest = fastest_shown(&mut scene, &colliders);
-            println!("{length} m, {vertices} vertices, {degrees} degrees: {fastest} m/s");
             if fastest.is_nan() || fastest >= 1e-2 {
                 moving.push((length, vertices, degrees, fastest));
             }

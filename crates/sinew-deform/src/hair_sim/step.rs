@@ -166,8 +166,7 @@ impl<R: Real> StrandStep<'_, R> {
             w.goal = w.contact.x;
         }
         settle_lengths(&solids, work, exempt);
-        let st = settled_by(work, freed);
-        let trusted = self.trusted(&st);
+        let trusted = self.trusted(&settled_by(work, freed));
         if trusted < R::one() {
             for w in work.iter_mut() {
                 w.contact.x = w.moved + (w.contact.x - w.moved) * trusted;
@@ -195,7 +194,8 @@ impl<R: Real> StrandStep<'_, R> {
     /// beside where it was: the bend has its energy again, and the strand, not held back, would keep what that did. Where surfaces sweep the strand along,
     /// the last pass has as much to do.
     pub(crate) fn trusted(&self, settled: &Settled<R>) -> R {
-        let full = self.mean_segment() * R::from_double(SETTLED) + settled.swept * R::from_double(SWEPT);
+        let full =
+            self.mean_segment() * R::from_double(SETTLED) + settled.swept * R::from_double(SWEPT);
         let share = settled.way / full.max(R::from_double(1e-30));
         let squared = share * share;
         (R::from_double(TRUSTED) / (R::one() + squared * squared)).min(R::one())
@@ -415,10 +415,7 @@ impl<R: Real> Settled<R> {
     pub(crate) fn add(&mut self, c: &ContactVertex<R>, goal: Vec3<R>, moved: Vec3<R>) {
         let drift = moved - c.start;
         self.way = self.way.max((c.x - goal).norm());
-        for (normal, carried) in [
-            (c.normal, c.carried),
-            (c.segment.normal, c.segment.carried),
-        ] {
+        for (normal, carried) in [(c.normal, c.carried), (c.segment.normal, c.segment.carried)] {
             if normal != Vec3::zeros() {
                 self.swept = self.swept.max((carried - drift).norm());
             }

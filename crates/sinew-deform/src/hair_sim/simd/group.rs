@@ -135,8 +135,7 @@ impl<'f, 'r> Group<'f, 'r> {
                     put(&mut w.x, lane, x);
                 }
             }
-            let kept = strands[lane].kept_when_freed(reach.freed[lane])
-                * reach.trusted[lane];
+            let kept = strands[lane].kept_when_freed(reach.freed[lane]) * reach.trusted[lane];
             if lost || kept < 1.0 {
                 for w in &mut self.room.vertices[..self.longest] {
                     // Lost velocities may be no numbers.
