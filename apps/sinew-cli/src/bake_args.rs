@@ -304,6 +304,10 @@ pub(crate) struct ShapeArgs {
     /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
     #[arg(long, value_name = "METRES")]
     pub(crate) rigid_tolerance: Option<f32>,
+    /// How far, in metres, what is shown may be from the surface of a frame that cuts faces into other triangles than the first one; without it 2e-5 of the
+    /// diagonal of the box. In mode soft quads that are farther off get a vertex in their middle and are exact.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) recut_tolerance: Option<f32>,
     /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
     #[arg(long)]
     pub(crate) no_blend: bool,

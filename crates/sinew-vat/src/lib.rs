@@ -19,6 +19,7 @@ pub mod error;
 pub mod layout;
 pub mod manifest;
 pub mod matching;
+pub mod middles;
 pub mod normals;
 pub mod particles;
 pub mod particles_by_motion;
@@ -30,6 +31,7 @@ pub mod points;
 #[cfg(feature = "bake")]
 pub mod prepare;
 pub mod quantity;
+pub mod recut;
 pub mod remesh;
 #[cfg(feature = "bake")]
 pub mod rigid;

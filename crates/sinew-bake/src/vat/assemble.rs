@@ -7,6 +7,7 @@ use super::particles::DEFAULT_WIDTH;
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
+use super::recut::RecutPlan;
 use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
@@ -52,6 +53,8 @@ pub struct Summary {
     pub pieces: Option<PiecePlan>,
     /// Of tears, where the bake is one of cloth that tears.
     pub tears: Option<TearPlan>,
+    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
+    pub recut: Option<RecutPlan>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
     /// What the format loses.
@@ -251,6 +254,12 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),
+        middles: plan
+            .recut
+            .iter()
+            .flat_map(|r| r.middles.iter().flat_map(|q| q.triangles))
+            .collect(),
+        surface_off: plan.recut.as_ref().map(|r| r.off).filter(|off| *off > 0.0),
         lookup: plan.points.map(|points| Lookup {
             file: lookup_file(&name),
             points: points.layout,
@@ -344,11 +353,9 @@ fn summary(
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    let is_recut = |s: &&ScanRecord| s.is_first_surface && !s.is_first_topology;
-    let recut = scans.iter().filter(is_recut).count();
-    if matches!(plan.mode, Mode::Soft | Mode::Rigid) && recut > 0 {
-        let message = "faces are cut into other triangles than in the first frame, which are kept";
-        warnings.push(("recut_faces".into(), message.into(), recut));
+    if let Some(recut) = plan.recut.as_ref().filter(|r| r.is_beyond()) {
+        let message = recut.warning(plan.mode, job.number(recut.worst));
+        warnings.push(("recut_faces".into(), message, recut.frames));
     }
     for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
         // Frames of points in a sequence of triangles have no widths.
@@ -372,6 +379,7 @@ fn summary(
         empty_slots: plan.empty_slots,
         pieces: plan.pieces,
         tears: plan.tears,
+        recut: plan.recut.clone(),
         points,
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),

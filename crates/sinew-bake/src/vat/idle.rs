@@ -10,6 +10,9 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
     if mode != Mode::Remesh {
         names.extend(of_changing_triangles(settings));
     }
+    if matches!(mode, Mode::Remesh | Mode::Particles) && settings.recut_tolerance.is_some() {
+        names.push(("recut_tolerance", "mode soft or rigid"));
+    }
     if mode != Mode::Rigid {
         names.extend(of_pieces(&settings.pieces));
     }

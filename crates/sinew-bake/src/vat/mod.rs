@@ -15,6 +15,7 @@ mod points;
 mod quantities;
 mod read;
 mod records;
+mod recut;
 mod report;
 mod rigid;
 mod scan;
@@ -38,6 +39,7 @@ pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
+pub use recut::RecutPlan;
 pub use scan::scan;
 pub use settings::{
     InBetweens, Matching, Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings,
@@ -45,7 +47,7 @@ pub use settings::{
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use tearing::TearPlan;
 pub use texels::texels;
-pub use verify::{EndErrors, Verified, verify};
+pub use verify::{EndErrors, SurfaceErrors, Verified, verify};
 
 use crate::{BakeError, Chunk, FrameSource, Watch};
 use std::path::Path;

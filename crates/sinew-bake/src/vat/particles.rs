@@ -128,6 +128,7 @@ pub(crate) fn plan_particles(
         has_ends: false,
         pieces: None,
         tears: None,
+        recut: None,
         points: None,
     })
 }

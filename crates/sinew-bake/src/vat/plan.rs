@@ -5,6 +5,7 @@ use super::job::VatJob;
 use super::particles::plan_particles;
 use super::points::{Rest, plan_points};
 use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
+use super::recut::{RecutPlan, plan_recut};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, Points, Space, TextureChoice};
@@ -54,6 +55,9 @@ pub struct VatPlan {
     /// Of tears, where the bake is one of cloth that tears.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tears: Option<TearPlan>,
+    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recut: Option<RecutPlan>,
     /// Of unique points, where these have the texels. [`Self::layout`] is that of the lookup then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<PointPlan>,
@@ -220,6 +224,7 @@ fn plan_remesh(
         has_ends: settings.has_ends,
         pieces: None,
         tears: None,
+        recut: None,
         points,
     })
 }
@@ -317,29 +322,31 @@ pub(crate) fn slots_of(
     Ok(row)
 }
 
-/// The carrier of triangles that stay the same, and its tears if it has some.
-fn carrier_for(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<(SoftCarrier, Option<TearPlan>), BakeError> {
+type Kept = (SoftCarrier, Option<TearPlan>, Option<RecutPlan>);
+
+/// The carrier of triangles that stay the same, its tears if it has some, and what frames cut otherwise.
+fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Kept, BakeError> {
     let first = mesh_of(job, 0)?;
-    if is_torn(scans, job.settings().mode.is_some()) {
+    let (settings, bounds) = (job.settings(), bounds_of(scans));
+    if is_torn(scans, settings.mode.is_some()) {
         let (carrier, tears) = plan_tears(job, &first, watch)?;
-        return Ok((carrier, Some(tears)));
+        let recut = plan_recut(settings, (Mode::Soft, true), scans, &bounds);
+        return Ok((carrier, Some(tears), recut));
     }
-    let carrier = SoftCarrier::new(&first, job.settings().crease());
+    let recut = plan_recut(settings, (Mode::Soft, false), scans, &bounds);
+    let middles = recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
+    let carrier = SoftCarrier::with_middles(&first, settings.crease(), middles);
     for (frame, scan) in scans.iter().enumerate() {
         if !scan.is_first_surface {
             let checked = carrier.check(&mesh_of(job, frame)?);
             checked.map_err(|source| not_soft(job, frame, source))?;
         }
     }
-    Ok((carrier, None))
+    Ok((carrier, None, recut))
 }
 
 fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
-    let (carrier, tears) = carrier_for(job, scans, watch)?;
+    let (carrier, tears, recut) = carrier_for(job, scans, watch)?;
     let choices = job.settings().textures_of(Mode::Soft);
     check_quantities(Mode::Soft, &choices)?;
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
@@ -370,6 +377,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
         has_ends: false,
         pieces: None,
         tears,
+        recut,
         points: None,
     })
 }

@@ -1,5 +1,6 @@
 //! What the steps leave for each other.
 
+use super::recut::RecutScan;
 use crate::work::Kind;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, Topology};
@@ -100,8 +101,8 @@ pub(crate) struct ScanRecord {
     pub(crate) vertices: u32,
     /// Whether the triangles are those of the first frame, or cut the same surface in another way.
     pub(crate) is_first_surface: bool,
-    /// Whether they are exactly those of the first frame.
-    pub(crate) is_first_topology: bool,
+    /// What the frame cuts into other triangles, where it has the first one's surface or may be one of cloth that tears.
+    pub(crate) recut: Option<RecutScan>,
     /// Which of the first frame's edges are still joined, where the triangles are others of the same number and may be those of cloth that tears.
     pub(crate) edges: Option<KeptEdges>,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.

@@ -69,6 +69,7 @@ impl Reported<'_> {
                     self.tear_words(),
                 ),
             ),
+            ("Faces cut in two ways", self.recut_words()),
             ("Box", format!("{low} to {high} m")),
             ("Order of triangles", self.order_words().into()),
             ("Blending of frames", self.blend_words().into()),
@@ -93,6 +94,11 @@ impl Reported<'_> {
     fn tear_words(&self) -> String {
         let words = self.plan.tears.map(|t| format!("; {}", t.words()));
         words.unwrap_or_default()
+    }
+
+    fn recut_words(&self) -> String {
+        let words = self.plan.recut.as_ref().map(|r| r.words());
+        words.unwrap_or_else(|| "none".into())
     }
 
     fn mode_word(&self) -> String {

@@ -3,6 +3,7 @@
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
 use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
+use super::recut::plan_recut;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
@@ -223,6 +224,12 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
+        recut: plan_recut(
+            job.settings(),
+            (Mode::Rigid, false),
+            scans,
+            &bounds_of(scans),
+        ),
         points: None,
     })
 }

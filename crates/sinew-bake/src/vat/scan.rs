@@ -5,6 +5,7 @@ use super::job::VatJob;
 use super::particles::{scan_points, width_warning};
 use super::points;
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
+use super::recut::recut_of;
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
 use super::shapes::ParticleSettings;
@@ -139,6 +140,9 @@ impl Scanner<'_> {
             && numbers_mean_the_same(&triangles_of(first, &None), &triangles_of(&mesh, &None));
         let may_be_torn = !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
+        let is_shown = is_first_surface || tears.is_some();
+        let recut = is_shown.then(|| recut_of(first, &mesh, is_first_surface));
+        let recut = recut.flatten();
         let warnings = loaded.warnings.into_iter();
         let warnings = warnings.map(|w| (w.code.to_owned(), w.message));
         let is_points = is_points(&mesh, job.settings());
@@ -147,13 +151,16 @@ impl Scanner<'_> {
             triangles: count(mesh.topology.triangles().len()),
             vertices: count(mesh.positions.len()),
             is_first_surface,
-            is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
             edges: tears.as_ref().map(|t| t.0),
             offset: match tears {
                 Some((_, offset)) => offset,
-                None => offsets_from(first, &mesh),
+                None => offsets_from(first, &mesh).map(|offset| match &recut {
+                    Some(recut) => recut.with_middles(offset, first, &mesh),
+                    None => offset,
+                }),
             },
+            recut,
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             unique_points: points::count(job.settings(), &mesh),

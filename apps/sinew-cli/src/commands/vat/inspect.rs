@@ -21,6 +21,20 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     if let Some(split) = manifest.split_vertices {
         let _ = writeln!(out, "tears     {}", tear_words(split));
     }
+    if !manifest.middles.is_empty() {
+        let quads = manifest.middles.len() / 2;
+        let _ = writeln!(
+            out,
+            "middles   {quads} quads that frames cut along either diagonal"
+        );
+    }
+    if let Some(off) = manifest.surface_off {
+        let off = off * 1e3;
+        let _ = writeln!(
+            out,
+            "surface   within {off:.4} mm of faces that frames cut into other triangles"
+        );
+    }
     let _ = writeln!(
         out,
         "{}  {width} x {height}, {:.1} % unused",

@@ -27,8 +27,16 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
             errors.normal.largest.to_degrees()
         ),
     };
+    let off = summary.recut.as_ref().map_or(0.0, |r| r.off);
+    let surface = match off > 0.0 {
+        true => format!(
+            ", surface of faces that are cut otherwise within {:.3} mm",
+            off * 1e3
+        ),
+        false => String::new(),
+    };
     let message = format!(
-        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}; wrote {}",
+        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}{surface}; wrote {}",
         summary.frames,
         summary.triangles,
         summary.texture_bytes as f64 / 1e6,
@@ -43,6 +51,9 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     if let Some(tears) = &summary.tears {
         let message = tear_words(tears.split_vertices);
         talk.info("tears", &message);
+    }
+    if let Some(recut) = &summary.recut {
+        talk.info("recut", &recut.words());
     }
     if let Some(points) = &summary.points {
         tell_points(points, summary, talk);

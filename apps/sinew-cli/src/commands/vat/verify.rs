@@ -40,6 +40,7 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         normals_of(&found),
     );
     let message = message + &quantities_of(&found);
+    let message = message + &found.surface.words();
     let message = message + &found.ends.as_ref().map_or_else(String::new, |e| e.words());
     if found.is_same(tolerance) {
         talk.info("verified", &message);
@@ -48,6 +49,7 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let others = found.quantities.iter().filter_map(|q| q.first_wrong);
     let of_ends = found.ends.iter().filter_map(|e| e.first_wrong);
     let first = found.first_wrong.into_iter().chain(others).chain(of_ends);
+    let first = first.chain(found.surface.first_wrong);
     let first = first.min();
     let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
     let bake = args.bake.display();

@@ -10,6 +10,7 @@ mod parting;
 mod sequence;
 mod shapes;
 mod slots;
+mod surface;
 mod triangles;
 mod vertices;
 
@@ -24,6 +25,7 @@ use serde::Serialize;
 pub(super) use shapes::pieces_of;
 use sinew_geom::Mesh;
 use std::path::Path;
+pub use surface::SurfaceErrors;
 
 /// How a bake compares with its sequence.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -49,6 +51,8 @@ pub struct Verified {
     pub promised: [f64; 3],
     /// Where blends go, where triangles change and frames are blended.
     pub ends: Option<EndErrors>,
+    /// The surface between corners, where triangles stay the same and frames are cut into others.
+    pub surface: SurfaceErrors,
     /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
     pub promised_beyond: f64,
 }
@@ -67,6 +71,7 @@ impl Verified {
         if let (Some(all), Some(one)) = (&mut self.ends, &later.ends) {
             all.join(one);
         }
+        self.surface.join(&later.surface);
         self.first_wrong = self.first_wrong.or(later.first_wrong);
     }
 
@@ -76,6 +81,7 @@ impl Verified {
         let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
         self.lost + self.invented + self.normals_beyond == 0
             && ends_are_near
+            && self.surface.first_wrong.is_none()
             && self.errors.position.largest <= tolerance
             && self.quantities.iter().all(is_near)
     }

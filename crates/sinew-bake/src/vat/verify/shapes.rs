@@ -1,6 +1,7 @@
 //! Bakes of pieces and particles against their sequence: played from the files alone.
 
 use super::grid::Grid;
+use super::surface::SurfaceErrors;
 use super::{Verified, distance};
 use crate::BakeError;
 use crate::vat::rigid::RigidCarrier;
@@ -58,11 +59,12 @@ impl<'a> ShapeJudge<'a> {
     pub(super) fn frame(
         &self,
         frame: u32,
-        mesh: &mut Mesh,
+        mesh: &Mesh,
         number: i64,
+        surface: SurfaceErrors,
     ) -> Result<Verified, BakeError> {
         match self {
-            Self::Pieces(pieces) => pieces.frame(frame, mesh, number),
+            Self::Pieces(pieces) => pieces.frame(frame, mesh, number, surface),
             Self::Particles(particles) => Ok(particles.frame(frame, mesh, number)),
         }
     }
@@ -143,14 +145,31 @@ impl<'a> Pieces<'a> {
         pose.in_gltf(self.manifest.space)
     }
 
-    fn frame(&self, frame: u32, mesh: &mut Mesh, number: i64) -> Result<Verified, BakeError> {
+    fn frame(
+        &self,
+        frame: u32,
+        own: &Mesh,
+        number: i64,
+        surface: SurfaceErrors,
+    ) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
-        self.soft.adopt(mesh).map_err(fault)?;
-        let truth = self.soft.normals(mesh).map_err(fault)?;
+        let mut mesh = own.clone();
+        self.soft.adopt(&mut mesh).map_err(fault)?;
+        let truth = self.soft.normals(&mesh).map_err(fault)?;
         let poses: Vec<_> = (0..self.manifest.layout.vertices)
             .map(|piece| self.pose(piece, frame))
             .collect();
-        let mut out = Verified::default();
+        let mut out = Verified {
+            surface,
+            ..Verified::default()
+        };
+        let seen = |v: u32| {
+            let pose = &poses[self.pieces[v as usize] as usize];
+            single(pose.place(self.carrier.positions[v as usize]))
+        };
+        let corners = |t: usize| self.soft.triangles()[t].map(seen);
+        out.surface
+            .take((mesh.topology.triangles(), own), corners, number);
         for (v, (place, piece)) in (0_u32..).zip(self.carrier.positions.iter().zip(&self.pieces)) {
             let pose = &poses[*piece as usize];
             let source = self.soft.source_vertex(v as usize);
