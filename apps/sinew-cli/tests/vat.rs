@@ -125,6 +125,27 @@ fn morph_animation_is_baked_to_the_frames_it_shows() {
     ended(&verify("1e-5"), 5, "differs");
 }
 
+/// A bake whose manifest was changed: plain words, and the code for what differs.
+#[test]
+fn facts_of_a_manifest_are_verified() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12, 15]);
+    let verify = || p.sinew(&["vat", "verify", "bake", "drops"]);
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "bake"]),
+        0,
+        "wrote",
+    );
+    ended(&verify(), 0, "0 triangles lost");
+    let path = p.path("bake/drops.vat.json");
+    let text = std::fs::read_to_string(&path).expect("a manifest");
+    let changed = text.replace("\"can_blend\": true", "\"can_blend\": false");
+    assert_ne!(changed, text);
+    std::fs::write(&path, changed).expect("writes");
+    let words = "differs from its sequence: `can_blend` is false: frames have ends to go to";
+    ended(&verify(), 5, words);
+}
+
 /// A clip of a graph is baked; the node plays the bake, and what it shows is the bake.
 #[test]
 fn a_character_is_baked_and_played_back() {

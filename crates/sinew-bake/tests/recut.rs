@@ -1,10 +1,5 @@
 //! Quads that frames cut along the other diagonal: what the files show is each frame's own surface, or as far from it as is said.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "says what was skipped and what was measured"
-)]
-
 use sinew_bake::vat::{
     Mode, Summary, VatSettings, Verified, bake, read_animation, read_manifest, verify,
 };

@@ -118,6 +118,20 @@ fn boolean_cut() {
     assert_true("boolean_cut", &float(), Mode::Remesh);
 }
 
+/// Corners a code apart from others that are theirs: the nearest first would leave triangles alone that all have their own.
+#[test]
+fn boolean_cut_in_eight_bits() {
+    let of = |quantity| TextureChoice {
+        quantity,
+        format: TexelFormat::Unorm8,
+    };
+    let settings = VatSettings {
+        textures: vec![of(Quantity::Position), of(Quantity::Normal)],
+        ..VatSettings::default()
+    };
+    assert_true("boolean_cut", &settings, Mode::Remesh);
+}
+
 #[test]
 fn cloth() {
     assert_true("cloth_drape", &VatSettings::default(), Mode::Soft);

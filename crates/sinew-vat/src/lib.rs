@@ -16,6 +16,7 @@ pub mod carrier;
 pub mod derive;
 pub mod ends;
 pub mod error;
+pub mod floating;
 pub mod layout;
 pub mod manifest;
 pub mod matching;

@@ -47,7 +47,7 @@ pub use settings::{
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use tearing::TearPlan;
 pub use texels::texels;
-pub use verify::{EndErrors, SurfaceErrors, Verified, verify};
+pub use verify::{EndErrors, Fault, SurfaceErrors, Verified, verify};
 
 use crate::{BakeError, Chunk, FrameSource, Watch};
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 pub(super) mod decoded;
 mod ends;
+mod faults;
 mod held_back;
 mod points;
 mod shapes;
@@ -174,6 +175,44 @@ fn every_format_holds_what_it_promises() {
     let settings = with_format(Quantity::Offset, Half);
     let found = verify(&folders.out(), &flag(), &settings, &Watch::NOBODY).expect("verifies");
     assert!(found.errors.position.largest < 0.2 / 2048.0);
+}
+
+/// Sheets that lie nearer to each other than the codes of 8 bits tell apart: each slot may show a triangle of many sheets, and all are there.
+#[test]
+fn sheets_within_a_code_of_each_other_are_all_found() {
+    let frames = (0..3_u32).map(|f| {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for sheet in 0..12_u32 {
+            // A code is 1 / 255 of the side; sheets are a few tenths of one apart, at odds with them.
+            let up = (sheet * 7 % 12) as f32 * 0.37 / 255.0 + 0.001 * f as f32;
+            for i in 0..3 + f {
+                let (base, x) = (positions.len() as u32, i as f32 * 0.2);
+                positions.extend([[x, up, 0.0], [x + 0.15, up, 0.0], [x, up, 0.2]]);
+                triangles.push([base, base + 1, base + 2]);
+            }
+        }
+        // What makes the box a cube of one metre.
+        let base = positions.len() as u32;
+        positions.extend([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]);
+        triangles.push([base, base + 1, base + 2]);
+        let topology = Topology::new(base + 3, triangles).expect("in range");
+        Mesh::new("sheets", topology, positions)
+    });
+    let source = MeshFrames::new("sheets", frames.collect());
+    for points in [Points::Corners, Points::Unique] {
+        let settings = VatSettings {
+            points,
+            ..with_format(Quantity::Position, TexelFormat::Unorm8)
+        };
+        let (folders, _) = baked(&source, &settings);
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!((found.lost, found.invented), (0, 0), "{found:?}");
+        let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+        assert!(
+            found.errors.position.largest <= promised * 1.01 + 1e-6,
+            "{found:?}"
+        );
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{on_threads, watched};
 use crate::bake_args::VatVerifyArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
-use sinew::bake::vat::{Mode, Verified, read_manifest, verify};
+use sinew::bake::vat::{Fault, Mode, Verified, read_manifest, verify};
 
 pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
@@ -19,6 +19,12 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         Ok((found, worst))
     })?;
     let (found, worst) = found;
+    if found.frames == 0 && !found.faults.is_empty() {
+        let (bake, faults) = (args.bake.display(), words_of(&found.faults));
+        return Err(Failure::bind(format!(
+            "{bake} differs from its sequence: {faults}; frames were not compared"
+        )));
+    }
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let promised = promised + found.promised_beyond;
     // Roundings of single precision beyond what the format promises.
@@ -52,10 +58,19 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let first = first.chain(found.surface.first_wrong);
     let first = first.min();
     let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
-    let bake = args.bake.display();
+    let (bake, faults) = (args.bake.display(), words_of(&found.faults));
+    let message = match found.faults.is_empty() {
+        true => message,
+        false => format!("{faults}; {message}"),
+    };
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+fn words_of(faults: &[Fault]) -> String {
+    let each: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    each.join("; ")
 }
 
 /// `, normals within 0.38 degrees (allowed 0.39)`, or nothing where none were compared.

@@ -199,6 +199,22 @@ impl<'a> Judge<'a> {
         next: Option<(usize, &Mesh)>,
     ) -> Result<Verified, BakeError> {
         let (frame, number) = (frame as u32, self.source.number(frame));
+        let mut out = self.compared(frame, mesh, next, number)?;
+        out.faults.extend(self.outside(mesh, number));
+        Ok(out)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more frames than the layout has"
+    )]
+    fn compared(
+        &self,
+        frame: u32,
+        mesh: &Mesh,
+        next: Option<(usize, &Mesh)>,
+        number: i64,
+    ) -> Result<Verified, BakeError> {
         if let Some(shapes) = &self.shapes {
             let nothing = self.nothing();
             return shapes.frame(frame, mesh, number, nothing.surface);

@@ -3,9 +3,11 @@
 //! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
 //! found again by where they are.
 
+mod carrier;
 mod ends;
 mod grid;
 mod judge;
+mod pairing;
 mod parting;
 mod sequence;
 mod shapes;
@@ -19,6 +21,7 @@ use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
 use crate::{BakeError, FrameSource, Watch};
+pub use carrier::Fault;
 pub use ends::EndErrors;
 use judge::Judge;
 use serde::Serialize;
@@ -53,6 +56,8 @@ pub struct Verified {
     pub ends: Option<EndErrors>,
     /// The surface between corners, where triangles stay the same and frames are cut into others.
     pub surface: SurfaceErrors,
+    /// What is wrong with the carrier and the manifest. Where they are not fit to be played, no frame was compared.
+    pub faults: Vec<Fault>,
     /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
     pub promised_beyond: f64,
 }
@@ -72,6 +77,10 @@ impl Verified {
             all.join(one);
         }
         self.surface.join(&later.surface);
+        // One frame outside of the box is enough.
+        if self.faults.is_empty() {
+            self.faults.clone_from(&later.faults);
+        }
         self.first_wrong = self.first_wrong.or(later.first_wrong);
     }
 
@@ -79,7 +88,7 @@ impl Verified {
     pub fn is_same(&self, tolerance: f64) -> bool {
         let is_near = |q: &QuantityErrors| q.beyond == 0;
         let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
-        self.lost + self.invented + self.normals_beyond == 0
+        self.lost + self.invented + self.normals_beyond + self.faults.len() == 0
             && ends_are_near
             && self.surface.first_wrong.is_none()
             && self.errors.position.largest <= tolerance
@@ -110,10 +119,24 @@ pub fn verify(
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
     }
+    let faulty = |faults| Verified {
+        faults,
+        ..Verified::default()
+    };
+    let faults = carrier::faults_of_files(animation.manifest(), &carrier);
+    if !faults.is_empty() {
+        return Ok(faulty(faults));
+    }
     let judge = Judge::new(&animation, &carrier, source, settings)?;
+    let faults = judge.carrier_faults();
+    let has_others = |f: &Fault| matches!(f, Fault::Triangles { .. } | Fault::Triangle { .. });
+    if faults.iter().any(has_others) {
+        return Ok(faulty(faults));
+    }
     let results = sequence::judge_all(&judge, watch)?;
     let mut all = judge.nothing();
     results.iter().for_each(|one| all.join(one));
+    all.faults.splice(0..0, faults);
     Ok(all)
 }
 
