@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::convention_args::ConventionArgs;
+use crate::threads::Threads;
 use clap::{Subcommand, ValueEnum};
 use sinew::bake::vat::TextureChoice;
 use sinew::bake::{Chunk, NumberRange};
@@ -82,9 +83,8 @@ pub(crate) struct VatChunkArgs {
     /// Share of the frames: 1/4 is the first quarter.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
-    /// Threads; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 }
 
 #[derive(Debug, clap::Args)]
@@ -228,9 +228,8 @@ pub(crate) struct SourceArgs {
     /// Where a graph is evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
-    /// Threads; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 }
 
 /// Which axis points up.
@@ -249,6 +248,9 @@ pub(crate) struct VatSettingsArgs {
     /// JSON file of settings, or the job.json of a work folder, which has all of them; flags count more.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// What the files are called; without it as the sequence is.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) convention: ConventionArgs,
     /// How the sequence is taken.

@@ -350,3 +350,75 @@ fn bakes_are_inspected_as_such() {
         "drops_normal.png not beside it",
     );
 }
+
+#[test]
+fn names_of_all_scripts_stay_and_never_take_each_others_place() {
+    let p = Place::new();
+    for name in ["W\u{e4}sche", "W\u{f6}sche", "take 1", "take.1"] {
+        colored(&p, name, &[4, 5], |_| 9);
+    }
+    let bake =
+        |name: &str, more: &[&str]| p.sinew(&[&["bake", "vat", name, "-o", "out"], more].concat());
+    ended(&bake("W\u{e4}sche", &[]), 0, "2 frames");
+    ended(&bake("W\u{f6}sche", &[]), 0, "2 frames");
+    for name in ["W\u{e4}sche", "W\u{f6}sche"] {
+        let made = manifest(&p, &format!("out/{name}.vat.json"));
+        assert_eq!(made.name, name);
+        for file in made.textures.iter().flat_map(|t| &t.files) {
+            assert!(p.path("out").join(file).is_file(), "no {file}");
+        }
+        let verify = ["vat", "verify", &format!("out/{name}.vat.json"), name];
+        ended(&p.sinew(&verify), 0, "0 triangles lost");
+    }
+    ended(&bake("take 1", &[]), 0, "take_1.vat.json");
+    let before = sinew_testkit::files_in(&p.path("out"));
+    let refused = bake("take.1", &[]);
+    ended(&refused, 6, "the bake of 'take 1'");
+    ended(&refused, 6, "--name");
+    assert_eq!(sinew_testkit::files_in(&p.path("out")), before);
+    ended(&bake("take.1", &["--name", "second"]), 0, "second.vat.json");
+    let again = bake("take.1", &["--name", "take_1"]);
+    ended(&again, 0, "an earlier bake of 'take 1'");
+    ended(&bake("take.1", &["--name", "a/b"]), 2, "name is 'a/b'");
+    ended(&bake("take.1", &["--name", ""]), 2, "name is ''");
+}
+
+#[test]
+fn too_many_threads_are_refused_before_there_is_one() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5], |_| 9);
+    p.put("skin.json", common::SKIN);
+    let commands: [&[&str]; 5] = [
+        &["bake", "vat", "drops", "-o", "out"],
+        &["vat", "bake", "--work", "w"],
+        &["vat", "verify", "out", "drops"],
+        &["run", "sample:creature", "-o", "a.npz"],
+        &["bench", "skin.json", "sample:creature"],
+    ];
+    for command in commands {
+        for threads in ["99999", "1025", "-1", "many"] {
+            let said = p.sinew(&[command, &["--threads", threads]].concat());
+            ended(&said, 2, threads);
+        }
+    }
+    let fine = [commands[0], &["--threads", "3"]].concat();
+    ended(&p.sinew(&fine), 0, "2 frames");
+}
+
+/// Fewer triangles of a clip that keeps its triangles: the bake has one texel a vertex still.
+#[test]
+fn clips_with_fewer_faces_stay_soft() {
+    let p = Place::new();
+    let source = ["sample:creature", "--frames", "0-6"];
+    let faces = ["--faces", "300"];
+    let bake = [&["bake", "vat"], &source[..], &faces, &["-o", "out"]].concat();
+    let made = p.sinew(&bake);
+    ended(&made, 0, "triangles stay the same");
+    ended(&made, 0, "all frames by one collapse; surfaces moved by");
+    let verify = [&["vat", "verify", "out"], &source[..], &faces].concat();
+    ended(&p.sinew(&verify), 0, "0 triangles lost");
+    colored(&p, "drops", &[4, 5], |_| 9);
+    let forced = ["bake", "vat", "drops", "-o", "x", "--mode", "soft"];
+    let forced = p.sinew(&[&forced[..], &["--faces", "3"]].concat());
+    ended(&forced, 5, "--faces");
+}

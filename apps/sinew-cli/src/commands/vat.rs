@@ -18,6 +18,7 @@ use crate::bake_args::{
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
+use crate::threads::Threads;
 use sinew::bake::vat::{
     VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, scan, texels,
 };
@@ -156,10 +157,9 @@ fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
     Ok(())
 }
 
-/// Runs on a number of threads; 0: all.
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(Failure::output)?.install(work)
+/// Runs on a number of threads.
+fn on_threads<T: Send>(threads: Threads, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+    threads.pool()?.install(work)
 }
 
 /// Runs with a progress bar for each stage; Ctrl-C stops it.
@@ -189,12 +189,14 @@ impl From<BakeError> for Failure {
     fn from(error: BakeError) -> Self {
         let code = match &error {
             BakeError::Cancelled => Code::Interrupted,
+            BakeError::OtherBake { .. } => Code::Output,
             BakeError::Setting { .. } | BakeError::Quantity { .. } | BakeError::Preparation(_) => {
                 Code::Usage
             }
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
             | BakeError::NotSoft { .. }
+            | BakeError::NotSimplified { .. }
             | BakeError::NotRigid { .. }
             | BakeError::UnclearTurn { .. }
             | BakeError::Pieces { .. }

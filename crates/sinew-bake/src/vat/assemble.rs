@@ -1,6 +1,7 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::blend_error::Blends;
+use super::earlier::{earlier, report_file};
 use super::idle::idle_settings;
 use super::job::VatJob;
 use super::particles::DEFAULT_WIDTH;
@@ -54,6 +55,8 @@ pub struct Summary {
     pub tears: Option<TearPlan>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
+    /// How far simplification moved surfaces, where it did.
+    pub simplified: Option<SimplifiedSummary>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
@@ -62,9 +65,74 @@ pub struct Summary {
     pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
     pub idle: Vec<String>,
+    /// The sequence whose bake was in the place of this one.
+    pub replaced: Option<String>,
+    /// What was asked for and could not be kept to, each with a code.
+    pub not_kept: Vec<(String, String)>,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// How far simplification moved surfaces, both ways, measured at some thousands of triangles of each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SimplifiedSummary {
+    /// Whether all frames have one collapse, so that their triangles stayed the same.
+    pub is_shared: bool,
+    /// Root of the mean square over all frames, metres.
+    pub rms: f64,
+    /// The largest distance, metres.
+    pub largest: f64,
+    /// Number of the frame that has it.
+    pub frame: i64,
+}
+
+impl SimplifiedSummary {
+    fn new(job: &VatJob, mode: Mode, scans: &[ScanRecord]) -> Option<Self> {
+        let frames = scans.iter().enumerate();
+        let moved = frames.filter_map(|(f, s)| Some((f, s.simplified?)));
+        let moved: Vec<_> = moved.collect();
+        let worst = moved.iter().max_by(|a, b| a.1.max.total_cmp(&b.1.max))?;
+        let all = moved.iter().map(|m| m.1);
+        let all = all.reduce(|a, b| a.and(&b)).unwrap_or_default();
+        Some(Self {
+            is_shared: matches!(mode, Mode::Soft | Mode::Rigid),
+            rms: all.rms(),
+            largest: all.max,
+            frame: job.number(worst.0),
+        })
+    }
+
+    /// What people are told.
+    pub fn words(&self) -> String {
+        let how = match self.is_shared {
+            true => "all frames by one collapse",
+            false => "each frame by itself",
+        };
+        format!(
+            "{how}; surfaces moved by {:.3} mm at most (in frame {}), {:.4} mm in the mean of squares",
+            self.largest * 1e3,
+            self.frame,
+            self.rms * 1e3
+        )
+    }
+}
+
+/// Frames have at most as many triangles as was asked for, and the carrier has more.
+fn more_slots(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
+    let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
+    let found = plan.triangles as usize;
+    if plan.mode != Mode::Remesh || found <= asked {
+        return None;
+    }
+    let why = match job.settings().matching() {
+        Some(_) => {
+            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have"
+        }
+        None => "frames could not be brought to fewer",
+    };
+    let message = format!("the carrier has {found} triangles, {asked} were asked for: {why}");
+    Some(("more_slots".into(), message))
 }
 
 /// What a bake of unique points came to.
@@ -118,6 +186,7 @@ pub fn assemble_with(
     blends: Option<&Blends>,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
@@ -126,12 +195,17 @@ pub fn assemble_with(
     if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
         let summary = summary(job, &plan, &scans, &errors, out.join(name));
         let blends = blends.cloned();
-        return Ok(Summary { blends, ..summary });
+        return Ok(Summary {
+            blends,
+            replaced,
+            ..summary
+        });
     }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
     let summary = Summary {
         blends: blends.cloned(),
+        replaced,
         ..summary(job, &plan, &scans, &errors, out.join(&name))
     };
     let mut folder = AtomicDir::create(out)?;
@@ -166,7 +240,7 @@ pub fn assemble_with(
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
-    let page_name = format!("{}.report.html", manifest.name);
+    let page_name = report_file(&manifest.name);
     write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     // Last, so that whoever sees it finds all the others.
@@ -373,8 +447,11 @@ fn summary(
         pieces: plan.pieces,
         tears: plan.tears,
         points,
+        simplified: SimplifiedSummary::new(job, plan.mode, scans),
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
+        replaced: None,
+        not_kept: more_slots(job, plan).into_iter().collect(),
         errors,
         warnings,
     }

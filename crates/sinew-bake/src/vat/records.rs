@@ -4,6 +4,7 @@ use crate::work::Kind;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::error::ErrorSum;
+use sinew_vat::matching::SurfaceDistance;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::PiecePose;
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 pub(crate) const MESHES: Kind = Kind("frames", "mesh");
 /// What was seen of them.
 pub(crate) const SCANS: Kind = Kind("frames", "scan");
+/// What all frames are simplified by, where triangles stay the same: one record for all of them.
+pub(crate) const COLLAPSES: Kind = Kind("frames", "collapse");
 /// How a frame relates to the next one.
 pub(crate) const MATCHES: Kind = Kind("frames", "match");
 /// What the slots show.
@@ -115,6 +118,8 @@ pub(crate) struct ScanRecord {
     /// How many unique points it has, where these may have texels.
     pub(crate) unique_points: Option<u32>,
     pub(crate) report: PrepareReport,
+    /// How far simplification moved the surface, metres, both ways; nothing where it left the frame as it is.
+    pub(crate) simplified: Option<SurfaceDistance>,
     /// Code and message of what the reader had to say.
     pub(crate) warnings: Vec<(String, String)>,
 }

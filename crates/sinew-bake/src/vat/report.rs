@@ -34,7 +34,7 @@ pub(crate) struct Reported<'a> {
 
 /// The page of a bake.
 pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
-    let mut page = Page::new(&format!("Bake {}", of.job.name()));
+    let mut page = Page::new(&format!("Bake {}", of.job.name()), of.job.sequence());
     of.bake(&mut page);
     of.textures(&mut page);
     of.errors(&mut page)?;
@@ -430,6 +430,7 @@ impl Reported<'_> {
         for text in self.moves() {
             page.paragraph(&text);
         }
+        self.simplified(page);
         match rows.is_empty() {
             true => page.paragraph("No step removed faces."),
             false => page.table(
@@ -439,10 +440,36 @@ impl Reported<'_> {
         }
     }
 
+    /// How far the surface of the sequence is from what was baked.
+    fn simplified(&self, page: &mut Page) {
+        let Some(simplified) = &self.summary.simplified else {
+            return;
+        };
+        page.paragraph(&format!("Simplified {}.", simplified.words()));
+        let of = |value: &dyn Fn(&SurfaceDistance) -> f64| {
+            let each = self.scans.iter().map(|s| s.simplified.as_ref().map(value));
+            each.map(|v| v.unwrap_or(0.0) * 1e3).collect()
+        };
+        let frames = self.axis();
+        let line = |name, values| Series { name, values };
+        let plot = Plot {
+            title: "Distance of simplified surfaces from those of the sequence per frame, mm",
+            frames: &frames,
+            series: vec![
+                line("largest", of(&|s| s.max)),
+                line("RMS", of(&|s| s.rms())),
+            ],
+        };
+        page.html(&plot.svg());
+    }
+
     fn warnings(&self, page: &mut Page) {
         page.section("Warnings");
         for idle in &self.summary.idle {
             page.paragraph(idle);
+        }
+        for (_, message) in &self.summary.not_kept {
+            page.paragraph(message);
         }
         if self.summary.warnings.is_empty() {
             return page.paragraph("No reader had any.");

@@ -4,6 +4,7 @@ use super::convention::Convention;
 use super::job::VatJob;
 use super::particles::{scan_points, width_warning};
 use super::points;
+use super::preparation::{Preparation, Prepared};
 use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
@@ -14,7 +15,6 @@ use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
-use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
 use sinew_vat::soft::is_same_surface;
@@ -44,13 +44,14 @@ pub fn scan(
     };
     let rest: Vec<usize> = (frames.start.max(1)..last).collect();
     let stage = watch.stage("frames", rest.len() + 1);
+    stage.go_on()?;
     let scanner = Scanner {
         job,
         source,
+        preparation: Preparation::of_job(job, source)?,
         first: None,
         pieces: None,
     };
-    stage.go_on()?;
     let first = scanner.first_frame()?;
     stage.step();
     let scanner = Scanner {
@@ -97,6 +98,7 @@ pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
 struct Scanner<'a> {
     job: &'a VatJob,
     source: &'a dyn FrameSource,
+    preparation: Preparation<'a>,
     first: Option<Mesh>,
     pieces: Option<RigidCarrier>,
 }
@@ -126,9 +128,11 @@ impl Scanner<'_> {
     fn keep(&self, frame: usize, loaded: LoadedFrame) -> Result<Mesh, BakeError> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
-        let prepared = prepare(&loaded.mesh, &preparation_of(&loaded.mesh, job.settings()));
-        let (mut mesh, report) =
-            prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let prepared = self.preparation.prepare(&loaded.mesh, number)?;
+        let simplified = prepared.deviation();
+        let Prepared {
+            mut mesh, report, ..
+        } = prepared;
         let asked = job.settings().textures.iter().map(|t| &t.quantity);
         add_derived(&mut mesh, asked, job.settings().crease());
         check_motion(&mesh, job.settings().matching(), number)?;
@@ -158,6 +162,7 @@ impl Scanner<'_> {
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             unique_points: points::count(job.settings(), &mesh),
             report,
+            simplified,
             warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
@@ -199,14 +204,6 @@ fn pieces_of(job: &VatJob, first: &Mesh) -> Result<Option<RigidCarrier>, BakeErr
     let made = RigidCarrier::new(first, settings);
     made.map(Some)
         .map_err(|source| BakeError::Pieces { number, source })
-}
-
-/// Points are taken as they are: no step of the preparation is for them.
-fn preparation_of(mesh: &Mesh, settings: &VatSettings) -> PrepareSettings {
-    match is_points(mesh, settings) {
-        true => PrepareSettings::default(),
-        false => settings.prepare.clone(),
-    }
 }
 
 pub(crate) fn is_points(mesh: &Mesh, settings: &VatSettings) -> bool {

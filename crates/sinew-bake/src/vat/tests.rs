@@ -5,6 +5,7 @@ mod ends;
 mod held_back;
 mod points;
 mod shapes;
+mod simplified;
 mod spaces;
 
 use super::*;

@@ -24,6 +24,7 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
         let rate = fps as f32;
         out.frames_per_second = rate;
     }
+    out.name = args.name.clone().or(out.name);
     out.mode = mode_of(args.mode).or(out.mode);
     if !args.textures.is_empty() {
         out.textures.clone_from(&args.textures);

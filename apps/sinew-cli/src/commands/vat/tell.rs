@@ -9,8 +9,18 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     for (code, message, frames) in &summary.warnings {
         talk.warning(code, &format!("in {frames} frames: {message}"));
     }
+    if let Some(replaced) = &summary.replaced {
+        let message = format!("took the place of an earlier bake of '{replaced}'");
+        talk.info("replaced", &message);
+    }
     for idle in &summary.idle {
         talk.warning("idle_setting", idle);
+    }
+    for (code, message) in &summary.not_kept {
+        talk.warning(code, message);
+    }
+    if let Some(simplified) = &summary.simplified {
+        talk.info("simplified", &simplified.words());
     }
     let mode = match summary.mode {
         Mode::Remesh => "triangles change",
