@@ -126,14 +126,13 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "vertices"
     )]
     pub(crate) triangles: Option<u32>,
-    /// Unique points of the fullest frame (about half as many as triangles): adds what --points unique comes to.
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        requires = "triangles",
-        conflicts_with = "sequence"
-    )]
-    pub(crate) points: Option<u32>,
+    /// What has a texel where triangles change: unique with a sequence, as of a bake; without one the number of unique points of the fullest frame (about
+    /// half as many as triangles), which adds what a bake of them comes to.
+    #[arg(long, value_name = "unique|corners|NUMBER", value_parser = size_points)]
+    pub(crate) points: Option<SizePoints>,
+    /// Which axis points up in the files of the sequence.
+    #[arg(long, value_enum, requires = "sequence")]
+    pub(crate) up: Option<Up>,
     /// Frames, of all clips together.
     #[arg(
         long,
@@ -367,6 +366,25 @@ pub(crate) enum PointsArg {
     Corners,
     /// Each unique point of a frame, once; a lookup texture says which one a corner shows. Smaller, one more fetch.
     Unique,
+}
+
+/// What `sinew vat size` is told of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizePoints {
+    /// What has a texel, of a sequence.
+    Of(PointsArg),
+    /// How many unique points there are, of numbers.
+    Number(u32),
+}
+
+fn size_points(text: &str) -> Result<SizePoints, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(SizePoints::Number(number));
+    }
+    let known = PointsArg::from_str(text, false);
+    known
+        .map(SizePoints::Of)
+        .map_err(|_| "expected unique or corners with a sequence, a number without one".into())
 }
 
 /// What blends go towards.

@@ -422,3 +422,31 @@ fn clips_with_fewer_faces_stay_soft() {
     let forced = p.sinew(&[&forced[..], &["--faces", "3"]].concat());
     ended(&forced, 5, "--faces");
 }
+
+/// A sequence and numbers ask for the same, each in its own way; one in the words of the other is told which.
+#[test]
+fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5, 6], |_| 9);
+    let size = |args: &[&str]| p.sinew(&[&["vat", "size"], args].concat());
+    let of_sequence = size(&["drops", "--points", "unique", "--up", "z"]);
+    ended(&of_sequence, 0, "the texture above is the lookup");
+    let baked = ["bake", "vat", "drops", "--points", "unique", "-o", "out"];
+    ended(&p.sinew(&baked), 0, "unique points");
+    let [width, height] = manifest(&p, "out/drops.vat.json").layout.size;
+    ended(&of_sequence, 0, &format!("{width} x {height}"));
+    ended(&size(&["drops", "--points", "corners"]), 0, "closed in-betweens");
+    ended(
+        &size(&["drops", "--points", "9"]),
+        2,
+        "--points 9: expected unique",
+    );
+    let numbers = ["--triangles", "6", "--frames", "3"];
+    let with = |points: &str| size(&[&numbers[..], &["--points", points]].concat());
+    ended(&with("18"), 0, "unique points: textures of");
+    ended(&with("unique"), 2, "expected their number");
+    ended(&with("some"), 2, "a number without one");
+    let vertices = ["--vertices", "6", "--frames", "3", "--points", "9"];
+    ended(&size(&vertices), 2, "--triangles as well");
+    ended(&size(&["drops", "--frames", "3"]), 2, "--frames");
+}
