@@ -435,7 +435,11 @@ fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
     ended(&p.sinew(&baked), 0, "unique points");
     let [width, height] = manifest(&p, "out/drops.vat.json").layout.size;
     ended(&of_sequence, 0, &format!("{width} x {height}"));
-    ended(&size(&["drops", "--points", "corners"]), 0, "closed in-betweens");
+    ended(
+        &size(&["drops", "--points", "corners"]),
+        0,
+        "closed in-betweens",
+    );
     ended(
         &size(&["drops", "--points", "9"]),
         2,

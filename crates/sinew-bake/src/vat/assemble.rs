@@ -1,6 +1,7 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::blend_error::Blends;
+use super::convention::Convention;
 use super::earlier::{earlier, report_file};
 use super::idle::idle_settings;
 use super::job::VatJob;
@@ -19,7 +20,7 @@ use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, Topology};
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
@@ -192,7 +193,23 @@ pub fn assemble_with(
     let carrier = carrier_of(job, &plan)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
-    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
+    let page = |files: &[String]| {
+        let summary = Summary {
+            blends: blends.cloned(),
+            ..summary(job, &plan, &scans, &errors, out.to_owned())
+        };
+        report(&Reported {
+            job,
+            plan: &plan,
+            scans: &scans,
+            errors: &errors,
+            summary: &summary,
+            manifest: &manifest_like(job, &plan, &carrier, files),
+            carrier: &in_order_of_texels(job, &carrier),
+            files,
+        })
+    };
+    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, &page, watch)? {
         let summary = summary(job, &plan, &scans, &errors, out.join(name));
         let blends = blends.cloned();
         return Ok(Summary {
@@ -223,6 +240,7 @@ pub fn assemble_with(
         summary: &summary,
         manifest: &manifest,
         carrier: &carrier,
+        files: &[],
     };
     // The report draws while textures are compressed, which are often fewer than threads.
     let (written, page) = rayon::join(
@@ -247,6 +265,50 @@ pub fn assemble_with(
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
     Ok(summary)
+}
+
+/// Makes a report of the names of the other files.
+pub(crate) type MakePage<'a> = &'a dyn Fn(&[String]) -> Result<String, BakeError>;
+
+/// The report of a bake in another tool's convention, beside all its other files.
+pub(crate) fn stage_report(
+    folder: &mut AtomicDir,
+    name: &str,
+    page: MakePage<'_>,
+) -> Result<(), BakeError> {
+    let path = folder.stage(&report_file(name))?;
+    let beside = path.parent().unwrap_or(&path);
+    let files = sinew_io::files_ending_with(beside, "")?;
+    let names = files.iter().filter_map(|f| f.file_name()?.to_str());
+    let own: Vec<String> = names
+        .filter(|n| n.starts_with(name))
+        .map(Into::into)
+        .collect();
+    Ok(write_text(&path, &page(&own)?)?)
+}
+
+/// What a report needs of a manifest where there is none: the files are called otherwise.
+fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String]) -> Manifest {
+    let mut out = manifest_of(job, plan, carrier);
+    out.textures.iter_mut().for_each(|t| t.files.clear());
+    let carrier = files.iter().find(|f| f.ends_with(".glb"));
+    out.carrier = carrier.cloned().unwrap_or_default();
+    out
+}
+
+/// The carrier with its vertices in the order of the texels.
+fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
+    let mut out = carrier.clone();
+    if !matches!(job.settings().convention, Convention::OpenVat { .. }) {
+        return out;
+    }
+    let count = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let triangles = carrier.topology.triangles().iter();
+    let triangles = triangles.map(|t| t.map(|v| count - 1 - v)).collect();
+    // Every index stays below the count, so there is always a topology.
+    out.topology = Topology::new(count, triangles).unwrap_or_default().into();
+    out.positions.reverse();
+    out
 }
 
 /// The files of an earlier bake of that name, textures of another format for example, go when the new ones are there. What is no manifest of

@@ -29,7 +29,10 @@ pub(crate) struct Reported<'a> {
     pub(crate) errors: &'a [FrameErrors],
     pub(crate) summary: &'a Summary,
     pub(crate) manifest: &'a Manifest,
+    /// Its vertices are in the order of the texels.
     pub(crate) carrier: &'a Mesh,
+    /// Names of files of which the manifest says nothing.
+    pub(crate) files: &'a [String],
 }
 
 /// The page of a bake.
@@ -55,7 +58,7 @@ impl Reported<'_> {
             _ => "none".into(),
         };
         let [low, high] = [self.plan.bounds.0, self.plan.bounds.1].map(place_words);
-        page.pairs(&[
+        let mut rows = vec![
             ("Mode", format!("{}: {}", self.mode_word(), self.why_mode())),
             ("Frames", frames),
             ("Clips", self.clips()),
@@ -72,7 +75,11 @@ impl Reported<'_> {
             ("Box", format!("{low} to {high} m")),
             ("Order of triangles", self.order_words().into()),
             ("Blending of frames", self.blend_words().into()),
-        ]);
+        ];
+        if !self.files.is_empty() {
+            rows.push(("Files", self.files.join(", ")));
+        }
+        page.pairs(&rows);
     }
 
     fn numbers(&self) -> Vec<i64> {
