@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn only_what_passes_lets_a_bake_go_on() {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        let path = PathBuf::from("out.work/frames/000007.mesh");
+        let path = PathBuf::from("out.work/frames/000007.frame");
         let written = IoError::Write { path, source: full };
         assert!(BakeError::from(written).can_go_on() && BakeError::Cancelled.can_go_on());
         let malformed = IoError::Malformed {

@@ -5,11 +5,12 @@ use super::job::VatJob;
 use super::particles::{scan_points, width_warning};
 use super::points;
 use super::preparation::{Preparation, Prepared};
-use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
+use super::records::{FRAMES, MATCHES, MeshRecord, PieceScan, ScanRecord};
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
+use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
@@ -107,19 +108,23 @@ impl Scanner<'_> {
     /// The frames of which a record is missing.
     fn missing(&self, frames: &[usize]) -> Result<Vec<usize>, BakeError> {
         let (work, key) = (&self.job.work, &self.job.key);
-        let mut out = work.without(MESHES, frames.iter().copied(), key)?;
-        out.extend(work.without(SCANS, frames.iter().copied(), key)?);
-        out.sort_unstable();
-        out.dedup();
+        let mut out = Vec::new();
+        for &frame in frames {
+            let scan: Option<ScanRecord> = work.read_head(FRAMES, frame, key)?;
+            let mesh = work.body(FRAMES, frame)?;
+            if scan.is_none() || !mesh.is_some_and(|m| is_sealed(&m, key)) {
+                out.push(frame);
+            }
+        }
         Ok(out)
     }
 
     /// The first frame, prepared.
     fn first_frame(&self) -> Result<Mesh, BakeError> {
         if self.missing(&[0])?.is_empty()
-            && let Some(mesh) = self.job.work.read::<MeshRecord>(MESHES, 0, &self.job.key)?
+            && let Ok(mesh) = mesh_of(self.job, 0)
         {
-            return Ok(mesh.into());
+            return Ok(mesh);
         }
         self.keep(0, self.source.load(0)?)
     }
@@ -166,8 +171,9 @@ impl Scanner<'_> {
             warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
-        job.work.write(MESHES, frame, &job.key, &record)?;
-        job.work.write(SCANS, frame, &job.key, &scan)?;
+        let mesh_bytes = sealed(&job.key, &record);
+        let work = &job.work;
+        work.write_with_head(FRAMES, frame, &job.key, &scan, mesh_bytes)?;
         Ok(mesh)
     }
 
@@ -422,7 +428,8 @@ pub(crate) fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>
 
 /// The record of a prepared frame.
 pub(crate) fn mesh_of(job: &VatJob, frame: usize) -> Result<Mesh, BakeError> {
-    let read: Option<MeshRecord> = job.work.read(MESHES, frame, &job.key)?;
+    let bytes = job.work.body(FRAMES, frame)?;
+    let read: Option<MeshRecord> = bytes.and_then(|b| unsealed(&b, &job.key));
     read.map(Mesh::from)
         .ok_or_else(|| missing(job, &[frame], "prepared meshes", "scan"))
 }
