@@ -336,7 +336,7 @@ fn bakes_are_inspected_as_such() {
     let known = p.sinew(&["vat", "inspect", "out/drops.vat.json"]);
     for path in ["out", "out/drops.vat.json"] {
         let found = p.sinew(&["inspect", path]);
-        ended(&found, 0, "Remesh");
+        ended(&found, 0, "remesh");
         // The folder itself is not in the text, the manifest is.
         assert_eq!(printed(&found), printed(&known), "{path}");
     }
@@ -453,4 +453,67 @@ fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
     let vertices = ["--vertices", "6", "--frames", "3", "--points", "9"];
     ended(&size(&vertices), 2, "--triangles as well");
     ended(&size(&["drops", "--frames", "3"]), 2, "--frames");
+}
+
+/// Words of people, and work that is kept apart from results.
+#[test]
+fn single_frames_and_folders_of_bakes_are_spoken_of_as_such() {
+    let p = Place::new();
+    colored(&p, "drop", &[1], |_| 9);
+    let bake = |work: &str| p.sinew(&["bake", "vat", "drop", "-o", "out", "--work", work]);
+    ended(&bake("out"), 2, "--work is the folder to write into");
+    ended(
+        &bake("w"),
+        0,
+        "1 frame, triangles stay the same; 1 triangle,",
+    );
+    let inspected = p.sinew(&["vat", "inspect", "out"]);
+    for part in [
+        "soft",
+        "1 frame from 0 on",
+        "offset    unorm16, 3 channels",
+        ", loop",
+    ] {
+        ended(&inspected, 0, part);
+    }
+    ended(
+        &p.sinew(&["vat", "verify", "out", "drop"]),
+        0,
+        "1 frame: 0 triangles lost",
+    );
+    let among = ["bake", "vat", "drop", "-o", "other", "--work", "out"];
+    ended(&p.sinew(&among), 2, "the folder of a bake");
+    assert!(!p.path("out/job.json").exists() && !p.path("other").exists());
+}
+
+/// Files of other tools come with a report, too.
+#[test]
+fn other_conventions_have_reports() {
+    let p = Place::new();
+    for (convention, files) in [
+        ("openvat", ["c_vat.png", "c-remap_info.json", "c.glb"]),
+        ("sidefx", ["c_pos.exr", "c_data.json", "c_mesh.glb"]),
+    ] {
+        let bake = [
+            "bake",
+            "vat",
+            "sample:creature",
+            "--frames",
+            "0-6",
+            "--name",
+            "c",
+        ];
+        let as_asked = ["--convention", convention, "-o", convention];
+        ended(&p.sinew(&[&bake[..], &as_asked].concat()), 0, "7 frames");
+        let page = p.path(convention).join("c.report.html");
+        let page = std::fs::read_to_string(page).expect("a report");
+        assert!(page.contains("Position error per frame") && page.contains("<img"));
+        for file in files {
+            assert!(
+                page.contains(file),
+                "no {file} in the report of {convention}"
+            );
+            assert!(p.path(convention).join(file).is_file(), "no {file}");
+        }
+    }
 }

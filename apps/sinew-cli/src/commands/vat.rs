@@ -8,11 +8,13 @@ mod size_of;
 mod source;
 mod tell;
 mod verify;
+mod words;
 
 pub(super) use self::inspect::inspect as inspect_bake;
 use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
+use self::words::counted;
 use crate::bake_args::{
     BakeCommand, BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs,
 };
@@ -40,8 +42,8 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
             let made = watched(talk, |watch| plan(&job, watch))?;
             let [width, height] = made.layout.size;
             let message = format!(
-                "{} triangles, textures of {width} x {height}",
-                made.triangles
+                "{}, textures of {width} x {height}",
+                counted(made.triangles, "triangle")
             );
             talk.info("planned", &message);
             Ok(())
@@ -58,6 +60,11 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
 fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let (work, is_ours) = match &args.work {
+        Some(folder) if *folder == args.output => {
+            return Err(Failure::usage(
+                "--work is the folder to write into, expected another one: work stays in it",
+            ));
+        }
         Some(folder) => (folder.clone(), false),
         None => (beside(&args.output)?, true),
     };
@@ -127,8 +134,8 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
         watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
         let frames = chunk.frames(job.frame_count()).len();
         let message = format!(
-            "{frames} of {} frames are in {}",
-            job.frame_count(),
+            "{frames} of {} are in {}",
+            counted(job.frame_count() as u64, "frame"),
             args.work.display()
         );
         talk.info("scanned", &message);
@@ -142,7 +149,8 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
     on_threads(args.threads, || {
         Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
     })?;
-    let message = format!("texels of {} frames", chunk.frames(job.frame_count()).len());
+    let frames = chunk.frames(job.frame_count()).len() as u64;
+    let message = format!("texels of {}", counted(frames, "frame"));
     talk.info("baked", &message);
     Ok(())
 }

@@ -58,6 +58,7 @@ impl VatJob {
         settings: &VatSettings,
     ) -> Result<Self, BakeError> {
         settings.check()?;
+        check_no_bake(folder)?;
         let frame = |i| {
             let (number, key) = (source.number(i), source.key(i)?);
             Ok::<_, BakeError>(JobFrame { number, key })
@@ -200,6 +201,22 @@ impl JobContent {
                 self.frames.len()
             )),
         }
+    }
+}
+
+/// Work would lie among the files of a finished bake.
+fn check_no_bake(folder: &Path) -> Result<(), BakeError> {
+    let finished = match folder.is_dir() {
+        true => sinew_io::files_ending_with(folder, ".vat.json")?,
+        false => Vec::new(),
+    };
+    match finished.first() {
+        None => Ok(()),
+        Some(manifest) => Err(BakeError::Setting {
+            setting: "work",
+            found: format!("the folder of a bake ({})", manifest.display()),
+            expected: "a folder for nothing but work",
+        }),
     }
 }
 

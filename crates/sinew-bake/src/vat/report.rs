@@ -103,7 +103,7 @@ impl Reported<'_> {
     }
 
     fn mode_word(&self) -> String {
-        format!("{:?}", self.plan.mode).to_lowercase()
+        name_of(&self.plan.mode)
     }
 
     fn why_mode(&self) -> String {
@@ -135,7 +135,7 @@ impl Reported<'_> {
         let words = self.manifest.clips.iter().map(|clip| {
             let f = &clip.frames;
             let (last, rate) = (f.first + f.count - 1, f.frames_per_second);
-            let end = format!("{:?}", f.at_end);
+            let end = name_of(&f.at_end);
             format!(
                 "{}: frames {} to {last} of the bake, {rate} a second, {end}",
                 clip.name, f.first
@@ -196,7 +196,7 @@ impl Reported<'_> {
             let bytes = self.plan.texture_layout().texels() * spec.vertex_bytes() as u64;
             vec![
                 spec.quantity.file_name(),
-                format!("{:?}", spec.format),
+                name_of(&spec.format),
                 spec.ranges.len().to_string(),
                 grouped(bytes),
                 texture.files.join(", "),
@@ -213,7 +213,7 @@ impl Reported<'_> {
         let (lookup, points) = (self.manifest.lookup.as_ref()?, self.summary.points?);
         Some(vec![
             "lookup".into(),
-            "Unorm8".into(),
+            "unorm8".into(),
             LOOKUP_BYTES.to_string(),
             grouped(points.lookup_bytes),
             lookup.file.clone(),
@@ -571,6 +571,14 @@ fn figure(page: &mut Page, label: &str, image: &Image) -> Result<(), BakeError> 
         "<figure><img src=\"{address}\" width=\"{width}\" height=\"{height}\" alt=\"{label}\"><figcaption>{label}</figcaption></figure>"
     ));
     Ok(())
+}
+
+/// The name of a mode, a format or the like, as it stands in files.
+fn name_of(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        other => other.map_or_else(|e| e.to_string(), |v| v.to_string()),
+    }
 }
 
 fn percent(share: f64) -> String {

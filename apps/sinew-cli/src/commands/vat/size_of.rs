@@ -3,6 +3,7 @@
 use super::settings::{mode_of, points_of, settings_in, simplify_to};
 use super::size::{Limits, device_words, layout_words, size_words, texel_words};
 use super::watched;
+use super::words::{counted, name_of};
 use crate::bake_args::{SizePoints, Up, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
@@ -100,8 +101,9 @@ fn texture_words(plan: &VatPlan) -> String {
         let (name, channels) = (spec.quantity.file_name(), spec.ranges.len());
         let _ = writeln!(
             out,
-            "{name:<10}{own} bytes as {:?}, {channels} channels",
-            spec.format
+            "{name:<10}{own} bytes as {}, {}",
+            name_of(&spec.format),
+            counted(channels as u64, "channel")
         );
     }
     let _ = writeln!(out, "in all    {bytes} bytes");

@@ -1,13 +1,17 @@
 //! What a bake came to, in words.
 
 use super::blends::words;
+use super::words::{counted, percent};
 use crate::talk::Talk;
 use sinew::bake::vat::{Blends, Mode, PiecePlan, PointSummary, Summary};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, talk: &Talk) {
     for (code, message, frames) in &summary.warnings {
-        talk.warning(code, &format!("in {frames} frames: {message}"));
+        talk.warning(
+            code,
+            &format!("in {}: {message}", counted(*frames as u64, "frame")),
+        );
     }
     if let Some(replaced) = &summary.replaced {
         let message = format!("took the place of an earlier bake of '{replaced}'");
@@ -38,9 +42,9 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         ),
     };
     let message = format!(
-        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}; wrote {}",
-        summary.frames,
-        summary.triangles,
+        "{}, {mode}; {}, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}; wrote {}",
+        counted(summary.frames as u64, "frame"),
+        counted(summary.triangles, "triangle"),
         summary.texture_bytes as f64 / 1e6,
         errors.position.largest * 1e3,
         errors.position.rms() * 1e3,
@@ -68,7 +72,11 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
 }
 
 pub(super) fn tear_words(split_vertices: u32) -> String {
-    format!("cloth that tears: {split_vertices} vertices split")
+    let vertices = match split_vertices {
+        1 => "vertex",
+        _ => "vertices",
+    };
+    format!("cloth that tears: {split_vertices} {vertices} split")
 }
 
 /// Sizes of textures of unique points, and what they save.
@@ -76,9 +84,9 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
     let [width, height] = points.size;
     let [lookup_width, lookup_height] = summary.size;
     let message = format!(
-        "{} unique points in a frame at most, in textures of {width} x {height} ({:.1} % unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
-        points.most,
-        points.unused_texels * 100.0,
+        "{} in a frame at most, in textures of {width} x {height} ({} unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
+        counted(points.most, "unique point"),
+        percent(points.unused_texels),
         summary.texture_bytes as f64 / 1e6,
         points.corner_bytes as f64 / 1e6,
     );
@@ -88,9 +96,10 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
 /// How rigid pieces are before texels round them, and how fast they turn.
 fn tell_pieces(pieces: &PiecePlan, talk: &Talk) {
     let residual = &pieces.residual;
+    let keep = if pieces.count == 1 { "keeps" } else { "keep" };
     let message = format!(
-        "{} pieces keep their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
-        pieces.count,
+        "{} {keep} their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
+        counted(pieces.count, "piece"),
         residual.largest * 1e3,
         residual.rms() * 1e3,
         residual.frame,
