@@ -43,7 +43,7 @@ fn a_sequence_becomes_textures_a_carrier_and_players() {
     ended(
         &p.sinew(&["vat", "verify", "out", "others"]),
         5,
-        "1 triangles lost",
+        "1 triangle lost",
     );
     sequence(&p, "short", &[9, 12]);
     ended(
@@ -510,7 +510,7 @@ fn row_126_pieces_are_baked_and_verified_and_what_bends_is_refused() {
     for name in ["boxes_position.png", "boxes_rotation.png", "boxes.glb"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
-    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Rigid");
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "rigid");
     ended(
         &p.sinew(&["vat", "verify", "out", "boxes"]),
         0,
@@ -583,8 +583,8 @@ fn row_125_points_are_baked_and_verified() {
     for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
-    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Particles");
-    ended(&p.sinew(&["inspect", "out"]), 0, "Particles");
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "particles");
+    ended(&p.sinew(&["inspect", "out"]), 0, "particles");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,

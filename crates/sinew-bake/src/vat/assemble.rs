@@ -1,6 +1,8 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::blend_error::Blends;
+use super::convention::Convention;
+use super::earlier::{earlier, report_file};
 use super::idle::idle_settings;
 use super::job::VatJob;
 use super::particles::DEFAULT_WIDTH;
@@ -19,7 +21,7 @@ use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, Topology};
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
@@ -57,6 +59,8 @@ pub struct Summary {
     pub recut: Option<RecutPlan>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
+    /// How far simplification moved surfaces, where it did.
+    pub simplified: Option<SimplifiedSummary>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
@@ -65,9 +69,74 @@ pub struct Summary {
     pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
     pub idle: Vec<String>,
+    /// The sequence whose bake was in the place of this one.
+    pub replaced: Option<String>,
+    /// What was asked for and could not be kept to, each with a code.
+    pub not_kept: Vec<(String, String)>,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// How far simplification moved surfaces, both ways, measured at some thousands of triangles of each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SimplifiedSummary {
+    /// Whether all frames have one collapse, so that their triangles stayed the same.
+    pub is_shared: bool,
+    /// Root of the mean square over all frames, metres.
+    pub rms: f64,
+    /// The largest distance, metres.
+    pub largest: f64,
+    /// Number of the frame that has it.
+    pub frame: i64,
+}
+
+impl SimplifiedSummary {
+    fn new(job: &VatJob, mode: Mode, scans: &[ScanRecord]) -> Option<Self> {
+        let frames = scans.iter().enumerate();
+        let moved = frames.filter_map(|(f, s)| Some((f, s.simplified?)));
+        let moved: Vec<_> = moved.collect();
+        let worst = moved.iter().max_by(|a, b| a.1.max.total_cmp(&b.1.max))?;
+        let all = moved.iter().map(|m| m.1);
+        let all = all.reduce(|a, b| a.and(&b)).unwrap_or_default();
+        Some(Self {
+            is_shared: matches!(mode, Mode::Soft | Mode::Rigid),
+            rms: all.rms(),
+            largest: all.max,
+            frame: job.number(worst.0),
+        })
+    }
+
+    /// What people are told.
+    pub fn words(&self) -> String {
+        let how = match self.is_shared {
+            true => "all frames by one collapse",
+            false => "each frame by itself",
+        };
+        format!(
+            "{how}; surfaces moved by {:.3} mm at most (in frame {}), {:.4} mm in the mean of squares",
+            self.largest * 1e3,
+            self.frame,
+            self.rms * 1e3
+        )
+    }
+}
+
+/// Frames have at most as many triangles as was asked for, and the carrier has more.
+fn more_slots(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
+    let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
+    let found = plan.triangles as usize;
+    if plan.mode != Mode::Remesh || found <= asked {
+        return None;
+    }
+    let why = match job.settings().matching() {
+        Some(_) => {
+            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have"
+        }
+        None => "frames could not be brought to fewer",
+    };
+    let message = format!("the carrier has {found} triangles, {asked} were asked for: {why}");
+    Some(("more_slots".into(), message))
 }
 
 /// What a bake of unique points came to.
@@ -121,20 +190,42 @@ pub fn assemble_with(
     blends: Option<&Blends>,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
-    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
+    let page = |files: &[String]| {
+        let summary = Summary {
+            blends: blends.cloned(),
+            ..summary(job, &plan, &scans, &errors, out.to_owned())
+        };
+        report(&Reported {
+            job,
+            plan: &plan,
+            scans: &scans,
+            errors: &errors,
+            summary: &summary,
+            manifest: &manifest_like(job, &plan, &carrier, files),
+            carrier: &in_order_of_texels(job, &carrier),
+            files,
+        })
+    };
+    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, &page, watch)? {
         let summary = summary(job, &plan, &scans, &errors, out.join(name));
         let blends = blends.cloned();
-        return Ok(Summary { blends, ..summary });
+        return Ok(Summary {
+            blends,
+            replaced,
+            ..summary
+        });
     }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
     let summary = Summary {
         blends: blends.cloned(),
+        replaced,
         ..summary(job, &plan, &scans, &errors, out.join(&name))
     };
     let mut folder = AtomicDir::create(out)?;
@@ -152,6 +243,7 @@ pub fn assemble_with(
         summary: &summary,
         manifest: &manifest,
         carrier: &carrier,
+        files: &[],
     };
     // The report draws while textures are compressed, which are often fewer than threads.
     let (written, page) = rayon::join(
@@ -169,13 +261,57 @@ pub fn assemble_with(
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
-    let page_name = format!("{}.report.html", manifest.name);
+    let page_name = report_file(&manifest.name);
     write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     // Last, so that whoever sees it finds all the others.
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
     Ok(summary)
+}
+
+/// Makes a report of the names of the other files.
+pub(crate) type MakePage<'a> = &'a dyn Fn(&[String]) -> Result<String, BakeError>;
+
+/// The report of a bake in another tool's convention, beside all its other files.
+pub(crate) fn stage_report(
+    folder: &mut AtomicDir,
+    name: &str,
+    page: MakePage<'_>,
+) -> Result<(), BakeError> {
+    let path = folder.stage(&report_file(name))?;
+    let beside = path.parent().unwrap_or(&path);
+    let files = sinew_io::files_ending_with(beside, "")?;
+    let names = files.iter().filter_map(|f| f.file_name()?.to_str());
+    let own: Vec<String> = names
+        .filter(|n| n.starts_with(name))
+        .map(Into::into)
+        .collect();
+    Ok(write_text(&path, &page(&own)?)?)
+}
+
+/// What a report needs of a manifest where there is none: the files are called otherwise.
+fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String]) -> Manifest {
+    let mut out = manifest_of(job, plan, carrier);
+    out.textures.iter_mut().for_each(|t| t.files.clear());
+    let carrier = files.iter().find(|f| f.ends_with(".glb"));
+    out.carrier = carrier.cloned().unwrap_or_default();
+    out
+}
+
+/// The carrier with its vertices in the order of the texels.
+fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
+    let mut out = carrier.clone();
+    if !matches!(job.settings().convention, Convention::OpenVat { .. }) {
+        return out;
+    }
+    let count = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let triangles = carrier.topology.triangles().iter();
+    let triangles = triangles.map(|t| t.map(|v| count - 1 - v)).collect();
+    // Every index stays below the count, so there is always a topology.
+    out.topology = Topology::new(count, triangles).unwrap_or_default().into();
+    out.positions.reverse();
+    out
 }
 
 /// The files of an earlier bake of that name, textures of another format for example, go when the new ones are there. What is no manifest of
@@ -381,8 +517,11 @@ fn summary(
         tears: plan.tears,
         recut: plan.recut.clone(),
         points,
+        simplified: SimplifiedSummary::new(job, plan.mode, scans),
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
+        replaced: None,
+        not_kept: more_slots(job, plan).into_iter().collect(),
         errors,
         warnings,
     }

@@ -2,7 +2,7 @@
 
 use super::job::VatJob;
 use super::plan::VatPlan;
-use super::records::TEXEL_BYTES;
+use super::records::TEXELS;
 use super::scan::mesh_of;
 use super::settings::Mode;
 use super::textures::bytes_of;
@@ -104,7 +104,7 @@ impl<'a> Texels<'a> {
         carrier: &'a Mesh,
         frame: usize,
     ) -> Result<Self, BakeError> {
-        let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame))?;
+        let bytes = sinew_io::read_bytes(&job.work.path(TEXELS, frame))?;
         Ok(Self {
             plan,
             carrier,

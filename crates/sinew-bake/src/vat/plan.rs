@@ -4,7 +4,7 @@ use super::detect::mode_of;
 use super::job::VatJob;
 use super::particles::plan_particles;
 use super::points::{Rest, plan_points};
-use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
+use super::records::{FRAMES, MATCHES, SLOTS, ScanRecord};
 use super::recut::{RecutPlan, plan_recut};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
@@ -167,7 +167,7 @@ fn with_number(job: &VatJob, error: BakeError) -> BakeError {
 pub(crate) fn all_scans(job: &VatJob) -> Result<Vec<ScanRecord>, BakeError> {
     let (mut scans, mut absent) = (Vec::new(), Vec::new());
     for frame in 0..job.frame_count() {
-        match job.work.read(SCANS, frame, &job.key)? {
+        match job.work.read_head(FRAMES, frame, &job.key)? {
             Some(scan) => scans.push(scan),
             None => absent.push(frame),
         }

@@ -1,6 +1,7 @@
 //! What is wanted of a bake.
 
 use super::convention::Convention;
+use super::job::is_plain;
 use super::points;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
@@ -12,10 +13,16 @@ use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
+/// Bytes of a name: file systems allow 255, and files have endings.
+const LONGEST_NAME: usize = 200;
+
 /// What is wanted of a bake; the defaults give one that every engine but Godot plays at full precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VatSettings {
+    /// What the files are called; nothing: as the sequence is. Letters and digits of all scripts, `-` and `_`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How the sequence is taken; nothing: by what it is.
     pub mode: Option<Mode>,
     /// Textures; empty: positions (or offsets, where triangles stay the same) in `place_format`, normals in 8 bits; of pieces positions and
@@ -57,6 +64,7 @@ pub struct VatSettings {
 impl Default for VatSettings {
     fn default() -> Self {
         Self {
+            name: None,
             mode: None,
             textures: Vec::new(),
             place_format: TexelFormat::Unorm16,
@@ -229,6 +237,12 @@ impl VatSettings {
                 expected,
             })
         };
+        if let Some(name) = &self.name
+            && (name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain))
+        {
+            let expected = "1 to 200 bytes of letters, digits, - and _";
+            return wrong("name", format!("'{name}'"), expected);
+        }
         let rate = self.frames_per_second;
         if !(rate > 0.0 && rate.is_finite()) {
             return wrong("frames_per_second", rate.to_string(), "a number above 0");

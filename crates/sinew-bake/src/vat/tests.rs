@@ -6,6 +6,7 @@ mod faults;
 mod held_back;
 mod points;
 mod shapes;
+mod simplified;
 mod spaces;
 
 use super::*;
@@ -319,31 +320,32 @@ fn damaged_and_stale_records_are_made_anew() {
     let (folders, _) = baked(&source, &VatSettings::default());
     let expected = content(&folders.out());
     for name in [
-        "frames/000003.mesh",
-        "frames/000003.scan",
+        "frames/000003.frame",
         "frames/000002.match",
         "slots/000005.slots",
-        "texels/000001.bytes",
-        "texels/000004.done",
+        "texels/000001.texels",
+        "texels/000004.texels",
     ] {
         let path = folders.work().join(name);
         let bytes = std::fs::read(&path).expect(name);
-        // Its head stays, so that only the hash can tell.
-        let mut damaged = bytes.clone();
-        *damaged.last_mut().expect("some bytes") ^= 1;
-        std::fs::write(&path, damaged).expect("written");
-        for stale in ["plan.json", "texels/000003.done"] {
-            let _ = std::fs::remove_file(folders.work().join(stale));
+        for at in [0, bytes.len() / 2, bytes.len() - 9, bytes.len() - 1] {
+            // Only hashes can tell.
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            std::fs::write(&path, damaged).expect("written");
+            for stale in ["plan.json", "texels/000003.texels"] {
+                let _ = std::fs::remove_file(folders.work().join(stale));
+            }
+            let again = bake(
+                &source,
+                &VatSettings::default(),
+                &folders.work(),
+                &folders.out(),
+                &Watch::NOBODY,
+            );
+            again.unwrap_or_else(|e| panic!("{name}, byte {at}: {e}"));
+            assert_eq!(content(&folders.out()), expected, "{name}, byte {at}");
         }
-        let again = bake(
-            &source,
-            &VatSettings::default(),
-            &folders.work(),
-            &folders.out(),
-            &Watch::NOBODY,
-        );
-        again.unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert_eq!(content(&folders.out()), expected, "{name}");
     }
     let other = VatSettings {
         frames_per_second: 30.0,

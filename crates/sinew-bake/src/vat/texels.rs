@@ -6,7 +6,7 @@ use super::order::{along_curve, by_color, slots_in_order};
 use super::particles::particles_frame;
 use super::plan::{VatPlan, middle_of, slots_of};
 use super::points;
-use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
+use super::records::{FrameErrors, TEXELS, TexelRecord};
 use super::rigid::RigidTexels;
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
@@ -64,12 +64,12 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
 
 /// The record of a frame whose texels are there and whole.
 pub(crate) fn done(job: &VatJob, key: &str, frame: usize) -> Option<TexelRecord> {
-    let record: TexelRecord = job.work.read(TEXELS, frame, key).ok()??;
-    let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame)).ok()?;
+    let record: TexelRecord = job.work.read_head(TEXELS, frame, key).ok()??;
+    let bytes = job.work.body(TEXELS, frame).ok()??;
     (record.hash == hash_of(&bytes)).then_some(record)
 }
 
-/// The bytes first, then the record that says that they are there.
+/// The bytes and the record that says that they are whole.
 fn keep(
     job: &VatJob,
     key: &str,
@@ -79,9 +79,8 @@ fn keep(
 ) -> Result<(), BakeError> {
     let bytes = texels.concat();
     let hash = hash_of(&bytes);
-    sinew_io::write_bytes(&job.work.path(TEXEL_BYTES, frame), &bytes)?;
-    job.work
-        .write(TEXELS, frame, key, &TexelRecord { hash, errors })
+    let record = TexelRecord { hash, errors };
+    job.work.write_with_head(TEXELS, frame, key, &record, bytes)
 }
 
 /// What makes texels, and what it needs of the first frame.

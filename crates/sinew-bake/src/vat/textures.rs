@@ -2,7 +2,7 @@
 
 use super::job::VatJob;
 use super::plan::VatPlan;
-use super::records::TEXEL_BYTES;
+use super::records::TEXELS;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};
@@ -226,10 +226,7 @@ impl<'a> Rows<'a> {
         let file = match self.open.entry(piece.frame / step) {
             Entry::Occupied(there) => there.into_mut(),
             Entry::Vacant(place) => {
-                let path = self
-                    .job
-                    .work
-                    .path(TEXEL_BYTES, (piece.frame / step) as usize);
+                let path = self.job.work.path(TEXELS, (piece.frame / step) as usize);
                 place.insert(RangeReader::open(&path)?)
             }
         };

@@ -1,6 +1,7 @@
 //! `sinew vat inspect`: what a bake holds.
 
 use super::tell::tear_words;
+use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
 use sinew::bake::vat::read_manifest;
@@ -15,7 +16,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     let [width, height] = layout.size;
     let (low, high) = manifest.bounds;
     // Writing into a string cannot fail.
-    let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
+    let _ = writeln!(out, "{}: {}", path.display(), name_of(&manifest.mode));
     let _ = writeln!(out, "frames    {}", manifest.frame_count());
     let _ = writeln!(out, "vertices  {}", layout.vertices);
     if let Some(split) = manifest.split_vertices {
@@ -37,13 +38,13 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     }
     let _ = writeln!(
         out,
-        "{}  {width} x {height}, {:.1} % unused",
+        "{}  {width} x {height}, {} unused",
         if manifest.lookup.is_some() {
             "lookup  "
         } else {
             "textures"
         },
-        layout.waste() * 100.0
+        percent(layout.waste())
     );
     if let Some(lookup) = &manifest.lookup {
         let [width, height] = lookup.points.size;
@@ -77,18 +78,22 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         let (spec, files) = (&texture.spec, texture.files.join(", "));
         let _ = writeln!(
             out,
-            "{:<9} {:?}, {} channels: {files}",
+            "{:<9} {}, {}: {files}",
             spec.quantity.file_name(),
-            spec.format,
-            spec.ranges.len()
+            name_of(&spec.format),
+            counted(spec.ranges.len() as u64, "channel")
         );
     }
     for clip in &manifest.clips {
         let f = &clip.frames;
         let _ = writeln!(
             out,
-            "clip      {}: {} frames from {} on, {} a second, {:?}",
-            clip.name, f.count, f.first, f.frames_per_second, f.at_end
+            "clip      {}: {} from {} on, {} a second, {}",
+            clip.name,
+            counted(f.count, "frame"),
+            f.first,
+            f.frames_per_second,
+            name_of(&f.at_end)
         );
     }
     print(&out);

@@ -2,6 +2,7 @@
 
 use super::settings::settings_of;
 use super::source::source_of;
+use super::words::counted;
 use super::{on_threads, watched};
 use crate::bake_args::VatVerifyArgs;
 use crate::exit::{Failure, Outcome};
@@ -31,13 +32,13 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
     let position = &found.errors.position;
     let what = match read_manifest(&args.bake)?.1.mode {
-        Mode::Particles => "points",
-        _ => "triangles",
+        Mode::Particles => "point",
+        _ => "triangle",
     };
     let message = format!(
-        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
-        found.frames,
-        found.lost,
+        "{}: {} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
+        counted(found.frames as u64, "frame"),
+        counted(found.lost as u64, what),
         found.invented,
         position.largest * 1e3,
         position.rms() * 1e3,

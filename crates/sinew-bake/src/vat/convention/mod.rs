@@ -9,7 +9,7 @@ mod sidefx;
 #[cfg(test)]
 mod tests;
 
-use super::assemble::{stage_all, write_carrier};
+use super::assemble::{MakePage, stage_all, stage_report, write_carrier};
 use super::job::VatJob;
 use super::plan::VatPlan;
 use super::settings::{Mode, Space, TextureChoice, VatSettings};
@@ -215,13 +215,14 @@ impl Convention {
     }
 
     /// Writes the files; gives the name of the one that describes the others, or `None` where they are this project's own. `carrier` is that
-    /// of the first frame, with the texels' places as its last texture coordinates.
+    /// of the first frame, with the texels' places as its last texture coordinates; `page` makes the report of the names of the other files.
     pub(crate) fn write(
         self,
         job: &VatJob,
         plan: &VatPlan,
         carrier: Mesh,
         out: &Path,
+        page: MakePage<'_>,
         watch: &Watch<'_>,
     ) -> Result<Option<String>, BakeError> {
         let mut folder = match self {
@@ -236,6 +237,7 @@ impl Convention {
             }
             _ => sidefx::write(job, plan, carrier, &mut folder)?,
         };
+        stage_report(&mut folder, job.name(), page)?;
         folder.commit()?;
         Ok(Some(name))
     }

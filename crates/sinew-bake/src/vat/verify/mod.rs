@@ -102,7 +102,7 @@ impl Verified {
 ///
 /// # Errors
 /// [`BakeError`] where either cannot be read, or has another number of frames.
-pub fn verify(
+pub(super) fn verify(
     bake: &Path,
     source: &dyn FrameSource,
     settings: &VatSettings,
