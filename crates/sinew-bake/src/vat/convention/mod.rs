@@ -4,7 +4,9 @@
 //! are rounded once, for the file they go into; in which order vertices are counted, how normals are said, and the files at the end.
 
 mod compressed_normal;
+mod lookup;
 mod openvat;
+mod shading;
 mod sidefx;
 #[cfg(test)]
 mod tests;
@@ -13,10 +15,11 @@ use super::assemble::{stage_all, write_carrier};
 use super::job::VatJob;
 use super::plan::VatPlan;
 use super::settings::{Mode, Space, TextureChoice, VatSettings};
+use super::texels::decode;
 use super::textures::write_texture;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
-use sidefx::Shading;
+use shading::Shading;
 use sinew_geom::Mesh;
 use sinew_io::AtomicDir;
 use sinew_vat::layout::{Layout, LayoutError};
@@ -38,7 +41,7 @@ pub enum Convention {
         /// Normals in the lower half of the one texture, in place of a file of their own.
         packed_normals: bool,
     },
-    /// That of the vertex animation textures of `SideFX` Labs (3.x), mode "soft"; triangles stay the same.
+    /// That of the vertex animation textures of `SideFX` Labs (3.x), modes "soft" and "dynamic remeshing" ("fluid").
     SideFx {
         /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
         compressed_normals: bool,
@@ -70,39 +73,68 @@ impl Convention {
         if self == Self::Sinew {
             return Ok(());
         }
-        if let Some(mode) = settings.mode.filter(|m| *m != Mode::Soft) {
-            let expected = self.takes();
+        if let Some(mode) = settings.mode
+            && let Some(expected) = self.refuses(mode)
+        {
             return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
         }
-        if let Some((setting, found, expected)) = self.contradiction(settings) {
-            return wrong(setting, found, expected);
+        // What the sequence is may not be known yet; then positions are for triangles that change.
+        let has_positions = settings
+            .textures
+            .iter()
+            .any(|t| t.quantity == Quantity::Position);
+        let likely = if has_positions {
+            Mode::Remesh
+        } else {
+            Mode::Soft
+        };
+        self.check_textures(settings, settings.mode.unwrap_or(likely))
+    }
+
+    /// Whether textures are those that the convention has in a mode.
+    fn check_textures(self, settings: &VatSettings, mode: Mode) -> Result<(), BakeError> {
+        match self.contradiction(settings, mode) {
+            None => Ok(()),
+            Some((setting, found, expected)) => Err(BakeError::Setting {
+                setting,
+                found,
+                expected,
+            }),
         }
-        Ok(())
     }
 
     /// The first setting that the convention cannot follow: its name, what it is, what would do.
-    fn contradiction(self, settings: &VatSettings) -> Option<(&'static str, String, &'static str)> {
-        let textures = settings.textures_of(Mode::Soft);
+    fn contradiction(
+        self,
+        settings: &VatSettings,
+        mode: Mode,
+    ) -> Option<(&'static str, String, &'static str)> {
+        let textures = settings.textures_of(mode);
         match self {
             Self::Sinew => None,
             Self::OpenVat { packed_normals } => {
                 openvat::contradiction(&textures, packed_normals, settings.space)
             }
             Self::SideFx { compressed_normals } => {
-                sidefx::contradiction(&textures, compressed_normals, settings.powers_of_two)
+                let powers_of_two = settings.powers_of_two;
+                sidefx::contradiction(mode, &textures, compressed_normals, powers_of_two)
             }
         }
     }
 
     /// Textures where none are asked for; `None`: those of the mode.
-    pub(crate) fn default_textures(self) -> Option<Vec<TextureChoice>> {
+    pub(crate) fn default_textures(self, mode: Mode) -> Option<Vec<TextureChoice>> {
         let format = match self {
             Self::Sinew => return None,
             Self::OpenVat { .. } => TexelFormat::Unorm16,
             Self::SideFx { .. } => TexelFormat::Half,
         };
+        let place = match mode {
+            Mode::Remesh => Quantity::Position,
+            _ => Quantity::Offset,
+        };
         let choice = |quantity| TextureChoice { quantity, format };
-        Some(vec![choice(Quantity::Offset), choice(Quantity::Normal)])
+        Some(vec![choice(place), choice(Quantity::Normal)])
     }
 
     /// The space that it prescribes.
@@ -121,8 +153,13 @@ impl Convention {
         }
     }
 
-    /// Whether it takes such a sequence.
-    pub(crate) fn check_sequence(self, mode: Mode, frames: usize) -> Result<(), BakeError> {
+    /// Whether it takes such a sequence, and has the textures that are wanted of it.
+    pub(crate) fn check_sequence(
+        self,
+        settings: &VatSettings,
+        mode: Mode,
+        frames: usize,
+    ) -> Result<(), BakeError> {
         let wrong = |found: String, expected| {
             Err(BakeError::Convention {
                 convention: self.name(),
@@ -130,31 +167,42 @@ impl Convention {
                 expected,
             })
         };
+        if self == Self::Sinew {
+            return Ok(());
+        }
+        if let Some(expected) = self.refuses(mode) {
+            let found = match mode {
+                Mode::Particles => "points",
+                Mode::Rigid => "pieces",
+                _ => "triangles that change",
+            };
+            return wrong(found.into(), expected);
+        }
+        if matches!(self, Self::SideFx { .. }) && frames < 2 {
+            let expected = "two at least: its shaders hide vertices of a texture with one";
+            return wrong(format!("{frames} frames"), expected);
+        }
+        self.check_textures(settings, mode)
+    }
+
+    /// What it takes, where it does not take a mode.
+    fn refuses(self, mode: Mode) -> Option<&'static str> {
         match (self, mode) {
-            (Self::Sinew, _) => Ok(()),
-            (Self::SideFx { .. }, Mode::Soft) if frames < 2 => {
-                let expected = "two at least: its shaders hide vertices of a texture with one";
-                wrong(format!("{frames} frames"), expected)
+            (Self::Sinew, _) | (_, Mode::Soft) | (Self::SideFx { .. }, Mode::Remesh) => None,
+            (Self::OpenVat { .. }, _) => {
+                Some("triangles that stay the same in all frames (mode soft)")
             }
-            (_, Mode::Soft) => Ok(()),
-            (_, _) => {
-                let expected = self.takes();
-                let found = match mode {
-                    Mode::Particles => "points",
-                    _ => "triangles that change",
-                };
-                wrong(found.into(), expected)
-            }
+            (Self::SideFx { .. }, _) => Some(
+                "triangles (modes soft and remesh): of SideFX' modes rigid pieces and sprites are not written",
+            ),
         }
     }
 
-    /// What it takes, and why not more.
-    fn takes(self) -> &'static str {
+    /// The largest side of textures that a lookup points into.
+    pub(crate) fn largest_side(self, settings: &VatSettings) -> u32 {
         match self {
-            Self::SideFx { .. } => {
-                "triangles that stay the same in all frames (mode soft): of SideFX' modes only soft is written, not lookup tables (fluid), rigid pieces and sprites"
-            }
-            _ => "triangles that stay the same in all frames (mode soft)",
+            Self::SideFx { .. } => settings.largest_side.min(lookup::LARGEST_SIDE),
+            _ => settings.largest_side,
         }
     }
 
@@ -209,8 +257,34 @@ impl Convention {
         space: Space,
     ) -> Option<Shading> {
         match self {
-            Self::SideFx { .. } => Some(Shading::new(carrier, mesh, normals, space)),
+            Self::SideFx { .. } => Some(Shading::of_carrier(carrier, mesh, normals, space)),
             _ => None,
+        }
+    }
+
+    /// The same of the corners of a frame's triangles.
+    pub(crate) fn shading_of_corners(
+        self,
+        normals: &[[[f32; 3]; 3]],
+        space: Space,
+    ) -> Option<Shading> {
+        match self {
+            Self::SideFx { .. } => Some(Shading::of_corners(normals, space)),
+            _ => None,
+        }
+    }
+
+    /// The normal that a texture says of a texel, if it does, in the space of the textures.
+    pub(crate) fn seen_normal(
+        self,
+        space: Space,
+        spec: &TextureSpec,
+        bytes: &[u8],
+        texel: usize,
+    ) -> Option<[f32; 3]> {
+        match self {
+            Self::SideFx { .. } => shading::seen(space, spec, bytes, texel),
+            _ => (spec.quantity == Quantity::Normal).then(|| decode(spec, bytes, texel)),
         }
     }
 

@@ -10,6 +10,8 @@ use sinew_vat::error::angle_between;
 use sinew_vat::manifest;
 use sinew_vat::normals::corner_normals;
 
+mod changing;
+
 const FRAMES: usize = 5;
 
 /// A winding tube: not its own mirror image. Vertices 0 to 49, closed but at its ends.
@@ -472,11 +474,16 @@ fn what_a_convention_cannot_say_is_refused() {
     other.topology = Topology::new(50, vec![[0, 1, 2]]).expect("in range").into();
     let changing = MeshFrames::new("tube", vec![tube(0), other]);
     refused(&openvat(false), &changing, "triangles that stay the same");
-    refused(&sidefx(false), &changing, "triangles that stay the same");
+    let offsets = with(sidefx(false), TexelFormat::Half, None);
+    refused(&offsets, &changing, "expected position, normal");
+    let pieces = VatSettings {
+        mode: Some(Mode::Rigid),
+        ..sidefx(false)
+    };
     refused(
-        &sidefx(false),
+        &pieces,
         &changing,
-        "only soft is written, not lookup tables",
+        "rigid pieces and sprites are not written",
     );
     let one = MeshFrames::new("tube", vec![tube(0)]);
     refused(&sidefx(false), &one, "1 frames, expected two");
