@@ -196,6 +196,66 @@ def fluid(bake, sources):
     assert angle < (0.15 if bake.is_float else 1.0), "normals are not those of the source"
 
 
+def rigid(bake, sources):
+    assert bake.axes[0, 0] == -1, "Unity's shader"
+    uv1, uv2, uv3 = bake.uv[1:4]
+    pivot = np.stack([-uv2[:, 0], uv3[:, 0], 1 - uv3[:, 1]], axis=1).astype(float)
+    arm = bake.rest - (0 if bake.wrong == "pivot" else pivot)
+
+    def texels(frame):
+        u, v = bake.address(uv1, frame)
+        place = sample(bake.texture["pos"], u, v)
+        part, (x, y, z, w) = np.floor(4 * place[:, 3]).astype(int), bake.rotations(u, v).T
+        e = np.sqrt(np.maximum(1 - x * x - y * y - z * z, 0))
+        part = 0 * part if bake.wrong == "index" else part
+        q = np.stack([np.select([part == 1, part == 2], [a, b], c) for a, b, c in [(e, x, x), (y, -e, y), (z, z, z), (x, -y, e)]], axis=1)
+        q[part == 3] = np.stack([x, y, -e, -z], axis=1)[part == 3]
+        scale = (1 - np.mod(4 * place[:, 3:], 1)) / bake.divisor
+        return bake.places(place, u, v), q, w[:, None], scale
+
+    def shown(frame, t):
+        (place, q, w, scale), (place_next, q_next, _, _) = texels(frame), texels(frame + 1)
+        c, d = np.mod(np.abs(w), 1), np.mod(np.abs(w) * t, 1)
+        sign = 1 if bake.wrong == "spin" else np.sign(w)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mixed = (np.sin((c - d) * np.pi) * q + sign * np.sin(d * np.pi) * q_next) / np.sin(c * np.pi)
+        q = np.where(w == 0, q, mixed / np.linalg.norm(mixed, axis=1, keepdims=True))
+        return turned(q, arm) * scale + place + t * (place_next - place)
+
+    worst, allowed, between = 0.0, 0.0, 0.0
+    length = np.linalg.norm(arm, axis=1).max()
+    _, faces = sources[0]
+    for frame, (source, _) in enumerate(sources, start=1):
+        truth = placed(bake, source)
+        off = np.linalg.norm(shown(frame, 0)[bake.triangles] - truth[faces], axis=2)
+        worst, allowed = max(worst, off.max()), max(allowed, bake.step(truth) + length * 2e-3)
+        if frame < len(sources):
+            # Each piece at half the way: the turn that takes one frame to the next, halved, found in double precision from the frames alone.
+            half = halfway(bake, pivot, truth, placed(bake, sources[frame][0]), faces)
+            between = max(between, np.linalg.norm(shown(frame, 0.5)[bake.triangles] - half, axis=2).max())
+    pieces = len(np.unique(pivot, axis=0))
+    report(bake, worst, allowed, f"{pieces} pieces, halfway between frames within {between / bake.unit * 1e3:.4f} mm")
+    assert between <= 2 * allowed, "pieces do not turn as they should between frames"
+
+
+def halfway(bake, pivot, now, later, faces):
+    """Where corners of triangles are when each piece is moved and turned half the way from a frame to the next."""
+    _, piece = np.unique(pivot[bake.triangles.reshape(-1)], axis=0, return_inverse=True)
+    corner, out = faces.reshape(-1), np.zeros((faces.size, 3))
+    for number in range(piece.max() + 1):
+        own = np.unique(corner[piece.reshape(-1) == number])
+        a, b = now[own].mean(axis=0), later[own].mean(axis=0)
+        left, _, right = np.linalg.svd((later[own] - b).T @ (now[own] - a))
+        matrix = left @ np.diag([1, 1, np.sign(np.linalg.det(left @ right))]) @ right
+        skew = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]) / 2
+        angle = np.arctan2(np.linalg.norm(skew), (np.trace(matrix) - 1) / 2)
+        axis = skew / max(np.linalg.norm(skew), 1e-12) * np.sin(angle / 4)
+        q = np.append(axis, np.cos(angle / 4))
+        mine = np.flatnonzero(piece.reshape(-1) == number)
+        out[mine] = turned(np.broadcast_to(q, (len(mine), 4)), now[corner[mine]] - a) + (a + b) / 2
+    return out.reshape(-1, 3, 3)
+
+
 def report(bake, worst, allowed, more):
     unit = bake.unit * 1e-3
     print(f"{bake.name}: {bake.frames} frames within {worst / unit:.4f} mm (allowed {allowed / unit:.4f} mm); {more}")
@@ -206,13 +266,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("source", type=pathlib.Path, nargs="+")
-    parser.add_argument("--mode", choices=["fluid"], required=True)
+    parser.add_argument("--mode", choices=["fluid", "rigid"], required=True)
     parser.add_argument("--for", dest="engine", choices=AXES, default="gltf")
     parser.add_argument("--wrong")
     asked = parser.parse_args()
     bake = Bake(asked.folder, asked.engine, asked.wrong)
     assert bake.frames == len(asked.source), (bake.frames, len(asked.source))
-    {"fluid": fluid}[asked.mode](bake, [read_source(path) for path in asked.source])
+    {"fluid": fluid, "rigid": rigid}[asked.mode](bake, [read_source(path) for path in asked.source])
 
 
 main()

@@ -294,7 +294,9 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
         let number = job.number(0);
         let carrier = RigidCarrier::new(&first, job.settings());
         let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-        return Ok(carrier.mesh(name, &first, &plan.layout));
+        let mesh = carrier.mesh(name, &first, &plan.layout);
+        let convention = job.settings().convention;
+        return Ok(convention.piece_carrier(mesh, &carrier.pivots()));
     }
     let carrier = soft_carrier(job, plan, &first)?;
     let adopted = carrier.adopt(&mut first);

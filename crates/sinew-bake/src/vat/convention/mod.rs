@@ -6,6 +6,7 @@
 mod compressed_normal;
 mod lookup;
 mod openvat;
+mod pieces;
 mod shading;
 mod sidefx;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use sinew_geom::Mesh;
 use sinew_io::AtomicDir;
 use sinew_vat::layout::{Layout, LayoutError};
 use sinew_vat::quantity::Quantity;
+use sinew_vat::rigid::PiecePose;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
@@ -74,7 +76,7 @@ impl Convention {
             return Ok(());
         }
         if let Some(mode) = settings.mode
-            && let Some(expected) = self.refuses(mode)
+            && let Some(expected) = self.refuses(mode, settings.space())
         {
             return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
         }
@@ -120,6 +122,11 @@ impl Convention {
                 sidefx::contradiction(mode, &textures, compressed_normals, powers_of_two)
             }
         }
+    }
+
+    /// How places of pieces and particles are stored where nobody says it; `None`: as the settings say.
+    pub(crate) fn place_format(self) -> Option<TexelFormat> {
+        matches!(self, Self::SideFx { .. }).then_some(TexelFormat::Float)
     }
 
     /// Textures where none are asked for; `None`: those of the mode.
@@ -170,7 +177,7 @@ impl Convention {
         if self == Self::Sinew {
             return Ok(());
         }
-        if let Some(expected) = self.refuses(mode) {
+        if let Some(expected) = self.refuses(mode, settings.space()) {
             let found = match mode {
                 Mode::Particles => "points",
                 Mode::Rigid => "pieces",
@@ -186,15 +193,17 @@ impl Convention {
     }
 
     /// What it takes, where it does not take a mode.
-    fn refuses(self, mode: Mode) -> Option<&'static str> {
+    fn refuses(self, mode: Mode, space: Space) -> Option<&'static str> {
         match (self, mode) {
-            (Self::Sinew, _) | (_, Mode::Soft) | (Self::SideFx { .. }, Mode::Remesh) => None,
+            (Self::Sinew, _) | (_, Mode::Soft) => None,
             (Self::OpenVat { .. }, _) => {
                 Some("triangles that stay the same in all frames (mode soft)")
             }
-            (Self::SideFx { .. }, _) => Some(
-                "triangles (modes soft and remesh): of SideFX' modes rigid pieces and sprites are not written",
-            ),
+            (Self::SideFx { .. }, Mode::Remesh) => None,
+            (Self::SideFx { .. }, Mode::Rigid) => pieces::refused(mode, space),
+            (Self::SideFx { .. }, Mode::Particles) => {
+                Some("triangles: of SideFX' modes sprites are not written")
+            }
         }
     }
 
@@ -237,6 +246,55 @@ impl Convention {
             Self::SideFx { compressed_normals } => pairs
                 .filter_map(|(c, e)| sidefx::texture(c, e, compressed_normals))
                 .collect(),
+        }
+    }
+
+    /// What the textures of pieces hold; `None`: what this project's hold.
+    pub(crate) fn piece_textures(self, choices: &[TextureChoice]) -> Option<Vec<TextureSpec>> {
+        match self {
+            Self::SideFx { .. } => Some(choices.iter().map(pieces::texture).collect()),
+            _ => None,
+        }
+    }
+
+    /// The texels of pieces in one frame, from their poses and those of the frame that players blend to, in the space of glTF; `None`: those of
+    /// this project.
+    pub(crate) fn encode_pieces(
+        self,
+        poses: &[PiecePose],
+        next: Option<&[PiecePose]>,
+        textures: &[TextureSpec],
+        space: Space,
+    ) -> Option<Vec<Vec<u8>>> {
+        match self {
+            Self::SideFx { .. } => Some(pieces::encode(poses, next, textures, space)),
+            _ => None,
+        }
+    }
+
+    /// How a piece lies, in the space of glTF, from what textures say, four numbers each; `None`: it is said as this project does.
+    pub(crate) fn seen_pose(
+        self,
+        position: [f32; 4],
+        rotation: [f32; 4],
+        space: Space,
+    ) -> Option<PiecePose> {
+        match self {
+            Self::SideFx { .. } => Some(pieces::decode(position, rotation, space)),
+            _ => None,
+        }
+    }
+
+    /// Whether pivots are in the carrier rather than in the texels of the first frame.
+    pub(crate) fn carries_pivots(self) -> bool {
+        matches!(self, Self::SideFx { .. })
+    }
+
+    /// The carrier of pieces, with the pivots of its vertices where the convention has them there.
+    pub(crate) fn piece_carrier(self, mesh: Mesh, pivots: &[[f32; 3]]) -> Mesh {
+        match self.carries_pivots() {
+            true => pieces::with_pivots(mesh, pivots),
+            false => mesh,
         }
     }
 

@@ -9,7 +9,7 @@
 //! - Bounds have whole tenths; what is below them says something else. Shaders find there that nothing is padded
 //!   and whether textures hold floats.
 
-use super::{format_of, lookup, tenths_around, write_files, write_mesh};
+use super::{format_of, lookup, pieces, tenths_around, write_files, write_mesh};
 use crate::BakeError;
 use crate::vat::job::VatJob;
 use crate::vat::plan::VatPlan;
@@ -35,6 +35,13 @@ pub(super) fn contradiction(
     if powers_of_two {
         let expected = "false: padding is not written for sidefx";
         return Some(("powers_of_two", "true".into(), expected));
+    }
+    if compressed_normals && matches!(mode, Mode::Rigid | Mode::Particles) {
+        let expected = "false: normals are in textures in modes soft and remesh only";
+        return Some(("compressed_normals", "true".into(), expected));
+    }
+    if mode == Mode::Rigid {
+        return pieces::mismatch(textures).map(|(found, expected)| ("textures", found, expected));
     }
     let (found, expected) = textures
         .iter()
@@ -175,6 +182,8 @@ pub(super) fn write(
             let path = folder.stage(&lookup_file(name))?;
             lookup::write(job, plan, &points.layout, &path)?;
         }
+        // Sets of pieces are in their order.
+        None if plan.mode == Mode::Rigid => {}
         None => second_coordinates(&mut mesh),
     }
     write_mesh(&format!("{name}_mesh.glb"), &mesh, folder)?;

@@ -11,6 +11,7 @@ use sinew_vat::manifest;
 use sinew_vat::normals::corner_normals;
 
 mod changing;
+mod pieces;
 
 const FRAMES: usize = 5;
 
@@ -480,11 +481,7 @@ fn what_a_convention_cannot_say_is_refused() {
         mode: Some(Mode::Rigid),
         ..sidefx(false)
     };
-    refused(
-        &pieces,
-        &changing,
-        "rigid pieces and sprites are not written",
-    );
+    refused(&pieces, &changing, "for Unity alone");
     let one = MeshFrames::new("tube", vec![tube(0)]);
     refused(&sidefx(false), &one, "1 frames, expected two");
     let source = tubes();
