@@ -71,7 +71,7 @@ def read_source(path):
 
 
 def read_texture(folder, stem):
-    """Texels from the top as a shader sees them, single precision; None where there is no such file. And whether they are floats."""
+    """Texels from the top as a shader sees them, single precision; None where there is no such file. And what precision floats have."""
     path = folder / f"{stem}.png"
     if path.exists():
         import png
@@ -85,7 +85,8 @@ def read_texture(folder, stem):
 
         channels = OpenEXR.File(str(path)).channels()
         name = next(n for n in ("RGBA", "RGB") if n in channels)
-        return np.asarray(channels[name].pixels, dtype=np.float32), True
+        pixels = channels[name].pixels
+        return np.asarray(pixels, dtype=np.float32), {np.dtype(np.float16): "half", np.dtype(np.float32): "single"}[pixels.dtype]
     return None, None
 
 
@@ -117,12 +118,13 @@ class Bake:
         self.is_float = fract(ten * self.high[2]) >= 0.5
         self.has_float_lookup = fract(-ten * self.low[0]) >= 0.5
         self.frames = self.data["Frame Count"]
-        self.texture, self.places_of = {}, {}
+        self.texture, self.bits = {}, 0
         for suffix in ("pos", "pos2", "rot", "col", "lookup"):
             texture, is_float = read_texture(folder, f"{self.name}_{suffix}")
             if texture is not None:
                 self.texture[suffix] = texture
-                assert is_float == (self.has_float_lookup if suffix == "lookup" else self.is_float) or suffix == "col", suffix
+                assert bool(is_float) == (self.has_float_lookup if suffix == "lookup" else self.is_float) or suffix == "col", suffix
+                self.bits = {"half": 11, "single": 24}.get(is_float, 0) if suffix == "pos" else self.bits
         assert ("pos2" in self.texture) == bool(self.data["Two Position Textures"])
         self.rest, _, triangles, _ = parse_glb(folder / f"{self.name}_mesh.glb")
         self.rest, self.triangles = self.rest @ self.axes.T * self.unit, triangles
@@ -147,13 +149,11 @@ class Bake:
 
     def step(self, place):
         """How far a value that the format rounds may be from what it was."""
-        if not self.is_float:
-            codes = {"pos2": 25500}.get("pos2" if "pos2" in self.texture else None, self.codes)
-            return np.linalg.norm(self.high - self.low) * (0.5 / codes + 1e-6)
-        # Halves have eleven bits, and may be singles.
-        return np.linalg.norm(2.0 ** (np.floor(np.log2(np.abs(place).max(axis=0) + 1e-9)) - 11)) + 2e-6 * self.unit
-
-    codes = 65535
+        if self.is_float:
+            exponent = np.floor(np.log2(np.abs(place).max(axis=0) + 1e-9)) + 1
+            return np.linalg.norm(2.0 ** (exponent - self.bits - 1)) + 2e-6 * self.unit
+        codes = 25500 if "pos2" in self.texture else 65535
+        return np.linalg.norm(self.high - self.low) * (0.5 / codes + 1e-6)
 
 
 def turned(q, v):
@@ -193,7 +193,8 @@ def fluid(bake, sources):
             angle, corners = max(angle, angles.max(initial=0)), corners + len(angles)
     report(bake, worst, allowed, f"{len(bake.triangles)} triangles of which {hidden} in all frames are not there; lookup {bake.texture['lookup'].shape[1::-1]}, "
            f"points {bake.texture['pos'].shape[1::-1]}; normals of {corners} smooth corners within {angle:.3f} degrees")
-    assert angle < (0.15 if bake.is_float else 1.0), "normals are not those of the source"
+    # Four channels of 8 bits are off by half a code each, 2 / 255 together; the angle by twice that, and as much across, since nobody makes quaternions unit.
+    assert angle < (0.15 if bake.is_float else np.degrees(2 * np.sqrt(2) * 2 / 255)), "normals are not those of the source"
 
 
 def rigid(bake, sources):
@@ -228,7 +229,7 @@ def rigid(bake, sources):
     for frame, (source, _) in enumerate(sources, start=1):
         truth = placed(bake, source)
         off = np.linalg.norm(shown(frame, 0)[bake.triangles] - truth[faces], axis=2)
-        worst, allowed = max(worst, off.max()), max(allowed, bake.step(truth) + length * 2e-3)
+        worst, allowed = max(worst, off.max()), max(allowed, bake.step(truth) + length * 2.0 ** (4 - bake.bits))
         if frame < len(sources):
             # Each piece at half the way: the turn that takes one frame to the next, halved, found in double precision from the frames alone.
             half = halfway(bake, pivot, truth, placed(bake, sources[frame][0]), faces)

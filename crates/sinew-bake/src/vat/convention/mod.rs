@@ -24,6 +24,7 @@ use shading::Shading;
 use sinew_geom::Mesh;
 use sinew_io::AtomicDir;
 use sinew_vat::layout::{Layout, LayoutError};
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::PiecePose;
 use sinew_vat::soft::SoftCarrier;
@@ -204,6 +205,14 @@ impl Convention {
             (Self::SideFx { .. }, Mode::Particles) => {
                 Some("triangles: of SideFX' modes sprites are not written")
             }
+        }
+    }
+
+    /// Bytes of a texel of the lookup.
+    pub(crate) fn lookup_bytes(self) -> u64 {
+        match self {
+            Self::SideFx { .. } => 4,
+            _ => LOOKUP_BYTES as u64,
         }
     }
 
