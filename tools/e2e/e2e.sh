@@ -284,6 +284,16 @@ bake=$out/vat_sidefx-rigid
 quietly "$SINEW" bake vat "$out/shards/shards_####.obj" --convention sidefx --mode rigid --for unity -o "$bake" || fail "sinew bake vat --convention sidefx --mode rigid"
 sidefx rigid unity "$bake" upside index pivot spin
 node tools/e2e/validate_glb.cjs "$bake/shards_mesh.glb" || fail "validator: SideFX' mesh of pieces"
+if [ -d ../shared/data/sequences/particles ]; then
+  frames=(../shared/data/sequences/particles/*.ply)
+  for engine in gltf unity unreal; do
+    bake=$out/vat_sidefx-particles-$engine
+    quietly "$SINEW" bake vat ../shared/data/sequences/particles --convention sidefx --for "$engine" -o "$bake" || fail "sinew bake vat --convention sidefx of particles"
+    sidefx sprite "$engine" "$bake" upside width
+  done
+else
+  echo "skipped: particles are not there"
+fi
 for sequence in liquid_splash boolean_cut; do
   if [ -d "../shared/data/sequences/$sequence" ]; then
     frames=(../shared/data/sequences/"$sequence"/*.ply)

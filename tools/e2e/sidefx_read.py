@@ -257,6 +257,25 @@ def halfway(bake, pivot, now, later, faces):
     return out.reshape(-1, 3, 3)
 
 
+def sprite(bake, sources):
+    corners, particle = (bake.uv[k].reshape(-1, 4, 2) for k in (0, 1))
+    assert (np.sort(corners[:, :, 0] * 2 + corners[:, :, 1]) == [0, 1, 2, 3]).all(), "corners of squares"
+    assert (particle == particle[:, :1]).all(), "corners of a square show one particle"
+    worst, allowed, off_width, points = 0.0, 0.0, 0.0, 0
+    for frame, (source, _) in enumerate(sources, start=1):
+        texel = sample(bake.texture["pos"], *bake.address(particle[:, 0], frame))
+        width = np.ones(len(texel)) if bake.wrong == "width" else texel[:, 3].astype(float) / bake.divisor
+        shown, width, truth = texel[width > 0, :3].astype(float), width[width > 0], placed(bake, source)
+        assert len(shown) == len(truth), (frame, len(shown), len(truth))
+        near = np.linalg.norm(shown[:, None] - truth[None], axis=2)
+        nearest = near.argmin(axis=0)
+        assert len(np.unique(nearest)) == len(truth), "each point has a square of its own"
+        worst, allowed, points = max(worst, near.min(axis=0).max()), max(allowed, bake.step(truth)), points + len(truth)
+        off_width = max(off_width, np.abs(width[nearest] - source["size"] * bake.unit).max())
+    report(bake, worst, allowed, f"{points} points in {len(particle)} squares, widths within {off_width / bake.unit * 1e3:.5f} mm")
+    assert off_width <= 2.0 ** (1 - bake.bits) * bake.unit, "widths are not those of the source"
+
+
 def report(bake, worst, allowed, more):
     unit = bake.unit * 1e-3
     print(f"{bake.name}: {bake.frames} frames within {worst / unit:.4f} mm (allowed {allowed / unit:.4f} mm); {more}")
@@ -267,13 +286,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("source", type=pathlib.Path, nargs="+")
-    parser.add_argument("--mode", choices=["fluid", "rigid"], required=True)
+    parser.add_argument("--mode", choices=["fluid", "rigid", "sprite"], required=True)
     parser.add_argument("--for", dest="engine", choices=AXES, default="gltf")
     parser.add_argument("--wrong")
     asked = parser.parse_args()
     bake = Bake(asked.folder, asked.engine, asked.wrong)
     assert bake.frames == len(asked.source), (bake.frames, len(asked.source))
-    {"fluid": fluid, "rigid": rigid}[asked.mode](bake, [read_source(path) for path in asked.source])
+    {"fluid": fluid, "rigid": rigid, "sprite": sprite}[asked.mode](bake, [read_source(path) for path in asked.source])
 
 
 main()

@@ -44,7 +44,8 @@ pub enum Convention {
         /// Normals in the lower half of the one texture, in place of a file of their own.
         packed_normals: bool,
     },
-    /// That of the vertex animation textures of `SideFX` Labs (3.x), modes "soft" and "dynamic remeshing" ("fluid").
+    /// That of the vertex animation textures of `SideFX` Labs (3.x), modes "soft", "dynamic remeshing" ("fluid"), "rigid" for Unity, and
+    /// "sprites".
     SideFx {
         /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
         compressed_normals: bool,
@@ -200,11 +201,7 @@ impl Convention {
             (Self::OpenVat { .. }, _) => {
                 Some("triangles that stay the same in all frames (mode soft)")
             }
-            (Self::SideFx { .. }, Mode::Remesh) => None,
-            (Self::SideFx { .. }, Mode::Rigid) => pieces::refused(mode, space),
-            (Self::SideFx { .. }, Mode::Particles) => {
-                Some("triangles: of SideFX' modes sprites are not written")
-            }
+            (Self::SideFx { .. }, _) => pieces::refused(mode, space),
         }
     }
 
@@ -262,6 +259,16 @@ impl Convention {
     pub(crate) fn piece_textures(self, choices: &[TextureChoice]) -> Option<Vec<TextureSpec>> {
         match self {
             Self::SideFx { .. } => Some(choices.iter().map(pieces::texture).collect()),
+            _ => None,
+        }
+    }
+
+    /// What the textures of particles hold; `None`: what this project's hold.
+    pub(crate) fn particle_textures(self, choices: &[TextureChoice]) -> Option<Vec<TextureSpec>> {
+        match self {
+            Self::SideFx { .. } => {
+                Some(choices.iter().filter_map(sidefx::sprite_texture).collect())
+            }
             _ => None,
         }
     }

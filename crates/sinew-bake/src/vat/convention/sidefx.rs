@@ -1,4 +1,5 @@
-//! Vertex animation textures of `SideFX` Labs 3.x, modes "soft" (the triangles stay the same) and "dynamic remeshing" (they change).
+//! Vertex animation textures of `SideFX` Labs 3.x, modes "soft" (the triangles stay the same) and "dynamic remeshing" (they change), [pieces](super::pieces)
+//! and sprites.
 //!
 //! - A frame is a band of rows, bands below each other, without padding. Texture coordinates of the mesh point at the first band: of vertices
 //!   that stay the second ones; of triangles that change the first ones, and the bands are those of the [lookup](super::lookup).
@@ -6,6 +7,7 @@
 //!   `(p - min) / (max - min)` with the bounds of the JSON, in one texture or two (`first + second / 100`).
 //! - Normals are [rotations](super::shading), unit quaternions: `q` turns up into the normal and the side into the tangent; codes hold
 //!   `(q + 1) / 2`. Or they are ten bits in the positions' alpha.
+//! - Of sprites texture coordinates 0 are the corner, the second ones point at the particle, and the positions' alpha is the width.
 //! - Bounds have whole tenths; what is below them says something else. Shaders find there that nothing is padded
 //!   and whether textures hold floats.
 
@@ -42,6 +44,9 @@ pub(super) fn contradiction(
     }
     if mode == Mode::Rigid {
         return pieces::mismatch(textures).map(|(found, expected)| ("textures", found, expected));
+    }
+    if mode == Mode::Particles {
+        return sprites_mismatch(textures).map(|(found, expected)| ("textures", found, expected));
     }
     let (found, expected) = textures
         .iter()
@@ -84,6 +89,37 @@ fn mismatch(
     let found = format!("places in {place:?} and normals in {normal:?}");
     let expected = "floats for both or for none: one sign tells shaders of both";
     (normal.is_float() != place.is_float()).then_some((found, expected))
+}
+
+/// What is wrong with the textures of particles, whose widths are in the positions' alpha.
+fn sprites_mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)> {
+    let place = format_of(textures, &Quantity::Position)?;
+    if !place.is_float() {
+        let expected = "half or float: alpha holds widths as they are";
+        return Some((format!("position in {place:?}"), expected));
+    }
+    let wrong = |texture: &TextureChoice| {
+        let TextureChoice { quantity, format } = texture;
+        match quantity {
+            Quantity::Position => None,
+            Quantity::Size => {
+                let expected = "the format of positions, in whose alpha they are";
+                (*format != place).then(|| (format!("size in {format:?}"), expected))
+            }
+            Quantity::Color(0) => not_written(Mode::Particles, texture),
+            _ => Some((format!("{quantity}"), "position, size and color0")),
+        }
+    };
+    textures.iter().find_map(wrong)
+}
+
+/// A texture of particles: widths are the fourth channel of positions; `None` for widths themselves.
+pub(super) fn sprite_texture(choice: &TextureChoice) -> Option<TextureSpec> {
+    (choice.quantity != Quantity::Size).then(|| TextureSpec {
+        quantity: choice.quantity.clone(),
+        format: choice.format,
+        ranges: vec![Range::RAW; 4],
+    })
 }
 
 /// Bands of as few rows as the width allows.

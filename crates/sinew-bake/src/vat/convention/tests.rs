@@ -12,6 +12,7 @@ use sinew_vat::normals::corner_normals;
 
 mod changing;
 mod pieces;
+mod sprites;
 
 const FRAMES: usize = 5;
 
