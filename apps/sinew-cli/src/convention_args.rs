@@ -50,7 +50,7 @@ enum ConventionArg {
     Sinew,
     /// OpenVAT's, for its players; triangles stay the same.
     Openvat,
-    /// That of SideFX Labs' vertex animation textures 3: soft where triangles stay the same, dynamic remeshing where they change.
+    /// That of SideFX Labs' vertex animation textures 3: soft, dynamic remeshing where triangles change, sprites; rigid pieces for Unity.
     Sidefx,
 }
 

@@ -215,8 +215,13 @@ fn chunks_give_the_same_bytes() {
         },
         Convention::Sinew,
     ];
-    for convention in conventions {
+    let sidefx = Convention::SideFx {
+        compressed_normals: false,
+    };
+    let as_found = conventions.into_iter().map(|c| (c, None));
+    for (convention, mode) in as_found.chain([(sidefx, Some(Mode::Remesh))]) {
         let settings = VatSettings {
+            mode,
             space: match convention {
                 Convention::OpenVat { .. } => Space::default(),
                 _ => Space::ZUpLeftHandedCentimeters,
