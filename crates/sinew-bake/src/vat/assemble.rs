@@ -28,7 +28,6 @@ use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
-use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
@@ -439,7 +438,9 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
         let number = job.number(0);
         let carrier = RigidCarrier::new(&first, job.settings());
         let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-        return Ok(carrier.mesh(name, &first, &plan.layout));
+        let mesh = carrier.mesh(name, &first, &plan.layout);
+        let convention = job.settings().convention;
+        return Ok(convention.piece_carrier(mesh, &carrier.pivots()));
     }
     let carrier = soft_carrier(job, plan, &first)?;
     let adopted = carrier.adopt(&mut first);
@@ -483,7 +484,7 @@ fn summary(
         all: p.all,
         size: p.layout.size,
         unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
-        lookup_bytes: plan.layout.texels() * LOOKUP_BYTES as u64,
+        lookup_bytes: plan.layout.texels() * job.settings().convention.lookup_bytes(),
         corner_bytes: plan.layout.texels() * texel as u64,
     });
     let mut errors = FrameErrors::default();

@@ -140,7 +140,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         job.settings().convention.preferred(found)
     });
     let convention = job.settings().convention;
-    convention.check_sequence(mode, job.frame_count())?;
+    convention.check_sequence(job.settings(), mode, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans, watch),
@@ -200,7 +200,7 @@ fn plan_remesh(
             .iter()
             .map(|c| (c.quantity.clone(), c.format))
             .collect(),
-        largest_side: job.settings().largest_side,
+        largest_side: job.settings().convention.largest_side(job.settings()),
         powers_of_two: job.settings().powers_of_two,
         has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
     };
@@ -208,18 +208,19 @@ fn plan_remesh(
     let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
     let seen: Vec<FrameScan> = seen.collect();
     let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
-    let points = match job.settings().points {
-        Points::Unique => Some(plan_points(scans, &rests, made.slots, &settings)?),
-        Points::Corners => None,
+    let (layout, textures) = conventional(job, &seen, &choices, &made)?;
+    let points = match job.settings().has_unique_points() {
+        true => Some(plan_points(scans, &rests, made.slots, &settings)?),
+        false => None,
     };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Remesh,
         triangles: made.slots,
-        layout: made.layout,
+        layout,
         bounds: bounds_of(scans),
         space,
-        textures: made.textures,
+        textures,
         empty_slots: made.empty_slots,
         has_ends: settings.has_ends,
         pieces: None,
@@ -227,6 +228,26 @@ fn plan_remesh(
         recut: None,
         points,
     })
+}
+
+/// Where texels are and what they hold, as the convention has it.
+fn conventional(
+    job: &VatJob,
+    seen: &[FrameScan],
+    choices: &[TextureChoice],
+    made: &RemeshPlan,
+) -> Result<(Layout, Vec<TextureSpec>), BakeError> {
+    let convention = job.settings().convention;
+    let (corners, limit) = (made.slots.saturating_mul(3), job.settings().largest_side);
+    let frames = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+    let Some(layout) = convention.layout(corners, frames, limit)? else {
+        return Ok((made.layout, made.textures.clone()));
+    };
+    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+    let nothing = PlanError::Nothing { frames: seen.len() };
+    let extents = join_extents(seen, &quantities).map_err(PlanError::Frame)?;
+    let extents = extents.ok_or(nothing)?;
+    Ok((layout, convention.textures(choices, &extents)))
 }
 
 /// What was seen of a frame, in the order of the textures and in the space of their values.
@@ -359,17 +380,11 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
     let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
     let extents = extents.ok_or(nothing)?;
     let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
-    let limit = job.settings().largest_side;
-    let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
-    let layout = match convention.layout(vertices, frames, limit)? {
-        Some(layout) => layout,
-        None => layout_for(job, vertices)?,
-    };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Soft,
         triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
-        layout,
+        layout: layout_for(job, vertices)?,
         bounds: bounds_of(scans),
         space,
         textures: convention.textures(&choices, &extents),
@@ -386,6 +401,9 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
 pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
     let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
     let limit = job.settings().largest_side;
+    if let Some(layout) = job.settings().convention.layout(vertices, frames, limit)? {
+        return Ok(layout);
+    }
     let layout = Layout::fitting(vertices, frames, 1, limit)?;
     Ok(match job.settings().powers_of_two {
         true => layout.padded_to_powers_of_two(limit)?,

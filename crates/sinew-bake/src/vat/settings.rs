@@ -164,9 +164,19 @@ impl Default for Matching {
 }
 
 impl VatSettings {
+    /// Which slot shows which triangle. Players of other tools step where triangles change: nothing is matched for them.
+    pub(crate) fn order(&self) -> &TriangleOrder {
+        match &self.order {
+            TriangleOrder::Matched(_) if self.convention != Convention::Sinew => {
+                &TriangleOrder::File
+            }
+            order => order,
+        }
+    }
+
     /// How triangles are matched, if they are.
     pub fn matching(&self) -> Option<&Matching> {
-        match &self.order {
+        match self.order() {
             TriangleOrder::Matched(matching) => Some(matching),
             _ => None,
         }
@@ -189,7 +199,12 @@ impl VatSettings {
     /// Whether it may turn out that unique points have texels.
     pub(crate) fn may_have_unique_points(&self) -> bool {
         let may_change = matches!(self.mode, None | Some(Mode::Remesh));
-        may_change && self.points == Points::Unique
+        may_change && self.has_unique_points()
+    }
+
+    /// Whether unique points have texels where triangles change.
+    pub(crate) fn has_unique_points(&self) -> bool {
+        self.points == Points::Unique || matches!(self.convention, Convention::SideFx { .. })
     }
 
     /// Axes and unit of the values, which a convention may prescribe.
@@ -210,7 +225,7 @@ impl VatSettings {
         if !self.textures.is_empty() {
             return self.textures.clone();
         }
-        if let Some(chosen) = self.convention.default_textures() {
+        if let Some(chosen) = self.convention.default_textures(mode) {
             return chosen;
         }
         let place = match mode {

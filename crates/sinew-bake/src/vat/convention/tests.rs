@@ -10,6 +10,10 @@ use sinew_vat::error::angle_between;
 use sinew_vat::manifest;
 use sinew_vat::normals::corner_normals;
 
+mod changing;
+mod pieces;
+mod sprites;
+
 const FRAMES: usize = 5;
 
 /// A winding tube: not its own mirror image. Vertices 0 to 49, closed but at its ends.
@@ -211,8 +215,13 @@ fn chunks_give_the_same_bytes() {
         },
         Convention::Sinew,
     ];
-    for convention in conventions {
+    let sidefx = Convention::SideFx {
+        compressed_normals: false,
+    };
+    let as_found = conventions.into_iter().map(|c| (c, None));
+    for (convention, mode) in as_found.chain([(sidefx, Some(Mode::Remesh))]) {
         let settings = VatSettings {
+            mode,
             space: match convention {
                 Convention::OpenVat { .. } => Space::default(),
                 _ => Space::ZUpLeftHandedCentimeters,
@@ -475,12 +484,13 @@ fn what_a_convention_cannot_say_is_refused() {
     other.topology = Topology::new(50, vec![[0, 1, 2]]).expect("in range").into();
     let changing = MeshFrames::new("tube", vec![tube(0), other]);
     refused(&openvat(false), &changing, "triangles that stay the same");
-    refused(&sidefx(false), &changing, "triangles that stay the same");
-    refused(
-        &sidefx(false),
-        &changing,
-        "only soft is written, not lookup tables",
-    );
+    let offsets = with(sidefx(false), TexelFormat::Half, None);
+    refused(&offsets, &changing, "expected position, normal");
+    let pieces = VatSettings {
+        mode: Some(Mode::Rigid),
+        ..sidefx(false)
+    };
+    refused(&pieces, &changing, "for Unity alone");
     let one = MeshFrames::new("tube", vec![tube(0)]);
     refused(&sidefx(false), &one, "1 frames, expected two");
     let source = tubes();
