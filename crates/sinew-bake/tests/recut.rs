@@ -7,8 +7,9 @@ use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
 use sinew_geom::{Mesh, Topology};
 use sinew_testkit::shared_data;
 use sinew_vat::error::angle_between;
-use sinew_vat::matching::SurfaceTree;
+use sinew_vat::matching::{SurfaceTree, surface_distance};
 use sinew_vat::normals::corner_normals;
+use sinew_vat::prepare::simplify::{Border, Method, SimplifySettings};
 use sinew_vat::quantity::Quantity;
 use std::path::PathBuf;
 
@@ -211,6 +212,160 @@ fn row_128_a_wide_tolerance_keeps_diagonals_and_says_what_that_costs() {
     // Half as high it is a little more than half as far.
     assert_eq!(found.surface.first_wrong, Some(2), "{:?}", found.surface);
     assert!(!found.is_same(f64::INFINITY));
+}
+
+fn to_faces(target_faces: usize) -> VatSettings {
+    let mut out = VatSettings::default();
+    out.prepare.simplify = Some(SimplifySettings {
+        target_faces,
+        ..SimplifySettings::default()
+    });
+    out
+}
+
+/// Corners of triangles as the files show them in a frame, and as the frame has them.
+fn shown_and_own(baked: &Baked, source: &dyn FrameSource, f: usize) -> [Vec<[[f32; 3]; 3]>; 2] {
+    let animation = read_animation(&baked.out()).expect("reads");
+    let (path, manifest) = read_manifest(&baked.out()).expect("reads");
+    let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
+    let carrier = &carrier.asset.meshes[0];
+    let places = manifest.texture(&Quantity::Offset).expect("offsets");
+    let shown = carrier.topology.triangles().iter().map(|t| {
+        t.map(|v| {
+            let rest = carrier.positions[v as usize];
+            [0, 1, 2].map(|k| rest[k] + animation.value(places, v, f as u32, k))
+        })
+    });
+    let frame = source.load(f).expect("a frame").mesh;
+    let own = frame.topology.triangles().iter();
+    let own = own.map(|t| t.map(|v| frame.positions[v as usize]));
+    [shown.collect(), own.collect()]
+}
+
+/// How far files are from the frames' own surfaces, both ways, metres: the measure that bakes tell of simplification.
+fn largest_distance(baked: &Baked, source: &dyn FrameSource) -> f64 {
+    let of_frame = |f| {
+        let [shown, own] = shown_and_own(baked, source, f);
+        surface_distance(&shown, &own)
+            .and(&surface_distance(&own, &shown))
+            .max
+    };
+    (0..source.frame_count()).map(of_frame).fold(0.0, f64::max)
+}
+
+/// No collapse has quads to keep: all frames have the triangles that are left, and how far these are from each frame's own surface is told.
+#[test]
+fn fewer_faces_are_those_of_one_collapse_however_frames_cut_quads() {
+    let (source, settings) = (blanket(), to_faces(48));
+    let baked = Baked::new(&source, &settings);
+    let summary = &baked.summary;
+    assert_eq!((summary.mode, &summary.recut), (Mode::Soft, &None));
+    assert!(
+        (24..=48).contains(&summary.triangles),
+        "{}",
+        summary.triangles
+    );
+    assert_eq!(summary.not_kept, []);
+    let manifest = read_manifest(&baked.out()).expect("reads").1;
+    assert_eq!((manifest.middles.len(), manifest.surface_off), (0, None));
+    // A corner that is shown is the same vertex of the sequence in all frames.
+    let of_frame = |f: usize| {
+        let frame = source.load(f).expect("a frame").mesh;
+        let [shown, _] = shown_and_own(&baked, &source, f);
+        let vertex = move |corner: [f32; 3]| {
+            let is_here = |p: &[f32; 3]| (0..3).all(|k| (p[k] - corner[k]).abs() < 1e-4);
+            frame.positions.iter().position(is_here)
+        };
+        let corners = shown.into_iter().flatten().map(vertex);
+        corners.map(|v| v.expect("a vertex")).collect::<Vec<_>>()
+    };
+    for f in 1..source.frame_count() {
+        assert_eq!(of_frame(f), of_frame(0), "frame {f}");
+    }
+    let found = baked.verified(&source, &settings);
+    let allowed = promised(&found);
+    let said = summary.simplified.expect("told");
+    let truth = largest_distance(&baked, &source);
+    assert!((said.largest - truth).abs() < allowed, "{said:?}, {truth}");
+    assert!(said.is_shared && said.largest > 0.01, "{said:?}");
+    assert!(found.is_same(allowed), "{found:?}");
+    assert_eq!((found.frames, found.surface.triangles), (5, 0));
+    // It is not the sequence itself.
+    let other = verify(
+        &baked.out(),
+        &source,
+        &VatSettings::default(),
+        &Watch::NOBODY,
+    );
+    assert!(!other.is_ok_and(|v| v.is_same(f64::INFINITY)));
+}
+
+/// With as many faces as there are nothing is simplified: quads are exact, and what that takes beyond the number is told.
+#[test]
+fn quads_stay_exact_where_there_are_few_enough_faces() {
+    let (source, settings) = (blanket(), to_faces(72));
+    let baked = Baked::new(&source, &settings);
+    let summary = &baked.summary;
+    assert_eq!((summary.mode, summary.triangles), (Mode::Soft, 144));
+    assert_eq!(summary.simplified, None);
+    let (code, message) = &summary.not_kept[0];
+    assert_eq!(code, "more_triangles");
+    let begin = "the carrier has 144 triangles, 72 were asked for: quads that frames cut";
+    assert!(message.starts_with(begin), "{message}");
+    let found = baked.verified(&source, &settings);
+    let (far, _) = off_of_files(&baked, &source);
+    assert!(far <= promised(&found), "{far}");
+    assert!(found.is_same(promised(&found)), "{found:?}");
+    let wide = VatSettings {
+        recut_tolerance: Some(1.0),
+        ..settings
+    };
+    let kept = Baked::new(&source, &wide).summary;
+    assert_eq!((kept.triangles, kept.not_kept), (72, Vec::new()));
+}
+
+/// One saddle whose corners all have to stay: there is nothing to collapse, and all frames get the diagonal of one. The middle of a triangle is `4 h / 3` above
+/// or below the fold at the other diagonal, `4 h / 3 / sqrt(1 + (2 h / L)^2)` from its planes; `L` is half a diagonal.
+#[test]
+fn what_one_diagonal_for_all_frames_costs_is_told_where_no_face_goes() {
+    let frames = (0..3_u32).map(|f| {
+        let h = 0.02 * f as f32;
+        let positions = vec![
+            [0.1, 0.0, h],
+            [0.0, 0.1, -h],
+            [-0.1, 0.0, h],
+            [0.0, -0.1, -h],
+        ];
+        let triangles = match f {
+            0 => vec![[0, 1, 2], [0, 2, 3]],
+            _ => vec![[0, 1, 3], [1, 2, 3]],
+        };
+        Mesh::new(
+            "saddle",
+            Topology::new(4, triangles).expect("in range"),
+            positions,
+        )
+    });
+    let source = MeshFrames::new("saddle", frames.collect());
+    let mut settings = to_faces(1);
+    settings.prepare.simplify = settings.prepare.simplify.map(|s| SimplifySettings {
+        at_most: Method::Collapses,
+        border: Border::Locked,
+        flips: None,
+        ..s
+    });
+    let baked = Baked::new(&source, &settings);
+    let summary = &baked.summary;
+    assert_eq!((summary.mode, summary.triangles), (Mode::Soft, 2));
+    let truth = 4.0 * 0.04 / 3.0 / (1.0 + (0.08_f64 / 0.1).powi(2)).sqrt();
+    let said = summary.simplified.expect("told");
+    assert!(
+        (said.largest - truth).abs() < 1e-6,
+        "{said:?}, by hand {truth}"
+    );
+    assert_eq!((said.frame, summary.not_kept.len()), (2, 1));
+    let found = baked.verified(&source, &settings);
+    assert!(found.is_same(promised(&found)), "{found:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::recut::RecutPlan;
 use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
-use super::settings::{Mode, TriangleOrder};
+use super::settings::Mode;
 use super::target::write_obj_carrier;
 use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
@@ -121,21 +121,27 @@ impl SimplifiedSummary {
     }
 }
 
-/// Frames have at most as many triangles as was asked for, and the carrier has more.
-fn more_slots(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
+/// The carrier has more triangles than were asked for.
+fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
     let found = plan.triangles as usize;
-    if plan.mode != Mode::Remesh || found <= asked {
+    if plan.mode == Mode::Particles || found <= asked {
         return None;
     }
-    let why = match job.settings().matching() {
-        Some(_) => {
-            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have"
-        }
-        None => "frames could not be brought to fewer",
+    let has_middles = plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty());
+    let (code, why) = match (plan.mode, job.settings().matching()) {
+        (Mode::Remesh, Some(_)) => (
+            "more_slots",
+            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
+        ),
+        _ if has_middles => (
+            "more_triangles",
+            "quads that frames cut along either diagonal have four in place of two; --recut-tolerance keeps two where that is near enough",
+        ),
+        _ => ("more_triangles", "frames could not be brought to fewer"),
     };
     let message = format!("the carrier has {found} triangles, {asked} were asked for: {why}");
-    Some(("more_slots".into(), message))
+    Some((code.into(), message))
 }
 
 /// What a bake of unique points came to.
@@ -366,7 +372,6 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         spec: spec.clone(),
         files: file_names(&name, spec),
     };
-    let is_matched = matches!(settings.order, TriangleOrder::Matched(_));
     Manifest {
         format: manifest::FORMAT.into(),
         version: match plan.points {
@@ -385,7 +390,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         can_blend: match plan.mode {
             Mode::Soft | Mode::Particles => true,
             Mode::Rigid => settings.pieces.blend,
-            Mode::Remesh => is_matched,
+            Mode::Remesh => settings.matching().is_some(),
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),
@@ -522,7 +527,7 @@ fn summary(
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
         replaced: None,
-        not_kept: more_slots(job, plan).into_iter().collect(),
+        not_kept: more_triangles(job, plan).into_iter().collect(),
         errors,
         warnings,
     }

@@ -276,8 +276,13 @@ const SIDE: usize = 300;
 /// [`BakeError`] of a step before that is not done and of files, and where nobody wants to go on. What the frames themselves refuse, too few
 /// for one, is [`Blends::NotMeasured`].
 pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeError> {
+    let mode = VatPlan::read(job)?.mode;
+    if mode == Mode::Remesh && job.settings().convention != Convention::Sinew {
+        let why = "players of these files step where triangles change";
+        return Ok(Blends::NotMeasured(why.into()));
+    }
     let settings = VatSettings {
-        mode: Some(VatPlan::read(job)?.mode),
+        mode: Some(mode),
         prepare: PrepareSettings::default(),
         ..job.settings().clone()
     };

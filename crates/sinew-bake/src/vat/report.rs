@@ -13,7 +13,6 @@ use sinew_geom::{Image, Mesh};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
 use sinew_vat::matching::SurfaceDistance;
-use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::prepare::relax::RelaxReport;
 
@@ -151,7 +150,7 @@ impl Reported<'_> {
     }
 
     fn order_words(&self) -> &'static str {
-        match (&self.plan.mode, &self.job.settings().order) {
+        match (&self.plan.mode, self.job.settings().order()) {
             (Mode::Remesh, TriangleOrder::Matched(_)) => {
                 "each in the slot of what it was in the frame before"
             }
@@ -220,7 +219,7 @@ impl Reported<'_> {
         Some(vec![
             "lookup".into(),
             "unorm8".into(),
-            LOOKUP_BYTES.to_string(),
+            self.job.settings().convention.lookup_bytes().to_string(),
             grouped(points.lookup_bytes),
             lookup.file.clone(),
         ])

@@ -54,6 +54,13 @@ fn baked(settings: &VatSettings) -> (tempfile::TempDir, crate::vat::Summary) {
     (folder, summary)
 }
 
+/// Names of the files beside the report, which must be there.
+fn beside_report(out: &Path, name: &str) -> Vec<String> {
+    let (report, files) = (format!("{name}.report.html"), content(out));
+    assert!(files.contains_key(&report), "no report");
+    files.into_keys().filter(|f| *f != report).collect()
+}
+
 fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f32>().sqrt()
 }
@@ -254,10 +261,7 @@ fn chunks_give_the_same_bytes() {
 fn files_have_the_names_of_the_convention() {
     let names = |settings: &VatSettings| -> Vec<String> {
         let (folder, _) = baked(settings);
-        let files = content(&folder.path().join("out"));
-        assert!(files.contains_key("tube.report.html"), "no report");
-        let own = files.into_keys().filter(|f| f != "tube.report.html");
-        own.collect()
+        beside_report(&folder.path().join("out"), "tube")
     };
     let openvat = |packed_normals| names(&settings(Convention::OpenVat { packed_normals }));
     let json = "tube-remap_info.json";

@@ -4,6 +4,7 @@ use super::shapes::{boxes, fountain};
 use super::*;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{CachedMesh, FrameCache, FrameData};
+use sinew_vat::prepare::simplify::SimplifySettings;
 
 /// A bake of each kind: what it is called, its sequence and its settings.
 fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {
@@ -11,8 +12,15 @@ fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {
         points: Points::Unique,
         ..VatSettings::default()
     };
+    let mut fewer_faces = VatSettings::default();
+    fewer_faces.prepare.simplify = Some(SimplifySettings {
+        target_faces: 24,
+        ..SimplifySettings::default()
+    });
     vec![
         ("soft", flag(), VatSettings::default()),
+        // Its truth is what is left of the frames by one collapse.
+        ("soft", flag(), fewer_faces),
         ("remesh", swarm(), VatSettings::default()),
         ("unique", swarm(), unique),
         ("rigid", boxes(5), VatSettings::default()),

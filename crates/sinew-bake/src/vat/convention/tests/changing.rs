@@ -1,6 +1,7 @@
 //! Triangles that change, in the files of `SideFX` Labs ("dynamic remeshing"), played by the published formulas.
 
 use super::*;
+use crate::vat::{Blends, bake_and_measure};
 
 /// The winding tube with fewer triangles in each frame, which are counted from another one on.
 fn shrinking(frame: usize) -> Mesh {
@@ -204,7 +205,7 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
     let points = summary.points.expect("unique points");
     // A smooth tube of 50 vertices, each of them one point; and one for triangles that are not there.
     assert!(points.most <= 51, "{points:?}");
-    let names: Vec<String> = content(&out).into_keys().collect();
+    let names: Vec<String> = beside_report(&out, "tube");
     let expected = [
         "tube_data.json",
         "tube_lookup.png",
@@ -213,4 +214,36 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
         "tube_rot.exr",
     ];
     assert_eq!(names, expected);
+    // Players step, triangles are in the order of the files, and a texel of the lookup is four bytes.
+    let page = std::fs::read_to_string(out.join("tube.report.html")).expect("a report");
+    for words in [
+        "no: frames are unrelated, players step",
+        "as in the file",
+        "tube_lookup.png, tube_mesh.glb",
+    ] {
+        assert!(page.contains(words), "no `{words}`");
+    }
+    let begin = page.find("<td>lookup</td>").expect("a row of the lookup");
+    let row = page[begin..].split("</tr>").next().expect("its end");
+    let cells: Vec<&str> = row
+        .split(['<', '>'])
+        .filter(|s| s.len() < 20 && !s.contains("td") && !s.is_empty())
+        .collect();
+    assert_eq!(cells[2], "4", "{row}");
+}
+
+/// In-betweens of this project's files are no matter of players that step.
+#[test]
+fn in_betweens_are_not_measured_where_players_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
+    let settings = settings(Convention::SideFx {
+        compressed_normals: false,
+    });
+    let made = bake_and_measure(&frames(), &settings, &work, &out, &Watch::NOBODY);
+    let blends = made.expect("bakes").blends;
+    assert!(
+        matches!(&blends, Some(Blends::NotMeasured(why)) if why.contains("step")),
+        "{blends:?}"
+    );
 }

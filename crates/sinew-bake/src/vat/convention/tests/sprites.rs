@@ -57,7 +57,7 @@ fn sidefx_players_show_sprites() {
         let (work, out) = (folder.path().join("work"), folder.path().join("out"));
         let summary = bake(&frames(), &settings, &work, &out, &Watch::NOBODY).expect("bakes");
         assert_eq!(summary.mode, Mode::Particles);
-        let names: Vec<String> = content(&out).into_keys().collect();
+        let names: Vec<String> = beside_report(&out, "sparks");
         let suffixes = ["col.png", "data.json", "mesh.glb", "pos.exr"];
         assert_eq!(names, suffixes.map(|s| format!("sparks_{s}")));
         let file = |suffix: &str| out.join(format!("sparks_{suffix}"));
