@@ -256,6 +256,55 @@ for kind in plain packed exr; do
   done
 done
 
+# Plays a bake in SideFX' files by the published rules; the names behind it are rules to break, which must be noticed.
+sidefx() {
+  local mode=$1 engine=$2 bake=$3 wrong
+  shift 3
+  "$PYTHON" tools/e2e/sidefx_read.py "$bake" "${frames[@]}" --mode "$mode" --for "$engine" || fail "the bake by SideFX' rules ($mode, $engine)"
+  for wrong in "$@"; do
+    if "$PYTHON" tools/e2e/sidefx_read.py "$bake" "${frames[@]}" --mode "$mode" --for "$engine" --wrong "$wrong" >/dev/null 2>&1; then
+      fail "a broken rule of SideFX is noticed: $wrong ($mode)"
+    fi
+  done
+}
+frames=("$out"/creature_*.ply)
+for engine in gltf unity unreal blender; do
+  for kind in halves codes; do
+    case $kind in
+      halves) options=() ;;
+      codes) options=(--texture position:two_unorm8 --texture normal:unorm8 --max-side 1024) ;;
+    esac
+    bake=$out/vat_sidefx-$engine-$kind
+    quietly "$SINEW" bake vat "$out/creature_####.ply" --convention sidefx --mode remesh --for "$engine" "${options[@]}" -o "$bake" || fail "sinew bake vat --convention sidefx ($kind)"
+    sidefx fluid "$engine" "$bake" upside swapped
+  done
+done
+frames=("$out"/shards/shards_*.obj)
+bake=$out/vat_sidefx-rigid
+quietly "$SINEW" bake vat "$out/shards/shards_####.obj" --convention sidefx --mode rigid --for unity -o "$bake" || fail "sinew bake vat --convention sidefx --mode rigid"
+sidefx rigid unity "$bake" upside index pivot spin
+node tools/e2e/validate_glb.cjs "$bake/shards_mesh.glb" || fail "validator: SideFX' mesh of pieces"
+if [ -d ../shared/data/sequences/particles ]; then
+  frames=(../shared/data/sequences/particles/*.ply)
+  for engine in gltf unity unreal; do
+    bake=$out/vat_sidefx-particles-$engine
+    quietly "$SINEW" bake vat ../shared/data/sequences/particles --convention sidefx --for "$engine" -o "$bake" || fail "sinew bake vat --convention sidefx of particles"
+    sidefx sprite "$engine" "$bake" upside width
+  done
+else
+  echo "skipped: particles are not there"
+fi
+for sequence in liquid_splash boolean_cut; do
+  if [ -d "../shared/data/sequences/$sequence" ]; then
+    frames=(../shared/data/sequences/"$sequence"/*.ply)
+    bake=$out/vat_sidefx-$sequence
+    quietly "$SINEW" bake vat "../shared/data/sequences/$sequence" --convention sidefx --for unity -o "$bake" || fail "sinew bake vat --convention sidefx of $sequence"
+    sidefx fluid unity "$bake"
+  else
+    echo "skipped: $sequence is not there"
+  fi
+done
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then

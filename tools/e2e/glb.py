@@ -8,6 +8,20 @@ import numpy as np
 
 def parse_glb(path):
     """Positions, last texture coordinates and triangles of a GLB with one mesh; which set the texture coordinates are."""
+    accessor, primitive, sets = parse(path)
+    place = accessor(primitive["attributes"]["POSITION"]).astype(float)
+    uv = accessor(primitive["attributes"][sets[-1]]).astype(float)
+    return place, uv, accessor(primitive["indices"]).reshape(-1, 3).astype(int), len(sets)
+
+
+def parse_sets(path):
+    """All sets of texture coordinates of a GLB with one mesh."""
+    accessor, primitive, sets = parse(path)
+    return [accessor(primitive["attributes"][name]).astype(float) for name in sets]
+
+
+def parse(path):
+    """What reads an accessor, the primitive, the names of its texture coordinates."""
     data = path.read_bytes()
     magic, version, length = struct.unpack_from("<III", data)
     assert (magic, version, length) == (0x46546C67, 2, len(data)), "no GLB"
@@ -31,6 +45,4 @@ def parse_glb(path):
         return np.array(rows)
 
     sets = sorted(n for n in primitive["attributes"] if n.startswith("TEXCOORD_"))
-    place = accessor(primitive["attributes"]["POSITION"]).astype(float)
-    uv = accessor(primitive["attributes"][sets[-1]]).astype(float)
-    return place, uv, accessor(primitive["indices"]).reshape(-1, 3).astype(int), len(sets)
+    return accessor, primitive, sets

@@ -1,5 +1,6 @@
 //! What the command line accepts.
 
+use crate::threads::Threads;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -115,9 +116,8 @@ pub(crate) struct RunArgs {
     /// How a GLB moves from frame to frame.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) interpolation: Interpolation,
-    /// Threads; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Where frames are evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
@@ -154,9 +154,8 @@ pub(crate) struct BenchArgs {
     /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
-    /// Threads of the processor; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Run skinning, delta mush and normals on meshes of growing size, a million vertices or VERTICES at most, and say from which size on the
     /// graphics device is faster.
     #[arg(long, value_name = "VERTICES", num_args = 0..=1, require_equals = true, default_missing_value = "1000000")]

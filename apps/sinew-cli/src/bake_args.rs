@@ -2,6 +2,7 @@
 
 use crate::args::Device;
 use crate::convention_args::ConventionArgs;
+use crate::threads::Threads;
 use clap::{Subcommand, ValueEnum};
 use sinew::bake::vat::TextureChoice;
 use sinew::bake::{Chunk, NumberRange};
@@ -82,9 +83,8 @@ pub(crate) struct VatChunkArgs {
     /// Share of the frames: 1/4 is the first quarter.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
-    /// Threads; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 }
 
 #[derive(Debug, clap::Args)]
@@ -126,14 +126,13 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "vertices"
     )]
     pub(crate) triangles: Option<u32>,
-    /// Unique points of the fullest frame (about half as many as triangles): adds what --points unique comes to.
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        requires = "triangles",
-        conflicts_with = "sequence"
-    )]
-    pub(crate) points: Option<u32>,
+    /// What has a texel where triangles change: unique with a sequence, as of a bake; without one the number of unique points of the fullest frame (about
+    /// half as many as triangles), which adds what a bake of them comes to.
+    #[arg(long, value_name = "unique|corners|NUMBER", value_parser = size_points)]
+    pub(crate) points: Option<SizePoints>,
+    /// Which axis points up in the files of the sequence.
+    #[arg(long, value_enum, requires = "sequence")]
+    pub(crate) up: Option<Up>,
     /// Frames, of all clips together.
     #[arg(
         long,
@@ -228,9 +227,8 @@ pub(crate) struct SourceArgs {
     /// Where a graph is evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
-    /// Threads; 0 takes all cores.
-    #[arg(long, default_value_t = 0)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 }
 
 /// Which axis points up.
@@ -249,6 +247,9 @@ pub(crate) struct VatSettingsArgs {
     /// JSON file of settings, or the job.json of a work folder, which has all of them; flags count more.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
+    /// What the files are called; without it as the sequence is.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) convention: ConventionArgs,
     /// How the sequence is taken.
@@ -304,6 +305,10 @@ pub(crate) struct ShapeArgs {
     /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
     #[arg(long, value_name = "METRES")]
     pub(crate) rigid_tolerance: Option<f32>,
+    /// How far, in metres, what is shown may be from the surface of a frame that cuts faces into other triangles than the first one; without it 2e-5 of the
+    /// diagonal of the box. In mode soft quads that are farther off get a vertex in their middle and are exact.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) recut_tolerance: Option<f32>,
     /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
     #[arg(long)]
     pub(crate) no_blend: bool,
@@ -365,6 +370,25 @@ pub(crate) enum PointsArg {
     Corners,
     /// Each unique point of a frame, once; a lookup texture says which one a corner shows. Smaller, one more fetch.
     Unique,
+}
+
+/// What `sinew vat size` is told of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SizePoints {
+    /// What has a texel, of a sequence.
+    Of(PointsArg),
+    /// How many unique points there are, of numbers.
+    Number(u32),
+}
+
+fn size_points(text: &str) -> Result<SizePoints, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(SizePoints::Number(number));
+    }
+    let known = PointsArg::from_str(text, false);
+    known
+        .map(SizePoints::Of)
+        .map_err(|_| "expected unique or corners with a sequence, a number without one".into())
 }
 
 /// What blends go towards.

@@ -50,7 +50,7 @@ enum ConventionArg {
     Sinew,
     /// OpenVAT's, for its players; triangles stay the same.
     Openvat,
-    /// That of SideFX Labs' vertex animation textures 3, mode soft; triangles stay the same.
+    /// That of SideFX Labs' vertex animation textures 3: soft, dynamic remeshing where triangles change, sprites; rigid pieces for Unity.
     Sidefx,
 }
 

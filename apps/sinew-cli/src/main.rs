@@ -13,6 +13,7 @@ mod output;
 mod psd_args;
 mod render_args;
 mod talk;
+mod threads;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -43,7 +43,7 @@ fn a_sequence_becomes_textures_a_carrier_and_players() {
     ended(
         &p.sinew(&["vat", "verify", "out", "others"]),
         5,
-        "1 triangles lost",
+        "1 triangle lost",
     );
     sequence(&p, "short", &[9, 12]);
     ended(
@@ -123,6 +123,27 @@ fn morph_animation_is_baked_to_the_frames_it_shows() {
     ended(&verify("1e-5"), 0, "0 triangles lost");
     std::fs::copy(p.path("truth/f_0001.ply"), p.path("truth/f_0004.ply")).expect("copied");
     ended(&verify("1e-5"), 5, "differs");
+}
+
+/// A bake whose manifest was changed: plain words, and the code for what differs.
+#[test]
+fn facts_of_a_manifest_are_verified() {
+    let p = Place::new();
+    sequence(&p, "drops", &[9, 12, 15]);
+    let verify = || p.sinew(&["vat", "verify", "bake", "drops"]);
+    ended(
+        &p.sinew(&["bake", "vat", "drops", "-o", "bake"]),
+        0,
+        "wrote",
+    );
+    ended(&verify(), 0, "0 triangles lost");
+    let path = p.path("bake/drops.vat.json");
+    let text = std::fs::read_to_string(&path).expect("a manifest");
+    let changed = text.replace("\"can_blend\": true", "\"can_blend\": false");
+    assert_ne!(changed, text);
+    std::fs::write(&path, changed).expect("writes");
+    let words = "differs from its sequence: `can_blend` is false: frames have ends to go to";
+    ended(&verify(), 5, words);
 }
 
 /// A clip of a graph is baked; the node plays the bake, and what it shows is the bake.
@@ -489,7 +510,7 @@ fn row_126_pieces_are_baked_and_verified_and_what_bends_is_refused() {
     for name in ["boxes_position.png", "boxes_rotation.png", "boxes.glb"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
-    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Rigid");
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "rigid");
     ended(
         &p.sinew(&["vat", "verify", "out", "boxes"]),
         0,
@@ -562,8 +583,8 @@ fn row_125_points_are_baked_and_verified() {
     for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
-    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "Particles");
-    ended(&p.sinew(&["inspect", "out"]), 0, "Particles");
+    ended(&p.sinew(&["vat", "inspect", "out"]), 0, "particles");
+    ended(&p.sinew(&["inspect", "out"]), 0, "particles");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,

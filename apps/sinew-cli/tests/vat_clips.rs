@@ -336,7 +336,7 @@ fn bakes_are_inspected_as_such() {
     let known = p.sinew(&["vat", "inspect", "out/drops.vat.json"]);
     for path in ["out", "out/drops.vat.json"] {
         let found = p.sinew(&["inspect", path]);
-        ended(&found, 0, "Remesh");
+        ended(&found, 0, "remesh");
         // The folder itself is not in the text, the manifest is.
         assert_eq!(printed(&found), printed(&known), "{path}");
     }
@@ -349,4 +349,171 @@ fn bakes_are_inspected_as_such() {
         3,
         "drops_normal.png not beside it",
     );
+}
+
+#[test]
+fn names_of_all_scripts_stay_and_never_take_each_others_place() {
+    let p = Place::new();
+    for name in ["W\u{e4}sche", "W\u{f6}sche", "take 1", "take.1"] {
+        colored(&p, name, &[4, 5], |_| 9);
+    }
+    let bake =
+        |name: &str, more: &[&str]| p.sinew(&[&["bake", "vat", name, "-o", "out"], more].concat());
+    ended(&bake("W\u{e4}sche", &[]), 0, "2 frames");
+    ended(&bake("W\u{f6}sche", &[]), 0, "2 frames");
+    for name in ["W\u{e4}sche", "W\u{f6}sche"] {
+        let made = manifest(&p, &format!("out/{name}.vat.json"));
+        assert_eq!(made.name, name);
+        for file in made.textures.iter().flat_map(|t| &t.files) {
+            assert!(p.path("out").join(file).is_file(), "no {file}");
+        }
+        let verify = ["vat", "verify", &format!("out/{name}.vat.json"), name];
+        ended(&p.sinew(&verify), 0, "0 triangles lost");
+    }
+    ended(&bake("take 1", &[]), 0, "take_1.vat.json");
+    let before = sinew_testkit::files_in(&p.path("out"));
+    let refused = bake("take.1", &[]);
+    ended(&refused, 6, "the bake of 'take 1'");
+    ended(&refused, 6, "--name");
+    assert_eq!(sinew_testkit::files_in(&p.path("out")), before);
+    ended(&bake("take.1", &["--name", "second"]), 0, "second.vat.json");
+    let again = bake("take.1", &["--name", "take_1"]);
+    ended(&again, 0, "an earlier bake of 'take 1'");
+    ended(&bake("take.1", &["--name", "a/b"]), 2, "name is 'a/b'");
+    ended(&bake("take.1", &["--name", ""]), 2, "name is ''");
+}
+
+#[test]
+fn too_many_threads_are_refused_before_there_is_one() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5], |_| 9);
+    p.put("skin.json", common::SKIN);
+    let commands: [&[&str]; 5] = [
+        &["bake", "vat", "drops", "-o", "out"],
+        &["vat", "bake", "--work", "w"],
+        &["vat", "verify", "out", "drops"],
+        &["run", "sample:creature", "-o", "a.npz"],
+        &["bench", "skin.json", "sample:creature"],
+    ];
+    for command in commands {
+        for threads in ["99999", "1025", "-1", "many"] {
+            let said = p.sinew(&[command, &["--threads", threads]].concat());
+            ended(&said, 2, threads);
+        }
+    }
+    let fine = [commands[0], &["--threads", "3"]].concat();
+    ended(&p.sinew(&fine), 0, "2 frames");
+}
+
+/// Fewer triangles of a clip that keeps its triangles: the bake has one texel a vertex still.
+#[test]
+fn clips_with_fewer_faces_stay_soft() {
+    let p = Place::new();
+    let source = ["sample:creature", "--frames", "0-6"];
+    let faces = ["--faces", "300"];
+    let bake = [&["bake", "vat"], &source[..], &faces, &["-o", "out"]].concat();
+    let made = p.sinew(&bake);
+    ended(&made, 0, "triangles stay the same");
+    ended(&made, 0, "all frames by one collapse; surfaces moved by");
+    let verify = [&["vat", "verify", "out"], &source[..], &faces].concat();
+    ended(&p.sinew(&verify), 0, "0 triangles lost");
+    colored(&p, "drops", &[4, 5], |_| 9);
+    let forced = ["bake", "vat", "drops", "-o", "x", "--mode", "soft"];
+    let forced = p.sinew(&[&forced[..], &["--faces", "3"]].concat());
+    ended(&forced, 5, "--faces");
+}
+
+/// A sequence and numbers ask for the same, each in its own way; one in the words of the other is told which.
+#[test]
+fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5, 6], |_| 9);
+    let size = |args: &[&str]| p.sinew(&[&["vat", "size"], args].concat());
+    let of_sequence = size(&["drops", "--points", "unique", "--up", "z"]);
+    ended(&of_sequence, 0, "the texture above is the lookup");
+    let baked = ["bake", "vat", "drops", "--points", "unique", "-o", "out"];
+    ended(&p.sinew(&baked), 0, "unique points");
+    let [width, height] = manifest(&p, "out/drops.vat.json").layout.size;
+    ended(&of_sequence, 0, &format!("{width} x {height}"));
+    ended(
+        &size(&["drops", "--points", "corners"]),
+        0,
+        "closed in-betweens",
+    );
+    ended(
+        &size(&["drops", "--points", "9"]),
+        2,
+        "--points 9: expected unique",
+    );
+    let numbers = ["--triangles", "6", "--frames", "3"];
+    let with = |points: &str| size(&[&numbers[..], &["--points", points]].concat());
+    ended(&with("18"), 0, "unique points: textures of");
+    ended(&with("unique"), 2, "expected their number");
+    ended(&with("some"), 2, "a number without one");
+    let vertices = ["--vertices", "6", "--frames", "3", "--points", "9"];
+    ended(&size(&vertices), 2, "--triangles as well");
+    ended(&size(&["drops", "--frames", "3"]), 2, "--frames");
+}
+
+/// Words of people, and work that is kept apart from results.
+#[test]
+fn single_frames_and_folders_of_bakes_are_spoken_of_as_such() {
+    let p = Place::new();
+    colored(&p, "drop", &[1], |_| 9);
+    let bake = |work: &str| p.sinew(&["bake", "vat", "drop", "-o", "out", "--work", work]);
+    ended(&bake("out"), 2, "--work is the folder to write into");
+    ended(
+        &bake("w"),
+        0,
+        "1 frame, triangles stay the same; 1 triangle,",
+    );
+    let inspected = p.sinew(&["vat", "inspect", "out"]);
+    for part in [
+        "soft",
+        "1 frame from 0 on",
+        "offset    unorm16, 3 channels",
+        ", loop",
+    ] {
+        ended(&inspected, 0, part);
+    }
+    ended(
+        &p.sinew(&["vat", "verify", "out", "drop"]),
+        0,
+        "1 frame: 0 triangles lost",
+    );
+    let among = ["bake", "vat", "drop", "-o", "other", "--work", "out"];
+    ended(&p.sinew(&among), 2, "the folder of a bake");
+    assert!(!p.path("out/job.json").exists() && !p.path("other").exists());
+}
+
+/// Files of other tools come with a report, too.
+#[test]
+fn other_conventions_have_reports() {
+    let p = Place::new();
+    for (convention, files) in [
+        ("openvat", ["c_vat.png", "c-remap_info.json", "c.glb"]),
+        ("sidefx", ["c_pos.exr", "c_data.json", "c_mesh.glb"]),
+    ] {
+        let bake = [
+            "bake",
+            "vat",
+            "sample:creature",
+            "--frames",
+            "0-6",
+            "--name",
+            "c",
+        ];
+        let as_asked = ["--convention", convention, "-o", convention];
+        ended(&p.sinew(&[&bake[..], &as_asked].concat()), 0, "7 frames");
+        let page = p.path(convention).join("c.report.html");
+        let page = std::fs::read_to_string(page).expect("a report");
+        assert!(page.contains("Position error per frame") && page.contains("<img"));
+        for file in files {
+            assert!(
+                page.contains(file),
+                "no {file} in the report of {convention}"
+            );
+            assert!(p.path(convention).join(file).is_file(), "no {file}");
+        }
+    }
 }

@@ -88,6 +88,16 @@ pub enum BakeError {
         /// What differs.
         source: SoftError,
     },
+    /// Triangles change, so that one collapse cannot be for all frames.
+    #[error(
+        "frame {number}: {source}, so that it cannot be simplified (--faces, prepare.simplify) as the first frame is; mode remesh simplifies each frame by itself"
+    )]
+    NotSimplified {
+        /// Number of the frame.
+        number: i64,
+        /// What differs.
+        source: SoftError,
+    },
     /// There are no pieces, or a frame has others.
     #[error("frame {number}: {source}")]
     Pieces {
@@ -156,6 +166,16 @@ pub enum BakeError {
         /// Where and what.
         message: String,
     },
+    /// Files of that name are the bake of another sequence.
+    #[error("{}: the bake of '{found}', which '{sequence}' would take the place of; give it another name (--name), or another folder", path.display())]
+    OtherBake {
+        /// The report of the bake that is there.
+        path: PathBuf,
+        /// The sequence that it is of.
+        found: String,
+        /// The sequence to bake.
+        sequence: String,
+    },
     /// A step before this one is not done.
     #[error("{}: no {what} of frames {frames}; run `{step}` for them first", folder.display())]
     Missing {
@@ -204,7 +224,7 @@ mod tests {
     #[test]
     fn only_what_passes_lets_a_bake_go_on() {
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        let path = PathBuf::from("out.work/frames/000007.mesh");
+        let path = PathBuf::from("out.work/frames/000007.frame");
         let written = IoError::Write { path, source: full };
         assert!(BakeError::from(written).can_go_on() && BakeError::Cancelled.can_go_on());
         let malformed = IoError::Malformed {

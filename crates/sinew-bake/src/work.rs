@@ -6,11 +6,13 @@
 use crate::BakeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_io::{read_bytes, write_bytes, write_text};
+use sinew_io::{RangeReader, read_bytes, write_bytes, write_text};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a hash.
 const HASH: usize = 32;
+/// Bytes of the length of a head.
+const LENGTH: usize = 8;
 
 /// A work folder.
 #[derive(Clone, Debug)]
@@ -47,10 +49,67 @@ impl Work {
         key: &str,
         value: &T,
     ) -> Result<(), BakeError> {
-        let mut bytes = to_bytes(&(key, value));
-        let hash = blake3::hash(&bytes);
-        bytes.extend(hash.as_bytes());
+        Ok(write_bytes(&self.path(kind, frame), &sealed(key, value))?)
+    }
+
+    /// Writes a record whose head can be read without its body: one file, since names cost more than bytes where frames are small. The body comes
+    /// first, as it is, then the head with its hash, then the length of these.
+    pub(crate) fn write_with_head<T: Serialize>(
+        &self,
+        kind: Kind,
+        frame: usize,
+        key: &str,
+        head: &T,
+        body: Vec<u8>,
+    ) -> Result<(), BakeError> {
+        let (mut bytes, head) = (body, sealed(key, head));
+        bytes.extend(&head);
+        bytes.extend((head.len() as u64).to_le_bytes());
         Ok(write_bytes(&self.path(kind, frame), &bytes)?)
+    }
+
+    /// Reads the head of such a record; `None` where there is none for that key.
+    pub(crate) fn read_head<T: DeserializeOwned>(
+        &self,
+        kind: Kind,
+        frame: usize,
+        key: &str,
+    ) -> Result<Option<T>, BakeError> {
+        let path = self.path(kind, frame);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let mut file = RangeReader::open(&path)?;
+        let Some(end) = file.length().checked_sub(LENGTH as u64) else {
+            return Ok(None);
+        };
+        let mut length = [0; LENGTH];
+        file.read_at(end, &mut length)?;
+        let length = u64::from_le_bytes(length);
+        let (Some(begin), Ok(size)) = (end.checked_sub(length), usize::try_from(length)) else {
+            return Ok(None);
+        };
+        let mut head = vec![0; size];
+        file.read_at(begin, &mut head)?;
+        Ok(unsealed(&head, key))
+    }
+
+    /// The body of such a record, whole or not; `None` where there is none.
+    pub(crate) fn body(&self, kind: Kind, frame: usize) -> Result<Option<Vec<u8>>, BakeError> {
+        let path = self.path(kind, frame);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let mut bytes = read_bytes(&path)?;
+        let Some((before, length)) = bytes.split_last_chunk::<LENGTH>() else {
+            return Ok(None);
+        };
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok();
+        let Some(body) = length.and_then(|l| before.len().checked_sub(l)) else {
+            return Ok(None);
+        };
+        bytes.truncate(body);
+        Ok(Some(bytes))
     }
 
     /// Reads the record of a frame; `None` where there is none for that key.
@@ -60,15 +119,11 @@ impl Work {
         frame: usize,
         key: &str,
     ) -> Result<Option<T>, BakeError> {
-        let content = self.content(kind, frame)?;
-        let read = content.and_then(|c| postcard::from_bytes::<(String, T)>(&c).ok());
-        Ok(read.filter(|r| r.0 == key).map(|r| r.1))
-    }
-
-    /// Whether there is a whole record for that key.
-    pub(crate) fn has(&self, kind: Kind, frame: usize, key: &str) -> Result<bool, BakeError> {
-        let content = self.content(kind, frame)?;
-        Ok(content.is_some_and(|c| c.starts_with(&to_bytes(&key))))
+        let path = self.path(kind, frame);
+        match path.exists() {
+            true => Ok(unsealed(&read_bytes(&path)?, key)),
+            false => Ok(None),
+        }
     }
 
     /// The frames among `frames` without a whole record.
@@ -80,28 +135,12 @@ impl Work {
     ) -> Result<Vec<usize>, BakeError> {
         let mut out = Vec::new();
         for frame in frames {
-            if !self.has(kind, frame, key)? {
+            let path = self.path(kind, frame);
+            if !path.exists() || !is_sealed(&read_bytes(&path)?, key) {
                 out.push(frame);
             }
         }
         Ok(out)
-    }
-
-    /// What a record holds, key included; `None` where there is none or it is damaged.
-    fn content(&self, kind: Kind, frame: usize) -> Result<Option<Vec<u8>>, BakeError> {
-        let path = self.path(kind, frame);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let mut bytes = read_bytes(&path)?;
-        let Some((content, hash)) = bytes.split_last_chunk::<HASH>() else {
-            return Ok(None);
-        };
-        if blake3::hash(content).as_bytes() != hash {
-            return Ok(None);
-        }
-        bytes.truncate(content.len());
-        Ok(Some(bytes))
     }
 
     /// Writes a text that people may want to read, unless it is there already; tells whether it takes the place of another.
@@ -114,6 +153,31 @@ impl Work {
         write_text(&path, text)?;
         Ok(there.is_some())
     }
+}
+
+/// A value with the key that it was made for and a hash of both.
+pub(crate) fn sealed<T: Serialize>(key: &str, value: &T) -> Vec<u8> {
+    let mut bytes = to_bytes(&(key, value));
+    let hash = blake3::hash(&bytes);
+    bytes.extend(hash.as_bytes());
+    bytes
+}
+
+/// The value that was [`sealed`]; `None` where it is damaged or was made for another key.
+pub(crate) fn unsealed<T: DeserializeOwned>(bytes: &[u8], key: &str) -> Option<T> {
+    let (found, value) = postcard::from_bytes::<(String, T)>(whole(bytes)?).ok()?;
+    (found == key).then_some(value)
+}
+
+/// Whether these are the bytes of a value that was [`sealed`] with a key.
+pub(crate) fn is_sealed(bytes: &[u8], key: &str) -> bool {
+    whole(bytes).is_some_and(|content| content.starts_with(&to_bytes(key)))
+}
+
+/// What is in front of a hash that is right.
+fn whole(bytes: &[u8]) -> Option<&[u8]> {
+    let (content, hash) = bytes.split_last_chunk::<HASH>()?;
+    (blake3::hash(content).as_bytes() == hash).then_some(content)
 }
 
 /// Shortest form of a value, for hashes and records.
@@ -158,7 +222,10 @@ mod tests {
         let read = |frame, key: &str| work.read::<Vec<f32>>(KIND, frame, key).expect("readable");
         assert_eq!(read(3, "key"), Some(vec![1.5, 2.5]));
         assert_eq!((read(3, "other"), read(4, "key")), (None, None));
-        let has = |frame, key: &str| work.has(KIND, frame, key).expect("readable");
+        let has = |frame, key: &str| {
+            let without = work.without(KIND, [frame], key).expect("readable");
+            without.is_empty()
+        };
         assert!(has(3, "key") && !has(3, "kez") && !has(4, "key"));
         let path = work.path(KIND, 3);
         let whole = std::fs::read(&path).expect("there");
@@ -171,6 +238,33 @@ mod tests {
         flipped[6] ^= 1;
         std::fs::write(&path, flipped).expect("written");
         assert_eq!(read(3, "key"), None);
+    }
+
+    #[test]
+    fn heads_are_read_without_bodies_and_both_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let work = Work::at(folder.path());
+        let body = vec![7_u8; 1000];
+        let written = work.write_with_head(KIND, 5, "key", &"seen".to_owned(), body.clone());
+        written.expect("written");
+        let head = |key: &str| work.read_head::<String>(KIND, 5, key).expect("readable");
+        assert_eq!((head("key").as_deref(), head("kez")), (Some("seen"), None));
+        assert_eq!(work.body(KIND, 5).expect("readable"), Some(body));
+        let path = work.path(KIND, 5);
+        let whole = std::fs::read(&path).expect("there");
+        let mut far = whole.clone();
+        far[whole.len() - 2] = 0xff;
+        let mut flipped = whole.clone();
+        flipped[1002] ^= 1;
+        for wrong in [&whole[..whole.len() - 1], &whole[..5], &[], &far, &flipped] {
+            std::fs::write(&path, wrong).expect("written");
+            assert_eq!(head("key"), None, "{} bytes", wrong.len());
+        }
+        for wrong in [&whole[..5], &far] {
+            std::fs::write(&path, wrong).expect("written");
+            assert_eq!(work.body(KIND, 5).expect("readable"), None);
+        }
+        assert_eq!(work.body(KIND, 6).expect("readable"), None);
     }
 
     #[test]

@@ -16,9 +16,11 @@ pub mod carrier;
 pub mod derive;
 pub mod ends;
 pub mod error;
+pub mod floating;
 pub mod layout;
 pub mod manifest;
 pub mod matching;
+pub mod middles;
 pub mod normals;
 pub mod particles;
 pub mod particles_by_motion;
@@ -30,6 +32,7 @@ pub mod points;
 #[cfg(feature = "bake")]
 pub mod prepare;
 pub mod quantity;
+pub mod recut;
 pub mod remesh;
 #[cfg(feature = "bake")]
 pub mod rigid;

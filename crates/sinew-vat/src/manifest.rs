@@ -53,6 +53,13 @@ pub struct Manifest {
     /// Of cloth that tears: vertices of which the first frame has one, and the carrier two or more, which lie on each other until they part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_vertices: Option<u32>,
+    /// Quads of the first frame that have a vertex in their middle ([`crate::middles`]): the numbers of their two triangles there, pair behind pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub middles: Vec<u32>,
+    /// Where frames cut faces into other triangles than the carrier: how far its surface is from theirs at most, metres, in whatever space. Corners, and
+    /// faces that are shown exactly, are no part of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface_off: Option<f64>,
     /// Where textures have one texel a point and not one a corner ([`crate::points`]): which point a corner shows. Only of [`Mode::Remesh`],
     /// without ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]

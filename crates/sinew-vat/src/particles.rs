@@ -247,7 +247,7 @@ impl ParticleFollower {
     }
 }
 
-/// The texels of one frame, one for each slot. `size` is the width of a point, metres ([`Quantity::Size`]). What a slot without a point holds is
+/// The texels of one frame, one for each slot. `size` is the width of a point, metres ([`Quantity::Size`], and a fourth channel of positions). What a slot without a point holds is
 /// zero but for its place: with a texture of sizes it is not seen.
 pub fn encode_points(
     mesh: &Mesh,
@@ -255,8 +255,12 @@ pub fn encode_points(
     size: impl Fn(usize) -> f32,
     textures: &[TextureSpec],
 ) -> Vec<Vec<u8>> {
+    let is_size = |quantity: &Quantity, channel: usize| {
+        *quantity == Quantity::Size || (*quantity == Quantity::Position && channel == 3)
+    };
     let value = |quantity: &Quantity, slot: usize, channel: usize| match slots[slot] {
-        ParticleSlot::Alive { point } if *quantity == Quantity::Size => size(point as usize),
+        ParticleSlot::Alive { point } if is_size(quantity, channel) => size(point as usize),
+        ParticleSlot::Absent { .. } if is_size(quantity, channel) => 0.0,
         ParticleSlot::Alive { point } => quantity
             .of_vertex(mesh, point as usize, channel)
             .unwrap_or_default(),

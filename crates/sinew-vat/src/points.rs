@@ -192,6 +192,21 @@ pub fn encode_points(
     textures: &[TextureSpec],
     room: u32,
 ) -> Result<PointTexels, PointsError> {
+    encode_points_with(shown, table, textures, room, |_, _, _| None)
+}
+
+/// The same where textures hold numbers that no quantity of the mesh is: `own(quantity, corner, channel)` gives them, or `None` for all others.
+/// A corner is a triangle of the mesh and which of its three, nothing for the points that absent slots collapse to.
+///
+/// # Errors
+/// As [`encode_points`].
+pub fn encode_points_with(
+    shown: ShownFrame<'_>,
+    table: &PointTable,
+    textures: &[TextureSpec],
+    room: u32,
+    own: impl Fn(&Quantity, Option<(usize, usize)>, usize) -> Option<f32>,
+) -> Result<PointTexels, PointsError> {
     let absent = Absent::of(shown.slots);
     let count = table.count() + absent.points.len();
     if count > room as usize {
@@ -201,6 +216,10 @@ pub fn encode_points(
         });
     }
     let value = |quantity: &Quantity, point: usize, channel: usize| {
+        let first = table.first_corner.get(point).map(|c| *c as usize);
+        if let Some(value) = own(quantity, first.map(|c| (c / 3, c % 3)), channel) {
+            return value;
+        }
         let slot = match table.first_corner.get(point) {
             Some(corner) => SlotContent::Triangle {
                 triangle: corner / 3,

@@ -212,6 +212,8 @@ fn made(side: u32, powers_of_two: bool) -> Made {
             can_blend: true,
             has_ends: false,
             split_vertices: None,
+            middles: Vec::new(),
+            surface_off: None,
             lookup: Some(Lookup {
                 file: "boxes_lookup.png".into(),
                 points,

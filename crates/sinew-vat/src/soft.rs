@@ -11,6 +11,7 @@
 use crate::carrier::texel_centers;
 use crate::layout::Layout;
 use crate::manifest::Space;
+use crate::middles::{Middles, Quad};
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
 use crate::tearing::{CornerClasses, cut_as_first};
@@ -26,6 +27,8 @@ pub struct SoftCarrier {
     source: Arc<Topology>,
     rest: Vec<[f32; 3]>,
     shading: Shading,
+    /// Vertices in the middles of quads that frames cut in two ways.
+    middles: Option<Arc<Middles>>,
     /// Vertex of the source, and a corner that it is at (triangle and place in it), for each vertex.
     vertices: Vec<(u32, u32, u8)>,
     triangles: Vec<[u32; 3]>,
@@ -111,8 +114,22 @@ impl SoftCarrier {
             source: first.topology.clone(),
             rest: first.positions.clone(),
             shading: Shading::Constant(groups),
+            middles: None,
             vertices,
             triangles,
+        }
+    }
+
+    /// [`Self::new`] with a vertex more in the middle of each quad ([`Middles`]), so that frames which cut it along the other diagonal show their own surface.
+    /// What is called a vertex of the source is one of a frame that went through [`Self::adopt`].
+    pub fn with_middles(first: &Mesh, crease: f32, quads: &[Quad]) -> Self {
+        if quads.is_empty() {
+            return Self::new(first, crease);
+        }
+        let middles = Middles::new(&first.topology, quads.to_vec());
+        Self {
+            middles: Some(Arc::new(middles.clone())),
+            ..Self::new(&middles.refine(first), crease)
         }
     }
 
@@ -142,6 +159,7 @@ impl SoftCarrier {
         Ok(Self {
             rest: tearing.picked(&first.topology, &first.positions),
             shading: Shading::Tearing(tearing),
+            middles: None,
             vertices,
             triangles: triangles.to_vec(),
             source,
@@ -265,7 +283,8 @@ impl SoftCarrier {
     }
 
     /// Gives a frame the triangles of the first one where both are the same surface ([`is_same_surface`]): many programs cut a quad
-    /// along its shorter diagonal, which is another one once it is bent. Frames of cloth that tears get the carrier's vertices, each with all that
+    /// along its shorter diagonal, which is another one once it is bent. Where the carrier has vertices in the middles of quads ([`Self::with_middles`]), frames get
+    /// these. Frames of cloth that tears get the carrier's vertices, each with all that
     /// the vertex has that is at its corners in that frame.
     ///
     /// # Errors
@@ -275,6 +294,12 @@ impl SoftCarrier {
             && !Arc::ptr_eq(&self.source, &frame.topology)
         {
             *frame = tearing.unified(frame, &self.source)?;
+        }
+        if let Some(middles) = &self.middles
+            && !Arc::ptr_eq(&self.source, &frame.topology)
+            && is_same_surface(middles.first(), &frame.topology)
+        {
+            *frame = middles.refine(frame);
         }
         if is_same_surface(&self.source, &frame.topology) {
             frame.topology = self.source.clone();

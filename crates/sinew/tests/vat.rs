@@ -116,6 +116,8 @@ fn manifest() -> Manifest {
         can_blend: true,
         has_ends: false,
         split_vertices: None,
+        middles: Vec::new(),
+        surface_off: None,
         lookup: None,
     }
 }

@@ -84,10 +84,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
     if args.frames == 0 {
         return Err(Failure::usage("--frames is 0, expected at least 1"));
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads)
-        .build()
-        .map_err(Failure::output)?;
+    let pool = args.threads.pool()?;
     let graphics = graphics::Graphics::new();
     if let Err(failure) = &graphics {
         talk.warning("graphics", &failure.message);

@@ -35,10 +35,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let chosen = state
         .as_ref()
         .map_or(args.device, |s| s.device(args.device));
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.threads)
-        .build()
-        .map_err(Failure::output)?;
+    let pool = args.threads.pool()?;
     let collected = pool.install(|| -> Outcome<Collected> {
         let graph = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
         let runner = device::runner(&graph, chosen, talk)?;

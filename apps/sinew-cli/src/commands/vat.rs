@@ -8,16 +8,19 @@ mod size_of;
 mod source;
 mod tell;
 mod verify;
+mod words;
 
 pub(super) use self::inspect::inspect as inspect_bake;
 use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
+use self::words::counted;
 use crate::bake_args::{
     BakeCommand, BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs,
 };
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
+use crate::threads::Threads;
 use sinew::bake::vat::{
     VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, scan, texels,
 };
@@ -39,8 +42,8 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
             let made = watched(talk, |watch| plan(&job, watch))?;
             let [width, height] = made.layout.size;
             let message = format!(
-                "{} triangles, textures of {width} x {height}",
-                made.triangles
+                "{}, textures of {width} x {height}",
+                counted(made.triangles, "triangle")
             );
             talk.info("planned", &message);
             Ok(())
@@ -57,6 +60,11 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
 fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let (work, is_ours) = match &args.work {
+        Some(folder) if *folder == args.output => {
+            return Err(Failure::usage(
+                "--work is the folder to write into, expected another one: work stays in it",
+            ));
+        }
         Some(folder) => (folder.clone(), false),
         None => (beside(&args.output)?, true),
     };
@@ -126,8 +134,8 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
         watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
         let frames = chunk.frames(job.frame_count()).len();
         let message = format!(
-            "{frames} of {} frames are in {}",
-            job.frame_count(),
+            "{frames} of {} are in {}",
+            counted(job.frame_count() as u64, "frame"),
             args.work.display()
         );
         talk.info("scanned", &message);
@@ -141,7 +149,8 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
     on_threads(args.threads, || {
         Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
     })?;
-    let message = format!("texels of {} frames", chunk.frames(job.frame_count()).len());
+    let frames = chunk.frames(job.frame_count()).len() as u64;
+    let message = format!("texels of {}", counted(frames, "frame"));
     talk.info("baked", &message);
     Ok(())
 }
@@ -156,10 +165,9 @@ fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
     Ok(())
 }
 
-/// Runs on a number of threads; 0: all.
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(Failure::output)?.install(work)
+/// Runs on a number of threads.
+fn on_threads<T: Send>(threads: Threads, work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+    threads.pool()?.install(work)
 }
 
 /// Runs with a progress bar for each stage; Ctrl-C stops it.
@@ -189,12 +197,14 @@ impl From<BakeError> for Failure {
     fn from(error: BakeError) -> Self {
         let code = match &error {
             BakeError::Cancelled => Code::Interrupted,
+            BakeError::OtherBake { .. } => Code::Output,
             BakeError::Setting { .. } | BakeError::Quantity { .. } | BakeError::Preparation(_) => {
                 Code::Usage
             }
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
             | BakeError::NotSoft { .. }
+            | BakeError::NotSimplified { .. }
             | BakeError::NotRigid { .. }
             | BakeError::UnclearTurn { .. }
             | BakeError::Pieces { .. }

@@ -11,17 +11,27 @@ figure{display:inline-block;margin:.3rem .6rem .3rem 0}figcaption{font-size:.85r
 svg,img{display:block;max-width:100%}pre{background:#f4f6f8;padding:.7rem;overflow:auto;font-size:.85rem}\
 .wrong{color:#a4262c;font-weight:600}.small{color:#555;font-size:.9rem}";
 
+/// What stands before the sequence that a page is about.
+const SEQUENCE: &str = "<meta name=\"sequence\" content=\"";
+
+/// The sequence that a page is about; `None` where it does not say.
+pub(crate) fn sequence_in(page: &str) -> Option<String> {
+    let head = page.split_once("</head>")?.0;
+    let (found, _) = head.split_once(SEQUENCE)?.1.split_once('"')?;
+    Some(unescaped(found))
+}
+
 /// A page in the making.
 pub(crate) struct Page {
     text: String,
 }
 
 impl Page {
-    /// Begins with a title.
-    pub(crate) fn new(title: &str) -> Self {
-        let title = escaped(title);
+    /// Begins with a title and a name to be found again by [`sequence_in`].
+    pub(crate) fn new(title: &str, sequence: &str) -> Self {
+        let (title, sequence) = (escaped(title), escaped(sequence));
         let text = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{SEQUENCE}{sequence}\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         );
         Self { text }
     }
@@ -87,6 +97,21 @@ fn cell(text: &str) -> String {
     format!("<td{class}>{}</td>", escaped(text))
 }
 
+/// The text that was [`escaped`].
+fn unescaped(text: &str) -> String {
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+    ];
+    let text = pairs
+        .iter()
+        .fold(text.to_owned(), |t, (from, to)| t.replace(from, to));
+    // Last, since what stands behind it may look like one of the others.
+    text.replace("&amp;", "&")
+}
+
 /// Text that stays text, in elements and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -129,7 +154,10 @@ mod tests {
 
     #[test]
     fn names_stay_text() {
-        let mut page = Page::new("<script>alert('x')</script>");
+        let mut page = Page::new("<script>alert('x')</script>", "a\"></head>'&amp;");
+        let found = sequence_in(&page.text);
+        assert_eq!(found.as_deref(), Some("a\"></head>'&amp;"));
+        assert_eq!(sequence_in("<html></html>"), None);
         page.pairs(&[("a & b", "\"</td>\u{0}".into())]);
         page.table(&["<b>"], &[vec!["<i>".into()]]);
         page.details("t", "</pre><script>");

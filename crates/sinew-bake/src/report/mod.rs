@@ -3,5 +3,5 @@
 mod html;
 mod plot;
 
-pub(crate) use html::{Page, data_uri, escaped, grouped};
+pub(crate) use html::{Page, data_uri, escaped, grouped, sequence_in};
 pub(crate) use plot::{Plot, Series};

@@ -1,16 +1,19 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::blend_error::Blends;
+use super::convention::Convention;
+use super::earlier::{earlier, report_file};
 use super::idle::idle_settings;
 use super::job::VatJob;
 use super::particles::DEFAULT_WIDTH;
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
+use super::recut::RecutPlan;
 use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
 use super::scan::{mesh_of, missing};
-use super::settings::{Mode, TriangleOrder};
+use super::settings::Mode;
 use super::target::write_obj_carrier;
 use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
@@ -18,14 +21,13 @@ use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, Topology};
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
-use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
@@ -52,8 +54,12 @@ pub struct Summary {
     pub pieces: Option<PiecePlan>,
     /// Of tears, where the bake is one of cloth that tears.
     pub tears: Option<TearPlan>,
+    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
+    pub recut: Option<RecutPlan>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
+    /// How far simplification moved surfaces, where it did.
+    pub simplified: Option<SimplifiedSummary>,
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
@@ -62,9 +68,80 @@ pub struct Summary {
     pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
     pub idle: Vec<String>,
+    /// The sequence whose bake was in the place of this one.
+    pub replaced: Option<String>,
+    /// What was asked for and could not be kept to, each with a code.
+    pub not_kept: Vec<(String, String)>,
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// How far simplification moved surfaces, both ways, measured at some thousands of triangles of each frame.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SimplifiedSummary {
+    /// Whether all frames have one collapse, so that their triangles stayed the same.
+    pub is_shared: bool,
+    /// Root of the mean square over all frames, metres.
+    pub rms: f64,
+    /// The largest distance, metres.
+    pub largest: f64,
+    /// Number of the frame that has it.
+    pub frame: i64,
+}
+
+impl SimplifiedSummary {
+    fn new(job: &VatJob, mode: Mode, scans: &[ScanRecord]) -> Option<Self> {
+        let frames = scans.iter().enumerate();
+        let moved = frames.filter_map(|(f, s)| Some((f, s.simplified?)));
+        let moved: Vec<_> = moved.collect();
+        let worst = moved.iter().max_by(|a, b| a.1.max.total_cmp(&b.1.max))?;
+        let all = moved.iter().map(|m| m.1);
+        let all = all.reduce(|a, b| a.and(&b)).unwrap_or_default();
+        Some(Self {
+            is_shared: matches!(mode, Mode::Soft | Mode::Rigid),
+            rms: all.rms(),
+            largest: all.max,
+            frame: job.number(worst.0),
+        })
+    }
+
+    /// What people are told.
+    pub fn words(&self) -> String {
+        let how = match self.is_shared {
+            true => "all frames by one collapse",
+            false => "each frame by itself",
+        };
+        format!(
+            "{how}; surfaces moved by {:.3} mm at most (in frame {}), {:.4} mm in the mean of squares",
+            self.largest * 1e3,
+            self.frame,
+            self.rms * 1e3
+        )
+    }
+}
+
+/// The carrier has more triangles than were asked for.
+fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
+    let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
+    let found = plan.triangles as usize;
+    if plan.mode == Mode::Particles || found <= asked {
+        return None;
+    }
+    let has_middles = plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty());
+    let (code, why) = match (plan.mode, job.settings().matching()) {
+        (Mode::Remesh, Some(_)) => (
+            "more_slots",
+            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
+        ),
+        _ if has_middles => (
+            "more_triangles",
+            "quads that frames cut along either diagonal have four in place of two; --recut-tolerance keeps two where that is near enough",
+        ),
+        _ => ("more_triangles", "frames could not be brought to fewer"),
+    };
+    let message = format!("the carrier has {found} triangles, {asked} were asked for: {why}");
+    Some((code.into(), message))
 }
 
 /// What a bake of unique points came to.
@@ -118,20 +195,42 @@ pub fn assemble_with(
     blends: Option<&Blends>,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
     let carrier = carrier_of(job, &plan)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
-    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, watch)? {
+    let page = |files: &[String]| {
+        let summary = Summary {
+            blends: blends.cloned(),
+            ..summary(job, &plan, &scans, &errors, out.to_owned())
+        };
+        report(&Reported {
+            job,
+            plan: &plan,
+            scans: &scans,
+            errors: &errors,
+            summary: &summary,
+            manifest: &manifest_like(job, &plan, &carrier, files),
+            carrier: &in_order_of_texels(job, &carrier),
+            files,
+        })
+    };
+    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, &page, watch)? {
         let summary = summary(job, &plan, &scans, &errors, out.join(name));
         let blends = blends.cloned();
-        return Ok(Summary { blends, ..summary });
+        return Ok(Summary {
+            blends,
+            replaced,
+            ..summary
+        });
     }
     let manifest = manifest_of(job, &plan, &carrier);
     let name = format!("{}.vat.json", manifest.name);
     let summary = Summary {
         blends: blends.cloned(),
+        replaced,
         ..summary(job, &plan, &scans, &errors, out.join(&name))
     };
     let mut folder = AtomicDir::create(out)?;
@@ -149,6 +248,7 @@ pub fn assemble_with(
         summary: &summary,
         manifest: &manifest,
         carrier: &carrier,
+        files: &[],
     };
     // The report draws while textures are compressed, which are often fewer than threads.
     let (written, page) = rayon::join(
@@ -166,13 +266,57 @@ pub fn assemble_with(
     for player in players(&manifest) {
         write_text(&folder.stage(&player.name)?, &player.text)?;
     }
-    let page_name = format!("{}.report.html", manifest.name);
+    let page_name = report_file(&manifest.name);
     write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     // Last, so that whoever sees it finds all the others.
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
     Ok(summary)
+}
+
+/// Makes a report of the names of the other files.
+pub(crate) type MakePage<'a> = &'a dyn Fn(&[String]) -> Result<String, BakeError>;
+
+/// The report of a bake in another tool's convention, beside all its other files.
+pub(crate) fn stage_report(
+    folder: &mut AtomicDir,
+    name: &str,
+    page: MakePage<'_>,
+) -> Result<(), BakeError> {
+    let path = folder.stage(&report_file(name))?;
+    let beside = path.parent().unwrap_or(&path);
+    let files = sinew_io::files_ending_with(beside, "")?;
+    let names = files.iter().filter_map(|f| f.file_name()?.to_str());
+    let own: Vec<String> = names
+        .filter(|n| n.starts_with(name))
+        .map(Into::into)
+        .collect();
+    Ok(write_text(&path, &page(&own)?)?)
+}
+
+/// What a report needs of a manifest where there is none: the files are called otherwise.
+fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String]) -> Manifest {
+    let mut out = manifest_of(job, plan, carrier);
+    out.textures.iter_mut().for_each(|t| t.files.clear());
+    let carrier = files.iter().find(|f| f.ends_with(".glb"));
+    out.carrier = carrier.cloned().unwrap_or_default();
+    out
+}
+
+/// The carrier with its vertices in the order of the texels.
+fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
+    let mut out = carrier.clone();
+    if !matches!(job.settings().convention, Convention::OpenVat { .. }) {
+        return out;
+    }
+    let count = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let triangles = carrier.topology.triangles().iter();
+    let triangles = triangles.map(|t| t.map(|v| count - 1 - v)).collect();
+    // Every index stays below the count, so there is always a topology.
+    out.topology = Topology::new(count, triangles).unwrap_or_default().into();
+    out.positions.reverse();
+    out
 }
 
 /// The files of an earlier bake of that name, textures of another format for example, go when the new ones are there. What is no manifest of
@@ -228,7 +372,6 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         spec: spec.clone(),
         files: file_names(&name, spec),
     };
-    let is_matched = matches!(settings.order, TriangleOrder::Matched(_));
     Manifest {
         format: manifest::FORMAT.into(),
         version: match plan.points {
@@ -247,10 +390,16 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         can_blend: match plan.mode {
             Mode::Soft | Mode::Particles => true,
             Mode::Rigid => settings.pieces.blend,
-            Mode::Remesh => is_matched,
+            Mode::Remesh => settings.matching().is_some(),
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),
+        middles: plan
+            .recut
+            .iter()
+            .flat_map(|r| r.middles.iter().flat_map(|q| q.triangles))
+            .collect(),
+        surface_off: plan.recut.as_ref().map(|r| r.off).filter(|off| *off > 0.0),
         lookup: plan.points.map(|points| Lookup {
             file: lookup_file(&name),
             points: points.layout,
@@ -294,7 +443,9 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
         let number = job.number(0);
         let carrier = RigidCarrier::new(&first, job.settings());
         let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-        return Ok(carrier.mesh(name, &first, &plan.layout));
+        let mesh = carrier.mesh(name, &first, &plan.layout);
+        let convention = job.settings().convention;
+        return Ok(convention.piece_carrier(mesh, &carrier.pivots()));
     }
     let carrier = soft_carrier(job, plan, &first)?;
     let adopted = carrier.adopt(&mut first);
@@ -338,17 +489,15 @@ fn summary(
         all: p.all,
         size: p.layout.size,
         unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
-        lookup_bytes: plan.layout.texels() * LOOKUP_BYTES as u64,
+        lookup_bytes: plan.layout.texels() * job.settings().convention.lookup_bytes(),
         corner_bytes: plan.layout.texels() * texel as u64,
     });
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    let is_recut = |s: &&ScanRecord| s.is_first_surface && !s.is_first_topology;
-    let recut = scans.iter().filter(is_recut).count();
-    if matches!(plan.mode, Mode::Soft | Mode::Rigid) && recut > 0 {
-        let message = "faces are cut into other triangles than in the first frame, which are kept";
-        warnings.push(("recut_faces".into(), message.into(), recut));
+    if let Some(recut) = plan.recut.as_ref().filter(|r| r.is_beyond()) {
+        let message = recut.warning(plan.mode, job.number(recut.worst));
+        warnings.push(("recut_faces".into(), message, recut.frames));
     }
     for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
         // Frames of points in a sequence of triangles have no widths.
@@ -372,9 +521,13 @@ fn summary(
         empty_slots: plan.empty_slots,
         pieces: plan.pieces,
         tears: plan.tears,
+        recut: plan.recut.clone(),
         points,
+        simplified: SimplifiedSummary::new(job, plan.mode, scans),
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
+        replaced: None,
+        not_kept: more_triangles(job, plan).into_iter().collect(),
         errors,
         warnings,
     }

@@ -4,6 +4,7 @@ use super::convention::Convention;
 use super::job::VatJob;
 use super::pictures::{camera_of, flat};
 use super::plan::VatPlan;
+use super::preparation::Preparation;
 use super::scan::mesh_of;
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
@@ -17,7 +18,7 @@ use sinew_vat::animation::VertexAnimation;
 use sinew_vat::matching::{SurfaceDistance, surface_distance};
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::played::PlayedPieces;
-use sinew_vat::prepare::{PrepareSettings, prepare};
+use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use std::path::Path;
 
@@ -68,7 +69,7 @@ impl HeldBackPictures {
 /// Steps are twice as long as those of a bake of all frames, whose in-betweens are better than that.
 pub struct HeldBack<'a> {
     source: &'a dyn FrameSource,
-    settings: &'a VatSettings,
+    preparation: Preparation<'a>,
     /// Frames of the source that were baked.
     baked: Vec<usize>,
     /// Those between: which baked one each is behind, and its own place in the source.
@@ -120,7 +121,7 @@ impl<'a> HeldBack<'a> {
         }
         Ok(Self {
             source,
-            settings,
+            preparation: Preparation::new(&half, settings)?,
             baked: half.frames,
             held,
             animation,
@@ -203,9 +204,8 @@ impl<'a> HeldBack<'a> {
 
     fn truth(&self, frame: usize) -> Result<Mesh, BakeError> {
         let number = self.source.number(frame);
-        let prepared = prepare(&self.source.load(frame)?.mesh, &self.settings.prepare);
-        let fault = |source| BakeError::Prepare { number, source };
-        prepared.map(|p| p.0).map_err(fault)
+        let loaded = self.source.load(frame)?.mesh;
+        Ok(self.preparation.prepare(&loaded, number)?.mesh)
     }
 }
 
@@ -276,8 +276,13 @@ const SIDE: usize = 300;
 /// [`BakeError`] of a step before that is not done and of files, and where nobody wants to go on. What the frames themselves refuse, too few
 /// for one, is [`Blends::NotMeasured`].
 pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeError> {
+    let mode = VatPlan::read(job)?.mode;
+    if mode == Mode::Remesh && job.settings().convention != Convention::Sinew {
+        let why = "players of these files step where triangles change";
+        return Ok(Blends::NotMeasured(why.into()));
+    }
     let settings = VatSettings {
-        mode: Some(VatPlan::read(job)?.mode),
+        mode: Some(mode),
         prepare: PrepareSettings::default(),
         ..job.settings().clone()
     };

@@ -1,5 +1,6 @@
 //! What was asked for and means nothing in the mode that a bake has.
 
+use super::convention::Convention;
 use super::settings::{Mode, Points, TriangleOrder, VatSettings};
 use super::shapes::{ParticleSettings, PieceSettings};
 use sinew_vat::prepare::PrepareSettings;
@@ -8,7 +9,13 @@ use sinew_vat::prepare::PrepareSettings;
 pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
     let mut names = Vec::new();
     if mode != Mode::Remesh {
-        names.extend(of_changing_triangles(settings));
+        names.extend(of_changing_triangles(settings).map(|n| (n, "mode remesh")));
+    } else if settings.convention != Convention::Sinew {
+        let steps = "this project's files: players of other tools step where triangles change";
+        names.extend(of_matching(settings).map(|n| (n, steps)));
+    }
+    if matches!(mode, Mode::Remesh | Mode::Particles) && settings.recut_tolerance.is_some() {
+        names.push(("recut_tolerance", "mode soft or rigid"));
     }
     if mode != Mode::Rigid {
         names.extend(of_pieces(&settings.pieces));
@@ -25,22 +32,27 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
 
 type Idle = (&'static str, &'static str);
 
-fn of_changing_triangles(settings: &VatSettings) -> Vec<Idle> {
-    let mut names = Vec::new();
-    if settings.points == Points::Unique {
-        names.push("points");
-    }
-    match &settings.order {
-        TriangleOrder::Matched(matching) => {
-            let asked = [
-                ("in_betweens", matching.in_betweens.is_some()),
-                ("velocity of matching", matching.velocity.is_some()),
-            ];
-            names.extend(asked.iter().filter(|a| a.1).map(|a| a.0));
-        }
-        _ => names.push("order"),
-    }
-    names.into_iter().map(|n| (n, "mode remesh")).collect()
+fn of_changing_triangles(settings: &VatSettings) -> impl Iterator<Item = &'static str> {
+    let asked = [
+        ("points", settings.points == Points::Unique),
+        (
+            "order",
+            !matches!(settings.order, TriangleOrder::Matched(_)),
+        ),
+    ];
+    let names = asked.into_iter().filter(|a| a.1).map(|a| a.0);
+    names.chain(of_matching(settings))
+}
+
+fn of_matching(settings: &VatSettings) -> impl Iterator<Item = &'static str> {
+    let asked = match &settings.order {
+        TriangleOrder::Matched(matching) => [
+            ("in_betweens", matching.in_betweens.is_some()),
+            ("velocity of matching", matching.velocity.is_some()),
+        ],
+        _ => [("in_betweens", false), ("velocity of matching", false)],
+    };
+    asked.into_iter().filter(|a| a.1).map(|a| a.0)
 }
 
 fn of_pieces(pieces: &PieceSettings) -> Vec<Idle> {

@@ -28,6 +28,9 @@ pub(crate) struct JobContent {
     version: u32,
     program: String,
     pub(crate) name: String,
+    /// What the sequence is called, with characters that files may not have.
+    #[serde(default)]
+    pub(crate) sequence: String,
     pub(crate) settings: VatSettings,
     pub(crate) frames: Vec<JobFrame>,
     /// None where all frames are one clip.
@@ -55,6 +58,7 @@ impl VatJob {
         settings: &VatSettings,
     ) -> Result<Self, BakeError> {
         settings.check()?;
+        check_no_bake(folder)?;
         let frame = |i| {
             let (number, key) = (source.number(i), source.key(i)?);
             Ok::<_, BakeError>(JobFrame { number, key })
@@ -70,7 +74,8 @@ impl VatJob {
             format: FORMAT.into(),
             version: VERSION,
             program: env!("CARGO_PKG_VERSION").into(),
-            name: file_name_of(source.name()),
+            name: name_of(source.name(), settings),
+            sequence: source.name().into(),
             settings: settings.clone(),
             frames,
             clips: source.clips(),
@@ -163,6 +168,11 @@ impl VatJob {
         &self.content.name
     }
 
+    /// What the sequence is called.
+    pub fn sequence(&self) -> &str {
+        &self.content.sequence
+    }
+
     /// What is wanted.
     pub fn settings(&self) -> &VatSettings {
         &self.content.settings
@@ -194,15 +204,63 @@ impl JobContent {
     }
 }
 
+/// Work would lie among the files of a finished bake.
+fn check_no_bake(folder: &Path) -> Result<(), BakeError> {
+    let finished = match folder.is_dir() {
+        true => sinew_io::files_ending_with(folder, ".vat.json")?,
+        false => Vec::new(),
+    };
+    match finished.first() {
+        None => Ok(()),
+        Some(manifest) => Err(BakeError::Setting {
+            setting: "work",
+            found: format!("the folder of a bake ({})", manifest.display()),
+            expected: "a folder for nothing but work",
+        }),
+    }
+}
+
+/// What the files of a bake are called.
+pub(crate) fn name_of(sequence: &str, settings: &VatSettings) -> String {
+    match &settings.name {
+        Some(name) => name.clone(),
+        None => file_name_of(sequence),
+    }
+}
+
+/// Whether files may have a character in their names everywhere, and shaders in comments: letters and digits of all scripts, the marks that are
+/// written over and under them, `-` and `_`. Others mean something to shells, addresses of pages or file systems.
+pub(crate) fn is_plain(c: char) -> bool {
+    let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
+    c.is_alphanumeric() || is_mark || matches!(c, '-' | '_')
+}
+
 /// A name that files may have everywhere.
 fn file_name_of(name: &str) -> String {
-    let plain = |c: char| match c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
-        true => c,
-        false => '_',
-    };
+    let plain = |c: char| if is_plain(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
     match name.is_empty() {
         true => "sequence".into(),
         false => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_of_all_scripts_stay() {
+        for name in [
+            "Wäsche",
+            "Wa\u{308}sche",
+            "水しぶき",
+            "волна-2",
+            "splash_01",
+        ] {
+            assert_eq!(file_name_of(name), name);
+        }
+        assert_eq!(file_name_of("take 1/a:b%20?"), "take_1_a_b_20_");
+        assert_eq!(file_name_of(""), "sequence");
     }
 }

@@ -4,6 +4,7 @@ mod assemble;
 mod blend_error;
 mod convention;
 mod detect;
+mod earlier;
 mod ends;
 mod idle;
 mod job;
@@ -12,9 +13,11 @@ mod particles;
 mod pictures;
 mod plan;
 mod points;
+mod preparation;
 mod quantities;
 mod read;
 mod records;
+mod recut;
 mod report;
 mod rigid;
 mod scan;
@@ -28,16 +31,18 @@ mod texels;
 mod textures;
 mod verify;
 
-pub use assemble::{PointSummary, Summary, assemble, assemble_with};
+pub use assemble::{PointSummary, SimplifiedSummary, Summary, assemble, assemble_with};
 pub use blend_error::{
     BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
 };
 pub use convention::Convention;
 pub use job::VatJob;
 pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
+pub use preparation::verify;
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
+pub use recut::RecutPlan;
 pub use scan::scan;
 pub use settings::{
     InBetweens, Matching, Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings,
@@ -45,7 +50,7 @@ pub use settings::{
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use tearing::TearPlan;
 pub use texels::texels;
-pub use verify::{EndErrors, Verified, verify};
+pub use verify::{EndErrors, Fault, SurfaceErrors, Verified};
 
 use crate::{BakeError, Chunk, FrameSource, Watch};
 use std::path::Path;
@@ -63,6 +68,7 @@ pub fn bake(
     out: &Path,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    earlier::check(source, settings, out)?;
     let job = texels_of_all(source, settings, work, watch)?;
     assemble(&job, out, watch)
 }
@@ -78,6 +84,7 @@ pub fn bake_and_measure(
     out: &Path,
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
+    earlier::check(source, settings, out)?;
     let job = texels_of_all(source, settings, work, watch)?;
     let blends = measure_blends(&job, watch)?;
     assemble_with(&job, out, Some(&blends), watch)

@@ -123,11 +123,16 @@ pub(crate) fn plan_particles(
         layout: layout_for(job, slots)?,
         space,
         bounds,
-        textures: choices.iter().zip(&extents).map(texture).collect(),
+        textures: job
+            .settings()
+            .convention
+            .particle_textures(&choices)
+            .unwrap_or_else(|| choices.iter().zip(&extents).map(texture).collect()),
         empty_slots: (1.0 - points as f64 / all).max(0.0),
         has_ends: false,
         pieces: None,
         tears: None,
+        recut: None,
         points: None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::job::VatJob;
 use super::plan::VatPlan;
-use super::records::TEXEL_BYTES;
+use super::records::TEXELS;
 use super::scan::mesh_of;
 use super::settings::Mode;
 use super::textures::bytes_of;
@@ -13,7 +13,6 @@ use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
 use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::is_same_surface;
 
 /// Pixels of a side.
 const SIDE: usize = 300;
@@ -37,8 +36,7 @@ pub(crate) fn pairs(
     }
     let draw = |&frame: &usize| {
         let texels = Texels::read(job, plan, carrier, frame)?;
-        let mut mesh = mesh_of(job, frame)?;
-        turn_to_source_triangles(&mut mesh, plan, job)?;
+        let mesh = mesh_of(job, frame)?;
         let crease = job.settings().crease();
         let source = source_corners(&mesh, crease, texels.colors().is_some());
         Ok(Pair {
@@ -68,22 +66,6 @@ pub(crate) fn place_of(
     }
     let texels = Texels::read(job, plan, carrier, frame)?;
     Ok(texels.places().map(|texture| texels.place(texture, vertex)))
-}
-
-/// Bent quads may be cut in another way than in the first frame, whose triangles the bake keeps.
-fn turn_to_source_triangles(
-    mesh: &mut Mesh,
-    plan: &VatPlan,
-    job: &VatJob,
-) -> Result<(), BakeError> {
-    if plan.mode == Mode::Soft {
-        let first = mesh_of(job, 0)?;
-        // Where vertices are split, triangles are those of the frame.
-        if is_same_surface(&first.topology, &mesh.topology) {
-            mesh.topology = first.topology;
-        }
-    }
-    Ok(())
 }
 
 /// Corners of triangles, three each, with what is seen of them.
@@ -122,7 +104,7 @@ impl<'a> Texels<'a> {
         carrier: &'a Mesh,
         frame: usize,
     ) -> Result<Self, BakeError> {
-        let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame))?;
+        let bytes = sinew_io::read_bytes(&job.work.path(TEXELS, frame))?;
         Ok(Self {
             plan,
             carrier,

@@ -4,7 +4,8 @@ use super::detect::mode_of;
 use super::job::VatJob;
 use super::particles::plan_particles;
 use super::points::{Rest, plan_points};
-use super::records::{MATCHES, SCANS, SLOTS, ScanRecord};
+use super::records::{FRAMES, MATCHES, SLOTS, ScanRecord};
+use super::recut::{RecutPlan, plan_recut};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, Points, Space, TextureChoice};
@@ -54,6 +55,9 @@ pub struct VatPlan {
     /// Of tears, where the bake is one of cloth that tears.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tears: Option<TearPlan>,
+    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recut: Option<RecutPlan>,
     /// Of unique points, where these have the texels. [`Self::layout`] is that of the lookup then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<PointPlan>,
@@ -136,7 +140,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         job.settings().convention.preferred(found)
     });
     let convention = job.settings().convention;
-    convention.check_sequence(mode, job.frame_count())?;
+    convention.check_sequence(job.settings(), mode, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans, watch),
@@ -163,7 +167,7 @@ fn with_number(job: &VatJob, error: BakeError) -> BakeError {
 pub(crate) fn all_scans(job: &VatJob) -> Result<Vec<ScanRecord>, BakeError> {
     let (mut scans, mut absent) = (Vec::new(), Vec::new());
     for frame in 0..job.frame_count() {
-        match job.work.read(SCANS, frame, &job.key)? {
+        match job.work.read_head(FRAMES, frame, &job.key)? {
             Some(scan) => scans.push(scan),
             None => absent.push(frame),
         }
@@ -196,7 +200,7 @@ fn plan_remesh(
             .iter()
             .map(|c| (c.quantity.clone(), c.format))
             .collect(),
-        largest_side: job.settings().largest_side,
+        largest_side: job.settings().convention.largest_side(job.settings()),
         powers_of_two: job.settings().powers_of_two,
         has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
     };
@@ -204,24 +208,46 @@ fn plan_remesh(
     let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
     let seen: Vec<FrameScan> = seen.collect();
     let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
-    let points = match job.settings().points {
-        Points::Unique => Some(plan_points(scans, &rests, made.slots, &settings)?),
-        Points::Corners => None,
+    let (layout, textures) = conventional(job, &seen, &choices, &made)?;
+    let points = match job.settings().has_unique_points() {
+        true => Some(plan_points(scans, &rests, made.slots, &settings)?),
+        false => None,
     };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Remesh,
         triangles: made.slots,
-        layout: made.layout,
+        layout,
         bounds: bounds_of(scans),
         space,
-        textures: made.textures,
+        textures,
         empty_slots: made.empty_slots,
         has_ends: settings.has_ends,
         pieces: None,
         tears: None,
+        recut: None,
         points,
     })
+}
+
+/// Where texels are and what they hold, as the convention has it.
+fn conventional(
+    job: &VatJob,
+    seen: &[FrameScan],
+    choices: &[TextureChoice],
+    made: &RemeshPlan,
+) -> Result<(Layout, Vec<TextureSpec>), BakeError> {
+    let convention = job.settings().convention;
+    let (corners, limit) = (made.slots.saturating_mul(3), job.settings().largest_side);
+    let frames = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+    let Some(layout) = convention.layout(corners, frames, limit)? else {
+        return Ok((made.layout, made.textures.clone()));
+    };
+    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+    let nothing = PlanError::Nothing { frames: seen.len() };
+    let extents = join_extents(seen, &quantities).map_err(PlanError::Frame)?;
+    let extents = extents.ok_or(nothing)?;
+    Ok((layout, convention.textures(choices, &extents)))
 }
 
 /// What was seen of a frame, in the order of the textures and in the space of their values.
@@ -317,29 +343,31 @@ pub(crate) fn slots_of(
     Ok(row)
 }
 
-/// The carrier of triangles that stay the same, and its tears if it has some.
-fn carrier_for(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<(SoftCarrier, Option<TearPlan>), BakeError> {
+type Kept = (SoftCarrier, Option<TearPlan>, Option<RecutPlan>);
+
+/// The carrier of triangles that stay the same, its tears if it has some, and what frames cut otherwise.
+fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Kept, BakeError> {
     let first = mesh_of(job, 0)?;
-    if is_torn(scans, job.settings().mode.is_some()) {
+    let (settings, bounds) = (job.settings(), bounds_of(scans));
+    if is_torn(scans, settings.mode.is_some()) {
         let (carrier, tears) = plan_tears(job, &first, watch)?;
-        return Ok((carrier, Some(tears)));
+        let recut = plan_recut(settings, (Mode::Soft, true), scans, &bounds);
+        return Ok((carrier, Some(tears), recut));
     }
-    let carrier = SoftCarrier::new(&first, job.settings().crease());
+    let recut = plan_recut(settings, (Mode::Soft, false), scans, &bounds);
+    let middles = recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
+    let carrier = SoftCarrier::with_middles(&first, settings.crease(), middles);
     for (frame, scan) in scans.iter().enumerate() {
         if !scan.is_first_surface {
             let checked = carrier.check(&mesh_of(job, frame)?);
             checked.map_err(|source| not_soft(job, frame, source))?;
         }
     }
-    Ok((carrier, None))
+    Ok((carrier, None, recut))
 }
 
 fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
-    let (carrier, tears) = carrier_for(job, scans, watch)?;
+    let (carrier, tears, recut) = carrier_for(job, scans, watch)?;
     let choices = job.settings().textures_of(Mode::Soft);
     check_quantities(Mode::Soft, &choices)?;
     let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
@@ -352,17 +380,11 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
     let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
     let extents = extents.ok_or(nothing)?;
     let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
-    let limit = job.settings().largest_side;
-    let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
-    let layout = match convention.layout(vertices, frames, limit)? {
-        Some(layout) => layout,
-        None => layout_for(job, vertices)?,
-    };
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Soft,
         triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
-        layout,
+        layout: layout_for(job, vertices)?,
         bounds: bounds_of(scans),
         space,
         textures: convention.textures(&choices, &extents),
@@ -370,6 +392,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
         has_ends: false,
         pieces: None,
         tears,
+        recut,
         points: None,
     })
 }
@@ -378,6 +401,9 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
 pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
     let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
     let limit = job.settings().largest_side;
+    if let Some(layout) = job.settings().convention.layout(vertices, frames, limit)? {
+        return Ok(layout);
+    }
     let layout = Layout::fitting(vertices, frames, 1, limit)?;
     Ok(match job.settings().powers_of_two {
         true => layout.padded_to_powers_of_two(limit)?,

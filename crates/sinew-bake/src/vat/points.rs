@@ -1,6 +1,7 @@
 //! Bakes with one texel a unique point: whether settings fit, how many points frames have, and their texels.
 
 use super::convention::Convention;
+use super::job::VatJob;
 use super::plan::{PointPlan, VatPlan};
 use super::records::ScanRecord;
 use super::settings::{InBetweens, Mode, Points, VatSettings};
@@ -9,7 +10,9 @@ use crate::BakeError;
 use sinew_geom::Mesh;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::plan::{PlanError, RemeshSettings};
-use sinew_vat::points::{PointTable, PointTexels, absent_points, encode_points, points_layout};
+use sinew_vat::points::{
+    PointTable, PointTexels, absent_points, encode_points_with, points_layout,
+};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::SlotContent;
 
@@ -30,7 +33,10 @@ pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {
         let expected = "remesh, or points corners: other modes have one texel a vertex, piece or particle anyhow";
         return wrong("mode", found, expected);
     }
-    if settings.convention != Convention::Sinew {
+    if !matches!(
+        settings.convention,
+        Convention::Sinew | Convention::SideFx { .. }
+    ) {
         let expected = "corners: other conventions have no lookup of this kind";
         return wrong("points", "unique".into(), expected);
     }
@@ -108,15 +114,25 @@ pub(crate) fn plan_points(
 
 /// The texels of a frame, in the space of the textures.
 pub(crate) fn texels(
+    job: &VatJob,
     plan: &VatPlan,
     points: &PointPlan,
     (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
     placed: &PlacedFrame,
 ) -> Result<PointTexels, BakeError> {
-    let quantities: Vec<Quantity> = plan.textures.iter().map(|t| t.quantity.clone()).collect();
+    let choices = job.settings().textures_of(Mode::Remesh).into_iter();
+    let quantities: Vec<Quantity> = choices.map(|c| c.quantity).collect();
     // As the frame is, not as it is placed: other units might make two points one.
     let table = PointTable::new(mesh, normals, &quantities);
     let room = points.layout.vertices;
-    let made = encode_points(placed.shown(), &table, &plan.textures, room);
+    let shading = job
+        .settings()
+        .convention
+        .shading_of_corners(normals, plan.space);
+    let own = |quantity: &Quantity, corner: Option<(usize, usize)>, channel: usize| {
+        let index = corner.map(|(t, k)| 3 * t + k);
+        shading.as_ref()?.value(quantity, index, channel)
+    };
+    let made = encode_points_with(placed.shown(), &table, &plan.textures, room, own);
     Ok(made.map_err(PlanError::from)?)
 }

@@ -1,9 +1,11 @@
 //! What the steps leave for each other.
 
+use super::recut::RecutScan;
 use crate::work::Kind;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::error::ErrorSum;
+use sinew_vat::matching::SurfaceDistance;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::rigid::PiecePose;
@@ -11,10 +13,10 @@ use sinew_vat::tearing::KeptEdges;
 use sinew_vat::texture::Extent;
 use std::collections::BTreeMap;
 
-/// Prepared frames.
-pub(crate) const MESHES: Kind = Kind("frames", "mesh");
-/// What was seen of them.
-pub(crate) const SCANS: Kind = Kind("frames", "scan");
+/// Prepared frames, and in front of each what was seen of it.
+pub(crate) const FRAMES: Kind = Kind("frames", "frame");
+/// What all frames are simplified by, where triangles stay the same: one record for all of them.
+pub(crate) const COLLAPSES: Kind = Kind("frames", "collapse");
 /// How a frame relates to the next one.
 pub(crate) const MATCHES: Kind = Kind("frames", "match");
 /// What the slots show.
@@ -27,10 +29,8 @@ pub(crate) const POSES: Kind = Kind("slots", "poses");
 pub(crate) const NUMBERS: Kind = Kind("slots", "numbers");
 /// Which point each slot shows.
 pub(crate) const PARTICLES: Kind = Kind("slots", "particles");
-/// That texels are done, and how far they are from the frame.
-pub(crate) const TEXELS: Kind = Kind("texels", "done");
-/// The texels themselves: bytes of one texture after the other.
-pub(crate) const TEXEL_BYTES: Kind = Kind("texels", "bytes");
+/// Texels: bytes of one texture after the other. In their head that they are done, and how far they are from the frame.
+pub(crate) const TEXELS: Kind = Kind("texels", "texels");
 
 /// A mesh without joints and materials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,8 +100,8 @@ pub(crate) struct ScanRecord {
     pub(crate) vertices: u32,
     /// Whether the triangles are those of the first frame, or cut the same surface in another way.
     pub(crate) is_first_surface: bool,
-    /// Whether they are exactly those of the first frame.
-    pub(crate) is_first_topology: bool,
+    /// What the frame cuts into other triangles, where it has the first one's surface or may be one of cloth that tears.
+    pub(crate) recut: Option<RecutScan>,
     /// Which of the first frame's edges are still joined, where the triangles are others of the same number and may be those of cloth that tears.
     pub(crate) edges: Option<KeptEdges>,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.
@@ -115,6 +115,8 @@ pub(crate) struct ScanRecord {
     /// How many unique points it has, where these may have texels.
     pub(crate) unique_points: Option<u32>,
     pub(crate) report: PrepareReport,
+    /// How far simplification moved the surface, metres, both ways; nothing where it left the frame as it is.
+    pub(crate) simplified: Option<SurfaceDistance>,
     /// Code and message of what the reader had to say.
     pub(crate) warnings: Vec<(String, String)>,
 }

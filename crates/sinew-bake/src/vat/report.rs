@@ -13,7 +13,6 @@ use sinew_geom::{Image, Mesh};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
 use sinew_vat::matching::SurfaceDistance;
-use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::prepare::PrepareReport;
 use sinew_vat::prepare::relax::RelaxReport;
 
@@ -29,12 +28,15 @@ pub(crate) struct Reported<'a> {
     pub(crate) errors: &'a [FrameErrors],
     pub(crate) summary: &'a Summary,
     pub(crate) manifest: &'a Manifest,
+    /// Its vertices are in the order of the texels.
     pub(crate) carrier: &'a Mesh,
+    /// Names of files of which the manifest says nothing.
+    pub(crate) files: &'a [String],
 }
 
 /// The page of a bake.
 pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
-    let mut page = Page::new(&format!("Bake {}", of.job.name()));
+    let mut page = Page::new(&format!("Bake {}", of.job.name()), of.job.sequence());
     of.bake(&mut page);
     of.textures(&mut page);
     of.errors(&mut page)?;
@@ -55,7 +57,7 @@ impl Reported<'_> {
             _ => "none".into(),
         };
         let [low, high] = [self.plan.bounds.0, self.plan.bounds.1].map(place_words);
-        page.pairs(&[
+        let mut rows = vec![
             ("Mode", format!("{}: {}", self.mode_word(), self.why_mode())),
             ("Frames", frames),
             ("Clips", self.clips()),
@@ -69,10 +71,15 @@ impl Reported<'_> {
                     self.tear_words(),
                 ),
             ),
+            ("Faces cut in two ways", self.recut_words()),
             ("Box", format!("{low} to {high} m")),
             ("Order of triangles", self.order_words().into()),
             ("Blending of frames", self.blend_words().into()),
-        ]);
+        ];
+        if !self.files.is_empty() {
+            rows.push(("Files", self.files.join(", ")));
+        }
+        page.pairs(&rows);
     }
 
     fn numbers(&self) -> Vec<i64> {
@@ -95,8 +102,13 @@ impl Reported<'_> {
         words.unwrap_or_default()
     }
 
+    fn recut_words(&self) -> String {
+        let words = self.plan.recut.as_ref().map(|r| r.words());
+        words.unwrap_or_else(|| "none".into())
+    }
+
     fn mode_word(&self) -> String {
-        format!("{:?}", self.plan.mode).to_lowercase()
+        name_of(&self.plan.mode)
     }
 
     fn why_mode(&self) -> String {
@@ -128,7 +140,7 @@ impl Reported<'_> {
         let words = self.manifest.clips.iter().map(|clip| {
             let f = &clip.frames;
             let (last, rate) = (f.first + f.count - 1, f.frames_per_second);
-            let end = format!("{:?}", f.at_end);
+            let end = name_of(&f.at_end);
             format!(
                 "{}: frames {} to {last} of the bake, {rate} a second, {end}",
                 clip.name, f.first
@@ -138,7 +150,7 @@ impl Reported<'_> {
     }
 
     fn order_words(&self) -> &'static str {
-        match (&self.plan.mode, &self.job.settings().order) {
+        match (&self.plan.mode, self.job.settings().order()) {
             (Mode::Remesh, TriangleOrder::Matched(_)) => {
                 "each in the slot of what it was in the frame before"
             }
@@ -189,7 +201,7 @@ impl Reported<'_> {
             let bytes = self.plan.texture_layout().texels() * spec.vertex_bytes() as u64;
             vec![
                 spec.quantity.file_name(),
-                format!("{:?}", spec.format),
+                name_of(&spec.format),
                 spec.ranges.len().to_string(),
                 grouped(bytes),
                 texture.files.join(", "),
@@ -206,8 +218,8 @@ impl Reported<'_> {
         let (lookup, points) = (self.manifest.lookup.as_ref()?, self.summary.points?);
         Some(vec![
             "lookup".into(),
-            "Unorm8".into(),
-            LOOKUP_BYTES.to_string(),
+            "unorm8".into(),
+            self.job.settings().convention.lookup_bytes().to_string(),
             grouped(points.lookup_bytes),
             lookup.file.clone(),
         ])
@@ -430,6 +442,7 @@ impl Reported<'_> {
         for text in self.moves() {
             page.paragraph(&text);
         }
+        self.simplified(page);
         match rows.is_empty() {
             true => page.paragraph("No step removed faces."),
             false => page.table(
@@ -439,10 +452,36 @@ impl Reported<'_> {
         }
     }
 
+    /// How far the surface of the sequence is from what was baked.
+    fn simplified(&self, page: &mut Page) {
+        let Some(simplified) = &self.summary.simplified else {
+            return;
+        };
+        page.paragraph(&format!("Simplified {}.", simplified.words()));
+        let of = |value: &dyn Fn(&SurfaceDistance) -> f64| {
+            let each = self.scans.iter().map(|s| s.simplified.as_ref().map(value));
+            each.map(|v| v.unwrap_or(0.0) * 1e3).collect()
+        };
+        let frames = self.axis();
+        let line = |name, values| Series { name, values };
+        let plot = Plot {
+            title: "Distance of simplified surfaces from those of the sequence per frame, mm",
+            frames: &frames,
+            series: vec![
+                line("largest", of(&|s| s.max)),
+                line("RMS", of(&|s| s.rms())),
+            ],
+        };
+        page.html(&plot.svg());
+    }
+
     fn warnings(&self, page: &mut Page) {
         page.section("Warnings");
         for idle in &self.summary.idle {
             page.paragraph(idle);
+        }
+        for (_, message) in &self.summary.not_kept {
+            page.paragraph(message);
         }
         if self.summary.warnings.is_empty() {
             return page.paragraph("No reader had any.");
@@ -537,6 +576,14 @@ fn figure(page: &mut Page, label: &str, image: &Image) -> Result<(), BakeError> 
         "<figure><img src=\"{address}\" width=\"{width}\" height=\"{height}\" alt=\"{label}\"><figcaption>{label}</figcaption></figure>"
     ));
     Ok(())
+}
+
+/// The name of a mode, a format or the like, as it stands in files.
+fn name_of(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        other => other.map_or_else(|e| e.to_string(), |v| v.to_string()),
+    }
 }
 
 fn percent(share: f64) -> String {

@@ -3,6 +3,7 @@
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
 use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
+use super::recut::plan_recut;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
@@ -86,6 +87,14 @@ impl RigidCarrier {
             *last = of_piece.collect();
         }
         mesh
+    }
+
+    /// Pivots of the carrier's vertices, metres, in the space of glTF.
+    pub(crate) fn pivots(&self) -> Vec<[f32; 3]> {
+        let vertices = 0..self.soft.vertex_count();
+        vertices
+            .map(|v| self.pieces.pivot(self.pieces.of_vertex(v)))
+            .collect()
     }
 }
 
@@ -196,7 +205,7 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
         least: vec![-1.0; 4],
         most: vec![1.0; 4],
     };
-    let space = job.settings().space();
+    let (space, convention) = (job.settings().space(), job.settings().convention);
     let texture = |c: &super::TextureChoice| {
         let extent = match c.quantity {
             Quantity::Rotation => &rotations,
@@ -214,7 +223,9 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
         layout: layout_for(job, count)?,
         space,
         bounds: bounds_of(scans),
-        textures: choices.iter().map(texture).collect(),
+        textures: convention
+            .piece_textures(&choices)
+            .unwrap_or_else(|| choices.iter().map(texture).collect()),
         empty_slots: 0.0,
         has_ends: false,
         pieces: Some(PiecePlan {
@@ -223,6 +234,12 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
+        recut: plan_recut(
+            job.settings(),
+            (Mode::Rigid, false),
+            scans,
+            &bounds_of(scans),
+        ),
         points: None,
     })
 }
@@ -276,9 +293,16 @@ impl RigidTexels {
             .textures
             .iter()
             .filter(|t| t.quantity == Quantity::Position);
-        let pivots = places.flat_map(|spec| carrier.pieces.stored_pivots(spec, plan.space));
+        let pivots = match job.settings().convention.carries_pivots() {
+            true => (0..carrier.pieces.count())
+                .map(|piece| carrier.pieces.pivot(piece))
+                .collect(),
+            false => places
+                .flat_map(|spec| carrier.pieces.stored_pivots(spec, plan.space))
+                .collect(),
+        };
         Ok(Self {
-            pivots: pivots.collect(),
+            pivots,
             normals: normals.map_err(|source| BakeError::NotSoft { number, source })?,
             rest: carried(&carrier.soft, &first).positions,
             carrier,
@@ -293,21 +317,35 @@ impl RigidTexels {
         frame: usize,
         mesh: &mut Mesh,
     ) -> Result<(Vec<Vec<u8>>, FrameErrors), BakeError> {
-        let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
-        let poses = poses.ok_or_else(|| missing(job, &[frame], "poses", "plan"))?;
-        let poses = self.carrier.pieces.about(&self.pivots, &poses);
-        let texels = encode_poses(&poses, &plan.textures, plan.space);
+        let poses = self.poses(job, frame)?;
+        let (convention, textures) = (job.settings().convention, &plan.textures);
+        let next = match convention.carries_pivots() && job.settings().pieces.blend {
+            // Players of other tools loop.
+            true => Some(self.poses(job, (frame + 1) % job.frame_count())?),
+            false => None,
+        };
+        let texels = convention
+            .encode_pieces(&poses, next.as_deref(), textures, plan.space)
+            .unwrap_or_else(|| encode_poses(&poses, textures, plan.space));
         let number = job.number(frame);
         let fault = |source| BakeError::NotSoft { number, source };
         self.carrier.soft.adopt(mesh).map_err(fault)?;
         let normals = self.carrier.soft.normals(mesh).map_err(fault)?;
-        let errors = self.measure(plan, frame, &texels, mesh, &normals);
+        let errors = self.measure(job, plan, frame, &texels, mesh, &normals);
         Ok((texels, errors))
+    }
+
+    /// How the pieces lie about the pivots that players know.
+    fn poses(&self, job: &VatJob, frame: usize) -> Result<Vec<PiecePose>, BakeError> {
+        let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
+        let poses = poses.ok_or_else(|| missing(job, &[frame], "poses", "plan"))?;
+        Ok(self.carrier.pieces.about(&self.pivots, &poses))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
     fn measure(
         &self,
+        job: &VatJob,
         plan: &VatPlan,
         frame: usize,
         texels: &[Vec<u8>],
@@ -317,7 +355,7 @@ impl RigidTexels {
         let decoded: Vec<PlayedPose> = (0..self.pivots.len())
             .map(|piece| {
                 played(
-                    &decode(plan, texels, piece),
+                    &decode(job, plan, texels, piece),
                     self.pivots[piece].map(f64::from),
                 )
             })
@@ -337,20 +375,29 @@ impl RigidTexels {
 }
 
 /// How a piece lies in the space of glTF.
-fn decode(plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
-    let mut pose = PiecePose {
-        position: [0.0; 3],
-        rotation: [0.0, 0.0, 0.0, 1.0],
-    };
+fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
+    let (mut position, mut rotation) = ([0.0; 4], [0.0, 0.0, 0.0, 1.0]);
     for (spec, bytes) in plan.textures.iter().zip(texels) {
         let size = spec.vertex_bytes();
         let texel = &bytes[piece * size..(piece + 1) * size];
-        match spec.quantity {
-            Quantity::Rotation => pose.rotation = [0, 1, 2, 3].map(|k| spec.decode(texel, k)),
-            _ => pose.position = [0, 1, 2].map(|k| spec.decode(texel, k)),
+        let numbers = match spec.quantity {
+            Quantity::Rotation => &mut rotation,
+            _ => &mut position,
+        };
+        for (k, number) in numbers.iter_mut().enumerate().take(spec.ranges.len()) {
+            *number = spec.decode(texel, k);
         }
     }
-    pose.in_gltf(plan.space)
+    let convention = job.settings().convention;
+    let seen = convention.seen_pose(position, rotation, plan.space);
+    seen.unwrap_or_else(|| {
+        let [x, y, z, _] = position;
+        PiecePose {
+            position: [x, y, z],
+            rotation,
+        }
+        .in_gltf(plan.space)
+    })
 }
 
 fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {

@@ -4,17 +4,19 @@ use super::convention::Convention;
 use super::job::VatJob;
 use super::particles::{scan_points, width_warning};
 use super::points;
-use super::records::{MATCHES, MESHES, MeshRecord, PieceScan, SCANS, ScanRecord};
+use super::preparation::{Preparation, Prepared};
+use super::records::{FRAMES, MATCHES, MeshRecord, PieceScan, ScanRecord};
+use super::recut::recut_of;
 use super::rigid::RigidCarrier;
 use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
+use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
 use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
-use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::scan_frame;
 use sinew_vat::soft::is_same_surface;
@@ -44,13 +46,14 @@ pub fn scan(
     };
     let rest: Vec<usize> = (frames.start.max(1)..last).collect();
     let stage = watch.stage("frames", rest.len() + 1);
+    stage.go_on()?;
     let scanner = Scanner {
         job,
         source,
+        preparation: Preparation::of_job(job, source)?,
         first: None,
         pieces: None,
     };
-    stage.go_on()?;
     let first = scanner.first_frame()?;
     stage.step();
     let scanner = Scanner {
@@ -97,6 +100,7 @@ pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
 struct Scanner<'a> {
     job: &'a VatJob,
     source: &'a dyn FrameSource,
+    preparation: Preparation<'a>,
     first: Option<Mesh>,
     pieces: Option<RigidCarrier>,
 }
@@ -105,19 +109,23 @@ impl Scanner<'_> {
     /// The frames of which a record is missing.
     fn missing(&self, frames: &[usize]) -> Result<Vec<usize>, BakeError> {
         let (work, key) = (&self.job.work, &self.job.key);
-        let mut out = work.without(MESHES, frames.iter().copied(), key)?;
-        out.extend(work.without(SCANS, frames.iter().copied(), key)?);
-        out.sort_unstable();
-        out.dedup();
+        let mut out = Vec::new();
+        for &frame in frames {
+            let scan: Option<ScanRecord> = work.read_head(FRAMES, frame, key)?;
+            let mesh = work.body(FRAMES, frame)?;
+            if scan.is_none() || !mesh.is_some_and(|m| is_sealed(&m, key)) {
+                out.push(frame);
+            }
+        }
         Ok(out)
     }
 
     /// The first frame, prepared.
     fn first_frame(&self) -> Result<Mesh, BakeError> {
         if self.missing(&[0])?.is_empty()
-            && let Some(mesh) = self.job.work.read::<MeshRecord>(MESHES, 0, &self.job.key)?
+            && let Ok(mesh) = mesh_of(self.job, 0)
         {
-            return Ok(mesh.into());
+            return Ok(mesh);
         }
         self.keep(0, self.source.load(0)?)
     }
@@ -126,9 +134,11 @@ impl Scanner<'_> {
     fn keep(&self, frame: usize, loaded: LoadedFrame) -> Result<Mesh, BakeError> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
-        let prepared = prepare(&loaded.mesh, &preparation_of(&loaded.mesh, job.settings()));
-        let (mut mesh, report) =
-            prepared.map_err(|source| BakeError::Prepare { number, source })?;
+        let prepared = self.preparation.prepare(&loaded.mesh, number)?;
+        let simplified = prepared.deviation();
+        let Prepared {
+            mut mesh, report, ..
+        } = prepared;
         let asked = job.settings().textures.iter().map(|t| &t.quantity);
         add_derived(&mut mesh, asked, job.settings().crease());
         check_motion(&mesh, job.settings().matching(), number)?;
@@ -139,6 +149,9 @@ impl Scanner<'_> {
             && numbers_mean_the_same(&triangles_of(first, &None), &triangles_of(&mesh, &None));
         let may_be_torn = !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
+        let is_shown = is_first_surface || tears.is_some();
+        let recut = is_shown.then(|| recut_of(first, &mesh, is_first_surface));
+        let recut = recut.flatten();
         let warnings = loaded.warnings.into_iter();
         let warnings = warnings.map(|w| (w.code.to_owned(), w.message));
         let is_points = is_points(&mesh, job.settings());
@@ -147,22 +160,27 @@ impl Scanner<'_> {
             triangles: count(mesh.topology.triangles().len()),
             vertices: count(mesh.positions.len()),
             is_first_surface,
-            is_first_topology: first.topology.triangles() == mesh.topology.triangles(),
             extents: extents_of(job, frame, &mesh)?,
             edges: tears.as_ref().map(|t| t.0),
             offset: match tears {
                 Some((_, offset)) => offset,
-                None => offsets_from(first, &mesh),
+                None => offsets_from(first, &mesh).map(|offset| match &recut {
+                    Some(recut) => recut.with_middles(offset, first, &mesh),
+                    None => offset,
+                }),
             },
+            recut,
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             unique_points: points::count(job.settings(), &mesh),
             report,
+            simplified,
             warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
-        job.work.write(MESHES, frame, &job.key, &record)?;
-        job.work.write(SCANS, frame, &job.key, &scan)?;
+        let mesh_bytes = sealed(&job.key, &record);
+        let work = &job.work;
+        work.write_with_head(FRAMES, frame, &job.key, &scan, mesh_bytes)?;
         Ok(mesh)
     }
 
@@ -199,14 +217,6 @@ fn pieces_of(job: &VatJob, first: &Mesh) -> Result<Option<RigidCarrier>, BakeErr
     let made = RigidCarrier::new(first, settings);
     made.map(Some)
         .map_err(|source| BakeError::Pieces { number, source })
-}
-
-/// Points are taken as they are: no step of the preparation is for them.
-fn preparation_of(mesh: &Mesh, settings: &VatSettings) -> PrepareSettings {
-    match is_points(mesh, settings) {
-        true => PrepareSettings::default(),
-        false => settings.prepare.clone(),
-    }
 }
 
 pub(crate) fn is_points(mesh: &Mesh, settings: &VatSettings) -> bool {
@@ -425,7 +435,8 @@ pub(crate) fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>
 
 /// The record of a prepared frame.
 pub(crate) fn mesh_of(job: &VatJob, frame: usize) -> Result<Mesh, BakeError> {
-    let read: Option<MeshRecord> = job.work.read(MESHES, frame, &job.key)?;
+    let bytes = job.work.body(FRAMES, frame)?;
+    let read: Option<MeshRecord> = bytes.and_then(|b| unsealed(&b, &job.key));
     read.map(Mesh::from)
         .ok_or_else(|| missing(job, &[frame], "prepared meshes", "scan"))
 }

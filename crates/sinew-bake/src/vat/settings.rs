@@ -1,6 +1,7 @@
 //! What is wanted of a bake.
 
 use super::convention::Convention;
+use super::job::is_plain;
 use super::points;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
@@ -12,10 +13,16 @@ use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
+/// Bytes of a name: file systems allow 255, and files have endings.
+const LONGEST_NAME: usize = 200;
+
 /// What is wanted of a bake; the defaults give one that every engine but Godot plays at full precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VatSettings {
+    /// What the files are called; nothing: as the sequence is. Letters and digits of all scripts, `-` and `_`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How the sequence is taken; nothing: by what it is.
     pub mode: Option<Mode>,
     /// Textures; empty: positions (or offsets, where triangles stay the same) in `place_format`, normals in 8 bits; of pieces positions and
@@ -41,6 +48,9 @@ pub struct VatSettings {
     pub points: Points,
     /// Which vertices move together, where pieces keep their shape.
     pub pieces: PieceSettings,
+    /// How far the surface of a frame may be from what is shown where the frame cuts faces into other triangles than the first one, metres; nothing: 2e-5 of
+    /// the diagonal of the box. Where triangles stay the same, quads that are farther off get a vertex in their middle and are exact.
+    pub recut_tolerance: Option<f32>,
     /// How points are followed and drawn, where frames are points.
     pub particles: ParticleSettings,
     /// Axes and unit of the values.
@@ -54,6 +64,7 @@ pub struct VatSettings {
 impl Default for VatSettings {
     fn default() -> Self {
         Self {
+            name: None,
             mode: None,
             textures: Vec::new(),
             place_format: TexelFormat::Unorm16,
@@ -66,6 +77,7 @@ impl Default for VatSettings {
             order: TriangleOrder::default(),
             points: Points::default(),
             pieces: PieceSettings::default(),
+            recut_tolerance: None,
             particles: ParticleSettings::default(),
             space: Space::default(),
             convention: Convention::default(),
@@ -152,9 +164,19 @@ impl Default for Matching {
 }
 
 impl VatSettings {
+    /// Which slot shows which triangle. Players of other tools step where triangles change: nothing is matched for them.
+    pub(crate) fn order(&self) -> &TriangleOrder {
+        match &self.order {
+            TriangleOrder::Matched(_) if self.convention != Convention::Sinew => {
+                &TriangleOrder::File
+            }
+            order => order,
+        }
+    }
+
     /// How triangles are matched, if they are.
     pub fn matching(&self) -> Option<&Matching> {
-        match &self.order {
+        match self.order() {
             TriangleOrder::Matched(matching) => Some(matching),
             _ => None,
         }
@@ -177,7 +199,12 @@ impl VatSettings {
     /// Whether it may turn out that unique points have texels.
     pub(crate) fn may_have_unique_points(&self) -> bool {
         let may_change = matches!(self.mode, None | Some(Mode::Remesh));
-        may_change && self.points == Points::Unique
+        may_change && self.has_unique_points()
+    }
+
+    /// Whether unique points have texels where triangles change.
+    pub(crate) fn has_unique_points(&self) -> bool {
+        self.points == Points::Unique || matches!(self.convention, Convention::SideFx { .. })
     }
 
     /// Axes and unit of the values, which a convention may prescribe.
@@ -198,7 +225,7 @@ impl VatSettings {
         if !self.textures.is_empty() {
             return self.textures.clone();
         }
-        if let Some(chosen) = self.convention.default_textures() {
+        if let Some(chosen) = self.convention.default_textures(mode) {
             return chosen;
         }
         let place = match mode {
@@ -225,6 +252,12 @@ impl VatSettings {
                 expected,
             })
         };
+        if let Some(name) = &self.name
+            && (name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain))
+        {
+            let expected = "1 to 200 bytes of letters, digits, - and _";
+            return wrong("name", format!("'{name}'"), expected);
+        }
         let rate = self.frames_per_second;
         if !(rate > 0.0 && rate.is_finite()) {
             return wrong("frames_per_second", rate.to_string(), "a number above 0");
@@ -258,6 +291,12 @@ impl VatSettings {
                 let found = format!("{} twice", texture.quantity);
                 return wrong("textures", found, "each quantity once");
             }
+        }
+        if let Some(found) = self.recut_tolerance
+            && !(found >= 0.0 && found.is_finite())
+        {
+            let expected = "a number of metres, 0 or above";
+            return wrong("recut_tolerance", found.to_string(), expected);
         }
         points::check(self)?;
         shapes::check(&self.pieces, &self.particles)?;

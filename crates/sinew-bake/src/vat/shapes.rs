@@ -103,7 +103,8 @@ pub(crate) fn textures_of(settings: &VatSettings, mode: Mode) -> Vec<TextureChoi
     });
     let mut out: Vec<TextureChoice> = asked.collect();
     let places = out.iter().find(|c| c.quantity.is_place());
-    let format = places.map_or(settings.place_format, |c| c.format);
+    let usual = settings.convention.place_format();
+    let format = places.map_or(usual.unwrap_or(settings.place_format), |c| c.format);
     for quantity in [Quantity::Position, needed] {
         if !out
             .iter()

@@ -118,7 +118,9 @@ pub(crate) fn soft_carrier(
     first: &Mesh,
 ) -> Result<SoftCarrier, BakeError> {
     if plan.tears.is_none() {
-        return Ok(SoftCarrier::new(first, job.settings().crease()));
+        let middles = plan.recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
+        let crease = job.settings().crease();
+        return Ok(SoftCarrier::with_middles(first, crease, middles));
     }
     let triangles: Option<Vec<[u32; 3]>> = job.work.read(CARRIERS, 0, &job.key)?;
     let triangles = triangles.ok_or_else(|| missing(job, &[0], "vertices of a carrier", "plan"))?;

@@ -2,9 +2,11 @@
 
 pub(super) mod decoded;
 mod ends;
+mod faults;
 mod held_back;
 mod points;
 mod shapes;
+mod simplified;
 mod spaces;
 
 use super::*;
@@ -176,6 +178,44 @@ fn every_format_holds_what_it_promises() {
     assert!(found.errors.position.largest < 0.2 / 2048.0);
 }
 
+/// Sheets that lie nearer to each other than the codes of 8 bits tell apart: each slot may show a triangle of many sheets, and all are there.
+#[test]
+fn sheets_within_a_code_of_each_other_are_all_found() {
+    let frames = (0..3_u32).map(|f| {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for sheet in 0..12_u32 {
+            // A code is 1 / 255 of the side; sheets are a few tenths of one apart, at odds with them.
+            let up = (sheet * 7 % 12) as f32 * 0.37 / 255.0 + 0.001 * f as f32;
+            for i in 0..3 + f {
+                let (base, x) = (positions.len() as u32, i as f32 * 0.2);
+                positions.extend([[x, up, 0.0], [x + 0.15, up, 0.0], [x, up, 0.2]]);
+                triangles.push([base, base + 1, base + 2]);
+            }
+        }
+        // What makes the box a cube of one metre.
+        let base = positions.len() as u32;
+        positions.extend([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]);
+        triangles.push([base, base + 1, base + 2]);
+        let topology = Topology::new(base + 3, triangles).expect("in range");
+        Mesh::new("sheets", topology, positions)
+    });
+    let source = MeshFrames::new("sheets", frames.collect());
+    for points in [Points::Corners, Points::Unique] {
+        let settings = VatSettings {
+            points,
+            ..with_format(Quantity::Position, TexelFormat::Unorm8)
+        };
+        let (folders, _) = baked(&source, &settings);
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!((found.lost, found.invented), (0, 0), "{found:?}");
+        let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+        assert!(
+            found.errors.position.largest <= promised * 1.01 + 1e-6,
+            "{found:?}"
+        );
+    }
+}
+
 #[test]
 fn what_a_sequence_is_decides_the_mode() {
     assert_eq!(baked(&flag(), &VatSettings::default()).1.mode, Mode::Soft);
@@ -280,31 +320,32 @@ fn damaged_and_stale_records_are_made_anew() {
     let (folders, _) = baked(&source, &VatSettings::default());
     let expected = content(&folders.out());
     for name in [
-        "frames/000003.mesh",
-        "frames/000003.scan",
+        "frames/000003.frame",
         "frames/000002.match",
         "slots/000005.slots",
-        "texels/000001.bytes",
-        "texels/000004.done",
+        "texels/000001.texels",
+        "texels/000004.texels",
     ] {
         let path = folders.work().join(name);
         let bytes = std::fs::read(&path).expect(name);
-        // Its head stays, so that only the hash can tell.
-        let mut damaged = bytes.clone();
-        *damaged.last_mut().expect("some bytes") ^= 1;
-        std::fs::write(&path, damaged).expect("written");
-        for stale in ["plan.json", "texels/000003.done"] {
-            let _ = std::fs::remove_file(folders.work().join(stale));
+        for at in [0, bytes.len() / 2, bytes.len() - 9, bytes.len() - 1] {
+            // Only hashes can tell.
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            std::fs::write(&path, damaged).expect("written");
+            for stale in ["plan.json", "texels/000003.texels"] {
+                let _ = std::fs::remove_file(folders.work().join(stale));
+            }
+            let again = bake(
+                &source,
+                &VatSettings::default(),
+                &folders.work(),
+                &folders.out(),
+                &Watch::NOBODY,
+            );
+            again.unwrap_or_else(|e| panic!("{name}, byte {at}: {e}"));
+            assert_eq!(content(&folders.out()), expected, "{name}, byte {at}");
         }
-        let again = bake(
-            &source,
-            &VatSettings::default(),
-            &folders.work(),
-            &folders.out(),
-            &Watch::NOBODY,
-        );
-        again.unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert_eq!(content(&folders.out()), expected, "{name}");
     }
     let other = VatSettings {
         frames_per_second: 30.0,

@@ -6,7 +6,7 @@ use super::order::{along_curve, by_color, slots_in_order};
 use super::particles::particles_frame;
 use super::plan::{VatPlan, middle_of, slots_of};
 use super::points;
-use super::records::{FrameErrors, TEXEL_BYTES, TEXELS, TexelRecord};
+use super::records::{FrameErrors, TEXELS, TexelRecord};
 use super::rigid::RigidTexels;
 use super::scan::mesh_of;
 use super::settings::{Mode, TriangleOrder};
@@ -64,12 +64,12 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
 
 /// The record of a frame whose texels are there and whole.
 pub(crate) fn done(job: &VatJob, key: &str, frame: usize) -> Option<TexelRecord> {
-    let record: TexelRecord = job.work.read(TEXELS, frame, key).ok()??;
-    let bytes = sinew_io::read_bytes(&job.work.path(TEXEL_BYTES, frame)).ok()?;
+    let record: TexelRecord = job.work.read_head(TEXELS, frame, key).ok()??;
+    let bytes = job.work.body(TEXELS, frame).ok()??;
     (record.hash == hash_of(&bytes)).then_some(record)
 }
 
-/// The bytes first, then the record that says that they are there.
+/// The bytes and the record that says that they are whole.
 fn keep(
     job: &VatJob,
     key: &str,
@@ -79,9 +79,8 @@ fn keep(
 ) -> Result<(), BakeError> {
     let bytes = texels.concat();
     let hash = hash_of(&bytes);
-    sinew_io::write_bytes(&job.work.path(TEXEL_BYTES, frame), &bytes)?;
-    job.work
-        .write(TEXELS, frame, key, &TexelRecord { hash, errors })
+    let record = TexelRecord { hash, errors };
+    job.work.write_with_head(TEXELS, frame, key, &record, bytes)
 }
 
 /// What makes texels, and what it needs of the first frame.
@@ -109,16 +108,23 @@ fn remesh_frame(
     }
     let placed = PlacedFrame::new(plan, mesh, &normals, &slots);
     if let Some(points) = &plan.points {
-        let made = points::texels(plan, points, (mesh, &normals), &placed)?;
+        let made = points::texels(job, plan, points, (mesh, &normals), &placed)?;
         let point = |vertex: usize| point_of_texel(&made.lookup[vertex * LOOKUP_BYTES..]) as usize;
-        let errors = measure(plan, frame, &made.textures, point, truth_of(placed.shown()));
+        let errors = measure(
+            job,
+            plan,
+            frame,
+            &made.textures,
+            point,
+            truth_of(placed.shown()),
+        );
         let mut texels = made.textures;
         texels.push(made.lookup);
         return Ok((texels, errors));
     }
     let shown = placed.shown();
     let mut texels = encode_frame_with(shown.mesh, shown.slots, &plan.textures, shown.normals);
-    let errors = measure(plan, frame, &texels, |vertex| vertex, truth_of(shown));
+    let errors = measure(job, plan, frame, &texels, |vertex| vertex, truth_of(shown));
     texels.extend(end);
     Ok((texels, errors))
 }
@@ -148,7 +154,7 @@ fn contents(
 ) -> Result<Vec<SlotContent>, BakeError> {
     let absent = middle_of(&plan.bounds);
     let count = plan.triangles;
-    Ok(match &job.settings().order {
+    Ok(match job.settings().order() {
         TriangleOrder::Matched(_) => slots_of(job, plan, frame)?,
         TriangleOrder::File => {
             let triangles = mesh.topology.triangles().len();
@@ -182,7 +188,7 @@ fn soft_frame(
             .map_err(fault)?,
     };
     let own = |vertex: usize| vertex;
-    let mut errors = measure(plan, frame, &texels, own, |vertex| {
+    let errors = measure(job, plan, frame, &texels, own, |vertex| {
         let source = carrier.source_vertex(vertex);
         Some(Truth {
             place: mesh.positions[source],
@@ -190,9 +196,6 @@ fn soft_frame(
             rest: carrier.rest(source),
         })
     });
-    if let Some(shading) = &shading {
-        errors.normal = shading.measure(plan, frame, &texels, &normals);
-    }
     Ok((texels, errors))
 }
 
@@ -207,6 +210,7 @@ struct Truth {
 /// Decodes the texels again and looks how far they are from the truth, in metres; `texel` tells which one a vertex has.
 #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
 fn measure(
+    job: &VatJob,
     plan: &VatPlan,
     frame: usize,
     texels: &[Vec<u8>],
@@ -214,12 +218,9 @@ fn measure(
     truth: impl Fn(usize) -> Option<Truth>,
 ) -> FrameErrors {
     let mut out = FrameErrors::default();
-    let of = |wanted: fn(&Quantity) -> bool| {
-        let found = plan.textures.iter().zip(texels);
-        found.into_iter().find(|(spec, _)| wanted(&spec.quantity))
-    };
-    let places = of(Quantity::is_place);
-    let directions = of(|q| *q == Quantity::Normal);
+    let convention = job.settings().convention;
+    let textures = || plan.textures.iter().zip(texels);
+    let places = textures().find(|(spec, _)| spec.quantity.is_place());
     for vertex in 0..plan.layout.vertices as usize {
         let Some(Truth {
             place,
@@ -242,8 +243,11 @@ fn measure(
             let distance = squares.sum::<f64>().sqrt() / f64::from(plan.space.units_per_metre());
             out.position.add(frame as u32, vertex as u32, distance);
         }
-        if let Some((spec, bytes)) = directions {
-            let angle = angle_between(decode(spec, bytes, texel(vertex)), normal);
+        let seen = textures().find_map(|(spec, bytes)| {
+            convention.seen_normal(plan.space, spec, bytes, texel(vertex))
+        });
+        if let Some(seen) = seen {
+            let angle = angle_between(seen, normal);
             out.normal.add(frame as u32, vertex as u32, angle);
         }
     }

@@ -2,12 +2,12 @@
 
 use super::job::VatJob;
 use super::plan::VatPlan;
-use super::records::TEXEL_BYTES;
+use super::records::TEXELS;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};
 use sinew_vat::layout::{Layout, RowPiece};
-use sinew_vat::points::LOOKUP_BYTES;
+use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 use std::collections::BTreeMap;
@@ -64,6 +64,28 @@ pub(crate) fn write_lookup(job: &VatJob, plan: &VatPlan, path: &Path) -> Result<
     let mut rows = Rows::of_lookup(job, plan);
     for y in 0..plan.layout.size[1] {
         out.write_row(rows.row(y)?)?;
+    }
+    Ok(out.finish()?)
+}
+
+/// Writes the lookup as four channels of 8 bits, which `address(frame, point)` gives. Texels that no corner uses point at the first point.
+pub(crate) fn write_addresses(
+    job: &VatJob,
+    plan: &VatPlan,
+    path: &Path,
+    address: impl Fn(u32, u32) -> [u8; 4],
+) -> Result<(), BakeError> {
+    let [width, height] = plan.layout.size.map(|s| s as usize);
+    let channels = TextureChannels::Rgba;
+    let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)?;
+    let mut rows = Rows::of_lookup(job, plan);
+    let mut codes = Vec::with_capacity(width * 4);
+    for y in 0..plan.layout.size[1] {
+        let frame = plan.layout.row(y).next().map_or(0, |piece| piece.frame);
+        let points = rows.row(y)?.chunks_exact(LOOKUP_BYTES).map(point_of_texel);
+        codes.clear();
+        codes.extend(points.flat_map(|point| address(frame, point)));
+        out.write_row(&codes[..])?;
     }
     Ok(out.finish()?)
 }
@@ -226,10 +248,7 @@ impl<'a> Rows<'a> {
         let file = match self.open.entry(piece.frame / step) {
             Entry::Occupied(there) => there.into_mut(),
             Entry::Vacant(place) => {
-                let path = self
-                    .job
-                    .work
-                    .path(TEXEL_BYTES, (piece.frame / step) as usize);
+                let path = self.job.work.path(TEXELS, (piece.frame / step) as usize);
                 place.insert(RangeReader::open(&path)?)
             }
         };

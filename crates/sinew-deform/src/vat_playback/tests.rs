@@ -147,6 +147,8 @@ impl Bake {
             can_blend: self.can_blend,
             has_ends: self.has_ends,
             split_vertices: None,
+            middles: Vec::new(),
+            surface_off: None,
             lookup: None,
         }
     }

@@ -62,20 +62,20 @@ impl SurfaceTree {
 }
 
 /// How far `triangles` are from `surface`, measured at four points of each triangle, a quarter of its area each; triangles without area count
-/// for nothing, and so does everything where `surface` is empty.
+/// for nothing in both, and so does everything where `surface` is empty.
 ///
 /// What `surface` has and `triangles` have not is not seen: ask both ways. Cost: O(n log m).
 #[must_use]
 pub fn surface_distance(triangles: &[[[f32; 3]; 3]], surface: &[[[f32; 3]; 3]]) -> SurfaceDistance {
-    let surface = SurfaceTree::new(surface);
+    let drawn = surface.iter().filter(|t| area(&t.map(Vector::from)) > 0.0);
+    let surface = SurfaceTree::new(&drawn.copied().collect::<Vec<_>>());
     let mut sum = SurfaceDistance::default();
     if surface.triangles.is_empty() {
         return sum;
     }
     for corners in triangles {
         let corners = corners.map(Vector::from);
-        let cross = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
-        let area = f64::from(cross.norm()) / 2.0;
+        let area = area(&corners);
         if area <= 0.0 {
             continue;
         }
@@ -91,6 +91,10 @@ pub fn surface_distance(triangles: &[[[f32; 3]; 3]], surface: &[[[f32; 3]; 3]]) 
         }
     }
     sum
+}
+
+fn area([a, b, c]: &[Vector; 3]) -> f64 {
+    f64::from((b - a).cross(&(c - a)).norm()) / 2.0
 }
 
 fn distance_squared(point: &Vector, surface: &[[Vector; 3]], tree: &Tree) -> f64 {
@@ -127,6 +131,18 @@ mod tests {
             SurfaceDistance::default()
         );
         assert_eq!(SurfaceDistance::default().rms(), 0.0);
+    }
+
+    /// Slots of a bake that show nothing are points somewhere: nobody sees them.
+    #[test]
+    fn triangles_without_area_are_no_surface() {
+        let mut surface = square(0.0);
+        surface.push([[0.6, 0.4, 0.2]; 3]);
+        surface.push([[0.0, 0.0, 0.2], [1.0, 1.0, 0.2], [0.0, 0.0, 0.2]]);
+        let found = surface_distance(&square(0.25), &surface);
+        assert!((found.rms() - 0.25).abs() < 1e-7, "{}", found.rms());
+        let points = [[[0.6, 0.4, 0.2]; 3]];
+        assert_eq!(surface_distance(&square(0.25), &points).rms(), 0.0);
     }
 
     #[test]

@@ -18,7 +18,10 @@
 
 mod flips;
 mod search;
+mod shared;
 mod wedges;
+
+pub use shared::{SharedCollapse, shared_frames};
 
 use super::faces::{self, corners};
 use super::relax::check_angle;
@@ -188,7 +191,7 @@ pub struct SimplifyReport {
     pub largest_flip: f64,
     /// Triangles of the mesh that came in.
     pub shape_before: Shape,
-    /// Triangles after the search, before the flips.
+    /// Triangles after the search, before the flips; of a sequence that shares its collapse those of one of its frames.
     pub shape_simplified: Shape,
     /// Triangles in the end.
     pub shape_after: Shape,
@@ -214,18 +217,29 @@ pub(super) fn simplify(mesh: &mut Mesh, settings: &SimplifySettings) -> Simplify
     if report.faces_before <= settings.target_faces {
         return report;
     }
-    let wedges = Wedges::of(mesh, settings);
-    let mut triangles = Search::new(&wedges, settings).find(&mut report);
+    let kept = kept_triangles(mesh, &[], settings, &mut report);
+    *mesh = faces::with_triangles(mesh, &kept);
+    report.shape_after = shape(mesh);
+    report.faces_after = kept.len();
+    report
+}
+
+/// The triangles that are left, of vertices of the mesh; `poses`: positions of its vertices in other frames, whose shape counts as much.
+fn kept_triangles(
+    mesh: &Mesh,
+    poses: &[&[[f32; 3]]],
+    settings: &SimplifySettings,
+    report: &mut SimplifyReport,
+) -> Vec<[u32; 3]> {
+    let wedges = Wedges::of(mesh, poses, settings);
+    let mut triangles = Search::new(&wedges, settings).find(report);
     report.shape_simplified = Shape::of(triangles.iter().map(|t| wedges.corners(t)));
     if let Some(flip) = settings.flips {
         let distance = f64::from(flip.distance) * f64::from(mesh.diagonal());
         let flips = Flips::new(&wedges, &mut triangles, distance, f64::from(flip.angle));
         (report.flips, report.largest_flip) = flips.run();
     }
-    *mesh = faces::with_triangles(mesh, &wedges.vertices_of(mesh, &triangles));
-    report.shape_after = shape(mesh);
-    report.faces_after = triangles.len();
-    report
+    wedges.vertices_of(mesh, &triangles)
 }
 
 fn shape(mesh: &Mesh) -> Shape {

@@ -379,6 +379,8 @@ pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
         can_blend: true,
         has_ends: false,
         split_vertices: None,
+        middles: Vec::new(),
+        surface_off: None,
         lookup: None,
     };
     VertexAnimation::new(manifest, texels).expect("a bake")

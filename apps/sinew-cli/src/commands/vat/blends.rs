@@ -2,6 +2,7 @@
 
 use super::settings::settings_of;
 use super::source::source_of;
+use super::words::counted;
 use super::{on_threads, watched};
 use crate::bake_args::VatBlendErrorArgs;
 use crate::exit::{Failure, Outcome};
@@ -45,8 +46,8 @@ pub(super) fn words(found: &BlendError) -> String {
         format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")
     };
     let message = format!(
-        "{} frames held back; {}; {}",
-        found.frames,
+        "{} held back; {}; {}",
+        counted(found.frames as u64, "frame"),
         line("blends are off by", &found.blended),
         line("steps by", &found.stepped),
     );

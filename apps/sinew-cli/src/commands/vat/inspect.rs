@@ -1,6 +1,7 @@
 //! `sinew vat inspect`: what a bake holds.
 
 use super::tell::tear_words;
+use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
 use sinew::bake::vat::read_manifest;
@@ -15,21 +16,35 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     let [width, height] = layout.size;
     let (low, high) = manifest.bounds;
     // Writing into a string cannot fail.
-    let _ = writeln!(out, "{}: {:?}", path.display(), manifest.mode);
+    let _ = writeln!(out, "{}: {}", path.display(), name_of(&manifest.mode));
     let _ = writeln!(out, "frames    {}", manifest.frame_count());
     let _ = writeln!(out, "vertices  {}", layout.vertices);
     if let Some(split) = manifest.split_vertices {
         let _ = writeln!(out, "tears     {}", tear_words(split));
     }
+    if !manifest.middles.is_empty() {
+        let quads = manifest.middles.len() / 2;
+        let _ = writeln!(
+            out,
+            "middles   {quads} quads that frames cut along either diagonal"
+        );
+    }
+    if let Some(off) = manifest.surface_off {
+        let off = off * 1e3;
+        let _ = writeln!(
+            out,
+            "surface   within {off:.4} mm of faces that frames cut into other triangles"
+        );
+    }
     let _ = writeln!(
         out,
-        "{}  {width} x {height}, {:.1} % unused",
+        "{}  {width} x {height}, {} unused",
         if manifest.lookup.is_some() {
             "lookup  "
         } else {
             "textures"
         },
-        layout.waste() * 100.0
+        percent(layout.waste())
     );
     if let Some(lookup) = &manifest.lookup {
         let [width, height] = lookup.points.size;
@@ -63,18 +78,22 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         let (spec, files) = (&texture.spec, texture.files.join(", "));
         let _ = writeln!(
             out,
-            "{:<9} {:?}, {} channels: {files}",
+            "{:<9} {}, {}: {files}",
             spec.quantity.file_name(),
-            spec.format,
-            spec.ranges.len()
+            name_of(&spec.format),
+            counted(spec.ranges.len() as u64, "channel")
         );
     }
     for clip in &manifest.clips {
         let f = &clip.frames;
         let _ = writeln!(
             out,
-            "clip      {}: {} frames from {} on, {} a second, {:?}",
-            clip.name, f.count, f.first, f.frames_per_second, f.at_end
+            "clip      {}: {} from {} on, {} a second, {}",
+            clip.name,
+            counted(f.count, "frame"),
+            f.first,
+            f.frames_per_second,
+            name_of(&f.at_end)
         );
     }
     print(&out);

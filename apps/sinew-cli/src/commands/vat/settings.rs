@@ -24,6 +24,7 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
         let rate = fps as f32;
         out.frames_per_second = rate;
     }
+    out.name = args.name.clone().or(out.name);
     out.mode = mode_of(args.mode).or(out.mode);
     if !args.textures.is_empty() {
         out.textures.clone_from(&args.textures);
@@ -37,11 +38,7 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
     out.largest_side = args.max_side.unwrap_or(out.largest_side);
     out.powers_of_two |= args.power_of_two;
     out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
-    out.points = match args.points {
-        None => out.points,
-        Some(PointsArg::Corners) => Points::Corners,
-        Some(PointsArg::Unique) => Points::Unique,
-    };
+    out.points = args.points.map_or(out.points, points_of);
     args.convention.apply(&mut out)?;
     order_of(args, &mut out)?;
     shapes_of(&args.shapes, &mut out);
@@ -58,6 +55,14 @@ pub(super) fn mode_of(asked: ModeArg) -> Option<Mode> {
         ModeArg::Soft => Some(Mode::Soft),
         ModeArg::Rigid => Some(Mode::Rigid),
         ModeArg::Particles => Some(Mode::Particles),
+    }
+}
+
+/// What is to have a texel.
+pub(super) fn points_of(asked: PointsArg) -> Points {
+    match asked {
+        PointsArg::Corners => Points::Corners,
+        PointsArg::Unique => Points::Unique,
     }
 }
 
@@ -110,6 +115,7 @@ fn shapes_of(args: &ShapeArgs, out: &mut VatSettings) {
     pieces.attribute = args.pieces.clone().or(pieces.attribute.take());
     pieces.tolerance = args.rigid_tolerance.or(pieces.tolerance);
     pieces.blend &= !args.no_blend;
+    out.recut_tolerance = args.recut_tolerance.or(out.recut_tolerance);
     for (asked, name) in [
         (&args.point_ids, &mut particles.id),
         (&args.point_sizes, &mut particles.size),

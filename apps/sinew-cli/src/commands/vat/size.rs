@@ -1,7 +1,7 @@
 //! `sinew vat size`: how large textures get.
 
 use super::size_of::of_sequence;
-use crate::bake_args::VatSizeArgs;
+use crate::bake_args::{PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use sinew::vat::layout::{Arrangement, Layout, LayoutError};
@@ -33,6 +33,7 @@ pub(super) fn size(args: &VatSizeArgs, talk: &Talk) -> Outcome {
 
 /// What numbers come to.
 fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
+    let points = points_of_numbers(args)?;
     let corners = args.triangles.map(|t| u64::from(t) * 3);
     let wanted = corners.or(args.vertices.map(u64::from)).unwrap_or(0);
     let vertices = u32::try_from(wanted).map_err(|_| {
@@ -69,11 +70,25 @@ fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
             "{name:<11}{three} bytes for three channels (positions, normals), {four} for four"
         );
     }
-    if let Some(points) = args.points {
+    if let Some(points) = points {
         out += &with_points(&limits, points, &layout)?;
     }
     out += &device_words(&layout, &limits);
     Ok(out)
+}
+
+/// How many unique points there are, where that is asked.
+fn points_of_numbers(args: &VatSizeArgs) -> Outcome<Option<u32>> {
+    match args.points {
+        None | Some(SizePoints::Of(PointsArg::Corners)) => Ok(None),
+        Some(SizePoints::Of(PointsArg::Unique)) => Err(Failure::usage(
+            "--points unique: expected their number, --points NUMBER (about half as many as triangles), or a sequence, in which they are counted",
+        )),
+        Some(SizePoints::Number(_)) if args.triangles.is_none() => Err(Failure::usage(
+            "--points NUMBER: expected --triangles as well; vertices that stay the same have one texel each",
+        )),
+        Some(SizePoints::Number(number)) => Ok(Some(number)),
+    }
 }
 
 /// Vertices, frames and the texture.

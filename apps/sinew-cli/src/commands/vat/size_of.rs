@@ -1,9 +1,10 @@
 //! `sinew vat size SEQUENCE`: how large the textures of a bake of it get.
 
-use super::settings::{mode_of, settings_in, simplify_to};
+use super::settings::{mode_of, points_of, settings_in, simplify_to};
 use super::size::{Limits, device_words, layout_words, size_words, texel_words};
 use super::watched;
-use crate::bake_args::VatSizeArgs;
+use super::words::{counted, name_of};
+use crate::bake_args::{SizePoints, Up, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
@@ -16,7 +17,7 @@ use std::path::Path;
 pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> Outcome<String> {
     let settings = settings_of_size(args)?;
     let files = sinew::io::find_sequence(sequence).map_err(Failure::input)?;
-    let source = FileFrames::new(files, false);
+    let source = FileFrames::new(files, args.up == Some(Up::Z));
     let work = tempfile::tempdir().map_err(Failure::output)?;
     let made = watched(talk, |watch| {
         let job = VatJob::begin(work.path(), &source, &settings)?;
@@ -32,11 +33,21 @@ fn settings_of_size(args: &VatSizeArgs) -> Outcome<VatSettings> {
         None => VatSettings::default(),
     };
     out.mode = args.mode.and_then(mode_of).or(out.mode);
+    match args.points {
+        None => {}
+        Some(SizePoints::Of(asked)) => out.points = points_of(asked),
+        Some(SizePoints::Number(number)) => {
+            return Err(Failure::usage(format!(
+                "--points {number}: expected unique or corners, since the points of a sequence are counted"
+            )));
+        }
+    }
     out.largest_side = args.max_side.unwrap_or(out.largest_side);
     out.powers_of_two |= args.power_of_two;
     if let Some(faces) = args.triangles {
         simplify_to(faces as usize, &mut out);
     }
+    out.check()?;
     Ok(out)
 }
 
@@ -90,8 +101,9 @@ fn texture_words(plan: &VatPlan) -> String {
         let (name, channels) = (spec.quantity.file_name(), spec.ranges.len());
         let _ = writeln!(
             out,
-            "{name:<10}{own} bytes as {:?}, {channels} channels",
-            spec.format
+            "{name:<10}{own} bytes as {}, {}",
+            name_of(&spec.format),
+            counted(channels as u64, "channel")
         );
     }
     let _ = writeln!(out, "in all    {bytes} bytes");

@@ -1,16 +1,30 @@
 //! What a bake came to, in words.
 
 use super::blends::words;
+use super::words::{counted, percent};
 use crate::talk::Talk;
 use sinew::bake::vat::{Blends, Mode, PiecePlan, PointSummary, Summary};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, talk: &Talk) {
     for (code, message, frames) in &summary.warnings {
-        talk.warning(code, &format!("in {frames} frames: {message}"));
+        talk.warning(
+            code,
+            &format!("in {}: {message}", counted(*frames as u64, "frame")),
+        );
+    }
+    if let Some(replaced) = &summary.replaced {
+        let message = format!("took the place of an earlier bake of '{replaced}'");
+        talk.info("replaced", &message);
     }
     for idle in &summary.idle {
         talk.warning("idle_setting", idle);
+    }
+    for (code, message) in &summary.not_kept {
+        talk.warning(code, message);
+    }
+    if let Some(simplified) = &summary.simplified {
+        talk.info("simplified", &simplified.words());
     }
     let mode = match summary.mode {
         Mode::Remesh => "triangles change",
@@ -27,10 +41,18 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
             errors.normal.largest.to_degrees()
         ),
     };
+    let off = summary.recut.as_ref().map_or(0.0, |r| r.off);
+    let surface = match off > 0.0 {
+        true => format!(
+            ", surface of faces that are cut otherwise within {:.3} mm",
+            off * 1e3
+        ),
+        false => String::new(),
+    };
     let message = format!(
-        "{} frames, {mode}; {} triangles, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}; wrote {}",
-        summary.frames,
-        summary.triangles,
+        "{}, {mode}; {}, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}{surface}; wrote {}",
+        counted(summary.frames as u64, "frame"),
+        counted(summary.triangles, "triangle"),
         summary.texture_bytes as f64 / 1e6,
         errors.position.largest * 1e3,
         errors.position.rms() * 1e3,
@@ -43,6 +65,9 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     if let Some(tears) = &summary.tears {
         let message = tear_words(tears.split_vertices);
         talk.info("tears", &message);
+    }
+    if let Some(recut) = &summary.recut {
+        talk.info("recut", &recut.words());
     }
     if let Some(points) = &summary.points {
         tell_points(points, summary, talk);
@@ -58,7 +83,11 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
 }
 
 pub(super) fn tear_words(split_vertices: u32) -> String {
-    format!("cloth that tears: {split_vertices} vertices split")
+    let vertices = match split_vertices {
+        1 => "vertex",
+        _ => "vertices",
+    };
+    format!("cloth that tears: {split_vertices} {vertices} split")
 }
 
 /// Sizes of textures of unique points, and what they save.
@@ -66,9 +95,9 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
     let [width, height] = points.size;
     let [lookup_width, lookup_height] = summary.size;
     let message = format!(
-        "{} unique points in a frame at most, in textures of {width} x {height} ({:.1} % unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
-        points.most,
-        points.unused_texels * 100.0,
+        "{} in a frame at most, in textures of {width} x {height} ({} unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
+        counted(points.most, "unique point"),
+        percent(points.unused_texels),
         summary.texture_bytes as f64 / 1e6,
         points.corner_bytes as f64 / 1e6,
     );
@@ -78,9 +107,10 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
 /// How rigid pieces are before texels round them, and how fast they turn.
 fn tell_pieces(pieces: &PiecePlan, talk: &Talk) {
     let residual = &pieces.residual;
+    let keep = if pieces.count == 1 { "keeps" } else { "keep" };
     let message = format!(
-        "{} pieces keep their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
-        pieces.count,
+        "{} {keep} their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
+        counted(pieces.count, "piece"),
         residual.largest * 1e3,
         residual.rms() * 1e3,
         residual.frame,

@@ -2,11 +2,12 @@
 
 use super::settings::settings_of;
 use super::source::source_of;
+use super::words::counted;
 use super::{on_threads, watched};
 use crate::bake_args::VatVerifyArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
-use sinew::bake::vat::{Mode, Verified, read_manifest, verify};
+use sinew::bake::vat::{Fault, Mode, Verified, read_manifest, verify};
 
 pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
@@ -19,19 +20,25 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         Ok((found, worst))
     })?;
     let (found, worst) = found;
+    if found.frames == 0 && !found.faults.is_empty() {
+        let (bake, faults) = (args.bake.display(), words_of(&found.faults));
+        return Err(Failure::bind(format!(
+            "{bake} differs from its sequence: {faults}; frames were not compared"
+        )));
+    }
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let promised = promised + found.promised_beyond;
     // Roundings of single precision beyond what the format promises.
     let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
     let position = &found.errors.position;
     let what = match read_manifest(&args.bake)?.1.mode {
-        Mode::Particles => "points",
-        _ => "triangles",
+        Mode::Particles => "point",
+        _ => "triangle",
     };
     let message = format!(
-        "{} frames: {} {what} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
-        found.frames,
-        found.lost,
+        "{}: {} lost, {} invented; positions within {:.4} mm (rms {:.4} mm, largest in frame {}, allowed {:.4} mm){}",
+        counted(found.frames as u64, "frame"),
+        counted(found.lost as u64, what),
         found.invented,
         position.largest * 1e3,
         position.rms() * 1e3,
@@ -40,6 +47,7 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         normals_of(&found),
     );
     let message = message + &quantities_of(&found);
+    let message = message + &found.surface.words();
     let message = message + &found.ends.as_ref().map_or_else(String::new, |e| e.words());
     if found.is_same(tolerance) {
         talk.info("verified", &message);
@@ -48,12 +56,22 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let others = found.quantities.iter().filter_map(|q| q.first_wrong);
     let of_ends = found.ends.iter().filter_map(|e| e.first_wrong);
     let first = found.first_wrong.into_iter().chain(others).chain(of_ends);
+    let first = first.chain(found.surface.first_wrong);
     let first = first.min();
     let first = first.map_or_else(String::new, |n| format!("; first in frame {n}"));
-    let bake = args.bake.display();
+    let (bake, faults) = (args.bake.display(), words_of(&found.faults));
+    let message = match found.faults.is_empty() {
+        true => message,
+        false => format!("{faults}; {message}"),
+    };
     Err(Failure::bind(format!(
         "{bake} differs from its sequence: {message}{first}"
     )))
+}
+
+fn words_of(faults: &[Fault]) -> String {
+    let each: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    each.join("; ")
 }
 
 /// `, normals within 0.38 degrees (allowed 0.39)`, or nothing where none were compared.

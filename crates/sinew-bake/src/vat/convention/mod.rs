@@ -4,23 +4,29 @@
 //! are rounded once, for the file they go into; in which order vertices are counted, how normals are said, and the files at the end.
 
 mod compressed_normal;
+mod lookup;
 mod openvat;
+mod pieces;
+mod shading;
 mod sidefx;
 #[cfg(test)]
 mod tests;
 
-use super::assemble::{stage_all, write_carrier};
+use super::assemble::{MakePage, stage_all, stage_report, write_carrier};
 use super::job::VatJob;
 use super::plan::VatPlan;
 use super::settings::{Mode, Space, TextureChoice, VatSettings};
+use super::texels::decode;
 use super::textures::write_texture;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
-use sidefx::Shading;
+use shading::Shading;
 use sinew_geom::Mesh;
 use sinew_io::AtomicDir;
 use sinew_vat::layout::{Layout, LayoutError};
+use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::quantity::Quantity;
+use sinew_vat::rigid::PiecePose;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
@@ -38,7 +44,8 @@ pub enum Convention {
         /// Normals in the lower half of the one texture, in place of a file of their own.
         packed_normals: bool,
     },
-    /// That of the vertex animation textures of `SideFX` Labs (3.x), mode "soft"; triangles stay the same.
+    /// That of the vertex animation textures of `SideFX` Labs (3.x), modes "soft", "dynamic remeshing" ("fluid"), "rigid" for Unity, and
+    /// "sprites".
     SideFx {
         /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
         compressed_normals: bool,
@@ -70,39 +77,73 @@ impl Convention {
         if self == Self::Sinew {
             return Ok(());
         }
-        if let Some(mode) = settings.mode.filter(|m| *m != Mode::Soft) {
-            let expected = self.takes();
+        if let Some(mode) = settings.mode
+            && let Some(expected) = self.refuses(mode, settings.space())
+        {
             return wrong("mode", format!("{mode:?}").to_lowercase(), expected);
         }
-        if let Some((setting, found, expected)) = self.contradiction(settings) {
-            return wrong(setting, found, expected);
+        // What the sequence is may not be known yet; then positions are for triangles that change.
+        let has_positions = settings
+            .textures
+            .iter()
+            .any(|t| t.quantity == Quantity::Position);
+        let likely = if has_positions {
+            Mode::Remesh
+        } else {
+            Mode::Soft
+        };
+        self.check_textures(settings, settings.mode.unwrap_or(likely))
+    }
+
+    /// Whether textures are those that the convention has in a mode.
+    fn check_textures(self, settings: &VatSettings, mode: Mode) -> Result<(), BakeError> {
+        match self.contradiction(settings, mode) {
+            None => Ok(()),
+            Some((setting, found, expected)) => Err(BakeError::Setting {
+                setting,
+                found,
+                expected,
+            }),
         }
-        Ok(())
     }
 
     /// The first setting that the convention cannot follow: its name, what it is, what would do.
-    fn contradiction(self, settings: &VatSettings) -> Option<(&'static str, String, &'static str)> {
-        let textures = settings.textures_of(Mode::Soft);
+    fn contradiction(
+        self,
+        settings: &VatSettings,
+        mode: Mode,
+    ) -> Option<(&'static str, String, &'static str)> {
+        let textures = settings.textures_of(mode);
         match self {
             Self::Sinew => None,
             Self::OpenVat { packed_normals } => {
                 openvat::contradiction(&textures, packed_normals, settings.space)
             }
             Self::SideFx { compressed_normals } => {
-                sidefx::contradiction(&textures, compressed_normals, settings.powers_of_two)
+                let powers_of_two = settings.powers_of_two;
+                sidefx::contradiction(mode, &textures, compressed_normals, powers_of_two)
             }
         }
     }
 
+    /// How places of pieces and particles are stored where nobody says it; `None`: as the settings say.
+    pub(crate) fn place_format(self) -> Option<TexelFormat> {
+        matches!(self, Self::SideFx { .. }).then_some(TexelFormat::Float)
+    }
+
     /// Textures where none are asked for; `None`: those of the mode.
-    pub(crate) fn default_textures(self) -> Option<Vec<TextureChoice>> {
+    pub(crate) fn default_textures(self, mode: Mode) -> Option<Vec<TextureChoice>> {
         let format = match self {
             Self::Sinew => return None,
             Self::OpenVat { .. } => TexelFormat::Unorm16,
             Self::SideFx { .. } => TexelFormat::Half,
         };
+        let place = match mode {
+            Mode::Remesh => Quantity::Position,
+            _ => Quantity::Offset,
+        };
         let choice = |quantity| TextureChoice { quantity, format };
-        Some(vec![choice(Quantity::Offset), choice(Quantity::Normal)])
+        Some(vec![choice(place), choice(Quantity::Normal)])
     }
 
     /// The space that it prescribes.
@@ -121,8 +162,13 @@ impl Convention {
         }
     }
 
-    /// Whether it takes such a sequence.
-    pub(crate) fn check_sequence(self, mode: Mode, frames: usize) -> Result<(), BakeError> {
+    /// Whether it takes such a sequence, and has the textures that are wanted of it.
+    pub(crate) fn check_sequence(
+        self,
+        settings: &VatSettings,
+        mode: Mode,
+        frames: usize,
+    ) -> Result<(), BakeError> {
         let wrong = |found: String, expected| {
             Err(BakeError::Convention {
                 convention: self.name(),
@@ -130,31 +176,48 @@ impl Convention {
                 expected,
             })
         };
+        if self == Self::Sinew {
+            return Ok(());
+        }
+        if let Some(expected) = self.refuses(mode, settings.space()) {
+            let found = match mode {
+                Mode::Particles => "points",
+                Mode::Rigid => "pieces",
+                _ => "triangles that change",
+            };
+            return wrong(found.into(), expected);
+        }
+        if matches!(self, Self::SideFx { .. }) && frames < 2 {
+            let expected = "two at least: its shaders hide vertices of a texture with one";
+            return wrong(format!("{frames} frames"), expected);
+        }
+        self.check_textures(settings, mode)
+    }
+
+    /// What it takes, where it does not take a mode.
+    fn refuses(self, mode: Mode, space: Space) -> Option<&'static str> {
         match (self, mode) {
-            (Self::Sinew, _) => Ok(()),
-            (Self::SideFx { .. }, Mode::Soft) if frames < 2 => {
-                let expected = "two at least: its shaders hide vertices of a texture with one";
-                wrong(format!("{frames} frames"), expected)
+            (Self::Sinew, _) | (_, Mode::Soft) => None,
+            (Self::OpenVat { .. }, _) => {
+                Some("triangles that stay the same in all frames (mode soft)")
             }
-            (_, Mode::Soft) => Ok(()),
-            (_, _) => {
-                let expected = self.takes();
-                let found = match mode {
-                    Mode::Particles => "points",
-                    _ => "triangles that change",
-                };
-                wrong(found.into(), expected)
-            }
+            (Self::SideFx { .. }, _) => pieces::refused(mode, space),
         }
     }
 
-    /// What it takes, and why not more.
-    fn takes(self) -> &'static str {
+    /// Bytes of a texel of the lookup.
+    pub(crate) fn lookup_bytes(self) -> u64 {
         match self {
-            Self::SideFx { .. } => {
-                "triangles that stay the same in all frames (mode soft): of SideFX' modes only soft is written, not lookup tables (fluid), rigid pieces and sprites"
-            }
-            _ => "triangles that stay the same in all frames (mode soft)",
+            Self::SideFx { .. } => 4,
+            _ => LOOKUP_BYTES as u64,
+        }
+    }
+
+    /// The largest side of textures that a lookup points into.
+    pub(crate) fn largest_side(self, settings: &VatSettings) -> u32 {
+        match self {
+            Self::SideFx { .. } => settings.largest_side.min(lookup::LARGEST_SIDE),
+            _ => settings.largest_side,
         }
     }
 
@@ -192,6 +255,65 @@ impl Convention {
         }
     }
 
+    /// What the textures of pieces hold; `None`: what this project's hold.
+    pub(crate) fn piece_textures(self, choices: &[TextureChoice]) -> Option<Vec<TextureSpec>> {
+        match self {
+            Self::SideFx { .. } => Some(choices.iter().map(pieces::texture).collect()),
+            _ => None,
+        }
+    }
+
+    /// What the textures of particles hold; `None`: what this project's hold.
+    pub(crate) fn particle_textures(self, choices: &[TextureChoice]) -> Option<Vec<TextureSpec>> {
+        match self {
+            Self::SideFx { .. } => {
+                Some(choices.iter().filter_map(sidefx::sprite_texture).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The texels of pieces in one frame, from their poses and those of the frame that players blend to, in the space of glTF; `None`: those of
+    /// this project.
+    pub(crate) fn encode_pieces(
+        self,
+        poses: &[PiecePose],
+        next: Option<&[PiecePose]>,
+        textures: &[TextureSpec],
+        space: Space,
+    ) -> Option<Vec<Vec<u8>>> {
+        match self {
+            Self::SideFx { .. } => Some(pieces::encode(poses, next, textures, space)),
+            _ => None,
+        }
+    }
+
+    /// How a piece lies, in the space of glTF, from what textures say, four numbers each; `None`: it is said as this project does.
+    pub(crate) fn seen_pose(
+        self,
+        position: [f32; 4],
+        rotation: [f32; 4],
+        space: Space,
+    ) -> Option<PiecePose> {
+        match self {
+            Self::SideFx { .. } => Some(pieces::decode(position, rotation, space)),
+            _ => None,
+        }
+    }
+
+    /// Whether pivots are in the carrier rather than in the texels of the first frame.
+    pub(crate) fn carries_pivots(self) -> bool {
+        matches!(self, Self::SideFx { .. })
+    }
+
+    /// The carrier of pieces, with the pivots of its vertices where the convention has them there.
+    pub(crate) fn piece_carrier(self, mesh: Mesh, pivots: &[[f32; 3]]) -> Mesh {
+        match self.carries_pivots() {
+            true => pieces::with_pivots(mesh, pivots),
+            false => mesh,
+        }
+    }
+
     /// The carrier with its vertices in the order of the texels.
     pub(crate) fn carrier(self, carrier: SoftCarrier) -> SoftCarrier {
         match self {
@@ -209,19 +331,46 @@ impl Convention {
         space: Space,
     ) -> Option<Shading> {
         match self {
-            Self::SideFx { .. } => Some(Shading::new(carrier, mesh, normals, space)),
+            Self::SideFx { .. } => Some(Shading::of_carrier(carrier, mesh, normals, space)),
             _ => None,
         }
     }
 
+    /// The same of the corners of a frame's triangles.
+    pub(crate) fn shading_of_corners(
+        self,
+        normals: &[[[f32; 3]; 3]],
+        space: Space,
+    ) -> Option<Shading> {
+        match self {
+            Self::SideFx { .. } => Some(Shading::of_corners(normals, space)),
+            _ => None,
+        }
+    }
+
+    /// The normal that a texture says of a texel, if it does, in the space of the textures.
+    pub(crate) fn seen_normal(
+        self,
+        space: Space,
+        spec: &TextureSpec,
+        bytes: &[u8],
+        texel: usize,
+    ) -> Option<[f32; 3]> {
+        match self {
+            Self::SideFx { .. } => shading::seen(space, spec, bytes, texel),
+            _ => (spec.quantity == Quantity::Normal).then(|| decode(spec, bytes, texel)),
+        }
+    }
+
     /// Writes the files; gives the name of the one that describes the others, or `None` where they are this project's own. `carrier` is that
-    /// of the first frame, with the texels' places as its last texture coordinates.
+    /// of the first frame, with the texels' places as its last texture coordinates; `page` makes the report of the names of the other files.
     pub(crate) fn write(
         self,
         job: &VatJob,
         plan: &VatPlan,
         carrier: Mesh,
         out: &Path,
+        page: MakePage<'_>,
         watch: &Watch<'_>,
     ) -> Result<Option<String>, BakeError> {
         let mut folder = match self {
@@ -236,6 +385,7 @@ impl Convention {
             }
             _ => sidefx::write(job, plan, carrier, &mut folder)?,
         };
+        stage_report(&mut folder, job.name(), page)?;
         folder.commit()?;
         Ok(Some(name))
     }

@@ -1,34 +1,35 @@
-//! Vertex animation textures of `SideFX` Labs 3.x, mode "soft": the triangles stay the same.
+//! Vertex animation textures of `SideFX` Labs 3.x, modes "soft" (the triangles stay the same) and "dynamic remeshing" (they change), [pieces](super::pieces)
+//! and sprites.
 //!
-//! - A frame is a band of rows, bands below each other, without padding. The second texture coordinates of the mesh point at the first band.
-//! - Positions are offsets from the mesh. Floats hold them as they are; otherwise they are `(o - min) / (max - min)` with the bounds of the
-//!   JSON, in one texture or two (`first + second / 100`).
-//! - Normals are rotations, unit quaternions: `q` turns up into the normal and the side into the tangent; codes hold `(q + 1) / 2`. Or they are ten
-//!   bits in the positions' alpha.
+//! - A frame is a band of rows, bands below each other, without padding. Texture coordinates of the mesh point at the first band: of vertices
+//!   that stay the second ones; of triangles that change the first ones, and the bands are those of the [lookup](super::lookup).
+//! - Positions are offsets from the mesh, or places where triangles change. Floats hold them as they are; otherwise they are
+//!   `(p - min) / (max - min)` with the bounds of the JSON, in one texture or two (`first + second / 100`).
+//! - Normals are [rotations](super::shading), unit quaternions: `q` turns up into the normal and the side into the tangent; codes hold
+//!   `(q + 1) / 2`. Or they are ten bits in the positions' alpha.
+//! - Of sprites texture coordinates 0 are the corner, the second ones point at the particle, and the positions' alpha is the width.
 //! - Bounds have whole tenths; what is below them says something else. Shaders find there that nothing is padded
 //!   and whether textures hold floats.
 
-use super::{compressed_normal, format_of, tenths_around, write_files, write_mesh};
+use super::{format_of, lookup, pieces, tenths_around, write_files, write_mesh};
 use crate::BakeError;
 use crate::vat::job::VatJob;
 use crate::vat::plan::VatPlan;
-use crate::vat::settings::{Space, TextureChoice};
-use crate::vat::texels::decode;
-use crate::vat::textures::files_called;
+use crate::vat::settings::{Mode, Space, TextureChoice};
+use crate::vat::textures::{files_called, lookup_file};
 use sinew_geom::Mesh;
 use sinew_io::{AtomicDir, write_text};
-use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::layout::{Layout, LayoutError};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::{Range, TexelFormat};
-use sinew_vat::texture::{Extent, TextureSpec, encode_vertices};
+use sinew_vat::texture::{Extent, TextureSpec};
 
 /// Most rows of a frame.
 const MOST_ROWS: u32 = 1980;
 
 /// The first setting that cannot be followed: its name, what it is, what would do.
 pub(super) fn contradiction(
+    mode: Mode,
     textures: &[TextureChoice],
     compressed_normals: bool,
     powers_of_two: bool,
@@ -37,24 +38,36 @@ pub(super) fn contradiction(
         let expected = "false: padding is not written for sidefx";
         return Some(("powers_of_two", "true".into(), expected));
     }
+    if compressed_normals && matches!(mode, Mode::Rigid | Mode::Particles) {
+        let expected = "false: normals are in textures in modes soft and remesh only";
+        return Some(("compressed_normals", "true".into(), expected));
+    }
+    if mode == Mode::Rigid {
+        return pieces::mismatch(textures).map(|(found, expected)| ("textures", found, expected));
+    }
+    if mode == Mode::Particles {
+        return sprites_mismatch(textures).map(|(found, expected)| ("textures", found, expected));
+    }
     let (found, expected) = textures
         .iter()
-        .find_map(not_written)
+        .find_map(|t| not_written(mode, t))
         .or_else(|| mismatch(textures, compressed_normals))?;
     Some(("textures", found, expected))
 }
 
 /// What is wrong with a texture for itself.
-fn not_written(texture: &TextureChoice) -> Option<(String, &'static str)> {
+fn not_written(mode: Mode, texture: &TextureChoice) -> Option<(String, &'static str)> {
     let TextureChoice { quantity, format } = texture;
     let is_in_two = *format == TexelFormat::TwoUnorm8;
     match quantity {
-        Quantity::Offset => None,
+        Quantity::Offset if mode == Mode::Soft => None,
+        Quantity::Position if mode == Mode::Remesh => None,
         Quantity::Normal | Quantity::Color(0) if is_in_two => {
             let found = format!("{quantity} in two files");
-            Some((found, "two files for offsets only"))
+            Some((found, "two files for places only"))
         }
         Quantity::Normal | Quantity::Color(0) => None,
+        _ if mode == Mode::Remesh => Some((format!("{quantity}"), "position, normal and color0")),
         _ => Some((format!("{quantity}"), "offset, normal and color0")),
     }
 }
@@ -64,18 +77,49 @@ fn mismatch(
     textures: &[TextureChoice],
     compressed_normals: bool,
 ) -> Option<(String, &'static str)> {
-    let offset = format_of(textures, &Quantity::Offset)?;
+    let place = textures.iter().find(|t| t.quantity.is_place())?.format;
     let Some(normal) = format_of(textures, &Quantity::Normal) else {
         let nothing = ("without normals".into(), "normals, to be compressed");
         return compressed_normals.then_some(nothing);
     };
-    if compressed_normals && !offset.is_float() {
+    if compressed_normals && !place.is_float() {
         let expected = "half or float: ten bits of a normal do not fit into other alphas";
-        return Some((format!("offsets in {offset:?}"), expected));
+        return Some((format!("places in {place:?}"), expected));
     }
-    let found = format!("offsets in {offset:?} and normals in {normal:?}");
+    let found = format!("places in {place:?} and normals in {normal:?}");
     let expected = "floats for both or for none: one sign tells shaders of both";
-    (normal.is_float() != offset.is_float()).then_some((found, expected))
+    (normal.is_float() != place.is_float()).then_some((found, expected))
+}
+
+/// What is wrong with the textures of particles, whose widths are in the positions' alpha.
+fn sprites_mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)> {
+    let place = format_of(textures, &Quantity::Position)?;
+    if !place.is_float() {
+        let expected = "half or float: alpha holds widths as they are";
+        return Some((format!("position in {place:?}"), expected));
+    }
+    let wrong = |texture: &TextureChoice| {
+        let TextureChoice { quantity, format } = texture;
+        match quantity {
+            Quantity::Position => None,
+            Quantity::Size => {
+                let expected = "the format of positions, in whose alpha they are";
+                (*format != place).then(|| (format!("size in {format:?}"), expected))
+            }
+            Quantity::Color(0) => not_written(Mode::Particles, texture),
+            _ => Some((format!("{quantity}"), "position, size and color0")),
+        }
+    };
+    textures.iter().find_map(wrong)
+}
+
+/// A texture of particles: widths are the fourth channel of positions; `None` for widths themselves.
+pub(super) fn sprite_texture(choice: &TextureChoice) -> Option<TextureSpec> {
+    (choice.quantity != Quantity::Size).then(|| TextureSpec {
+        quantity: choice.quantity.clone(),
+        format: choice.format,
+        ranges: vec![Range::RAW; 4],
+    })
 }
 
 /// Bands of as few rows as the width allows.
@@ -103,18 +147,18 @@ pub(super) fn texture(
         format,
         ranges,
     };
-    match choice.quantity {
-        Quantity::Offset if format.is_float() => {
+    match &choice.quantity {
+        place if place.is_place() && format.is_float() => {
             let channels = if compressed_normals { 4 } else { 3 };
-            Some(spec(Quantity::Offset, vec![Range::RAW; channels]))
+            Some(spec(place.clone(), vec![Range::RAW; channels]))
         }
-        Quantity::Offset => {
+        place if place.is_place() => {
             let (low, high) = bounds(&extent.least, &extent.most, false);
             let ranges = (0..3).map(|k| Range {
                 scale: high[k] - low[k],
                 offset: low[k],
             });
-            Some(spec(Quantity::Offset, ranges.collect()))
+            Some(spec(place.clone(), ranges.collect()))
         }
         Quantity::Normal if compressed_normals => None,
         Quantity::Normal => {
@@ -125,7 +169,7 @@ pub(super) fn texture(
             };
             Some(spec(Quantity::Rotation, vec![range; 4]))
         }
-        _ => Some(spec(choice.quantity.clone(), vec![Range::RAW; 4])),
+        other => Some(spec(other.clone(), vec![Range::RAW; 4])),
     }
 }
 
@@ -152,167 +196,6 @@ fn whole_tenth(value: f64, step: f64) -> f32 {
     found.unwrap_or(value as f32)
 }
 
-/// Normals of one frame, as rotations and as codes.
-pub(crate) struct Shading {
-    rotations: Vec<[f32; 4]>,
-    alphas: Vec<f32>,
-    space: Space,
-}
-
-impl Shading {
-    /// All that is given is in the space of glTF, a normal for each vertex of the carrier.
-    pub(super) fn new(
-        carrier: &SoftCarrier,
-        mesh: &Mesh,
-        normals: &[[f32; 3]],
-        space: Space,
-    ) -> Self {
-        let rotation = |(vertex, normal): (usize, &[f32; 3])| {
-            let tangent = mesh
-                .tangents
-                .as_ref()
-                .and_then(|t| t.get(carrier.source_vertex(vertex)));
-            let q = rotation_to(*normal, tangent.map(|t| [t[0], t[1], t[2]]));
-            space.rotation(q)
-        };
-        let alpha = |n: &[f32; 3]| compressed_normal::encode(pole_last(space, space.direction(*n)));
-        Self {
-            rotations: normals.iter().enumerate().map(rotation).collect(),
-            alphas: normals.iter().map(alpha).collect(),
-            space,
-        }
-    }
-
-    /// The texels of the frame; carrier and mesh are in the space of the textures.
-    pub(crate) fn encode(
-        &self,
-        carrier: &SoftCarrier,
-        mesh: &Mesh,
-        textures: &[TextureSpec],
-    ) -> Vec<Vec<u8>> {
-        let value = |quantity: &Quantity, vertex: usize, channel: usize| {
-            let source = carrier.source_vertex(vertex);
-            match (quantity, channel) {
-                (Quantity::Offset, 3) => self.alphas[vertex],
-                (Quantity::Offset, _) => carrier.offset(mesh, source)[channel],
-                (Quantity::Rotation, _) => self.rotations[vertex][channel],
-                (other, _) => other.of_vertex(mesh, source, channel).unwrap_or_default(),
-            }
-        };
-        encode_vertices(textures, carrier.vertex_count(), value)
-    }
-
-    /// How far the normals in the texels are from `normals`, which are in the space of the textures.
-    #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
-    pub(crate) fn measure(
-        &self,
-        plan: &VatPlan,
-        frame: usize,
-        texels: &[Vec<u8>],
-        normals: &[[f32; 3]],
-    ) -> ErrorSum {
-        let mut out = ErrorSum::default();
-        for (spec, bytes) in plan.textures.iter().zip(texels) {
-            for (vertex, normal) in normals.iter().enumerate() {
-                if let Some(seen) = self.seen(spec, bytes, vertex) {
-                    out.add(frame as u32, vertex as u32, angle_between(seen, *normal));
-                }
-            }
-        }
-        out
-    }
-
-    /// The normal that a texture says, if it does.
-    fn seen(&self, spec: &TextureSpec, bytes: &[u8], vertex: usize) -> Option<[f32; 3]> {
-        let channel = |k: usize| {
-            let size = spec.vertex_bytes();
-            spec.decode(&bytes[vertex * size..(vertex + 1) * size], k)
-        };
-        match (&spec.quantity, spec.ranges.len()) {
-            (Quantity::Rotation, _) => {
-                let up = self.space.direction([0.0, 1.0, 0.0]);
-                let [x, y, z] = decode(spec, bytes, vertex);
-                Some(turned([x, y, z, channel(3)], up))
-            }
-            (Quantity::Offset, 4) => {
-                let n = compressed_normal::decode(channel(3));
-                // The same exchange takes the pole there and back.
-                Some(pole_last(self.space, n))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The upward coordinate behind the other two, which keep their order.
-fn pole_last(space: Space, [x, y, z]: [f32; 3]) -> [f32; 3] {
-    match space {
-        Space::YUpRightHanded | Space::YUpLeftHanded => [x, z, y],
-        Space::ZUpRightHanded | Space::ZUpLeftHandedCentimeters => [x, y, z],
-    }
-}
-
-/// The rotation that takes +Y to a unit normal and, where there is a tangent, +X to it; otherwise the shortest one. Its real part is not negative.
-fn rotation_to(normal: [f32; 3], tangent: Option<[f32; 3]>) -> [f32; 4] {
-    let [x, y, z] = normal;
-    let shortest = unit4([z, 0.0, -x, 1.0 + y]).unwrap_or([1.0, 0.0, 0.0, 0.0]);
-    let twisted = tangent.and_then(|t| twist(shortest, normal, t));
-    let q = twisted.unwrap_or(shortest);
-    if q[3] < 0.0 { q.map(|c| -c) } else { q }
-}
-
-/// A rotation followed by one around the normal, so that +X goes to the tangent.
-fn twist(q: [f32; 4], normal: [f32; 3], tangent: [f32; 3]) -> Option<[f32; 4]> {
-    let along = dot(tangent, normal);
-    let flat: [f32; 3] = std::array::from_fn(|k| tangent[k] - along * normal[k]);
-    let length = dot(flat, flat).sqrt();
-    if length < 1e-6 {
-        return None;
-    }
-    let (side, flat) = (turned(q, [1.0, 0.0, 0.0]), flat.map(|c| c / length));
-    let cosine = dot(side, flat).clamp(-1.0, 1.0);
-    let sign = if dot(cross(side, flat), normal) < 0.0 {
-        -1.0
-    } else {
-        1.0
-    };
-    let half = [(1.0 - cosine) * 0.5, (1.0 + cosine) * 0.5].map(f32::sqrt);
-    let [a, b, c] = normal.map(|n| n * half[0] * sign);
-    unit4(product([a, b, c, half[1]], q))
-}
-
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    (0..3).map(|k| a[k] * b[k]).sum()
-}
-
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [0, 1, 2].map(|k| {
-        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
-}
-
-fn unit4(q: [f32; 4]) -> Option<[f32; 4]> {
-    let length = q.iter().map(|c| c * c).sum::<f32>().sqrt();
-    (length > 1e-6).then(|| q.map(|c| c / length))
-}
-
-/// `v` turned by a quaternion: `v + 2 q × (q × v + w v)`.
-fn turned([x, y, z, w]: [f32; 4], v: [f32; 3]) -> [f32; 3] {
-    let axis = [x, y, z];
-    let once = cross(axis, v);
-    let twice = cross(axis, std::array::from_fn(|k| once[k] + w * v[k]));
-    std::array::from_fn(|k| v[k] + 2.0 * twice[k])
-}
-
-/// The rotation `b`, then `a`.
-fn product(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-    let (va, vb) = ([a[0], a[1], a[2]], [b[0], b[1], b[2]]);
-    let across = cross(va, vb);
-    let [x, y, z] = std::array::from_fn(|k| a[3] * vb[k] + b[3] * va[k] + across[k]);
-    [x, y, z, a[3] * b[3] - dot(va, vb)]
-}
-
 /// Writes the files; gives the name of the JSON.
 pub(super) fn write(
     job: &VatJob,
@@ -323,14 +206,22 @@ pub(super) fn write(
     let name = job.name();
     for (texture, spec) in plan.textures.iter().enumerate() {
         let suffix = match spec.quantity {
-            Quantity::Offset => "pos",
+            Quantity::Offset | Quantity::Position => "pos",
             Quantity::Rotation => "rot",
             _ => "col",
         };
         let names = files_called(&format!("{name}_{suffix}"), spec.format);
         write_files(job, plan, texture, &names, folder)?;
     }
-    second_coordinates(&mut mesh);
+    match &plan.points {
+        Some(points) => {
+            let path = folder.stage(&lookup_file(name))?;
+            lookup::write(job, plan, &points.layout, &path)?;
+        }
+        // Sets of pieces are in their order.
+        None if plan.mode == Mode::Rigid => {}
+        None => second_coordinates(&mut mesh),
+    }
     write_mesh(&format!("{name}_mesh.glb"), &mesh, folder)?;
     let data = format!("{name}_data.json");
     let text = data_json(name, job.settings().frames_per_second, plan);
@@ -349,13 +240,10 @@ fn second_coordinates(mesh: &mut Mesh) {
 
 /// The array with one object; exactly one blank behind each colon, which importers search for.
 fn data_json(name: &str, frames_per_second: f32, plan: &VatPlan) -> String {
-    let offsets = plan
-        .textures
-        .iter()
-        .find(|t| t.quantity == Quantity::Offset);
-    let is_float = offsets.is_some_and(|t| t.format.is_float());
-    let is_in_two = offsets.is_some_and(|t| t.format == TexelFormat::TwoUnorm8);
-    let ranges = offsets.map_or(&[][..], |t| &t.ranges);
+    let places = plan.textures.iter().find(|t| t.quantity.is_place());
+    let is_float = places.is_some_and(|t| t.format.is_float());
+    let is_in_two = places.is_some_and(|t| t.format == TexelFormat::TwoUnorm8);
+    let ranges = places.map_or(&[][..], |t| &t.ranges);
     let (low, high) = match is_float {
         true => {
             let (low, high) = plan.space.bounds(&plan.bounds);

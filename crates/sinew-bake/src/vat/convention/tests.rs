@@ -10,6 +10,10 @@ use sinew_vat::error::angle_between;
 use sinew_vat::manifest;
 use sinew_vat::normals::corner_normals;
 
+mod changing;
+mod pieces;
+mod sprites;
+
 const FRAMES: usize = 5;
 
 /// A winding tube: not its own mirror image. Vertices 0 to 49, closed but at its ends.
@@ -48,6 +52,13 @@ fn baked(settings: &VatSettings) -> (tempfile::TempDir, crate::vat::Summary) {
     let (work, out) = (folder.path().join("work"), folder.path().join("out"));
     let summary = bake(&tubes(), settings, &work, &out, &Watch::NOBODY).expect("bakes");
     (folder, summary)
+}
+
+/// Names of the files beside the report, which must be there.
+fn beside_report(out: &Path, name: &str) -> Vec<String> {
+    let (report, files) = (format!("{name}.report.html"), content(out));
+    assert!(files.contains_key(&report), "no report");
+    files.into_keys().filter(|f| *f != report).collect()
 }
 
 fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
@@ -211,8 +222,13 @@ fn chunks_give_the_same_bytes() {
         },
         Convention::Sinew,
     ];
-    for convention in conventions {
+    let sidefx = Convention::SideFx {
+        compressed_normals: false,
+    };
+    let as_found = conventions.into_iter().map(|c| (c, None));
+    for (convention, mode) in as_found.chain([(sidefx, Some(Mode::Remesh))]) {
         let settings = VatSettings {
+            mode,
             space: match convention {
                 Convention::OpenVat { .. } => Space::default(),
                 _ => Space::ZUpLeftHandedCentimeters,
@@ -245,7 +261,7 @@ fn chunks_give_the_same_bytes() {
 fn files_have_the_names_of_the_convention() {
     let names = |settings: &VatSettings| -> Vec<String> {
         let (folder, _) = baked(settings);
-        content(&folder.path().join("out")).into_keys().collect()
+        beside_report(&folder.path().join("out"), "tube")
     };
     let openvat = |packed_normals| names(&settings(Convention::OpenVat { packed_normals }));
     let json = "tube-remap_info.json";
@@ -472,12 +488,13 @@ fn what_a_convention_cannot_say_is_refused() {
     other.topology = Topology::new(50, vec![[0, 1, 2]]).expect("in range").into();
     let changing = MeshFrames::new("tube", vec![tube(0), other]);
     refused(&openvat(false), &changing, "triangles that stay the same");
-    refused(&sidefx(false), &changing, "triangles that stay the same");
-    refused(
-        &sidefx(false),
-        &changing,
-        "only soft is written, not lookup tables",
-    );
+    let offsets = with(sidefx(false), TexelFormat::Half, None);
+    refused(&offsets, &changing, "expected position, normal");
+    let pieces = VatSettings {
+        mode: Some(Mode::Rigid),
+        ..sidefx(false)
+    };
+    refused(&pieces, &changing, "for Unity alone");
     let one = MeshFrames::new("tube", vec![tube(0)]);
     refused(&sidefx(false), &one, "1 frames, expected two");
     let source = tubes();

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 pub(super) struct Grid {
     cell: f64,
     cells: HashMap<[i64; 3], Vec<usize>>,
-    is_left: Vec<bool>,
 }
 
 impl Grid {
@@ -14,12 +13,10 @@ impl Grid {
         let mut grid = Self {
             cell: reach.max(f64::MIN_POSITIVE),
             cells: HashMap::new(),
-            is_left: Vec::new(),
         };
-        for middle in middles {
-            let (cell, t) = (grid.cell_of(middle), grid.is_left.len());
+        for (t, middle) in middles.enumerate() {
+            let cell = grid.cell_of(middle);
             grid.cells.entry(cell).or_default().push(t);
-            grid.is_left.push(true);
         }
         grid
     }
@@ -43,30 +40,6 @@ impl Grid {
             ]
         });
         cells.flat_map(|cell| self.cells.get(&cell).into_iter().flatten().copied())
-    }
-
-    /// Takes the triangle that fits best, and its turn.
-    pub(super) fn take(
-        &mut self,
-        at: [f64; 3],
-        fit: impl Fn(usize) -> Option<((bool, f64), usize)>,
-    ) -> Option<(usize, usize)> {
-        let mut best: Option<((bool, f64), usize, usize)> = None;
-        for t in self.near(at).filter(|t| self.is_left[*t]) {
-            if let Some((off, turn)) = fit(t)
-                && best.is_none_or(|b| off < b.0)
-            {
-                best = Some((off, t, turn));
-            }
-        }
-        let (_, t, turn) = best?;
-        self.is_left[t] = false;
-        Some((t, turn))
-    }
-
-    pub(super) fn left(&self) -> impl Iterator<Item = usize> + '_ {
-        let all = self.is_left.iter().enumerate();
-        all.filter(|(_, left)| **left).map(|(t, _)| t)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::ends::EndJudge;
 use super::shapes::ShapeJudge;
+use super::surface::SurfaceErrors;
 use super::{Verified, distance};
 use crate::vat::quantities::{self, Difference};
 use crate::vat::settings::VatSettings;
@@ -11,10 +12,12 @@ use sinew_vat::animation::VertexAnimation;
 use sinew_vat::derive::add_derived;
 use sinew_vat::error::angle_between;
 use sinew_vat::manifest::{Manifest, Mode};
+use sinew_vat::middles::Quad;
 use sinew_vat::prepare::{PrepareSettings, prepare};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::TexelFormat;
+use std::collections::HashSet;
 
 pub(super) struct Judge<'a> {
     pub(super) animation: &'a VertexAnimation,
@@ -70,7 +73,11 @@ impl<'a> Judge<'a> {
             judge.torn = Some(judge.load(0)?);
         } else if manifest.mode == Mode::Soft {
             let first = judge.load(0)?;
-            let carrier = SoftCarrier::new(&first, settings.crease());
+            let quads = quads_of(manifest, &first).map_err(|message| {
+                let number = source.number(0);
+                BakeError::Frame { number, message }
+            })?;
+            let carrier = SoftCarrier::with_middles(&first, settings.crease(), &quads);
             let (found, expected) = (carrier.vertex_count(), judge.carrier.positions.len());
             if found != expected {
                 let message = format!(
@@ -158,6 +165,7 @@ impl<'a> Judge<'a> {
             promised_beyond: beyond.unwrap_or(0.0),
             promised_normal: self.promised_normal,
             ends: self.ends.as_ref().map(EndJudge::nothing),
+            surface: SurfaceErrors::nothing(self, beyond.unwrap_or(0.0)),
             ..Verified::default()
         }
     }
@@ -191,14 +199,31 @@ impl<'a> Judge<'a> {
         next: Option<(usize, &Mesh)>,
     ) -> Result<Verified, BakeError> {
         let (frame, number) = (frame as u32, self.source.number(frame));
+        let mut out = self.compared(frame, mesh, next, number)?;
+        out.faults.extend(self.outside(mesh, number));
+        Ok(out)
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "no more frames than the layout has"
+    )]
+    fn compared(
+        &self,
+        frame: u32,
+        mesh: &Mesh,
+        next: Option<(usize, &Mesh)>,
+        number: i64,
+    ) -> Result<Verified, BakeError> {
         if let Some(shapes) = &self.shapes {
-            return shapes.frame(frame, &mut mesh.clone(), number);
+            let nothing = self.nothing();
+            return shapes.frame(frame, mesh, number, nothing.surface);
         }
         if let Some(first) = &self.torn {
             return self.torn_frame(first, frame, mesh, number);
         }
         if let Some(carrier) = &self.soft {
-            return self.soft_frame(carrier, frame, &mut mesh.clone(), number);
+            return self.soft_frame(carrier, frame, mesh, number);
         }
         let mut out = self.remesh_frame(frame, mesh, number);
         if let Some(ends) = &self.ends {
@@ -257,6 +282,24 @@ impl<'a> Judge<'a> {
         let (low, high) = manifest.bounds;
         distance(low, high) / f64::from(manifest.space.units_per_metre())
     }
+}
+
+/// The quads that have a vertex in their middle, as the manifest says.
+pub(super) fn quads_of(manifest: &Manifest, first: &Mesh) -> Result<Vec<Quad>, String> {
+    let (pairs, rest) = manifest.middles.as_chunks::<2>();
+    if !rest.is_empty() {
+        let found = manifest.middles.len();
+        return Err(format!(
+            "`middles` has {found} numbers, expected pairs of triangles"
+        ));
+    }
+    let mut seen = HashSet::new();
+    let quad = |pair: &[u32; 2]| {
+        let quad =
+            Quad::new(&first.topology, *pair).filter(|_| pair.iter().all(|t| seen.insert(*t)));
+        quad.ok_or_else(|| format!("`middles` has {pair:?}, expected two triangles of the first frame that share an edge, the lesser number first, each once"))
+    };
+    pairs.iter().map(quad).collect()
 }
 
 /// How far rounding turns unit vectors in the texture of normals, radians: by half a step of each code, halves by a bit of eleven; all by what single

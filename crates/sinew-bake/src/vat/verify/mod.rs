@@ -3,13 +3,16 @@
 //! What players show is decoded from the files and compared with the frames, without anything that the bake left behind: triangles are
 //! found again by where they are.
 
+mod carrier;
 mod ends;
 mod grid;
 mod judge;
+mod pairing;
 mod parting;
 mod sequence;
 mod shapes;
 mod slots;
+mod surface;
 mod triangles;
 mod vertices;
 
@@ -18,12 +21,14 @@ use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
 use crate::{BakeError, FrameSource, Watch};
+pub use carrier::Fault;
 pub use ends::EndErrors;
 use judge::Judge;
 use serde::Serialize;
 pub(super) use shapes::pieces_of;
 use sinew_geom::Mesh;
 use std::path::Path;
+pub use surface::SurfaceErrors;
 
 /// How a bake compares with its sequence.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -49,6 +54,10 @@ pub struct Verified {
     pub promised: [f64; 3],
     /// Where blends go, where triangles change and frames are blended.
     pub ends: Option<EndErrors>,
+    /// The surface between corners, where triangles stay the same and frames are cut into others.
+    pub surface: SurfaceErrors,
+    /// What is wrong with the carrier and the manifest. Where they are not fit to be played, no frame was compared.
+    pub faults: Vec<Fault>,
     /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
     pub promised_beyond: f64,
 }
@@ -67,6 +76,11 @@ impl Verified {
         if let (Some(all), Some(one)) = (&mut self.ends, &later.ends) {
             all.join(one);
         }
+        self.surface.join(&later.surface);
+        // One frame outside of the box is enough.
+        if self.faults.is_empty() {
+            self.faults.clone_from(&later.faults);
+        }
         self.first_wrong = self.first_wrong.or(later.first_wrong);
     }
 
@@ -74,8 +88,9 @@ impl Verified {
     pub fn is_same(&self, tolerance: f64) -> bool {
         let is_near = |q: &QuantityErrors| q.beyond == 0;
         let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
-        self.lost + self.invented + self.normals_beyond == 0
+        self.lost + self.invented + self.normals_beyond + self.faults.len() == 0
             && ends_are_near
+            && self.surface.first_wrong.is_none()
             && self.errors.position.largest <= tolerance
             && self.quantities.iter().all(is_near)
     }
@@ -87,7 +102,7 @@ impl Verified {
 ///
 /// # Errors
 /// [`BakeError`] where either cannot be read, or has another number of frames.
-pub fn verify(
+pub(super) fn verify(
     bake: &Path,
     source: &dyn FrameSource,
     settings: &VatSettings,
@@ -104,10 +119,24 @@ pub fn verify(
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
     }
+    let faulty = |faults| Verified {
+        faults,
+        ..Verified::default()
+    };
+    let faults = carrier::faults_of_files(animation.manifest(), &carrier);
+    if !faults.is_empty() {
+        return Ok(faulty(faults));
+    }
     let judge = Judge::new(&animation, &carrier, source, settings)?;
+    let faults = judge.carrier_faults();
+    let has_others = |f: &Fault| matches!(f, Fault::Triangles { .. } | Fault::Triangle { .. });
+    if faults.iter().any(has_others) {
+        return Ok(faulty(faults));
+    }
     let results = sequence::judge_all(&judge, watch)?;
     let mut all = judge.nothing();
     results.iter().for_each(|one| all.join(one));
+    all.faults.splice(0..0, faults);
     Ok(all)
 }
 

@@ -1,6 +1,8 @@
 //! Bakes of pieces and particles against their sequence: played from the files alone.
 
 use super::grid::Grid;
+use super::pairing::{Candidate, Pairing};
+use super::surface::SurfaceErrors;
 use super::{Verified, distance};
 use crate::BakeError;
 use crate::vat::rigid::RigidCarrier;
@@ -58,12 +60,21 @@ impl<'a> ShapeJudge<'a> {
     pub(super) fn frame(
         &self,
         frame: u32,
-        mesh: &mut Mesh,
+        mesh: &Mesh,
         number: i64,
+        surface: SurfaceErrors,
     ) -> Result<Verified, BakeError> {
         match self {
-            Self::Pieces(pieces) => pieces.frame(frame, mesh, number),
+            Self::Pieces(pieces) => pieces.frame(frame, mesh, number, surface),
             Self::Particles(particles) => Ok(particles.frame(frame, mesh, number)),
+        }
+    }
+
+    /// The first frame as the carrier should have it, of pieces.
+    pub(super) fn carrier(&self) -> Option<&SoftCarrier> {
+        match self {
+            Self::Pieces(pieces) => Some(&pieces.soft),
+            Self::Particles(_) => None,
         }
     }
 
@@ -143,14 +154,31 @@ impl<'a> Pieces<'a> {
         pose.in_gltf(self.manifest.space)
     }
 
-    fn frame(&self, frame: u32, mesh: &mut Mesh, number: i64) -> Result<Verified, BakeError> {
+    fn frame(
+        &self,
+        frame: u32,
+        own: &Mesh,
+        number: i64,
+        surface: SurfaceErrors,
+    ) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
-        self.soft.adopt(mesh).map_err(fault)?;
-        let truth = self.soft.normals(mesh).map_err(fault)?;
+        let mut mesh = own.clone();
+        self.soft.adopt(&mut mesh).map_err(fault)?;
+        let truth = self.soft.normals(&mesh).map_err(fault)?;
         let poses: Vec<_> = (0..self.manifest.layout.vertices)
             .map(|piece| self.pose(piece, frame))
             .collect();
-        let mut out = Verified::default();
+        let mut out = Verified {
+            surface,
+            ..Verified::default()
+        };
+        let seen = |v: u32| {
+            let pose = &poses[self.pieces[v as usize] as usize];
+            single(pose.place(self.carrier.positions[v as usize]))
+        };
+        let corners = |t: usize| self.soft.triangles()[t].map(seen);
+        out.surface
+            .take((mesh.topology.triangles(), own), corners, number);
         for (v, (place, piece)) in (0_u32..).zip(self.carrier.positions.iter().zip(&self.pieces)) {
             let pose = &poses[*piece as usize];
             let source = self.soft.source_vertex(v as usize);
@@ -224,26 +252,41 @@ impl Particles<'_> {
         let widest = (0..mesh.positions.len()).map(width).fold(0.0, f64::max);
         let step = rounding_of(self.manifest, &Quantity::Size, widest) * 1.01 + 1e-7;
         let places = mesh.positions.iter().map(|p| p.map(f64::from));
-        let mut grid = Grid::new(reach, places);
+        let grid = Grid::new(reach, places);
         let mut out = Verified::default();
-        for slot in 0..self.manifest.layout.vertices {
+        let slots = (0..self.manifest.layout.vertices).map(|slot| {
             let (middle, size) = self.played.sprite(slot, alone(frame));
-            let (middle, size) = (place_in_gltf(self.manifest.space, middle), size / units);
-            if size <= 0.0 {
-                continue;
-            }
-            let off = |p: usize| distance(single(middle), mesh.positions[p]);
-            let found = grid.take(middle, |p| {
-                let fits = (size - width(p)).abs() <= step && off(p) <= reach;
-                fits.then(|| ((false, off(p)), 0))
+            (
+                slot,
+                place_in_gltf(self.manifest.space, middle),
+                size / units,
+            )
+        });
+        let shown: Vec<_> = slots.filter(|(_, _, size)| *size > 0.0).collect();
+        let fits = |(_, middle, size): &(u32, [f64; 3], f64)| {
+            let each = grid.near(*middle).map(|p| Candidate {
+                item: p,
+                off: distance(single(*middle), mesh.positions[p]),
+                turn: 0,
+                is_other: false,
             });
-            match found {
-                Some((point, _)) => out.errors.position.add(frame, slot, off(point)),
+            let fits = each.filter(|c| c.off <= reach && (size - width(c.item)).abs() <= step);
+            fits.collect()
+        };
+        // Points that are thinner than a step may come out as none.
+        let is_missed = |p: usize| width(p) > step;
+        let pairing = Pairing::new(
+            shown.iter().map(fits).collect(),
+            mesh.positions.len(),
+            is_missed,
+        );
+        for (i, (slot, _, _)) in shown.iter().enumerate() {
+            match pairing.of(i) {
+                Some(found) => out.errors.position.add(frame, *slot, found.off),
                 None => out.invented += 1,
             }
         }
-        // Points that are thinner than a step may come out as none.
-        out.lost = grid.left().filter(|p| width(*p) > step).count();
+        out.lost = pairing.left().filter(|p| is_missed(*p)).count();
         out.first_wrong = (out.lost + out.invented > 0).then_some(number);
         out
     }

@@ -2,14 +2,16 @@
 
 use super::grid::Grid;
 use super::judge::{Judge, add_all};
+use super::pairing::{Candidate, Pairing};
 use super::{Verified, distance};
 use sinew_geom::Mesh;
 use sinew_vat::normals::corner_normals;
 
 impl Judge<'_> {
-    /// How far rounding may take a corner, metres.
+    /// How far rounding may take a corner, metres: half a step of each coordinate at once.
     pub(super) fn reach(&self) -> f64 {
-        self.promised().iter().sum::<f64>() * 1.01 + 1e-7 * self.size()
+        let squares = self.promised().map(|p| p * p);
+        squares.iter().sum::<f64>().sqrt() * 1.001 + 2e-7 * self.size()
     }
 
     pub(super) fn remesh_frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
@@ -17,32 +19,29 @@ impl Judge<'_> {
         let triangles = mesh.topology.triangles();
         let corners = |t: usize| corners_of(mesh, t);
         let reach = self.reach();
-        let mut grid = Grid::new(reach, (0..triangles.len()).map(|t| middle(corners(t))));
-        let mut out = self.nothing();
-        for slot in 0..self.slots() {
-            let step = self.animation.manifest().frame_step();
-            let shown = self.slot_in_row(slot, frame * step);
-            if is_point(shown) {
-                continue;
-            }
-            // Where triangles are nearer to each other than the codes tell apart, the one with the same colours and normals is the one.
-            let fit = grid.take(middle(shown), |t| {
-                let (off, turn) = best_turn(shown, corners(t), reach)?;
-                let mut corners =
-                    (0..3).map(|k| (3 * slot + k, triangles[t][(k as usize + turn) % 3]));
-                let is_other = corners.any(|(vertex, source)| {
-                    self.differences(mesh, source as usize, vertex, frame)
-                        .any(|d| d.is_beyond)
-                });
-                let is_other = is_other
-                    || (0..3).any(|k| {
-                        let truth = normals[t][(k as usize + turn) % 3];
-                        let angle = self.normal_error((frame, 3 * slot + k), truth);
-                        angle.is_some_and(|angle| self.is_beyond(angle))
-                    });
-                Some(((is_other, off), turn))
+        let grid = Grid::new(reach, (0..triangles.len()).map(|t| middle(corners(t))));
+        let step = self.animation.manifest().frame_step();
+        let shown = (0..self.slots()).map(|slot| (slot, self.slot_in_row(slot, frame * step)));
+        let shown: Vec<_> = shown.filter(|(_, s)| !is_point(*s)).collect();
+        let fits = |(slot, shown): &(u32, [[f32; 3]; 3])| {
+            let near = grid.near(middle(*shown));
+            let each = near.filter_map(|t| {
+                let (off, turn) = best_turn(*shown, corners(t), reach)?;
+                Some(Candidate {
+                    item: t,
+                    off,
+                    turn,
+                    is_other: self.is_other((*slot, frame), (t, turn), mesh, &normals),
+                })
             });
-            let Some((t, turn)) = fit else {
+            each.collect()
+        };
+        // Triangles that are smaller than a step of the codes may come out as points.
+        let is_missed = |t: usize| span(corners(t)) > 2.0 * reach;
+        let pairing = Pairing::new(shown.iter().map(fits).collect(), triangles.len(), is_missed);
+        let mut out = self.nothing();
+        for (i, (slot, shown)) in shown.into_iter().enumerate() {
+            let Some(&Candidate { item: t, turn, .. }) = pairing.of(i) else {
                 out.invented += 1;
                 continue;
             };
@@ -51,7 +50,7 @@ impl Judge<'_> {
                 let off = distance(seen, corners(t)[truth]);
                 out.errors.position.add(frame, vertex, off);
                 // Which corner is which is not seen of smaller ones.
-                if span(corners(t)) > 2.0 * reach {
+                if is_missed(t) {
                     self.compare_normal(&mut out, (frame, vertex), normals[t][truth], number);
                     let source = triangles[t][truth] as usize;
                     let differences = self.differences(mesh, source, vertex, frame);
@@ -59,15 +58,28 @@ impl Judge<'_> {
                 }
             }
         }
-        // Triangles that are smaller than a step of the codes may come out as points.
-        out.lost = grid
-            .left()
-            .filter(|t| span(corners(*t)) > 2.0 * reach)
-            .count();
+        out.lost = pairing.left().filter(|t| is_missed(*t)).count();
         if out.lost + out.invented > 0 {
             out.first_wrong = Some(number);
         }
         out
+    }
+
+    /// Whether the colours or normals of a slot are not those of a triangle: where triangles are nearer to each other than the codes tell apart, these do.
+    fn is_other(
+        &self,
+        (slot, frame): (u32, u32),
+        (t, turn): (usize, usize),
+        mesh: &Mesh,
+        normals: &[[[f32; 3]; 3]],
+    ) -> bool {
+        (0..3).any(|k| {
+            let (vertex, truth) = (3 * slot + k, (k as usize + turn) % 3);
+            let source = mesh.topology.triangles()[t][truth] as usize;
+            let mut differences = self.differences(mesh, source, vertex, frame);
+            let angle = self.normal_error((frame, vertex), normals[t][truth]);
+            differences.any(|d| d.is_beyond) || angle.is_some_and(|angle| self.is_beyond(angle))
+        })
     }
 }
 

@@ -13,13 +13,19 @@ impl Judge<'_> {
         &self,
         carrier: &SoftCarrier,
         frame: u32,
-        mesh: &mut Mesh,
+        own: &Mesh,
         number: i64,
     ) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
-        carrier.adopt(mesh).map_err(fault)?;
+        let mut mesh = own.clone();
+        carrier.adopt(&mut mesh).map_err(fault)?;
+        let mesh = &mesh;
         let normals = carrier.normals(mesh).map_err(fault)?;
         let mut out = self.nothing();
+        let shown = carrier.triangles();
+        let seen = |t: usize| shown[t].map(|v| self.seen(v, frame));
+        out.surface
+            .take((mesh.topology.triangles(), own), seen, number);
         for (vertex, normal) in (0..self.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
             let truth = (mesh.positions[source], normal);
@@ -51,6 +57,8 @@ impl Judge<'_> {
         let groups = ShadingGroups::with_edges_of(rest, &topology, &mesh.positions, crease);
         let normals = groups.corner_normals(&topology, &mesh.positions);
         let mut out = self.nothing();
+        let seen = |t: usize| shown[t].map(|v| self.seen(v, frame));
+        out.surface.take((topology.triangles(), mesh), seen, number);
         for (t, corners) in topology.triangles().iter().enumerate() {
             for k in 0..3 {
                 let (vertex, source) = (shown[t][k], corners[k] as usize);
@@ -71,15 +79,19 @@ impl Judge<'_> {
         (place, normal): ([f32; 3], [f32; 3]),
         number: i64,
     ) {
+        let off = distance(self.seen(vertex, frame), place);
+        out.errors.position.add(frame, vertex, off);
+        self.compare_normal(out, (frame, vertex), normal, number);
+    }
+
+    /// Where a vertex of the carrier is shown.
+    fn seen(&self, vertex: u32, frame: u32) -> [f32; 3] {
         let spec = &self.animation.manifest().textures[self.places].spec;
         let rest = match spec.quantity {
             Quantity::Offset => self.carrier.positions[vertex as usize],
             _ => [0.0; 3],
         };
         let seen = self.vector(self.places, vertex, frame);
-        let seen = std::array::from_fn(|k| rest[k] + seen[k]);
-        let off = distance(seen, place);
-        out.errors.position.add(frame, vertex, off);
-        self.compare_normal(out, (frame, vertex), normal, number);
+        std::array::from_fn(|k| rest[k] + seen[k])
     }
 }

@@ -142,7 +142,17 @@ impl<'a> Flips<'a> {
         if worst(&then) > worst(&now) - LEAST_GAIN {
             return None;
         }
-        let normal = self.common_normal(&now)?;
+        let mut farthest = self.moved(&now, &then)?;
+        let pairs = self.wedges.corners_in_poses(pair.now());
+        for (now, then) in pairs.zip(self.wedges.corners_in_poses(pair.flipped())) {
+            farthest = farthest.max(self.moved(&now, &then)?);
+        }
+        Some(farthest)
+    }
+
+    /// How far a flip moves the surface in one frame; `None` where it is not allowed there.
+    fn moved(&self, now: &[[Point; 3]; 2], then: &[[Point; 3]; 2]) -> Option<f64> {
+        let normal = self.common_normal(now)?;
         let same_way = |t: &[Point; 3]| {
             unit(area_vector(t)).is_some_and(|n| dot(n, normal) >= self.least_cosine)
         };

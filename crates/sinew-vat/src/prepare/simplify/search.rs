@@ -4,7 +4,8 @@ use super::super::vector::{area_vector, length};
 use super::wedges::Wedges;
 use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings};
 use meshopt::{
-    SimplifyOptions, simplify_decoder, simplify_sloppy_decoder, simplify_with_locks_decoder,
+    SimplifyOptions, SimplifyVertex, simplify_decoder, simplify_sloppy_decoder,
+    simplify_with_attributes_and_locks_decoder, simplify_with_locks_decoder,
 };
 
 /// Runs on grids to try, each about a tenth of the cost of a run of collapses.
@@ -137,7 +138,9 @@ impl<'a> Search<'a> {
         let target = 3 * target.min(from.faces());
         let mut error = 0.0;
         let locks = &self.wedges.locks;
-        let found = if locks.is_empty() {
+        let found = if self.wedges.pose_count() > 0 {
+            self.run_along(indices, target, options, &mut error)
+        } else if locks.is_empty() {
             simplify_decoder(
                 indices,
                 positions,
@@ -151,6 +154,35 @@ impl<'a> Search<'a> {
             simplify_with_locks_decoder(indices, positions, locks, target, f32::MAX, options, error)
         };
         self.stage(&found, from.error + f64::from(error))
+    }
+
+    /// One run in which places in other frames count as much as those in this one: they are attributes that are to be kept.
+    fn run_along(
+        &self,
+        indices: &[u32],
+        target: usize,
+        options: SimplifyOptions,
+        error: &mut f32,
+    ) -> Vec<u32> {
+        let wedges = self.wedges;
+        let weights = vec![1.0; 3 * wedges.pose_count()];
+        let free = || vec![SimplifyVertex::None; wedges.positions.len()];
+        let locks = match wedges.locks.is_empty() {
+            true => free(),
+            false => wedges.locks.clone(),
+        };
+        simplify_with_attributes_and_locks_decoder(
+            indices,
+            &wedges.positions,
+            &wedges.motion,
+            &weights,
+            size_of_val(weights.as_slice()),
+            &locks,
+            target,
+            f32::MAX,
+            options,
+            Some(error),
+        )
     }
 
     /// The most faces, at most the target, that clusters on a grid leave; the size of the grid is found by halving.

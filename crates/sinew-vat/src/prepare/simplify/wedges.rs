@@ -7,6 +7,9 @@ use meshopt::SimplifyVertex;
 use sinew_geom::{Attribute, Mesh, WeldMap};
 use std::collections::HashMap;
 
+/// Largest size of another frame, in sides of the box of the one that gives the unit.
+const MOST_EXTENTS: f64 = 1e6;
+
 /// A mesh of wedges: what the faces around a place share, unless a seam or a hard edge parts them.
 pub(super) struct Wedges {
     /// Corners as wedges; faces of which two corners share a place are left out.
@@ -19,8 +22,12 @@ pub(super) struct Wedges {
     pub(super) extent: f64,
     /// Which wedges must keep their place in a seam.
     pub(super) locks: Vec<SimplifyVertex>,
+    /// Places of each wedge in the other frames of a sequence as the simplifier gets them, three numbers a frame; empty of a single frame.
+    pub(super) motion: Vec<f32>,
     /// Place of each wedge, metres.
     wide: Vec<Point>,
+    /// The same in the other frames.
+    poses: Vec<Vec<Point>>,
     /// `wedge count + 1` offsets into `members`.
     offsets: Vec<u32>,
     /// Vertices that a corner at the wedge may use, rising.
@@ -28,9 +35,10 @@ pub(super) struct Wedges {
 }
 
 impl Wedges {
-    pub(super) fn of(mesh: &Mesh, settings: &SimplifySettings) -> Self {
+    /// `poses`: positions of the same vertices in other frames. Only vertices that are at one place in all of them are joined.
+    pub(super) fn of(mesh: &Mesh, poses: &[&[[f32; 3]]], settings: &SimplifySettings) -> Self {
         let weld = WeldMap::by_position(&mesh.positions, settings.weld_distance);
-        let joined = join(mesh, &weld);
+        let joined = join(mesh, poses, &weld, settings.weld_distance);
         let place = |v: u32| weld.class_of_vertex[v as usize];
         let proper = |t: &&[u32; 3]| {
             let [a, b, c] = t.map(place);
@@ -55,7 +63,24 @@ impl Wedges {
         if let Some(angle) = settings.hard_edge_angle {
             parts = split(mesh, &weld, &faces, parts, f64::from(angle).cos());
         }
-        Self::assemble(mesh, &weld, &joined, parts)
+        let mut out = Self::assemble(mesh, &weld, &joined, parts);
+        out.move_along(poses);
+        out
+    }
+
+    /// Where wedges are in other frames: each is where its first vertex is.
+    fn move_along(&mut self, poses: &[&[[f32; 3]]]) {
+        let first = |w: usize| self.members.get(self.offsets[w] as usize).copied();
+        let wedges = 0..self.place.len();
+        let sources: Vec<usize> = wedges.map(|w| first(w).unwrap_or(0) as usize).collect();
+        let at = |pose: &&[[f32; 3]]| sources.iter().map(|v| wide(pose[*v])).collect();
+        self.poses = poses.iter().map(at).collect();
+        let in_units = self.poses.iter();
+        let in_units: Vec<_> = in_units
+            .map(|pose| in_extents(pose, &self.triangles, self.extent, MOST_EXTENTS))
+            .collect();
+        let rows = (0..sources.len()).flat_map(|w| in_units.iter().map(move |pose| pose[w]));
+        self.motion = rows.flatten().collect();
     }
 
     fn assemble(mesh: &Mesh, weld: &WeldMap, joined: &[u32], parts: Parts) -> Self {
@@ -87,7 +112,9 @@ impl Wedges {
             place,
             positions,
             extent,
+            motion: Vec::new(),
             wide,
+            poses: Vec::new(),
             offsets,
             members,
         }
@@ -96,6 +123,20 @@ impl Wedges {
     /// The corners of a triangle, metres.
     pub(super) fn corners(&self, triangle: &[u32; 3]) -> [Point; 3] {
         triangle.map(|w| self.wide[w as usize])
+    }
+
+    /// The corners of triangles in each of the other frames, metres.
+    pub(super) fn corners_in_poses<const N: usize>(
+        &self,
+        triangles: [[u32; 3]; N],
+    ) -> impl Iterator<Item = [[Point; 3]; N]> + '_ {
+        let poses = self.poses.iter();
+        poses.map(move |pose| triangles.map(|t| t.map(|w| pose[w as usize])))
+    }
+
+    /// How many other frames there are.
+    pub(super) fn pose_count(&self) -> usize {
+        self.poses.len()
     }
 
     /// Triangles of vertices of the mesh, each corner the vertex of its wedge whose normal fits the face best.
@@ -128,11 +169,15 @@ struct Parts {
     is_hard: Vec<bool>,
 }
 
-/// Classes of vertices that share place, texture coordinates, colours and user attributes, numbered by first vertex.
-fn join(mesh: &Mesh, weld: &WeldMap) -> Vec<u32> {
+/// Classes of vertices that share places, texture coordinates, colours and user attributes, numbered by first vertex.
+fn join(mesh: &Mesh, poses: &[&[[f32; 3]]], weld: &WeldMap, weld_distance: f32) -> Vec<u32> {
     let mut class = weld.class_of_vertex.clone();
     if weld.is_identity() {
         return class;
+    }
+    for pose in poses {
+        let there = WeldMap::by_position(pose, weld_distance).class_of_vertex;
+        refine(&mut class, |v| there[v]);
     }
     mesh.uvs
         .iter()
@@ -287,6 +332,25 @@ impl Groups {
 /// Positions centred, with the longest side of the box of the used ones as unit: neither size nor distance from the
 /// origin costs the simplifier any digits.
 fn normalised(wide: &[Point], triangles: &[[u32; 3]]) -> (Vec<[f32; 3]>, f64) {
+    let (low, high) = used_box(wide, triangles);
+    let extent = (0..3).map(|c| high[c] - low[c]).fold(0.0, f64::max);
+    // Only what no triangle uses is outside of the box, and may be anywhere.
+    (in_extents(wide, triangles, extent, 2.0), extent)
+}
+
+/// Positions from the low corner of the box of the used ones, in units of `extent`, `most` at most.
+fn in_extents(wide: &[Point], triangles: &[[u32; 3]], extent: f64, most: f64) -> Vec<[f32; 3]> {
+    let low = used_box(wide, triangles).0;
+    let per_extent = if extent > 0.0 { 1.0 / extent } else { 1.0 };
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the simplifier works in single precision"
+    )]
+    let place = |p: &Point| sub(*p, low).map(|c| (c * per_extent).clamp(-1.0, most) as f32);
+    wide.iter().map(place).collect()
+}
+
+fn used_box(wide: &[Point], triangles: &[[u32; 3]]) -> (Point, Point) {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     for &w in triangles.iter().flatten() {
         for c in 0..3 {
@@ -294,12 +358,5 @@ fn normalised(wide: &[Point], triangles: &[[u32; 3]]) -> (Vec<[f32; 3]>, f64) {
             high[c] = high[c].max(wide[w as usize][c]);
         }
     }
-    let extent = (0..3).map(|c| high[c] - low[c]).fold(0.0, f64::max);
-    let per_extent = if extent > 0.0 { 1.0 / extent } else { 1.0 };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the simplifier works in single precision"
-    )]
-    let place = |p: &Point| sub(*p, low).map(|c| (c * per_extent).clamp(-1.0, 2.0) as f32);
-    (wide.iter().map(place).collect(), extent)
+    (low, high)
 }

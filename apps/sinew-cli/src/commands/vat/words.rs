@@ -1,0 +1,46 @@
+//! Numbers and names as people say them.
+
+use serde::Serialize;
+
+/// `1 frame`, `2 frames`.
+pub(super) fn counted(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
+/// The name of a mode, a format or the like, as it stands in files.
+pub(super) fn name_of(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        other => other.map_or_else(|e| e.to_string(), |v| v.to_string()),
+    }
+}
+
+/// `0.4 %`; what is there and would be called nothing is `under 0.1 %`.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent > 0.0 && percent < 0.05 {
+        true => "under 0.1 %".into(),
+        false => format!("{percent:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sinew::bake::vat::Mode;
+    use sinew::vat::texel::TexelFormat;
+
+    #[test]
+    fn numbers_and_names_read_well() {
+        assert_eq!(counted(1_u32, "frame"), "1 frame");
+        assert_eq!(counted(0_u32, "frame"), "0 frames");
+        assert_eq!(name_of(&Mode::Remesh), "remesh");
+        assert_eq!(name_of(&TexelFormat::TwoUnorm8), "two_unorm8");
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(4e-4), "under 0.1 %");
+        assert_eq!(percent(5e-4), "0.1 %");
+        assert_eq!(percent(0.125), "12.5 %");
+    }
+}

@@ -1,0 +1,289 @@
+//! What is done to frames before anything is looked at: each by itself, or where triangles stay the same, simplified by one collapse for all.
+
+use super::records::COLLAPSES;
+use super::scan::{is_points, triangles_of};
+use super::settings::{Mode, VatSettings};
+use super::{VatJob, Verified, read_manifest};
+use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
+use rayon::prelude::*;
+use sinew_geom::Mesh;
+use sinew_vat::matching::{SurfaceDistance, numbers_mean_the_same, surface_distance};
+use sinew_vat::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
+use sinew_vat::prepare::{PrepareReport, PrepareSettings, prepare};
+use std::path::Path;
+
+/// Triangles of each of two surfaces at which these are compared: more take longer than the simplifier.
+const COMPARED: usize = 4000;
+
+/// How frames of a bake are prepared.
+#[derive(Clone, Debug)]
+pub(crate) struct Preparation<'a> {
+    settings: &'a VatSettings,
+    /// Where frames are simplified by one collapse.
+    shared: Option<SharedCollapse>,
+}
+
+/// A frame behind its preparation.
+pub(crate) struct Prepared {
+    pub(crate) mesh: Mesh,
+    pub(crate) report: PrepareReport,
+    /// What was simplified, where that moved anything.
+    simplified_from: Option<Mesh>,
+    simplified: Option<Mesh>,
+}
+
+impl Prepared {
+    /// How far simplification moved the surface, both ways.
+    pub(crate) fn deviation(&self) -> Option<SurfaceDistance> {
+        let (from, to) = (self.simplified_from.as_ref()?, self.simplified.as_ref());
+        let [from, to] = [from, to.unwrap_or(&self.mesh)].map(corners_of);
+        let few = |all: &[[[f32; 3]; 3]]| -> Vec<_> {
+            let step = all.len().div_ceil(COMPARED).max(1);
+            all.iter().step_by(step).copied().collect()
+        };
+        let away = surface_distance(&few(&from), &to);
+        Some(away.and(&surface_distance(&few(&to), &from)))
+    }
+}
+
+impl<'a> Preparation<'a> {
+    /// For frames of a source: looks at some of them where one collapse may be for all.
+    ///
+    /// # Errors
+    /// [`BakeError::NotSimplified`] where the mode needs one collapse and triangles change.
+    pub(crate) fn new(
+        source: &dyn FrameSource,
+        settings: &'a VatSettings,
+    ) -> Result<Self, BakeError> {
+        let shared = match may_share(settings) {
+            true => shared_of(source, settings)?,
+            false => None,
+        };
+        Ok(Self { settings, shared })
+    }
+
+    /// The same for a job: the collapse is kept in its work folder, since all chunks need it.
+    pub(crate) fn of_job(job: &'a VatJob, source: &dyn FrameSource) -> Result<Self, BakeError> {
+        let settings = job.settings();
+        if !may_share(settings) {
+            let shared = None;
+            return Ok(Self { settings, shared });
+        }
+        if let Some(shared) = job.work.read(COLLAPSES, 0, &job.key)? {
+            return Ok(Self { settings, shared });
+        }
+        let shared = shared_of(source, settings)?;
+        job.work.write(COLLAPSES, 0, &job.key, &shared)?;
+        Ok(Self { settings, shared })
+    }
+
+    /// Prepares a frame.
+    ///
+    /// # Errors
+    /// [`BakeError::Prepare`]; [`BakeError::NotSimplified`] where one collapse is for all frames and this one has other triangles.
+    pub(crate) fn prepare(&self, mesh: &Mesh, number: i64) -> Result<Prepared, BakeError> {
+        let fault = |source| BakeError::Prepare { number, source };
+        let settings = &self.settings.prepare;
+        if is_points(mesh, self.settings) {
+            // Points are taken as they are: no step is for them.
+            let (mesh, report) = prepare(mesh, &PrepareSettings::default()).map_err(fault)?;
+            return Ok(Prepared::as_it_is(mesh, report));
+        }
+        if settings.simplify.is_none() {
+            let (mesh, report) = prepare(mesh, settings).map_err(fault)?;
+            return Ok(Prepared::as_it_is(mesh, report));
+        }
+        let (from, mut report) = prepare(mesh, &before(settings)).map_err(fault)?;
+        let mut mesh = from.clone();
+        let simplified = match &self.shared {
+            Some(shared) => {
+                let fits = shared.check(&from);
+                fits.map_err(|source| BakeError::NotSimplified { number, source })?;
+                shared.apply(&mut mesh)
+            }
+            None => self.simplify_alone(&mut mesh).map_err(fault)?,
+        };
+        // One collapse for all frames cuts all of them in one way, even where it takes no face away.
+        let is_changed = mesh.topology.triangles() != from.topology.triangles();
+        report.simplify = Some(simplified);
+        let after = after(settings);
+        let is_relaxed = after.relax_after.is_some();
+        let simplified = (is_relaxed && is_changed).then(|| mesh.clone());
+        if is_relaxed {
+            let (relaxed, of_relaxing) = prepare(&mesh, &after).map_err(fault)?;
+            (mesh, report.relax_after) = (relaxed, of_relaxing.relax_after);
+        }
+        report.faces_after = mesh.topology.triangles().len();
+        report.vertices_after = mesh.vertex_count();
+        Ok(Prepared {
+            mesh,
+            report,
+            simplified_from: is_changed.then_some(from),
+            simplified,
+        })
+    }
+
+    fn simplify_alone(
+        &self,
+        mesh: &mut Mesh,
+    ) -> Result<SimplifyReport, sinew_vat::prepare::PrepareError> {
+        let only = PrepareSettings {
+            simplify: self.settings.prepare.simplify.clone(),
+            ..PrepareSettings::default()
+        };
+        let (simplified, report) = prepare(mesh, &only)?;
+        *mesh = simplified;
+        Ok(report.simplify.unwrap_or_default())
+    }
+}
+
+impl Prepared {
+    fn as_it_is(mesh: Mesh, report: PrepareReport) -> Self {
+        Self {
+            mesh,
+            report,
+            simplified_from: None,
+            simplified: None,
+        }
+    }
+}
+
+/// The steps in front of simplification.
+fn before(settings: &PrepareSettings) -> PrepareSettings {
+    PrepareSettings {
+        simplify: None,
+        relax_after: None,
+        ..settings.clone()
+    }
+}
+
+/// The steps behind it.
+fn after(settings: &PrepareSettings) -> PrepareSettings {
+    PrepareSettings {
+        relax_after: settings.relax_after.clone(),
+        ..PrepareSettings::default()
+    }
+}
+
+/// Whether frames may be simplified by one collapse: where triangles may stay the same.
+fn may_share(settings: &VatSettings) -> bool {
+    let may_stay = !matches!(settings.mode, Some(Mode::Remesh | Mode::Particles));
+    may_stay && settings.prepare.simplify.is_some()
+}
+
+/// The collapse for all frames, from some of them. Nothing where their triangles change and the mode does not forbid it.
+fn shared_of(
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+) -> Result<Option<SharedCollapse>, BakeError> {
+    let Some(simplify) = &settings.prepare.simplify else {
+        return Ok(None);
+    };
+    let chosen = shared_frames(source.frame_count());
+    let load = |frame: &usize| {
+        let number = source.number(*frame);
+        let loaded = source.load(*frame)?.mesh;
+        let prepared = prepare(&loaded, &before(&settings.prepare));
+        let prepared = prepared.map_err(|source| BakeError::Prepare { number, source });
+        Ok::<_, BakeError>(prepared?.0)
+    };
+    let frames: Vec<Mesh> = match source.order() {
+        LoadOrder::Any => chosen.par_iter().map(load).collect::<Result<_, _>>()?,
+        LoadOrder::Rising => chosen.iter().map(load).collect::<Result<_, _>>()?,
+    };
+    let Some(first) = frames.first().filter(|f| !is_points(f, settings)) else {
+        return Ok(None);
+    };
+    let is_asked = settings.mode.is_some();
+    // Loose triangles have the same numbers whatever they are.
+    let means_the_same = |mesh: &Mesh| {
+        numbers_mean_the_same(&triangles_of(first, &None), &triangles_of(mesh, &None))
+    };
+    if !is_asked && !frames.iter().all(means_the_same) {
+        return Ok(None);
+    }
+    match SharedCollapse::new(&frames, simplify) {
+        Ok(shared) => Ok(Some(shared)),
+        Err((i, fault)) if is_asked => Err(BakeError::NotSimplified {
+            number: source.number(chosen[i]),
+            source: fault,
+        }),
+        Err(_) => Ok(None),
+    }
+}
+
+fn corners_of(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {
+    let place = |v: u32| mesh.positions[v as usize];
+    let triangles = mesh.topology.triangles().iter();
+    triangles.map(|t| t.map(place)).collect()
+}
+
+/// Compares a bake with a sequence; `settings` are those that it was made with (mode, preparation, crease, matching).
+///
+/// Memory: as many frames as there are threads, and two; eleven where frames are simplified.
+///
+/// # Errors
+/// [`BakeError`] where either cannot be read, or has another number of frames.
+pub fn verify(
+    bake: &Path,
+    source: &dyn FrameSource,
+    settings: &VatSettings,
+    watch: &Watch<'_>,
+) -> Result<Verified, BakeError> {
+    if settings.prepare.simplify.is_none() {
+        return super::verify::verify(bake, source, settings, watch);
+    }
+    // Without a word of the mode it may have been forced; where triangles stay the same they had one collapse by themselves.
+    let made = match read_manifest(bake)?.1.mode {
+        mode @ (Mode::Remesh | Mode::Particles) => Some(mode),
+        Mode::Soft | Mode::Rigid => None,
+    };
+    let like_made = VatSettings {
+        mode: settings.mode.or(made),
+        ..settings.clone()
+    };
+    let prepared = PreparedSource {
+        preparation: Preparation::new(source, &like_made)?,
+        source,
+    };
+    let done = VatSettings {
+        prepare: PrepareSettings::default(),
+        ..settings.clone()
+    };
+    super::verify::verify(bake, &prepared, &done, watch)
+}
+
+/// The frames of a source behind their preparation.
+struct PreparedSource<'a> {
+    source: &'a dyn FrameSource,
+    preparation: Preparation<'a>,
+}
+
+impl FrameSource for PreparedSource<'_> {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+    fn frame_count(&self) -> usize {
+        self.source.frame_count()
+    }
+    fn clips(&self) -> Vec<FrameRange> {
+        self.source.clips()
+    }
+    fn number(&self, frame: usize) -> i64 {
+        self.source.number(frame)
+    }
+    fn key(&self, frame: usize) -> Result<String, BakeError> {
+        self.source.key(frame)
+    }
+    fn order(&self) -> LoadOrder {
+        self.source.order()
+    }
+    fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
+        let loaded = self.source.load(frame)?;
+        let prepared = self.preparation.prepare(&loaded.mesh, self.number(frame))?;
+        Ok(LoadedFrame {
+            mesh: prepared.mesh,
+            warnings: loaded.warnings,
+        })
+    }
+}

@@ -1,0 +1,212 @@
+//! Frames that cut the surface of the first one into other triangles: which quads get a vertex in their middle, and how far the carrier is from the others.
+
+use super::records::ScanRecord;
+use super::settings::{Mode, VatSettings};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Bounds, Mesh, Topology};
+use sinew_vat::middles::{Quad, quads_of};
+use sinew_vat::recut::surface_gap;
+use sinew_vat::soft::triangles_like_first;
+use sinew_vat::texture::Extent;
+use std::collections::{BTreeMap, HashSet};
+
+/// Share of the diagonal of the box that surfaces may be off where nothing else is asked for: little beside what 16 bits lose.
+const TOLERANCE: f64 = 2e-5;
+
+/// What a frame cuts otherwise than the first one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RecutScan {
+    /// Quads cut along the other diagonal, and how far that is from the first frame's, metres.
+    pub(crate) quads: Vec<(Quad, f64)>,
+    /// Other triangles that the first frame does not have.
+    pub(crate) others: u32,
+    /// How far these are from what the first frame has in their place, metres.
+    pub(crate) off: f64,
+}
+
+impl RecutScan {
+    /// How far vertices are from the first frame, if those in the middles of quads count, too. They go from the middle of the one diagonal in the first frame
+    /// to that of the other one now; where a frame cuts as the first one does, the middle goes with its ends.
+    pub(crate) fn with_middles(&self, mut out: Extent, first: &Mesh, mesh: &Mesh) -> Extent {
+        for (quad, _) in &self.quads {
+            let [a, b, c, d] = quad.around.map(|v| v as usize);
+            for k in 0..3 {
+                let now = f32::midpoint(mesh.positions[b][k], mesh.positions[d][k]);
+                let off = now - f32::midpoint(first.positions[a][k], first.positions[c][k]);
+                out.least[k] = out.least[k].min(off);
+                out.most[k] = out.most[k].max(off);
+            }
+        }
+        out
+    }
+}
+
+/// What was found of quads that are cut along either diagonal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecutPlan {
+    /// Frames that cut the first one's surface into other triangles.
+    pub frames: usize,
+    /// Quads of the first frame that others cut along the other diagonal.
+    pub quads: u32,
+    /// Those with a vertex in their middle: frames show their own surface there.
+    pub middles: Vec<Quad>,
+    /// How far the carrier's surface is from that of a frame elsewhere, where the first frame's triangles are shown, metres. Corners are no part of that.
+    pub off: f64,
+    /// The frame where it is farthest: its place in the sequence.
+    pub worst: usize,
+    /// How far it may be before it is warned of, metres.
+    pub tolerance: f64,
+}
+
+impl RecutPlan {
+    /// Whether frames are shown with another surface than their own, beyond the tolerance.
+    pub fn is_beyond(&self) -> bool {
+        self.off > self.tolerance
+    }
+
+    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `number` is what the worst frame is called.
+    pub(crate) fn warning(&self, mode: Mode, number: i64) -> String {
+        let exact = match mode {
+            Mode::Rigid => {
+                "--mode soft, which shows quads as each frame has them, or --mode remesh"
+            }
+            _ => "--mode remesh, or --recut-tolerance with a lower number where it was raised",
+        };
+        format!(
+            "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {number} (allowed {:.3} mm); exact: {exact}",
+            self.off * 1e3,
+            self.tolerance * 1e3,
+        )
+    }
+
+    /// For people.
+    pub fn words(&self) -> String {
+        let kept = match self.off > 0.0 {
+            true => format!(
+                "; surface within {:.4} mm of the frames' own where the first frame's triangles are shown",
+                self.off * 1e3
+            ),
+            false => String::new(),
+        };
+        format!(
+            "{} frames cut faces into other triangles than the first one ({} quads along the other diagonal); {} quads have a vertex in their middle and are exact{kept}",
+            self.frames,
+            self.quads,
+            self.middles.len(),
+        )
+    }
+}
+
+/// What a frame cuts otherwise; nothing where its triangles are those of the first one, or of another surface. Of cloth that tears quads
+/// count as other triangles.
+pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Option<RecutScan> {
+    let shown = match is_first_surface {
+        true => std::borrow::Cow::Borrowed(&*first.topology),
+        false => triangles_like_first(&first.topology, &mesh.topology).ok()?,
+    };
+    if shown.triangles() == mesh.topology.triangles() {
+        return None;
+    }
+    let (mut quads, mut rest) = quads_of(&shown, &mesh.topology);
+    if !is_first_surface {
+        let found = std::mem::take(&mut quads);
+        rest.shown.extend(found.iter().flat_map(|q| q.triangles));
+        let known: HashSet<u32> = rest.own.iter().copied().collect();
+        let recut = sinew_vat::recut::Recut::between(shown.triangles(), mesh.topology.triangles());
+        rest.own
+            .extend(recut.own.into_iter().filter(|t| !known.contains(t)));
+    }
+    if quads.is_empty() && rest.is_empty() {
+        return None;
+    }
+    let corners = |topology: &Topology, chosen: &[u32]| {
+        let chosen = chosen.iter().map(|t| topology.triangles()[*t as usize]);
+        chosen
+            .map(|t| t.map(|v| mesh.positions[v as usize]))
+            .collect::<Vec<_>>()
+    };
+    let gap = |quad: &Quad| {
+        let halves = |is_other| {
+            quad.halves(is_other)
+                .map(|h| h.map(|v| mesh.positions[v as usize]))
+        };
+        surface_gap(&halves(false), &halves(true))
+    };
+    Some(RecutScan {
+        others: u32::try_from(rest.own.len()).unwrap_or(u32::MAX),
+        off: surface_gap(
+            &corners(&shown, &rest.shown),
+            &corners(&mesh.topology, &rest.own),
+        ),
+        quads: quads.iter().map(|q| (*q, gap(q))).collect(),
+    })
+}
+
+/// Decides which quads get a vertex in their middle: in mode soft, where vertices are not split along tears, all those that are farther off than the tolerance.
+pub(crate) fn plan_recut(
+    settings: &VatSettings,
+    (mode, is_torn): (Mode, bool),
+    scans: &[ScanRecord],
+    (low, high): &Bounds,
+) -> Option<RecutPlan> {
+    let is_shown = |s: &ScanRecord| {
+        if is_torn {
+            s.recut.is_some()
+        } else {
+            s.is_first_surface && s.recut.is_some()
+        }
+    };
+    let squares = (0..3).map(|k| f64::from(high[k] - low[k]).powi(2));
+    let tolerance = settings
+        .recut_tolerance
+        .map_or(TOLERANCE * squares.sum::<f64>().sqrt(), f64::from);
+    let mut found = RecutPlan {
+        frames: scans.iter().filter(|s| is_shown(s)).count(),
+        quads: 0,
+        middles: Vec::new(),
+        off: 0.0,
+        worst: 0,
+        tolerance,
+    };
+    if found.frames == 0 {
+        return None;
+    }
+    let mut all: BTreeMap<[u32; 2], (Quad, f64, usize)> = BTreeMap::new();
+    for (frame, scan) in scans.iter().enumerate() {
+        let Some(recut) = scan.recut.as_ref().filter(|_| is_shown(scan)) else {
+            continue;
+        };
+        found.take(recut.off, frame);
+        for (quad, gap) in &recut.quads {
+            let known = all.entry(quad.triangles).or_insert((*quad, 0.0, frame));
+            if *gap > known.1 {
+                (known.1, known.2) = (*gap, frame);
+            }
+        }
+    }
+    found.quads = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let mut farthest_first: Vec<_> = all.into_values().collect();
+    farthest_first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.triangles.cmp(&b.0.triangles)));
+    let mut taken = HashSet::new();
+    for (quad, gap, frame) in farthest_first {
+        let is_wanted = mode == Mode::Soft && !is_torn && gap > tolerance;
+        // Faces of more corners may give other pairs in other frames.
+        if is_wanted && quad.triangles.iter().all(|t| !taken.contains(t)) {
+            taken.extend(quad.triangles);
+            found.middles.push(quad);
+        } else {
+            found.take(gap, frame);
+        }
+    }
+    found.middles.sort_unstable_by_key(|q| q.triangles);
+    Some(found)
+}
+
+impl RecutPlan {
+    fn take(&mut self, off: f64, frame: usize) {
+        if off > self.off {
+            (self.off, self.worst) = (off, frame);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What `verify` says of carriers and manifests that were changed on disk, in all modes.
+
+use super::shapes::{boxes, fountain};
+use super::*;
+use sinew_io::gltf_write::{GlbOptions, write_glb};
+use sinew_io::{CachedMesh, FrameCache, FrameData};
+use sinew_vat::prepare::simplify::SimplifySettings;
+
+/// A bake of each kind: what it is called, its sequence and its settings.
+fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {
+    let unique = VatSettings {
+        points: Points::Unique,
+        ..VatSettings::default()
+    };
+    let mut fewer_faces = VatSettings::default();
+    fewer_faces.prepare.simplify = Some(SimplifySettings {
+        target_faces: 24,
+        ..SimplifySettings::default()
+    });
+    vec![
+        ("soft", flag(), VatSettings::default()),
+        // Its truth is what is left of the frames by one collapse.
+        ("soft", flag(), fewer_faces),
+        ("remesh", swarm(), VatSettings::default()),
+        ("unique", swarm(), unique),
+        ("rigid", boxes(5), VatSettings::default()),
+        ("particles", fountain(true), VatSettings::default()),
+    ]
+}
+
+fn found(folders: &Folders, source: &MeshFrames, settings: &VatSettings) -> Vec<Fault> {
+    let found = verify(&folders.out(), source, settings, &Watch::NOBODY).expect("comparable");
+    assert_eq!(
+        found.is_same(f64::INFINITY),
+        found.faults.is_empty(),
+        "{found:?}"
+    );
+    found.faults
+}
+
+/// Reads the carrier of a bake, changes it, and writes it again.
+fn change_carrier(folders: &Folders, change: impl FnOnce(&mut Mesh)) {
+    let (path, manifest) = read_manifest(&folders.out()).expect("reads");
+    let path = path.with_file_name(manifest.carrier);
+    let mut mesh = sinew_io::read_any(&path)
+        .expect("reads")
+        .asset
+        .meshes
+        .swap_remove(0);
+    change(&mut mesh);
+    let frame = FrameData {
+        positions: mesh.positions.clone(),
+        normals: mesh.normals.clone(),
+        ..FrameData::default()
+    };
+    let meshes = vec![CachedMesh {
+        name: mesh.name.clone(),
+        mesh: &mesh,
+        frames: vec![frame],
+    }];
+    let cache = FrameCache {
+        meshes,
+        times_secs: vec![0.0],
+    };
+    write_glb(&path, &cache, &GlbOptions::default()).expect("writes");
+}
+
+fn change_manifest(folders: &Folders, change: impl FnOnce(&mut manifest::Manifest)) {
+    let (path, mut manifest) = read_manifest(&folders.out()).expect("reads");
+    change(&mut manifest);
+    let text = serde_json::to_string(&manifest).expect("a text");
+    std::fs::write(path, text).expect("writes");
+}
+
+#[test]
+fn carriers_as_they_are_written_have_no_faults() {
+    for (what, source, settings) in kinds() {
+        let (folders, _) = baked(&source, &settings);
+        assert_eq!(found(&folders, &source, &settings), [], "{what}");
+        // Nor after a way through the writer of these tests.
+        change_carrier(&folders, |_| {});
+        assert_eq!(found(&folders, &source, &settings), [], "{what}");
+    }
+}
+
+#[test]
+fn carriers_with_all_vertices_in_one_point_are_found_out() {
+    for (what, source, settings) in kinds() {
+        let (folders, _) = baked(&source, &settings);
+        change_carrier(&folders, |mesh| mesh.positions.fill([0.0; 3]));
+        let faults = found(&folders, &source, &settings);
+        let is_fault = match what {
+            "soft" | "rigid" => matches!(faults[..], [Fault::Place { .. }]),
+            _ => matches!(faults[..], [Fault::Floating { .. }]),
+        };
+        assert!(is_fault, "{what}: {faults:?}");
+    }
+}
+
+#[test]
+fn carriers_that_point_at_other_texels_are_found_out() {
+    for (what, source, settings) in kinds() {
+        let (folders, _) = baked(&source, &settings);
+        let (set, width) = {
+            let manifest = read_manifest(&folders.out()).expect("reads").1;
+            (manifest.uv_set as usize, manifest.layout.size[0] as f32)
+        };
+        change_carrier(&folders, |mesh| mesh.uvs[set].fill([0.0; 2]));
+        let faults = found(&folders, &source, &settings);
+        assert!(
+            matches!(faults[..], [Fault::Texel { vertex: 0, .. }]),
+            "{what}: {faults:?}"
+        );
+        // A quarter of a texel beside the centre of the last one's.
+        let (folders, _) = baked(&source, &settings);
+        let mut last = 0;
+        change_carrier(&folders, |mesh| {
+            last = mesh.positions.len() - 1;
+            mesh.uvs[set][last][0] += 0.25 / width;
+        });
+        let faults = found(&folders, &source, &settings);
+        assert!(
+            matches!(faults[..], [Fault::Texel { vertex, .. }] if vertex == last),
+            "{what}: {faults:?}"
+        );
+    }
+}
+
+#[test]
+fn carriers_with_half_of_their_triangles_or_other_ones_are_found_out() {
+    for (what, source, settings) in kinds() {
+        let keep = |mesh: &mut Mesh, change: &dyn Fn(&mut Vec<[u32; 3]>)| {
+            let mut triangles = mesh.topology.triangles().to_vec();
+            change(&mut triangles);
+            let count = mesh.positions.len() as u32;
+            mesh.topology = Topology::new(count, triangles).expect("in range").into();
+        };
+        let (folders, summary) = baked(&source, &settings);
+        let all = summary.triangles as usize;
+        change_carrier(&folders, |mesh| keep(mesh, &|t| t.truncate(all / 2)));
+        let faults = found(&folders, &source, &settings);
+        let expected = Fault::Triangles {
+            found: all / 2,
+            expected: all,
+        };
+        assert!(faults.contains(&expected), "{what}: {faults:?}");
+        let (folders, _) = baked(&source, &settings);
+        change_carrier(&folders, |mesh| keep(mesh, &|t| t[3].swap(0, 1)));
+        let faults = found(&folders, &source, &settings);
+        assert!(
+            faults
+                .iter()
+                .any(|f| matches!(f, Fault::Triangle { triangle: 3, .. })),
+            "{what}: {faults:?}"
+        );
+    }
+}
+
+#[test]
+fn a_box_that_the_frames_leave_is_found_out() {
+    for (what, source, settings) in kinds() {
+        for side in 0..6 {
+            let (folders, _) = baked(&source, &settings);
+            change_manifest(&folders, |manifest| {
+                let (low, high) = &mut manifest.bounds;
+                let k = side % 3;
+                let part = 0.01 * (high[k] - low[k]);
+                if side < 3 {
+                    low[k] += part
+                } else {
+                    high[k] -= part
+                }
+            });
+            let faults = found(&folders, &source, &settings);
+            // Points may be where the widest is not; then the carrier's squares are outside.
+            let leaves = |f: &Fault| match what {
+                "particles" => matches!(f, Fault::Outside { .. } | Fault::Floating { .. }),
+                _ => matches!(f, Fault::Outside { .. }),
+            };
+            assert!(faults.iter().any(leaves), "{what}, side {side}: {faults:?}");
+        }
+    }
+}
+
+#[test]
+fn frames_that_cannot_be_blended_and_can_are_found_out() {
+    for (what, source, settings) in kinds() {
+        // Whether bakes of pieces, and of loose triangles without ends, blend is a choice that nothing else tells.
+        let settings = match what {
+            "rigid" => continue,
+            "unique" => VatSettings {
+                order: TriangleOrder::Matched(Matching {
+                    in_betweens: Some(InBetweens::Slots),
+                    ..Matching::default()
+                }),
+                ..settings
+            },
+            _ => settings,
+        };
+        let (folders, _) = baked(&source, &settings);
+        assert_eq!(found(&folders, &source, &settings), [], "{what}");
+        change_manifest(&folders, |manifest| manifest.can_blend = false);
+        let faults = found(&folders, &source, &settings);
+        assert!(
+            matches!(faults[..], [Fault::CannotBlend { .. }]),
+            "{what}: {faults:?}"
+        );
+    }
+}
+
+#[test]
+fn squares_of_particles_have_their_corners() {
+    let (source, settings) = (fountain(true), VatSettings::default());
+    let (folders, _) = baked(&source, &settings);
+    change_carrier(&folders, |mesh| mesh.uvs[0][6] = [0.0; 2]);
+    let faults = found(&folders, &source, &settings);
+    assert!(
+        matches!(faults[..], [Fault::Corner { vertex: 6, .. }]),
+        "{faults:?}"
+    );
+}
+
+#[test]
+fn vertices_of_a_first_frame_that_were_moved_are_found_out() {
+    for (what, source, settings) in kinds() {
+        if !matches!(what, "soft" | "rigid") {
+            continue;
+        }
+        let (folders, _) = baked(&source, &settings);
+        change_carrier(&folders, |mesh| mesh.positions[11][1] += 0.01);
+        let faults = found(&folders, &source, &settings);
+        assert!(
+            matches!(faults[..], [Fault::Place { vertex: 11, .. }]),
+            "{what}: {faults:?}"
+        );
+    }
+}
+
+/// The middles of quads that the manifest names must be quads.
+#[test]
+fn middles_that_are_no_quads_are_errors_in_words() {
+    let (source, settings) = (flag(), VatSettings::default());
+    let (folders, _) = baked(&source, &settings);
+    for wrong in [
+        vec![0],
+        vec![0, 5],
+        vec![1, 0],
+        vec![0, 1, 0, 1],
+        vec![0, 4_000_000_000],
+    ] {
+        change_manifest(&folders, |manifest| manifest.middles.clone_from(&wrong));
+        let error = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
+        let text = error.expect_err("no quads").to_string();
+        assert!(text.contains("`middles` has"), "{text}");
+    }
+}

@@ -1,0 +1,242 @@
+//! Sequences whose triangles stay the same and are simplified: by one collapse, which is for all frames. The truth is the sequence.
+
+use super::*;
+use crate::Chunk;
+use crate::vat::{VatJob, assemble, plan, read_animation, scan, texels, verify};
+use sinew_testkit::files_in as content;
+use sinew_vat::prepare::simplify::SimplifySettings;
+use std::collections::BTreeSet;
+
+const SIDE: u32 = 25;
+const FRAMES: u32 = 14;
+
+/// Height of the cloth: flat at first, then a ridge rises along x = 0.3.
+fn height(x: f32, frame: u32) -> f32 {
+    let away = (x - 0.3) / 0.06;
+    0.02 * frame as f32 * (-away * away).exp()
+}
+
+/// A square of one metre that lies flat in the first frame.
+fn cloth() -> Vec<Mesh> {
+    let quads = (0..SIDE - 1).flat_map(|x| (0..SIDE - 1).map(move |y| x * SIDE + y));
+    let triangles: Vec<_> = quads
+        .flat_map(|v| [[v, v + SIDE, v + SIDE + 1], [v, v + SIDE + 1, v + 1]])
+        .collect();
+    let topology = Topology::new(SIDE * SIDE, triangles).expect("in range");
+    let side = (SIDE - 1) as f32;
+    let frame = |f: u32| {
+        let at = |v: u32| {
+            let (x, y) = ((v / SIDE) as f32 / side, (v % SIDE) as f32 / side);
+            [x, y, height(x, f)]
+        };
+        let positions = (0..SIDE * SIDE).map(at).collect();
+        Mesh::new("cloth", topology.clone(), positions)
+    };
+    (0..FRAMES).map(frame).collect()
+}
+
+fn to_faces(target_faces: usize) -> VatSettings {
+    let mut settings = with_format(Quantity::Position, TexelFormat::Float);
+    settings.prepare.simplify = Some(SimplifySettings {
+        target_faces,
+        ..SimplifySettings::default()
+    });
+    settings
+}
+
+fn bits(place: [f32; 3]) -> [u32; 3] {
+    place.map(f32::to_bits)
+}
+
+#[test]
+fn triangles_that_stay_the_same_still_do_when_there_are_fewer() {
+    let frames = cloth();
+    let source = MeshFrames::new("cloth", frames.clone());
+    let (folders, summary) = baked(&source, &to_faces(200));
+    assert_eq!(summary.mode, Mode::Soft);
+    assert!(
+        (150..=200).contains(&summary.triangles),
+        "{}",
+        summary.triangles
+    );
+    // In every frame each vertex of the bake is a vertex of the sequence, the same one.
+    let animation = read_animation(&folders.out()).expect("a bake");
+    let places = animation.manifest().places().expect("positions");
+    let at = |vertex: u32, frame: u32| {
+        std::array::from_fn(|k| animation.value(places, vertex, frame, k))
+    };
+    let all: BTreeSet<_> = (0..animation.manifest().layout.vertices)
+        .map(|vertex| {
+            let of = |f: u32| {
+                frames[f as usize]
+                    .positions
+                    .iter()
+                    .position(|p| bits(*p) == bits(at(vertex, f)))
+            };
+            let first = of(0).expect("a vertex of the sequence");
+            for f in 1..FRAMES {
+                assert_eq!(of(f), Some(first), "vertex {vertex} in frame {f}");
+            }
+            first
+        })
+        .collect();
+    assert_eq!(all.len(), animation.manifest().layout.vertices as usize);
+    let verified = verify(&folders.out(), &source, &to_faces(200), &Watch::NOBODY);
+    assert!(verified.expect("compares").is_same(1e-6));
+    // Other faces than it was made with.
+    let other = verify(&folders.out(), &source, &to_faces(90), &Watch::NOBODY);
+    assert!(other.is_err() || !other.expect("compares").is_same(1e-6));
+}
+
+/// The first frame says nothing of the ridge: where it rises there must be vertices all the same.
+#[test]
+fn the_shape_of_later_frames_is_kept() {
+    let source = MeshFrames::new("cloth", cloth());
+    let (folders, summary) = baked(&source, &to_faces(200));
+    let animation = read_animation(&folders.out()).expect("a bake");
+    let places = animation.manifest().places().expect("positions");
+    let carrier = sinew_io::read_any(&folders.out().join("cloth.glb")).expect("readable");
+    let triangles = carrier.asset.meshes[0].topology.triangles().to_vec();
+    let last = FRAMES - 1;
+    let at = |v: u32| -> [f32; 3] { std::array::from_fn(|k| animation.value(places, v, last, k)) };
+    // Middles of triangles against the closed form; the ridge is 260 mm high.
+    let off = |t: &[u32; 3]| {
+        let corners = t.map(at);
+        let middle: [f32; 3] =
+            std::array::from_fn(|k| corners.iter().map(|c| c[k]).sum::<f32>() / 3.0);
+        (middle[2] - height(middle[0], last)).abs()
+    };
+    let worst = triangles.iter().map(off).fold(0.0, f32::max);
+    assert!(worst < 0.06, "{worst} m off the ridge of the last frame");
+    let said = summary.simplified.expect("told");
+    assert!(
+        said.is_shared && said.largest < 0.06 && said.rms > 0.0,
+        "{said:?}"
+    );
+    let page = std::fs::read_to_string(folders.out().join("cloth.report.html")).expect("there");
+    assert!(page.contains("Simplified all frames by one collapse; surfaces moved by "));
+}
+
+#[test]
+fn chunks_of_simplified_frames_give_the_same_bytes() {
+    let source = MeshFrames::new("cloth", cloth());
+    let settings = to_faces(150);
+    let (whole, _) = baked(&source, &settings);
+    let parts = Folders::new();
+    for chunk in ["3/3", "1/3", "2/3"] {
+        // Each on a machine of its own, as far as it knows; records are put together.
+        let own = Folders::new();
+        let job = VatJob::begin(&own.work(), &source, &settings).expect("begins");
+        let chunk: Chunk = chunk.parse().expect("a chunk");
+        scan(&job, &source, chunk, &Watch::NOBODY).expect("scans");
+        std::fs::create_dir_all(parts.work().join("frames")).expect("made");
+        for name in ["job.json", "frames"] {
+            let path = own.work().join(name);
+            let files = match path.is_dir() {
+                true => content(&path)
+                    .into_keys()
+                    .map(|f| format!("{name}/{f}"))
+                    .collect(),
+                false => vec![name.to_owned()],
+            };
+            for file in files {
+                std::fs::copy(own.work().join(&file), parts.work().join(&file)).expect("copied");
+            }
+        }
+    }
+    let job = VatJob::open(&parts.work()).expect("a job");
+    plan(&job, &Watch::NOBODY).expect("plans");
+    texels(&job, Chunk::ALL, &Watch::NOBODY).expect("encodes");
+    assemble(&job, &parts.out(), &Watch::NOBODY).expect("writes");
+    assert_eq!(content(&parts.out()), content(&whole.out()));
+}
+
+#[test]
+fn frames_with_other_triangles_are_named_with_what_asked_for_it() {
+    let mut settings = VatSettings {
+        mode: Some(Mode::Soft),
+        ..VatSettings::default()
+    };
+    settings.prepare.simplify = Some(SimplifySettings {
+        target_faces: 4,
+        ..SimplifySettings::default()
+    });
+    let folders = Folders::new();
+    let made = bake(
+        &swarm(),
+        &settings,
+        &folders.work(),
+        &folders.out(),
+        &Watch::NOBODY,
+    );
+    let message = made.expect_err("triangles change").to_string();
+    assert_eq!(
+        message,
+        "frame 1: 8 vertices, the first frame has 4, so that it cannot be simplified (--faces, prepare.simplify) as the first frame is; mode remesh simplifies each frame by itself"
+    );
+    // By itself such a sequence is simplified frame by frame.
+    let (_, summary) = baked(
+        &swarm(),
+        &VatSettings {
+            mode: None,
+            ..settings.clone()
+        },
+    );
+    assert_eq!(summary.mode, Mode::Remesh);
+    // A frame that was not looked at before has other triangles.
+    let mut frames = cloth();
+    let odd = 4;
+    assert!(!sinew_vat::prepare::simplify::shared_frames(frames.len()).contains(&odd));
+    let half = frames[odd].topology.triangles()[..600].to_vec();
+    frames[odd].topology = Topology::new(SIDE * SIDE, half).expect("in range").into();
+    let folders = Folders::new();
+    let made = bake(
+        &MeshFrames::new("cloth", frames.clone()),
+        &to_faces(200),
+        &folders.work(),
+        &folders.out(),
+        &Watch::NOBODY,
+    );
+    let message = made.expect_err("triangles change").to_string();
+    assert!(
+        message.starts_with("frame 4: triangle 600 is not that of the first frame, so that"),
+        "{message}"
+    );
+    let forced = VatSettings {
+        mode: Some(Mode::Remesh),
+        ..to_faces(200)
+    };
+    let (folders, _) = baked(&MeshFrames::new("cloth", frames.clone()), &forced);
+    let verified = verify(
+        &folders.out(),
+        &MeshFrames::new("cloth", frames),
+        &to_faces(200),
+        &Watch::NOBODY,
+    );
+    assert!(verified.expect("compares").is_same(1e-6));
+}
+
+#[test]
+fn carriers_that_are_larger_than_what_was_asked_for_say_so() {
+    let mut settings = VatSettings::default();
+    settings.prepare.simplify = Some(SimplifySettings {
+        target_faces: 20,
+        ..SimplifySettings::default()
+    });
+    let (_, matched) = baked(&swarm(), &settings);
+    let in_order = VatSettings {
+        order: TriangleOrder::File,
+        ..settings
+    };
+    let (_, in_order) = baked(&swarm(), &in_order);
+    assert!(in_order.triangles <= 20 && in_order.not_kept.is_empty());
+    let codes: Vec<_> = matched.not_kept.iter().map(|n| n.0.as_str()).collect();
+    assert_eq!(
+        codes,
+        if matched.triangles > 20 {
+            vec!["more_slots"]
+        } else {
+            vec![]
+        }
+    );
+}
