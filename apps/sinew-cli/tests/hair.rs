@@ -59,6 +59,7 @@ fn hair_grows_into_every_format_and_is_simulated() {
             "{name}"
         );
     }
+    assert!(said(&out).contains("without joints"), "{}", said(&out));
     p.put(
         "hair.json",
         r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands", "file": "h.tfx", "joints": "pose"}},
@@ -114,6 +115,37 @@ fn hair_grows_into_every_format_and_is_simulated() {
         "--size",
         "64",
     ]));
+}
+
+#[test]
+fn a_mesh_without_joints_is_written_with_its_hair() {
+    let p = Place::new();
+    p.put(
+        "sheet.obj",
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n",
+    );
+    let out = p.sinew(&[
+        "hair",
+        "grow",
+        "sheet.obj",
+        "--count",
+        "20",
+        "-o",
+        "sheet.glb",
+    ]);
+    ran(&out);
+    assert!(!said(&out).contains("warning"), "{}", said(&out));
+    let asset = read_any(&p.path("sheet.glb")).expect("reads").asset;
+    let [sheet] = asset.meshes.as_slice() else {
+        panic!("{} meshes", asset.meshes.len());
+    };
+    assert_eq!(sheet.topology.triangles().len(), 2);
+    let hair = asset.merged_strands(&Selection::All).expect("strands");
+    assert_eq!(hair.topology.strands().map(Strands::len), Some(20));
+    // Roots are on the sheet.
+    for root in hair.positions.iter().step_by(16) {
+        assert!(root[2].abs() < 1e-6, "{root:?}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::deform::tangent_frames::compute_normals;
 use crate::geom::{
-    Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, grow,
+    Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning, grow,
 };
 use crate::io::gltf_write::{GlbOptions, add_strands, write_glb};
 use crate::io::tressfx::write_tfx_asset;
@@ -109,8 +109,8 @@ pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, H
 
 /// Writes strands that grew on a character, in the format of the ending:
 ///
-/// * `.glb`: the character's file with the strands in it, as lines that follow its joints; strands alone where the
-///   character comes from another format or is built in.
+/// * `.glb`: the character's file with the strands in it, as lines that follow its joints. Where the character comes from
+///   another format or is built in: its meshes at rest and the strands, without joints (a warning says so where it has some).
 /// * `.tfx`: TressFX's format, with a `.tfxbone` file that names the joints beside it.
 /// * `.ply`, `.obj`: places and edges. `.npz`: arrays.
 ///
@@ -122,7 +122,7 @@ pub fn write_hair(
     path: &Path,
     character: &Character,
     hair: &Mesh,
-) -> Result<Vec<crate::geom::Warning>, IoError> {
+) -> Result<Vec<Warning>, IoError> {
     let ending = path
         .extension()
         .and_then(|e| e.to_str())
@@ -148,11 +148,7 @@ pub fn write_hair(
                 add_strands(&character.path, source, &character.asset.rig, hair, path)?;
                 return Ok(Vec::new());
             }
-            let cache = FrameCache {
-                meshes: vec![still(hair)],
-                times_secs: vec![0.0],
-            };
-            write_glb(path, &cache, &GlbOptions::default())
+            write_at_rest(path, character, hair)
         }
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
@@ -161,6 +157,27 @@ pub fn write_hair(
             help: format!("known are .{}", HAIR_ENDINGS.join(", .")),
         }),
     }
+}
+
+/// Writes the meshes of a character and its hair as they are at rest.
+fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<Warning>, IoError> {
+    let meshes = character.asset.meshes.iter().chain([hair]);
+    let cache = FrameCache {
+        meshes: meshes.map(still).collect(),
+        times_secs: vec![0.0],
+    };
+    let mut warnings = write_glb(path, &cache, &GlbOptions::default())?;
+    if !character.asset.rig.joints().is_empty() {
+        warnings.push(Warning {
+            code: "joints_left_out",
+            message: format!(
+                "{} has the character and its hair at rest, without joints: only a GLB file is written again with all that is in it. Hair that follows \
+                 joints: give a .glb as the character, or write .tfx",
+                path.display()
+            ),
+        });
+    }
+    Ok(warnings)
 }
 
 /// A mesh as it is at rest.

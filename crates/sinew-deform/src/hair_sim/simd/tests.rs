@@ -236,15 +236,23 @@ fn a_lost_strand_begins_anew_and_leaves_its_neighbours_alone() {
         scene
     };
     let (mut expected, mut lost) = (scene(), scene());
-    let range = hair.strands.range(16);
-    lost.state.positions[range.start + 4].y = f32::NAN;
-    frame(&mut expected, 3, kernel_of());
-    frame(&mut lost, 3, kernel_of());
-    for (v, (a, b)) in lost.positions.iter().zip(&expected.positions).enumerate() {
-        if range.contains(&v) {
-            assert!(a.iter().all(|c| c.is_finite()), "vertex {v}: {a:?}");
-        } else {
-            assert_eq!(a, b, "vertex {v}");
+    // Of groups that are worked on before others in the same room, which must not find numbers there that are none.
+    let of_lost = [1, 16].map(|strand| hair.strands.range(strand));
+    for range in &of_lost {
+        lost.state.positions[range.start + 4].y = f32::NAN;
+    }
+    for i in 3..13 {
+        frame(&mut expected, i, kernel_of());
+        frame(&mut lost, i, kernel_of());
+        for (v, (a, b)) in lost.positions.iter().zip(&expected.positions).enumerate() {
+            if of_lost.iter().any(|range| range.contains(&v)) {
+                assert!(
+                    a.iter().all(|c| c.is_finite()),
+                    "frame {i}, vertex {v}: {a:?}"
+                );
+            } else {
+                assert_eq!(a, b, "frame {i}, vertex {v}");
+            }
         }
     }
 }
