@@ -198,7 +198,7 @@ bake vat_whole || fail "sinew bake vat"
 "$PYTHON" tools/e2e/vat_read.py "$out/vat_whole/creature.vat.json" "$out/creature.npz" || fail "the bake is not the sequence"
 node tools/e2e/validate_glb.cjs "$out/vat_whole/creature.glb" || fail "validator: carrier"
 # Kills a bake as soon as something is there, in the middle of each of its steps.
-for step in frames/000007.mesh frames/000007.match slots/000007.slots texels/000007.done output; do
+for step in frames/000007.frame frames/000007.match slots/000007.slots texels/000007.texels output; do
   "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" &
   baking=$!
   case $step in
