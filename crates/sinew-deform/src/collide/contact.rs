@@ -65,10 +65,6 @@ impl<R: Real> ContactVertex<R> {
         self.segment.normal = Vec3::zeros();
         self.freed = Vec3::zeros();
     }
-    /// Whether it touches something, or the segment that leads to it does.
-    pub(crate) fn is_touched(&self) -> bool {
-        self.normal != Vec3::zeros() || self.segment.normal != Vec3::zeros()
-    }
     /// Notes that a solid turned the segment that leads here, at `point`; of contacts between its ends the first one counts.
     pub(super) fn note_contact(
         &mut self,

@@ -36,5 +36,5 @@ pub(crate) use placed::{Placement, Solids, unit_or};
 pub use ports::MAX_COLLIDERS;
 pub(crate) use response::CHOICES as GRADIENTS;
 pub use response::{GradientMode, documented_gradient, documented_response};
-pub(crate) use settle::{lay, settle_lengths};
+pub(crate) use settle::settle_lengths;
 pub use shape::{Capsule, Distance, Plane};

@@ -35,7 +35,7 @@ pub(crate) fn settle_lengths<R: Real, T: Touching<R>>(
 }
 
 /// Makes segments as long as they should be, each in the direction that it has.
-pub(crate) fn lay<R: Real, T: Touching<R>>(strand: &mut [T]) {
+fn lay<R: Real, T: Touching<R>>(strand: &mut [T]) {
     let Some(root) = strand.first() else { return };
     let (mut pivot, mut direction) = (root.touch().x, Vec3::y());
     for vertex in strand.iter_mut().skip(1) {

@@ -5,9 +5,7 @@ use super::bind::BoundVertex;
 use super::length::restore_lengths;
 use super::shape::restore_shape;
 use super::state::Drive;
-use crate::collide::{
-    ContactVertex, Rigid, Solids, Touching, lay, push_out, settle_lengths, unit_or,
-};
+use crate::collide::{ContactVertex, Rigid, Solids, Touching, push_out, settle_lengths, unit_or};
 use sinew_geom::{Real, Vec3};
 
 /// A vertex while a step works on it.
@@ -119,13 +117,6 @@ pub(crate) const RELAXING_STEPS: usize = 8;
 pub(crate) const LAST_PASS: f64 = 0.02;
 /// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
 const FREED: f64 = 0.5;
-/// Of a step in which the last pass moves a vertex by this share of its mean segment, half is taken, where the strand touches something.
-/// Found by trial on strands whose rest shape leads into a ball and into a head: with 0.4 some of them whirl, with 0.1 all on a ball rest.
-const SETTLED: f64 = 0.1;
-/// How far surfaces sweep a strand along counts so often: what the last pass then has to do is no doubt.
-const SWEPT: f64 = 10.0;
-/// All of a step is taken up to where this over one more than the fourth power of that is one: a hundredth in doubt is none.
-const TRUSTED: f64 = 1.01;
 
 impl<R: Real> StrandStep<'_, R> {
     /// Moves the strand on by one step. `work` has as many vertices.
@@ -166,16 +157,9 @@ impl<R: Real> StrandStep<'_, R> {
             w.goal = w.contact.x;
         }
         settle_lengths(&solids, work, exempt);
-        let trusted = self.trusted(&settled_by(work, freed));
-        if trusted < R::one() {
-            for w in work.iter_mut() {
-                w.contact.x = w.moved + (w.contact.x - w.moved) * trusted;
-            }
-            lay(work);
-        }
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
-        let kept = self.kept_when_freed(freed) * trusted;
+        let kept = self.kept_when_freed(freed);
         if kept < R::one() {
             velocities.iter_mut().for_each(|v| *v *= kept);
         }
@@ -184,27 +168,11 @@ impl<R: Real> StrandStep<'_, R> {
     /// Share of its velocity that the strand keeps where a vertex of it was brought so far out of a solid: what the lengths then do to the
     /// rest is no motion. They do little where that is little beside a segment.
     pub(crate) fn kept_when_freed(&self, way: R) -> R {
-        let full = self.mean_segment() * R::from_double(FREED);
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 vertices")]
+        let share = FREED / (self.bound.len().max(2) - 1) as f64;
+        let full = R::from_single(self.reach) * self.scale() * R::from_double(share);
         let taken = way / full.max(R::from_double(1e-30)) * R::from_double(2.0) - R::one();
         R::one() - taken.clamp(R::zero(), R::one())
-    }
-
-    /// Share of a step that is taken, of its way as of the velocity that comes of it. Had lengths, shape and surfaces agreed before the last pass, it would
-    /// have little to do. Where they do not, as where the rest shape leads into the solid, shape pulls the strand in in each step and contacts put it back
-    /// beside where it was: the bend has its energy again, and the strand, not held back, would keep what that did. Where surfaces sweep the strand along,
-    /// the last pass has as much to do.
-    pub(crate) fn trusted(&self, settled: &Settled<R>) -> R {
-        let full =
-            self.mean_segment() * R::from_double(SETTLED) + settled.swept * R::from_double(SWEPT);
-        let share = settled.way / full.max(R::from_double(1e-30));
-        let squared = share * share;
-        (R::from_double(TRUSTED) / (R::one() + squared * squared)).min(R::one())
-    }
-
-    fn mean_segment(&self) -> R {
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 vertices")]
-        let segments = (self.bound.len().max(2) - 1) as f64;
-        R::from_single(self.reach) * self.scale() / R::from_double(segments)
     }
 
     /// Brings the strand out of the solids that it begins in, and lets it find a smooth shape there; it is at rest afterwards. Where it
@@ -393,43 +361,6 @@ pub(crate) fn take_freed<R: Real>(contact: &mut ContactVertex<R>, moved: &mut Ve
     *moved += contact.freed;
     contact.freed = Vec3::zeros();
     way
-}
-
-/// What the last pass did to a strand that touches something; nothing where it touches nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settled<R: Real> {
-    /// How far it moved the vertex that it moved farthest.
-    pub(crate) way: R,
-    /// How far the surfaces that are touched went in the step, beside what the root hands on.
-    pub(crate) swept: R,
-}
-
-impl<R: Real> Settled<R> {
-    pub(crate) fn nothing() -> Self {
-        Self {
-            way: R::zero(),
-            swept: R::zero(),
-        }
-    }
-    /// Takes a vertex in that was at `goal` before the last pass; `moved` is where the root's motion alone takes it.
-    pub(crate) fn add(&mut self, c: &ContactVertex<R>, goal: Vec3<R>, moved: Vec3<R>) {
-        let drift = moved - c.start;
-        self.way = self.way.max((c.x - goal).norm());
-        for (normal, carried) in [(c.normal, c.carried), (c.segment.normal, c.segment.carried)] {
-            if normal != Vec3::zeros() {
-                self.swept = self.swept.max((carried - drift).norm());
-            }
-        }
-    }
-}
-
-fn settled_by<R: Real>(work: &[WorkVertex<R>], freed: R) -> Settled<R> {
-    let mut settled = Settled::nothing();
-    if freed > R::zero() || work.iter().any(|w| w.contact.is_touched()) {
-        work.iter()
-            .for_each(|w| settled.add(&w.contact, w.goal, w.moved));
-    }
-    settled
 }
 
 /// Whether every number is finite: the sum of all is, then (or they are too large to go on with).

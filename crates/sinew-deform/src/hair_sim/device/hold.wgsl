@@ -7,15 +7,8 @@ const GROUP_SIZE = LANES * TEAMS;
 // What invocations tell the team.
 const IS_MOVED = 1u;
 const IS_LOST = 2u;
-const IS_TOUCHED = 4u;
 // A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest.
 const FREED = 0.5;
-// Of a step in which the last pass moves a vertex by this share of its mean segment, half is taken, where the strand touches something.
-const SETTLED = 0.1;
-// How far surfaces sweep a strand along counts so often.
-const SWEPT = 10.0;
-// A hundredth in doubt is none.
-const TRUSTED = 1.01;
 
 // Guides of the group that wait.
 var<workgroup> waiting: array<u32, GROUP_SIZE>;
@@ -27,9 +20,6 @@ var<workgroup> reach_of_all: atomic<u32>;
 var<workgroup> told: array<atomic<u32>, TEAMS>;
 // How far a vertex was brought out of a solid that it began in: bits of a number that is not negative grow with it.
 var<workgroup> freed_ways: array<atomic<u32>, TEAMS>;
-// How far the last pass moved a vertex, and how far touched surfaces went beside what the root hands on.
-var<workgroup> settled_ways: array<atomic<u32>, TEAMS>;
-var<workgroup> swept_ways: array<atomic<u32>, TEAMS>;
 
 fn kernel(group: u32, local: u32) {
   team = local / LANES;
@@ -68,8 +58,6 @@ fn hold(guide: u32, step: u32, given: vec2u) {
   if lane == 0u {
     atomicStore(&told[team], 0u);
     atomicStore(&freed_ways[team], 0u);
-    atomicStore(&settled_ways[team], 0u);
-    atomicStore(&swept_ways[team], 0u);
     if team == 0u { atomicStore(&reach_of_all, 0u); }
   }
   sync();
@@ -121,63 +109,12 @@ fn take_freed(i: u32) {
 
 // Share of its velocity that the strand keeps: what lengths do to it where a vertex was brought far out of a solid is no motion.
 fn kept_when_freed(way: f32) -> f32 {
-  return 1.0 - clamp(way / max(mean_segment() * FREED, 1e-30) * 2.0 - 1.0, 0.0, 1.0);
-}
-
-fn mean_segment() -> f32 {
-  return bitcast<f32>(row_of(strand).w) * size / f32(max(count, 2u) - 1u);
-}
-
-// Share of the step that is taken: little where the last pass had much to do, see `step.rs`.
-fn trusted() -> f32 {
-  let is_freed = atomicLoad(&freed_ways[team]) > 0u;
-  if !is_freed && (atomicLoad(&told[team]) & IS_TOUCHED) == 0u { return 1.0; }
-  let full = mean_segment() * SETTLED + bitcast<f32>(atomicLoad(&swept_ways[team])) * SWEPT;
-  let share = bitcast<f32>(atomicLoad(&settled_ways[team])) / max(full, 1e-30);
-  let squared = share * share;
-  return min(TRUSTED / (1.0 + squared * squared), 1.0);
-}
-
-// Where the root's motion alone takes a vertex.
-fn moved_of(i: u32, s: Step) -> vec3f {
-  if inverse_mass_of(i) <= 0.0 { return point(i); }
-  return point_of(s.carry, room(2u, i).xyz) + freed_at(i);
-}
-
-// Notes what the last pass did to a vertex.
-fn note_settled(i: u32, s: Step) {
-  atomicMax(&settled_ways[team], bitcast<u32>(length(point(i) - unsettled(i))));
-  let drift = moved_of(i, s) - start_of(i);
-  var swept = 0.0;
-  if is_touched(i) { swept = length(room(4u, i).xyz - drift); }
-  if is_pressed(i) { swept = max(swept, length(room(6u, i).xyz - drift)); }
-  atomicMax(&swept_ways[team], bitcast<u32>(swept));
-  if is_touched(i) || is_pressed(i) { atomicOr(&told[team], IS_TOUCHED); }
-}
-
-// Takes back what is not trusted of the step; returns the share that is. All teams come here together.
-fn take_share(s: Step, goes_on: bool) -> f32 {
-  if goes_on {
-    for (var i = lane; i < count; i += LANES) { note_settled(i, s); }
-  }
-  sync();
-  var share = 1.0;
-  if goes_on { share = trusted(); }
-  if share < 1.0 {
-    for (var i = lane; i < count; i += LANES) {
-      let moved = moved_of(i, s);
-      set_point(i, moved + (point(i) - moved) * share);
-    }
-  }
-  sync();
-  if share < 1.0 && lane == 0u { lay(); }
-  sync();
-  return share;
+  let full = bitcast<f32>(row_of(strand).w) * size / f32(max(count, 2u) - 1u) * FREED;
+  return 1.0 - clamp(way / max(full, 1e-30) * 2.0 - 1.0, 0.0, 1.0);
 }
 
 // The velocities: what the last pass changes is small and is no motion.
 fn finish(s: Step, goes_on: bool) {
-  let share = take_share(s, goes_on);
   if goes_on {
     for (var i = lane; i < count; i += LANES) { begin_velocity(i, s); }
   }
@@ -185,7 +122,7 @@ fn finish(s: Step, goes_on: bool) {
   if goes_on && lane == 0u { press_velocities(s); }
   sync();
   if goes_on {
-    let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team]))) * share;
+    let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team])));
     for (var i = lane; i < count; i += LANES) {
       let velocity = room(9u, i).xyz * kept;
       if !all_finite(vec4f(point(i) + velocity, 0.0)) { atomicOr(&told[team], IS_LOST); }
@@ -203,7 +140,8 @@ fn finish(s: Step, goes_on: bool) {
 fn begin_velocity(i: u32, s: Step) {
   let x = point(i);
   let start = start_of(i);
-  let moved = moved_of(i, s);
+  var moved = x;
+  if inverse_mass_of(i) > 0.0 { moved = point_of(s.carry, room(2u, i).xyz) + freed_at(i); }
   let drift = moved - start;
   var velocity = vec3f(0.0);
   if inverse_mass_of(i) > 0.0 {

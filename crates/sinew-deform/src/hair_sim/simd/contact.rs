@@ -3,8 +3,8 @@
 use super::WIDTH;
 use super::group::GroupStep;
 use super::room::{GroupRoom, GroupTouch, Lanes, point, put};
-use crate::collide::{ContactVertex, Solids, lay, push_out, settle_lengths};
-use crate::hair_sim::step::{Settled, StrandStep, take_freed};
+use crate::collide::{ContactVertex, Solids, push_out, settle_lengths};
+use crate::hair_sim::step::{StrandStep, take_freed};
 use sinew_geom::Vec3;
 
 /// The solids that the strands of a group can touch in a step.
@@ -14,8 +14,6 @@ pub(super) struct Reach<'s> {
     exempt: usize,
     /// How far a vertex of each strand was brought out of a solid that it began in.
     pub(super) freed: Lanes,
-    /// Share of the step that is taken of each strand.
-    pub(super) trusted: Lanes,
 }
 
 #[derive(Clone, Copy)]
@@ -56,7 +54,6 @@ impl<'s> Reach<'s> {
             strands: found,
             exempt: step.constants.exempt,
             freed: [0.0; WIDTH],
-            trusted: [1.0; WIDTH],
         }
     }
 
@@ -83,26 +80,18 @@ impl<'s> Reach<'s> {
         }
     }
 
-    /// Takes its result over, as far as it is trusted, with what is touched; tells whether anything may be.
-    pub(super) fn take_over(
-        &mut self,
-        strands: &[StrandStep<'_, f32>],
-        room: &mut GroupRoom,
-        longest: usize,
-    ) -> bool {
+    /// Takes its result over, with what is touched; tells whether anything may be.
+    pub(super) fn take_over(&self, room: &mut GroupRoom, longest: usize) -> bool {
         if self.strands.iter().all(Option::is_none) {
             return false;
         }
         room.touches[..longest].fill(GroupTouch::default());
-        for (lane, strand) in strands.iter().enumerate() {
-            let Some(InReach { vertices, .. }) = self.strands[lane] else {
+        for (lane, strand) in self.strands.iter().enumerate() {
+            let Some(InReach { vertices, .. }) = strand else {
                 continue;
             };
-            let settled = settled_by(room, lane, vertices, self.freed[lane]);
-            self.trusted[lane] = strand.trusted(&settled);
-            take_share(room, lane, vertices, self.trusted[lane]);
-            for i in 0..vertices {
-                let c = contacts(room, lane, vertices)[i];
+            for i in 0..*vertices {
+                let c = contacts(room, lane, *vertices)[i];
                 put(&mut room.vertices[i].x, lane, c.x);
                 let touch = &mut room.touches[i];
                 if c.normal != Vec3::zeros() {
@@ -118,33 +107,6 @@ impl<'s> Reach<'s> {
         }
         true
     }
-}
-
-/// What the last pass did to a strand that touches something.
-fn settled_by(room: &mut GroupRoom, lane: usize, vertices: usize, freed: f32) -> Settled<f32> {
-    let mut settled = Settled::nothing();
-    let strand = contacts(room, lane, vertices);
-    if freed > 0.0 || strand.iter().any(ContactVertex::is_touched) {
-        for i in 0..vertices {
-            let c = contacts(room, lane, vertices)[i];
-            let w = &room.vertices[i];
-            settled.add(&c, point(&w.goal, lane), point(&w.moved, lane));
-        }
-    }
-    settled
-}
-
-/// Takes back what is not trusted.
-fn take_share(room: &mut GroupRoom, lane: usize, vertices: usize, trusted: f32) {
-    if trusted >= 1.0 {
-        return;
-    }
-    for i in 0..vertices {
-        let moved = point(&room.vertices[i].moved, lane);
-        let c = &mut contacts(room, lane, vertices)[i];
-        c.x = moved + (c.x - moved) * trusted;
-    }
-    lay(contacts(room, lane, vertices));
 }
 
 /// One strand's vertices that collide.

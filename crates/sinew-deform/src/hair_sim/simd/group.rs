@@ -119,15 +119,15 @@ impl<'f, 'r> Group<'f, 'r> {
         reach.settle(self.room);
         let vertices = &mut self.room.vertices[..self.longest];
         dispatch!(simd => length::settle(simd, step, vertices));
-        let touched = reach.take_over(strands_used, self.room, self.longest);
+        let touched = reach.take_over(self.room, self.longest);
         let vertices = &mut self.room.vertices[..self.longest];
         let touches = &self.room.touches[..if touched { self.longest } else { 0 }];
         let sum = dispatch!(simd => finish::finish(simd, step, vertices, touches));
-        self.tidy(&strands, &sum, &reach);
+        self.tidy(&strands, &sum, reach.freed);
     }
 
-    /// Strands that were brought far out of a solid, or whose step is not trusted, lose velocity; those that are lost begin anew.
-    fn tidy(&mut self, strands: &Strands<'_>, sum: &Lanes3, reach: &Reach<'_>) {
+    /// Strands that were brought far out of a solid are at rest; those that are lost begin anew.
+    fn tidy(&mut self, strands: &Strands<'_>, sum: &Lanes3, freed: Lanes) {
         for lane in 0..self.used {
             let lost = !super::room::point(sum, lane).iter().all(|c| c.is_finite());
             if lost {
@@ -135,7 +135,7 @@ impl<'f, 'r> Group<'f, 'r> {
                     put(&mut w.x, lane, x);
                 }
             }
-            let kept = strands[lane].kept_when_freed(reach.freed[lane]) * reach.trusted[lane];
+            let kept = strands[lane].kept_when_freed(freed[lane]);
             if lost || kept < 1.0 {
                 for w in &mut self.room.vertices[..self.longest] {
                     // Lost velocities may be no numbers.
