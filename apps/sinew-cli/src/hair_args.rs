@@ -58,6 +58,12 @@ pub(crate) struct HairGrowArgs {
     /// Length of hair in one turn of a curl, in metres.
     #[arg(long, default_value_t = 0.05, value_name = "METRES")]
     pub(crate) curl_length: f32,
+    /// How far from the character's meshes strands stay, in metres, but for their roots.
+    #[arg(long, default_value_t = 0.002, value_name = "METRES")]
+    pub(crate) clearance: f32,
+    /// Strands may lead through the character's meshes.
+    #[arg(long, conflicts_with = "clearance")]
+    pub(crate) no_clearance: bool,
     /// Which random places, leans and curls.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u32,

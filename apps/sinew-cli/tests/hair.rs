@@ -148,6 +148,89 @@ fn a_mesh_without_joints_is_written_with_its_hair() {
     }
 }
 
+/// A ball of 10 cm with its flat sides at least 9.98 cm from its middle, as OBJ.
+fn ball() -> String {
+    let (rings, columns) = (64, 128);
+    let mut text = String::new();
+    for ring in 1..rings {
+        let polar = f64::from(ring) / f64::from(rings) * std::f64::consts::PI;
+        for column in 0..columns {
+            let around = f64::from(column) / f64::from(columns) * std::f64::consts::TAU;
+            let (x, z) = (polar.sin() * around.cos(), polar.sin() * around.sin());
+            text += &format!("v {} {} {}\n", 0.1 * x, 0.1 * polar.cos(), 0.1 * z);
+        }
+    }
+    text += "v 0 0.1 0\nv 0 -0.1 0\n";
+    let at = |ring: i32, column: i32| ring * columns + column % columns + 1;
+    let (north, south) = (at(rings - 1, 0), at(rings - 1, 1));
+    for c in 0..columns {
+        text += &format!("f {north} {} {}\n", at(0, c + 1), at(0, c));
+        let last = rings - 2;
+        text += &format!("f {south} {} {}\n", at(last, c), at(last, c + 1));
+        for r in 0..last {
+            let quad = [at(r, c), at(r, c + 1), at(r + 1, c + 1), at(r + 1, c)];
+            text += &format!("f {} {} {} {}\n", quad[0], quad[1], quad[2], quad[3]);
+        }
+    }
+    text
+}
+
+#[test]
+fn grown_hair_stays_out_of_the_mesh() {
+    let p = Place::new();
+    p.put("ball.obj", &ball());
+    let grown = |extra: &[&str]| {
+        let asked = [
+            "hair", "grow", "ball.obj", "--count", "300", "--lean", "88", "--length", "0.15", "-o",
+        ];
+        ran(&p.sinew(&[&asked[..], &["ball.glb"], extra].concat()));
+        let asset = read_any(&p.path("ball.glb")).expect("reads").asset;
+        let hair = asset.merged_strands(&Selection::All).expect("strands");
+        let strands: Vec<_> = hair.positions.chunks(16).map(<[_]>::to_vec).collect();
+        assert_eq!(strands.len(), 300);
+        strands
+    };
+    let length = |v: [f32; 3]| v.iter().map(|c| c * c).sum::<f32>().sqrt();
+    let nearest = |strands: &[Vec<[f32; 3]>]| {
+        let vertices = strands.iter().flat_map(|s| &s[1..]);
+        vertices.map(|&v| length(v)).fold(f32::MAX, f32::min)
+    };
+    let segments = |strands: &[Vec<[f32; 3]>]| -> Vec<f32> {
+        let pairs = strands.iter().flat_map(|s| s.windows(2));
+        pairs
+            .map(|w| length(std::array::from_fn(|c| w[1][c] - w[0][c])))
+            .collect()
+    };
+    let (through, kept_out, far) = (
+        grown(&["--no-clearance"]),
+        grown(&[]),
+        grown(&["--clearance", "0.005"]),
+    );
+    assert!(nearest(&through) < 0.0995, "{}", nearest(&through));
+    // A tenth of a cell of the field, a millimetre, and the flatness of the ball's sides.
+    assert!(nearest(&kept_out) > 0.1017, "{}", nearest(&kept_out));
+    assert!(nearest(&far) > 0.1047, "{}", nearest(&far));
+    for (a, b) in through.iter().zip(&kept_out) {
+        assert_eq!(a[0], b[0], "roots stay");
+    }
+    for (a, b) in segments(&through).iter().zip(segments(&kept_out)) {
+        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    }
+    for wrong in ["nan", "inf"] {
+        let out = p.sinew(&[
+            "hair",
+            "grow",
+            "ball.obj",
+            "--clearance",
+            wrong,
+            "-o",
+            "no.glb",
+        ]);
+        assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+        assert!(said(&out).contains("expected 0 or more"), "{}", said(&out));
+    }
+}
+
 #[test]
 fn hair_that_cannot_grow_says_why() {
     let p = Place::new();

@@ -1,5 +1,13 @@
 //! Hair for characters: strands grown by painted attributes, and files of them.
 
+use crate::deform::Par;
+use crate::deform::collide::{
+    CollideJob, CollideScratch, CollideSettings, Collider, Contact, FieldCollider,
+};
+use crate::deform::sdf::{
+    Axis, FieldBuffers, FieldFrame, FieldWords, Resolution, SdfBind, SdfError, SdfSettings,
+    SignMethod,
+};
 use crate::deform::tangent_frames::compute_normals;
 use crate::geom::{
     Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning, grow,
@@ -24,6 +32,9 @@ pub struct GrowRequest {
     pub length: Option<String>,
     /// Vector attribute: where strands are combed to.
     pub comb: Option<String>,
+    /// How far from the character's meshes strands stay, in metres, but for their roots. `None`: they may lead through them, and then
+    /// what restores their shape works against what keeps them out of the body.
+    pub clearance: Option<f32>,
     /// All else.
     pub settings: GrowSettings,
 }
@@ -50,6 +61,12 @@ pub enum HairError {
     /// Nothing to grow on, or settings out of range.
     #[error(transparent)]
     Grow(#[from] GrowError),
+    /// A clearance that is no distance.
+    #[error("the clearance is {0} m, expected 0 or more")]
+    Clearance(f32),
+    /// The meshes have no distance field that strands could be kept out of.
+    #[error("strands cannot be kept out of the meshes: {0}")]
+    Field(#[from] SdfError),
 }
 
 fn known_attributes(names: &[String]) -> String {
@@ -62,9 +79,14 @@ fn known_attributes(names: &[String]) -> String {
 /// Grows strands on a character's meshes at rest.
 ///
 /// # Errors
-/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range.
+/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range, meshes without a distance field.
 pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, HairError> {
     let asset = &character.asset;
+    if let Some(clearance) = request.clearance
+        && !(clearance >= 0.0 && clearance.is_finite())
+    {
+        return Err(HairError::Clearance(clearance));
+    }
     let mesh = asset.merged(&request.meshes)?;
     let missing = |what, name: &str, is_of_that_sort: fn(&Attribute) -> bool| {
         let of_that_sort = mesh.attributes.iter().filter(|(_, a)| is_of_that_sort(a));
@@ -104,7 +126,62 @@ pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, H
         Some(normals) => normals.clone(),
         None => compute_normals(&mesh),
     };
-    Ok(grow(&mesh, &normals, &maps, &request.settings)?)
+    let mut hair = grow(&mesh, &normals, &maps, &request.settings)?;
+    if let Some(clearance) = request.clearance {
+        keep_out(&asset.merged(&Selection::All)?, clearance, &mut hair)?;
+    }
+    Ok(hair)
+}
+
+/// Cells of the field that strands are kept out by, along the longest side of the character.
+const CELLS: u32 = 192;
+/// Rounds in which strands are brought out: what one leaves in a pocket, the next one finds.
+const ROUNDS: usize = 8;
+
+/// Turns segments of strands, root to tip, until all but their roots are out of the meshes; lengths stay.
+fn keep_out(body: &Mesh, clearance: f32, hair: &mut Mesh) -> Result<(), HairError> {
+    let Some(strands) = hair.topology.strands() else {
+        return Ok(());
+    };
+    let frame = FieldFrame::default();
+    let settings = |sign| SdfSettings {
+        resolution: Resolution::Cells {
+            count: CELLS,
+            along: Axis::Longest,
+        },
+        sign,
+        ..SdfSettings::default()
+    };
+    let new = |sign| SdfBind::new(&body.topology, &body.positions, &frame, settings(sign));
+    let mut field = new(SignMethod::Pseudonormals)?;
+    if !field.report().is_closed() {
+        field = new(SignMethod::WindingNumber)?;
+    }
+    let mut buffers = FieldBuffers::new(&field);
+    buffers.build(&field, &body.positions, &frame, Par::Rayon);
+    let Some(shape) = FieldCollider::new(FieldWords::Grid(buffers.view())) else {
+        return Ok(());
+    };
+    let contacts = [Contact {
+        collider: 0,
+        margin: clearance,
+        friction: 0.0,
+    }];
+    CollideJob {
+        strands,
+        settings: &CollideSettings {
+            exempt: 1,
+            iterations: ROUNDS,
+        },
+        colliders: &[Collider::still(&shape)],
+        contacts: &contacts,
+        previous: None,
+        positions: &mut hair.positions,
+        scratch: &mut CollideScratch::new(strands, contacts.len()),
+        par: Par::Rayon,
+    }
+    .run();
+    Ok(())
 }
 
 /// Writes strands that grew on a character, in the format of the ending:

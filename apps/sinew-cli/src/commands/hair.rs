@@ -18,7 +18,9 @@ fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
     args.output.iter().try_for_each(|path| check_ending(path))?;
     let character = load::character(&args.character, talk)?;
     let hair = grow_hair(&character, &request(args)).map_err(|e| match e {
-        HairError::Selection(_) | HairError::Attribute { .. } => Failure::usage(e),
+        HairError::Selection(_) | HairError::Attribute { .. } | HairError::Clearance(_) => {
+            Failure::usage(e)
+        }
         other => Failure::bind(format!("{}: {other}", args.character.display())),
     })?;
     let strands = hair.topology.strands().map_or(0, |s| s.len());
@@ -62,6 +64,7 @@ fn request(args: &HairGrowArgs) -> GrowRequest {
         density: args.density.clone(),
         length: args.length_map.clone(),
         comb: args.comb.clone(),
+        clearance: (!args.no_clearance).then_some(args.clearance),
         settings: GrowSettings {
             amount: match args.per_square_metre {
                 Some(density) => GrowAmount::PerSquareMetre(density),
