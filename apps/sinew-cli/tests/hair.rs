@@ -181,7 +181,8 @@ fn grown_hair_stays_out_of_the_mesh() {
     p.put("ball.obj", &ball());
     let grown = |extra: &[&str]| {
         let asked = [
-            "hair", "grow", "ball.obj", "--count", "300", "--lean", "88", "--length", "0.15", "-o",
+            "hair", "grow", "ball.obj", "--count", "300", "--lean", "88", "--droop", "1",
+            "--length", "0.15", "-o",
         ];
         ran(&p.sinew(&[&asked[..], &["ball.glb"], extra].concat()));
         let asset = read_any(&p.path("ball.glb")).expect("reads").asset;
@@ -206,7 +207,7 @@ fn grown_hair_stays_out_of_the_mesh() {
         grown(&[]),
         grown(&["--clearance", "0.005"]),
     );
-    assert!(nearest(&through) < 0.0995, "{}", nearest(&through));
+    assert!(nearest(&through) < 0.101, "{}", nearest(&through));
     // A tenth of a cell of the field, a millimetre, and the flatness of the ball's sides.
     assert!(nearest(&kept_out) > 0.1017, "{}", nearest(&kept_out));
     assert!(nearest(&far) > 0.1047, "{}", nearest(&far));
