@@ -10,6 +10,10 @@ use sinew_geom::{Bounds, Mesh, Topology};
 /// Fewest triangles of a carrier: one for each corner of the box.
 pub const FEWEST_TRIANGLES: u32 = 8;
 
+/// Farthest from the origin that a coordinate may be, metres: beyond it squares of areas, which matching and normals compare, do not fit into single
+/// precision.
+pub const FARTHEST: f32 = 1e8;
+
 /// Share of its cell that a triangle's sides take.
 pub(crate) const FILL: f32 = 0.5;
 
@@ -54,7 +58,13 @@ pub fn texel_centers(vertices: u32, layout: &Layout) -> Vec<[f32; 2]> {
 pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
     let (mut low, mut high) = *bounds;
     let extent: [f32; 3] = std::array::from_fn(|k| high[k] - low[k]);
-    let diagonal = extent.iter().map(|e| e * e).sum::<f32>().sqrt();
+    // Squares of boxes that files may claim do not fit into single precision.
+    let squares = extent.iter().map(|e| f64::from(*e).powi(2));
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounded to single precision on purpose"
+    )]
+    let diagonal = squares.sum::<f64>().sqrt() as f32;
     let least = (diagonal * 1e-3).max(1e-4);
     for k in 0..3 {
         if extent[k] < least {
@@ -69,9 +79,14 @@ pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
 
 /// Cells along each axis, at least two, about as long as wide, enough for the triangles.
 pub(crate) fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32; 3] {
-    let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k] - low[k]));
+    let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k]) - f64::from(low[k]));
     let volume: f64 = extent.iter().product();
     let mut side = (volume / f64::from(triangles.max(1))).cbrt();
+    if !side.is_finite() || side <= 0.0 {
+        // No box: as many along each axis, so that there is an end.
+        let along = (2_u32..).find(|n| u64::from(*n).pow(3) >= u64::from(triangles));
+        return [along.unwrap_or(2); 3];
+    }
     loop {
         #[expect(
             clippy::cast_possible_truncation,

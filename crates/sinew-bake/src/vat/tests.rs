@@ -561,7 +561,7 @@ fn wrong_files_are_named() {
 }
 
 #[test]
-fn numbers_that_are_none_are_named() {
+fn numbers_that_are_none_or_too_far_are_named() {
     let wrong = |change: &dyn Fn(&mut Mesh)| {
         let mut mesh = flag().load(0).expect("there").mesh;
         change(&mut mesh);
@@ -580,4 +580,13 @@ fn numbers_that_are_none_are_named() {
     let heat = sinew_geom::Attribute::Scalar((0..30).map(|v| 1.0 / (v - 7) as f32).collect());
     let heat = wrong(&|m| drop(m.attributes.insert("heat".into(), heat.clone())));
     assert_eq!(heat, "frame 0, vertex 7: inf is no finite heat");
+    // Squares of such places do not fit into single precision.
+    let far = wrong(&|m| m.positions[7][1] = -2e19);
+    let what = "a coordinate of -2e19 metres, expected 1e8 at most";
+    assert_eq!(far, format!("frame 0, vertex 7: {what}"));
+    let points = wrong(&|m| {
+        m.topology = std::sync::Arc::new(Topology::new(30, Vec::new()).expect("points"));
+        m.positions[29][0] = 2e19;
+    });
+    assert!(points.starts_with("frame 0, vertex 29: "), "{points}");
 }
