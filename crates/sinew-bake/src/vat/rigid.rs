@@ -99,7 +99,7 @@ impl RigidCarrier {
 }
 
 /// The vertices of a carrier in a frame.
-fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
+pub(crate) fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
     let count = u32::try_from(soft.vertex_count()).unwrap_or(u32::MAX);
     let places = (0..soft.vertex_count()).map(|v| frame.positions.get(soft.source_vertex(v)));
     // The carrier's own indices are below its count.
@@ -400,7 +400,7 @@ fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> Pie
     })
 }
 
-fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
+pub(crate) fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
     let rotation = pose.rotation.map(f64::from);
     let length = rotation.iter().map(|c| c * c).sum::<f64>().sqrt();
     PlayedPose {

@@ -236,6 +236,54 @@ fn vertices_of_a_first_frame_that_were_moved_are_found_out() {
     }
 }
 
+/// Players turn them with the piece: others than the first frame's are wrong in every frame.
+#[test]
+fn normals_of_pieces_that_are_others_are_found_out() {
+    type Change = fn(&mut [f32; 3]);
+    let changes: [Change; 3] = [
+        |n| *n = n.map(|c| -c),
+        |n| *n = [1.0, 0.0, 0.0],
+        // A tenth of a degree around x.
+        |n| {
+            let (sine, cosine) = 0.1_f32.to_radians().sin_cos();
+            *n = [
+                n[0],
+                cosine * n[1] - sine * n[2],
+                sine * n[1] + cosine * n[2],
+            ];
+        },
+    ];
+    let float = |quantity| TextureChoice {
+        quantity,
+        format: TexelFormat::Float,
+    };
+    let settings = VatSettings {
+        textures: vec![float(Quantity::Position), float(Quantity::Rotation)],
+        mode: Some(Mode::Rigid),
+        ..VatSettings::default()
+    };
+    let source = boxes(5);
+    let (folders, _) = baked(&source, &settings);
+    let whole = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("comparable");
+    assert_eq!((whole.normals_beyond, &whole.faults[..]), (0, &[][..]));
+    for change in changes {
+        let (folders, _) = baked(&source, &settings);
+        change_carrier(&folders, |mesh| {
+            mesh.normals.iter_mut().flatten().for_each(change);
+        });
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
+        let found = found.expect("comparable");
+        assert!(
+            matches!(found.faults[..], [Fault::Normal { .. }]),
+            "{found:?}"
+        );
+        // Frames tell it, too.
+        let promised = found.promised_normal.expect("judged");
+        assert!(promised.to_degrees() < 0.02, "{}", promised.to_degrees());
+        assert!(found.normals_beyond > 0 && found.first_wrong == Some(0));
+    }
+}
+
 /// The middles of quads that the manifest names must be quads.
 #[test]
 fn middles_that_are_no_quads_are_errors_in_words() {

@@ -4,12 +4,16 @@ use super::judge::Judge;
 use crate::vat::InBetweens;
 use serde::Serialize;
 use sinew_geom::{Bounds, Mesh};
+use sinew_vat::error::angle_between;
 use sinew_vat::floating::{FloatingFault, check_floating};
 use sinew_vat::manifest::{Manifest, Mode};
 use sinew_vat::sprites::CORNER_UVS;
 
 /// Share of the box's diagonal that places of the carrier and the box itself may be off: what conversions between spaces and units lose.
 const TOLERANCE: f64 = 1e-5;
+
+/// How far normals of the carrier may be turned, radians: what single precision loses, and writers that make them unit again.
+const TURNED: f64 = 5e-5;
 
 /// Texels that texture coordinates may be away from the centre of theirs: single precision loses less in the widest texture.
 const OFF_CENTER: f64 = 0.05;
@@ -77,6 +81,21 @@ pub enum Fault {
         /// In its file, metres.
         found: [f32; 3],
         /// In the first frame, metres.
+        expected: [f32; 3],
+    },
+    /// The carrier of pieces, whose normals players turn, has none.
+    #[error("the carrier has no normals")]
+    NoNormals,
+    /// A vertex of the carrier of pieces has another normal than in the first frame.
+    #[error(
+        "the normal of vertex {vertex} of the carrier is {found:?}, expected {expected:?} as in the first frame"
+    )]
+    Normal {
+        /// The first one.
+        vertex: usize,
+        /// In its file.
+        found: [f32; 3],
+        /// In the first frame.
         expected: [f32; 3],
     },
     /// The carrier of loose shapes is not what engines need.
@@ -201,6 +220,23 @@ fn other_corner(carrier: &Mesh) -> Option<Fault> {
     })
 }
 
+/// The first vertex whose normal is not the first frame's. Where that has no area there is no direction.
+fn other_normal(carrier: &Mesh, expected: &[[f32; 3]]) -> Option<Fault> {
+    let Some(normals) = &carrier.normals else {
+        return Some(Fault::NoNormals);
+    };
+    let both = normals.iter().zip(expected).enumerate();
+    let mut known = both.filter(|(_, (_, expected))| expected.iter().any(|c| *c != 0.0));
+    known.find_map(|(vertex, (found, expected))| {
+        let is_near = angle_between(*found, *expected) <= TURNED;
+        (!is_near).then_some(Fault::Normal {
+            vertex,
+            found: *found,
+            expected: *expected,
+        })
+    })
+}
+
 fn no_blend(manifest: &Manifest) -> Option<Fault> {
     let why = match manifest.mode {
         Mode::Soft => "triangles stay the same",
@@ -248,7 +284,9 @@ impl Judge<'_> {
         let expected = |v: usize| soft.rest(soft.source_vertex(v));
         let vertices = 0..soft.vertex_count().min(self.carrier.positions.len());
         let place = self.other_place(vertices.map(|v| (v, expected(v))));
-        [triangles, place].into_iter().flatten().collect()
+        let normal = self.shapes.as_ref().and_then(|s| s.normals());
+        let normal = normal.and_then(|expected| other_normal(self.carrier, expected));
+        [triangles, place, normal].into_iter().flatten().collect()
     }
 
     /// Vertices of cloth that tears are told by its corners.
