@@ -4,6 +4,7 @@ pub(super) mod decoded;
 mod ends;
 mod faults;
 mod held_back;
+mod kept;
 mod points;
 mod shapes;
 mod simplified;
