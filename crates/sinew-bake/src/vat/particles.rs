@@ -133,6 +133,7 @@ pub(crate) fn plan_particles(
         pieces: None,
         tears: None,
         recut: None,
+        loosened: None,
         points: None,
     })
 }

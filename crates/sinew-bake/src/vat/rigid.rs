@@ -3,11 +3,11 @@
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
 use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
-use super::recut::plan_recut;
+use super::recut::measured_recut;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
-use crate::BakeError;
+use crate::{BakeError, Watch};
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::error::{ErrorSum, angle_between};
@@ -168,7 +168,11 @@ fn follow(
 }
 
 /// The plan of such a bake; writes the poses of all frames.
-pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
+pub(crate) fn plan_rigid(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<VatPlan, BakeError> {
     let choices = job.settings().textures_of(Mode::Rigid);
     check_quantities(Mode::Rigid, &choices)?;
     let first = mesh_of(job, 0)?;
@@ -234,12 +238,8 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
-        recut: plan_recut(
-            job.settings(),
-            (Mode::Rigid, false),
-            scans,
-            &bounds_of(scans),
-        ),
+        recut: measured_recut(job, (Mode::Rigid, false), scans, watch)?,
+        loosened: None,
         points: None,
     })
 }
