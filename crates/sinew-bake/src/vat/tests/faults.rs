@@ -208,6 +208,44 @@ fn frames_that_cannot_be_blended_and_can_are_found_out() {
     }
 }
 
+/// Players would blend from triangles to unrelated ones.
+#[test]
+fn frames_that_can_be_blended_and_cannot_are_found_out() {
+    let source = swarm();
+    let settings = with_order(TriangleOrder::File);
+    let (folders, _) = baked(&source, &settings);
+    assert_eq!(found(&folders, &source, &settings), []);
+    change_manifest(&folders, |manifest| manifest.can_blend = true);
+    for settings in [settings, VatSettings::default()] {
+        let faults = found(&folders, &source, &settings);
+        assert!(matches!(faults[..], [Fault::Blends { .. }]), "{faults:?}");
+    }
+}
+
+#[test]
+fn clips_with_other_frames_are_found_out() {
+    for (what, source, settings) in kinds() {
+        let (folders, _) = baked(&source, &settings);
+        let frames = source.frame_count();
+        change_manifest(&folders, |manifest| manifest.clips[0].frames.count -= 1);
+        let expected = Fault::Clip {
+            place: 0,
+            found: [0, frames - 1],
+            expected: [0, frames],
+        };
+        assert_eq!(found(&folders, &source, &settings), [expected], "{what}");
+        change_manifest(&folders, |manifest| {
+            manifest.clips[0].frames.count += 1;
+            manifest.clips.push(manifest.clips[0].clone());
+        });
+        let expected = Fault::Clips {
+            found: 2,
+            expected: 1,
+        };
+        assert_eq!(found(&folders, &source, &settings), [expected], "{what}");
+    }
+}
+
 #[test]
 fn squares_of_particles_have_their_corners() {
     let (source, settings) = (fountain(true), VatSettings::default());

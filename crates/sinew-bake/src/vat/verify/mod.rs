@@ -131,7 +131,7 @@ pub(super) fn verify(
         faults,
         ..Verified::default()
     };
-    let faults = carrier::faults_of_files(animation.manifest(), &carrier);
+    let faults = carrier::faults_of_files(animation.manifest(), &carrier, source);
     if !faults.is_empty() {
         return Ok(faulty(faults));
     }
