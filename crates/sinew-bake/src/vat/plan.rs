@@ -15,6 +15,7 @@ use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
+use sinew_vat::carrier::carrier_box;
 use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::Layout;
 use sinew_vat::matching::{FrameMatch, SlotChain};
@@ -219,7 +220,7 @@ fn plan_remesh(
         mode: Mode::Remesh,
         triangles: made.slots,
         layout,
-        bounds: bounds_of(scans),
+        bounds: carrier_box(&bounds_of(scans)),
         space,
         textures,
         empty_slots: made.empty_slots,
@@ -317,6 +318,9 @@ fn compose(
             stage.go_on()?;
             let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
             let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
+            if job.settings().has_ends() {
+                chain.vacate();
+            }
             keep(frame, &chain.advance(&step)?)?;
         }
         let row = chain.finish();

@@ -425,6 +425,52 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     );
 }
 
+/// Nothing is seen on its way over an empty frame, so that as many slots do as the fullest frame has triangles.
+#[test]
+fn an_empty_frame_between_full_ones_takes_no_slots() {
+    let empty = Mesh::new("", Topology::default(), Vec::new());
+    let (five, four) = (swarm().load(4), swarm().load(3));
+    let [five, four] = [five, four].map(|f| f.expect("there").mesh);
+    let frames = vec![five.clone(), four, empty, five];
+    let source = MeshFrames::new("swarm", frames);
+    assert_eq!(
+        assert_true(&source, &VatSettings::default()).triangles,
+        5 * 4
+    );
+}
+
+/// Engines cull by `bounds`: the carrier is not to reach out of it, however flat or small a sequence is.
+#[test]
+fn carriers_stay_in_bounds() {
+    let scaled = |scale: [f32; 3]| {
+        let frames = (1..5).map(|f| {
+            let mut mesh = swarm().load(f).expect("there").mesh;
+            let places = mesh.positions.iter_mut();
+            places.for_each(|p| *p = [0, 1, 2].map(|k| p[k] * scale[k]));
+            mesh
+        });
+        MeshFrames::new("swarm", frames.collect())
+    };
+    let flat = with_order(TriangleOrder::File);
+    for (source, settings) in [
+        (scaled([1.0, 0.0, 1.0]), flat.clone()),
+        (scaled([1e-5; 3]), flat),
+        (shapes::fountain(true), VatSettings::default()),
+    ] {
+        let (folders, _) = baked(&source, &settings);
+        let (path, manifest) = read_manifest(&folders.out()).expect("reads");
+        let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
+        let (low, high) = carrier.asset.meshes[0].bounds().expect("not empty");
+        let bounds = manifest.bounds;
+        assert!(
+            (0..3).all(|k| bounds.0[k] <= low[k] && high[k] <= bounds.1[k]),
+            "{low:?} to {high:?} in {bounds:?}"
+        );
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!(found.faults, []);
+    }
+}
+
 /// Each tetrahedron ends where it is in the next frame, those that go away in a point; edges stay shut and normals those of sides.
 #[test]
 fn blends_go_to_where_things_are_in_the_next_frame() {
