@@ -1,6 +1,7 @@
 //! Why a bake cannot go on.
 
 use sinew_io::IoError;
+use sinew_vat::carrier::FARTHEST;
 use sinew_vat::layout::LayoutError;
 use sinew_vat::matching::SlotsError;
 use sinew_vat::particles::ParticlesError;
@@ -36,6 +37,18 @@ pub enum BakeError {
         /// `position` or the name of an attribute.
         what: String,
         /// What is there.
+        found: f32,
+    },
+    /// A frame has a place so far off that its triangles cannot be measured.
+    #[error(
+        "frame {number}, vertex {vertex}: a coordinate of {found:e} metres, expected {FARTHEST:e} at most"
+    )]
+    TooFar {
+        /// Number of the frame.
+        number: i64,
+        /// Index of the vertex.
+        vertex: usize,
+        /// What is there, metres.
         found: f32,
     },
     /// The settings of the preparation make no sense.

@@ -394,6 +394,8 @@ fn a_tolerance_between_warns_of_nothing_that_is_within_it_and_of_what_is_beyond(
     for (tolerance, is_warned) in [(None, true), (Some(0.04), false)] {
         let settings = VatSettings {
             recut_tolerance: tolerance,
+            // By itself it would be soft, which shows quads as each frame has them.
+            mode: Some(Mode::Rigid),
             ..VatSettings::default()
         };
         let baked = Baked::new(&source, &settings);

@@ -10,6 +10,10 @@ use sinew_geom::{Bounds, Mesh, Topology};
 /// Fewest triangles of a carrier: one for each corner of the box.
 pub const FEWEST_TRIANGLES: u32 = 8;
 
+/// Farthest from the origin that a coordinate may be, metres: beyond it squares of areas, which matching and normals compare, do not fit into single
+/// precision.
+pub const FARTHEST: f32 = 1e8;
+
 /// Share of its cell that a triangle's sides take.
 pub(crate) const FILL: f32 = 0.5;
 
@@ -17,7 +21,7 @@ pub(crate) const FILL: f32 = 0.5;
 /// `bounds`, face up and reach its eight corners. Texture coordinates point at the texel centres of each vertex in the first frame of
 /// `layout` (`v` down); normals are +Y.
 ///
-/// A side of the box shorter than a thousandth of its diagonal (or a tenth of a millimetre) is made that long, around its middle. Fewer than
+/// A side of the box shorter than a thousandth of its diagonal (or a tenth of a millimetre) is made that long, around its middle ([`carrier_box`]). Fewer than
 /// [`FEWEST_TRIANGLES`] cannot reach all corners.
 pub fn carrier_mesh(name: &str, triangles: u32, bounds: &Bounds, layout: &Layout) -> Mesh {
     let [low, high] = thick_enough(bounds);
@@ -50,14 +54,26 @@ pub fn texel_centers(vertices: u32, layout: &Layout) -> Vec<[f32; 2]> {
     (0..vertices).map(center).collect()
 }
 
-/// Lowest and highest corner, no side too short for triangles to lie apart.
+/// The box that a carrier fills: that of the sequence, no side too short for triangles to lie apart. That of such a box is itself.
+pub fn carrier_box(bounds: &Bounds) -> Bounds {
+    thick_enough(bounds).into()
+}
+
+/// Lowest and highest corner.
 pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
     let (mut low, mut high) = *bounds;
     let extent: [f32; 3] = std::array::from_fn(|k| high[k] - low[k]);
-    let diagonal = extent.iter().map(|e| e * e).sum::<f32>().sqrt();
+    // Squares of boxes that files may claim do not fit into single precision.
+    let squares = extent.iter().map(|e| f64::from(*e).powi(2));
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounded to single precision on purpose"
+    )]
+    let diagonal = squares.sum::<f64>().sqrt() as f32;
     let least = (diagonal * 1e-3).max(1e-4);
     for k in 0..3 {
-        if extent[k] < least {
+        // A box that was made thicker has a longer diagonal, and single precision loses some of a thin one far from the origin.
+        if extent[k] < 0.99 * least {
             let middle = low[k].midpoint(high[k]);
             // Far from the origin, at least a few steps of what single precision can tell apart.
             let half = (least * 0.5).max(middle.abs() * 1e-5);
@@ -69,9 +85,14 @@ pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
 
 /// Cells along each axis, at least two, about as long as wide, enough for the triangles.
 pub(crate) fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32; 3] {
-    let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k] - low[k]));
+    let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k]) - f64::from(low[k]));
     let volume: f64 = extent.iter().product();
     let mut side = (volume / f64::from(triangles.max(1))).cbrt();
+    if !side.is_finite() || side <= 0.0 {
+        // No box: as many along each axis, so that there is an end.
+        let along = (2_u32..).find(|n| u64::from(*n).pow(3) >= u64::from(triangles));
+        return [along.unwrap_or(2); 3];
+    }
     loop {
         #[expect(
             clippy::cast_possible_truncation,
@@ -229,6 +250,38 @@ mod tests {
             let texel = [x * 3390.0, y * 10.0];
             assert!((texel[0] - (v as f32 + 0.5)).abs() < 1e-3, "{v}: {texel:?}");
             assert!((texel[1] - 0.5).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_box_of_a_carrier_is_its_own() {
+        let far = ([1999.0, 3.0, -2000.0], [2001.0, 3.0, -1999.5]);
+        let tiny = ([0.0; 3], [2e-5; 3]);
+        let dust = ([-4000.0, 9.0, 1.0], [-4000.0, 9.0, 1.0]);
+        for bounds in [
+            ([0.0; 3], [1.0, 0.0, 1.0]),
+            ([0.0; 3], [0.0; 3]),
+            far,
+            tiny,
+            dust,
+        ] {
+            let (low, high) = carrier_box(&bounds);
+            assert_eq!(carrier_box(&(low, high)), (low, high));
+            let (mesh, _) = made(306, bounds.0, bounds.1);
+            assert_eq!(mesh.bounds(), Some((low, high)));
+            assert!((0..3).all(|k| low[k] <= bounds.0[k] && bounds.1[k] <= high[k]));
+        }
+    }
+
+    /// Cells for all triangles, whatever the box is; this ended never where squares of the box did not fit into single precision.
+    #[test]
+    fn boxes_of_any_size_have_cells() {
+        let none = f32::NAN;
+        for high in [2e19, 1e20, 1e30, f32::MAX, f32::INFINITY, none] {
+            let [low, high] = thick_enough(&([-1.0; 3], [high, 1.0, 1.0]));
+            let cells = cells_for(306, &low, &high);
+            let all: u64 = cells.iter().map(|c| u64::from(*c)).product();
+            assert!(all >= 306, "{high:?}: {cells:?}");
         }
     }
 

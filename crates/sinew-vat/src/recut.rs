@@ -4,7 +4,7 @@
 //! shows such a quad with the fold across. Corners are where they should be then; what lies between them is not.
 
 use crate::matching::SurfaceTree;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Sides of triangles are divided into that many parts, so that 45 points of each are held against the other surface, the middle of a diagonal among them.
 const PARTS: u8 = 8;
@@ -53,6 +53,17 @@ impl Recut {
         let mut shown: Vec<u32> = left.into_values().flatten().collect();
         shown.sort_unstable();
         Self { shown, own }
+    }
+
+    /// The first triangle of the truth that the other list shows from behind: the same vertices in the other direction. Linear time.
+    pub fn turned_over(&self, shown: &[[u32; 3]], own: &[[u32; 3]]) -> Option<u32> {
+        let behind = |t: &u32| {
+            let [a, b, c] = shown[*t as usize];
+            least_first([a, c, b])
+        };
+        let behind: HashSet<[u32; 3]> = self.shown.iter().map(behind).collect();
+        let is_turned = |t: &&u32| behind.contains(&least_first(own[**t as usize]));
+        self.own.iter().find(is_turned).copied()
     }
 
     /// Whether both lists have the same triangles.
@@ -104,7 +115,12 @@ mod tests {
         // Turned over.
         let over = [[0, 1, 2], [0, 3, 2], [4, 5, 6]];
         let found = Recut::between(&first, &over);
-        assert_eq!((found.shown, found.own), (vec![1], vec![1]));
+        assert_eq!((&found.shown[..], &found.own[..]), (&[1][..], &[1][..]));
+        assert_eq!(found.turned_over(&first, &over), Some(1));
+        // Both sides of a triangle, in another order.
+        let sides = [[0, 1, 2], [0, 2, 1]];
+        let found = Recut::between(&sides, &[sides[1], sides[0]]);
+        assert_eq!(found.turned_over(&sides, &[sides[1], sides[0]]), None);
         // As often as they are there.
         let twice = [[0, 1, 2], [0, 1, 2], [4, 5, 6], [7, 8, 9]];
         let found = Recut::between(&first, &twice);

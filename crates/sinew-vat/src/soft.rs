@@ -14,6 +14,7 @@ use crate::manifest::Space;
 use crate::middles::{Middles, Quad};
 use crate::normals::ShadingGroups;
 use crate::quantity::Quantity;
+use crate::recut::Recut;
 use crate::tearing::{CornerClasses, cut_as_first};
 use crate::texture::{TextureSpec, encode_vertices};
 use sinew_geom::{Attribute, Mesh, Topology};
@@ -70,6 +71,12 @@ pub enum SoftError {
     #[error("triangle {triangle} is not that of the first frame")]
     Triangle {
         /// The first that differs.
+        triangle: usize,
+    },
+    /// A triangle has the same vertices in the other direction.
+    #[error("triangle {triangle} is turned over against the first frame")]
+    TurnedOver {
+        /// One of them.
         triangle: usize,
     },
     /// Another number of triangles than the carrier of cloth that tears.
@@ -277,7 +284,10 @@ impl SoftCarrier {
         let (own, given) = (self.source.triangles(), frame.topology.triangles());
         let differs = own.iter().zip(given).position(|(a, b)| a != b);
         match differs.or((own.len() != given.len()).then(|| own.len().min(given.len()))) {
-            Some(triangle) => Err(SoftError::Triangle { triangle }),
+            Some(triangle) => Err(match turned_over(own, given) {
+                Some(triangle) => SoftError::TurnedOver { triangle },
+                None => SoftError::Triangle { triangle },
+            }),
             None => Ok(()),
         }
     }
@@ -430,8 +440,14 @@ fn first_corners(count: u32, triangles: &[[u32; 3]]) -> Result<Vec<(u32, u8)>, S
     }
 }
 
-/// Whether two lists of triangles are one surface cut in two ways: as many vertices and triangles, and what is different in one has the same
-/// border as what is different in the other.
+/// The first triangle of `frame` that has the vertices of one of `first` in the other direction.
+pub(crate) fn turned_over(first: &[[u32; 3]], frame: &[[u32; 3]]) -> Option<usize> {
+    let turned = Recut::between(first, frame).turned_over(first, frame);
+    turned.map(|t| t as usize)
+}
+
+/// Whether two lists of triangles are one surface cut in two ways: as many vertices and triangles, what is different in one has the same
+/// border as what is different in the other, and no triangle is turned over.
 pub fn is_same_surface(a: &Topology, b: &Topology) -> bool {
     let (first, second) = (a.triangles(), b.triangles());
     if a.vertex_count() != b.vertex_count() || first.len() != second.len() {
@@ -454,7 +470,8 @@ pub fn is_same_surface(a: &Topology, b: &Topology) -> bool {
         add(a, 1);
         add(b, -1);
     }
-    border.values().all(|sum| *sum == 0)
+    // Closed surfaces have no border, turned over or not.
+    border.values().all(|sum| *sum == 0) && turned_over(first, second).is_none()
 }
 
 #[cfg(test)]

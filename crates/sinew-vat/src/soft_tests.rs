@@ -206,3 +206,20 @@ fn quads_cut_along_the_other_diagonal_are_the_same_surface() {
     assert_eq!(*frame.topology, first);
     assert!(carrier.adopt(&mut mesh(&torn)).is_err());
 }
+
+/// Closed surfaces have no border that would tell.
+#[test]
+fn closed_surfaces_that_are_turned_over_are_others() {
+    let sides = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    let topology = |triangles: Vec<[u32; 3]>| Topology::new(4, triangles).expect("in range");
+    let first = topology(sides.to_vec());
+    let over = topology(sides.map(|[a, b, c]| [b, a, c]).to_vec());
+    assert!(is_same_surface(&first, &first) && !is_same_surface(&first, &over));
+    let at = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let carrier = SoftCarrier::new(&Mesh::new("", first, at.clone()), 1.0);
+    let mut frame = Mesh::new("", over, at);
+    assert_eq!(
+        carrier.adopt(&mut frame),
+        Err(SoftError::TurnedOver { triangle: 0 })
+    );
+}

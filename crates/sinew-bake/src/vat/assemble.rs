@@ -56,6 +56,8 @@ pub struct Summary {
     pub tears: Option<TearPlan>,
     /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
     pub recut: Option<RecutPlan>,
+    /// Why triangles are loose that might have stayed the same, in words.
+    pub loosened: Option<String>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
     /// How far simplification moved surfaces, where it did.
@@ -492,6 +494,7 @@ fn summary(
         lookup_bytes: plan.layout.texels() * job.settings().convention.lookup_bytes(),
         corner_bytes: plan.layout.texels() * texel as u64,
     });
+    let loosened = plan.loosened.as_ref();
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
@@ -522,6 +525,7 @@ fn summary(
         pieces: plan.pieces,
         tears: plan.tears,
         recut: plan.recut.clone(),
+        loosened: loosened.map(|r| r.loosened_words(job.number(r.worst))),
         points,
         simplified: SimplifiedSummary::new(job, plan.mode, scans),
         blends: None,

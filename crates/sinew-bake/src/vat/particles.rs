@@ -9,6 +9,7 @@ use super::shapes::{ParticleSettings, check_quantities};
 use super::target::place_mesh;
 use crate::{BakeError, Watch};
 use sinew_geom::{Attribute, Bounds, Mesh, Topology};
+use sinew_vat::carrier::carrier_box;
 use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use sinew_vat::particles_by_motion::MotionFollower;
 use sinew_vat::plan::PlanError;
@@ -122,7 +123,7 @@ pub(crate) fn plan_particles(
         triangles: slots.saturating_mul(2),
         layout: layout_for(job, slots)?,
         space,
-        bounds,
+        bounds: carrier_box(&bounds),
         textures: job
             .settings()
             .convention
@@ -133,6 +134,7 @@ pub(crate) fn plan_particles(
         pieces: None,
         tears: None,
         recut: None,
+        loosened: None,
         points: None,
     })
 }

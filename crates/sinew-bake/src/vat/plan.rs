@@ -1,11 +1,11 @@
 //! The second step: sizes, ranges and places, from what was seen of all frames and from nothing else.
 
-use super::detect::mode_of;
+use super::detect::chosen_mode;
 use super::job::VatJob;
 use super::particles::plan_particles;
 use super::points::{Rest, plan_points};
 use super::records::{FRAMES, MATCHES, SLOTS, ScanRecord};
-use super::recut::{RecutPlan, plan_recut};
+use super::recut::{RecutPlan, measured_recut};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
 use super::settings::{Matching, Mode, Points, Space, TextureChoice};
@@ -15,6 +15,7 @@ use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
+use sinew_vat::carrier::carrier_box;
 use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::Layout;
 use sinew_vat::matching::{FrameMatch, SlotChain};
@@ -58,6 +59,9 @@ pub struct VatPlan {
     /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recut: Option<RecutPlan>,
+    /// The same where triangles are loose because that would be too far off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loosened: Option<RecutPlan>,
     /// Of unique points, where these have the texels. [`Self::layout`] is that of the lookup then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<PointPlan>,
@@ -135,19 +139,17 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         return Ok(plan);
     }
     let scans = all_scans(job)?;
-    let mode = job.settings().mode.unwrap_or_else(|| {
-        let found = mode_of(job, &scans);
-        job.settings().convention.preferred(found)
-    });
+    let (mode, loosened) = chosen_mode(job, &scans, watch)?;
     let convention = job.settings().convention;
     convention.check_sequence(job.settings(), mode, job.frame_count())?;
     let made = match mode {
         Mode::Remesh => plan_remesh(job, &scans, watch),
         Mode::Soft => plan_soft(job, &scans, watch),
-        Mode::Rigid => plan_rigid(job, &scans),
+        Mode::Rigid => plan_rigid(job, &scans, watch),
         Mode::Particles => plan_particles(job, &scans, watch),
     };
-    let made = made.map_err(|e| with_number(job, e))?;
+    let mut made = made.map_err(|e| with_number(job, e))?;
+    made.loosened = loosened;
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
 }
@@ -218,7 +220,7 @@ fn plan_remesh(
         mode: Mode::Remesh,
         triangles: made.slots,
         layout,
-        bounds: bounds_of(scans),
+        bounds: carrier_box(&bounds_of(scans)),
         space,
         textures,
         empty_slots: made.empty_slots,
@@ -226,6 +228,7 @@ fn plan_remesh(
         pieces: None,
         tears: None,
         recut: None,
+        loosened: None,
         points,
     })
 }
@@ -315,6 +318,9 @@ fn compose(
             stage.go_on()?;
             let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
             let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
+            if job.settings().has_ends() {
+                chain.vacate();
+            }
             keep(frame, &chain.advance(&step)?)?;
         }
         let row = chain.finish();
@@ -348,13 +354,13 @@ type Kept = (SoftCarrier, Option<TearPlan>, Option<RecutPlan>);
 /// The carrier of triangles that stay the same, its tears if it has some, and what frames cut otherwise.
 fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Kept, BakeError> {
     let first = mesh_of(job, 0)?;
-    let (settings, bounds) = (job.settings(), bounds_of(scans));
+    let settings = job.settings();
     if is_torn(scans, settings.mode.is_some()) {
         let (carrier, tears) = plan_tears(job, &first, watch)?;
-        let recut = plan_recut(settings, (Mode::Soft, true), scans, &bounds);
+        let recut = measured_recut(job, (Mode::Soft, true), scans, watch)?;
         return Ok((carrier, Some(tears), recut));
     }
-    let recut = plan_recut(settings, (Mode::Soft, false), scans, &bounds);
+    let recut = measured_recut(job, (Mode::Soft, false), scans, watch)?;
     let middles = recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
     let carrier = SoftCarrier::with_middles(&first, settings.crease(), middles);
     for (frame, scan) in scans.iter().enumerate() {
@@ -393,6 +399,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
         pieces: None,
         tears,
         recut,
+        loosened: None,
         points: None,
     })
 }

@@ -1,17 +1,26 @@
 //! Frames that cut the surface of the first one into other triangles: which quads get a vertex in their middle, and how far the carrier is from the others.
 
+use super::job::VatJob;
+use super::plan::bounds_of;
 use super::records::ScanRecord;
+use super::scan::mesh_of;
 use super::settings::{Mode, VatSettings};
+use crate::{BakeError, Watch};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Bounds, Mesh, Topology};
-use sinew_vat::middles::{Quad, quads_of};
-use sinew_vat::recut::surface_gap;
+use sinew_vat::middles::{Middles, Quad, quads_of};
+use sinew_vat::recut::{Recut, surface_gap};
 use sinew_vat::soft::triangles_like_first;
 use sinew_vat::texture::Extent;
 use std::collections::{BTreeMap, HashSet};
 
 /// Share of the diagonal of the box that surfaces may be off where nothing else is asked for: little beside what 16 bits lose.
 const TOLERANCE: f64 = 2e-5;
+
+/// The same where nobody asked for triangles that stay the same: about a pixel where the box fills a screen. Beyond it loose triangles, which are exact,
+/// are the better choice.
+const UNASKED: f64 = 1e-3;
 
 /// What a frame cuts otherwise than the first one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,6 +66,8 @@ pub struct RecutPlan {
     pub worst: usize,
     /// How far it may be before it is warned of, metres.
     pub tolerance: f64,
+    /// How far it may be where nobody asked for triangles that stay the same, metres.
+    pub unasked: f64,
 }
 
 impl RecutPlan {
@@ -65,13 +76,27 @@ impl RecutPlan {
         self.off > self.tolerance
     }
 
+    /// Whether that is more than may be taken without being asked for.
+    pub(crate) fn is_far(&self) -> bool {
+        self.off > self.unasked
+    }
+
+    /// Why triangles are loose that might have stayed the same; `number` is what the worst frame is called.
+    pub(crate) fn loosened_words(&self, number: i64) -> String {
+        format!(
+            "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {number} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
+            self.off * 1e3,
+            self.unasked * 1e3,
+        )
+    }
+
     /// What is wrong where [`Self::is_beyond`], and what can be done about it; `number` is what the worst frame is called.
     pub(crate) fn warning(&self, mode: Mode, number: i64) -> String {
         let exact = match mode {
             Mode::Rigid => {
                 "--mode soft, which shows quads as each frame has them, or --mode remesh"
             }
-            _ => "--mode remesh, or --recut-tolerance with a lower number where it was raised",
+            _ => "--mode remesh",
         };
         format!(
             "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {number} (allowed {:.3} mm); exact: {exact}",
@@ -113,7 +138,7 @@ pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Opt
         let found = std::mem::take(&mut quads);
         rest.shown.extend(found.iter().flat_map(|q| q.triangles));
         let known: HashSet<u32> = rest.own.iter().copied().collect();
-        let recut = sinew_vat::recut::Recut::between(shown.triangles(), mesh.topology.triangles());
+        let recut = Recut::between(shown.triangles(), mesh.topology.triangles());
         rest.own
             .extend(recut.own.into_iter().filter(|t| !known.contains(t)));
     }
@@ -158,9 +183,10 @@ pub(crate) fn plan_recut(
         }
     };
     let squares = (0..3).map(|k| f64::from(high[k] - low[k]).powi(2));
+    let diagonal = squares.sum::<f64>().sqrt();
     let tolerance = settings
         .recut_tolerance
-        .map_or(TOLERANCE * squares.sum::<f64>().sqrt(), f64::from);
+        .map_or(TOLERANCE * diagonal, f64::from);
     let mut found = RecutPlan {
         frames: scans.iter().filter(|s| is_shown(s)).count(),
         quads: 0,
@@ -168,6 +194,7 @@ pub(crate) fn plan_recut(
         off: 0.0,
         worst: 0,
         tolerance,
+        unasked: tolerance.max(UNASKED * diagonal),
     };
     if found.frames == 0 {
         return None;
@@ -201,6 +228,75 @@ pub(crate) fn plan_recut(
     }
     found.middles.sort_unstable_by_key(|q| q.triangles);
     Some(found)
+}
+
+/// [`plan_recut`], with the distance as it is where it is more than the tolerance: quads that overlap, or lie beside others, have been measured one by one,
+/// which is too far. As many frames as there are threads are in memory.
+pub(crate) fn measured_recut(
+    job: &VatJob,
+    kind: (Mode, bool),
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<Option<RecutPlan>, BakeError> {
+    let planned = plan_recut(job.settings(), kind, scans, &bounds_of(scans));
+    let Some(mut plan) = planned else {
+        return Ok(None);
+    };
+    if !plan.is_beyond() {
+        return Ok(Some(plan));
+    }
+    let first = mesh_of(job, 0)?;
+    let middles = Middles::new(&first.topology, plan.middles.clone());
+    let frames = scans.iter().enumerate();
+    let frames: Vec<usize> = frames
+        .filter_map(|(f, s)| s.recut.as_ref().map(|_| f))
+        .collect();
+    let stage = watch.stage("surfaces", frames.len());
+    (plan.off, plan.worst) = (0.0, frames.first().copied().unwrap_or(0));
+    for batch in frames.chunks(rayon::current_num_threads()) {
+        let gap = |frame: &usize| {
+            stage.go_on()?;
+            let mesh = mesh_of(job, *frame)?;
+            let off = match kind.1 {
+                true => gap_of_torn(&first, &mesh),
+                false => gap_between(&middles.refine(&mesh), &mesh),
+            };
+            stage.step();
+            Ok((off, *frame))
+        };
+        let found: Vec<_> = batch
+            .par_iter()
+            .map(gap)
+            .collect::<Result<_, BakeError>>()?;
+        found
+            .iter()
+            .for_each(|(off, frame)| plan.take(*off, *frame));
+    }
+    Ok(Some(plan))
+}
+
+/// The same of a frame of cloth that tears, whose numbers are its own.
+fn gap_of_torn(first: &Mesh, mesh: &Mesh) -> f64 {
+    match triangles_like_first(&first.topology, &mesh.topology) {
+        Err(_) => 0.0,
+        Ok(topology) => {
+            let shown = Mesh::new("", topology.into_owned(), mesh.positions.clone());
+            gap_between(&shown, mesh)
+        }
+    }
+}
+
+/// How far two surfaces are from each other where their triangles differ; numbers of vertices mean the same in both.
+fn gap_between(shown: &Mesh, own: &Mesh) -> f64 {
+    let (ours, theirs) = (shown.topology.triangles(), own.topology.triangles());
+    let recut = Recut::between(ours, theirs);
+    let corners = |mesh: &Mesh, chosen: &[u32]| {
+        let triangles = mesh.topology.triangles();
+        let chosen = chosen.iter().map(|t| triangles[*t as usize]);
+        let places = chosen.map(|t| t.map(|v| mesh.positions[v as usize]));
+        places.collect::<Vec<_>>()
+    };
+    surface_gap(&corners(shown, &recut.shown), &corners(own, &recut.own))
 }
 
 impl RecutPlan {

@@ -115,6 +115,9 @@ impl Reported<'_> {
         if self.job.settings().mode.is_some() {
             return "asked for".into();
         }
+        if let Some(why) = &self.summary.loosened {
+            return why.clone();
+        }
         if let Some(tears) = self.plan.tears {
             return format!(
                 "triangles stay the same and vertices do not, as in {}",

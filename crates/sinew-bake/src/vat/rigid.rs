@@ -3,11 +3,11 @@
 use super::job::VatJob;
 use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
 use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
-use super::recut::plan_recut;
+use super::recut::measured_recut;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
-use crate::BakeError;
+use crate::{BakeError, Watch};
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::error::{ErrorSum, angle_between};
@@ -99,7 +99,7 @@ impl RigidCarrier {
 }
 
 /// The vertices of a carrier in a frame.
-fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
+pub(crate) fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
     let count = u32::try_from(soft.vertex_count()).unwrap_or(u32::MAX);
     let places = (0..soft.vertex_count()).map(|v| frame.positions.get(soft.source_vertex(v)));
     // The carrier's own indices are below its count.
@@ -168,7 +168,11 @@ fn follow(
 }
 
 /// The plan of such a bake; writes the poses of all frames.
-pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, BakeError> {
+pub(crate) fn plan_rigid(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    watch: &Watch<'_>,
+) -> Result<VatPlan, BakeError> {
     let choices = job.settings().textures_of(Mode::Rigid);
     check_quantities(Mode::Rigid, &choices)?;
     let first = mesh_of(job, 0)?;
@@ -234,12 +238,8 @@ pub(crate) fn plan_rigid(job: &VatJob, scans: &[ScanRecord]) -> Result<VatPlan, 
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
-        recut: plan_recut(
-            job.settings(),
-            (Mode::Rigid, false),
-            scans,
-            &bounds_of(scans),
-        ),
+        recut: measured_recut(job, (Mode::Rigid, false), scans, watch)?,
+        loosened: None,
         points: None,
     })
 }
@@ -400,7 +400,7 @@ fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> Pie
     })
 }
 
-fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
+pub(crate) fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
     let rotation = pose.rotation.map(f64::from);
     let length = rotation.iter().map(|c| c * c).sum::<f64>().sqrt();
     PlayedPose {

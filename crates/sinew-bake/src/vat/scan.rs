@@ -15,6 +15,7 @@ use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh};
+use sinew_vat::carrier::FARTHEST;
 use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
 use sinew_vat::quantity::Quantity;
@@ -134,6 +135,7 @@ impl Scanner<'_> {
     fn keep(&self, frame: usize, loaded: LoadedFrame) -> Result<Mesh, BakeError> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
+        check_near(&loaded.mesh, number)?;
         let prepared = self.preparation.prepare(&loaded.mesh, number)?;
         let simplified = prepared.deviation();
         let Prepared {
@@ -316,6 +318,28 @@ fn check_finite(mesh: &Mesh, number: i64) -> Result<(), BakeError> {
             number,
             vertex,
             what: what.to_owned(),
+            found,
+        }),
+    }
+}
+
+/// Places of what is shown are near enough to be measured. Places that are no numbers are looked at elsewhere.
+fn check_near(mesh: &Mesh, number: i64) -> Result<(), BakeError> {
+    let is_far = |c: &&f32| c.is_finite() && c.abs() > FARTHEST;
+    let far_in = |vertex: usize| {
+        let found = mesh.positions[vertex].iter().find(is_far);
+        found.map(|c| (vertex, *c))
+    };
+    let mut corners = mesh.topology.triangles().iter().flatten();
+    let found = match mesh.topology.triangles().is_empty() {
+        true => (0..mesh.positions.len()).find_map(far_in),
+        false => corners.find_map(|v| far_in(*v as usize)),
+    };
+    match found {
+        None => Ok(()),
+        Some((vertex, found)) => Err(BakeError::TooFar {
+            number,
+            vertex,
             found,
         }),
     }

@@ -4,6 +4,7 @@ pub(super) mod decoded;
 mod ends;
 mod faults;
 mod held_back;
+mod kept;
 mod points;
 mod shapes;
 mod simplified;
@@ -424,6 +425,52 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     );
 }
 
+/// Nothing is seen on its way over an empty frame, so that as many slots do as the fullest frame has triangles.
+#[test]
+fn an_empty_frame_between_full_ones_takes_no_slots() {
+    let empty = Mesh::new("", Topology::default(), Vec::new());
+    let (five, four) = (swarm().load(4), swarm().load(3));
+    let [five, four] = [five, four].map(|f| f.expect("there").mesh);
+    let frames = vec![five.clone(), four, empty, five];
+    let source = MeshFrames::new("swarm", frames);
+    assert_eq!(
+        assert_true(&source, &VatSettings::default()).triangles,
+        5 * 4
+    );
+}
+
+/// Engines cull by `bounds`: the carrier is not to reach out of it, however flat or small a sequence is.
+#[test]
+fn carriers_stay_in_bounds() {
+    let scaled = |scale: [f32; 3]| {
+        let frames = (1..5).map(|f| {
+            let mut mesh = swarm().load(f).expect("there").mesh;
+            let places = mesh.positions.iter_mut();
+            places.for_each(|p| *p = [0, 1, 2].map(|k| p[k] * scale[k]));
+            mesh
+        });
+        MeshFrames::new("swarm", frames.collect())
+    };
+    let flat = with_order(TriangleOrder::File);
+    for (source, settings) in [
+        (scaled([1.0, 0.0, 1.0]), flat.clone()),
+        (scaled([1e-5; 3]), flat),
+        (shapes::fountain(true), VatSettings::default()),
+    ] {
+        let (folders, _) = baked(&source, &settings);
+        let (path, manifest) = read_manifest(&folders.out()).expect("reads");
+        let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
+        let (low, high) = carrier.asset.meshes[0].bounds().expect("not empty");
+        let bounds = manifest.bounds;
+        assert!(
+            (0..3).all(|k| bounds.0[k] <= low[k] && high[k] <= bounds.1[k]),
+            "{low:?} to {high:?} in {bounds:?}"
+        );
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        assert_eq!(found.faults, []);
+    }
+}
+
 /// Each tetrahedron ends where it is in the next frame, those that go away in a point; edges stay shut and normals those of sides.
 #[test]
 fn blends_go_to_where_things_are_in_the_next_frame() {
@@ -561,7 +608,7 @@ fn wrong_files_are_named() {
 }
 
 #[test]
-fn numbers_that_are_none_are_named() {
+fn numbers_that_are_none_or_too_far_are_named() {
     let wrong = |change: &dyn Fn(&mut Mesh)| {
         let mut mesh = flag().load(0).expect("there").mesh;
         change(&mut mesh);
@@ -580,4 +627,13 @@ fn numbers_that_are_none_are_named() {
     let heat = sinew_geom::Attribute::Scalar((0..30).map(|v| 1.0 / (v - 7) as f32).collect());
     let heat = wrong(&|m| drop(m.attributes.insert("heat".into(), heat.clone())));
     assert_eq!(heat, "frame 0, vertex 7: inf is no finite heat");
+    // Squares of such places do not fit into single precision.
+    let far = wrong(&|m| m.positions[7][1] = -2e19);
+    let what = "a coordinate of -2e19 metres, expected 1e8 at most";
+    assert_eq!(far, format!("frame 0, vertex 7: {what}"));
+    let points = wrong(&|m| {
+        m.topology = std::sync::Arc::new(Topology::new(30, Vec::new()).expect("points"));
+        m.positions[29][0] = 2e19;
+    });
+    assert!(points.starts_with("frame 0, vertex 29: "), "{points}");
 }

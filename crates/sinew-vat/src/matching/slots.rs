@@ -171,6 +171,15 @@ impl SlotChain {
         Ok(std::mem::replace(&mut self.row, after))
     }
 
+    /// Lets all slots be taken at once where the frame reached shows nothing: for bakes in which blends go to ends of frames, so that no slot is seen on its way
+    /// from where one triangle died to where another is born.
+    pub fn vacate(&mut self) {
+        let is_live = |slot: &Slot| matches!(slot, Slot::Live { .. });
+        if !self.row.iter().any(is_live) {
+            self.row.fill(Slot::Unused);
+        }
+    }
+
     /// The row of the last frame; as long as there are slots.
     #[must_use]
     pub fn finish(self) -> Vec<Slot> {

@@ -69,6 +69,9 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     if let Some(recut) = &summary.recut {
         talk.info("recut", &recut.words());
     }
+    if let Some(why) = &summary.loosened {
+        talk.info("loosened", why);
+    }
     if let Some(points) = &summary.points {
         tell_points(points, summary, talk);
     }

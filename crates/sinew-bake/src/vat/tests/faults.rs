@@ -208,6 +208,44 @@ fn frames_that_cannot_be_blended_and_can_are_found_out() {
     }
 }
 
+/// Players would blend from triangles to unrelated ones.
+#[test]
+fn frames_that_can_be_blended_and_cannot_are_found_out() {
+    let source = swarm();
+    let settings = with_order(TriangleOrder::File);
+    let (folders, _) = baked(&source, &settings);
+    assert_eq!(found(&folders, &source, &settings), []);
+    change_manifest(&folders, |manifest| manifest.can_blend = true);
+    for settings in [settings, VatSettings::default()] {
+        let faults = found(&folders, &source, &settings);
+        assert!(matches!(faults[..], [Fault::Blends { .. }]), "{faults:?}");
+    }
+}
+
+#[test]
+fn clips_with_other_frames_are_found_out() {
+    for (what, source, settings) in kinds() {
+        let (folders, _) = baked(&source, &settings);
+        let frames = source.frame_count();
+        change_manifest(&folders, |manifest| manifest.clips[0].frames.count -= 1);
+        let expected = Fault::Clip {
+            place: 0,
+            found: [0, frames - 1],
+            expected: [0, frames],
+        };
+        assert_eq!(found(&folders, &source, &settings), [expected], "{what}");
+        change_manifest(&folders, |manifest| {
+            manifest.clips[0].frames.count += 1;
+            manifest.clips.push(manifest.clips[0].clone());
+        });
+        let expected = Fault::Clips {
+            found: 2,
+            expected: 1,
+        };
+        assert_eq!(found(&folders, &source, &settings), [expected], "{what}");
+    }
+}
+
 #[test]
 fn squares_of_particles_have_their_corners() {
     let (source, settings) = (fountain(true), VatSettings::default());
@@ -233,6 +271,54 @@ fn vertices_of_a_first_frame_that_were_moved_are_found_out() {
             matches!(faults[..], [Fault::Place { vertex: 11, .. }]),
             "{what}: {faults:?}"
         );
+    }
+}
+
+/// Players turn them with the piece: others than the first frame's are wrong in every frame.
+#[test]
+fn normals_of_pieces_that_are_others_are_found_out() {
+    type Change = fn(&mut [f32; 3]);
+    let changes: [Change; 3] = [
+        |n| *n = n.map(|c| -c),
+        |n| *n = [1.0, 0.0, 0.0],
+        // A tenth of a degree around x.
+        |n| {
+            let (sine, cosine) = 0.1_f32.to_radians().sin_cos();
+            *n = [
+                n[0],
+                cosine * n[1] - sine * n[2],
+                sine * n[1] + cosine * n[2],
+            ];
+        },
+    ];
+    let float = |quantity| TextureChoice {
+        quantity,
+        format: TexelFormat::Float,
+    };
+    let settings = VatSettings {
+        textures: vec![float(Quantity::Position), float(Quantity::Rotation)],
+        mode: Some(Mode::Rigid),
+        ..VatSettings::default()
+    };
+    let source = boxes(5);
+    let (folders, _) = baked(&source, &settings);
+    let whole = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("comparable");
+    assert_eq!((whole.normals_beyond, &whole.faults[..]), (0, &[][..]));
+    for change in changes {
+        let (folders, _) = baked(&source, &settings);
+        change_carrier(&folders, |mesh| {
+            mesh.normals.iter_mut().flatten().for_each(change);
+        });
+        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
+        let found = found.expect("comparable");
+        assert!(
+            matches!(found.faults[..], [Fault::Normal { .. }]),
+            "{found:?}"
+        );
+        // Frames tell it, too.
+        let promised = found.promised_normal.expect("judged");
+        assert!(promised.to_degrees() < 0.02, "{}", promised.to_degrees());
+        assert!(found.normals_beyond > 0 && found.first_wrong == Some(0));
     }
 }
 

@@ -1,15 +1,20 @@
 //! The carrier mesh and the facts of the manifest: what players rely on beside the textures.
 
 use super::judge::Judge;
+use crate::FrameSource;
 use crate::vat::InBetweens;
 use serde::Serialize;
 use sinew_geom::{Bounds, Mesh};
+use sinew_vat::error::angle_between;
 use sinew_vat::floating::{FloatingFault, check_floating};
 use sinew_vat::manifest::{Manifest, Mode};
 use sinew_vat::sprites::CORNER_UVS;
 
 /// Share of the box's diagonal that places of the carrier and the box itself may be off: what conversions between spaces and units lose.
 const TOLERANCE: f64 = 1e-5;
+
+/// How far normals of the carrier may be turned, radians: what single precision loses, and writers that make them unit again.
+const TURNED: f64 = 5e-5;
 
 /// Texels that texture coordinates may be away from the centre of theirs: single precision loses less in the widest texture.
 const OFF_CENTER: f64 = 0.05;
@@ -79,6 +84,21 @@ pub enum Fault {
         /// In the first frame, metres.
         expected: [f32; 3],
     },
+    /// The carrier of pieces, whose normals players turn, has none.
+    #[error("the carrier has no normals")]
+    NoNormals,
+    /// A vertex of the carrier of pieces has another normal than in the first frame.
+    #[error(
+        "the normal of vertex {vertex} of the carrier is {found:?}, expected {expected:?} as in the first frame"
+    )]
+    Normal {
+        /// The first one.
+        vertex: usize,
+        /// In its file.
+        found: [f32; 3],
+        /// In the first frame.
+        expected: [f32; 3],
+    },
     /// The carrier of loose shapes is not what engines need.
     #[error("the carrier: {what}")]
     Floating {
@@ -90,6 +110,33 @@ pub enum Fault {
     CannotBlend {
         /// Why they can.
         why: &'static str,
+    },
+    /// The manifest says that frames can be blended, and nothing is there to blend to.
+    #[error("`can_blend` is true: {why}")]
+    Blends {
+        /// Why they cannot.
+        why: &'static str,
+    },
+    /// A clip of the manifest has other frames.
+    #[error(
+        "`clips` has {} frames from {} on in place {place}, expected {} from {} on",
+        .found[1], .found[0], .expected[1], .expected[0]
+    )]
+    Clip {
+        /// Its place in the list.
+        place: usize,
+        /// Its first frame and their number.
+        found: [usize; 2],
+        /// What they should be.
+        expected: [usize; 2],
+    },
+    /// The manifest has more or fewer clips.
+    #[error("`clips` has {found}, expected {expected}")]
+    Clips {
+        /// In the manifest.
+        found: usize,
+        /// Of the sequence.
+        expected: usize,
     },
     /// A frame leaves the box of the manifest.
     #[error(
@@ -115,7 +162,11 @@ impl From<FloatingFault> for Fault {
 }
 
 /// What can be told before a frame was loaded; the first thing that is wrong with triangles and the first with texture coordinates.
-pub(super) fn faults_of_files(manifest: &Manifest, carrier: &Mesh) -> Vec<Fault> {
+pub(super) fn faults_of_files(
+    manifest: &Manifest,
+    carrier: &Mesh,
+    source: &dyn FrameSource,
+) -> Vec<Fault> {
     let triangles = match manifest.mode {
         Mode::Remesh => {
             let slots = manifest.layout.vertices / 3;
@@ -139,6 +190,7 @@ pub(super) fn faults_of_files(manifest: &Manifest, carrier: &Mesh) -> Vec<Fault>
         other_texel(manifest, carrier),
         corners,
         no_blend(manifest),
+        other_clip(manifest, source),
     ];
     all.into_iter().flatten().collect()
 }
@@ -201,6 +253,46 @@ fn other_corner(carrier: &Mesh) -> Option<Fault> {
     })
 }
 
+/// The first vertex whose normal is not the first frame's. Where that has no area there is no direction.
+fn other_normal(carrier: &Mesh, expected: &[[f32; 3]]) -> Option<Fault> {
+    let Some(normals) = &carrier.normals else {
+        return Some(Fault::NoNormals);
+    };
+    let both = normals.iter().zip(expected).enumerate();
+    let mut known = both.filter(|(_, (_, expected))| expected.iter().any(|c| *c != 0.0));
+    known.find_map(|(vertex, (found, expected))| {
+        let is_near = angle_between(*found, *expected) <= TURNED;
+        (!is_near).then_some(Fault::Normal {
+            vertex,
+            found: *found,
+            expected: *expected,
+        })
+    })
+}
+
+/// The first clip of which the frames are others than the sequence's; names are what people want.
+fn other_clip(manifest: &Manifest, source: &dyn FrameSource) -> Option<Fault> {
+    let clips = source.clips();
+    let mut expected: Vec<[usize; 2]> = clips.iter().map(|c| [c.first, c.count]).collect();
+    if expected.is_empty() {
+        expected.push([0, source.frame_count()]);
+    }
+    let found = manifest.clips.iter().map(|c| &c.frames);
+    let found: Vec<[usize; 2]> = found
+        .map(|c| [c.first as usize, c.count as usize])
+        .collect();
+    if found.len() != expected.len() {
+        let (found, expected) = (found.len(), expected.len());
+        return Some(Fault::Clips { found, expected });
+    }
+    let place = found.iter().zip(&expected).position(|(a, b)| a != b)?;
+    Some(Fault::Clip {
+        place,
+        found: found[place],
+        expected: expected[place],
+    })
+}
+
 fn no_blend(manifest: &Manifest) -> Option<Fault> {
     let why = match manifest.mode {
         Mode::Soft => "triangles stay the same",
@@ -222,17 +314,33 @@ impl Judge<'_> {
             Mode::Soft | Mode::Rigid => return self.kept_faults(),
         };
         let floating = check_floating(self.carrier, &self.bounds(), corners);
-        let steps = self.settings.matching().and_then(|m| m.in_betweens) == Some(InBetweens::Slots);
-        let is_asked = manifest.mode == Mode::Remesh && steps && !manifest.can_blend;
-        let blends = is_asked.then_some(Fault::CannotBlend {
-            why: "blends from slot to slot were asked for (`in_betweens`)",
-        });
-        floating
-            .err()
-            .map(Fault::from)
-            .into_iter()
-            .chain(blends)
-            .collect()
+        let floating = floating.err().map(Fault::from);
+        let blends = match manifest.mode {
+            Mode::Remesh => self.other_blends(),
+            _ => None,
+        };
+        [floating, blends].into_iter().flatten().collect()
+    }
+
+    /// Whether loose triangles without ends blend is a choice, which settings tell.
+    fn other_blends(&self) -> Option<Fault> {
+        let manifest = self.animation.manifest();
+        let matching = self.settings.matching();
+        let steps = matching.and_then(|m| m.in_betweens) == Some(InBetweens::Slots);
+        let why = match (manifest.can_blend, manifest.has_ends) {
+            (false, _) if steps => {
+                let why = "blends from slot to slot were asked for (`in_betweens`)";
+                return Some(Fault::CannotBlend { why });
+            }
+            (true, false) if matching.is_none() => {
+                "slots show unrelated triangles in that order, so that players have to step"
+            }
+            (true, false) if self.settings.has_ends() => {
+                "frames have no ends to go to (`has_ends`), which closed in-betweens need"
+            }
+            _ => return None,
+        };
+        Some(Fault::Blends { why })
     }
 
     /// Of carriers that are the first frame.
@@ -248,7 +356,9 @@ impl Judge<'_> {
         let expected = |v: usize| soft.rest(soft.source_vertex(v));
         let vertices = 0..soft.vertex_count().min(self.carrier.positions.len());
         let place = self.other_place(vertices.map(|v| (v, expected(v))));
-        [triangles, place].into_iter().flatten().collect()
+        let normal = self.shapes.as_ref().and_then(|s| s.normals());
+        let normal = normal.and_then(|expected| other_normal(self.carrier, expected));
+        [triangles, place, normal].into_iter().flatten().collect()
     }
 
     /// Vertices of cloth that tears are told by its corners.

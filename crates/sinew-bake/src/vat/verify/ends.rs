@@ -120,6 +120,8 @@ impl EndJudge {
         }
         let (in_betweens, matching) = match (manifest.has_ends, judge.settings.matching()) {
             (true, matching) => (InBetweens::Closed, matching.cloned().unwrap_or_default()),
+            // Nobody asked for blends from slot to slot: that these are there is a fault of its own.
+            (false, _) if judge.settings.has_ends() => return None,
             (false, matching) => (InBetweens::Slots, matching.cloned()?),
         };
         let half_step = judge.promised().iter().map(|p| p * p).sum::<f64>().sqrt();

@@ -44,9 +44,10 @@ pub struct Verified {
     pub errors: FrameErrors,
     /// What else the bake holds: colours, texture coordinates, velocities, attributes.
     pub quantities: Vec<QuantityErrors>,
-    /// Corners whose normal in a texture is farther from the frame's than its format allows.
+    /// Corners whose normal is farther from the frame's than formats allow.
     pub normals_beyond: usize,
-    /// What the format promises for normals in a texture, radians; `None` where there are none.
+    /// What the format promises for normals in a texture, radians; of pieces what rotations in texels, and the turn that comes nearest to the frame, leave
+    /// at most. `None` where there are none.
     pub promised_normal: Option<f64>,
     /// The first frame in which triangles were lost or invented, or a normal was too far off, by its number.
     pub first_wrong: Option<i64>,
@@ -58,7 +59,7 @@ pub struct Verified {
     pub surface: SurfaceErrors,
     /// What is wrong with the carrier and the manifest. Where they are not fit to be played, no frame was compared.
     pub faults: Vec<Fault>,
-    /// What rotations in texels, and pieces that are not quite rigid, may add to that, metres.
+    /// What rotations in texels, and pieces as far as they bend, add to that at most, metres.
     pub promised_beyond: f64,
 }
 
@@ -70,6 +71,13 @@ impl Verified {
         self.invented += later.invented;
         self.normals_beyond += later.normals_beyond;
         self.errors.join(&later.errors);
+        if later
+            .promised_normal
+            .is_some_and(|p| self.promised_normal.is_none_or(|all| p > all))
+        {
+            self.promised_normal = later.promised_normal;
+        }
+        self.promised_beyond = self.promised_beyond.max(later.promised_beyond);
         for (all, one) in self.quantities.iter_mut().zip(&later.quantities) {
             all.join(one);
         }
@@ -123,7 +131,7 @@ pub(super) fn verify(
         faults,
         ..Verified::default()
     };
-    let faults = carrier::faults_of_files(animation.manifest(), &carrier);
+    let faults = carrier::faults_of_files(animation.manifest(), &carrier, source);
     if !faults.is_empty() {
         return Ok(faulty(faults));
     }

@@ -5,7 +5,7 @@ use super::pairing::{Candidate, Pairing};
 use super::surface::SurfaceErrors;
 use super::{Verified, distance};
 use crate::BakeError;
-use crate::vat::rigid::RigidCarrier;
+use crate::vat::rigid::{RigidCarrier, carried, played};
 use crate::vat::settings::VatSettings;
 use sinew_geom::Mesh;
 use sinew_vat::animation::VertexAnimation;
@@ -73,7 +73,15 @@ impl<'a> ShapeJudge<'a> {
     /// The first frame as the carrier should have it, of pieces.
     pub(super) fn carrier(&self) -> Option<&SoftCarrier> {
         match self {
-            Self::Pieces(pieces) => Some(&pieces.soft),
+            Self::Pieces(pieces) => Some(&pieces.own.soft),
+            Self::Particles(_) => None,
+        }
+    }
+
+    /// Normals that the carrier should have, of pieces.
+    pub(super) fn normals(&self) -> Option<&[[f32; 3]]> {
+        match self {
+            Self::Pieces(pieces) => Some(&pieces.normals),
             Self::Particles(_) => None,
         }
     }
@@ -118,9 +126,16 @@ pub(super) struct Pieces<'a> {
     carrier: &'a Mesh,
     /// Piece of each vertex of the carrier, from its texture coordinates.
     pieces: Vec<u32>,
-    soft: SoftCarrier,
-    tolerance: f64,
+    /// The sequence's own first frame and pieces, and its normals.
+    own: RigidCarrier,
+    normals: Vec<[f32; 3]>,
 }
+
+/// What single precision may lose of a place, as a share of the farthest coordinate.
+const ROUNDING: f64 = 1e-6;
+
+/// What it may turn a normal by, radians: normals of the carrier, their pose and those of the frame.
+const TURNED: f64 = 1e-4;
 
 impl<'a> Pieces<'a> {
     fn new(
@@ -130,21 +145,20 @@ impl<'a> Pieces<'a> {
         settings: &VatSettings,
     ) -> Result<Self, String> {
         let manifest = animation.manifest();
-        let soft = SoftCarrier::new(first, settings.crease());
-        let (found, expected) = (soft.vertex_count(), carrier.positions.len());
+        let own = RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
+        let (found, expected) = (own.soft.vertex_count(), carrier.positions.len());
         if found != expected {
             return Err(format!(
                 "a carrier of {found} vertices with this crease, the bake has {expected}"
             ));
         }
-        let own = RigidCarrier::new(first, settings).map_err(|e| e.to_string())?;
         Ok(Self {
             played: PlayedPieces::new(animation).ok_or("no positions or rotations")?,
             manifest,
             carrier,
             pieces: pieces_of(manifest, carrier)?,
-            soft,
-            tolerance: f64::from(own.tolerance),
+            normals: own.soft.normals(first).map_err(|e| e.to_string())?,
+            own,
         })
     }
 
@@ -163,12 +177,15 @@ impl<'a> Pieces<'a> {
     ) -> Result<Verified, BakeError> {
         let fault = |source| BakeError::NotSoft { number, source };
         let mut mesh = own.clone();
-        self.soft.adopt(&mut mesh).map_err(fault)?;
-        let truth = self.soft.normals(&mesh).map_err(fault)?;
+        self.own.soft.adopt(&mut mesh).map_err(fault)?;
+        let truth = self.own.soft.normals(&mesh).map_err(fault)?;
+        let nearest = self.nearest_poses(&mesh, number)?;
         let poses: Vec<_> = (0..self.manifest.layout.vertices)
             .map(|piece| self.pose(piece, frame))
             .collect();
+        let bent = self.bent(&mesh, &nearest);
         let mut out = Verified {
+            promised_beyond: self.promised_beyond() + bent,
             surface,
             ..Verified::default()
         };
@@ -176,32 +193,86 @@ impl<'a> Pieces<'a> {
             let pose = &poses[self.pieces[v as usize] as usize];
             single(pose.place(self.carrier.positions[v as usize]))
         };
-        let corners = |t: usize| self.soft.triangles()[t].map(seen);
+        let corners = |t: usize| self.own.soft.triangles()[t].map(seen);
+        out.surface.allowed += bent;
         out.surface
             .take((mesh.topology.triangles(), own), corners, number);
-        for (v, (place, piece)) in (0_u32..).zip(self.carrier.positions.iter().zip(&self.pieces)) {
-            let pose = &poses[*piece as usize];
-            let source = self.soft.source_vertex(v as usize);
-            let seen = single(pose.place(*place));
-            out.errors
-                .position
-                .add(frame, v, distance(seen, mesh.positions[source]));
-            if let Some(normals) = &self.carrier.normals {
-                let normal = single(pose.turn(normals[v as usize].map(f64::from)));
-                let angle = angle_between(normal, truth[v as usize]);
-                out.errors.normal.add(frame, v, angle);
-            }
+        for (v, truth) in (0_u32..).zip(&truth) {
+            let source = self.own.soft.source_vertex(v as usize);
+            let off = distance(seen(v), mesh.positions[source]);
+            out.errors.position.add(frame, v, off);
+            let pose = &poses[self.pieces[v as usize] as usize];
+            let shown = self.carrier.normals.as_ref().map(|n| n[v as usize]);
+            let shown = shown.map(|n| pose.turn(n.map(f64::from)));
+            self.take_normal(&mut out, (frame, v), (shown, *truth), &nearest, number);
         }
         Ok(out)
     }
 
-    /// A quaternion whose four numbers are off by a step each turns by four times that at most; and what bakes call rigid.
+    /// The turn that comes nearest to the frame may leave normals of small triangles elsewhere: as far as that, and what rounding adds, normals may be off.
+    fn take_normal(
+        &self,
+        out: &mut Verified,
+        (frame, vertex): (u32, u32),
+        (shown, truth): (Option<[f64; 3]>, [f32; 3]),
+        nearest: &[PlayedPose],
+        number: i64,
+    ) {
+        // Without an area there is no direction.
+        let Some(shown) = shown.filter(|_| truth.iter().any(|c| *c != 0.0)) else {
+            return;
+        };
+        let angle = angle_between(single(shown), truth);
+        let own = self.normals[vertex as usize].map(f64::from);
+        let nearest = &nearest[self.own.pieces.of_vertex(vertex as usize)];
+        let kept = angle_between(single(nearest.turn(own)), truth);
+        let allowed = kept + self.turn() + TURNED;
+        out.errors.normal.add(frame, vertex, angle);
+        let before = out.promised_normal.unwrap_or(0.0);
+        out.promised_normal = Some(before.max(allowed));
+        if angle.is_nan() || angle > allowed {
+            out.normals_beyond += 1;
+            out.first_wrong.get_or_insert(number);
+        }
+    }
+
+    /// The poses that bring the first frame nearest, by the sequence alone.
+    fn nearest_poses(&self, mesh: &Mesh, number: i64) -> Result<Vec<PlayedPose>, BakeError> {
+        let poses = self.own.pieces.fit(&carried(&self.own.soft, mesh), &[]);
+        let poses = poses.map_err(|source| BakeError::Pieces { number, source })?;
+        let pivot = |piece| self.own.pieces.pivot(piece).map(f64::from);
+        let poses = poses.iter().enumerate();
+        Ok(poses.map(|(i, pose)| played(pose, pivot(i))).collect())
+    }
+
+    /// How far vertices are from there, metres: what bakes call rigid at most.
+    fn bent(&self, mesh: &Mesh, nearest: &[PlayedPose]) -> f64 {
+        let soft = &self.own.soft;
+        let off = (0..soft.vertex_count()).map(|v| {
+            let source = soft.source_vertex(v);
+            let pose = &nearest[self.own.pieces.of_vertex(v)];
+            distance(
+                single(pose.place(soft.rest(source))),
+                mesh.positions[source],
+            )
+        });
+        off.fold(0.0, f64::max).min(f64::from(self.own.tolerance))
+    }
+
+    /// A quaternion whose four numbers are off by a step each turns by four times that at most, radians.
+    fn turn(&self) -> f64 {
+        4.0 * rounding_of(self.manifest, &Quantity::Rotation, 1.0)
+    }
+
+    /// What rounding of rotations takes places by, metres, and single precision.
     fn promised_beyond(&self) -> f64 {
-        let turn = 4.0 * rounding_of(self.manifest, &Quantity::Rotation, 1.0);
         let arms = self.carrier.positions.iter().zip(&self.pieces);
         let pivot = |piece| single(self.pose(piece, 0).pivot);
         let longest = arms.map(|(place, piece)| distance(*place, pivot(*piece)));
-        turn * longest.fold(0.0, f64::max) + self.tolerance
+        let units = f64::from(self.manifest.space.units_per_metre());
+        let corners = self.manifest.bounds.0.iter().chain(&self.manifest.bounds.1);
+        let farthest = f64::from(corners.fold(0.0_f32, |m, c| m.max(c.abs()))) / units;
+        self.turn() * longest.fold(0.0, f64::max) + ROUNDING * farthest
     }
 }
 

@@ -67,6 +67,7 @@ impl SurfaceErrors {
         self.triangles += later.triangles;
         self.frames += later.frames;
         self.first_wrong = self.first_wrong.or(later.first_wrong);
+        self.allowed = self.allowed.max(later.allowed);
         if later.worst.is_some() && (self.worst.is_none() || later.largest > self.largest) {
             (self.largest, self.worst) = (later.largest, later.worst);
         }

@@ -11,7 +11,7 @@
 
 use super::super::faces::index;
 use super::{Method, SimplifyReport, SimplifySettings, faces, kept_triangles, shape};
-use crate::soft::{SoftError, is_same_surface};
+use crate::soft::{SoftError, is_same_surface, turned_over};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology};
 
@@ -93,8 +93,11 @@ impl SharedCollapse {
         let source = Topology::new(self.vertices, self.source.clone());
         match source.is_ok_and(|source| is_same_surface(&source, found)) {
             true => Ok(()),
-            false => Err(SoftError::Triangle {
-                triangle: first_other.unwrap_or(self.source.len().min(found.triangles().len())),
+            false => Err(match turned_over(&self.source, found.triangles()) {
+                Some(triangle) => SoftError::TurnedOver { triangle },
+                None => SoftError::Triangle {
+                    triangle: first_other.unwrap_or(self.source.len().min(found.triangles().len())),
+                },
             }),
         }
     }
