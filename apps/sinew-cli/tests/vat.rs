@@ -511,6 +511,11 @@ fn row_126_pieces_are_baked_and_verified_and_what_bends_is_refused() {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "rigid");
+    let inspected = printed(&p.sinew(&["inspect", "out"]));
+    assert!(
+        inspected.contains("\npieces    2\n") && !inspected.contains("vertices"),
+        "{inspected}"
+    );
     ended(
         &p.sinew(&["vat", "verify", "out", "boxes"]),
         0,
@@ -584,7 +589,8 @@ fn row_125_points_are_baked_and_verified() {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "particles");
-    ended(&p.sinew(&["inspect", "out"]), 0, "particles");
+    // At most three points at a time, and squares for the corners of a box.
+    ended(&p.sinew(&["inspect", "out"]), 0, "\nslots     8\n");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,
