@@ -69,7 +69,7 @@ fn farms_bake_in_chunks_to_the_same_bytes() {
     ended(
         &p.sinew(&["vat", "plan", "--work", "w"]),
         5,
-        "no scans of frames 1; run `scan`",
+        "no scans of frame 1; run `scan` first",
     );
     ended(&scan("1/2"), 0, "2 of 5 frames");
     ended(&p.sinew(&["vat", "plan", "--work", "w"]), 0, "textures of");
@@ -337,7 +337,7 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     ended(&taken, 6, "taken: not a folder");
     assert!(!said(&taken).contains("what is done"), "nothing was");
     let scan = |crease: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--crease", crease]);
-    let words = "held the scans of other frames or settings";
+    let words = "held scans that count for nothing now, of other settings (crease_degrees);";
     assert!(!said(&scan("60")).contains(words));
     ended(&scan("30"), 0, words);
     assert!(!said(&scan("30")).contains(words));

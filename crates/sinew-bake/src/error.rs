@@ -177,13 +177,13 @@ pub enum BakeError {
         sequence: String,
     },
     /// A step before this one is not done.
-    #[error("{}: no {what} of frames {frames}; run `{step}` for them first", folder.display())]
+    #[error("{}: no {what} of {frames}; run `{step}` first", folder.display())]
     Missing {
         /// The work folder.
         folder: PathBuf,
         /// Which records.
         what: &'static str,
-        /// For which frames, by their numbers.
+        /// Of which frames, by their numbers: `frame 3`, `frames 0-4, 9`.
         frames: String,
         /// What makes them.
         step: &'static str,

@@ -451,7 +451,7 @@ pub(crate) fn missing(
     BakeError::Missing {
         folder: job.work.folder().to_owned(),
         what,
-        frames: crate::work::ranges_of(&numbers),
+        frames: crate::work::frames_words(&numbers),
         step,
     }
 }

@@ -6,10 +6,12 @@ use crate::frames::frame_numbers;
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
-use sinew::bake::{ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames};
+use sinew::bake::{
+    ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames, content_key, content_key_of,
+};
 use sinew::play::{Cast, Document, Player};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The frames that the command line names.
@@ -100,17 +102,37 @@ fn played_clip(
     Ok((asset, frames.map_err(Failure::usage)?))
 }
 
-/// What the frames of a bound graph depend on beside it: the clip, and the files that clips and values are in.
+/// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
 fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
     let mut out = format!("clip {clip:?}, device {:?}", args.device);
     let characters = cast.characters().iter().map(|c| c.path.as_path());
     let values = args.values.iter().filter_map(|g| g.split_once('='));
-    let files = characters.chain(values.map(|g| Path::new(g.1)));
-    // Built-in samples have no file.
-    for path in files.filter(|p| p.exists()) {
-        let stamp = sinew::io::file_stamp(path).map_err(Failure::input)?;
-        // Writing into a string cannot fail.
-        let _ = write!(out, "\n{}: {stamp}", path.display());
+    let paths = characters.chain(values.map(|g| Path::new(g.1)));
+    for path in paths {
+        for file in files_at(path)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            // Writing into a string cannot fail.
+            let _ = write!(out, "\n{name}: {}", content_key(&file)?);
+        }
+    }
+    // Those in files beside a document, too.
+    let documents = cast.characters().iter().filter_map(|c| c.source.as_ref());
+    for buffer in documents.flat_map(|d| d.buffers.iter().flatten()) {
+        let _ = write!(out, "\nbuffer: {}", content_key_of(buffer.bytes()));
     }
     Ok(out)
+}
+
+/// A file, those of a folder, or none: built-in samples have no file.
+fn files_at(path: &Path) -> Outcome<Vec<PathBuf>> {
+    if path.is_dir() {
+        let mut files = sinew::io::files_ending_with(path, "").map_err(Failure::input)?;
+        files.retain(|f| f.is_file());
+        return Ok(files);
+    }
+    Ok(path
+        .is_file()
+        .then(|| path.to_owned())
+        .into_iter()
+        .collect())
 }
