@@ -135,7 +135,7 @@ impl Scanner<'_> {
         let (job, number) = (self.job, self.job.number(frame));
         check_finite(&loaded.mesh, number)?;
         let prepared = self.preparation.prepare(&loaded.mesh, number)?;
-        let simplified = prepared.deviation();
+        let (simplified, lost_pieces) = (prepared.deviation(), prepared.lost_pieces());
         let Prepared {
             mut mesh, report, ..
         } = prepared;
@@ -175,6 +175,7 @@ impl Scanner<'_> {
             unique_points: points::count(job.settings(), &mesh),
             report,
             simplified,
+            lost_pieces,
             warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
