@@ -280,7 +280,7 @@ pub(crate) struct VatSettingsArgs {
     #[arg(long)]
     pub(crate) power_of_two: bool,
     /// Edges sharper than this stay hard, in degrees.
-    #[arg(long, value_name = "DEGREES")]
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
     /// Which triangle of the textures shows which of a frame, where triangles change.
     #[arg(long, value_enum)]
@@ -314,11 +314,11 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) pieces: Option<String>,
     /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) rigid_tolerance: Option<f32>,
     /// How far, in metres, what is shown may be from the surface of a frame that cuts faces into other triangles than the first one; without it 2e-5 of the
     /// diagonal of the box. In mode soft quads that are farther off get a vertex in their middle and are exact.
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) recut_tolerance: Option<f32>,
     /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
     #[arg(long)]
@@ -330,7 +330,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) point_sizes: Option<String>,
     /// Factor for widths of points (mode particles); the width in metres where no attribute has any.
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub(crate) point_scale: Option<f32>,
 }
 

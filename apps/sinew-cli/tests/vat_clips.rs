@@ -430,6 +430,8 @@ fn clips_with_fewer_faces_stay_soft() {
     ended(&made, 0, "all frames by one collapse; surfaces moved by");
     let verify = [&["vat", "verify", "out"], &source[..], &faces].concat();
     ended(&p.sinew(&verify), 0, "0 triangles lost");
+    let without = p.sinew(&[&["vat", "verify", "out"], &source[..]].concat());
+    ended(&without, 5, "verify needs the bake's own (--faces,");
     colored(&p, "drops", &[4, 5], |_| 9);
     let forced = ["bake", "vat", "drops", "-o", "x", "--mode", "soft"];
     let forced = p.sinew(&[&forced[..], &["--faces", "3"]].concat());
@@ -544,4 +546,31 @@ fn sizes_of_clips_are_those_of_their_bakes() {
     ended(&size, 0, "frames    7\n");
     ended(&size, 0, &format!("vertices  {}\n", layout.vertices));
     ended(&size, 0, &format!("texture   {width} x {height}, "));
+}
+
+/// What is asked for and makes no sense is named, with what would do.
+#[test]
+fn faults_of_work_folders_names_and_numbers_are_told_in_few_words() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5], |_| 9);
+    std::fs::create_dir_all(p.path("empty")).expect("a folder");
+    for step in ["plan", "bake"] {
+        let none = p.sinew(&["vat", step, "--work", "empty"]);
+        ended(&none, 3, "no job.json, so no work folder; run `scan` first");
+    }
+    let bake = |more: &[&str]| p.sinew(&[&["bake", "vat", "drops", "-o", "out"], more].concat());
+    ended(&bake(&["--name", "con"]), 2, "Windows keeps this one");
+    ended(
+        &bake(&["--recut-tolerance", "-1"]),
+        2,
+        "recut_tolerance is -1, expected a number of metres",
+    );
+    let scan = |more: &[&str]| p.sinew(&[&["vat", "scan", "drops", "--work", "w"], more].concat());
+    ended(&scan(&[]), 0, "2 frames");
+    let other = scan(&["--crease", "12"]);
+    ended(
+        &other,
+        0,
+        "w held scans that count for nothing now, of other settings (crease_degrees); all chunks need the same",
+    );
 }

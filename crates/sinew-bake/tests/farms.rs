@@ -55,3 +55,30 @@ fn copies_are_the_same_frames_and_other_bytes_of_the_same_size_and_time_are_not(
     let job = VatJob::begin(&work, &source(&here), &other).expect("begun");
     assert_eq!(job.replaced(), Some("4 frames"));
 }
+
+/// Windows takes `con.glb` for a device; what is long is not printed whole.
+#[test]
+fn names_that_files_cannot_have_are_refused_in_a_few_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = sequence(&folder.path().join("leaf"), SystemTime::now());
+    let begun = |name: &str| {
+        let settings = VatSettings {
+            name: Some(name.into()),
+            ..VatSettings::default()
+        };
+        VatJob::begin(&folder.path().join("work"), &source, &settings).map_err(|e| e.to_string())
+    };
+    for device in ["con", "PRN", "Aux", "nul", "com1", "LPT9", "com\u{b9}"] {
+        let error = begun(device).expect_err("a device");
+        let part = format!("name is '{device}', expected another name: Windows keeps");
+        assert!(error.starts_with(&part), "{error}");
+    }
+    let error = begun(&"x".repeat(5000)).expect_err("too long");
+    assert!(
+        error.len() < 150 && error.contains("..' of 5000 bytes"),
+        "{error}"
+    );
+    for fine in ["console", "con1", "com", "com10", "lpt_1"] {
+        assert!(begun(fine).is_ok(), "{fine}");
+    }
+}

@@ -203,6 +203,7 @@ impl From<BakeError> for Failure {
             }
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
+            | BakeError::OtherCarrier { .. }
             | BakeError::NotSoft { .. }
             | BakeError::NotSimplified { .. }
             | BakeError::NotRigid { .. }

@@ -1,6 +1,6 @@
 //! A bake and its work folder.
 
-use super::settings::VatSettings;
+use super::settings::{VatSettings, is_device_of_windows};
 use crate::work::{Work, hash_of};
 use crate::{BakeError, FrameRange, FrameSource};
 use rayon::prelude::*;
@@ -115,6 +115,10 @@ impl VatJob {
     pub fn open(folder: &Path) -> Result<Self, BakeError> {
         let work = Work::at(folder);
         let path = work.file(FILE);
+        if !path.exists() {
+            let folder = folder.to_owned();
+            return Err(BakeError::NoJob { folder, file: FILE });
+        }
         let text = sinew_io::read_text(&path)?;
         let fault = |message: String| BakeError::Json {
             path: path.clone(),
@@ -284,9 +288,11 @@ pub(crate) fn is_plain(c: char) -> bool {
 fn file_name_of(name: &str) -> String {
     let plain = |c: char| if is_plain(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
-    match name.is_empty() {
-        true => "sequence".into(),
-        false => name,
+    match name.as_str() {
+        "" => "sequence".into(),
+        // `con.glb` is no file there.
+        device if is_device_of_windows(device) => name + "_",
+        _ => name,
     }
 }
 
@@ -307,5 +313,8 @@ mod tests {
         }
         assert_eq!(file_name_of("take 1/a:b%20?"), "take_1_a_b_20_");
         assert_eq!(file_name_of(""), "sequence");
+        assert_eq!(file_name_of("Con"), "Con_");
+        assert_eq!(file_name_of("lpt9"), "lpt9_");
+        assert_eq!(file_name_of("console"), "console");
     }
 }

@@ -521,8 +521,12 @@ impl Reported<'_> {
         for (_, message) in &self.summary.not_kept {
             page.paragraph(message);
         }
-        if self.summary.warnings.is_empty() {
-            return page.paragraph("No reader had any.");
+        let summary = self.summary;
+        if summary.warnings.is_empty() {
+            if summary.idle.is_empty() && summary.not_kept.is_empty() {
+                page.paragraph("None.");
+            }
+            return;
         }
         let rows = self.summary.warnings.iter();
         let rows: Vec<_> = rows
