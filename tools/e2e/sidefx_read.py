@@ -38,13 +38,19 @@ AXES = {
 TYPES = {"float": "<f4", "int": "<i4", "uint": "<u4", "uchar": "u1", "double": "<f8"}
 
 
+def fans(faces):
+    """Faces of more corners as fans around the first one."""
+    halves = [[face[0], face[k], face[k + 1]] for face in faces for k in range(1, len(face) - 1)]
+    return np.array(halves, int).reshape(-1, 3)
+
+
 def read_source(path):
     """Properties of the points by name, and triangles."""
     if path.suffix == ".obj":
         lines = [line.split() for line in path.read_text().splitlines() if line]
         points = np.array([[float(c) for c in line[1:4]] for line in lines if line[0] == "v"])
         faces = [[int(c.split("/")[0]) - 1 for c in line[1:]] for line in lines if line[0] == "f"]
-        return dict(zip("xyz", points.T)), np.array(faces)
+        return dict(zip("xyz", points.reshape(-1, 3).T)), fans(faces)
     data = path.read_bytes()
     at = data.index(b"end_header\n") + len(b"end_header\n")
     header = data[:at].decode().splitlines()
@@ -59,13 +65,16 @@ def read_source(path):
     fields, faces = {}, np.zeros((0, 3), int)
     for name, count, properties in elements:
         if properties and properties[0][0] == "list":
-            row = np.dtype([("n", "u1"), ("v", "<i4", 3)])
-            rows = np.frombuffer(data, row, count, at)
-            assert (rows["n"] == 3).all(), "triangles only"
-            faces, at = rows["v"].astype(int), at + count * row.itemsize
-        elif count:
+            assert len(properties) == 1 and properties[0][1:3] == ["uchar", "int"], properties
+            corners = []
+            for _ in range(count):
+                corners.append(np.frombuffer(data, "<i4", data[at], at + 1))
+                at += 1 + 4 * data[at]
+            faces = fans(corners)
+        else:
             row = np.dtype([(p[1], TYPES[p[0]]) for p in properties])
-            rows = np.frombuffer(data, row, count, at)
+            # numpy refuses to look for nothing behind the last byte.
+            rows = np.frombuffer(data, row, count, at) if count else np.zeros(0, row)
             fields, at = {p[1]: rows[p[1]].astype(float) for p in properties}, at + count * row.itemsize
     return fields, faces
 
@@ -148,7 +157,9 @@ class Bake:
         return texel if self.is_float else 2 * texel - 1
 
     def step(self, place):
-        """How far a value that the format rounds may be from what it was."""
+        """How far a value that the format rounds may be from what it was; nothing where there is none."""
+        if not len(place):
+            return 0.0
         if self.is_float:
             exponent = np.floor(np.log2(np.abs(place).max(axis=0) + 1e-9)) + 1
             return np.linalg.norm(2.0 ** (exponent - self.bits - 1)) + 2e-6 * self.unit
@@ -267,6 +278,8 @@ def sprite(bake, sources):
         width = np.ones(len(texel)) if bake.wrong == "width" else texel[:, 3].astype(float) / bake.divisor
         shown, width, truth = texel[width > 0, :3].astype(float), width[width > 0], placed(bake, source)
         assert len(shown) == len(truth), (frame, len(shown), len(truth))
+        if not len(truth):
+            continue
         near = np.linalg.norm(shown[:, None] - truth[None], axis=2)
         nearest = near.argmin(axis=0)
         assert len(np.unique(nearest)) == len(truth), "each point has a square of its own"

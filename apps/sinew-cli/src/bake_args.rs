@@ -28,7 +28,7 @@ pub(crate) enum VatCommand {
     /// Last step: the files.
     Assemble(VatAssembleArgs),
     /// Propose the size of textures, from numbers or for a sequence: layout, unused texels, bytes, and which devices hold them.
-    Size(VatSizeArgs),
+    Size(Box<VatSizeArgs>),
     /// Say what a bake holds.
     Inspect(VatInspectArgs),
     /// Say how good in-betweens are: every second frame is held back, and blends are compared with it.
@@ -102,7 +102,8 @@ pub(crate) struct VatAssembleArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatSizeArgs {
-    /// A folder of numbered OBJ or PLY files, one of them, or a pattern: what a bake of it comes to. Without it numbers say how large the sequence is.
+    /// What a bake of it comes to: a folder of numbered OBJ or PLY files, one of them, or a pattern; or a character, whose clips are played. Without it
+    /// numbers say how large the sequence is.
     pub(crate) sequence: Option<PathBuf>,
     /// JSON file of settings of the bake, or the job.json of a work folder.
     #[arg(long, value_name = "FILE", requires = "sequence")]
@@ -133,20 +134,23 @@ pub(crate) struct VatSizeArgs {
     /// Which axis points up in the files of the sequence.
     #[arg(long, value_enum, requires = "sequence")]
     pub(crate) up: Option<Up>,
-    /// Frames, of all clips together.
+    /// How many frames there are, of all clips together; of a character which frames to take of its clip, as of a bake: 0-120/2.
     #[arg(
         long,
-        value_name = "NUMBER",
-        required_unless_present = "sequence",
-        conflicts_with = "sequence"
+        value_name = "NUMBER|FRAMES",
+        required_unless_present = "sequence"
     )]
-    pub(crate) frames: Option<u32>,
+    pub(crate) frames: Option<String>,
     /// Largest side of a texture, in texels; without it 4096.
     #[arg(long, visible_alias = "largest-side", value_name = "TEXELS")]
     pub(crate) max_side: Option<u32>,
     /// Make sides powers of two.
     #[arg(long)]
     pub(crate) power_of_two: bool,
+    #[command(flatten)]
+    pub(crate) played: PlayedArgs,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
 }
 
 #[derive(Debug, clap::Args)]
@@ -197,6 +201,18 @@ pub(crate) struct SourceArgs {
     /// Which axis points up in OBJ and PLY files.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) up: Up,
+    /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
+    #[arg(short, long)]
+    pub(crate) frames: Option<String>,
+    #[command(flatten)]
+    pub(crate) played: PlayedArgs,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+}
+
+/// Which clips are played, and how.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+pub(crate) struct PlayedArgs {
     /// Graph document for a character; without it the one in its file, or its skinning and morph targets.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
@@ -206,11 +222,8 @@ pub(crate) struct SourceArgs {
     /// Frames of a folder that are a clip, by their numbers, both ends included: walk=0..23; may be given often. Other frames are left out.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
-    /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
-    #[arg(short, long)]
-    pub(crate) frames: Option<String>,
     /// Frames a second, of the sequence and of the bake; without it those of the settings, 24.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub(crate) fps: Option<f64>,
     /// Mesh output of the graph; without it the only one.
     #[arg(long = "mesh-output", value_name = "NAME")]
@@ -227,8 +240,6 @@ pub(crate) struct SourceArgs {
     /// Where a graph is evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
-    #[command(flatten)]
-    pub(crate) threads: Threads,
 }
 
 /// Which axis points up.
@@ -269,7 +280,7 @@ pub(crate) struct VatSettingsArgs {
     #[arg(long)]
     pub(crate) power_of_two: bool,
     /// Edges sharper than this stay hard, in degrees.
-    #[arg(long, value_name = "DEGREES")]
+    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
     /// Which triangle of the textures shows which of a frame, where triangles change.
     #[arg(long, value_enum)]
@@ -303,11 +314,11 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) pieces: Option<String>,
     /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) rigid_tolerance: Option<f32>,
     /// How far, in metres, what is shown may be from the surface of a frame that cuts faces into other triangles than the first one; without it 2e-5 of the
     /// diagonal of the box. In mode soft quads that are farther off get a vertex in their middle and are exact.
-    #[arg(long, value_name = "METRES")]
+    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) recut_tolerance: Option<f32>,
     /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
     #[arg(long)]
@@ -319,7 +330,7 @@ pub(crate) struct ShapeArgs {
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) point_sizes: Option<String>,
     /// Factor for widths of points (mode particles); the width in metres where no attribute has any.
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub(crate) point_scale: Option<f32>,
 }
 

@@ -69,7 +69,7 @@ fn farms_bake_in_chunks_to_the_same_bytes() {
     ended(
         &p.sinew(&["vat", "plan", "--work", "w"]),
         5,
-        "no scans of frames 1; run `scan`",
+        "no scans of frame 1; run `scan` first",
     );
     ended(&scan("1/2"), 0, "2 of 5 frames");
     ended(&p.sinew(&["vat", "plan", "--work", "w"]), 0, "textures of");
@@ -337,7 +337,7 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     ended(&taken, 6, "taken: not a folder");
     assert!(!said(&taken).contains("what is done"), "nothing was");
     let scan = |crease: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--crease", crease]);
-    let words = "held the scans of other frames or settings";
+    let words = "held scans that count for nothing now, of other settings (crease_degrees);";
     assert!(!said(&scan("60")).contains(words));
     ended(&scan("30"), 0, words);
     assert!(!said(&scan("30")).contains(words));
@@ -511,6 +511,11 @@ fn row_126_pieces_are_baked_and_verified_and_what_bends_is_refused() {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "rigid");
+    let inspected = printed(&p.sinew(&["inspect", "out"]));
+    assert!(
+        inspected.contains("\npieces    2\n") && !inspected.contains("vertices"),
+        "{inspected}"
+    );
     ended(
         &p.sinew(&["vat", "verify", "out", "boxes"]),
         0,
@@ -584,7 +589,8 @@ fn row_125_points_are_baked_and_verified() {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "particles");
-    ended(&p.sinew(&["inspect", "out"]), 0, "particles");
+    // At most three points at a time, and squares for the corners of a box.
+    ended(&p.sinew(&["inspect", "out"]), 0, "\nslots     8\n");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,

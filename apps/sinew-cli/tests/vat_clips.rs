@@ -4,7 +4,7 @@ mod common;
 
 use common::sequences::{colored, ended};
 use common::{Place, printed, said};
-use sinew::vat::manifest::Manifest;
+use sinew::vat::manifest::{Manifest, Mode};
 
 fn manifest(p: &Place, file: &str) -> Manifest {
     let text = std::fs::read_to_string(p.path(file)).expect("a manifest");
@@ -164,6 +164,13 @@ fn sizes_are_proposed() {
         "16384",
     ];
     ended(&p.sinew(&huge), 5, "cannot hold them");
+    let large = ["vat", "size", "--vertices", "100000", "--frames", "300"];
+    ended(&p.sinew(&large), 5, "; --max-side 8192 does (WebGPU)");
+    let few = ["vat", "size", "--vertices", "10", "--frames", "3"];
+    let clip = p.sinew(&[&few[..], &["--clip", "walk"]].concat());
+    ended(&clip, 2, "are for a sequence");
+    let words = ["vat", "size", "--vertices", "10", "--frames", "0-3"];
+    ended(&p.sinew(&words), 2, "--frames 0-3: expected a number");
     ended(&p.sinew(&["vat", "size", "--frames", "3"]), 2, "--vertices");
     // Faces are triangles.
     let faces = p.sinew(&["vat", "size", "--faces", "1130", "--frames", "300"]);
@@ -208,7 +215,12 @@ fn sizes_of_sequences_are_those_of_their_bakes() {
         let made = manifest(&p, &format!("{folder}/{name}.vat.json"));
         let [width, height] = made.layout.size;
         ended(&size, 0, &format!("texture   {width} x {height}, "));
-        ended(&size, 0, &format!("vertices  {}\n", made.layout.vertices));
+        let texels = match made.mode {
+            Mode::Rigid => "pieces",
+            _ => "vertices",
+        };
+        let texels = format!("{texels:<10}{}\n", made.layout.vertices);
+        ended(&size, 0, &texels);
         let frames = if name == "change" { 4 } else { 3 };
         ended(&size, 0, &format!("frames    {frames}\n"));
     }
@@ -388,10 +400,11 @@ fn too_many_threads_are_refused_before_there_is_one() {
     let p = Place::new();
     colored(&p, "drops", &[4, 5], |_| 9);
     p.put("skin.json", common::SKIN);
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["bake", "vat", "drops", "-o", "out"],
         &["vat", "bake", "--work", "w"],
         &["vat", "verify", "out", "drops"],
+        &["vat", "size", "drops"],
         &["run", "sample:creature", "-o", "a.npz"],
         &["bench", "skin.json", "sample:creature"],
     ];
@@ -417,6 +430,8 @@ fn clips_with_fewer_faces_stay_soft() {
     ended(&made, 0, "all frames by one collapse; surfaces moved by");
     let verify = [&["vat", "verify", "out"], &source[..], &faces].concat();
     ended(&p.sinew(&verify), 0, "0 triangles lost");
+    let without = p.sinew(&[&["vat", "verify", "out"], &source[..]].concat());
+    ended(&without, 5, "verify needs the bake's own (--faces,");
     colored(&p, "drops", &[4, 5], |_| 9);
     let forced = ["bake", "vat", "drops", "-o", "x", "--mode", "soft"];
     let forced = p.sinew(&[&forced[..], &["--faces", "3"]].concat());
@@ -516,4 +531,46 @@ fn other_conventions_have_reports() {
             assert!(p.path(convention).join(file).is_file(), "no {file}");
         }
     }
+}
+
+/// Characters are played as bakes play them.
+#[test]
+fn sizes_of_clips_are_those_of_their_bakes() {
+    let p = Place::new();
+    let source = ["sample:creature", "--frames", "0-6", "--threads", "1"];
+    let size = p.sinew(&[&["vat", "size"], &source[..]].concat());
+    let bake = [&["bake", "vat"], &source[..], &["--name", "a", "-o", "out"]].concat();
+    ended(&p.sinew(&bake), 0, "7 frames");
+    let layout = manifest(&p, "out/a.vat.json").layout;
+    let [width, height] = layout.size;
+    ended(&size, 0, "frames    7\n");
+    ended(&size, 0, &format!("vertices  {}\n", layout.vertices));
+    ended(&size, 0, &format!("texture   {width} x {height}, "));
+}
+
+/// What is asked for and makes no sense is named, with what would do.
+#[test]
+fn faults_of_work_folders_names_and_numbers_are_told_in_few_words() {
+    let p = Place::new();
+    colored(&p, "drops", &[4, 5], |_| 9);
+    std::fs::create_dir_all(p.path("empty")).expect("a folder");
+    for step in ["plan", "bake"] {
+        let none = p.sinew(&["vat", step, "--work", "empty"]);
+        ended(&none, 3, "no job.json, so no work folder; run `scan` first");
+    }
+    let bake = |more: &[&str]| p.sinew(&[&["bake", "vat", "drops", "-o", "out"], more].concat());
+    ended(&bake(&["--name", "con"]), 2, "Windows keeps this one");
+    ended(
+        &bake(&["--recut-tolerance", "-1"]),
+        2,
+        "recut_tolerance is -1, expected a number of metres",
+    );
+    let scan = |more: &[&str]| p.sinew(&[&["vat", "scan", "drops", "--work", "w"], more].concat());
+    ended(&scan(&[]), 0, "2 frames");
+    let other = scan(&["--crease", "12"]);
+    ended(
+        &other,
+        0,
+        "w held scans that count for nothing now, of other settings (crease_degrees); all chunks need the same",
+    );
 }

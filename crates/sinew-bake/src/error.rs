@@ -189,14 +189,34 @@ pub enum BakeError {
         /// The sequence to bake.
         sequence: String,
     },
+    /// A folder that nothing was scanned into.
+    #[error("{}: no {file}, so no work folder; run `scan` first", folder.display())]
+    NoJob {
+        /// The folder.
+        folder: PathBuf,
+        /// What a work folder has.
+        file: &'static str,
+    },
+    /// A bake that is compared with a sequence has another carrier than the first frame makes.
+    #[error(
+        "frame {number}: the bake's carrier has {found} vertices, with these settings it would have {wanted}; it was made of another sequence, or with other settings: verify needs the bake's own (--faces, --relax, --delete-hidden, --crease, or --settings)"
+    )]
+    OtherCarrier {
+        /// Number of the first frame.
+        number: i64,
+        /// Vertices that the carrier would have.
+        wanted: usize,
+        /// Vertices that it has.
+        found: usize,
+    },
     /// A step before this one is not done.
-    #[error("{}: no {what} of frames {frames}; run `{step}` for them first", folder.display())]
+    #[error("{}: no {what} of {frames}; run `{step}` first", folder.display())]
     Missing {
         /// The work folder.
         folder: PathBuf,
         /// Which records.
         what: &'static str,
-        /// For which frames, by their numbers.
+        /// Of which frames, by their numbers: `frame 3`, `frames 0-4, 9`.
         frames: String,
         /// What makes them.
         step: &'static str,

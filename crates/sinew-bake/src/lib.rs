@@ -23,5 +23,7 @@ mod work;
 pub use chunk::{Chunk, ChunkError};
 pub use clips::{ChainedFrames, FrameRange, NumberRange, RangedFrames};
 pub use error::BakeError;
-pub use source::{FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames};
+pub use source::{
+    FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames, content_key, content_key_of,
+};
 pub use watch::Watch;

@@ -49,6 +49,20 @@ pub trait FrameSource: Sync {
     fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError>;
 }
 
+/// A text that changes with what a file holds, wherever it is and whenever it was written. All of it is read.
+///
+/// # Errors
+/// [`BakeError::Io`].
+pub fn content_key(path: &Path) -> Result<String, BakeError> {
+    Ok(content_key_of(&sinew_io::read_bytes(path)?))
+}
+
+/// [`content_key`] of what was read already.
+pub fn content_key_of(bytes: &[u8]) -> String {
+    let hash = crate::work::hash_of(bytes);
+    format!("{} bytes, hash {hash}", bytes.len())
+}
+
 /// Numbered OBJ or PLY files.
 #[derive(Clone, Debug)]
 pub struct FileFrames {
@@ -76,8 +90,8 @@ impl FrameSource for FileFrames {
     fn key(&self, frame: usize) -> Result<String, BakeError> {
         let path = &self.files.files[frame].1;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let stamp = sinew_io::file_stamp(path)?;
-        Ok(format!("{name} {stamp} z_up={}", self.is_z_up))
+        let content = content_key(path)?;
+        Ok(format!("{name} {content} z_up={}", self.is_z_up))
     }
     fn order(&self) -> LoadOrder {
         LoadOrder::Any

@@ -191,7 +191,13 @@ pub(crate) fn hash_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// `0-4, 9` of numbers of frames that rise.
+/// `frame 3`, `frames 0-4, 9` of numbers of frames that rise.
+pub(crate) fn frames_words(frames: &[i64]) -> String {
+    let what = if frames.len() == 1 { "frame" } else { "frames" };
+    format!("{what} {}", ranges_of(frames))
+}
+
+/// `0-4, 9` of numbers that rise.
 pub(crate) fn ranges_of(frames: &[i64]) -> String {
     let mut parts: Vec<(i64, i64)> = Vec::new();
     for &frame in frames {

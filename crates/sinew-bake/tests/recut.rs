@@ -246,9 +246,14 @@ fn shown_and_own(baked: &Baked, source: &dyn FrameSource, f: usize) -> [Vec<[[f3
 fn largest_distance(baked: &Baked, source: &dyn FrameSource) -> f64 {
     let of_frame = |f| {
         let [shown, own] = shown_and_own(baked, source, f);
-        surface_distance(&shown, &own)
-            .and(&surface_distance(&own, &shown))
-            .max
+        let inside = surface_distance(&shown, &own).and(&surface_distance(&own, &shown));
+        let corners = |of: &[[[f32; 3]; 3]], from: &[[[f32; 3]; 3]]| {
+            let surface = SurfaceTree::new(from);
+            let away = of.iter().flatten().filter_map(|p| surface.distance(*p));
+            away.fold(0.0, f64::max)
+        };
+        let tips = corners(&shown, &own).max(corners(&own, &shown));
+        inside.max.max(tips)
     };
     (0..source.frame_count()).map(of_frame).fold(0.0, f64::max)
 }

@@ -158,3 +158,215 @@ fn the_same_bake_gives_the_same_page_and_needs_nothing_else() {
         assert!(!loads.contains(outside), "{outside}");
     }
 }
+
+/// Boxes of which one stands still and the others spin, with flat sides.
+fn boxes() -> Vec<Mesh> {
+    let frame = |f: usize| {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for i in 0..3_u8 {
+            let turn = f64::from(i) * 0.3 * f as f64;
+            for corner in 0..8_u8 {
+                let [x, y, z] = [0, 1, 2].map(|k| f64::from(corner >> k & 1) - 0.5);
+                let (sin, cos) = turn.sin_cos();
+                let place = [x * cos - y * sin + 2.0 * f64::from(i), x * sin + y * cos, z];
+                positions.push(place.map(|c| c as f32));
+            }
+            let sides = [
+                [0, 2, 3, 1],
+                [4, 5, 7, 6],
+                [0, 1, 5, 4],
+                [2, 6, 7, 3],
+                [0, 4, 6, 2],
+                [1, 3, 7, 5],
+            ];
+            for [a, b, c, d] in sides.map(|s| s.map(|v| v + 8 * u32::from(i))) {
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+        }
+        let topology = Topology::new(24, triangles).expect("in range");
+        Mesh::new("boxes", topology, positions)
+    };
+    (0..4).map(frame).collect()
+}
+
+/// Where points are on which frames: `(number, place)`.
+fn points(frame: u32) -> Vec<(u32, [f32; 3])> {
+    let alive = [0..4, 0..7, 2..7][frame as usize].clone();
+    let place = |i: u32| {
+        [
+            i as f32 * 0.71,
+            (i * i % 5) as f32 * 0.37,
+            frame as f32 * 0.23,
+        ]
+    };
+    alive.map(|i| (i, place(i))).collect()
+}
+
+fn clouds() -> Vec<Mesh> {
+    let frame = |f: u32| {
+        let alive = points(f);
+        let topology = Topology::new(alive.len() as u32, Vec::new()).expect("no triangles");
+        let mut mesh = Mesh::new("dots", topology, alive.iter().map(|p| p.1).collect());
+        let numbers = alive.iter().map(|p| p.0 as f32).collect();
+        let widths = alive.iter().map(|p| 0.2 + 0.05 * p.0 as f32).collect();
+        let attributes = [("id", numbers), ("size", widths)];
+        for (name, values) in attributes {
+            mesh.attributes
+                .insert(name.into(), sinew_geom::Attribute::Scalar(values));
+        }
+        mesh
+    };
+    (0..3).map(frame).collect()
+}
+
+fn with_places(quantities: &[Quantity], format: TexelFormat) -> VatSettings {
+    let choice = |quantity: &Quantity| TextureChoice {
+        quantity: quantity.clone(),
+        format,
+    };
+    VatSettings {
+        textures: quantities.iter().map(choice).collect(),
+        ..VatSettings::default()
+    }
+}
+
+#[test]
+fn reports_of_points_count_points_and_slots() {
+    let settings = with_places(&[Quantity::Position], TexelFormat::Unorm8);
+    let (folder, text) = baked(clouds(), &settings);
+    says(&text, "particles: no frame has a triangle");
+    // Seven points at most; eight squares reach all corners of a box. 16 points in three frames of eight slots.
+    says(&text, "16 triangles, 32 vertices");
+    says(&text, "<th>Slots</th><td>8, a square");
+    says(
+        &text,
+        "<th>Slots without a point over all frames</th><td>33.33 %",
+    );
+    says(&text, "4 to 7 in a frame, 5.3 in the mean");
+    for wrong in ["faces in all frames", "Empty triangles", "0 to 0"] {
+        assert!(!text.contains(wrong), "{wrong}");
+    }
+    let shown = read_animation(&folder.path().join("out")).expect("a bake");
+    let texture = |q| shown.manifest().texture(&q).expect("there");
+    let (places, sizes) = (texture(Quantity::Position), texture(Quantity::Size));
+    let mut worst = (0.0, 0, 0, [0.0; 3]);
+    for f in 0..3 {
+        for slot in (0..8).filter(|s| shown.value(sizes, *s, f, 0) > 0.0) {
+            let seen: [f32; 3] = std::array::from_fn(|k| shown.value(places, slot, f, k));
+            let off = |(_, truth): (u32, [f32; 3])| {
+                let squares = (0..3).map(|k| (f64::from(seen[k]) - f64::from(truth[k])).powi(2));
+                squares.sum::<f64>().sqrt()
+            };
+            let off = points(f).into_iter().map(off).fold(f64::MAX, f64::min);
+            if off > worst.0 {
+                worst = (off, f, slot, seen);
+            }
+        }
+    }
+    let (off, frame, slot, [x, y, z]) = worst;
+    says(&text, "<th>slot</th>");
+    says(
+        &text,
+        &format!("<td>positions</td><td class=\"n\">{:.4} mm</td>", off * 1e3),
+    );
+    says(
+        &text,
+        &format!(
+            "<td class=\"n\">{frame}</td><td class=\"n\">{slot}</td><td>({x:.4}, {y:.4}, {z:.4})</td>"
+        ),
+    );
+}
+
+#[test]
+fn reports_of_pieces_count_pieces_and_name_the_worst_place() {
+    let settings = with_places(
+        &[Quantity::Position, Quantity::Rotation],
+        TexelFormat::Unorm8,
+    );
+    let (folder, text) = baked(boxes(), &settings);
+    // Flat sides: each corner of a box is there three times.
+    says(&text, "36 triangles, 72 vertices");
+    says(
+        &text,
+        "<th>Pieces</th><td>3 pieces keep their shape within 0.000",
+    );
+    says(&text, "between two frames is 34.4 degrees");
+    says(&text, "no piece of it bends");
+    let out = folder.path().join("out");
+    let shown = read_animation(&out).expect("a bake");
+    let pieces = sinew_vat::played::PlayedPieces::new(&shown).expect("pieces");
+    let carrier = sinew_io::read_gltf(&out.join("dots.glb")).expect("a carrier");
+    let carrier = &carrier.asset.meshes[0];
+    let mut worst = (0.0, 0, 0, [0.0; 3]);
+    for (f, truth) in boxes().iter().enumerate() {
+        for rest in &carrier.positions {
+            let at = sinew_vat::playback::FrameBlend {
+                frame: f as u32,
+                next: f as u32,
+                weight: 0.0,
+            };
+            let first = boxes()[0].positions.iter().position(|p| p == rest);
+            let source = first.expect("a vertex of the first frame");
+            let seen = pieces.pose((source / 8) as u32, at).place(*rest);
+            let place = truth.positions[source];
+            let squares = (0..3).map(|k| (seen[k] - f64::from(place[k])).powi(2));
+            let off = squares.sum::<f64>().sqrt();
+            if off > worst.0 {
+                worst = (off, f, source / 8, seen);
+            }
+        }
+    }
+    let (off, frame, piece, [x, y, z]) = worst;
+    says(
+        &text,
+        &format!("<td>positions</td><td class=\"n\">{:.4} mm</td>", off * 1e3),
+    );
+    says(
+        &text,
+        &format!("<td class=\"n\">{frame}</td><td class=\"n\">"),
+    );
+    says(
+        &text,
+        &format!("(of piece {piece})</td><td>({x:.4}, {y:.4}, {z:.4})</td>"),
+    );
+}
+
+/// Pixels of a picture of the page.
+fn pixels(folder: &tempfile::TempDir, address: &str) -> Vec<[u8; 4]> {
+    use base64::Engine;
+    let coded = address.split_once("base64,").expect("an image").1;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(coded);
+    let path = folder.path().join("picture.png");
+    std::fs::write(&path, bytes.expect("base 64")).expect("written");
+    let image = sinew_io::read_png(&path).expect("a picture");
+    image.pixels().to_vec()
+}
+
+/// Share of pixels that differ by more than what rounding does.
+fn share_of_others(a: &[[u8; 4]], b: &[[u8; 4]]) -> f64 {
+    let differs = |(a, b): (&[u8; 4], &[u8; 4])| (0..4).any(|k| a[k].abs_diff(b[k]) > 8);
+    a.iter().zip(b).filter(|p| differs(*p)).count() as f64 / a.len() as f64
+}
+
+#[test]
+fn pictures_of_pieces_and_points_are_there_and_show_the_frames() {
+    let pieces = with_places(
+        &[Quantity::Position, Quantity::Rotation],
+        TexelFormat::Float,
+    );
+    let points = with_places(&[Quantity::Position], TexelFormat::Float);
+    for (frames, settings) in [(boxes(), pieces), (clouds(), points)] {
+        let count = frames.len();
+        let (folder, text) = baked(frames, &settings);
+        let (source, shown) = (pictures(&text, ", source"), pictures(&text, ", baked"));
+        assert_eq!((source.len(), shown.len()), (count, count));
+        let source: Vec<_> = source.iter().map(|s| pixels(&folder, s)).collect();
+        for (frame, shown) in shown.iter().enumerate() {
+            let shown = pixels(&folder, shown);
+            let off = share_of_others(&source[frame], &shown);
+            assert!(off < 2e-3, "frame {frame}: {off}");
+            let other = share_of_others(&source[(frame + 1) % count], &shown);
+            assert!(other > 0.02, "frame {frame} and the next: {other}");
+        }
+    }
+}

@@ -69,22 +69,6 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, IoError> {
     })
 }
 
-/// A text that changes when a file is written anew: its size and when that was. Nothing is read.
-///
-/// # Errors
-/// [`IoError::Read`].
-pub fn file_stamp(path: &Path) -> Result<String, IoError> {
-    let fault = |source| IoError::Read {
-        path: path.to_owned(),
-        source,
-    };
-    let about = std::fs::metadata(path).map_err(fault)?;
-    let written = about.modified().map_err(fault)?;
-    let since = written.duration_since(std::time::UNIX_EPOCH);
-    let nanoseconds = since.map_or(0, |d| d.as_nanos());
-    Ok(format!("{} bytes, written {nanoseconds}", about.len()))
-}
-
 /// The files of a folder whose names end so, sorted.
 ///
 /// # Errors

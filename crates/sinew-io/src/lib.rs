@@ -30,8 +30,8 @@ mod values;
 pub mod vertex_animation;
 
 pub use any::{
-    AnyFile, file_stamp, files_ending_with, make_folder, read_any, read_bytes, read_text,
-    remove_folder, write_bytes, write_text,
+    AnyFile, files_ending_with, make_folder, read_any, read_bytes, read_text, remove_folder,
+    write_bytes, write_text,
 };
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;

@@ -123,9 +123,9 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
     on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
         let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
-        if job.replaces_other() {
+        if let Some(before) = job.replaced() {
             let message = format!(
-                "{} held the scans of other frames or settings, which count for nothing now; all chunks need the same",
+                "{} held scans that count for nothing now, of {before}; all chunks need the same",
                 args.work.display()
             );
             talk.warning("other_job", &message);
@@ -203,6 +203,7 @@ impl From<BakeError> for Failure {
             }
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
+            | BakeError::OtherCarrier { .. }
             | BakeError::NotSoft { .. }
             | BakeError::NotSimplified { .. }
             | BakeError::NotRigid { .. }

@@ -79,14 +79,14 @@ pub struct Summary {
     pub warnings: Vec<(String, String, usize)>,
 }
 
-/// How far simplification moved surfaces, both ways, measured at some thousands of triangles of each frame.
+/// How far simplification moved surfaces, both ways, measured at four points inside of some thousands of triangles of each frame, and at corners.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SimplifiedSummary {
     /// Whether all frames have one collapse, so that their triangles stayed the same.
     pub is_shared: bool,
     /// Root of the mean square over all frames, metres.
     pub rms: f64,
-    /// The largest distance, metres.
+    /// The largest distance of these points, metres; between them it may be larger.
     pub largest: f64,
     /// Number of the frame that has it.
     pub frame: i64,
@@ -115,12 +115,32 @@ impl SimplifiedSummary {
             false => "each frame by itself",
         };
         format!(
-            "{how}; surfaces moved by {:.3} mm at most (in frame {}), {:.4} mm in the mean of squares",
+            "{how}; surfaces moved by {:.3} mm at the farthest of the points that were looked at (in frame {}), {:.4} mm in the mean of squares",
             self.largest * 1e3,
             self.frame,
             self.rms * 1e3
         )
     }
+}
+
+/// Simplification left nothing of some pieces.
+fn lost_pieces(job: &VatJob, scans: &[ScanRecord]) -> Option<(String, String)> {
+    let lost = scans.iter().enumerate();
+    let lost = lost.filter_map(|(f, s)| Some((f, s.lost_pieces.filter(|p| p.lost > 0)?)));
+    let lost: Vec<_> = lost.collect();
+    // The first of those that lost most.
+    let (frame, worst) = lost.iter().rev().max_by_key(|l| l.1.lost)?;
+    let frames = match lost.len() {
+        1 => "1 frame".to_owned(),
+        frames => format!("{frames} frames"),
+    };
+    let message = format!(
+        "simplification left nothing of pieces in {frames}: of {} of {} in frame {}; a larger --faces keeps them",
+        worst.lost,
+        worst.before,
+        job.number(*frame),
+    );
+    Some(("lost_pieces".into(), message))
 }
 
 /// The carrier has more triangles than were asked for.
@@ -531,7 +551,10 @@ fn summary(
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
         replaced: None,
-        not_kept: more_triangles(job, plan).into_iter().collect(),
+        not_kept: more_triangles(job, plan)
+            .into_iter()
+            .chain(lost_pieces(job, scans))
+            .collect(),
         errors,
         warnings,
     }

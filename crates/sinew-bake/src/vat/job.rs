@@ -1,8 +1,9 @@
 //! A bake and its work folder.
 
-use super::settings::VatSettings;
+use super::settings::{VatSettings, is_device_of_windows};
 use crate::work::{Work, hash_of};
 use crate::{BakeError, FrameRange, FrameSource};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -18,7 +19,8 @@ pub struct VatJob {
     pub(crate) content: JobContent,
     /// Changes with the settings, the frames and this program's version.
     pub(crate) key: String,
-    replaces_other: bool,
+    /// What another job in the folder had otherwise.
+    replaced: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,7 +65,9 @@ impl VatJob {
             let (number, key) = (source.number(i), source.key(i)?);
             Ok::<_, BakeError>(JobFrame { number, key })
         };
+        // Keys of files cost reading them.
         let frames: Vec<_> = (0..source.frame_count())
+            .into_par_iter()
             .map(frame)
             .collect::<Result<_, _>>()?;
         if frames.is_empty() {
@@ -87,19 +91,21 @@ impl VatJob {
         })?;
         let text = serde_json::to_string_pretty(&content).unwrap_or_default();
         let work = Work::at(folder);
-        let replaces_other = work.write_text(FILE, &text)?;
+        let before = sinew_io::read_text(&work.file(FILE)).ok();
+        let is_other = work.write_text(FILE, &text)?;
+        let replaced = before.filter(|_| is_other);
         let key = hash_of(text.as_bytes());
         Ok(Self {
             work,
-            content,
             key,
-            replaces_other,
+            replaced: replaced.map(|text| content.differences_from(&text)),
+            content,
         })
     }
 
-    /// Whether the folder held the job of other settings or frames, whose records count for nothing now.
-    pub fn replaces_other(&self) -> bool {
-        self.replaces_other
+    /// What is other than in the job that the folder held before, in words; the records of that count for nothing now.
+    pub fn replaced(&self) -> Option<&str> {
+        self.replaced.as_deref()
     }
 
     /// The job of a work folder.
@@ -109,6 +115,10 @@ impl VatJob {
     pub fn open(folder: &Path) -> Result<Self, BakeError> {
         let work = Work::at(folder);
         let path = work.file(FILE);
+        if !path.exists() {
+            let folder = folder.to_owned();
+            return Err(BakeError::NoJob { folder, file: FILE });
+        }
         let text = sinew_io::read_text(&path)?;
         let fault = |message: String| BakeError::Json {
             path: path.clone(),
@@ -135,7 +145,7 @@ impl VatJob {
             work,
             content,
             key,
-            replaces_other: false,
+            replaced: None,
         })
     }
 
@@ -185,6 +195,36 @@ impl VatJob {
 }
 
 impl JobContent {
+    /// What is other than in the text of another job.
+    fn differences_from(&self, before: &str) -> String {
+        let Ok(before) = serde_json::from_str::<Self>(before) else {
+            return "the job of another version of this program".into();
+        };
+        let mut out = Vec::new();
+        if before.program != self.program {
+            out.push(format!("version {} of this program", before.program));
+        }
+        if before.settings != self.settings {
+            let names = differing_fields(&before.settings, &self.settings);
+            out.push(format!("other settings ({})", names.join(", ")));
+        }
+        if (&before.sequence, &before.name) != (&self.sequence, &self.name) {
+            out.push(format!("the name '{}' ({})", before.name, before.sequence));
+        }
+        if before.clips != self.clips {
+            out.push("other clips".into());
+        }
+        if before.frames.len() != self.frames.len() {
+            out.push(format!("{} frames", before.frames.len()));
+        } else if before.frames != self.frames {
+            let pairs = before.frames.iter().zip(&self.frames);
+            let others = pairs.filter(|(a, b)| a != b).map(|(_, b)| b.number);
+            let others = crate::work::frames_words(&others.collect::<Vec<_>>());
+            out.push(format!("other content of {others}"));
+        }
+        out.join(", ")
+    }
+
     fn check_clips(&self) -> Result<(), String> {
         let mut end = 0;
         for clip in &self.clips {
@@ -202,6 +242,15 @@ impl JobContent {
             )),
         }
     }
+}
+
+/// Names of the settings that are not the same.
+fn differing_fields(a: &VatSettings, b: &VatSettings) -> Vec<String> {
+    let fields = |s: &VatSettings| serde_json::to_value(s).unwrap_or_default();
+    let (a, b) = (fields(a), fields(b));
+    let names = a.as_object().into_iter().flat_map(|o| o.keys());
+    let differs = |name: &&String| a.get(name.as_str()) != b.get(name.as_str());
+    names.filter(differs).cloned().collect()
 }
 
 /// Work would lie among the files of a finished bake.
@@ -239,9 +288,11 @@ pub(crate) fn is_plain(c: char) -> bool {
 fn file_name_of(name: &str) -> String {
     let plain = |c: char| if is_plain(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
-    match name.is_empty() {
-        true => "sequence".into(),
-        false => name,
+    match name.as_str() {
+        "" => "sequence".into(),
+        // `con.glb` is no file there.
+        device if is_device_of_windows(device) => name + "_",
+        _ => name,
     }
 }
 
@@ -262,5 +313,8 @@ mod tests {
         }
         assert_eq!(file_name_of("take 1/a:b%20?"), "take_1_a_b_20_");
         assert_eq!(file_name_of(""), "sequence");
+        assert_eq!(file_name_of("Con"), "Con_");
+        assert_eq!(file_name_of("lpt9"), "lpt9_");
+        assert_eq!(file_name_of("console"), "console");
     }
 }

@@ -256,6 +256,55 @@ pub(crate) fn particles_frame(
     Ok((texels, errors))
 }
 
+/// A point as it is drawn.
+pub(crate) struct SeenPoint {
+    /// Metres of glTF.
+    pub(crate) place: [f32; 3],
+    pub(crate) width: f32,
+    pub(crate) color: Option<[f32; 4]>,
+}
+
+/// The points of a frame, with colours where the bake has them.
+pub(crate) fn source_points(job: &VatJob, plan: &VatPlan, mesh: &Mesh) -> Vec<SeenPoint> {
+    let is_baked = plan
+        .textures
+        .iter()
+        .any(|t| t.quantity == Quantity::Color(0));
+    let colors = mesh.colors.first().filter(|_| is_baked);
+    let places = mesh.positions.iter().enumerate();
+    let point = |(p, place): (usize, &[f32; 3])| SeenPoint {
+        place: *place,
+        width: job.settings().particles.width(mesh, p),
+        color: colors.map(|c| c[p]),
+    };
+    places.map(point).collect()
+}
+
+/// The points that players see by the texels of a frame; slots without one have no width.
+pub(crate) fn shown_points(plan: &VatPlan, texels: &[Vec<u8>]) -> Vec<SeenPoint> {
+    let find = |wanted: Quantity| plan.textures.iter().position(|t| t.quantity == wanted);
+    let number = |texture: usize, slot: usize, channel: usize| {
+        let spec = &plan.textures[texture];
+        let size = spec.vertex_bytes();
+        spec.decode(&texels[texture][slot * size..(slot + 1) * size], channel)
+    };
+    let Some(places) = find(Quantity::Position) else {
+        return Vec::new();
+    };
+    let colors = find(Quantity::Color(0));
+    // In the positions' alpha where no texture has them.
+    let widths = find(Quantity::Size).map_or((places, 3), |texture| (texture, 0));
+    let point = |slot| SeenPoint {
+        place: plan
+            .space
+            .place_in_gltf([0, 1, 2].map(|k| number(places, slot, k))),
+        width: number(widths.0, slot, widths.1) / plan.space.units_of(&Quantity::Size),
+        color: colors.map(|c| [0, 1, 2, 3].map(|k| number(c, slot, k))),
+    };
+    let all = (0..plan.layout.vertices as usize).map(point);
+    all.filter(|p| p.width > 0.0).collect()
+}
+
 /// A slot in the space of the textures.
 fn place_slot(plan: &VatPlan, slot: ParticleSlot) -> ParticleSlot {
     match slot {

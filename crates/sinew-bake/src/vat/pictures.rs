@@ -1,11 +1,13 @@
 //! What a bake shows beside what it was made from, drawn on the processor: the same picture on every machine.
 
 use super::job::VatJob;
+use super::particles::{SeenPoint, shown_points, source_points};
 use super::plan::VatPlan;
 use super::records::TEXELS;
+use super::rigid::{RigidTexels, ShownPieces};
 use super::scan::mesh_of;
 use super::settings::Mode;
-use super::textures::bytes_of;
+use super::textures::{bytes_of, texels_of};
 use crate::BakeError;
 use rayon::prelude::*;
 use sinew_geom::{Bounds, Image, Mesh};
@@ -13,6 +15,7 @@ use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
 use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
+use sinew_vat::sprites::CORNER_UVS;
 
 /// Pixels of a side.
 const SIDE: usize = 300;
@@ -24,48 +27,130 @@ pub(crate) struct Pair {
     pub(crate) baked: Image,
 }
 
-/// Draws some frames, or nothing of a bake whose vertices are not its corners.
-pub(crate) fn pairs(
-    job: &VatJob,
-    plan: &VatPlan,
-    carrier: &Mesh,
-    frames: &[usize],
-) -> Result<Vec<Pair>, BakeError> {
-    if !are_corners(plan) {
-        return Ok(Vec::new());
-    }
-    let draw = |&frame: &usize| {
-        let texels = Texels::read(job, plan, carrier, frame)?;
-        let mesh = mesh_of(job, frame)?;
-        let crease = job.settings().crease();
-        let source = source_corners(&mesh, crease, texels.colors().is_some());
-        Ok(Pair {
-            frame,
-            source: picture(&source, &plan.bounds)?,
-            baked: picture(&texels.corners(), &plan.bounds)?,
+/// What a bake shows, decoded from its texels.
+pub(crate) struct Shown<'a> {
+    job: &'a VatJob,
+    plan: &'a VatPlan,
+    /// Its vertices are in the order of the texels.
+    carrier: &'a Mesh,
+    pieces: Option<RigidTexels>,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+        carrier: &'a Mesh,
+    ) -> Result<Self, BakeError> {
+        let is_rigid = plan.mode == Mode::Rigid;
+        let pieces = is_rigid.then(|| RigidTexels::new(job, plan));
+        Ok(Self {
+            job,
+            plan,
+            carrier,
+            pieces: pieces.transpose()?,
         })
-    };
-    frames.par_iter().map(draw).collect()
-}
-
-/// Whether texels are places of the carrier's vertices.
-fn are_corners(plan: &VatPlan) -> bool {
-    matches!(plan.mode, Mode::Remesh | Mode::Soft)
-}
-
-/// Where a vertex of a frame is as players see it, metres; `None` where no texture says so.
-pub(crate) fn place_of(
-    job: &VatJob,
-    plan: &VatPlan,
-    carrier: &Mesh,
-    frame: usize,
-    vertex: usize,
-) -> Result<Option<[f32; 3]>, BakeError> {
-    if !are_corners(plan) {
-        return Ok(None);
     }
-    let texels = Texels::read(job, plan, carrier, frame)?;
-    Ok(texels.places().map(|texture| texels.place(texture, vertex)))
+
+    /// Draws some frames.
+    pub(crate) fn pairs(&self, frames: &[usize]) -> Result<Vec<Pair>, BakeError> {
+        let draw = |&frame: &usize| {
+            let [source, baked] = self.both(frame)?;
+            Ok(Pair {
+                frame,
+                source: picture(&source, &self.plan.bounds)?,
+                baked: picture(&baked, &self.plan.bounds)?,
+            })
+        };
+        frames.par_iter().map(draw).collect()
+    }
+
+    /// A frame as it was and as it is decoded.
+    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
+        let (job, plan) = (self.job, self.plan);
+        let mesh = mesh_of(job, frame)?;
+        if plan.mode == Mode::Particles {
+            let camera = camera_of(&plan.bounds);
+            let shown = shown_points(plan, &texels_of(job, plan, frame)?);
+            let source = source_points(job, plan, &mesh);
+            return Ok([source, shown].map(|points| squares(&points, &camera)));
+        }
+        let (baked, has_colors) = match &self.pieces {
+            Some(pieces) => {
+                let shown = pieces.shown(job, plan, &texels_of(job, plan, frame)?);
+                let colors = self.carrier.colors.first();
+                let corners = piece_corners(pieces.triangles(), &shown, colors);
+                (corners, colors.is_some())
+            }
+            None => {
+                let texels = Texels::read(job, plan, self.carrier, frame)?;
+                (texels.corners(), texels.colors().is_some())
+            }
+        };
+        let source = source_corners(&mesh, job.settings().crease(), has_colors);
+        Ok([source, baked])
+    }
+
+    /// Where a vertex of the bake (of particles: a slot) is in a frame as players see it, metres; `None` where no texture says so.
+    #[expect(clippy::cast_possible_truncation, reason = "shown with four digits")]
+    pub(crate) fn place_of(
+        &self,
+        frame: usize,
+        vertex: usize,
+    ) -> Result<Option<[f32; 3]>, BakeError> {
+        let (job, plan) = (self.job, self.plan);
+        if let Some(pieces) = &self.pieces {
+            let shown = pieces.shown(job, plan, &texels_of(job, plan, frame)?);
+            return Ok(shown.places.get(vertex).map(|p| p.map(|c| c as f32)));
+        }
+        let texels = Texels::read(job, plan, self.carrier, frame)?;
+        Ok(texels.places().map(|texture| texels.place(texture, vertex)))
+    }
+
+    /// The piece of a vertex of the bake, where it is one of pieces.
+    pub(crate) fn piece_of(&self, vertex: usize) -> Option<usize> {
+        Some(self.pieces.as_ref()?.piece_of(vertex))
+    }
+}
+
+/// Corners of pieces, with the colours that the carrier has in all frames.
+#[expect(clippy::cast_possible_truncation, reason = "for pictures")]
+fn piece_corners(
+    triangles: &[[u32; 3]],
+    shown: &ShownPieces,
+    colors: Option<&Vec<[f32; 4]>>,
+) -> Corners {
+    let mut out = Corners::default();
+    for vertex in triangles.iter().flatten().map(|v| *v as usize) {
+        out.places.push(shown.places[vertex].map(|c| c as f32));
+        out.normals.push(shown.normals[vertex]);
+        out.colors.extend(colors.map(|c| c[vertex]));
+    }
+    out
+}
+
+/// A square for each point, towards the camera. Normals lean outwards at the corners, so that squares that overlap can be told apart.
+fn squares(points: &[SeenPoint], camera: &Camera) -> Corners {
+    let (right, up, towards) = (camera.right(), camera.up(), camera.backward());
+    let mut out = Corners::default();
+    for point in points {
+        for corner in [0, 1, 2, 0, 2, 3] {
+            let [u, v] = CORNER_UVS[corner];
+            let (x, y) = (u - 0.5, 0.5 - v);
+            let along = |k: usize| right[k] * x + up[k] * y;
+            let place = |k| point.place[k] + along(k) * point.width;
+            out.places.push(std::array::from_fn(place));
+            let normal = std::array::from_fn(|k| towards[k] + along(k));
+            out.normals.push(unit(normal));
+            out.colors.extend(point.color);
+        }
+    }
+    out
+}
+
+fn unit(v: [f32; 3]) -> [f32; 3] {
+    let length = v.iter().map(|c| c * c).sum::<f32>().sqrt();
+    v.map(|c| c / length)
 }
 
 /// Corners of triangles, three each, with what is seen of them.

@@ -85,8 +85,27 @@ pub struct PiecePlan {
     pub count: u32,
     /// Distances of vertices from where their piece puts them, metres, before texels round them; the vertex is one of the carrier.
     pub residual: ErrorSum,
+    /// Number of the frame with the largest of them.
+    pub worst: i64,
     /// The largest turn from one frame to the next, degrees.
     pub largest_turn_degrees: f64,
+}
+
+impl PiecePlan {
+    /// For people: how rigid pieces are before texels round them, and how fast they turn.
+    pub fn words(&self) -> String {
+        let pieces = match self.count {
+            1 => "1 piece keeps its".to_owned(),
+            count => format!("{count} pieces keep their"),
+        };
+        format!(
+            "{pieces} shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
+            self.residual.largest * 1e3,
+            self.residual.rms() * 1e3,
+            self.worst,
+            self.largest_turn_degrees,
+        )
+    }
 }
 
 impl VatPlan {

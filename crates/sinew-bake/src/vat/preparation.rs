@@ -1,19 +1,23 @@
 //! What is done to frames before anything is looked at: each by itself, or where triangles stay the same, simplified by one collapse for all.
 
-use super::records::COLLAPSES;
+use super::records::{COLLAPSES, LostPieces};
 use super::scan::{is_points, triangles_of};
 use super::settings::{Mode, VatSettings};
 use super::{VatJob, Verified, read_manifest};
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::Mesh;
-use sinew_vat::matching::{SurfaceDistance, numbers_mean_the_same, surface_distance};
+use sinew_vat::matching::{SurfaceDistance, SurfaceTree, numbers_mean_the_same, surface_distance};
 use sinew_vat::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
 use sinew_vat::prepare::{PrepareReport, PrepareSettings, prepare};
+use sinew_vat::rigid::Pieces;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// Triangles of each of two surfaces at which these are compared: more take longer than the simplifier.
 const COMPARED: usize = 4000;
+/// Triangles of each whose corners are looked at besides.
+const COMPARED_CORNERS: usize = 20_000;
 
 /// How frames of a bake are prepared.
 #[derive(Clone, Debug)]
@@ -42,8 +46,44 @@ impl Prepared {
             all.iter().step_by(step).copied().collect()
         };
         let away = surface_distance(&few(&from), &to);
-        Some(away.and(&surface_distance(&few(&to), &from)))
+        let mut out = away.and(&surface_distance(&few(&to), &from));
+        // A spike that is gone is farthest off at its tip, which the points inside of triangles miss.
+        let tips = farthest_corner(&from, &to).max(farthest_corner(&to, &from));
+        out.max = out.max.max(tips);
+        Some(out)
     }
+
+    /// How many pieces (of triangles that are connected) the frame had before simplification, and of how many of them nothing is left.
+    pub(crate) fn lost_pieces(&self) -> Option<LostPieces> {
+        let from = self.simplified_from.as_ref()?;
+        let pieces = Pieces::connected(from);
+        let left = self.simplified.as_ref().unwrap_or(&self.mesh);
+        let bits = |p: [f32; 3]| p.map(|c| (c + 0.0).to_bits());
+        // Simplification keeps some of the vertices, where they are.
+        let left: HashSet<[u32; 3]> = corners_of(left).into_iter().flatten().map(bits).collect();
+        let mut is_left = BTreeMap::new();
+        for v in from.topology.triangles().iter().flatten() {
+            let piece = is_left
+                .entry(pieces.of_vertex(*v as usize))
+                .or_insert(false);
+            *piece |= left.contains(&bits(from.positions[*v as usize]));
+        }
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let lost = is_left.values().filter(|is_left| !**is_left).count();
+        Some(LostPieces {
+            before: count(is_left.len()),
+            lost: count(lost),
+        })
+    }
+}
+
+/// How far corners of a surface are from another one at most, at a share of them where there are many.
+fn farthest_corner(of: &[[[f32; 3]; 3]], from: &[[[f32; 3]; 3]]) -> f64 {
+    let surface = SurfaceTree::new(from);
+    let step = of.len().div_ceil(COMPARED_CORNERS).max(1);
+    let corners = of.iter().step_by(step).flatten();
+    let away = corners.filter_map(|corner| surface.distance(*corner));
+    away.fold(0.0, f64::max)
 }
 
 impl<'a> Preparation<'a> {

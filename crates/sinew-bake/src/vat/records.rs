@@ -117,8 +117,17 @@ pub(crate) struct ScanRecord {
     pub(crate) report: PrepareReport,
     /// How far simplification moved the surface, metres, both ways; nothing where it left the frame as it is.
     pub(crate) simplified: Option<SurfaceDistance>,
+    /// Of which pieces simplification left nothing; nothing where it left the frame as it is.
+    pub(crate) lost_pieces: Option<LostPieces>,
     /// Code and message of what the reader had to say.
     pub(crate) warnings: Vec<(String, String)>,
+}
+
+/// Pieces before simplification, and those of which nothing is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LostPieces {
+    pub(crate) before: u32,
+    pub(crate) lost: u32,
 }
 
 /// How the pieces of a frame lie.

@@ -114,12 +114,21 @@ impl RecutPlan {
             ),
             false => String::new(),
         };
-        format!(
-            "{} frames cut faces into other triangles than the first one ({} quads along the other diagonal); {} quads have a vertex in their middle and are exact{kept}",
-            self.frames,
-            self.quads,
-            self.middles.len(),
-        )
+        let cut = match self.frames {
+            1 => "1 frame cuts".to_owned(),
+            frames => format!("{frames} frames cut"),
+        };
+        let quads = match self.quads {
+            0 => String::new(),
+            1 => " (1 quad along the other diagonal)".to_owned(),
+            quads => format!(" ({quads} quads along the other diagonal)"),
+        };
+        let exact = match self.middles.len() {
+            0 => String::new(),
+            1 => "; 1 quad has a vertex in its middle and is exact".to_owned(),
+            middles => format!("; {middles} quads have a vertex in their middle and are exact"),
+        };
+        format!("{cut} faces into other triangles than the first one{quads}{exact}{kept}")
     }
 }
 

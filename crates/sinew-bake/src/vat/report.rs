@@ -3,7 +3,7 @@
 use super::assemble::Summary;
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
-use super::pictures::{pairs, place_of};
+use super::pictures::Shown;
 use super::plan::VatPlan;
 use super::records::{FrameErrors, ScanRecord};
 use super::settings::{Mode, TriangleOrder};
@@ -37,21 +37,22 @@ pub(crate) struct Reported<'a> {
 /// The page of a bake.
 pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
     let mut page = Page::new(&format!("Bake {}", of.job.name()), of.job.sequence());
+    let shown = Shown::new(of.job, of.plan, of.carrier)?;
     of.bake(&mut page);
     of.textures(&mut page);
-    of.errors(&mut page)?;
+    of.errors(&mut page, &shown)?;
     of.blends(&mut page)?;
-    of.triangles(&mut page);
+    of.counts(&mut page);
     of.preparation(&mut page);
     of.warnings(&mut page);
-    of.pictures(&mut page)?;
+    of.pictures(&mut page, &shown)?;
     of.settings(&mut page);
     Ok(page.finish())
 }
 
 impl Reported<'_> {
     fn bake(&self, page: &mut Page) {
-        let (layout, numbers) = (&self.plan.layout, self.numbers());
+        let numbers = self.numbers();
         let frames = match (numbers.first(), numbers.last()) {
             (Some(first), Some(last)) => format!("{}, {first} to {last}", numbers.len()),
             _ => "none".into(),
@@ -66,16 +67,22 @@ impl Reported<'_> {
                 format!(
                     "{} triangles, {} vertices; {}{}",
                     grouped(self.plan.triangles.into()),
-                    grouped(layout.vertices.into()),
+                    grouped(self.carrier.positions.len() as u64),
                     self.manifest.carrier,
                     self.tear_words(),
                 ),
             ),
-            ("Faces cut in two ways", self.recut_words()),
-            ("Box", format!("{low} to {high} m")),
-            ("Order of triangles", self.order_words().into()),
-            ("Blending of frames", self.blend_words().into()),
         ];
+        rows.extend(self.plan.pieces.map(|p| ("Pieces", p.words())));
+        match self.plan.mode {
+            Mode::Particles => rows.push(("Slots", self.slot_words())),
+            _ => rows.push(("Faces cut in two ways", self.recut_words())),
+        }
+        rows.push(("Box", format!("{low} to {high} m")));
+        if self.plan.mode != Mode::Particles {
+            rows.push(("Order of triangles", self.order_words().into()));
+        }
+        rows.push(("Blending of frames", self.blend_words().into()));
         if !self.files.is_empty() {
             rows.push(("Files", self.files.join(", ")));
         }
@@ -102,6 +109,13 @@ impl Reported<'_> {
         words.unwrap_or_default()
     }
 
+    fn slot_words(&self) -> String {
+        format!(
+            "{}, a square of the carrier each; every one shows one point after another",
+            grouped(self.plan.layout.vertices.into())
+        )
+    }
+
     fn recut_words(&self) -> String {
         let words = self.plan.recut.as_ref().map(|r| r.words());
         words.unwrap_or_else(|| "none".into())
@@ -124,6 +138,9 @@ impl Reported<'_> {
                 tears.words()
             );
         }
+        if self.plan.mode == Mode::Particles {
+            return "no frame has a triangle".into();
+        }
         let changed = self.scans.iter().position(|s| !s.is_first_surface);
         match changed {
             Some(frame) => format!(
@@ -135,7 +152,9 @@ impl Reported<'_> {
             None if self.plan.mode == Mode::Soft => {
                 "all frames have the triangles of the first one".into()
             }
-            None => "found from the frames".into(),
+            None => {
+                "all frames have the triangles of the first one, and no piece of it bends".into()
+            }
         }
     }
 
@@ -170,6 +189,7 @@ impl Reported<'_> {
                 "yes, closed: each frame is two of the textures, itself and its end"
             }
             true => "yes",
+            false if self.plan.mode == Mode::Rigid => "no: players step, as was asked for",
             false => "no: frames are unrelated, players step",
         }
     }
@@ -180,7 +200,7 @@ impl Reported<'_> {
         let used = u64::from(layout.vertices) * u64::from(layout.frames);
         let unused = layout.texels() - used.min(layout.texels());
         page.section("Textures");
-        page.pairs(&[
+        let mut rows = vec![
             ("Size", format!("{width} x {height} texels")),
             (
                 "Texels used",
@@ -190,15 +210,16 @@ impl Reported<'_> {
                 "Texels unused",
                 format!("{} ({})", grouped(unused), percent(summary.unused_texels)),
             ),
-            (
-                "Empty triangles over all frames",
-                percent(summary.empty_slots),
-            ),
-            (
-                "Memory",
-                format!("{} bytes in all textures", grouped(summary.texture_bytes)),
-            ),
-        ]);
+        ];
+        let empty = percent(summary.empty_slots);
+        match self.plan.mode {
+            Mode::Remesh => rows.push(("Empty triangles over all frames", empty)),
+            Mode::Particles => rows.push(("Slots without a point over all frames", empty)),
+            Mode::Soft | Mode::Rigid => {}
+        }
+        let memory = format!("{} bytes in all textures", grouped(summary.texture_bytes));
+        rows.push(("Memory", memory));
+        page.pairs(&rows);
         let rows = self.manifest.textures.iter().map(|texture| {
             let spec = &texture.spec;
             let bytes = self.plan.texture_layout().texels() * spec.vertex_bytes() as u64;
@@ -257,19 +278,23 @@ impl Reported<'_> {
         ]);
     }
 
-    fn errors(&self, page: &mut Page) -> Result<(), BakeError> {
+    fn errors(&self, page: &mut Page, shown: &Shown<'_>) -> Result<(), BakeError> {
         page.section("What the formats lose");
         let (position, normal) = (&self.summary.errors.position, &self.summary.errors.normal);
         let mut rows = Vec::new();
         if position.samples() > 0 {
             let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
-            rows.push(self.error_row("positions", position, millimetres)?);
+            rows.push(self.error_row("positions", position, millimetres, shown)?);
         }
         if normal.samples() > 0 {
             let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
-            rows.push(self.error_row("normals", normal, degrees)?);
+            rows.push(self.error_row("normals", normal, degrees, shown)?);
         }
-        let heads = ["", "largest", "RMS", "frame", "vertex", "at, metres"];
+        let texel = match self.plan.mode {
+            Mode::Particles => "slot",
+            _ => "vertex",
+        };
+        let heads = ["", "largest", "RMS", "frame", texel, "at, metres"];
         page.table(&heads, &rows);
         let line = |name, of: &dyn Fn(&FrameErrors) -> f64| Series {
             name,
@@ -323,15 +348,18 @@ impl Reported<'_> {
         what: &str,
         sum: &ErrorSum,
         unit: impl Fn(f64) -> String,
+        shown: &Shown<'_>,
     ) -> Result<Vec<String>, BakeError> {
         let (frame, vertex) = (sum.frame as usize, sum.vertex as usize);
-        let place = place_of(self.job, self.plan, self.carrier, frame, vertex)?;
+        let place = shown.place_of(frame, vertex)?;
+        let piece = shown.piece_of(vertex);
+        let words = piece.map(|piece| format!("{vertex} (of piece {piece})"));
         Ok(vec![
             what.into(),
             unit(sum.largest),
             unit(sum.rms()),
             self.job.number(frame).to_string(),
-            self.vertex_words(vertex),
+            words.unwrap_or_else(|| self.vertex_words(vertex)),
             place.map_or_else(String::new, place_words),
         ])
     }
@@ -347,9 +375,16 @@ impl Reported<'_> {
         }
     }
 
-    fn triangles(&self, page: &mut Page) {
-        page.section("Triangles");
-        let counts = || self.scans.iter().map(|s| s.triangles);
+    /// How many triangles frames have, of particles how many points.
+    fn counts(&self, page: &mut Page) {
+        let is_points = self.plan.mode == Mode::Particles;
+        let (heading, title) = match is_points {
+            true => ("Points", "Points per frame"),
+            false => ("Triangles", "Triangles per frame"),
+        };
+        page.section(heading);
+        let count = |s: &ScanRecord| if is_points { s.vertices } else { s.triangles };
+        let counts = || self.scans.iter().map(count);
         let (fewest, most) = (
             counts().min().unwrap_or_default(),
             counts().max().unwrap_or_default(),
@@ -363,7 +398,7 @@ impl Reported<'_> {
         ));
         let frames = self.axis();
         let plot = Plot {
-            title: "Triangles per frame",
+            title,
             frames: &frames,
             series: vec![Series {
                 name: "",
@@ -402,6 +437,9 @@ impl Reported<'_> {
 
     fn preparation(&self, page: &mut Page) {
         page.section("Before the bake");
+        if self.plan.mode == Mode::Particles {
+            return page.paragraph("Points are baked as they are; no step changes them.");
+        }
         type Removed = fn(&PrepareReport) -> Option<usize>;
         let steps: [(&str, Removed); 4] = [
             ("corners that are no numbers", |r| {
@@ -486,8 +524,12 @@ impl Reported<'_> {
         for (_, message) in &self.summary.not_kept {
             page.paragraph(message);
         }
-        if self.summary.warnings.is_empty() {
-            return page.paragraph("No reader had any.");
+        let summary = self.summary;
+        if summary.warnings.is_empty() {
+            if summary.idle.is_empty() && summary.not_kept.is_empty() {
+                page.paragraph("None.");
+            }
+            return;
         }
         let rows = self.summary.warnings.iter();
         let rows: Vec<_> = rows
@@ -498,17 +540,16 @@ impl Reported<'_> {
         page.table(&["code", "in frames", "what"], &rows);
     }
 
-    fn pictures(&self, page: &mut Page) -> Result<(), BakeError> {
+    fn pictures(&self, page: &mut Page, shown: &Shown<'_>) -> Result<(), BakeError> {
         page.section("Pictures");
         let frames = self.chosen_frames();
-        let pairs = pairs(self.job, self.plan, self.carrier, &frames)?;
-        if pairs.is_empty() {
-            page.paragraph("None: what vertices stand for here is not drawn by this report.");
-            return Ok(());
-        }
-        page.paragraph(
-            "The frame as it came out of preparation, and as it is decoded from its texels.",
-        );
+        let pairs = shown.pairs(&frames)?;
+        page.paragraph(match self.plan.mode {
+            Mode::Particles => {
+                "The points of the frame, and those decoded from its texels, as squares that face the camera."
+            }
+            _ => "The frame as it came out of preparation, and as it is decoded from its texels.",
+        });
         for pair in pairs {
             let number = self.job.number(pair.frame);
             for (what, image) in [("source", &pair.source), ("baked", &pair.baked)] {

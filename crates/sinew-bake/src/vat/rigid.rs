@@ -235,6 +235,7 @@ pub(crate) fn plan_rigid(
         pieces: Some(PiecePlan {
             count,
             residual,
+            worst: job.number(residual.frame as usize),
             largest_turn_degrees: follower.largest_degrees(),
         }),
         tears: None,
@@ -352,26 +353,52 @@ impl RigidTexels {
         mesh: &Mesh,
         normals: &[[f32; 3]],
     ) -> FrameErrors {
-        let decoded: Vec<PlayedPose> = (0..self.pivots.len())
-            .map(|piece| {
-                played(
-                    &decode(job, plan, texels, piece),
-                    self.pivots[piece].map(f64::from),
-                )
-            })
-            .collect();
+        let shown = self.shown(job, plan, texels);
         let mut out = FrameErrors::default();
-        for (v, rest) in self.rest.iter().enumerate() {
-            let pose = &decoded[self.carrier.pieces.of_vertex(v)];
+        for (v, (place, seen)) in shown.places.iter().zip(&shown.normals).enumerate() {
             let truth = mesh.positions[self.carrier.soft.source_vertex(v)];
-            let off = distance(pose.place(*rest), truth);
+            let off = distance(*place, truth);
             out.position.add(frame as u32, v as u32, off);
-            let seen = pose.turn(self.normals[v].map(f64::from)).map(|c| c as f32);
-            let angle = angle_between(seen, normals[v]);
+            let angle = angle_between(*seen, normals[v]);
             out.normal.add(frame as u32, v as u32, angle);
         }
         out
     }
+
+    /// The carrier as players show it by the texels of a frame, metres of glTF.
+    #[expect(clippy::cast_possible_truncation, reason = "normals need no more")]
+    pub(crate) fn shown(&self, job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>]) -> ShownPieces {
+        let pose = |piece: usize| {
+            let pivot = self.pivots[piece].map(f64::from);
+            played(&decode(job, plan, texels, piece), pivot)
+        };
+        let poses: Vec<PlayedPose> = (0..self.pivots.len()).map(pose).collect();
+        let of_vertex = |v: usize| &poses[self.carrier.pieces.of_vertex(v)];
+        let places = self.rest.iter().enumerate();
+        let normals = self.normals.iter().enumerate();
+        ShownPieces {
+            places: places.map(|(v, rest)| of_vertex(v).place(*rest)).collect(),
+            normals: normals
+                .map(|(v, n)| of_vertex(v).turn(n.map(f64::from)).map(|c| c as f32))
+                .collect(),
+        }
+    }
+
+    /// Triangles of the carrier.
+    pub(crate) fn triangles(&self) -> &[[u32; 3]] {
+        self.carrier.soft.triangles()
+    }
+
+    /// The piece of a vertex of the carrier.
+    pub(crate) fn piece_of(&self, vertex: usize) -> usize {
+        self.carrier.pieces.of_vertex(vertex)
+    }
+}
+
+/// Vertices of the carrier in a frame.
+pub(crate) struct ShownPieces {
+    pub(crate) places: Vec<[f64; 3]>,
+    pub(crate) normals: Vec<[f32; 3]>,
 }
 
 /// How a piece lies in the space of glTF.

@@ -137,7 +137,7 @@ impl Scanner<'_> {
         check_finite(&loaded.mesh, number)?;
         check_near(&loaded.mesh, number)?;
         let prepared = self.preparation.prepare(&loaded.mesh, number)?;
-        let simplified = prepared.deviation();
+        let (simplified, lost_pieces) = (prepared.deviation(), prepared.lost_pieces());
         let Prepared {
             mut mesh, report, ..
         } = prepared;
@@ -177,6 +177,7 @@ impl Scanner<'_> {
             unique_points: points::count(job.settings(), &mesh),
             report,
             simplified,
+            lost_pieces,
             warnings: warnings.chain(of_widths.flatten()).collect(),
         };
         let record = MeshRecord::from(&mesh);
@@ -475,7 +476,7 @@ pub(crate) fn missing(
     BakeError::Missing {
         folder: job.work.folder().to_owned(),
         what,
-        frames: crate::work::ranges_of(&numbers),
+        frames: crate::work::frames_words(&numbers),
         step,
     }
 }

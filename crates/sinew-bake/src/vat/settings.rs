@@ -13,6 +13,8 @@ use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
+/// Letters of a wrong name that are shown.
+const SHOWN_OF_NAME: usize = 40;
 /// Bytes of a name: file systems allow 255, and files have endings.
 const LONGEST_NAME: usize = 200;
 
@@ -253,10 +255,9 @@ impl VatSettings {
             })
         };
         if let Some(name) = &self.name
-            && (name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain))
+            && let Some((found, expected)) = fault_of_name(name)
         {
-            let expected = "1 to 200 bytes of letters, digits, - and _";
-            return wrong("name", format!("'{name}'"), expected);
+            return wrong("name", found, expected);
         }
         let rate = self.frames_per_second;
         if !(rate > 0.0 && rate.is_finite()) {
@@ -303,4 +304,33 @@ impl VatSettings {
         self.convention.check(self)?;
         self.prepare.check().map_err(BakeError::Preparation)
     }
+}
+
+/// Why files cannot have a name everywhere: what it is, and what would do.
+fn fault_of_name(name: &str) -> Option<(String, &'static str)> {
+    let is_device = is_device_of_windows(name);
+    if !is_device && (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
+        return None;
+    }
+    let shown: String = name.chars().take(SHOWN_OF_NAME).collect();
+    let found = match shown.len() < name.len() {
+        true => format!("'{shown}..' of {} bytes", name.len()),
+        false => format!("'{shown}'"),
+    };
+    let expected = match is_device {
+        true => "another name: Windows keeps this one for a device",
+        false => "1 to 200 bytes of letters, digits, - and _",
+    };
+    Some((found, expected))
+}
+
+/// Whether Windows takes files of a name, whatever their endings are, for a device.
+pub(crate) fn is_device_of_windows(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let port = name.strip_prefix("com").or(name.strip_prefix("lpt"));
+    let digits = [
+        "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "\u{b9}", "\u{b2}", "\u{b3}",
+    ];
+    matches!(name.as_str(), "con" | "prn" | "aux" | "nul")
+        || port.is_some_and(|p| digits.contains(&p))
 }

@@ -3,6 +3,7 @@
 use super::job::VatJob;
 use super::plan::VatPlan;
 use super::records::TEXELS;
+use super::scan::missing;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};
@@ -182,6 +183,19 @@ pub(crate) fn bytes_of(plan: &VatPlan, textures: usize) -> u64 {
         .iter()
         .map(TextureSpec::vertex_bytes);
     each.sum::<usize>() as u64 * u64::from(plan.texture_layout().vertices)
+}
+
+/// The texels of a frame, texture by texture; what is behind them, ends and lookups, is left out.
+pub(crate) fn texels_of(
+    job: &VatJob,
+    plan: &VatPlan,
+    frame: usize,
+) -> Result<Vec<Vec<u8>>, BakeError> {
+    let bytes = sinew_io::read_bytes(&job.work.path(TEXELS, frame))?;
+    let begin = |t| usize::try_from(bytes_of(plan, t)).unwrap_or(usize::MAX);
+    let texture = |t| Some(bytes.get(begin(t)..begin(t + 1))?.to_vec());
+    let all = (0..plan.textures.len()).map(texture).collect::<Option<_>>();
+    all.ok_or_else(|| missing(job, &[frame], "whole texels", "bake"))
 }
 
 /// Rows of a texture from the files of frames, of which a row of blocks is open at a time.

@@ -183,7 +183,10 @@ fn gaps(files: &BTreeMap<i64, PathBuf>) -> Vec<Warning> {
     if missing.is_empty() {
         return Vec::new();
     }
-    let message = format!("numbers {} are missing", missing.join(", "));
+    let message = match missing.as_slice() {
+        [one] if !one[1..].contains('-') => format!("number {one} is missing"),
+        several => format!("numbers {} are missing", several.join(", ")),
+    };
     vec![warning("sequence_gaps", message)]
 }
 

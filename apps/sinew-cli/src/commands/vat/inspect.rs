@@ -4,7 +4,7 @@ use super::tell::tear_words;
 use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
-use sinew::bake::vat::read_manifest;
+use sinew::bake::vat::{Mode, read_manifest};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -18,7 +18,12 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     // Writing into a string cannot fail.
     let _ = writeln!(out, "{}: {}", path.display(), name_of(&manifest.mode));
     let _ = writeln!(out, "frames    {}", manifest.frame_count());
-    let _ = writeln!(out, "vertices  {}", layout.vertices);
+    let what = match manifest.mode {
+        Mode::Remesh | Mode::Soft => "vertices",
+        Mode::Rigid => "pieces",
+        Mode::Particles => "slots",
+    };
+    let _ = writeln!(out, "{what:<9} {}", layout.vertices);
     if let Some(split) = manifest.split_vertices {
         let _ = writeln!(out, "tears     {}", tear_words(split));
     }

@@ -1,7 +1,8 @@
 //! Settings of a bake: those of a file, and what flags say otherwise.
 
 use crate::bake_args::{
-    AtEndArg, InBetweenArg, ModeArg, OrderArg, PointsArg, ShapeArgs, SourceArgs, VatSettingsArgs,
+    AtEndArg, InBetweenArg, ModeArg, OrderArg, PlayedArgs, PointsArg, ShapeArgs, SourceArgs,
+    VatSettingsArgs,
 };
 use crate::exit::{Failure, Outcome};
 use sinew::bake::vat::{InBetweens, Mode, Points, TriangleOrder, VatSettings};
@@ -16,14 +17,7 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
         Some(path) => settings_in(path)?,
         None => VatSettings::default(),
     };
-    if let Some(fps) = source.fps {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "files store single precision"
-        )]
-        let rate = fps as f32;
-        out.frames_per_second = rate;
-    }
+    out.frames_per_second = rate_of(&source.played).unwrap_or(out.frames_per_second);
     out.name = args.name.clone().or(out.name);
     out.mode = mode_of(args.mode).or(out.mode);
     if !args.textures.is_empty() {
@@ -45,6 +39,15 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
     prepare_of(args, &mut out);
     out.check()?;
     Ok(out)
+}
+
+/// Frames a second, if they are asked for.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "files store single precision"
+)]
+pub(super) fn rate_of(played: &PlayedArgs) -> Option<f32> {
+    played.fps.map(|fps| fps as f32)
 }
 
 /// The mode that is asked for, if one is.

@@ -1,7 +1,7 @@
 //! `sinew vat size`: how large textures get.
 
 use super::size_of::of_sequence;
-use crate::bake_args::{PointsArg, SizePoints, VatSizeArgs};
+use crate::bake_args::{PlayedArgs, PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use sinew::vat::layout::{Arrangement, Layout, LayoutError};
@@ -33,6 +33,11 @@ pub(super) fn size(args: &VatSizeArgs, talk: &Talk) -> Outcome {
 
 /// What numbers come to.
 fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
+    if args.played != PlayedArgs::default() {
+        return Err(Failure::usage(
+            "flags of clips and graphs (--clip, --graph, --range, --fps, ..) are for a sequence, expected its name as well",
+        ));
+    }
     let points = points_of_numbers(args)?;
     let corners = args.triangles.map(|t| u64::from(t) * 3);
     let wanted = corners.or(args.vertices.map(u64::from)).unwrap_or(0);
@@ -47,14 +52,18 @@ fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
         side: args.max_side.unwrap_or(DEFAULT_SIDE),
         powers_of_two: args.power_of_two,
     };
-    let frames = args.frames.unwrap_or(0);
-    let layout = limits.fitting(vertices, frames).map_err(Failure::bind)?;
-    let mut out = size_words(&layout, frames);
+    let frames = frames_of_numbers(args)?;
+    let layout = limits.fitting(vertices, frames);
+    let layout = layout.map_err(|e| too_large(&e, &limits, vertices, frames))?;
+    let mut out = size_words(&layout, frames, "vertices");
     if corners.is_some() {
         // Frames whose triangles change come with their ends by default.
         let words = match limits.fitting(vertices, frames.saturating_mul(2)) {
             Ok(with_ends) => format!("{} x {}", with_ends.size[0], with_ends.size[1]),
-            Err(error) => error.to_string(),
+            Err(error) => {
+                let proposal = proposal_of(&limits, vertices, frames.saturating_mul(2));
+                format!("{error}{proposal}")
+            }
         };
         let line = format!("          with closed in-betweens, two rows a frame: {words}");
         out.push_str(&line);
@@ -77,6 +86,37 @@ fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
     Ok(out)
 }
 
+/// How many frames there are.
+fn frames_of_numbers(args: &VatSizeArgs) -> Outcome<u32> {
+    let text = args.frames.as_deref().unwrap_or_default();
+    text.parse().map_err(|_| {
+        Failure::usage(format!(
+            "--frames {text}: expected a number, without a sequence of which frames could be taken"
+        ))
+    })
+}
+
+fn too_large(error: &LayoutError, limits: &Limits, vertices: u32, frames: u32) -> Failure {
+    let proposal = proposal_of(limits, vertices, frames);
+    Failure::bind(format!("{error}{proposal}"))
+}
+
+/// Which larger side would do, of those that devices promise; nothing where none does.
+fn proposal_of(limits: &Limits, vertices: u32, frames: u32) -> String {
+    let larger = DEVICES.iter().filter(|d| d.1 > limits.side);
+    let fits = |(_, side): &&(&str, u32)| {
+        let limits = Limits {
+            side: *side,
+            ..*limits
+        };
+        limits.fitting(vertices, frames).is_ok()
+    };
+    match larger.into_iter().find(fits) {
+        Some((device, side)) => format!("; --max-side {side} does ({device})"),
+        None => String::new(),
+    }
+}
+
 /// How many unique points there are, where that is asked.
 fn points_of_numbers(args: &VatSizeArgs) -> Outcome<Option<u32>> {
     match args.points {
@@ -91,11 +131,11 @@ fn points_of_numbers(args: &VatSizeArgs) -> Outcome<Option<u32>> {
     }
 }
 
-/// Vertices, frames and the texture.
-pub(super) fn size_words(layout: &Layout, frames: u32) -> String {
+/// What has texels, frames and the texture.
+pub(super) fn size_words(layout: &Layout, frames: u32, what: &str) -> String {
     let ([width, height], vertices) = (layout.size, layout.vertices);
     let words = layout_words(layout);
-    format!("vertices  {vertices}\nframes    {frames}\ntexture   {width} x {height}, {words}\n")
+    format!("{what:<10}{vertices}\nframes    {frames}\ntexture   {width} x {height}, {words}\n")
 }
 
 /// How many texels there are, and how many of them nothing uses.

@@ -1,14 +1,15 @@
 //! `sinew vat size SEQUENCE`: how large the textures of a bake of it get.
 
-use super::settings::{mode_of, points_of, settings_in, simplify_to};
+use super::settings::{mode_of, points_of, rate_of, settings_in, simplify_to};
 use super::size::{Limits, device_words, layout_words, size_words, texel_words};
-use super::watched;
+use super::source::source_of;
 use super::words::{counted, name_of};
-use crate::bake_args::{SizePoints, Up, VatSizeArgs};
+use super::{on_threads, watched};
+use crate::bake_args::{SizePoints, SourceArgs, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
+use sinew::bake::Chunk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
-use sinew::bake::{Chunk, FileFrames};
 use sinew::vat::points::LOOKUP_BYTES;
 use std::fmt::Write;
 use std::path::Path;
@@ -16,13 +17,21 @@ use std::path::Path;
 /// Scans and plans as a bake does, in a temporary folder, and says what came out.
 pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> Outcome<String> {
     let settings = settings_of_size(args)?;
-    let files = sinew::io::find_sequence(sequence).map_err(Failure::input)?;
-    let source = FileFrames::new(files, args.up == Some(Up::Z));
+    let frames = SourceArgs {
+        source: sequence.to_owned(),
+        up: args.up.unwrap_or_default(),
+        frames: args.frames.clone(),
+        played: args.played.clone(),
+        threads: args.threads,
+    };
     let work = tempfile::tempdir().map_err(Failure::output)?;
-    let made = watched(talk, |watch| {
-        let job = VatJob::begin(work.path(), &source, &settings)?;
-        scan(&job, &source, Chunk::ALL, watch)?;
-        plan(&job, watch)
+    let made = on_threads(args.threads, || {
+        let source = source_of(&frames, &settings, talk)?;
+        Ok(watched(talk, |watch| {
+            let job = VatJob::begin(work.path(), source.as_ref(), &settings)?;
+            scan(&job, source.as_ref(), Chunk::ALL, watch)?;
+            plan(&job, watch)
+        })?)
     })?;
     Ok(words(&made, &settings))
 }
@@ -32,6 +41,7 @@ fn settings_of_size(args: &VatSizeArgs) -> Outcome<VatSettings> {
         Some(path) => settings_in(path)?,
         None => VatSettings::default(),
     };
+    out.frames_per_second = rate_of(&args.played).unwrap_or(out.frames_per_second);
     out.mode = args.mode.and_then(mode_of).or(out.mode);
     match args.points {
         None => {}
@@ -61,7 +71,12 @@ fn words(plan: &VatPlan, settings: &VatSettings) -> String {
         Mode::Particles => "particles: points, one texel each",
     };
     let mut out = format!("mode      {what}\ntriangles {}\n", plan.triangles);
-    out += &size_words(layout, layout.frames / rows);
+    let texels = match plan.mode {
+        Mode::Remesh | Mode::Soft => "vertices",
+        Mode::Rigid => "pieces",
+        Mode::Particles => "slots",
+    };
+    out += &size_words(layout, layout.frames / rows, texels);
     // Writing into a string cannot fail.
     if plan.has_ends {
         let _ = writeln!(

@@ -6,10 +6,12 @@ use crate::frames::frame_numbers;
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
-use sinew::bake::{ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames};
+use sinew::bake::{
+    ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames, content_key, content_key_of,
+};
 use sinew::play::{Cast, Document, Player};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The frames that the command line names.
@@ -25,14 +27,14 @@ pub(super) fn source_of(
         .to_str()
         .is_some_and(|s| s.starts_with("sample:"));
     if is_sample || matches!(ending.as_str(), "glb" | "gltf") {
-        if !args.ranges.is_empty() {
+        if !args.played.ranges.is_empty() {
             return Err(Failure::usage(
                 "--range is for folders of files; of characters, name clips with --clip",
             ));
         }
         return played(args, settings, talk);
     }
-    if args.graph.is_some() || !args.clip.is_empty() || args.frames.is_some() {
+    if args.played.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
             "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
         ));
@@ -42,7 +44,7 @@ pub(super) fn source_of(
         talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
     }
     let files = FileFrames::new(files, args.up == Up::Z);
-    Ok(match args.ranges.as_slice() {
+    Ok(match args.played.ranges.as_slice() {
         [] => Box::new(files),
         ranges => Box::new(RangedFrames::new(files, ranges)?),
     })
@@ -50,8 +52,8 @@ pub(super) fn source_of(
 
 /// The frames of a character's clips, one behind the other.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
-    let [_, _, ..] = args.clip.as_slice() else {
-        let clip = args.clip.first().map(String::as_str);
+    let [_, _, ..] = args.played.clip.as_slice() else {
+        let clip = args.played.clip.first().map(String::as_str);
         return Ok(Box::new(played_clip(args, clip, settings, talk)?.1));
     };
     if args.frames.is_some() {
@@ -61,7 +63,7 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box
     }
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
     let mut name = String::new();
-    for clip in &args.clip {
+    for clip in &args.played.clip {
         let (asset, frames) = played_clip(args, Some(clip), settings, talk)?;
         name = asset;
         parts.push((clip.clone(), Box::new(frames)));
@@ -77,40 +79,66 @@ fn played_clip(
     talk: &Talk,
 ) -> Outcome<(String, PlayedFrames)> {
     let character = load::character(&args.source, talk)?;
-    let document = match &args.graph {
+    let document = match &args.played.graph {
         Some(path) => load::document(path)?,
         None => Document::of_character(&character),
     };
     let plan = Arc::new(load::compile(&document, talk)?);
-    let parameters = load::settings(&plan, &args.set)?;
+    let parameters = load::settings(&plan, &args.played.set)?;
     let clip = character.find_clip_name(clip)?;
     let fps = f64::from(settings.frames_per_second);
     let of_clip = character.asset.find_clip(clip.as_deref());
     let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
-    let values = load::values(&plan, &args.values, &numbers)?;
+    let values = load::values(&plan, &args.played.values, &numbers)?;
     let asset = character.asset.name.clone();
     let name = clip.clone().unwrap_or_else(|| asset.clone());
-    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let cast = load::cast(
+        character,
+        &plan,
+        &document.folder,
+        &args.played.input_files,
+        talk,
+    )?;
     let key = key_of(args, &cast, clip.as_deref())?;
     let graph = load::bind(&cast, &plan, &parameters, talk)?;
-    let runner = device::runner(&graph, args.device, talk)?;
+    let runner = device::runner(&graph, args.played.device, talk)?;
     let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
-    let output = args.mesh_output.as_deref();
+    let output = args.played.mesh_output.as_deref();
     let frames = PlayedFrames::new(player, numbers, output, name, key);
     Ok((asset, frames.map_err(Failure::usage)?))
 }
 
-/// What the frames of a bound graph depend on beside it: the clip, and the files that clips and values are in.
+/// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
 fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
-    let mut out = format!("clip {clip:?}, device {:?}", args.device);
+    let mut out = format!("clip {clip:?}, device {:?}", args.played.device);
     let characters = cast.characters().iter().map(|c| c.path.as_path());
-    let values = args.values.iter().filter_map(|g| g.split_once('='));
-    let files = characters.chain(values.map(|g| Path::new(g.1)));
-    // Built-in samples have no file.
-    for path in files.filter(|p| p.exists()) {
-        let stamp = sinew::io::file_stamp(path).map_err(Failure::input)?;
-        // Writing into a string cannot fail.
-        let _ = write!(out, "\n{}: {stamp}", path.display());
+    let values = args.played.values.iter().filter_map(|g| g.split_once('='));
+    let paths = characters.chain(values.map(|g| Path::new(g.1)));
+    for path in paths {
+        for file in files_at(path)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            // Writing into a string cannot fail.
+            let _ = write!(out, "\n{name}: {}", content_key(&file)?);
+        }
+    }
+    // Those in files beside a document, too.
+    let documents = cast.characters().iter().filter_map(|c| c.source.as_ref());
+    for buffer in documents.flat_map(|d| d.buffers.iter().flatten()) {
+        let _ = write!(out, "\nbuffer: {}", content_key_of(buffer.bytes()));
     }
     Ok(out)
+}
+
+/// A file, those of a folder, or none: built-in samples have no file.
+fn files_at(path: &Path) -> Outcome<Vec<PathBuf>> {
+    if path.is_dir() {
+        let mut files = sinew::io::files_ending_with(path, "").map_err(Failure::input)?;
+        files.retain(|f| f.is_file());
+        return Ok(files);
+    }
+    Ok(path
+        .is_file()
+        .then(|| path.to_owned())
+        .into_iter()
+        .collect())
 }

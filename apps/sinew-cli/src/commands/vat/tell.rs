@@ -3,7 +3,7 @@
 use super::blends::words;
 use super::words::{counted, percent};
 use crate::talk::Talk;
-use sinew::bake::vat::{Blends, Mode, PiecePlan, PointSummary, Summary};
+use sinew::bake::vat::{Blends, Mode, PointSummary, Summary};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, talk: &Talk) {
@@ -60,7 +60,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     );
     talk.info("baked", &message);
     if let Some(pieces) = &summary.pieces {
-        tell_pieces(pieces, talk);
+        talk.info("pieces", &pieces.words());
     }
     if let Some(tears) = &summary.tears {
         let message = tear_words(tears.split_vertices);
@@ -105,19 +105,4 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
         points.corner_bytes as f64 / 1e6,
     );
     talk.info("points", &message);
-}
-
-/// How rigid pieces are before texels round them, and how fast they turn.
-fn tell_pieces(pieces: &PiecePlan, talk: &Talk) {
-    let residual = &pieces.residual;
-    let keep = if pieces.count == 1 { "keeps" } else { "keep" };
-    let message = format!(
-        "{} {keep} their shape within {:.4} mm (rms {:.5} mm, largest in frame {}); the largest turn between two frames is {:.1} degrees",
-        counted(pieces.count, "piece"),
-        residual.largest * 1e3,
-        residual.rms() * 1e3,
-        residual.frame,
-        pieces.largest_turn_degrees,
-    );
-    talk.info("pieces", &message);
 }

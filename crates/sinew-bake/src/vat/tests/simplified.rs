@@ -240,3 +240,99 @@ fn carriers_that_are_larger_than_what_was_asked_for_say_so() {
         }
     );
 }
+
+/// Unit cubes in a row, which rise.
+fn cubes(count: u32) -> MeshFrames {
+    let faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let halves = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+    let of_cube = |i: u32| faces.map(move |f| halves(f.map(|v| v + 8 * i))).concat();
+    let topology = Topology::new(8 * count, (0..count).flat_map(of_cube).collect());
+    let topology = topology.expect("in range");
+    let frame = |f: u32| {
+        let at = |v: u32| {
+            let corner = [0, 1, 2].map(|k| (v >> k & 1) as f32);
+            [
+                corner[0] + 3.0 * (v / 8) as f32,
+                corner[1] + 0.5 * f as f32,
+                corner[2],
+            ]
+        };
+        Mesh::new("cubes", topology.clone(), (0..8 * count).map(at).collect())
+    };
+    MeshFrames::new("cubes", (0..3).map(frame).collect())
+}
+
+#[test]
+fn pieces_of_which_nothing_is_left_are_warned_of() {
+    for mode in [None, Some(Mode::Remesh)] {
+        let settings = |faces| VatSettings {
+            mode,
+            ..to_faces(faces)
+        };
+        let (folders, summary) = baked(&cubes(7), &settings(20));
+        let animation = read_animation(&folders.out()).expect("a bake");
+        let places = animation.manifest().places().expect("positions");
+        // Cubes by where they are in the files, frame 0.
+        let vertices = 0..animation.manifest().layout.vertices;
+        let carrier = sinew_io::read_gltf(&folders.out().join("cubes.glb")).expect("a carrier");
+        let x = |v: u32| {
+            let seen = animation.value(places, v, 0, 0);
+            match summary.mode {
+                Mode::Rigid => carrier.asset.meshes[0].positions[v as usize][0],
+                _ => seen,
+            }
+        };
+        let count = match summary.mode {
+            Mode::Rigid => 0..carrier.asset.meshes[0].positions.len() as u32,
+            _ => vertices,
+        };
+        let left: BTreeSet<_> = count.map(|v| (x(v) / 3.0).floor() as i64).collect();
+        assert!(left.len() < 7, "{mode:?}: this test needs lost cubes");
+        let message = summary.not_kept.iter().find(|n| n.0 == "lost_pieces");
+        let message = &message.expect("a warning").1;
+        let part = format!("in 3 frames: of {} of 7 in frame 0;", 7 - left.len());
+        assert!(
+            message.contains(&part),
+            "{mode:?}, no \"{part}\" in {message}"
+        );
+        let (_folders, summary) = baked(&cubes(7), &settings(83));
+        assert_eq!(summary.not_kept, [], "{mode:?}");
+    }
+}
+
+/// The tip of a spike in a frame that the collapse was not made from is as far off as it is high.
+#[test]
+fn spikes_that_are_gone_are_as_far_off_as_they_are_high() {
+    let mut frames = cloth();
+    let chosen = sinew_vat::prepare::simplify::shared_frames(frames.len());
+    let frame = (1..frames.len()).find(|f| !chosen.contains(f));
+    let frame = frame.expect("a frame that nothing was made from");
+    // In the flat part, one that the collapse takes away.
+    let (folders, _) = baked(&MeshFrames::new("cloth", cloth()), &to_faces(200));
+    let animation = read_animation(&folders.out()).expect("a bake");
+    let places = animation.manifest().places().expect("positions");
+    let at = |v: u32| std::array::from_fn(|k| animation.value(places, v, 0, k));
+    let left = 0..animation.manifest().layout.vertices;
+    let left: BTreeSet<_> = left.map(|v| bits(at(v))).collect();
+    let flat = (16..22).flat_map(|x| (5..20).map(move |y| x * SIDE + y));
+    let mut gone = flat.filter(|v| !left.contains(&bits(frames[0].positions[*v as usize])));
+    let spike = gone.next().expect("a vertex that goes");
+    frames[frame].positions[spike as usize][2] = 1.0;
+    let source = MeshFrames::new("cloth", frames);
+    let (_folders, summary) = baked(&source, &to_faces(200));
+    let moved = summary.simplified.expect("simplified");
+    assert_eq!(moved.frame, frame as i64);
+    assert!((0.98..=1.001).contains(&moved.largest), "{}", moved.largest);
+    assert!(
+        moved
+            .words()
+            .contains("at the farthest of the points that were looked at")
+    );
+}

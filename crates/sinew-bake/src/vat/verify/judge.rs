@@ -78,22 +78,31 @@ impl<'a> Judge<'a> {
                 BakeError::Frame { number, message }
             })?;
             let carrier = SoftCarrier::with_middles(&first, settings.crease(), &quads);
-            let (found, expected) = (carrier.vertex_count(), judge.carrier.positions.len());
-            if found != expected {
-                let message = format!(
-                    "a carrier of {found} vertices with this crease, the bake has {expected}"
-                );
-                let number = source.number(0);
-                return Err(BakeError::Frame { number, message });
-            }
+            judge.check_carrier(&carrier)?;
             judge.soft = Some(carrier);
         }
         if !manifest.mode.has_texel_per_vertex() {
             let (first, number) = (judge.load(0)?, source.number(0));
+            if manifest.mode == Mode::Rigid {
+                judge.check_carrier(&SoftCarrier::new(&first, settings.crease()))?;
+            }
             let shapes = ShapeJudge::new(animation, carrier, &first, settings);
             judge.shapes = shapes.map_err(|message| BakeError::Frame { number, message })?;
         }
         Ok(judge)
+    }
+
+    /// The carrier of the bake is that of the first frame, as these settings make it.
+    fn check_carrier(&self, carrier: &SoftCarrier) -> Result<(), BakeError> {
+        let (wanted, found) = (carrier.vertex_count(), self.carrier.positions.len());
+        match wanted == found {
+            true => Ok(()),
+            false => Err(BakeError::OtherCarrier {
+                number: self.source.number(0),
+                wanted,
+                found,
+            }),
+        }
     }
 
     pub(super) fn load(&self, frame: usize) -> Result<Mesh, BakeError> {
