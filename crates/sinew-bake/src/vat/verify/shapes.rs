@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 /// What is played, and what it is held against.
 pub(super) enum ShapeJudge<'a> {
-    Pieces(Pieces<'a>),
+    Pieces(Box<Pieces<'a>>),
     Particles(Particles<'a>),
 }
 
@@ -35,9 +35,10 @@ impl<'a> ShapeJudge<'a> {
     ) -> Result<Option<Self>, String> {
         Ok(match animation.manifest().mode {
             Mode::Remesh | Mode::Soft => None,
-            Mode::Rigid => Some(Self::Pieces(Pieces::new(
-                animation, carrier, first, settings,
-            )?)),
+            Mode::Rigid => {
+                let pieces = Pieces::new(animation, carrier, first, settings)?;
+                Some(Self::Pieces(Box::new(pieces)))
+            }
             Mode::Particles => {
                 let played = PlayedParticles::new(animation).ok_or("no positions or sizes")?;
                 let manifest = animation.manifest();
