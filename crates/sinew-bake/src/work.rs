@@ -68,6 +68,11 @@ impl Work {
         Ok(write_bytes(&self.path(kind, frame), &bytes)?)
     }
 
+    /// The file of a frame's record, where there is one.
+    fn existing(&self, kind: Kind, frame: usize) -> Option<PathBuf> {
+        Some(self.path(kind, frame)).filter(|path| path.exists())
+    }
+
     /// Reads the head of such a record; `None` where there is none for that key.
     pub(crate) fn read_head<T: DeserializeOwned>(
         &self,
@@ -75,10 +80,9 @@ impl Work {
         frame: usize,
         key: &str,
     ) -> Result<Option<T>, BakeError> {
-        let path = self.path(kind, frame);
-        if !path.exists() {
+        let Some(path) = self.existing(kind, frame) else {
             return Ok(None);
-        }
+        };
         let mut file = RangeReader::open(&path)?;
         let Some(end) = file.length().checked_sub(LENGTH as u64) else {
             return Ok(None);
@@ -96,10 +100,9 @@ impl Work {
 
     /// The body of such a record, whole or not; `None` where there is none.
     pub(crate) fn body(&self, kind: Kind, frame: usize) -> Result<Option<Vec<u8>>, BakeError> {
-        let path = self.path(kind, frame);
-        if !path.exists() {
+        let Some(path) = self.existing(kind, frame) else {
             return Ok(None);
-        }
+        };
         let mut bytes = read_bytes(&path)?;
         let Some((before, length)) = bytes.split_last_chunk::<LENGTH>() else {
             return Ok(None);
@@ -119,10 +122,9 @@ impl Work {
         frame: usize,
         key: &str,
     ) -> Result<Option<T>, BakeError> {
-        let path = self.path(kind, frame);
-        match path.exists() {
-            true => Ok(unsealed(&read_bytes(&path)?, key)),
-            false => Ok(None),
+        match self.existing(kind, frame) {
+            Some(path) => Ok(unsealed(&read_bytes(&path)?, key)),
+            None => Ok(None),
         }
     }
 
