@@ -23,6 +23,8 @@ pub(crate) struct ContactVertex<R: Real> {
     pub(crate) freed: Vec3<R>,
     /// No less far from the solid at hand.
     pub(crate) distance: R,
+    /// What margins grow to from the last exempt vertex to here ([`most_margin`]).
+    pub(crate) most_margin: R,
     /// While the strand settles: nothing is left to do here.
     pub(crate) is_settled: bool,
 }
@@ -53,12 +55,21 @@ impl<R: Real> Default for ContactVertex<R> {
             },
             freed: Vec3::zeros(),
             distance: R::zero(),
+            most_margin: R::zero(),
             is_settled: false,
         }
     }
 }
 
 impl<R: Real> ContactVertex<R> {
+    /// How far it keeps from the surface of a solid, with the last exempt vertex of the strand at `skin`.
+    pub(super) fn margin(&self, solid: &Placed<'_, R>, skin: Vec3<R>) -> R {
+        let full = solid.at.margin;
+        if self.most_margin >= full {
+            return full;
+        }
+        full.min(solid.distance(skin).max(R::zero()) + self.most_margin)
+    }
     /// Forgets contacts.
     pub(crate) fn free(&mut self) {
         self.normal = Vec3::zeros();
@@ -104,6 +115,16 @@ impl<R: Real> Touching<R> for ContactVertex<R> {
     }
 }
 
+/// Margins grow by this share of the way along the strand: the most by which they turn it away from the skin, 14 degrees.
+const RISE: f64 = 0.25;
+
+/// What a margin grows to in this way along the strand from the last exempt vertex, where that one is nearer to the surface than the margin; as a rule it sits
+/// on the skin. Were all of the margin asked for behind it, short segments would have to stand up there, against the shape of the strand, which then would not
+/// come to rest.
+pub(crate) fn most_margin<R: Real>(way: R) -> R {
+    way * R::from_double(RISE)
+}
+
 /// Steps out of a solid, at most.
 const PUSHES: usize = 4;
 /// Steps along a path, at most.
@@ -129,6 +150,7 @@ pub(crate) fn push_out<R: Real, T: Touching<R>>(
 
 fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
     let two = R::from_double(2.0);
+    let skin = skin_of(strand, exempt);
     let mut before = Vec3::zeros();
     let mut clearance = -R::one();
     for (i, vertex) in strand.iter_mut().enumerate() {
@@ -143,23 +165,37 @@ fn push_vertices<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
         if clearance <= reach {
             clearance = solid.distance(v.x);
             let held = i < exempt || v.inverse_mass <= R::zero();
-            let inside = clearance < solid.at.margin - solid.at.tolerance;
             let fast = moved > solid.at.spacing && clearance <= reach;
-            if (inside || fast) && !held {
-                clearance = resolve(solid, v, moved, clearance);
-                before = v.x;
+            if !held && (fast || clearance < solid.at.margin - solid.at.tolerance) {
+                let margin = v.margin(solid, skin);
+                if fast || clearance < margin - solid.at.tolerance {
+                    clearance = resolve(solid, v, moved, clearance, margin);
+                    before = v.x;
+                }
             }
         }
         v.distance = clearance;
     }
 }
 
-/// Moves one vertex out, whose distance is known; returns its distance afterwards.
-fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R, at_end: R) -> R {
+/// Where the last exempt vertex is.
+pub(super) fn skin_of<R: Real, T: Touching<R>>(strand: &[T], exempt: usize) -> Vec3<R> {
+    let last = exempt.checked_sub(1).and_then(|i| strand.get(i));
+    last.map_or_else(Vec3::zeros, |v| v.touch().x)
+}
+
+/// Moves one vertex out, whose distance is known, to where it has this margin; returns its distance afterwards.
+fn resolve<R: Real>(
+    solid: &Placed<'_, R>,
+    v: &mut ContactVertex<R>,
+    moved: R,
+    at_end: R,
+    margin: R,
+) -> R {
     let mut push = R::zero();
     let mut normal = Vec3::zeros();
     if moved > solid.at.spacing
-        && let Some((at, n)) = first_hit(solid, v, at_end)
+        && let Some((at, n)) = first_hit(solid, v, at_end, margin)
     {
         let left = v.x - at;
         let inward = -left.dot(&n);
@@ -174,7 +210,7 @@ fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R, a
     for _ in 0..PUSHES {
         let (d, n) = solid.surface(v.x, toward_start);
         distance = d;
-        let lack = solid.at.margin - d;
+        let lack = margin - d;
         if lack <= solid.at.tolerance {
             break;
         }
@@ -182,7 +218,7 @@ fn resolve<R: Real>(solid: &Placed<'_, R>, v: &mut ContactVertex<R>, moved: R, a
         push += lack;
         normal = n;
         // Over a short way the distance is nearly linear.
-        distance = solid.at.margin - solid.at.tolerance;
+        distance = margin - solid.at.tolerance;
         if lack < solid.at.spacing && solid.at.spacing.is_finite() {
             break;
         }
@@ -223,6 +259,7 @@ fn first_hit<R: Real>(
     solid: &Placed<'_, R>,
     v: &ContactVertex<R>,
     at_end: R,
+    margin: R,
 ) -> Option<(Vec3<R>, Vec3<R>)> {
     let path = solid.path(v.start, v.x);
     let speed = path.fastest();
@@ -233,17 +270,17 @@ fn first_hit<R: Real>(
         let local = path.at(t);
         let distance = solid.distance_at(local);
         // Both ends are so far away that nothing between them can touch.
-        if step == 0 && distance + at_end - speed >= solid.at.margin + solid.at.margin {
+        if step == 0 && distance + at_end - speed >= margin + margin {
             return None;
         }
-        let gap = distance - solid.at.margin;
+        let gap = distance - margin;
         if gap < -solid.at.tolerance {
             if step == 0 {
                 return None;
             }
             let at = solid.at.motion.to().point(local);
             let (d, n) = solid.surface(at, Vec3::y());
-            return Some((at + n * (solid.at.margin - d), n));
+            return Some((at + n * (margin - d), n));
         }
         t += (gap / speed).max(least);
         if t >= R::one() {
@@ -257,6 +294,7 @@ fn first_hit<R: Real>(
 /// segment before took the common vertex along counts to first order.
 fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T], exempt: usize) {
     let Some(root) = strand.first() else { return };
+    let skin = skin_of(strand, exempt);
     let mut found = (root.touch().x, root.touch().distance);
     for i in 1..strand.len() {
         let ((from, from_distance), end) = (found, *strand[i].touch());
@@ -273,7 +311,12 @@ fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
         if weights.0 + weights.1 <= R::zero() {
             continue;
         }
-        let Some(mut hit) = deepest(solid, from, end.x, from_distance, end.distance) else {
+        let distances = [from_distance, end.distance];
+        if is_clear(solid.at.margin, distances, (end.x - from).norm()) {
+            continue;
+        }
+        let margins = [start.margin(solid, skin), end.margin(solid, skin)];
+        let Some(mut hit) = deepest(solid, from, end.x, distances, margins) else {
             continue;
         };
         hit.depth -= hit.normal.dot(&(start.x - from)) * (R::one() - hit.share);
@@ -331,28 +374,34 @@ pub(super) struct Hit<R: Real> {
     pub(super) depth: R,
 }
 
-/// The deepest sample between two vertices with these (least) distances. Walks by what the distance allows, but no
+/// Whether everything between two points keeps a margin, by their distances.
+pub(super) fn is_clear<R: Real>(margin: R, [at_a, at_b]: [R; 2], length: R) -> bool {
+    at_a + at_b - length >= margin + margin
+}
+
+/// The deepest sample between two vertices with these (least) distances and margins. Walks by what the distance allows, but no
 /// less than the spacing of samples.
 pub(super) fn deepest<R: Real>(
     solid: &Placed<'_, R>,
     a: Vec3<R>,
     b: Vec3<R>,
-    at_a: R,
-    at_b: R,
+    [at_a, at_b]: [R; 2],
+    [margin_a, margin_b]: [R; 2],
 ) -> Option<Hit<R>> {
     let length = (b - a).norm();
-    if at_a + at_b - length >= solid.at.margin + solid.at.margin || length <= R::zero() {
+    let margin = margin_a.max(margin_b);
+    if is_clear(margin, [at_a, at_b], length) || length <= R::zero() {
         return None;
     }
     // Where the root's side is too deep already, the segment leads out in a straight line.
-    let lack = (solid.at.margin - at_a).max(R::zero());
+    let begins = margin_a.min(at_a);
     let (mut share, mut worst) = (R::zero(), solid.at.tolerance);
     let mut is_found = false;
     let mut walked = R::zero();
     let mut distance = at_a;
     let least = solid.at.spacing.max(length / R::from_double(SAMPLES));
     loop {
-        walked += (distance - solid.at.margin).max(least);
+        walked += (distance - margin).max(least);
         let is_between = walked < length;
         if !is_between {
             // At the end, or no number.
@@ -360,7 +409,7 @@ pub(super) fn deepest<R: Real>(
         }
         let s = walked / length;
         distance = solid.distance(a + (b - a) * s);
-        let depth = solid.at.margin - lack * (R::one() - s) - distance;
+        let depth = begins + (margin_b - begins) * s - distance;
         if depth > worst {
             worst = depth;
             share = s;

@@ -2,7 +2,7 @@
 // moved out side by side, segments are looked at side by side, and moved by the first invocation of the team, root first.
 //
 // Needs `solid.wgsl`, `count` and `exempt` of the strand, and of its vertices `point`, `set_point`, `distance_at`, `set_distance`, `start_of`, `free_by`, `inverse_mass_of`,
-// `touch`, `press`, `set_hit`, `hit_at`, and `sync`, behind which all of the group see what one of them wrote.
+// `most_margin_of`, `touch`, `press`, `set_hit`, `hit_at`, and `sync`, behind which all of the group see what one of them wrote.
 
 // Steps out of a solid, at most.
 const PUSHES = 4u;
@@ -10,6 +10,8 @@ const PUSHES = 4u;
 const SWEEP_STEPS = 48u;
 // Samples of one segment, at most.
 const SAMPLES = 1024u;
+// Margins grow by this share of the way along the strand.
+const RISE = 0.25;
 
 // Of the invocation: its team, and its place in it.
 var<private> team: u32;
@@ -28,6 +30,18 @@ fn across(v: vec3f) -> vec3f {
   var other = vec3f(1.0, 0.0, 0.0);
   if abs(v.x) >= 0.7 { other = vec3f(0.0, 1.0, 0.0); }
   return unit_or(cross(v, other), vec3f(0.0, 0.0, 1.0));
+}
+
+// How far a vertex keeps from the surface of the solid at hand.
+fn margin_at(i: u32) -> f32 {
+  let most = most_margin_of(i);
+  if most >= solid.margin { return solid.margin; }
+  return min(solid.margin, max(sampled(point(exempt - 1u)).w, 0.0) + most);
+}
+
+// What a margin grows to in this way along the strand from the last exempt vertex: `most_margin` in `contact.rs`.
+fn grown_margin(way: f32) -> f32 {
+  return select(way * RISE, FAR, exempt == 0u);
 }
 
 // Moves vertices and segments out of the solids that a bit of `mine` stands for each; lengths change. `of_all`: the bits of all teams.
@@ -56,21 +70,23 @@ fn push_vertex(i: u32) {
   let found = sampled(x);
   var clearance = found.w;
   let held = i < exempt || inverse_mass_of(i) <= 0.0;
-  let inside = clearance < solid.margin - solid.tolerance;
   let fast = moved > solid.spacing && clearance <= solid.margin + moved * 2.0;
-  if (inside || fast) && !held { clearance = resolve(i, moved, found); }
+  if !held && (fast || clearance < solid.margin - solid.tolerance) {
+    let margin = margin_at(i);
+    if fast || clearance < margin - solid.tolerance { clearance = resolve(i, moved, found, margin); }
+  }
   set_distance(i, clearance);
 }
 
-// Moves one vertex out, given what was sampled there; returns its distance afterwards.
-fn resolve(i: u32, moved: f32, first: vec4f) -> f32 {
+// Moves one vertex out to where it has this margin, given what was sampled there; returns its distance afterwards.
+fn resolve(i: u32, moved: f32, first: vec4f, margin: f32) -> f32 {
   var push = 0.0;
   var normal = vec3f(0.0);
   var x = point(i);
   var found = first;
   var is_known = true;
   if moved > solid.spacing {
-    let met = first_hit(start_of(i), x, first.w);
+    let met = first_hit(start_of(i), x, first.w, margin);
     let left = x - hit_point;
     let inward = -dot(left, met);
     if inward > 0.0 {
@@ -87,13 +103,13 @@ fn resolve(i: u32, moved: f32, first: vec4f) -> f32 {
     is_known = false;
     let outwards = unit_or(found.xyz, toward_start);
     gap = found.w;
-    let lack = solid.margin - gap;
+    let lack = margin - gap;
     if lack <= solid.tolerance { break; }
     x += outwards * lack;
     push += lack;
     normal = outwards;
     // Over a short way the distance is nearly linear.
-    gap = solid.margin - solid.tolerance;
+    gap = margin - solid.tolerance;
     if lack < solid.spacing && is_sampled() { break; }
   }
   if push > 0.0 {
@@ -122,7 +138,7 @@ fn rubbed(relative: vec3f, normal: vec3f, most: f32) -> vec3f {
 var<private> hit_point: vec3f;
 
 // Finds where a vertex meets the moving solid, carried on to the end of the step, and gives the normal there; zero where it meets nothing.
-fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
+fn first_hit(start: vec3f, x: vec3f, at_end: f32, margin: f32) -> vec3f {
   let none = vec3f(0.0);
   let way = way_of(start, x);
   let least = max(solid.spacing / way.speed, 1e-3);
@@ -130,7 +146,7 @@ fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
   for (var step = 0u; step < SWEEP_STEPS; step++) {
     let local = way.begins + (way.leaves + way.bends * t) * t;
     let found = field_sample(solid.field, local);
-    let gap = found.w - solid.margin;
+    let gap = found.w - margin;
     if gap < -solid.tolerance {
       if step == 0u { return none; }
       let normal = unit_or(in_scene(found.xyz), vec3f(0.0, 1.0, 0.0));
@@ -138,7 +154,7 @@ fn first_hit(start: vec3f, x: vec3f, at_end: f32) -> vec3f {
       return normal;
     }
     // Both ends are so far away that nothing between them can touch.
-    if step == 0u && found.w + at_end - way.speed >= 2.0 * solid.margin { return none; }
+    if step == 0u && found.w + at_end - way.speed >= 2.0 * margin { return none; }
     t += max(gap / way.speed, least);
     if t >= 1.0 { break; }
   }
@@ -153,7 +169,12 @@ fn weight_of(i: u32) -> f32 {
 fn look_at_segment(i: u32, collider: u32) {
   var hit = Hit(vec3f(0.0), 0.0, 0.0, collider);
   if is_sampled() && weight_of(i - 1u) + weight_of(i) > 0.0 {
-    hit = deepest(point(i - 1u), point(i), vec2f(distance_at(i - 1u), distance_at(i)), collider);
+    let a = point(i - 1u);
+    let b = point(i);
+    let ends = vec2f(distance_at(i - 1u), distance_at(i));
+    if !is_clear(ends, solid.margin, length(b - a)) {
+      hit = deepest(a, b, ends, vec2f(margin_at(i - 1u), margin_at(i)), collider);
+    }
   }
   set_hit(i, hit);
 }
@@ -199,26 +220,32 @@ fn kept_below(shift: vec3f, most: f32) -> vec3f {
   return shift;
 }
 
-// The deepest sample between two points with these distances, in the solid at hand.
-fn deepest(a: vec3f, b: vec3f, ends: vec2f, collider: u32) -> Hit {
+// Whether everything between two points with these distances keeps a margin.
+fn is_clear(ends: vec2f, margin: f32, extent: f32) -> bool {
+  return ends.x + ends.y - extent >= margin + margin;
+}
+
+// The deepest sample between two points with these distances and margins, in the solid at hand.
+fn deepest(a: vec3f, b: vec3f, ends: vec2f, margins: vec2f, collider: u32) -> Hit {
   var hit = Hit(vec3f(0.0), 0.0, 0.0, collider);
   let extent = length(b - a);
-  if ends.x + ends.y - extent >= solid.margin + solid.margin || extent <= 0.0 { return hit; }
+  let margin = max(margins.x, margins.y);
+  if is_clear(ends, margin, extent) || extent <= 0.0 { return hit; }
   // Where the root's side is too deep already, the segment leads out in a straight line.
-  let lack = max(solid.margin - ends.x, 0.0);
+  let begins = min(margins.x, ends.x);
   let least = max(solid.spacing, extent / f32(SAMPLES));
   var most = solid.tolerance;
   var gradient = vec3f(0.0);
   var walked = 0.0;
   var gap = ends.x;
   for (var k = 0u; k <= SAMPLES; k++) {
-    walked += max(gap - solid.margin, least);
+    walked += max(gap - margin, least);
     // At the end, or no number.
     if !(walked < extent) { break; }
     let s = walked / extent;
     let found = sampled(a + (b - a) * s);
     gap = found.w;
-    let depth = solid.margin - lack * (1.0 - s) - gap;
+    let depth = begins + (margins.y - begins) * s - gap;
     if depth > most {
       most = depth;
       hit = Hit(found.xyz, depth, s, collider);

@@ -1,7 +1,7 @@
 //! Collision alone, for strands that something else moves.
 
 use super::chunks::{PerChunk, PerStrand};
-use super::contact::{ContactVertex, push_out};
+use super::contact::{ContactVertex, most_margin, push_out};
 use super::placed::{Collider, Contact, Placement, Solids};
 use super::settle::settle_lengths;
 use crate::{Par, for_each_chunk};
@@ -146,17 +146,27 @@ pub(crate) fn collide_strand(
     if points.iter().flatten().any(|c| !c.is_finite()) {
         return;
     }
+    let mut way = if settings.exempt == 0 {
+        f32::INFINITY
+    } else {
+        0.0
+    };
     for (i, v) in room.iter_mut().enumerate() {
         let x = f32::vec3(points[i]);
+        let length = if i == 0 {
+            0.0
+        } else {
+            (x - f32::vec3(points[i - 1])).norm()
+        };
+        if i >= settings.exempt {
+            way += length;
+        }
         *v = ContactVertex {
             x,
             start: previous.map_or(x, |p| f32::vec3(p[i])),
             inverse_mass: if i < settings.exempt { 0.0 } else { 1.0 },
-            length: if i == 0 {
-                0.0
-            } else {
-                (x - f32::vec3(points[i - 1])).norm()
-            },
+            length,
+            most_margin: most_margin(way),
             ..ContactVertex::default()
         };
     }

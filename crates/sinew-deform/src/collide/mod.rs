@@ -21,7 +21,7 @@ pub(crate) mod test_shapes;
 mod tests;
 
 pub(crate) use chunks::{PerChunk, PerStrand};
-pub(crate) use contact::{ContactVertex, Touching, push_out};
+pub(crate) use contact::{ContactVertex, Touching, most_margin, push_out};
 pub(crate) use device::{
     LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
 };

@@ -5,7 +5,7 @@
 //! turned or carried along; a strand that touches nothing ends after one.
 
 use super::MAX_COLLIDERS;
-use super::contact::{ContactVertex, Hit, Touching, across, deepest};
+use super::contact::{ContactVertex, Hit, Touching, across, deepest, skin_of};
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
 
@@ -58,6 +58,7 @@ fn settle_round<R: Real, T: Touching<R>>(
     let Some(root) = strand.first() else {
         return false;
     };
+    let skin = skin_of(strand, exempt);
     let mut is_unfinished = false;
     let (mut found, mut direction) = (root.touch().x, Vec3::y());
     // One bound for all solids: how far the nearest surface is from the vertex before, beyond its margin.
@@ -65,7 +66,8 @@ fn settle_round<R: Real, T: Touching<R>>(
     let mut at_pivot = Measured::new();
     let mut is_carried = false;
     for i in 1..strand.len() {
-        let pivot = strand[i - 1].touch().x;
+        let before = *strand[i - 1].touch();
+        let pivot = before.x;
         let v = strand[i].touch_mut();
         let from = std::mem::replace(&mut found, v.x);
         let from_measured = std::mem::replace(&mut at_pivot, Measured::new());
@@ -87,7 +89,13 @@ fn settle_round<R: Real, T: Touching<R>>(
         } else {
             clearance -= v.length;
             if clearance < R::zero() && i >= exempt {
-                (hit, clearance) = worst_of(solids, v, from, was, (from_measured, &mut at_pivot));
+                let begin = SegmentBegin {
+                    pivot: from,
+                    before: &before,
+                    skin,
+                };
+                let measured = (from_measured, &mut at_pivot);
+                (hit, clearance) = worst_of(solids, v, &begin, was, measured);
             }
         }
         v.is_settled = true;
@@ -132,25 +140,35 @@ impl<R: Real> Measured<R> {
 /// A place that is too deep, and in which solid.
 type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
 
-/// The deepest contact of a segment with any solid, and the least distance of its end beyond the margins.
+/// Where a segment begins, the vertex there, and where the last exempt vertex is.
+struct SegmentBegin<'a, R: Real> {
+    pivot: Vec3<R>,
+    before: &'a ContactVertex<R>,
+    skin: Vec3<R>,
+}
+
+/// The deepest contact of a segment with any solid, and the least distance of its end beyond the full margins.
 fn worst_of<'s, R: Real>(
     solids: &Solids<'s, R>,
     v: &ContactVertex<R>,
-    pivot: Vec3<R>,
+    begin: &SegmentBegin<'_, R>,
     direction: Vec3<R>,
     (at_pivot, at_end): (Measured<R>, &mut Measured<R>),
 ) -> (Option<HitOn<'s, R>>, R) {
+    let pivot = begin.pivot;
     let end = pivot + direction * v.length;
     let mut worst: Option<HitOn<'_, R>> = None;
     let mut clearance = R::from_double(1e9);
     for (contact, solid) in solids.indexed() {
         let distance = solid.distance(end);
         at_end.note(contact, distance);
-        let gap = distance - solid.at.margin;
-        clearance = clearance.min(gap);
-        if gap >= v.length {
+        let beyond = distance - solid.at.margin;
+        clearance = clearance.min(beyond);
+        if beyond >= v.length {
             continue;
         }
+        let margin = v.margin(&solid, begin.skin);
+        let gap = distance - margin;
         let hit = if gap < -solid.at.tolerance {
             let (_, normal) = solid.surface(end, across(direction));
             Some(Hit {
@@ -161,7 +179,8 @@ fn worst_of<'s, R: Real>(
         } else if solid.at.spacing < v.length {
             let from = at_pivot.get(contact);
             let from = from.unwrap_or_else(|| solid.distance(pivot));
-            deepest(&solid, pivot, end, from, distance)
+            let margins = [begin.before.margin(&solid, begin.skin), margin];
+            deepest(&solid, pivot, end, [from, distance], margins)
         } else {
             None
         };

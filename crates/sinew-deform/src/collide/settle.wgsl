@@ -57,7 +57,7 @@ fn measure_segment(i: u32, mine: u32) {
     for (var c = 0u; c < COLLIDERS; c++) {
       if (mine & (1u << c)) != 0u {
         use_solid(c);
-        let hit = contact_of_segment(pivot, end, length_of(i), c);
+        let hit = contact_of_segment(i, pivot, end, c);
         if hit.depth > worst.depth { worst = hit; }
       }
     }
@@ -65,15 +65,19 @@ fn measure_segment(i: u32, mine: u32) {
   set_hit(i, worst);
 }
 
-fn contact_of_segment(pivot: vec3f, end: vec3f, extent: f32, collider: u32) -> Hit {
+fn contact_of_segment(i: u32, pivot: vec3f, end: vec3f, collider: u32) -> Hit {
+  let none = Hit(vec3f(0.0), 0.0, 0.0, collider);
+  let extent = length_of(i);
   let found = sampled(end);
-  let gap = found.w - solid.margin;
+  if found.w - solid.margin >= extent { return none; }
+  let margin = margin_at(i);
+  let gap = found.w - margin;
   if gap < -solid.tolerance {
     let direction = unit_or(end - pivot, vec3f(0.0, 1.0, 0.0));
     return Hit(unit_or(found.xyz, across(direction)), -gap, 1.0, collider);
   }
-  if gap >= extent || solid.spacing >= extent { return Hit(vec3f(0.0), 0.0, 0.0, collider); }
-  return deepest(pivot, end, vec2f(sampled(pivot).w, found.w), collider);
+  if solid.spacing >= extent { return none; }
+  return deepest(pivot, end, vec2f(sampled(pivot).w, found.w), vec2f(margin_at(i - 1u), margin), collider);
 }
 
 // Turns segments from the root to the tip; tells whether something was moved. How far those before take one along counts to first order.

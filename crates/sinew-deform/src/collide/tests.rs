@@ -236,6 +236,47 @@ fn the_first_vertices_of_a_strand_are_exempt() {
     }
 }
 
+/// Margins grow by a quarter of the way along the strand from the last exempt vertex: on a plane every vertex of a strand that lies down is as high as that.
+#[test]
+fn margins_grow_from_the_last_exempt_vertex() {
+    let floor = Plane {
+        normal: [0.0, 1.0, 0.0],
+        offset: 0.0,
+    };
+    let (margin, step) = (0.01, 0.006);
+    let strands = Strands::new([16]).expect("valid");
+    for height in [0.0, 0.004, -0.003] {
+        for exempt in [0, 1, 2] {
+            let mut points = line([0.0, height, 0.0], [step, 0.0, 0.0], 16);
+            let contacts = [contact(margin, 0.0)];
+            CollideJob {
+                strands: &strands,
+                settings: &CollideSettings {
+                    exempt,
+                    iterations: 1,
+                },
+                colliders: &[Collider::still(&floor)],
+                contacts: &contacts,
+                previous: None,
+                positions: &mut points,
+                scratch: &mut CollideScratch::new(&strands, 1),
+                par: Par::Seq,
+            }
+            .run();
+            for (i, p) in points.iter().enumerate().skip(exempt) {
+                let way = step * (i + 1 - exempt) as f32;
+                let grown = margin.min(height.max(0.0) + 0.25 * way);
+                let expected = if exempt == 0 { margin } else { grown };
+                assert!(
+                    (p[1] - expected).abs() < 1e-5,
+                    "{height} high, {exempt} exempt, vertex {i}: {} for {expected}",
+                    p[1]
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn pockets_are_left_with_all_of_the_strand() {
     let (half, center) = ([0.12, 0.1, 0.12], [0.0, 0.1, 0.0]);

@@ -248,6 +248,64 @@ fn strands_of_short_segments_come_to_rest_in_double_precision() {
     fine_strands_rest::<f64>(&[]);
 }
 
+/// Strands that lie down on a ball of a decimetre as soon as they leave it, in directions all around.
+fn lying(lean_degrees: f32, vertices: usize) -> (Strands, Vec<[f32; 3]>) {
+    let (count, length) = (32_u8, 0.15);
+    let strands = Strands::new(vec![vertices; usize::from(count)]).expect("valid");
+    let (sine, cosine) = lean_degrees.to_radians().sin_cos();
+    let mut rest = Vec::new();
+    for k in 0..count {
+        let y = 1.0 - (f32::from(k) + 0.5) / f32::from(count) * 2.0;
+        let (r, a) = ((1.0 - y * y).sqrt(), f32::from(k) * 2.399_963);
+        let out = Vec3::new(r * a.cos(), y, r * a.sin());
+        let side = out.cross(&Vec3::new(0.3, 0.5, 0.81)).normalize();
+        let (s, c) = (f32::from(k) * 1.7).sin_cos();
+        let along = out * cosine + (side * c + out.cross(&side) * s) * sine;
+        let step = along * (length / (vertices - 1) as f32);
+        rest.extend(super::test_scene::line(
+            (out * 0.1).into(),
+            step.into(),
+            vertices,
+        ));
+    }
+    (strands, rest)
+}
+
+/// Largest speed in a tenth of a second, of places.
+fn fastest_way(scene: &mut Scene<f32>, colliders: &[Collider<'_>]) -> f32 {
+    let mut fastest = 0.0_f32;
+    for _ in 0..6 {
+        let before = scene.positions.clone();
+        scene.frame(&Affine::identity(), STILL, colliders);
+        for (a, b) in before.iter().zip(&scene.positions) {
+            fastest = fastest.max((Vec3::from(*a) - Vec3::from(*b)).norm() / STILL);
+        }
+    }
+    fastest
+}
+
+/// Were all of the margin asked for behind the skin, short segments would have to stand up there, and strands would whirl by metres a second.
+#[test]
+fn strands_that_leave_the_skin_flat_come_to_rest() {
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    let colliders = [Collider::still(&ball)];
+    for (lean, vertices) in [(60.0, 64), (80.0, 64), (88.0, 32), (88.0, 64)] {
+        let (strands, rest) = lying(lean, vertices);
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.contacts = vec![Contact {
+            collider: 0,
+            margin: 0.002,
+            friction: 0.2,
+        }];
+        scene.settle(6.0, &colliders);
+        let fastest = fastest_way(&mut scene, &colliders);
+        assert!(
+            fastest < 0.05,
+            "{lean} degrees, {vertices} vertices: {fastest} m/s"
+        );
+    }
+}
+
 /// What is deeper than the tolerance is brought out at once: were the tolerance more than what a step falls, strands would tremble by as much.
 #[test]
 fn strands_of_short_segments_come_to_rest_on_a_head() {

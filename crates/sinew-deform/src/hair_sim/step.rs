@@ -5,7 +5,9 @@ use super::bind::BoundVertex;
 use super::length::restore_lengths;
 use super::shape::restore_shape;
 use super::state::Drive;
-use crate::collide::{ContactVertex, Rigid, Solids, Touching, push_out, settle_lengths, unit_or};
+use crate::collide::{
+    ContactVertex, Rigid, Solids, Touching, most_margin, push_out, settle_lengths, unit_or,
+};
 use sinew_geom::{Real, Vec3};
 
 /// A vertex while a step works on it.
@@ -204,6 +206,7 @@ impl<R: Real> StrandStep<'_, R> {
                 start: x,
                 inverse_mass: R::from_single(b.inverse_mass),
                 length: R::from_single(b.length) * scale,
+                most_margin: self.most_margin(b) * scale,
                 ..ContactVertex::default()
             };
         }
@@ -222,6 +225,15 @@ impl<R: Real> StrandStep<'_, R> {
             *x = w.touch().x;
         }
         true
+    }
+
+    /// What margins are at most at a vertex, where the strand has the size that it has at rest.
+    pub(crate) fn most_margin(&self, b: &BoundVertex) -> R {
+        let Some(last) = self.constants.exempt.checked_sub(1) else {
+            return R::from_double(f64::INFINITY);
+        };
+        let begins = self.bound.get(last).map_or(1.0, |b| b.arc);
+        most_margin(R::from_single((b.arc - begins).max(0.0) * self.reach))
     }
 
     /// Size of the strand at the end of the step.
@@ -268,6 +280,7 @@ impl<R: Real> StrandStep<'_, R> {
             c.start = x;
             c.inverse_mass = R::from_single(b.inverse_mass);
             c.length = R::from_single(b.length) * scale;
+            c.most_margin = self.most_margin(b) * scale;
             c.free();
         }
     }

@@ -38,6 +38,7 @@ fn kernel(group: u32, local: u32) {
     reach_of[team] = 0u;
     if has_strand && COLLIDERS > 0u { look_around(has_paths); }
   }
+  sync();
   let of_all = workgroupUniformLoad(&reach_of_all);
   if of_all != 0u {
     let mine = reach_of[team];
@@ -60,7 +61,13 @@ fn take_vertex(i: u32, has_paths: bool) {
 // Of the first invocation: which colliders are in reach; none where the strand is not finite.
 fn look_around(has_paths: bool) {
   var checked = vec4f(0.0);
-  for (var i = 0u; i < count; i++) { checked += vec4f(point(i), length_of(i)); }
+  var way = 0.0;
+  for (var i = 0u; i < count; i++) {
+    let extent = length_of(i);
+    if i >= exempt { way += extent; }
+    set_most_margin(i, grown_margin(way));
+    checked += vec4f(point(i), extent);
+  }
   if !all_finite(checked) { return; }
   out_of_reach = 0u;
   // Whose paths are not tested moves from where it is, with a length that stays.

@@ -1,5 +1,5 @@
 // A strand that forgets its contacts: rooms are 0 (place; distance, later 1 where it is settled) | 1 (where it was; length) | 2, 3 contact of the segment:
-// (normal; depth), (share, collider).
+// (normal; depth), (share, collider, most margin).
 
 var<private> count: u32;
 // Vertices at the root that stay where they are.
@@ -29,6 +29,14 @@ fn set_distance(i: u32, d: f32) {
   set_room(0u, i, vec4f(room(0u, i).xyz, d));
 }
 
+fn most_margin_of(i: u32) -> f32 {
+  return room(3u, i).z;
+}
+
+fn set_most_margin(i: u32, most: f32) {
+  set_room(3u, i, vec4f(0.0, 0.0, most, 0.0));
+}
+
 fn start_of(i: u32) -> vec3f {
   return room(1u, i).xyz;
 }
@@ -53,7 +61,7 @@ fn begin_settling(i: u32) {
 
 fn set_hit(i: u32, hit: Hit) {
   set_room(2u, i, vec4f(hit.normal, hit.depth));
-  set_room(3u, i, vec4f(hit.share, f32(hit.collider), 0.0, 0.0));
+  set_room(3u, i, vec4f(hit.share, f32(hit.collider), most_margin_of(i), 0.0));
 }
 
 fn hit_at(i: u32) -> Hit {

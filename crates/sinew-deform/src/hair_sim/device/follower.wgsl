@@ -96,11 +96,15 @@ fn join_segments() {
 fn look_around() {
   var checked = point(0u);
   var reach = 0.0;
+  var way = 0.0;
+  set_most_margin(0u, grown_margin(0.0));
   for (var i = 1u; i < count; i++) {
     let x = point(i);
     let extent = length(x - point(i - 1u));
     set_room(1u, i, vec4f(x, extent));
     reach += extent;
+    if i >= exempt { way += extent; }
+    set_most_margin(i, grown_margin(way));
     checked += x;
   }
   if !all_finite(vec4f(checked, 0.0)) { return; }

@@ -2,11 +2,15 @@
 //
 // 0 place; distance, later 1 where it is settled | 1 place before it settled; length | 2 where it was when the step began; inverse mass
 // 3 normal of the surface touched; 1 where one is | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
-// 7 how far this push freed the vertex; ahead | 8 how far all of them did | 9 contact of the segment (normal; depth), at times (direction; stretch), later its
+// 7 how far this push freed the vertex; ahead | 8 how far all of them did; what margins grow to, in `contact.wgsl` | 9 contact of the segment (normal; depth), at times (direction; stretch), later its
 // velocity | 10 (share, collider) of that contact
 
 fn inverse_mass_of(i: u32) -> f32 {
   return room(2u, i).w;
+}
+
+fn most_margin_of(i: u32) -> f32 {
+  return room(8u, i).w;
 }
 
 fn length_of(i: u32) -> f32 {

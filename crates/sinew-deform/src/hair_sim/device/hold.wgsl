@@ -66,7 +66,10 @@ fn hold(guide: u32, step: u32, given: vec2u) {
     mine = u32(read_state(flag_at(strand)).x) - 1u;
     if lane == 0u { atomicOr(&reach_of_all, mine); }
   }
-  for (var i = lane; i < count; i += LANES) { take_vertex(i); }
+  // Share of the arc at the last exempt vertex.
+  var begins = 1.0;
+  if exempt > 0u && exempt <= count { begins = bound_bend(exempt - 1u).y; }
+  for (var i = lane; i < count; i += LANES) { take_vertex(i, begins); }
   let of_all = workgroupUniformLoad(&reach_of_all);
   for (var turn = 0u; turn < given.x; turn++) {
     push_out(mine, of_all);
@@ -91,12 +94,14 @@ fn hold(guide: u32, step: u32, given: vec2u) {
   finish(s, goes_on);
 }
 
-fn take_vertex(i: u32) {
+fn take_vertex(i: u32, begins: f32) {
   let x = read_state(moved_at(vertex_at(i))).xyz;
   set_room(0u, i, vec4f(x, 0.0));
   set_room(1u, i, vec4f(x, bound_bend(i).x * size));
   set_room(2u, i, vec4f(read_state(vertex_at(i)).xyz, bound_offset(i).w));
-  for (var slot = 3u; slot < 9u; slot++) { set_room(slot, i, vec4f(0.0)); }
+  for (var slot = 3u; slot < 8u; slot++) { set_room(slot, i, vec4f(0.0)); }
+  let way = max(bound_bend(i).y - begins, 0.0) * bitcast<f32>(row_of(strand).w);
+  set_room(8u, i, vec4f(vec3f(0.0), grown_margin(way * size)));
 }
 
 // Notes how far something was brought out of a solid.

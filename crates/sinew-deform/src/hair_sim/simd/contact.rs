@@ -42,8 +42,9 @@ impl<'s> Reach<'s> {
                 continue;
             }
             let mut sum = Vec3::zeros();
-            for i in 0..vertices {
+            for (i, b) in strand.bound.iter().enumerate() {
                 sum += take_vertex(room, lane, i, scale);
+                contacts(room, lane, vertices)[i].most_margin = strand.most_margin(b) * scale;
             }
             // What is lost begins anew at the end of the step; until then no walk along it would come to an end.
             if sum.iter().all(|c| c.is_finite()) {
