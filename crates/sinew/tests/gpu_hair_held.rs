@@ -79,7 +79,7 @@ fn a_mohawk_is_held() {
         println!("skipped: left to graphics adapters in hardware");
         return;
     }
-    if let Some(scene) = Scene::mohawk() {
+    if let Some(scene) = Scene::mohawk(0.0) {
         play(&scene, &gpu, frames());
     }
 }

@@ -484,7 +484,17 @@ fn tetrahedron(bone: &str) -> (String, String) {
 /// Guides and followers, in the field and in the mesh itself, while the head shakes and while it is still after that.
 #[test]
 fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
-    let Some(scene) = Scene::mohawk() else {
+    hold_mohawk(0.0, DEEPEST_FOLLOWER, REST_SPEED);
+}
+
+/// As the documentation has it: 2 mm off the body.
+#[test]
+fn a_mohawk_keeps_off_the_head_that_shakes_it() {
+    hold_mohawk(0.002, DEEPEST, REST_SPEED);
+}
+
+fn hold_mohawk(margin: f32, deepest_follower: f32, rest_speed: f64) {
+    let Some(scene) = Scene::mohawk(margin) else {
         return;
     };
     let mut playing = scene.play(Runner::processor(&scene.graph).expect("on the processor"));
@@ -501,14 +511,14 @@ fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
         }
     }
     let cell = f64::from(playing.cell());
-    println!("{shaken} frames shaken, {} still: {worst:?}", all - shaken);
+    println!("margin {margin} m, {shaken} frames shaken, {} still: {worst:?}", all - shaken);
     println!("in the mesh, cells of {cell} m: {in_mesh:?}");
     println!(
         "at rest: {} m/s in the mean, {} at most, {} strands faster than 0.01 m/s",
         last.speed, last.fastest, last.restless
     );
     assert!(worst.deepest < DEEPEST, "{} cells deep", worst.deepest);
-    assert!(worst.deepest_follower < DEEPEST_FOLLOWER, "{worst:?}");
+    assert!(worst.deepest_follower < deepest_follower, "{worst:?}");
     assert!(worst.stretch < MOST_STRETCHED, "{}", worst.stretch);
     for (what, depth) in [("guides", in_mesh.guides), ("followers", in_mesh.followers)] {
         assert!(depth < DEEPEST_IN_MESH * cell, "{what}: {depth} m deep");
@@ -516,7 +526,7 @@ fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
     // Nearer than the depth that vertices may have: skins bend, and weights between three vertices are no exact place of theirs.
     assert!(in_mesh.roots < f64::from(DEEPEST) * cell, "{in_mesh:?}");
     assert!(worst.follower_stretch < MOST_STRETCHED, "{worst:?}");
-    assert!(last.fastest < REST_SPEED, "{last:?}");
+    assert!(last.fastest < rest_speed, "{last:?}");
     assert!(last.speed < MEAN_REST_SPEED, "{last:?}");
 }
 

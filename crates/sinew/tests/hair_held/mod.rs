@@ -94,19 +94,20 @@ impl Scene {
         Self::new(head, text, PathBuf::new(), "shake")
     }
 
-    /// The rat of the shared data, where it is there, with two followers a guide. Its clip is two seconds long and goes on as long as [`frames`] says.
-    pub(crate) fn mohawk() -> Option<Self> {
+    /// The rat of the shared data, where it is there, with two followers a guide, which keep this far off its body. Its clip is two seconds long and goes on as long as [`frames`] says.
+    pub(crate) fn mohawk(margin: f32) -> Option<Self> {
         let Some(data) = shared_data() else {
             println!("skipped: no shared data");
             return None;
         };
-        let text = r#"{"sinew": "1.0",
+        let text = &r#"{"sinew": "1.0",
  "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands", "file": "Ratboy_mohawk.tfx",
             "followers": {"count": 2, "radius": 0.008, "tip_separation": 0.5}}},
  "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
   "field": {"node": "sdf", "mesh": "skin", "cells": 100},
-  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field"}},
- "outputs": {"hair": "sim", "body": "skin", "field": "field"}}"#;
+  "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "field", "margins": [MARGIN]}},
+ "outputs": {"hair": "sim", "body": "skin", "field": "field"}}"#
+            .replace("MARGIN", &margin.to_string());
         let folder = data.join("hair");
         let mut body = Character::load(&folder.join("Ratboy_body_skinned.glb")).expect("reads");
         let clip = "head_shake_tail";
