@@ -32,7 +32,7 @@ pub struct GrowRequest {
     pub length: Option<String>,
     /// Vector attribute: where strands are combed to.
     pub comb: Option<String>,
-    /// How far from the character's meshes strands stay, in metres, but for their roots. `None`: they may lead through them, and then
+    /// How far from the character's meshes strands stay, in metres; from the root on it grows by a quarter of the way along the strand. `None`: they may lead through them, and then
     /// what restores their shape works against what keeps them out of the body.
     pub clearance: Option<f32>,
     /// All else.

@@ -396,6 +396,48 @@ fn strands_of_any_length_are_alike() {
     }
 }
 
+/// Strands of short segments that lie down on the upper end of [`BALL`]'s capsule as soon as they leave it, with a follower each.
+fn lying() -> Mesh {
+    let (count, vertices, spacing) = (9_u8, 14, 0.004);
+    let (mut leaders, mut positions) = (Vec::new(), Vec::new());
+    for k in 0..count {
+        let turn = f32::from(k) * 2.399_963;
+        let (sine, cosine) = turn.sin_cos();
+        let out = Vec3::new(0.4 * cosine, 1.0, 0.4 * sine).normalize();
+        let along = out.cross(&Vec3::new(sine, 0.2, -cosine)).normalize();
+        for f in 0..2_u8 {
+            leaders.push(2 * u32::from(k));
+            let beside = out.cross(&along) * (0.002 * f32::from(f));
+            let root = Vec3::new(0.0, 0.6, 0.0) + out * 0.3 + beside;
+            positions.extend((0..vertices).map(|i| (root + along * (spacing * i as f32)).into()));
+        }
+    }
+    let strands = Strands::new(vec![vertices; 2 * usize::from(count)]).expect("valid");
+    let strands = strands.with_guides(leaders).expect("valid");
+    Mesh::new("hair", Topology::from_strands(strands), positions)
+}
+
+/// Behind the skin margins grow along the strand: of guides, of followers, and of strands that something else moves.
+#[test]
+fn margins_grow_alike() {
+    let sim = r#", "colliders": "ball", "margins": [0.01], "frictions": [0.2]"#;
+    let clear = format!(
+        r#"{BALL} "clear": {{"node": "collide", "strands": "sim", "colliders": "ball", "margins": [0.01]}},"#
+    );
+    let cleared = document(&clear, "").replace(r#""hair": "sim"}"#, r#""hair": "clear"}"#);
+    for (name, text) in [("sim", document(BALL, sim)), ("collide", cleared)] {
+        Scene {
+            text,
+            hair: lying(),
+            frames: 4,
+            close: (3, 2e-5),
+            mean: 2e-5,
+            poses: &still,
+        }
+        .run(name);
+    }
+}
+
 /// Strands that something else moves: free ones swing, the node keeps them out of a grid that comes along with a joint and out of a capsule.
 /// Once the lengths of teams differ (all strands fit one), once some are too long for memory of a workgroup.
 #[test]

@@ -184,6 +184,25 @@ pub(super) fn skin_of<R: Real, T: Touching<R>>(strand: &[T], exempt: usize) -> V
     last.map_or_else(Vec3::zeros, |v| v.touch().x)
 }
 
+/// Margins at both ends of a segment, the first of which has this distance. Where that one is exempt (`leaves_skin`), the segment begins as deep as it is.
+pub(super) fn margins_along<R: Real>(
+    solid: &Placed<'_, R>,
+    [start, end]: [&ContactVertex<R>; 2],
+    leaves_skin: bool,
+    skin: Vec3<R>,
+    at_start: R,
+) -> [R; 2] {
+    let full = solid.at.margin;
+    if leaves_skin {
+        return [full, full.min(at_start.max(R::zero()) + end.most_margin)];
+    }
+    if start.most_margin >= full {
+        return [full; 2];
+    }
+    let base = solid.distance(skin).max(R::zero());
+    [start, end].map(|v| full.min(base + v.most_margin))
+}
+
 /// Moves one vertex out, whose distance is known, to where it has this margin; returns its distance afterwards.
 fn resolve<R: Real>(
     solid: &Placed<'_, R>,
@@ -315,7 +334,7 @@ fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
         if is_clear(solid.at.margin, distances, (end.x - from).norm()) {
             continue;
         }
-        let margins = [start.margin(solid, skin), end.margin(solid, skin)];
+        let margins = margins_along(solid, [&start, &end], i <= exempt, skin, from_distance);
         let Some(mut hit) = deepest(solid, from, end.x, distances, margins) else {
             continue;
         };
@@ -389,12 +408,12 @@ pub(super) fn deepest<R: Real>(
     [margin_a, margin_b]: [R; 2],
 ) -> Option<Hit<R>> {
     let length = (b - a).norm();
-    let margin = margin_a.max(margin_b);
+    // Where the root's side is too deep already, the segment leads out in a straight line.
+    let begins = margin_a.min(at_a);
+    let margin = begins.max(margin_b);
     if is_clear(margin, [at_a, at_b], length) || length <= R::zero() {
         return None;
     }
-    // Where the root's side is too deep already, the segment leads out in a straight line.
-    let begins = margin_a.min(at_a);
     let (mut share, mut worst) = (R::zero(), solid.at.tolerance);
     let mut is_found = false;
     let mut walked = R::zero();

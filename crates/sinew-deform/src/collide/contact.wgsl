@@ -39,6 +39,15 @@ fn margin_at(i: u32) -> f32 {
   return min(solid.margin, max(sampled(point(exempt - 1u)).w, 0.0) + most);
 }
 
+// Margins at both ends of the segment that leads to `i`, the first of which has this distance. Where that one is exempt, the segment begins as deep as it is.
+fn margins_along(i: u32, at_start: f32) -> vec2f {
+  if i <= exempt { return vec2f(solid.margin, min(solid.margin, max(at_start, 0.0) + most_margin_of(i))); }
+  let before = most_margin_of(i - 1u);
+  if before >= solid.margin { return vec2f(solid.margin); }
+  let base = max(sampled(point(exempt - 1u)).w, 0.0);
+  return min(vec2f(solid.margin), base + vec2f(before, most_margin_of(i)));
+}
+
 // What a margin grows to in this way along the strand from the last exempt vertex: `most_margin` in `contact.rs`.
 fn grown_margin(way: f32) -> f32 {
   return select(way * RISE, FAR, exempt == 0u);
@@ -173,7 +182,7 @@ fn look_at_segment(i: u32, collider: u32) {
     let b = point(i);
     let ends = vec2f(distance_at(i - 1u), distance_at(i));
     if !is_clear(ends, solid.margin, length(b - a)) {
-      hit = deepest(a, b, ends, vec2f(margin_at(i - 1u), margin_at(i)), collider);
+      hit = deepest(a, b, ends, margins_along(i, ends.x), collider);
     }
   }
   set_hit(i, hit);
@@ -229,10 +238,10 @@ fn is_clear(ends: vec2f, margin: f32, extent: f32) -> bool {
 fn deepest(a: vec3f, b: vec3f, ends: vec2f, margins: vec2f, collider: u32) -> Hit {
   var hit = Hit(vec3f(0.0), 0.0, 0.0, collider);
   let extent = length(b - a);
-  let margin = max(margins.x, margins.y);
-  if is_clear(ends, margin, extent) || extent <= 0.0 { return hit; }
   // Where the root's side is too deep already, the segment leads out in a straight line.
   let begins = min(margins.x, ends.x);
+  let margin = max(begins, margins.y);
+  if is_clear(ends, margin, extent) || extent <= 0.0 { return hit; }
   let least = max(solid.spacing, extent / f32(SAMPLES));
   var most = solid.tolerance;
   var gradient = vec3f(0.0);

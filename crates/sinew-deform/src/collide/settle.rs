@@ -5,7 +5,7 @@
 //! turned or carried along; a strand that touches nothing ends after one.
 
 use super::MAX_COLLIDERS;
-use super::contact::{ContactVertex, Hit, Touching, across, deepest, skin_of};
+use super::contact::{ContactVertex, Hit, Touching, across, deepest, margins_along, skin_of};
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
 
@@ -92,6 +92,7 @@ fn settle_round<R: Real, T: Touching<R>>(
                 let begin = SegmentBegin {
                     pivot: from,
                     before: &before,
+                    leaves_skin: i <= exempt,
                     skin,
                 };
                 let measured = (from_measured, &mut at_pivot);
@@ -140,10 +141,11 @@ impl<R: Real> Measured<R> {
 /// A place that is too deep, and in which solid.
 type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
 
-/// Where a segment begins, the vertex there, and where the last exempt vertex is.
+/// Where a segment begins, the vertex there, whether that is exempt, and where the last exempt vertex is.
 struct SegmentBegin<'a, R: Real> {
     pivot: Vec3<R>,
     before: &'a ContactVertex<R>,
+    leaves_skin: bool,
     skin: Vec3<R>,
 }
 
@@ -179,7 +181,13 @@ fn worst_of<'s, R: Real>(
         } else if solid.at.spacing < v.length {
             let from = at_pivot.get(contact);
             let from = from.unwrap_or_else(|| solid.distance(pivot));
-            let margins = [begin.before.margin(&solid, begin.skin), margin];
+            let SegmentBegin {
+                before,
+                leaves_skin,
+                skin,
+                ..
+            } = *begin;
+            let margins = margins_along(&solid, [before, v], leaves_skin, skin, from);
             deepest(&solid, pivot, end, [from, distance], margins)
         } else {
             None

@@ -70,14 +70,15 @@ fn contact_of_segment(i: u32, pivot: vec3f, end: vec3f, collider: u32) -> Hit {
   let extent = length_of(i);
   let found = sampled(end);
   if found.w - solid.margin >= extent { return none; }
-  let margin = margin_at(i);
-  let gap = found.w - margin;
+  let begin = sampled(pivot).w;
+  let margins = margins_along(i, begin);
+  let gap = found.w - margins.y;
   if gap < -solid.tolerance {
     let direction = unit_or(end - pivot, vec3f(0.0, 1.0, 0.0));
     return Hit(unit_or(found.xyz, across(direction)), -gap, 1.0, collider);
   }
   if solid.spacing >= extent { return none; }
-  return deepest(pivot, end, vec2f(sampled(pivot).w, found.w), vec2f(margin_at(i - 1u), margin), collider);
+  return deepest(pivot, end, vec2f(begin, found.w), margins, collider);
 }
 
 // Turns segments from the root to the tip; tells whether something was moved. How far those before take one along counts to first order.
