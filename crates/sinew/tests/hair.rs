@@ -484,16 +484,16 @@ fn tetrahedron(bone: &str) -> (String, String) {
 /// Guides and followers, in the field and in the mesh itself, while the head shakes and while it is still after that.
 #[test]
 fn a_mohawk_stays_out_of_the_head_that_shakes_it() {
-    hold_mohawk(0.0, DEEPEST_FOLLOWER, REST_SPEED);
+    hold_mohawk(0.0, DEEPEST_IN_MESH, REST_SPEED);
 }
 
-/// As the documentation has it: 2 mm off the body.
+/// As the documentation has it: 2 mm off the body, which is more than fields are wrong.
 #[test]
 fn a_mohawk_keeps_off_the_head_that_shakes_it() {
-    hold_mohawk(0.002, DEEPEST, REST_SPEED / 2.0);
+    hold_mohawk(0.002, f64::from(DEEPEST), REST_SPEED / 2.0);
 }
 
-fn hold_mohawk(margin: f32, deepest_follower: f32, rest_speed: f64) {
+fn hold_mohawk(margin: f32, deepest_in_mesh: f64, rest_speed: f64) {
     let Some(scene) = Scene::mohawk(margin) else {
         return;
     };
@@ -521,10 +521,10 @@ fn hold_mohawk(margin: f32, deepest_follower: f32, rest_speed: f64) {
         last.speed, last.fastest, last.restless
     );
     assert!(worst.deepest < DEEPEST, "{} cells deep", worst.deepest);
-    assert!(worst.deepest_follower < deepest_follower, "{worst:?}");
+    assert!(worst.deepest_follower < DEEPEST_FOLLOWER, "{worst:?}");
     assert!(worst.stretch < MOST_STRETCHED, "{}", worst.stretch);
     for (what, depth) in [("guides", in_mesh.guides), ("followers", in_mesh.followers)] {
-        assert!(depth < DEEPEST_IN_MESH * cell, "{what}: {depth} m deep");
+        assert!(depth < deepest_in_mesh * cell, "{what}: {depth} m deep");
     }
     // Nearer than the depth that vertices may have: skins bend, and weights between three vertices are no exact place of theirs.
     assert!(in_mesh.roots < f64::from(DEEPEST) * cell, "{in_mesh:?}");
