@@ -409,7 +409,9 @@ fn lying() -> Mesh {
             leaders.push(2 * u32::from(k));
             let beside = out.cross(&along) * (0.002 * f32::from(f));
             let root = Vec3::new(0.0, 0.6, 0.0) + out * 0.3 + beside;
-            positions.extend((0..vertices).map(|i| (root + along * (spacing * i as f32)).into()));
+            positions.extend(
+                (0..vertices).map(|i| <[f32; 3]>::from(root + along * (spacing * i as f32))),
+            );
         }
     }
     let strands = Strands::new(vec![vertices; 2 * usize::from(count)]).expect("valid");
@@ -420,11 +422,12 @@ fn lying() -> Mesh {
 /// Behind the skin margins grow along the strand: of guides, of followers, and of strands that something else moves.
 #[test]
 fn margins_grow_alike() {
-    let sim = r#", "colliders": "ball", "margins": [0.01], "frictions": [0.2]"#;
+    let turned = r#", "pose": "pose", "joint": "head""#;
+    let sim = r#", "pose": "pose", "joint": "head", "colliders": "ball", "margins": [0.01], "frictions": [0.2]"#;
     let clear = format!(
         r#"{BALL} "clear": {{"node": "collide", "strands": "sim", "colliders": "ball", "margins": [0.01]}},"#
     );
-    let cleared = document(&clear, "").replace(r#""hair": "sim"}"#, r#""hair": "clear"}"#);
+    let cleared = document(&clear, turned).replace(r#""hair": "sim"}"#, r#""hair": "clear"}"#);
     for (name, text) in [("sim", document(BALL, sim)), ("collide", cleared)] {
         Scene {
             text,
@@ -432,7 +435,7 @@ fn margins_grow_alike() {
             frames: 4,
             close: (3, 2e-5),
             mean: 2e-5,
-            poses: &still,
+            poses: &|n| pose(0.01 * n as f32, [0.0; 3]),
         }
         .run(name);
     }
