@@ -282,13 +282,26 @@ impl Reported<'_> {
         page.section("What the formats lose");
         let (position, normal) = (&self.summary.errors.position, &self.summary.errors.normal);
         let mut rows = Vec::new();
+        let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
+        let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
         if position.samples() > 0 {
-            let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
             rows.push(self.error_row("positions", position, millimetres, shown)?);
         }
         if normal.samples() > 0 {
-            let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
             rows.push(self.error_row("normals", normal, degrees, shown)?);
+        }
+        let errors = &self.summary.errors;
+        let (places, directions) = (&errors.end_position, &errors.end_normal);
+        if places.samples() > 0 {
+            rows.push(self.error_row("places where blends end", places, millimetres, shown)?);
+        }
+        if directions.samples() > 0 {
+            rows.push(self.error_row(
+                "normals where blends end",
+                directions,
+                degrees,
+                shown,
+            )?);
         }
         let texel = match self.plan.mode {
             Mode::Particles => "slot",
