@@ -1,6 +1,7 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
 pub(super) mod decoded;
+mod empty_frames;
 mod ends;
 mod faults;
 mod held_back;
