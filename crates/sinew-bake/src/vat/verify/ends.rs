@@ -243,9 +243,9 @@ impl EndJudge {
         let mut parting = Parting::default();
         for slot in 0..judge.slots() {
             let [now, end] = [0, 1].map(|row| judge.slot_in_row(slot, 2 * frame + row));
-            // Slots without a triangle stay where they are, but for those that one grows in.
+            // Slots without a triangle stay where they are, but for those that one grows in. Ends are kept in the box, out of which rounding may bring a middle.
             let is_new = is_point(now);
-            if is_new && end == now {
+            if is_new && is_point(end) && distance(now[0], end[0]) <= self.allowed {
                 continue;
             }
             for (vertex, (now, end)) in (3 * slot..).zip(now.into_iter().zip(end)) {
