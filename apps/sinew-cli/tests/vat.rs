@@ -584,8 +584,16 @@ fn row_125_points_are_baked_and_verified() {
         "--texture",
         "attribute=size:half",
     ];
-    ended(&p.sinew(&bake), 0, "6 frames, points; 8 squares, textures of");
-    ended(&p.sinew(&["vat", "scan", "sparks", "--work", "w"]), 0, "6 of 6");
+    ended(
+        &p.sinew(&bake),
+        0,
+        "6 frames, points; 8 squares, textures of",
+    );
+    ended(
+        &p.sinew(&["vat", "scan", "sparks", "--work", "w"]),
+        0,
+        "6 of 6",
+    );
     let plan = p.sinew(&["vat", "plan", "--work", "w"]);
     ended(&plan, 0, "8 squares, textures of");
     for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {

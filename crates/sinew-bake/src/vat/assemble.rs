@@ -373,15 +373,23 @@ fn check_texels(
 ) -> Result<Vec<FrameErrors>, BakeError> {
     let key = plan.key();
     let stage = watch.stage("check", job.frame_count());
-    let (mut errors, mut absent) = (Vec::new(), Vec::new());
-    for frame in 0..job.frame_count() {
+    let check = |frame: usize| {
         stage.go_on()?;
-        match done(job, &key, frame) {
-            Some(record) => errors.push(record.errors),
-            None => absent.push(frame),
-        }
+        let record = done(job, &key, frame);
         stage.step();
-    }
+        Ok(record.map(|r| r.errors))
+    };
+    let frames = 0..job.frame_count();
+    let found: Vec<Option<FrameErrors>> = frames
+        .into_par_iter()
+        .map(check)
+        .collect::<Result<_, BakeError>>()?;
+    let absent: Vec<usize> = (0..)
+        .zip(&found)
+        .filter(|f| f.1.is_none())
+        .map(|f| f.0)
+        .collect();
+    let errors = found.into_iter().flatten().collect();
     match absent.is_empty() {
         true => Ok(errors),
         false => Err(missing(job, &absent, "texels", "bake")),

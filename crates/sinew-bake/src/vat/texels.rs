@@ -65,8 +65,8 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
 
 /// The record of a frame whose texels are there and whole.
 pub(crate) fn done(job: &VatJob, key: &str, frame: usize) -> Option<TexelRecord> {
-    let record: TexelRecord = job.work.read_head(TEXELS, frame, key).ok()??;
-    let bytes = job.work.body(TEXELS, frame).ok()??;
+    let read = job.work.head_and_body::<TexelRecord>(TEXELS, frame, key);
+    let (record, bytes) = read.ok()??;
     (record.hash == hash_of(&bytes)).then_some(record)
 }
 

@@ -135,7 +135,11 @@ impl SurfaceTree {
                 if *least > most {
                     let square = closest(&point, &self.triangles[triangle as usize]).1;
                     // Nothing is nearer than this, so that nothing more is met.
-                    *least = if square > most { least.min(square) } else { f32::NEG_INFINITY };
+                    *least = if square > most {
+                        least.min(square)
+                    } else {
+                        f32::NEG_INFINITY
+                    };
                 }
             });
             if least > most && least.is_finite() {

@@ -306,11 +306,7 @@ struct Vacancies {
 }
 
 impl Vacancies {
-    fn new(
-        before: &[Slot],
-        after: &[Slot],
-        (policy, is_free_at_once): (SlotPolicy, bool),
-    ) -> Self {
+    fn new(before: &[Slot], after: &[Slot], (policy, is_free_at_once): (SlotPolicy, bool)) -> Self {
         let mut vacancies = Self {
             empty: Vec::new(),
             died: Vec::new(),

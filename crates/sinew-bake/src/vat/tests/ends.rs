@@ -242,11 +242,17 @@ fn normals_at_ends_are_those_of_the_next_frame() {
     let found = judged(&ball(), &folders, &settings);
     let ends = assert_ends_fit(&found);
     let allowed = ends.normals_allowed.expect("normals");
-    assert!(ends.normals.samples() > 1000 && ends.normals.largest <= allowed, "{ends:?}");
+    assert!(
+        ends.normals.samples() > 1000 && ends.normals.largest <= allowed,
+        "{ends:?}"
+    );
     let words = ends.words();
     assert!(words.contains(" mm), normals there within "), "{words}");
     let told = &summary.errors.end_normal;
-    assert!(told.samples() > 1000 && told.largest > 0.0 && told.largest <= allowed, "{told:?}");
+    assert!(
+        told.samples() > 1000 && told.largest > 0.0 && told.largest <= allowed,
+        "{told:?}"
+    );
     let page = std::fs::read_to_string(folders.out().join("ball.report.html")).expect("there");
     assert!(page.contains("normals where blends end") && page.contains("places where blends end"));
     // Corners are 30 degrees apart at most, within which normals of vertices are a few degrees from the ball's.
@@ -280,7 +286,10 @@ fn wrong_normals_at_ends_are_found_out() {
         let (folders, _) = baked(&ball(), &settings);
         let animation = read_animation(&folders.out()).expect("reads");
         let layout = animation.manifest().layout;
-        let normals = animation.manifest().texture(&Quantity::Normal).expect("there");
+        let normals = animation
+            .manifest()
+            .texture(&Quantity::Normal)
+            .expect("there");
         let vector = |vertex: u32| [0, 1, 2].map(|k| animation.value(normals, vertex, row, k));
         let is_shown = |slot: &u32| {
             let corner = |k: u32| [0, 1, 2].map(|c| animation.value(0, 3 * slot + k, row, c));
@@ -298,7 +307,11 @@ fn wrong_normals_at_ends_are_found_out() {
         let found = judged(&ball(), &folders, &settings);
         assert_only_ends_differ(&found, first);
         let ends = found.ends.expect("ends");
-        assert_eq!((ends.beyond, ends.parting, ends.normals_beyond), (0, 0, 2), "{ends:?}");
+        assert_eq!(
+            (ends.beyond, ends.parting, ends.normals_beyond),
+            (0, 0, 2),
+            "{ends:?}"
+        );
         let off = (ends.normals.largest - angle(&other)).abs().to_degrees();
         // Beyond what rounding of places does, and its own code.
         assert!(off < 2.0, "{off} degrees");

@@ -237,7 +237,11 @@ fn slots_that_are_freed_at_once_are_as_few_as_can_be_without_jumps() {
                     None => {
                         let born = step.births.iter().find(|b| b.triangle == triangle);
                         let point = born.expect("is born").point;
-                        assert_eq!(rows[frame][slot], Slot::Born(point), "waits where it is born");
+                        assert_eq!(
+                            rows[frame][slot],
+                            Slot::Born(point),
+                            "waits where it is born"
+                        );
                     }
                 }
             }

@@ -86,7 +86,11 @@ impl<'a> Pieces<'a> {
         let normal = area_vector(&[a.1, b.1, c.1]);
         if !self.is_closed(lost) {
             let along = self.sum_of_areas(lost);
-            return vec![if dot(normal, along) < 0.0 { turned } else { face }];
+            return vec![if dot(normal, along) < 0.0 {
+                turned
+            } else {
+                face
+            }];
         }
         // Volume of the tetrahedron, six times, positive where `d` is in front of the face.
         let volume = dot(normal, sub(d.1, a.1));

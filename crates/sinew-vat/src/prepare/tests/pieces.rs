@@ -6,11 +6,7 @@ use super::super::vector::{Point, area_vector, centroid, cross, dot};
 use super::{PrepareSettings, run};
 use sinew_geom::Mesh;
 
-fn reduce(
-    mesh: &Mesh,
-    target_faces: usize,
-    small_pieces: SmallPieces,
-) -> (Mesh, SimplifyReport) {
+fn reduce(mesh: &Mesh, target_faces: usize, small_pieces: SmallPieces) -> (Mesh, SimplifyReport) {
     let settings = PrepareSettings {
         simplify: Some(SimplifySettings {
             target_faces,
@@ -51,8 +47,14 @@ fn closed_drops_stay_closed_and_none_is_gone() {
     let (drops, target) = (20, 300);
     let mesh = splash(drops, &sphere(2));
     let (without, report) = reduce(&mesh, target, SmallPieces::Dropped);
-    let gone = of_drops(&without, drops).iter().filter(|d| d.is_empty()).count();
-    assert!(gone > 3 && report.stand_ins == 0, "{gone}: this test needs drops that go");
+    let gone = of_drops(&without, drops)
+        .iter()
+        .filter(|d| d.is_empty())
+        .count();
+    assert!(
+        gone > 3 && report.stand_ins == 0,
+        "{gone}: this test needs drops that go"
+    );
     let (out, report) = reduce(&mesh, target, SmallPieces::Kept);
     let faces = out.topology.triangles().len();
     assert!((280..=target).contains(&faces), "{faces}: {report:?}");
@@ -63,7 +65,10 @@ fn closed_drops_stay_closed_and_none_is_gone() {
         // A tetrahedron within a ball has at most 0.1225 of its volume (2 / (3 pi sqrt 3)), one of far points not much less.
         let ball = 4.0 / 3.0 * std::f64::consts::PI * f64::from(0.02 + 1e-3 * i as f32).powi(3);
         let share = volume_of(drop) / ball;
-        assert!((0.05..1.0).contains(&share), "drop {i}: {share} of its ball");
+        assert!(
+            (0.05..1.0).contains(&share),
+            "drop {i}: {share} of its ball"
+        );
     }
     // Each vertex is one of those that came in.
     assert!(out.positions.iter().all(|p| mesh.positions.contains(p)));
@@ -93,13 +98,19 @@ fn open_pieces_keep_a_triangle_that_faces_their_way() {
     let flake = mesh(points.collect(), fan.collect());
     let many = splash(25, &flake);
     let (without, _) = reduce(&many, 60, SmallPieces::Dropped);
-    let gone = of_drops(&without, 25).iter().filter(|d| d.is_empty()).count();
+    let gone = of_drops(&without, 25)
+        .iter()
+        .filter(|d| d.is_empty())
+        .count();
     let (out, report) = reduce(&many, 60, SmallPieces::Kept);
     println!("{gone} gone, {report:?}");
     assert!(gone > 0 && report.stand_ins >= gone, "{gone} {report:?}");
     for (i, flake) in of_drops(&out, 25).iter().enumerate() {
         assert!(!flake.is_empty(), "flake {i} is gone");
-        assert!(flake.iter().all(|t| area_vector(t)[1] > 0.0), "flake {i} lies on its back");
+        assert!(
+            flake.iter().all(|t| area_vector(t)[1] > 0.0),
+            "flake {i} lies on its back"
+        );
     }
 }
 
@@ -128,5 +139,8 @@ fn pieces_without_extent_have_nothing_that_stands_for_them() {
     let line = mesh(line.to_vec(), vec![[0, 1, 2]]);
     let all = merged(&merged(&bumpy(3), &point), &line);
     let (out, report) = reduce(&all, 40, SmallPieces::Kept);
-    assert!(out.topology.triangles().len() <= 40 && report.stand_ins == 0, "{report:?}");
+    assert!(
+        out.topology.triangles().len() <= 40 && report.stand_ins == 0,
+        "{report:?}"
+    );
 }
