@@ -20,6 +20,7 @@ use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::{Layout, LayoutError, Limits, larger_device};
 use sinew_vat::matching::{FrameMatch, SlotChain};
 use sinew_vat::plan::{PlanError, RemeshPlan, RemeshSettings};
+use sinew_vat::points::PointsError;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
 use sinew_vat::soft::SoftCarrier;
@@ -187,7 +188,10 @@ fn with_number(job: &VatJob, error: BakeError) -> BakeError {
 /// Where textures are too small, says which would do.
 fn with_proposal(job: &VatJob, mode: Mode, error: BakeError) -> BakeError {
     let error = match error {
-        BakeError::Layout(error) | BakeError::Plan(PlanError::Layout(error)) => error,
+        BakeError::Layout(error)
+        | BakeError::Plan(
+            PlanError::Layout(error) | PlanError::Points(PointsError::Layout(error)),
+        ) => error,
         other => return other,
     };
     let LayoutError::TooLarge {
