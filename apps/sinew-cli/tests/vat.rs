@@ -247,7 +247,7 @@ fn mistakes_are_named() {
     ended(
         &p.sinew(&["bake", "vat", "drops", "-o", "out", "--max-side", "4"]),
         5,
-        "cannot hold them",
+        "a texture of 4 x 4 cannot hold them; --max-side 2048 does (WebGL 2)",
     );
     ended(
         &p.sinew(&["bake", "vat", "drops", "-o", "out", "--fps", "0"]),
@@ -584,7 +584,18 @@ fn row_125_points_are_baked_and_verified() {
         "--texture",
         "attribute=size:half",
     ];
-    ended(&p.sinew(&bake), 0, "6 frames, points");
+    ended(
+        &p.sinew(&bake),
+        0,
+        "6 frames, points; 8 squares, textures of",
+    );
+    ended(
+        &p.sinew(&["vat", "scan", "sparks", "--work", "w"]),
+        0,
+        "6 of 6",
+    );
+    let plan = p.sinew(&["vat", "plan", "--work", "w"]);
+    ended(&plan, 0, "8 squares, textures of");
     for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }

@@ -93,6 +93,14 @@ pub enum BakeError {
     /// The vertices fit into no texture.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// The same; what would do instead is known.
+    #[error("{error}; {}", proposal_words(*.proposal))]
+    TooLarge {
+        /// What was asked for.
+        error: LayoutError,
+        /// A kind of devices that promises a side that is large enough, and that side, texels; nothing where none does.
+        proposal: Option<(&'static str, u32)>,
+    },
     /// The mode asks for triangles that stay the same, and they do not.
     #[error("frame {number}: {source}; mode remesh takes frames whose triangles change")]
     NotSoft {
@@ -237,6 +245,14 @@ pub enum BakeError {
     /// Somebody stopped the work; what is done stays in the work folder.
     #[error("stopped; what is done is kept, the same command goes on from there")]
     Cancelled,
+}
+
+/// What to do about textures that are too small.
+fn proposal_words(proposal: Option<(&str, u32)>) -> String {
+    match proposal {
+        Some((device, side)) => format!("--max-side {side} does ({device})"),
+        None => "no device promises a side that does: fewer frames would (--range), or fewer triangles (--faces)".into(),
+    }
 }
 
 impl BakeError {

@@ -104,15 +104,30 @@ impl Work {
             return Ok(None);
         };
         let mut bytes = read_bytes(&path)?;
-        let Some((before, length)) = bytes.split_last_chunk::<LENGTH>() else {
-            return Ok(None);
-        };
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok();
-        let Some(body) = length.and_then(|l| before.len().checked_sub(l)) else {
+        let Some(body) = body_length(&bytes) else {
             return Ok(None);
         };
         bytes.truncate(body);
         Ok(Some(bytes))
+    }
+
+    /// Both at once, read from the file once; `None` where there is no head for that key.
+    pub(crate) fn head_and_body<T: DeserializeOwned>(
+        &self,
+        kind: Kind,
+        frame: usize,
+        key: &str,
+    ) -> Result<Option<(T, Vec<u8>)>, BakeError> {
+        let Some(path) = self.existing(kind, frame) else {
+            return Ok(None);
+        };
+        let mut bytes = read_bytes(&path)?;
+        let Some(body) = body_length(&bytes) else {
+            return Ok(None);
+        };
+        let head = unsealed(&bytes[body..bytes.len() - LENGTH], key);
+        bytes.truncate(body);
+        Ok(head.map(|head| (head, bytes)))
     }
 
     /// Reads the record of a frame; `None` where there is none for that key.
@@ -155,6 +170,13 @@ impl Work {
         write_text(&path, text)?;
         Ok(there.is_some())
     }
+}
+
+/// Where the body of a record with a head ends; `None` where its length makes no sense.
+fn body_length(bytes: &[u8]) -> Option<usize> {
+    let (before, length) = bytes.split_last_chunk::<LENGTH>()?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+    before.len().checked_sub(length)
 }
 
 /// A value with the key that it was made for and a hash of both.
@@ -257,7 +279,13 @@ mod tests {
         written.expect("written");
         let head = |key: &str| work.read_head::<String>(KIND, 5, key).expect("readable");
         assert_eq!((head("key").as_deref(), head("kez")), (Some("seen"), None));
-        assert_eq!(work.body(KIND, 5).expect("readable"), Some(body));
+        assert_eq!(work.body(KIND, 5).expect("readable"), Some(body.clone()));
+        let both = |key: &str| {
+            work.head_and_body::<String>(KIND, 5, key)
+                .expect("readable")
+        };
+        assert_eq!(both("key"), Some(("seen".to_owned(), body)));
+        assert_eq!(both("kez"), None);
         let path = work.path(KIND, 5);
         let whole = std::fs::read(&path).expect("there");
         let mut far = whole.clone();
@@ -267,6 +295,7 @@ mod tests {
         for wrong in [&whole[..whole.len() - 1], &whole[..5], &[], &far, &flipped] {
             std::fs::write(&path, wrong).expect("written");
             assert_eq!(head("key"), None, "{} bytes", wrong.len());
+            assert_eq!(both("key"), None, "{} bytes", wrong.len());
         }
         for wrong in [&whole[..5], &far] {
             std::fs::write(&path, wrong).expect("written");

@@ -166,6 +166,12 @@ fn row_128_quads_that_are_cut_otherwise_are_shown_as_each_frame_has_them() {
     // No triangle of a frame is one of the carrier's: all quads have middles.
     assert_eq!((found.surface.frames, found.surface.triangles), (5, 5 * 72));
     assert!(found.surface.largest <= allowed, "{:?}", found.surface);
+    let words = found.surface.words();
+    let said = "; 5 frames cut faces otherwise than the carrier (360 triangles in all): what is shown there is within ";
+    assert!(
+        words.starts_with(said) && words.contains(" mm of their surface (allowed "),
+        "{words}"
+    );
     let report = std::fs::read_to_string(baked.out().join("blanket.report.html"));
     assert!(
         report

@@ -297,6 +297,8 @@ impl Picture {
     pub fn resolve(&self) -> Image {
         let w = self.width * SAMPLES;
         let mut pixels = Vec::with_capacity(self.width * self.height);
+        // Powers are dear, and backgrounds are the same along a row.
+        let mut last = ([0.0_f32; 4], [0; 4]);
         for y in 0..self.height {
             for x in 0..self.width {
                 let mut sum = [0.0_f32; 4];
@@ -308,16 +310,22 @@ impl Picture {
                         sum[k] += c[k];
                     }
                 }
+                if sum == last.0 {
+                    pixels.push(last.1);
+                    continue;
+                }
                 let alpha = sum[3] / (SAMPLES * SAMPLES) as f32;
                 let encode = |v: f32| {
                     if sum[3] > 0.0 { to_srgb(v / sum[3]) } else { 0 }
                 };
-                pixels.push([
+                let pixel = [
                     encode(sum[0]),
                     encode(sum[1]),
                     encode(sum[2]),
                     (alpha * 255.0).round() as u8,
-                ]);
+                ];
+                last = (sum, pixel);
+                pixels.push(pixel);
             }
         }
         Image::from_pixels(self.width, self.height, pixels)

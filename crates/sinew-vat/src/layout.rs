@@ -65,6 +65,48 @@ pub enum LayoutError {
     },
 }
 
+/// Largest sides that kinds of devices promise, texels.
+pub const DEVICES: [(&str, u32); 3] = [("WebGL 2", 2048), ("WebGPU", 8192), ("desktop", 16384)];
+
+/// What a layout has to keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Texels that stay in one row: 3 where they are corners of triangles.
+    pub unit: u32,
+    /// Largest side, texels.
+    pub side: u32,
+    /// Whether sides are powers of two.
+    pub powers_of_two: bool,
+}
+
+impl Limits {
+    /// The layout that a bake takes.
+    ///
+    /// # Errors
+    /// [`LayoutError`] where there is nothing to lay out or nothing fits.
+    pub fn fitting(&self, vertices: u32, frames: u32) -> Result<Layout, LayoutError> {
+        let layout = Layout::fitting(vertices, frames, self.unit, self.side)?;
+        match self.powers_of_two {
+            true => layout.padded_to_powers_of_two(self.side),
+            false => Ok(layout),
+        }
+    }
+
+    /// The first of [`DEVICES`] with a larger side that does.
+    pub fn larger_device(&self, vertices: u32, frames: u32) -> Option<(&'static str, u32)> {
+        larger_device(self.side, |side| {
+            let limits = Self { side, ..*self };
+            limits.fitting(vertices, frames).is_ok()
+        })
+    }
+}
+
+/// The first of [`DEVICES`] with a side larger than `side` that does.
+pub fn larger_device(side: u32, does: impl Fn(u32) -> bool) -> Option<(&'static str, u32)> {
+    let larger = DEVICES.into_iter().filter(|d| d.1 > side);
+    larger.into_iter().find(|d| does(d.1))
+}
+
 /// Vertices of one frame that lie side by side in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowPiece {

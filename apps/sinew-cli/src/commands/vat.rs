@@ -14,7 +14,7 @@ pub(super) use self::inspect::inspect as inspect_bake;
 use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
-use self::words::counted;
+use self::words::{carrier_words, counted};
 use crate::bake_args::{
     BakeCommand, BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs,
 };
@@ -43,7 +43,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
             let [width, height] = made.layout.size;
             let message = format!(
                 "{}, textures of {width} x {height}",
-                counted(made.triangles, "triangle")
+                carrier_words(made.mode, made.triangles)
             );
             talk.info("planned", &message);
             Ok(())
@@ -211,7 +211,8 @@ impl From<BakeError> for Failure {
             | BakeError::Pieces { .. }
             | BakeError::Convention { .. }
             | BakeError::Plan(_)
-            | BakeError::Layout(_) => Code::Bind,
+            | BakeError::Layout(_)
+            | BakeError::TooLarge { .. } => Code::Bind,
             _ => Code::Input,
         };
         Self::new(code, error)

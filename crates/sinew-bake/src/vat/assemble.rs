@@ -79,14 +79,15 @@ pub struct Summary {
     pub warnings: Vec<(String, String, usize)>,
 }
 
-/// How far simplification moved surfaces, both ways, measured at four points inside of some thousands of triangles of each frame, and at corners.
+/// How far simplification moved surfaces, both ways, as [`sinew_vat::matching::surface_deviation`] measures it: at all vertices, and at four points inside of
+/// some thousands of triangles of each frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SimplifiedSummary {
     /// Whether all frames have one collapse, so that their triangles stayed the same.
     pub is_shared: bool,
     /// Root of the mean square over all frames, metres.
     pub rms: f64,
-    /// The largest distance of these points, metres; between them it may be larger.
+    /// The largest distance of vertices and these points, metres; between them it may be larger.
     pub largest: f64,
     /// Number of the frame that has it.
     pub frame: i64,
@@ -115,7 +116,7 @@ impl SimplifiedSummary {
             false => "each frame by itself",
         };
         format!(
-            "{how}; surfaces moved by {:.3} mm at the farthest of the points that were looked at (in frame {}), {:.4} mm in the mean of squares",
+            "{how}; surfaces moved by {:.3} mm at the farthest of all vertices and of points between them (in frame {}), {:.4} mm in the mean of squares",
             self.largest * 1e3,
             self.frame,
             self.rms * 1e3
@@ -372,15 +373,23 @@ fn check_texels(
 ) -> Result<Vec<FrameErrors>, BakeError> {
     let key = plan.key();
     let stage = watch.stage("check", job.frame_count());
-    let (mut errors, mut absent) = (Vec::new(), Vec::new());
-    for frame in 0..job.frame_count() {
+    let check = |frame: usize| {
         stage.go_on()?;
-        match done(job, &key, frame) {
-            Some(record) => errors.push(record.errors),
-            None => absent.push(frame),
-        }
+        let record = done(job, &key, frame);
         stage.step();
-    }
+        Ok(record.map(|r| r.errors))
+    };
+    let frames = 0..job.frame_count();
+    let found: Vec<Option<FrameErrors>> = frames
+        .into_par_iter()
+        .map(check)
+        .collect::<Result<_, BakeError>>()?;
+    let absent: Vec<usize> = (0..)
+        .zip(&found)
+        .filter(|f| f.1.is_none())
+        .map(|f| f.0)
+        .collect();
+    let errors = found.into_iter().flatten().collect();
     match absent.is_empty() {
         true => Ok(errors),
         false => Err(missing(job, &absent, "texels", "bake")),

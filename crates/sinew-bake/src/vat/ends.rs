@@ -41,20 +41,31 @@ pub(crate) fn end_of(
     frame_end(pair, [normals, next_normals], step, &matching.settings)
 }
 
-/// The slots of a frame, in the space of glTF, and the texels of its end, in that of the textures. A frame that nothing follows ends as it is.
+/// A frame with its end.
+pub(crate) struct WithEnd {
+    /// What its slots show, in the space of glTF.
+    pub(crate) slots: Vec<SlotContent>,
+    /// Texels of its end, in the space of the textures.
+    pub(crate) texels: Vec<Vec<u8>>,
+    /// What they hold; nothing where a frame that nothing follows ends as it is.
+    pub(crate) end: Option<FrameEnd>,
+}
+
+/// The end of a frame, and the frame with new slots where something grows in it.
 pub(crate) fn with_end(
     job: &VatJob,
     plan: &VatPlan,
     frame: usize,
     (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
     slots: Vec<SlotContent>,
-) -> Result<(Vec<SlotContent>, Vec<Vec<u8>>), BakeError> {
+) -> Result<WithEnd, BakeError> {
     let (Some(following), Some(matching)) = (follower(job, frame), job.settings().matching())
     else {
         let placed = PlacedFrame::new(plan, mesh, normals, &slots);
         let now = placed.shown();
         let texels = encode_frame_with(now.mesh, now.slots, &plan.textures, now.normals);
-        return Ok((slots, texels));
+        let end = None;
+        return Ok(WithEnd { slots, texels, end });
     };
     let next = mesh_of(job, following)?;
     let next_slots = slots_of(job, plan, following)?;
@@ -72,5 +83,6 @@ pub(crate) fn with_end(
     place_end(plan, &mut end);
     let bounds = plan.space.bounds(&plan.bounds);
     let texels = encode_end(now.shown(), then.shown(), &end, &plan.textures, &bounds);
-    Ok((slots, texels))
+    let end = Some(end);
+    Ok(WithEnd { slots, texels, end })
 }

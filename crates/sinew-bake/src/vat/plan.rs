@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 use sinew_geom::Bounds;
 use sinew_vat::carrier::carrier_box;
 use sinew_vat::error::ErrorSum;
-use sinew_vat::layout::Layout;
+use sinew_vat::layout::{Layout, LayoutError, Limits, larger_device};
 use sinew_vat::matching::{FrameMatch, SlotChain};
 use sinew_vat::plan::{PlanError, RemeshPlan, RemeshSettings};
+use sinew_vat::points::PointsError;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
 use sinew_vat::soft::SoftCarrier;
@@ -167,7 +168,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         Mode::Rigid => plan_rigid(job, &scans, watch),
         Mode::Particles => plan_particles(job, &scans, watch),
     };
-    let mut made = made.map_err(|e| with_number(job, e))?;
+    let mut made = made.map_err(|e| with_proposal(job, mode, with_number(job, e)))?;
     made.loosened = loosened;
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
@@ -182,6 +183,40 @@ fn with_number(job: &VatJob, error: BakeError) -> BakeError {
         },
         other => other,
     }
+}
+
+/// Where textures are too small, says which would do.
+fn with_proposal(job: &VatJob, mode: Mode, error: BakeError) -> BakeError {
+    let error = match error {
+        BakeError::Layout(error)
+        | BakeError::Plan(
+            PlanError::Layout(error) | PlanError::Points(PointsError::Layout(error)),
+        ) => error,
+        other => return other,
+    };
+    let LayoutError::TooLarge {
+        vertices,
+        frames,
+        limit,
+    } = error
+    else {
+        return error.into();
+    };
+    let (settings, convention) = (job.settings(), job.settings().convention);
+    let does = |side: u32| match convention.layout(vertices, frames, side) {
+        Ok(None) => {
+            let limits = Limits {
+                // The corners of a triangle stay in one row.
+                unit: if mode == Mode::Remesh { 3 } else { 1 },
+                side,
+                powers_of_two: settings.powers_of_two,
+            };
+            limits.fitting(vertices, frames).is_ok()
+        }
+        other => other.is_ok(),
+    };
+    let proposal = larger_device(limit, does);
+    BakeError::TooLarge { error, proposal }
 }
 
 /// What was seen of all frames.
@@ -323,6 +358,9 @@ fn compose(
         // Every clip begins anew: all slots are free for its first frame.
         let first = scans.get(clip.first).map_or(0, |s| s.triangles);
         let mut chain = SlotChain::new(first as usize, fullest as usize, matching.slots);
+        if job.settings().has_ends() {
+            chain = chain.freed_at_once();
+        }
         let mut before: Option<Vec<SlotContent>> = None;
         let mut keep = |frame: usize, row: &[_]| {
             let contents = slots_by_matching(row, before.as_deref(), elsewhere);
@@ -337,9 +375,6 @@ fn compose(
             stage.go_on()?;
             let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
             let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
-            if job.settings().has_ends() {
-                chain.vacate();
-            }
             keep(frame, &chain.advance(&step)?)?;
         }
         let row = chain.finish();

@@ -7,17 +7,12 @@ use super::{VatJob, Verified, read_manifest};
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::Mesh;
-use sinew_vat::matching::{SurfaceDistance, SurfaceTree, numbers_mean_the_same, surface_distance};
+use sinew_vat::matching::{SurfaceDistance, numbers_mean_the_same, surface_deviation};
 use sinew_vat::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
 use sinew_vat::prepare::{PrepareReport, PrepareSettings, prepare};
 use sinew_vat::rigid::Pieces;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-
-/// Triangles of each of two surfaces at which these are compared: more take longer than the simplifier.
-const COMPARED: usize = 4000;
-/// Triangles of each whose corners are looked at besides.
-const COMPARED_CORNERS: usize = 20_000;
 
 /// How frames of a bake are prepared.
 #[derive(Clone, Debug)]
@@ -40,17 +35,7 @@ impl Prepared {
     /// How far simplification moved the surface, both ways.
     pub(crate) fn deviation(&self) -> Option<SurfaceDistance> {
         let (from, to) = (self.simplified_from.as_ref()?, self.simplified.as_ref());
-        let [from, to] = [from, to.unwrap_or(&self.mesh)].map(corners_of);
-        let few = |all: &[[[f32; 3]; 3]]| -> Vec<_> {
-            let step = all.len().div_ceil(COMPARED).max(1);
-            all.iter().step_by(step).copied().collect()
-        };
-        let away = surface_distance(&few(&from), &to);
-        let mut out = away.and(&surface_distance(&few(&to), &from));
-        // A spike that is gone is farthest off at its tip, which the points inside of triangles miss.
-        let tips = farthest_corner(&from, &to).max(farthest_corner(&to, &from));
-        out.max = out.max.max(tips);
-        Some(out)
+        Some(surface_deviation(from, to.unwrap_or(&self.mesh)))
     }
 
     /// How many pieces (of triangles that are connected) the frame had before simplification, and of how many of them nothing is left.
@@ -75,15 +60,6 @@ impl Prepared {
             lost: count(lost),
         })
     }
-}
-
-/// How far corners of a surface are from another one at most, at a share of them where there are many.
-fn farthest_corner(of: &[[[f32; 3]; 3]], from: &[[[f32; 3]; 3]]) -> f64 {
-    let surface = SurfaceTree::new(from);
-    let step = of.len().div_ceil(COMPARED_CORNERS).max(1);
-    let corners = of.iter().step_by(step).flatten();
-    let away = corners.filter_map(|corner| surface.distance(*corner));
-    away.fold(0.0, f64::max)
 }
 
 impl<'a> Preparation<'a> {

@@ -158,6 +158,10 @@ pub struct FrameErrors {
     pub position: ErrorSum,
     /// Angles between normals, radians.
     pub normal: ErrorSum,
+    /// Of ends of frames that blends go to: distances of corners from where they land on the next frame's surface, metres. No samples where there are none.
+    pub end_position: ErrorSum,
+    /// Angles between normals there and those that the next frame has where they land, radians.
+    pub end_normal: ErrorSum,
 }
 
 impl FrameErrors {
@@ -165,5 +169,7 @@ impl FrameErrors {
     pub(crate) fn join(&mut self, other: &Self) {
         self.position.join(&other.position);
         self.normal.join(&other.normal);
+        self.end_position.join(&other.end_position);
+        self.end_normal.join(&other.end_normal);
     }
 }

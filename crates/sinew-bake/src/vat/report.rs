@@ -282,13 +282,21 @@ impl Reported<'_> {
         page.section("What the formats lose");
         let (position, normal) = (&self.summary.errors.position, &self.summary.errors.normal);
         let mut rows = Vec::new();
+        let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
+        let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
         if position.samples() > 0 {
-            let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
             rows.push(self.error_row("positions", position, millimetres, shown)?);
         }
         if normal.samples() > 0 {
-            let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
             rows.push(self.error_row("normals", normal, degrees, shown)?);
+        }
+        let errors = &self.summary.errors;
+        let (places, directions) = (&errors.end_position, &errors.end_normal);
+        if places.samples() > 0 {
+            rows.push(self.error_row("places where blends end", places, millimetres, shown)?);
+        }
+        if directions.samples() > 0 {
+            rows.push(self.error_row("normals where blends end", directions, degrees, shown)?);
         }
         let texel = match self.plan.mode {
             Mode::Particles => "slot",
@@ -421,7 +429,13 @@ impl Reported<'_> {
         };
         let simplified = reports.clone().filter_map(|r| r.simplify.as_ref());
         let flips: usize = simplified.clone().map(|s| s.flips).sum();
-        let farthest = simplified.map(|s| s.largest_flip).fold(0.0, f64::max);
+        let farthest = simplified.clone().map(|s| s.largest_flip);
+        let farthest = farthest.fold(0.0, f64::max);
+        let stand_ins = simplified.map(|s| s.stand_ins).max().unwrap_or(0);
+        let kept = format!(
+            "Of pieces that simplifying would have left nothing of, {} in a frame at most, a tetrahedron or a triangle stays.",
+            grouped(stand_ins as u64)
+        );
         let flipped = format!(
             "{} edges were flipped so that triangles are no slivers, which moved the surface by {:.3} mm at most.",
             grouped(flips as u64),
@@ -429,6 +443,7 @@ impl Reported<'_> {
         );
         let steps = [
             relaxed(|r| r.relax_before.as_ref(), "before"),
+            (stand_ins > 0).then_some(kept),
             (flips > 0).then_some(flipped),
             relaxed(|r| r.relax_after.as_ref(), "after"),
         ];

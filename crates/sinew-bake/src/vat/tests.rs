@@ -1,6 +1,7 @@
 //! Whole bakes of small sequences; the truth is the sequence.
 
 pub(super) mod decoded;
+mod empty_frames;
 mod ends;
 mod faults;
 mod held_back;
@@ -436,6 +437,57 @@ fn an_empty_frame_between_full_ones_takes_no_slots() {
     assert_eq!(
         assert_true(&source, &VatSettings::default()).triangles,
         5 * 4
+    );
+}
+
+/// Textures that are too small are told with the side that does.
+#[test]
+fn too_large_bakes_propose_a_side() {
+    let settings = |largest_side| VatSettings {
+        largest_side,
+        ..VatSettings::default()
+    };
+    let openvat = |largest_side| VatSettings {
+        mode: Some(Mode::Soft),
+        convention: Convention::OpenVat {
+            packed_normals: false,
+        },
+        ..settings(largest_side)
+    };
+    let pieces = VatSettings {
+        mode: Some(Mode::Soft),
+        ..settings(2)
+    };
+    for (source, settings) in [
+        (swarm(), settings(4)),
+        (flag(), pieces),
+        (flag(), openvat(32)),
+    ] {
+        let folders = Folders::new();
+        let (work, out) = (folders.work(), folders.out());
+        let made = bake(&source, &settings, &work, &out, &Watch::NOBODY);
+        let error = made.expect_err("too small");
+        let found = matches!(error, BakeError::TooLarge { proposal, .. } if proposal == Some(("WebGL 2", 2048)));
+        assert!(found, "{error:?}");
+        let message = error.to_string();
+        assert!(
+            message.ends_with("cannot hold them; --max-side 2048 does (WebGL 2)"),
+            "{message}"
+        );
+    }
+    let error = sinew_vat::layout::LayoutError::TooLarge {
+        vertices: 300_000,
+        frames: 1000,
+        limit: 16384,
+    };
+    let message = BakeError::TooLarge {
+        error,
+        proposal: None,
+    }
+    .to_string();
+    assert!(
+        message.ends_with("fewer frames would (--range), or fewer triangles (--faces)"),
+        "{message}"
     );
 }
 

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use sinew_geom::Mesh;
 use sinew_vat::ends::ShownFrame;
 use sinew_vat::error::angle_between;
+use sinew_vat::matching::FrameEnd;
 use sinew_vat::normals::corner_normals;
 use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
@@ -64,8 +65,8 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
 
 /// The record of a frame whose texels are there and whole.
 pub(crate) fn done(job: &VatJob, key: &str, frame: usize) -> Option<TexelRecord> {
-    let record: TexelRecord = job.work.read_head(TEXELS, frame, key).ok()??;
-    let bytes = job.work.body(TEXELS, frame).ok()??;
+    let read = job.work.head_and_body::<TexelRecord>(TEXELS, frame, key);
+    let (record, bytes) = read.ok()??;
     (record.hash == hash_of(&bytes)).then_some(record)
 }
 
@@ -102,9 +103,10 @@ fn remesh_frame(
     let mut slots = contents(job, plan, frame, mesh)?;
     let crease = job.settings().crease();
     let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
-    let mut end = Vec::new();
+    let (mut of_end, mut end) = (Vec::new(), None);
     if plan.has_ends {
-        (slots, end) = with_end(job, plan, frame, (mesh, &normals), slots)?;
+        let made = with_end(job, plan, frame, (mesh, &normals), slots)?;
+        (slots, of_end, end) = (made.slots, made.texels, made.end);
     }
     let placed = PlacedFrame::new(plan, mesh, &normals, &slots);
     if let Some(points) = &plan.points {
@@ -124,9 +126,31 @@ fn remesh_frame(
     }
     let shown = placed.shown();
     let mut texels = encode_frame_with(shown.mesh, shown.slots, &plan.textures, shown.normals);
-    let errors = measure(job, plan, frame, &texels, |vertex| vertex, truth_of(shown));
-    texels.extend(end);
+    let own = |vertex: usize| vertex;
+    let mut errors = measure(job, plan, frame, &texels, own, truth_of(shown));
+    if let Some(end) = &end {
+        let off = measure(job, plan, frame, &of_end, own, truth_of_end(shown, end));
+        (errors.end_position, errors.end_normal) = (off.position, off.normal);
+    }
+    texels.extend(of_end);
     Ok((texels, errors))
+}
+
+/// The same at the end of the frame: where corners land on the next frame's surface, and the normals that this has there.
+fn truth_of_end(shown: ShownFrame<'_>, end: &FrameEnd) -> impl Fn(usize) -> Option<Truth> {
+    move |vertex| match shown.slots[vertex / 3] {
+        SlotContent::Triangle { triangle, turn } => {
+            let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
+            let v = shown.mesh.topology.triangles()[t][corner] as usize;
+            // What vanishes or lands nowhere has no place on that surface.
+            end.landings[v].map(|_| Truth {
+                place: end.points[v],
+                normal: end.normals[t][corner],
+                rest: [0.0; 3],
+            })
+        }
+        SlotContent::Absent { .. } => None,
+    }
 }
 
 /// Where corners of slots are, and where their normals point.

@@ -31,7 +31,9 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use distance::{SurfaceDistance, SurfaceTree, surface_distance};
+pub use distance::{
+    NearTriangle, SurfaceDistance, SurfaceTree, surface_deviation, surface_distance,
+};
 pub use joined::numbers_mean_the_same;
 pub use landing::{FrameEnd, Landing, frame_end};
 pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};

@@ -139,6 +139,8 @@ pub fn compose(
 #[derive(Clone, Debug)]
 pub struct SlotChain {
     policy: SlotPolicy,
+    /// Whether slots that show nothing may be taken by any birth.
+    is_free_at_once: bool,
     frame: usize,
     row: Vec<Slot>,
 }
@@ -154,8 +156,20 @@ impl SlotChain {
         let row = first_row(first, least);
         Self {
             policy,
+            is_free_at_once: false,
             frame: 0,
             row,
+        }
+    }
+
+    /// Lets slots be taken again in the frame behind the first that they show nothing in: for bakes in which blends go to ends of frames, so that no slot is
+    /// seen on its way from where one triangle died to where another is born. In that frame they wait where the birth is. As many slots then do as
+    /// triangles of a frame and births of the next one together, at most.
+    #[must_use]
+    pub fn freed_at_once(self) -> Self {
+        Self {
+            is_free_at_once: true,
+            ..self
         }
     }
 
@@ -167,17 +181,8 @@ impl SlotChain {
     pub fn advance(&mut self, step: &FrameMatch) -> Result<Vec<Slot>, SlotsError> {
         self.frame += 1;
         check_predecessors(self.frame, &self.row, step)?;
-        let after = next_row(&mut self.row, step, self.policy);
+        let after = next_row(&mut self.row, step, self.policy, self.is_free_at_once);
         Ok(std::mem::replace(&mut self.row, after))
-    }
-
-    /// Lets all slots be taken at once where the frame reached shows nothing: for bakes in which blends go to ends of frames, so that no slot is seen on its way
-    /// from where one triangle died to where another is born.
-    pub fn vacate(&mut self) {
-        let is_live = |slot: &Slot| matches!(slot, Slot::Live { .. });
-        if !self.row.iter().any(is_live) {
-            self.row.fill(Slot::Unused);
-        }
     }
 
     /// The row of the last frame; as long as there are slots.
@@ -230,9 +235,14 @@ fn first_row(count: usize, least: usize) -> Vec<Slot> {
 }
 
 /// The row of the next frame; adds to the one before what grows out of it.
-fn next_row(before: &mut Vec<Slot>, step: &FrameMatch, policy: SlotPolicy) -> Vec<Slot> {
+fn next_row(
+    before: &mut Vec<Slot>,
+    step: &FrameMatch,
+    policy: SlotPolicy,
+    is_free_at_once: bool,
+) -> Vec<Slot> {
     let mut after = continued(before, step);
-    let mut vacancies = Vacancies::new(before, &after, policy);
+    let mut vacancies = Vacancies::new(before, &after, (policy, is_free_at_once));
     for (triangle, predecessor) in (0..).zip(&step.predecessors) {
         if predecessor.is_some() {
             continue;
@@ -243,7 +253,8 @@ fn next_row(before: &mut Vec<Slot>, step: &FrameMatch, policy: SlotPolicy) -> Ve
             before.push(Slot::Unused);
             after.push(Slot::Unused);
         }
-        if before[slot] == Slot::Unused {
+        let waits = is_free_at_once && matches!(before[slot], Slot::Dying(_));
+        if waits || before[slot] == Slot::Unused {
             before[slot] = Slot::Born(point);
         }
         after[slot] = Slot::Live {
@@ -295,7 +306,7 @@ struct Vacancies {
 }
 
 impl Vacancies {
-    fn new(before: &[Slot], after: &[Slot], policy: SlotPolicy) -> Self {
+    fn new(before: &[Slot], after: &[Slot], (policy, is_free_at_once): (SlotPolicy, bool)) -> Self {
         let mut vacancies = Self {
             empty: Vec::new(),
             died: Vec::new(),
@@ -304,6 +315,7 @@ impl Vacancies {
         for (slot, pair) in before.iter().zip(after).enumerate().rev() {
             match (*pair.0, *pair.1, policy) {
                 (Slot::Unused, _, _) => vacancies.empty.push(slot),
+                (Slot::Dying(_), _, _) if is_free_at_once => vacancies.empty.push(slot),
                 (Slot::Dying(point), _, SlotPolicy::Fewest) => vacancies.died.push((slot, point)),
                 (_, Slot::Dying(point), SlotPolicy::Fewest) => vacancies.dying.push((slot, point)),
                 _ => {}

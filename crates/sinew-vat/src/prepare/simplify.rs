@@ -11,12 +11,14 @@
 //!    higher aim, and a third run takes the rest of the way from the second's result. Where it gets stuck above the
 //!    target, seams other than hard edges give way, then small loose parts, then topology (clusters of vertices on a grid);
 //!    at the very last the smallest faces go. Each of these starts from the result of the one before, and the report says how far it went.
-//!    Closed parts vanish where fewer than four faces are left to them, so few faces may become none.
-//! 3. **Flips.** Inner edges of two nearly coplanar faces are turned over where that makes the smallest angle of the two
+//! 3. **Pieces.** Closed parts vanish where fewer than four faces are left to them. Each gets four back, of its own vertices (an open one, one), which the
+//!    others have to do without; all of them half of the faces at most, the largest first. What is beyond that is gone.
+//! 4. **Flips.** Inner edges of two nearly coplanar faces are turned over where that makes the smallest angle of the two
 //!    larger, until none is left. Seams, hard edges, borders and edges of more than two faces stay; no face turns
 //!    over and no edge comes to exist twice.
 
 mod flips;
+mod keep;
 mod search;
 mod shared;
 mod wedges;
@@ -74,6 +76,17 @@ pub enum Regularity {
     Full,
 }
 
+/// What becomes of pieces of which collapses leave nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SmallPieces {
+    /// Each keeps a tetrahedron of its vertices, or a triangle where it is open: the largest first, with half of all faces at most.
+    #[default]
+    Kept,
+    /// They go.
+    Dropped,
+}
+
 /// Which edges may be flipped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -113,6 +126,8 @@ pub struct SimplifySettings {
     pub flips: Option<FlipSettings>,
     /// Vertices this close (metres) count as one; 0 joins equal positions. Default 0.
     pub weld_distance: f32,
+    /// What becomes of pieces of which collapses leave nothing; default kept.
+    pub small_pieces: SmallPieces,
 }
 
 impl Default for SimplifySettings {
@@ -126,6 +141,7 @@ impl Default for SimplifySettings {
             regularity: Regularity::default(),
             flips: Some(FlipSettings::default()),
             weld_distance: 0.0,
+            small_pieces: SmallPieces::Kept,
         }
     }
 }
@@ -185,6 +201,8 @@ pub struct SimplifyReport {
     /// The simplifier's own estimate of the distance between the surfaces, metres, summed over the runs that led to
     /// the result; says nothing about [`Method::Cut`].
     pub error: f64,
+    /// Pieces of which collapses left nothing, and that are a tetrahedron or a triangle of their vertices.
+    pub stand_ins: usize,
     /// Edges that were flipped.
     pub flips: usize,
     /// Farthest that a flip moved the surface, metres.
@@ -200,8 +218,8 @@ pub struct SimplifyReport {
 /// Simplifies `mesh`; one with few enough faces stays as it is. Faces of which two corners fall together go first.
 ///
 /// # Cost
-/// At most three runs of the simplifier on the whole mesh, mostly one, and eight on grids of what it leaves; joining and
-/// flips are `O(faces log faces)`. One thread.
+/// At most three runs of the simplifier on the whole mesh, mostly one, and eight on grids of what it leaves; where pieces vanish, a few more on what is left.
+/// Joining and flips are `O(faces log faces)`. One thread.
 pub(super) fn simplify(mesh: &mut Mesh, settings: &SimplifySettings) -> SimplifyReport {
     let shape_before = shape(mesh);
     let mut report = SimplifyReport {

@@ -1,6 +1,7 @@
 //! Each step against closed forms, brute force and its promises; then all of them on degenerate meshes.
 
 mod hidden;
+mod pieces;
 mod relax;
 mod simplify;
 mod soup;

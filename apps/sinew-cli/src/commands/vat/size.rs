@@ -4,13 +4,11 @@ use super::size_of::of_sequence;
 use crate::bake_args::{PlayedArgs, PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
-use sinew::vat::layout::{Arrangement, Layout, LayoutError};
+use sinew::vat::layout::{Arrangement, DEVICES, Layout, LayoutError, Limits};
 use sinew::vat::points::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
 use std::fmt::Write;
 
-/// Largest sides that kinds of devices promise, texels.
-const DEVICES: [(&str, u32); 3] = [("WebGL 2", 2048), ("WebGPU", 8192), ("desktop", 16384)];
 const FORMATS: [(&str, TexelFormat); 5] = [
     ("unorm8", TexelFormat::Unorm8),
     ("unorm16", TexelFormat::Unorm16),
@@ -103,15 +101,7 @@ fn too_large(error: &LayoutError, limits: &Limits, vertices: u32, frames: u32) -
 
 /// Which larger side would do, of those that devices promise; nothing where none does.
 fn proposal_of(limits: &Limits, vertices: u32, frames: u32) -> String {
-    let larger = DEVICES.iter().filter(|d| d.1 > limits.side);
-    let fits = |(_, side): &&(&str, u32)| {
-        let limits = Limits {
-            side: *side,
-            ..*limits
-        };
-        limits.fitting(vertices, frames).is_ok()
-    };
-    match larger.into_iter().find(fits) {
+    match limits.larger_device(vertices, frames) {
         Some((device, side)) => format!("; --max-side {side} does ({device})"),
         None => String::new(),
     }
@@ -185,28 +175,6 @@ fn with_points(limits: &Limits, points: u32, corners: &Layout) -> Outcome<String
         "unique points: textures of {width} x {height}, {}; a lookup of {lookup_width} x {lookup_height}, {lookup} bytes\n          positions unorm16, normals unorm8 and lookup: {unique} bytes, {share:.1} % of {plain} with a texel for each corner\n",
         layout_words(&layout)
     ))
-}
-
-/// What a layout has to keep to.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    /// Texels that stay in one row.
-    pub(super) unit: u32,
-    /// Largest side, texels.
-    pub(super) side: u32,
-    /// Whether sides are powers of two.
-    pub(super) powers_of_two: bool,
-}
-
-impl Limits {
-    /// The layout that a bake takes.
-    fn fitting(&self, vertices: u32, frames: u32) -> Result<Layout, LayoutError> {
-        let layout = Layout::fitting(vertices, frames, self.unit, self.side)?;
-        match self.powers_of_two {
-            true => layout.padded_to_powers_of_two(self.side),
-            false => Ok(layout),
-        }
-    }
 }
 
 pub(super) fn layout_words(layout: &Layout) -> String {

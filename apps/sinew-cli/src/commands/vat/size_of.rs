@@ -1,7 +1,7 @@
 //! `sinew vat size SEQUENCE`: how large the textures of a bake of it get.
 
 use super::settings::{mode_of, points_of, rate_of, settings_in, simplify_to};
-use super::size::{Limits, device_words, layout_words, size_words, texel_words};
+use super::size::{device_words, layout_words, size_words, texel_words};
 use super::source::source_of;
 use super::words::{counted, name_of};
 use super::{on_threads, watched};
@@ -10,6 +10,7 @@ use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
 use sinew::bake::Chunk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
+use sinew::vat::layout::Limits;
 use sinew::vat::points::LOOKUP_BYTES;
 use std::fmt::Write;
 use std::path::Path;

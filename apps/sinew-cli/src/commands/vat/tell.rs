@@ -1,7 +1,7 @@
 //! What a bake came to, in words.
 
 use super::blends::words;
-use super::words::{counted, percent};
+use super::words::{carrier_words, counted, percent};
 use crate::talk::Talk;
 use sinew::bake::vat::{Blends, Mode, PointSummary, Summary};
 
@@ -52,7 +52,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     let message = format!(
         "{}, {mode}; {}, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}{surface}; wrote {}",
         counted(summary.frames as u64, "frame"),
-        counted(summary.triangles, "triangle"),
+        carrier_words(summary.mode, summary.triangles),
         summary.texture_bytes as f64 / 1e6,
         errors.position.largest * 1e3,
         errors.position.rms() * 1e3,

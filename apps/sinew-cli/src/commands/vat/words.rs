@@ -1,12 +1,21 @@
 //! Numbers and names as people say them.
 
 use serde::Serialize;
+use sinew::bake::vat::Mode;
 
 /// `1 frame`, `2 frames`.
 pub(super) fn counted(count: impl Into<u64>, what: &str) -> String {
     let count = count.into();
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {what}{ending}")
+}
+
+/// What a carrier is made of: `1130 triangles`, of particles `12 squares` of two triangles each.
+pub(super) fn carrier_words(mode: Mode, triangles: u32) -> String {
+    match mode {
+        Mode::Particles => counted(triangles / 2, "square"),
+        _ => counted(triangles, "triangle"),
+    }
 }
 
 /// The name of a mode, a format or the like, as it stands in files.
@@ -29,7 +38,6 @@ pub(super) fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sinew::bake::vat::Mode;
     use sinew::vat::texel::TexelFormat;
 
     #[test]
@@ -37,6 +45,8 @@ mod tests {
         assert_eq!(counted(1_u32, "frame"), "1 frame");
         assert_eq!(counted(0_u32, "frame"), "0 frames");
         assert_eq!(name_of(&Mode::Remesh), "remesh");
+        assert_eq!(carrier_words(Mode::Particles, 24), "12 squares");
+        assert_eq!(carrier_words(Mode::Soft, 1), "1 triangle");
         assert_eq!(name_of(&TexelFormat::TwoUnorm8), "two_unorm8");
         assert_eq!(percent(0.0), "0.0 %");
         assert_eq!(percent(4e-4), "under 0.1 %");

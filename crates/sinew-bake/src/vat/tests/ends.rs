@@ -199,6 +199,126 @@ fn what_comes_and_goes_is_where_matching_puts_it() {
     }
 }
 
+/// A ball, cut into other triangles in each frame, that rises.
+fn ball() -> MeshFrames {
+    let frames = (0..4_u32).map(|f| {
+        let (rings, columns) = (6 + f, 9 + f);
+        let at = |ring: u32, column: u32| {
+            let polar = std::f32::consts::PI * ring as f32 / rings as f32;
+            let turn = std::f32::consts::TAU * column as f32 / columns as f32;
+            let height = 0.1 * f as f32;
+            [
+                polar.sin() * turn.cos(),
+                polar.cos() + height,
+                polar.sin() * turn.sin(),
+            ]
+        };
+        let places = (1..rings).flat_map(|r| (0..columns).map(move |c| at(r, c)));
+        let places: Vec<_> = places.chain([at(0, 0), at(rings, 0)]).collect();
+        let [top, bottom] = [1, 0].map(|k| places.len() as u32 - 1 - k);
+        let vertex = |r: u32, c: u32| match r {
+            0 => top,
+            _ if r == rings => bottom,
+            _ => (r - 1) * columns + c % columns,
+        };
+        let quads = (0..rings).flat_map(|r| (0..columns).map(move |c| (r, c)));
+        let halves = quads.flat_map(|(r, c)| {
+            let [a, b] = [vertex(r, c), vertex(r, c + 1)];
+            let [d, e] = [vertex(r + 1, c), vertex(r + 1, c + 1)];
+            [[a, b, e], [a, e, d]]
+        });
+        let proper = halves.filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
+        let topology = Topology::new(places.len() as u32, proper.collect()).expect("in range");
+        Mesh::new("ball", topology, places)
+    });
+    MeshFrames::new("ball", frames.collect())
+}
+
+/// Normals at the ends of blends are those of the next frame: of a ball, which knows them, and as `verify` finds them in the files.
+#[test]
+fn normals_at_ends_are_those_of_the_next_frame() {
+    let settings = with(InBetweens::Closed, Points::Corners);
+    let (folders, summary) = baked(&ball(), &settings);
+    let found = judged(&ball(), &folders, &settings);
+    let ends = assert_ends_fit(&found);
+    let allowed = ends.normals_allowed.expect("normals");
+    assert!(
+        ends.normals.samples() > 1000 && ends.normals.largest <= allowed,
+        "{ends:?}"
+    );
+    let words = ends.words();
+    assert!(words.contains(" mm), normals there within "), "{words}");
+    let told = &summary.errors.end_normal;
+    assert!(
+        told.samples() > 1000 && told.largest > 0.0 && told.largest <= allowed,
+        "{told:?}"
+    );
+    let page = std::fs::read_to_string(folders.out().join("ball.report.html")).expect("there");
+    assert!(page.contains("normals where blends end") && page.contains("places where blends end"));
+    // Corners are 30 degrees apart at most, within which normals of vertices are a few degrees from the ball's.
+    let animation = read_animation(&folders.out()).expect("reads");
+    let vector = |texture: usize, vertex: u32, row: u32| {
+        [0, 1, 2].map(|k| animation.value(texture, vertex, row, k))
+    };
+    let [places, normals] = [Quantity::Position, Quantity::Normal]
+        .map(|q| animation.manifest().texture(&q).expect("there"));
+    for frame in 0..3 {
+        for vertex in 0..animation.manifest().layout.vertices {
+            let corners = [0, 1, 2].map(|k| vector(places, vertex / 3 * 3 + k, 2 * frame));
+            if corners[0] == corners[1] && corners[1] == corners[2] {
+                continue;
+            }
+            let [x, y, z] = vector(places, vertex, 2 * frame + 1);
+            let out = [x, y - 0.1 * (frame + 1) as f32, z];
+            let seen = vector(normals, vertex, 2 * frame + 1);
+            let off = sinew_vat::error::angle_between(seen, out).to_degrees();
+            assert!(off < 8.0, "frame {frame}, vertex {vertex}: {off} degrees");
+        }
+    }
+}
+
+/// Normals of two ends change places: places are right, and what is shown there faces another way.
+#[test]
+fn wrong_normals_at_ends_are_found_out() {
+    let settings = with(InBetweens::Closed, Points::Corners);
+    // Ends of frame 1, which another follows, and of the last frame, whose end it is itself.
+    for (row, first) in [(3, 1), (7, 3)] {
+        let (folders, _) = baked(&ball(), &settings);
+        let animation = read_animation(&folders.out()).expect("reads");
+        let layout = animation.manifest().layout;
+        let normals = animation
+            .manifest()
+            .texture(&Quantity::Normal)
+            .expect("there");
+        let vector = |vertex: u32| [0, 1, 2].map(|k| animation.value(normals, vertex, row, k));
+        let is_shown = |slot: &u32| {
+            let corner = |k: u32| [0, 1, 2].map(|c| animation.value(0, 3 * slot + k, row, c));
+            corner(0) != corner(1) && corner(1) != corner(2) && corner(2) != corner(0)
+        };
+        let mut slots = (0..layout.vertices / 3).filter(is_shown);
+        let one = 3 * slots.next().expect("a triangle");
+        let angle = |v: &u32| sinew_vat::error::angle_between(vector(one), vector(*v));
+        let other = slots.map(|s| 3 * s).find(|v| angle(v) > 0.5);
+        let other = other.expect("one that faces another way");
+        change(&folders.out().join("ball_normal.png"), |swap| {
+            let [a, b] = [one, other].map(|v| code_at(&layout, v, row));
+            (0..3).for_each(|k| swap(a + k, b + k));
+        });
+        let found = judged(&ball(), &folders, &settings);
+        assert_only_ends_differ(&found, first);
+        let ends = found.ends.expect("ends");
+        assert_eq!(
+            (ends.beyond, ends.parting, ends.normals_beyond),
+            (0, 0, 2),
+            "{ends:?}"
+        );
+        let off = (ends.normals.largest - angle(&other)).abs().to_degrees();
+        // Beyond what rounding of places does, and its own code.
+        assert!(off < 2.0, "{off} degrees");
+        assert!(ends.words().contains(", 2 corners have other normals"));
+    }
+}
+
 /// Two triangles of a frame in each other's slots: all are there, but blends go to the wrong ones.
 #[test]
 fn slots_that_do_not_go_on_are_found_out() {

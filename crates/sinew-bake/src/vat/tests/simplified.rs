@@ -333,6 +333,6 @@ fn spikes_that_are_gone_are_as_far_off_as_they_are_high() {
     assert!(
         moved
             .words()
-            .contains("at the farthest of the points that were looked at")
+            .contains("at the farthest of all vertices and of points between them")
     );
 }

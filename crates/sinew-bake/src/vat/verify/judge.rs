@@ -249,6 +249,11 @@ impl<'a> Judge<'a> {
         Some(angle_between(self.vector(texture, vertex, frame), truth))
     }
 
+    /// The normal of a vertex in a frame of the layout; `None` where the bake has none.
+    pub(super) fn normal_in_row(&self, vertex: u32, row: u32) -> Option<[f32; 3]> {
+        Some(self.vector_in_row(self.normals?, vertex, row))
+    }
+
     pub(super) fn compare_normal(
         &self,
         out: &mut Verified,

@@ -4,6 +4,7 @@
 //! found again by where they are.
 
 mod carrier;
+mod end_normals;
 mod ends;
 mod grid;
 mod judge;
@@ -95,7 +96,7 @@ impl Verified {
     /// Whether every triangle was found again, with numbers that are as near as the formats allow; places at most `tolerance` metres away.
     pub fn is_same(&self, tolerance: f64) -> bool {
         let is_near = |q: &QuantityErrors| q.beyond == 0;
-        let ends_are_near = self.ends.as_ref().is_none_or(|e| e.beyond + e.parting == 0);
+        let ends_are_near = self.ends.as_ref().is_none_or(EndErrors::is_right);
         self.lost + self.invented + self.normals_beyond + self.faults.len() == 0
             && ends_are_near
             && self.surface.first_wrong.is_none()

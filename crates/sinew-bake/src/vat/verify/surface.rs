@@ -79,10 +79,14 @@ impl SurfaceErrors {
         if self.triangles == 0 {
             return String::new();
         }
+        let counted = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
+        };
+        let frames = counted(self.frames, "frame");
+        let triangles = counted(self.triangles, "triangle");
         format!(
-            "; {} triangles of {} frames are none of the carrier's: surface within {:.4} mm there (allowed {:.4} mm)",
-            self.triangles,
-            self.frames,
+            "; {frames} cut faces otherwise than the carrier ({triangles} in all): what is shown there is within {:.4} mm of their surface (allowed {:.4} mm)",
             self.largest * 1e3,
             self.allowed * 1e3
         )

@@ -206,3 +206,45 @@ fn matches_of_other_frames_are_refused() {
         "no frames"
     );
 }
+
+/// Slots that are freed at once: each live triangle has one, which its successor keeps and no other takes from it, and there are no more than triangles of a
+/// frame and births of the next one together.
+#[test]
+fn slots_that_are_freed_at_once_are_as_few_as_can_be_without_jumps() {
+    let mut random = Random(11);
+    for _ in 0..200 {
+        let (counts, matches) = sequence(&mut random);
+        let mut chain = SlotChain::new(counts[0], 30, SlotPolicy::Clean).freed_at_once();
+        let mut rows = Vec::new();
+        for step in &matches {
+            rows.push(chain.advance(step).expect("belongs together"));
+        }
+        rows.push(chain.finish());
+        let pairs = counts.iter().zip(&matches);
+        let needed = pairs.map(|(live, step)| live + step.births.len());
+        let needed = needed.chain([counts[0]]).max().unwrap_or(0);
+        let found = rows.iter().map(Vec::len).max().unwrap_or(0);
+        assert_eq!(found, needed, "{counts:?}");
+        for (frame, step) in matches.iter().enumerate() {
+            for (triangle, before) in (0..).zip(&step.predecessors) {
+                let (slot, _, jumps) = find(&rows[frame + 1], triangle).expect("is shown");
+                assert!(!jumps);
+                match before {
+                    Some(before) => {
+                        let was = find(&rows[frame], before.triangle).expect("was shown");
+                        assert_eq!(was.0, slot, "stays in its slot");
+                    }
+                    None => {
+                        let born = step.births.iter().find(|b| b.triangle == triangle);
+                        let point = born.expect("is born").point;
+                        assert_eq!(
+                            rows[frame][slot],
+                            Slot::Born(point),
+                            "waits where it is born"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,15 +1,20 @@
 //! Runs the simplifier until the number of faces is at most the target, and near it.
 
 use super::super::vector::{area_vector, length};
+use super::keep::Pieces;
 use super::wedges::Wedges;
-use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings};
+use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings, SmallPieces};
 use meshopt::{
     SimplifyOptions, SimplifyVertex, simplify_decoder, simplify_sloppy_decoder,
     simplify_with_attributes_and_locks_decoder, simplify_with_locks_decoder,
 };
+use std::collections::BTreeSet;
 
 /// Runs on grids to try, each about a tenth of the cost of a run of collapses.
 const SLOPPY_RUNS: u32 = 8;
+
+/// How often faces are taken from the rest for pieces of which nothing is left: each time others may go.
+const KEEPING_ROUNDS: usize = 8;
 
 /// A result on the way, with the errors summed up to it.
 #[derive(Clone)]
@@ -27,20 +32,16 @@ impl Stage {
 pub(super) struct Search<'a> {
     wedges: &'a Wedges,
     target: usize,
-    /// Fewest faces that are near enough.
-    enough: usize,
+    /// How far below it is near enough, as a share of it.
+    tolerance: f64,
     at_most: Method,
+    small_pieces: SmallPieces,
     options: SimplifyOptions,
     runs: u32,
     sloppy_runs: u32,
 }
 
 impl<'a> Search<'a> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a count is a count"
-    )]
     pub(super) fn new(wedges: &'a Wedges, settings: &SimplifySettings) -> Self {
         let mut options = SimplifyOptions::None;
         options |= match settings.regularity {
@@ -52,16 +53,26 @@ impl<'a> Search<'a> {
             SimplifyOptions::LockBorder,
             settings.border == Border::Locked,
         );
-        let target = settings.target_faces;
         Self {
             wedges,
-            target,
-            enough: ((1.0 - f64::from(settings.tolerance)) * target as f64).ceil() as usize,
+            target: settings.target_faces,
+            tolerance: f64::from(settings.tolerance),
             at_most: settings.at_most,
+            small_pieces: settings.small_pieces,
             options,
             runs: 0,
             sloppy_runs: 0,
         }
+    }
+
+    /// Fewest faces that are near enough.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count is a count"
+    )]
+    fn enough(&self) -> usize {
+        ((1.0 - self.tolerance) * self.target as f64).ceil() as usize
     }
 
     /// The triangles to keep, of wedges; says in the report how they came about.
@@ -70,12 +81,44 @@ impl<'a> Search<'a> {
             triangles: self.wedges.triangles.clone(),
             error: 0.0,
         };
-        let (stage, method) = self.go_as_far_as_needed(start);
+        let (mut stage, mut method) = self.go_as_far_as_needed(start);
+        if method > Method::Unchanged && self.small_pieces == SmallPieces::Kept {
+            (stage, method, report.stand_ins) = self.keep_pieces(stage, method);
+        }
         report.method = method;
         report.runs = self.runs;
         report.sloppy_runs = self.sloppy_runs;
         report.error = stage.error * self.wedges.extent;
         stage.triangles
+    }
+
+    /// Gives pieces of which nothing is left a few faces, which the others have to do without: half of all at most, the largest pieces first. Tells how many.
+    fn keep_pieces(&mut self, from: Stage, method: Method) -> (Stage, Method, usize) {
+        let (wanted, pieces) = (self.target, Pieces::of(self.wedges));
+        let (mut stage, mut method) = (from, method);
+        let (mut stand_ins, mut kept) = (Vec::new(), BTreeSet::new());
+        for _ in 0..KEEPING_ROUNDS {
+            let before = stand_ins.len();
+            for lost in pieces.lost(&stage.triangles) {
+                if kept.contains(&lost.root) {
+                    continue;
+                }
+                let faces = pieces.stand_in(&lost);
+                if !faces.is_empty() && stand_ins.len() + faces.len() <= wanted / 2 {
+                    kept.insert(lost.root);
+                    stand_ins.extend(faces);
+                }
+            }
+            if stand_ins.len() == before {
+                break;
+            }
+            self.target = wanted - stand_ins.len();
+            let (fewer, how) = self.go_as_far_as_needed(stage);
+            (stage, method) = (fewer, method.max(how));
+        }
+        self.target = wanted;
+        stage.triangles.extend(stand_ins);
+        (stage, method, kept.len())
     }
 
     fn go_as_far_as_needed(&mut self, start: Stage) -> (Stage, Method) {
@@ -103,7 +146,7 @@ impl<'a> Search<'a> {
     /// Collapses down to the target; aims higher where that ends too low.
     fn collapse(&mut self, start: &Stage) -> Stage {
         let first = self.run(start, self.target, self.options);
-        if first.faces() >= self.enough {
+        if first.faces() >= self.enough() {
             return first;
         }
         let aim = (2 * self.target - first.faces()).min(start.faces());
@@ -199,7 +242,7 @@ impl<'a> Search<'a> {
                 let better = best.as_ref().is_none_or(|b| found.faces() > b.faces());
                 best = if better { Some(found) } else { best };
             }
-            let near = best.as_ref().is_some_and(|b| b.faces() >= self.enough);
+            let near = best.as_ref().is_some_and(|b| b.faces() >= self.enough());
             if near || high - low < 2 {
                 break;
             }
