@@ -58,7 +58,7 @@ pub(crate) struct HairGrowArgs {
     /// Length of hair in one turn of a curl, in metres.
     #[arg(long, default_value_t = 0.05, value_name = "METRES")]
     pub(crate) curl_length: f32,
-    /// How far from the character's meshes strands stay, in metres, but for their roots.
+    /// How far from the character's meshes strands stay, in metres; from the root on it grows by a quarter of the way along the strand.
     #[arg(long, default_value_t = 0.002, value_name = "METRES")]
     pub(crate) clearance: f32,
     /// Strands may lead through the character's meshes.

@@ -56,7 +56,7 @@ pub(crate) const fn strands_output(doc: &'static str) -> PortDesc {
 /// Distance that is kept from each collider.
 pub(crate) const MARGINS: ParameterDesc = ParameterDesc::floats(
     "margins",
-    "Distance kept from each collider, m: one for all, or one each; none where empty.",
+    "Distance kept from each collider, m, which grows from the skin on: one for all, or one each; none where empty.",
 );
 /// Friction on each collider.
 pub(crate) const FRICTIONS: ParameterDesc = ParameterDesc::floats(

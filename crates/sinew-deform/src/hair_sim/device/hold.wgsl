@@ -70,6 +70,7 @@ fn hold(guide: u32, step: u32, given: vec2u) {
   var begins = 1.0;
   if exempt > 0u && exempt <= count { begins = bound_bend(exempt - 1u).y; }
   for (var i = lane; i < count; i += LANES) { take_vertex(i, begins); }
+  sync();
   let of_all = workgroupUniformLoad(&reach_of_all);
   for (var turn = 0u; turn < given.x; turn++) {
     push_out(mine, of_all);

@@ -105,12 +105,12 @@ fn is_near(carry: Rigid) -> bool {
   return near || is_near_between();
 }
 
-// Whether a vertex may have passed through the solid at hand on its way to `x`, as `first_hit` asks.
+// Whether a vertex may have passed through the solid at hand on its way to `x`: `first_hit` asks more closely.
 fn may_pass(i: u32, x: vec3f, clearance: f32) -> bool {
   let start = read_state(vertex_at(i)).xyz;
   let way = way_of(start, x);
   let at_start = field_sample(solid.field, way.begins).w - solid.margin;
-  return at_start >= -solid.tolerance && !(at_start + clearance >= way.speed);
+  return !(at_start + clearance >= way.speed);
 }
 
 // Whether a segment may touch, by the distances of its ends, which the way since they were taken makes shorter.
