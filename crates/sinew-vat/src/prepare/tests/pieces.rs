@@ -1,6 +1,8 @@
 //! Pieces that simplification would leave nothing of: counted by where triangles are.
 
-use super::super::simplify::{Method, SimplifyReport, SimplifySettings, SmallPieces};
+use super::super::simplify::{
+    Method, SharedCollapse, SimplifyReport, SimplifySettings, SmallPieces,
+};
 use super::super::testing::{bumpy, corners, edge_counts, merged, mesh, placed, sphere, volume};
 use super::super::vector::{Point, area_vector, centroid, cross, dot};
 use super::{PrepareSettings, run};
@@ -143,4 +145,38 @@ fn pieces_without_extent_have_nothing_that_stands_for_them() {
         out.topology.triangles().len() <= 40 && report.stand_ins == 0,
         "{report:?}"
     );
+}
+
+/// A piece that grows out of a point is one in the frame that the collapse starts from; its shape is that of the frame where it is largest.
+#[test]
+fn pieces_that_are_a_point_at_first_keep_a_tetrahedron() {
+    let drops = 6;
+    let grown = splash(drops, &sphere(2));
+    let is_drop = |p: &[f32; 3]| p[1] > 2.0;
+    let shrunk = |p: &[f32; 3]| match is_drop(p) {
+        true => [p[0].round(), 3.0, 0.0],
+        false => *p,
+    };
+    let first = Mesh {
+        positions: grown.positions.iter().map(shrunk).collect(),
+        ..grown.clone()
+    };
+    let settings = SimplifySettings {
+        target_faces: 200,
+        ..SimplifySettings::default()
+    };
+    let shared = SharedCollapse::new(&[first, grown.clone()], &settings).expect("alike");
+    let mut last = grown;
+    let report = shared.apply(&mut last);
+    assert!(report.faces_after <= 200, "{report:?}");
+    assert_eq!(report.stand_ins, drops as usize, "{report:?}");
+    assert!(report.stand_in_share > 0.0 && report.stand_in_share < 0.5);
+    for (i, drop) in of_drops(&last, drops).iter().enumerate() {
+        let ball = 4.0 / 3.0 * std::f64::consts::PI * f64::from(0.02 + 1e-3 * i as f32).powi(3);
+        let share = volume_of(drop) / ball;
+        assert!(
+            (0.05..1.0).contains(&share),
+            "drop {i}: {share} of its ball"
+        );
+    }
 }
