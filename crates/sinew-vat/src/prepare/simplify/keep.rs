@@ -26,7 +26,7 @@ pub(super) struct Lost {
     /// That frame: shapes of the piece are looked at there.
     frame: usize,
     /// Its triangles, of wedges.
-    triangles: Vec<[u32; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
 }
 
 impl<'a> Pieces<'a> {

@@ -82,7 +82,9 @@ impl<'a> Search<'a> {
             error: 0.0,
         };
         let (mut stage, mut method) = self.go_as_far_as_needed(start);
-        if method > Method::Unchanged && self.small_pieces == SmallPieces::Kept {
+        // Pieces that are a point in this frame are in no run.
+        let are_all = self.wedges.seen.len() == self.wedges.triangles.len();
+        if (method > Method::Unchanged || !are_all) && self.small_pieces == SmallPieces::Kept {
             let found;
             (stage, method, found) = self.keep_pieces(stage, method);
             (report.stand_ins, report.stand_in_share) = found;
@@ -99,6 +101,14 @@ impl<'a> Search<'a> {
     fn keep_pieces(&mut self, from: Stage, method: Method) -> (Stage, Method, (usize, f64)) {
         let (wanted, pieces) = (self.target, Pieces::of(self.wedges));
         let (mut stage, mut method) = (from, method);
+        if method == Method::Unchanged {
+            // There is room: they stay as they are.
+            for lost in pieces.lost(&stage.triangles) {
+                if stage.faces() + lost.triangles.len() <= wanted {
+                    stage.triangles.extend(&lost.triangles);
+                }
+            }
+        }
         let (mut stand_ins, mut kept, mut area) = (Vec::new(), BTreeSet::new(), 0.0);
         for _ in 0..KEEPING_ROUNDS {
             let before = stand_ins.len();

@@ -65,7 +65,9 @@ impl Wedges {
             is_hard: Vec::new(),
         };
         if let Some(angle) = settings.hard_edge_angle {
+            let count = parts.joined_of_wedge.len();
             parts = split(mesh, &weld, &faces, parts, f64::from(angle).cos());
+            parts.add_missing(count);
         }
         let mut out = Self::assemble(mesh, &weld, &joined, parts);
         out.move_along(poses);
@@ -83,9 +85,15 @@ impl Wedges {
     ) {
         self.seen.clone_from(&self.triangles);
         self.spot.clone_from(&self.place);
-        // Wedges of hard edges are more than there are joined vertices; triangles without area have no edges.
-        if poses.is_empty() || !self.locks.is_empty() {
+        if poses.is_empty() {
             return;
+        }
+        // Of joined vertices that hard edges part any wedge will do: they are at one place.
+        let mut wedge_of = vec![0; joined.len()];
+        for w in (0..self.place.len()).rev() {
+            if let Some(v) = self.members.get(self.offsets[w] as usize) {
+                wedge_of[joined[*v as usize] as usize] = index(w);
+            }
         }
         let mut spots = weld.class_of_vertex.clone();
         for pose in poses {
@@ -99,7 +107,7 @@ impl Wedges {
         let only_later = mesh.topology.triangles().iter();
         let only_later = only_later
             .filter(|t| !differs(t, &weld.class_of_vertex) && differs(t, &spots))
-            .map(|t| t.map(|v| joined[v as usize]));
+            .map(|t| t.map(|v| wedge_of[joined[v as usize] as usize]));
         self.seen.extend(only_later);
         let first = |w: usize| self.members.get(self.offsets[w] as usize).copied();
         let wedges = 0..self.place.len();
@@ -217,6 +225,20 @@ struct Parts {
     joined_of_wedge: Vec<u32>,
     /// Whether a hard edge ends at each wedge; empty where nobody asked.
     is_hard: Vec<bool>,
+}
+
+impl Parts {
+    /// A wedge for each class of which no face has one: those of faces without area in this frame.
+    fn add_missing(&mut self, classes: usize) {
+        let mut is_there = vec![false; classes];
+        for class in &self.joined_of_wedge {
+            is_there[*class as usize] = true;
+        }
+        for class in (0..classes).filter(|c| !is_there[*c]) {
+            self.joined_of_wedge.push(index(class));
+            self.is_hard.push(false);
+        }
+    }
 }
 
 /// Classes of vertices that share places, texture coordinates, colours and user attributes, numbered by first vertex.
