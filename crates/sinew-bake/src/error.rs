@@ -127,6 +127,24 @@ pub enum BakeError {
         /// Why.
         source: PiecesError,
     },
+    /// Pieces are those of the first frame, which has none.
+    #[error(
+        "frame {number}: no triangle, so that there are no pieces; mode remesh takes sequences that begin with an empty frame"
+    )]
+    NoPieces {
+        /// Number of the first frame.
+        number: i64,
+    },
+    /// Preparation took away all that the frames had.
+    #[error(
+        "preparation left no triangle in any of the {frames} frames, which had {most} at most; a larger --faces leaves some, or fewer steps (--delete-hidden, prepare)"
+    )]
+    NothingLeft {
+        /// Number of frames.
+        frames: usize,
+        /// Triangles of the frame that had most.
+        most: usize,
+    },
     /// The mode asks for pieces that keep their shape, and one does not.
     #[error(
         "frame {number}: piece {piece} bends: a vertex is {millimetres:.4} mm from where the piece puts it, {allowed:.4} mm are allowed; mode soft takes it, or a larger tolerance"
@@ -165,6 +183,16 @@ pub enum BakeError {
         quantity: Quantity,
         /// What there is in place of it.
         help: &'static str,
+    },
+    /// Numbers that halves do not hold.
+    #[error(
+        "{quantity}: the largest number is {found:e}, halves hold 65504 at most; `--texture {quantity}:float` holds it"
+    )]
+    TooLargeForHalf {
+        /// What the texture holds.
+        quantity: Quantity,
+        /// The largest number without its sign, in the unit of the textures.
+        found: f32,
     },
     /// Files of another tool's convention cannot say what this sequence is.
     #[error("convention {convention}: {found}, expected {expected}")]

@@ -24,6 +24,14 @@ impl TexelFormat {
         matches!(self, Self::Half | Self::Float)
     }
 
+    /// Whether a value can be stored: halves end at 65504, what rounds to more is infinite.
+    pub fn holds(self, value: f32) -> bool {
+        match self {
+            Self::Half => half::f16::from_f32(value).is_finite(),
+            _ => true,
+        }
+    }
+
     /// Bytes of a channel, of both textures where there are two.
     pub fn bytes(self) -> usize {
         match self {

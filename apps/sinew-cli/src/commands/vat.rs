@@ -198,9 +198,10 @@ impl From<BakeError> for Failure {
         let code = match &error {
             BakeError::Cancelled => Code::Interrupted,
             BakeError::OtherBake { .. } => Code::Output,
-            BakeError::Setting { .. } | BakeError::Quantity { .. } | BakeError::Preparation(_) => {
-                Code::Usage
-            }
+            BakeError::Setting { .. }
+            | BakeError::Quantity { .. }
+            | BakeError::TooLargeForHalf { .. }
+            | BakeError::Preparation(_) => Code::Usage,
             BakeError::Io(sinew::io::IoError::Write { .. }) => Code::Output,
             BakeError::Missing { .. }
             | BakeError::OtherCarrier { .. }
@@ -209,6 +210,8 @@ impl From<BakeError> for Failure {
             | BakeError::NotRigid { .. }
             | BakeError::UnclearTurn { .. }
             | BakeError::Pieces { .. }
+            | BakeError::NoPieces { .. }
+            | BakeError::NothingLeft { .. }
             | BakeError::Convention { .. }
             | BakeError::Plan(_)
             | BakeError::Layout(_)

@@ -7,6 +7,7 @@ use super::idle::idle_settings;
 use super::job::VatJob;
 use super::particles::DEFAULT_WIDTH;
 use super::plan::{PiecePlan, VatPlan, all_scans};
+use super::preparation::Preparation;
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
 use super::recut::RecutPlan;
@@ -94,7 +95,7 @@ pub struct SimplifiedSummary {
 }
 
 impl SimplifiedSummary {
-    fn new(job: &VatJob, mode: Mode, scans: &[ScanRecord]) -> Option<Self> {
+    fn new(job: &VatJob, is_shared: bool, scans: &[ScanRecord]) -> Option<Self> {
         let frames = scans.iter().enumerate();
         let moved = frames.filter_map(|(f, s)| Some((f, s.simplified?)));
         let moved: Vec<_> = moved.collect();
@@ -102,7 +103,7 @@ impl SimplifiedSummary {
         let all = moved.iter().map(|m| m.1);
         let all = all.reduce(|a, b| a.and(&b)).unwrap_or_default();
         Some(Self {
-            is_shared: matches!(mode, Mode::Soft | Mode::Rigid),
+            is_shared,
             rms: all.rms(),
             largest: all.max,
             frame: job.number(worst.0),
@@ -144,6 +145,29 @@ fn lost_pieces(job: &VatJob, scans: &[ScanRecord]) -> Option<(String, String)> {
     Some(("lost_pieces".into(), message))
 }
 
+/// Share of the surface from which on tetrahedra in place of pieces are warned of.
+const LARGE_SHARE: f64 = 0.5;
+
+/// What little is left stands for pieces that are most of the surface.
+fn large_stand_ins(job: &VatJob, scans: &[ScanRecord]) -> Option<(String, String)> {
+    let found = scans.iter().enumerate();
+    let found = found.filter_map(|(f, s)| Some((f, s.report.simplify.as_ref()?)));
+    let large = found.filter(|(_, s)| s.stand_in_share >= LARGE_SHARE);
+    let (frame, worst) = large
+        .rev()
+        .max_by(|a, b| a.1.stand_in_share.total_cmp(&b.1.stand_in_share))?;
+    let pieces = match worst.stand_ins {
+        1 => "1 piece".to_owned(),
+        count => format!("{count} pieces"),
+    };
+    let message = format!(
+        "simplification left a tetrahedron or a triangle of {pieces} with {:.0} % of the surface (in frame {}), while other faces stay; a larger --faces leaves more of them, or fewer seams",
+        worst.stand_in_share * 100.0,
+        job.number(frame),
+    );
+    Some(("large_stand_ins".into(), message))
+}
+
 /// The carrier has more triangles than were asked for.
 fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
@@ -153,6 +177,10 @@ fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     }
     let has_middles = plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty());
     let (code, why) = match (plan.mode, job.settings().matching()) {
+        (Mode::Remesh, Some(_)) if plan.has_ends => (
+            "more_slots",
+            "a triangle that comes has its slot a frame before, where it grows out of the surface; --order file needs no more than frames have",
+        ),
         (Mode::Remesh, Some(_)) => (
             "more_slots",
             "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
@@ -163,7 +191,8 @@ fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
         ),
         _ => ("more_triangles", "frames could not be brought to fewer"),
     };
-    let message = format!("the carrier has {found} triangles, {asked} were asked for: {why}");
+    let were = if asked == 1 { "was" } else { "were" };
+    let message = format!("the carrier has {found} triangles, {asked} {were} asked for: {why}");
     Some((code.into(), message))
 }
 
@@ -556,13 +585,18 @@ fn summary(
         recut: plan.recut.clone(),
         loosened: loosened.map(|r| r.loosened_words(job.number(r.worst))),
         points,
-        simplified: SimplifiedSummary::new(job, plan.mode, scans),
+        simplified: SimplifiedSummary::new(
+            job,
+            Preparation::is_shared(job).unwrap_or(false),
+            scans,
+        ),
         blends: None,
         idle: idle_settings(job.settings(), plan.mode),
         replaced: None,
         not_kept: more_triangles(job, plan)
             .into_iter()
             .chain(lost_pieces(job, scans))
+            .chain(large_stand_ins(job, scans))
             .collect(),
         errors,
         warnings,

@@ -24,6 +24,7 @@ use sinew_vat::points::PointsError;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
 use sinew_vat::soft::SoftCarrier;
+use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
 
 /// File of the plan in the work folder.
@@ -168,10 +169,48 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         Mode::Rigid => plan_rigid(job, &scans, watch),
         Mode::Particles => plan_particles(job, &scans, watch),
     };
-    let mut made = made.map_err(|e| with_proposal(job, mode, with_number(job, e)))?;
+    let mut made = made.map_err(|e| {
+        let error = nothing_left(&scans, with_number(job, e));
+        with_proposal(job, mode, error)
+    })?;
+    check_halves(job, &scans, &made.textures)?;
     made.loosened = loosened;
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
+}
+
+/// Halves beyond their largest number are infinite, which no player shows.
+fn check_halves(
+    job: &VatJob,
+    scans: &[ScanRecord],
+    textures: &[TextureSpec],
+) -> Result<(), BakeError> {
+    let space = job.settings().space();
+    for spec in textures.iter().filter(|t| t.format == TexelFormat::Half) {
+        let seen = scans.iter().filter_map(|s| extent_of(s, &spec.quantity));
+        let seen = seen.map(|extent| space.extent(&spec.quantity, extent));
+        let ends = seen.flat_map(|e| e.least.into_iter().chain(e.most));
+        let found = ends.fold(0.0_f32, |most, end| most.max(end.abs()));
+        let is_finite = TexelFormat::Half.holds(found);
+        if !is_finite {
+            return Err(BakeError::TooLargeForHalf {
+                quantity: spec.quantity.clone(),
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Where frames have no triangles, says whether they had some before they were prepared.
+fn nothing_left(scans: &[ScanRecord], error: BakeError) -> BakeError {
+    let most = scans.iter().map(|s| s.report.faces_before).max();
+    match (error, most) {
+        (BakeError::Plan(PlanError::Nothing { frames }), Some(most)) if most > 0 => {
+            BakeError::NothingLeft { frames, most }
+        }
+        (error, _) => error,
+    }
 }
 
 /// Names frames by their numbers, as users know them.

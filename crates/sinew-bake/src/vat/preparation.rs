@@ -29,6 +29,8 @@ pub(crate) struct Prepared {
     /// What was simplified, where that moved anything.
     simplified_from: Option<Mesh>,
     simplified: Option<Mesh>,
+    /// Whether simplification changed it without regard for other frames.
+    pub(crate) is_simplified_by_itself: bool,
 }
 
 impl Prepared {
@@ -38,7 +40,8 @@ impl Prepared {
         Some(surface_deviation(from, to.unwrap_or(&self.mesh)))
     }
 
-    /// How many pieces (of triangles that are connected) the frame had before simplification, and of how many of them nothing is left.
+    /// How many pieces (of triangles that are connected) the frame had before simplification, and of how many of them nothing is left. Those without an
+    /// area count for nothing: nobody sees them.
     pub(crate) fn lost_pieces(&self) -> Option<LostPieces> {
         let from = self.simplified_from.as_ref()?;
         let pieces = Pieces::connected(from);
@@ -46,15 +49,19 @@ impl Prepared {
         let bits = |p: [f32; 3]| p.map(|c| (c + 0.0).to_bits());
         // Simplification keeps some of the vertices, where they are.
         let left: HashSet<[u32; 3]> = corners_of(left).into_iter().flatten().map(bits).collect();
-        let mut is_left = BTreeMap::new();
-        for v in from.topology.triangles().iter().flatten() {
-            let piece = is_left
-                .entry(pieces.of_vertex(*v as usize))
-                .or_insert(false);
-            *piece |= left.contains(&bits(from.positions[*v as usize]));
+        let mut found = BTreeMap::new();
+        for t in from.topology.triangles() {
+            let places = t.map(|v| from.positions[v as usize]);
+            let (is_seen, is_left) = found
+                .entry(pieces.of_vertex(t[0] as usize))
+                .or_insert((false, false));
+            *is_seen |= has_area(places);
+            *is_left |= places.into_iter().any(|p| left.contains(&bits(p)));
         }
+        let seen = found.values().filter(|(is_seen, _)| *is_seen);
+        let is_left: Vec<bool> = seen.map(|(_, is_left)| *is_left).collect();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let lost = is_left.values().filter(|is_left| !**is_left).count();
+        let lost = is_left.iter().filter(|is_left| !**is_left).count();
         Some(LostPieces {
             before: count(is_left.len()),
             lost: count(lost),
@@ -91,6 +98,15 @@ impl<'a> Preparation<'a> {
         let shared = shared_of(source, settings)?;
         job.work.write(COLLAPSES, 0, &job.key, &shared)?;
         Ok(Self { settings, shared })
+    }
+
+    /// Whether frames of a job were simplified by one collapse.
+    pub(crate) fn is_shared(job: &VatJob) -> Result<bool, BakeError> {
+        if !may_share(job.settings()) {
+            return Ok(false);
+        }
+        let kept: Option<Option<SharedCollapse>> = job.work.read(COLLAPSES, 0, &job.key)?;
+        Ok(kept.flatten().is_some())
     }
 
     /// Prepares a frame.
@@ -136,6 +152,7 @@ impl<'a> Preparation<'a> {
             report,
             simplified_from: is_changed.then_some(from),
             simplified,
+            is_simplified_by_itself: is_changed && self.shared.is_none(),
         })
     }
 
@@ -160,6 +177,7 @@ impl Prepared {
             report,
             simplified_from: None,
             simplified: None,
+            is_simplified_by_itself: false,
         }
     }
 }
@@ -226,6 +244,12 @@ fn shared_of(
         }),
         Err(_) => Ok(None),
     }
+}
+
+fn has_area([a, b, c]: [[f32; 3]; 3]) -> bool {
+    let side = |to: [f32; 3]| std::array::from_fn(|k| f64::from(to[k]) - f64::from(a[k]));
+    let (ab, ac): ([f64; 3], [f64; 3]) = (side(b), side(c));
+    (0..3).any(|k| ab[k] * ac[(k + 1) % 3] != ab[(k + 1) % 3] * ac[k])
 }
 
 fn corners_of(mesh: &Mesh) -> Vec<[[f32; 3]; 3]> {

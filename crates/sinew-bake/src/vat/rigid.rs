@@ -179,6 +179,9 @@ pub(crate) fn plan_rigid(
     let number = job.number(0);
     let carrier = RigidCarrier::new(&first, job.settings());
     let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
+    if first.topology.triangles().is_empty() {
+        return Err(BakeError::NoPieces { number });
+    }
     check_rigid(job, &carrier, scans)?;
     let mut follower = TurnFollower::new(carrier.pieces.with_a_turn());
     let mut residual = ErrorSum::default();

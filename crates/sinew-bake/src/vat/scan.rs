@@ -138,6 +138,7 @@ impl Scanner<'_> {
         check_near(&loaded.mesh, number)?;
         let prepared = self.preparation.prepare(&loaded.mesh, number)?;
         let (simplified, lost_pieces) = (prepared.deviation(), prepared.lost_pieces());
+        let is_by_itself = prepared.is_simplified_by_itself;
         let Prepared {
             mut mesh, report, ..
         } = prepared;
@@ -147,9 +148,11 @@ impl Scanner<'_> {
         check_colors(&mesh, job.settings(), number)?;
         check_points(&mesh, job.settings(), number)?;
         let first = self.first.as_ref().unwrap_or(&mesh);
-        let is_first_surface = is_same_surface(&first.topology, &mesh.topology)
+        // Indices of frames that were simplified one by one are the same by chance at most.
+        let is_first_surface = !is_by_itself
+            && is_same_surface(&first.topology, &mesh.topology)
             && numbers_mean_the_same(&triangles_of(first, &None), &triangles_of(&mesh, &None));
-        let may_be_torn = !is_first_surface && may_tear(job.settings());
+        let may_be_torn = !is_by_itself && !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let is_shown = is_first_surface || tears.is_some();
         let recut = is_shown.then(|| recut_of(first, &mesh, is_first_surface));

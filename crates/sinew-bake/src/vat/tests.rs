@@ -3,6 +3,7 @@
 pub(super) mod decoded;
 mod empty_frames;
 mod ends;
+mod far;
 mod faults;
 mod held_back;
 mod kept;

@@ -2,6 +2,7 @@
 
 use super::drift::Drift;
 use super::surface::Surface;
+use super::thin;
 use super::tree::Tree;
 use super::{MatchSettings, Pair, Triangles, Unpaired, Vector};
 
@@ -99,9 +100,27 @@ fn nearest(point: &Vector, surface: &Surface, tree: &Tree, reach: f32) -> Option
     near
 }
 
+/// Height of a triangle, as a share of its longest side, squared, below which single precision does not tell where its inside ends.
+const THIN: f32 = 1e-6;
+
 /// Barycentric weights of the point of a triangle that is nearest to `point` (Ericson, *Real-Time Collision Detection*,
-/// 2005, section 5.1.5); of a triangle without area some point on it.
-pub(super) fn closest_weights(point: &Vector, [a, b, c]: &[Vector; 3]) -> [f32; 3] {
+/// 2005, section 5.1.5); of one that is a line or a point, of that.
+pub(super) fn closest_weights(point: &Vector, corners: &[Vector; 3]) -> [f32; 3] {
+    let [a, b, c] = corners;
+    let (ab, ac) = (b - a, c - a);
+    let longest = ab
+        .norm_squared()
+        .max(ac.norm_squared())
+        .max((c - b).norm_squared());
+    // Squares of very small sides are zero, or have few bits left.
+    let is_small = longest * longest * THIN <= f32::MIN_POSITIVE;
+    if is_small || ab.cross(&ac).norm_squared() <= THIN * longest * longest {
+        return thin::closest_weights(point, corners);
+    }
+    closest_in_single(point, corners)
+}
+
+fn closest_in_single(point: &Vector, [a, b, c]: &[Vector; 3]) -> [f32; 3] {
     let (ab, ac) = (b - a, c - a);
     let (pa, pb, pc) = (point - a, point - b, point - c);
     let (d1, d2) = (ab.dot(&pa), ac.dot(&pa));

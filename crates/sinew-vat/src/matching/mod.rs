@@ -26,6 +26,7 @@ mod kept;
 mod landing;
 mod slots;
 mod surface;
+mod thin;
 mod tree;
 
 #[cfg(test)]

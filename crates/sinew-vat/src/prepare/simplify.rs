@@ -203,6 +203,8 @@ pub struct SimplifyReport {
     pub error: f64,
     /// Pieces of which collapses left nothing, and that are a tetrahedron or a triangle of their vertices.
     pub stand_ins: usize,
+    /// Their share of the surface before, 0 to 1; each where it is largest, of a sequence that shares its collapse.
+    pub stand_in_share: f64,
     /// Edges that were flipped.
     pub flips: usize,
     /// Farthest that a flip moved the surface, metres.

@@ -28,8 +28,9 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     }
     let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
     let promised = promised + found.promised_beyond;
-    // Roundings of single precision beyond what the format promises.
-    let tolerance = args.tolerance.unwrap_or(promised * 1.001 + 1e-6);
+    // Roundings of single precision beyond what the format promises: far from the origin they are more.
+    let rounding = found.rounding.max(1e-6);
+    let tolerance = args.tolerance.unwrap_or(promised * 1.001 + rounding);
     let position = &found.errors.position;
     let what = match read_manifest(&args.bake)?.1.mode {
         Mode::Particles => "point",

@@ -336,3 +336,66 @@ fn spikes_that_are_gone_are_as_far_off_as_they_are_high() {
             .contains("at the farthest of all vertices and of points between them")
     );
 }
+
+/// Tetrahedra in a row, as many as each frame says, the first one the largest.
+fn rows(counts: &[u32]) -> MeshFrames {
+    let frames = counts.iter().zip(0_u8..).map(|(count, f)| {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for i in 0..*count {
+            let side = if i == 0 { 1.0 } else { 0.1 };
+            let at = [2.0 * i as f32, 0.1 * f32::from(f), 0.0];
+            for corner in [
+                [0.0, 0.0, 0.0],
+                [side, 0.0, 0.0],
+                [0.0, side, 0.0],
+                [0.0, 0.0, side],
+            ] {
+                positions.push(std::array::from_fn(|k| at[k] + corner[k]));
+            }
+            let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+            triangles.extend(faces.map(|t| t.map(|v| v + 4 * i)));
+        }
+        let topology = Topology::new(4 * count, triangles).expect("in range");
+        Mesh::new("rows", topology, positions)
+    });
+    MeshFrames::new("rows", frames.collect())
+}
+
+#[test]
+fn frames_that_are_simplified_to_the_same_indices_have_no_same_triangles() {
+    let (source, settings) = (rows(&[2, 3, 2, 4]), to_faces(4));
+    let indices = (0..4).map(|f| {
+        let mesh = source.load(f).expect("a frame").mesh;
+        let prepared = sinew_vat::prepare::prepare(&mesh, &settings.prepare).expect("prepares");
+        prepared.0.topology.triangles().to_vec()
+    });
+    let indices: Vec<_> = indices.collect();
+    assert!(
+        indices.iter().all(|i| *i == indices[0]),
+        "this test needs indices that are the same: {indices:?}"
+    );
+    let (folders, summary) = baked(&source, &settings);
+    assert_eq!(summary.mode, Mode::Remesh);
+    assert!(!summary.simplified.expect("simplified").is_shared);
+    let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+    assert!(found.is_same(1e-6), "{found:?}");
+}
+
+#[test]
+fn words_say_why_there_is_nothing() {
+    let message = |source: &MeshFrames, settings: &VatSettings| {
+        let folders = Folders::new();
+        let (work, out) = (folders.work(), folders.out());
+        let error = bake(source, settings, &work, &out, &Watch::NOBODY);
+        error.expect_err("nothing to bake").to_string()
+    };
+    let rigid = VatSettings {
+        mode: Some(Mode::Rigid),
+        ..VatSettings::default()
+    };
+    let found = message(&rows(&[0, 1, 2]), &rigid);
+    assert!(found.starts_with("frame 0: no triangle, so"), "{found}");
+    let found = message(&rows(&[2, 3]), &to_faces(1));
+    let expected = "preparation left no triangle in any of the 2 frames, which had 12 at most;";
+    assert!(found.starts_with(expected), "{found}");
+}

@@ -23,9 +23,6 @@ use sinew_vat::manifest::Mode;
 use sinew_vat::matching::{FrameEnd, SurfaceTree};
 use sinew_vat::normals::corner_normals;
 
-/// Share of the box's diagonal that single precision may lose on the way to a surface and back.
-const ROUNDING: f64 = 2e-6;
-
 /// Where blends go.
 #[derive(Clone, Debug, Serialize)]
 pub struct EndErrors {
@@ -65,11 +62,17 @@ impl EndErrors {
         let (what, others) = match self.in_betweens {
             InBetweens::Closed => (
                 "the next frame's surface",
-                "of what vanishes or lands nowhere are where matching puts them",
+                [
+                    "corner of what vanishes or lands nowhere is where matching puts it",
+                    "corners of what vanishes or lands nowhere are where matching puts them",
+                ],
             ),
             InBetweens::Slots => (
                 "the triangles that follow",
-                "jump to others, since slots are few",
+                [
+                    "corner jumps to another, since slots are few",
+                    "corners jump to others, since slots are few",
+                ],
             ),
         };
         let mut text = format!(
@@ -85,18 +88,26 @@ impl EndErrors {
             );
         }
         let more = [
-            (self.elsewhere, "corners", others),
+            (self.elsewhere, others),
             (
                 self.facing,
-                "corners",
-                "beside a hard edge have the normal of the side that they face",
+                [
+                    "corner beside a hard edge has the normal of the side that it faces",
+                    "corners beside a hard edge have the normal of the side that they face",
+                ],
             ),
-            (self.beyond, "corners", "are beyond that"),
-            (self.normals_beyond, "corners", "have other normals"),
-            (self.parting, "points", "part"),
+            (
+                self.beyond,
+                ["corner is beyond that", "corners are beyond that"],
+            ),
+            (
+                self.normals_beyond,
+                ["corner has another normal", "corners have other normals"],
+            ),
+            (self.parting, ["point parts", "points part"]),
         ];
-        for (count, what, which) in more.into_iter().filter(|m| m.0 > 0) {
-            text += &format!(", {count} {what} {which}");
+        for (count, [one, many]) in more.into_iter().filter(|m| m.0 > 0) {
+            text += &format!(", {count} {}", if count == 1 { one } else { many });
         }
         text
     }
@@ -174,7 +185,7 @@ impl EndJudge {
         Some(Self {
             in_betweens,
             matching,
-            allowed: half_step * 1.001 + ROUNDING * judge.size(),
+            allowed: half_step * 1.001 + judge.rounding_on_surfaces(),
             normals_allowed: judge.promised_normal.filter(|_| manifest.has_ends),
         })
     }

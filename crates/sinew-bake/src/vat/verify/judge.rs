@@ -172,6 +172,7 @@ impl<'a> Judge<'a> {
             quantities: quantities::nothing_of(self.animation.manifest(), &self.others),
             promised: self.promised(),
             promised_beyond: beyond.unwrap_or(0.0),
+            rounding: self.rounding(),
             promised_normal: self.promised_normal,
             ends: self.ends.as_ref().map(EndJudge::nothing),
             surface: SurfaceErrors::nothing(self, beyond.unwrap_or(0.0)),
@@ -289,6 +290,19 @@ impl<'a> Judge<'a> {
             true => space.direction_in_gltf(found),
             false => space.place_in_gltf(found),
         }
+    }
+
+    /// What single precision may lose of a place that is stored in the unit of the textures and brought back, metres: a unit in the last place of the largest
+    /// coordinate each for the unit, the texel, its range and the way back.
+    pub(super) fn rounding(&self) -> f64 {
+        let (low, high) = self.bounds();
+        let farthest = std::array::from_fn(|k| low[k].abs().max(high[k].abs()));
+        4.0 * f64::from(f32::EPSILON) * distance(farthest, [0.0; 3])
+    }
+
+    /// The same of a place that was found on a surface, metres: twice as much, and at least 2e-6 of the box's diagonal.
+    pub(super) fn rounding_on_surfaces(&self) -> f64 {
+        (2e-6 * self.size()).max(2.0 * self.rounding())
     }
 
     pub(super) fn size(&self) -> f64 {

@@ -60,6 +60,8 @@ pub struct Verified {
     pub surface: SurfaceErrors,
     /// What is wrong with the carrier and the manifest. Where they are not fit to be played, no frame was compared.
     pub faults: Vec<Fault>,
+    /// What single precision may lose of places beyond that, metres: some units in the last place of the largest coordinate.
+    pub rounding: f64,
     /// What rotations in texels, and pieces as far as they bend, add to that at most, metres.
     pub promised_beyond: f64,
 }

@@ -6,9 +6,6 @@ use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_vat::recut::{Recut, surface_gap};
 
-/// Share of the box's diagonal that single precision may lose on the way to a surface and back.
-const ROUNDING: f64 = 2e-6;
-
 /// How far the surface that a bake shows is from the frames' own, where their triangles are others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SurfaceErrors {
@@ -32,7 +29,7 @@ impl SurfaceErrors {
         let promised = judge.promised().iter().map(|p| p * p).sum::<f64>().sqrt();
         let stated = judge.animation.manifest().surface_off.unwrap_or(0.0);
         Self {
-            allowed: stated + beyond + promised * 1.001 + ROUNDING * judge.size(),
+            allowed: stated + beyond + promised * 1.001 + judge.rounding_on_surfaces(),
             ..Self::default()
         }
     }

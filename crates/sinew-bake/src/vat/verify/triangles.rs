@@ -8,10 +8,10 @@ use sinew_geom::Mesh;
 use sinew_vat::normals::corner_normals;
 
 impl Judge<'_> {
-    /// How far rounding may take a corner, metres: half a step of each coordinate at once.
+    /// How far rounding may take a corner, metres: half a step of each coordinate at once, and what single precision loses.
     pub(super) fn reach(&self) -> f64 {
         let squares = self.promised().map(|p| p * p);
-        squares.iter().sum::<f64>().sqrt() * 1.001 + 2e-7 * self.size()
+        squares.iter().sum::<f64>().sqrt() * 1.001 + self.rounding().max(2e-7 * self.size())
     }
 
     pub(super) fn remesh_frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {

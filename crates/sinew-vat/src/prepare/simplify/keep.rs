@@ -21,18 +21,20 @@ pub(super) struct Pieces<'a> {
 /// A piece of which nothing is left.
 pub(super) struct Lost {
     pub(super) root: u32,
-    /// Sum of the areas of its triangles, twice.
-    area: f64,
+    /// Sum of the areas of its triangles, twice, in the frame where that is most.
+    pub(super) area: f64,
+    /// That frame: shapes of the piece are looked at there.
+    frame: usize,
     /// Its triangles, of wedges.
-    triangles: Vec<[u32; 3]>,
+    pub(super) triangles: Vec<[u32; 3]>,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) fn of(wedges: &'a Wedges) -> Self {
-        let places = wedges.place.iter().max().map_or(0, |p| p + 1);
+        let places = wedges.spot.iter().max().map_or(0, |p| p + 1);
         let mut root: Vec<u32> = (0..places).collect();
-        for t in &wedges.triangles {
-            let [a, b, c] = t.map(|w| wedges.place[w as usize]);
+        for t in &wedges.seen {
+            let [a, b, c] = t.map(|w| wedges.spot[w as usize]);
             join(&mut root, a, b);
             join(&mut root, b, c);
         }
@@ -43,7 +45,7 @@ impl<'a> Pieces<'a> {
     }
 
     fn of_wedge(&self, wedge: u32) -> u32 {
-        self.root[self.wedges.place[wedge as usize] as usize]
+        self.root[self.wedges.spot[wedge as usize] as usize]
     }
 
     /// Those of which none of these triangles is, the largest first.
@@ -54,7 +56,7 @@ impl<'a> Pieces<'a> {
         }
         let mut lost: Vec<Lost> = Vec::new();
         let mut number = HashMap::new();
-        for t in &self.wedges.triangles {
+        for t in &self.wedges.seen {
             let root = self.of_wedge(t[0]);
             if is_left[root as usize] {
                 continue;
@@ -64,20 +66,41 @@ impl<'a> Pieces<'a> {
                 lost.push(Lost {
                     root,
                     area: 0.0,
+                    frame: 0,
                     triangles: Vec::new(),
                 });
             }
-            lost[at].area += length(area_vector(&self.wedges.corners(t)));
             lost[at].triangles.push(*t);
+        }
+        for piece in &mut lost {
+            for frame in 0..=self.wedges.pose_count() {
+                let area = self.area(&piece.triangles, frame);
+                if area > piece.area {
+                    (piece.area, piece.frame) = (area, frame);
+                }
+            }
         }
         lost.sort_by(|a, b| b.area.total_cmp(&a.area).then(a.root.cmp(&b.root)));
         lost
     }
 
-    /// The faces that stand for a piece: none where all of it is in one point or on a line.
+    /// Sum of the areas of all triangles, twice, in the frame where that is most.
+    pub(super) fn whole_area(&self) -> f64 {
+        let frames = 0..=self.wedges.pose_count();
+        let areas = frames.map(|frame| self.area(&self.wedges.seen, frame));
+        areas.fold(0.0, f64::max)
+    }
+
+    fn area(&self, triangles: &[[u32; 3]], frame: usize) -> f64 {
+        let each = triangles.iter();
+        let each = each.map(|t| length(area_vector(&self.wedges.corners_in(frame, t))));
+        each.sum()
+    }
+
+    /// The faces that stand for a piece: none where all of it is in one point or on a line in all frames.
     pub(super) fn stand_in(&self, lost: &Lost) -> Vec<[u32; 3]> {
         let corners = lost.triangles.iter().flatten();
-        let places = corners.map(|w| (*w, self.wedges.corners(&[*w; 3])[0]));
+        let places = corners.map(|w| (*w, self.wedges.corners_in(lost.frame, &[*w; 3])[0]));
         let places: Vec<(u32, Point)> = places.collect();
         let Some([a, b, c, d]) = extremes(&places) else {
             return Vec::new();
@@ -109,7 +132,7 @@ impl<'a> Pieces<'a> {
     fn is_closed(&self, lost: &Lost) -> bool {
         let mut edges: HashMap<[u32; 2], i64> = HashMap::new();
         for t in &lost.triangles {
-            let t = t.map(|w| self.wedges.place[w as usize]);
+            let t = t.map(|w| self.wedges.spot[w as usize]);
             for k in 0..3 {
                 let [from, to] = [t[k], t[(k + 1) % 3]];
                 let way = if from < to { 1 } else { -1 };
@@ -121,7 +144,7 @@ impl<'a> Pieces<'a> {
 
     fn sum_of_areas(&self, lost: &Lost) -> Point {
         let each = lost.triangles.iter();
-        let each = each.map(|t| area_vector(&self.wedges.corners(t)));
+        let each = each.map(|t| area_vector(&self.wedges.corners_in(lost.frame, t)));
         each.fold([0.0; 3], add)
     }
 
@@ -131,9 +154,12 @@ impl<'a> Pieces<'a> {
             return 0.0;
         };
         // From a point of its own: far from the origin sums of large numbers cancel.
-        let origin = self.wedges.corners(first)[0];
+        let origin = self.wedges.corners_in(lost.frame, first)[0];
         let each = lost.triangles.iter().map(|t| {
-            let [a, b, c] = self.wedges.corners(t).map(|p| sub(p, origin));
+            let [a, b, c] = self
+                .wedges
+                .corners_in(lost.frame, t)
+                .map(|p| sub(p, origin));
             dot(a, cross(b, c))
         });
         each.sum()

@@ -82,8 +82,12 @@ impl<'a> Search<'a> {
             error: 0.0,
         };
         let (mut stage, mut method) = self.go_as_far_as_needed(start);
-        if method > Method::Unchanged && self.small_pieces == SmallPieces::Kept {
-            (stage, method, report.stand_ins) = self.keep_pieces(stage, method);
+        // Pieces that are a point in this frame are in no run.
+        let are_all = self.wedges.seen.len() == self.wedges.triangles.len();
+        if (method > Method::Unchanged || !are_all) && self.small_pieces == SmallPieces::Kept {
+            let found;
+            (stage, method, found) = self.keep_pieces(stage, method);
+            (report.stand_ins, report.stand_in_share) = found;
         }
         report.method = method;
         report.runs = self.runs;
@@ -92,11 +96,20 @@ impl<'a> Search<'a> {
         stage.triangles
     }
 
-    /// Gives pieces of which nothing is left a few faces, which the others have to do without: half of all at most, the largest pieces first. Tells how many.
-    fn keep_pieces(&mut self, from: Stage, method: Method) -> (Stage, Method, usize) {
+    /// Gives pieces of which nothing is left a few faces, which the others have to do without: half of all at most, the largest pieces first. Tells how many, and their
+    /// share of the surface.
+    fn keep_pieces(&mut self, from: Stage, method: Method) -> (Stage, Method, (usize, f64)) {
         let (wanted, pieces) = (self.target, Pieces::of(self.wedges));
         let (mut stage, mut method) = (from, method);
-        let (mut stand_ins, mut kept) = (Vec::new(), BTreeSet::new());
+        if method == Method::Unchanged {
+            // There is room: they stay as they are.
+            for lost in pieces.lost(&stage.triangles) {
+                if stage.faces() + lost.triangles.len() <= wanted {
+                    stage.triangles.extend(&lost.triangles);
+                }
+            }
+        }
+        let (mut stand_ins, mut kept, mut area) = (Vec::new(), BTreeSet::new(), 0.0);
         for _ in 0..KEEPING_ROUNDS {
             let before = stand_ins.len();
             for lost in pieces.lost(&stage.triangles) {
@@ -106,6 +119,7 @@ impl<'a> Search<'a> {
                 let faces = pieces.stand_in(&lost);
                 if !faces.is_empty() && stand_ins.len() + faces.len() <= wanted / 2 {
                     kept.insert(lost.root);
+                    area += lost.area;
                     stand_ins.extend(faces);
                 }
             }
@@ -118,7 +132,9 @@ impl<'a> Search<'a> {
         }
         self.target = wanted;
         stage.triangles.extend(stand_ins);
-        (stage, method, kept.len())
+        let whole = pieces.whole_area();
+        let share = if whole > 0.0 { area / whole } else { 0.0 };
+        (stage, method, (kept.len(), share.min(1.0)))
     }
 
     fn go_as_far_as_needed(&mut self, start: Stage) -> (Stage, Method) {

@@ -16,6 +16,10 @@ pub(super) struct Wedges {
     pub(super) triangles: Vec<[u32; 3]>,
     /// Which place each wedge is at.
     pub(super) place: Vec<u32>,
+    /// The same, where wedges have one number only if they are at one place in all frames.
+    pub(super) spot: Vec<u32>,
+    /// [`Self::triangles`] and those of which two corners share a place in this frame, but not in all.
+    pub(super) seen: Vec<[u32; 3]>,
     /// Position of each wedge as the simplifier gets it: centred, the longest side of the box one.
     pub(super) positions: Vec<[f32; 3]>,
     /// Length of that side, metres.
@@ -61,11 +65,55 @@ impl Wedges {
             is_hard: Vec::new(),
         };
         if let Some(angle) = settings.hard_edge_angle {
+            let count = parts.joined_of_wedge.len();
             parts = split(mesh, &weld, &faces, parts, f64::from(angle).cos());
+            parts.add_missing(count);
         }
         let mut out = Self::assemble(mesh, &weld, &joined, parts);
         out.move_along(poses);
+        out.see_all_frames(mesh, poses, (&weld, &joined), settings.weld_distance);
         out
+    }
+
+    /// What hangs together in all frames: a piece that is a point in this one is none in another.
+    fn see_all_frames(
+        &mut self,
+        mesh: &Mesh,
+        poses: &[&[[f32; 3]]],
+        (weld, joined): (&WeldMap, &[u32]),
+        weld_distance: f32,
+    ) {
+        self.seen.clone_from(&self.triangles);
+        self.spot.clone_from(&self.place);
+        if poses.is_empty() {
+            return;
+        }
+        // Of joined vertices that hard edges part any wedge will do: they are at one place.
+        let mut wedge_of = vec![0; joined.len()];
+        for w in (0..self.place.len()).rev() {
+            if let Some(v) = self.members.get(self.offsets[w] as usize) {
+                wedge_of[joined[*v as usize] as usize] = index(w);
+            }
+        }
+        let mut spots = weld.class_of_vertex.clone();
+        for pose in poses {
+            let there = WeldMap::by_position(pose, weld_distance).class_of_vertex;
+            refine(&mut spots, |v| there[v]);
+        }
+        let differs = |t: &[u32; 3], of: &[u32]| {
+            let [a, b, c] = t.map(|v| of[v as usize]);
+            a != b && b != c && c != a
+        };
+        let only_later = mesh.topology.triangles().iter();
+        let only_later = only_later
+            .filter(|t| !differs(t, &weld.class_of_vertex) && differs(t, &spots))
+            .map(|t| t.map(|v| wedge_of[joined[v as usize] as usize]));
+        self.seen.extend(only_later);
+        let first = |w: usize| self.members.get(self.offsets[w] as usize).copied();
+        let wedges = 0..self.place.len();
+        self.spot = wedges
+            .map(|w| spots[first(w).unwrap_or(0) as usize])
+            .collect();
     }
 
     /// Where wedges are in other frames: each is where its first vertex is.
@@ -110,6 +158,8 @@ impl Wedges {
             triangles: parts.triangles,
             locks: parts.is_hard.iter().map(lock).collect(),
             place,
+            spot: Vec::new(),
+            seen: Vec::new(),
             positions,
             extent,
             motion: Vec::new(),
@@ -123,6 +173,14 @@ impl Wedges {
     /// The corners of a triangle, metres.
     pub(super) fn corners(&self, triangle: &[u32; 3]) -> [Point; 3] {
         triangle.map(|w| self.wide[w as usize])
+    }
+
+    /// The same in one of the frames: 0 is this one, others follow.
+    pub(super) fn corners_in(&self, frame: usize, triangle: &[u32; 3]) -> [Point; 3] {
+        match frame.checked_sub(1).and_then(|other| self.poses.get(other)) {
+            Some(pose) => triangle.map(|w| pose[w as usize]),
+            None => self.corners(triangle),
+        }
     }
 
     /// The corners of triangles in each of the other frames, metres.
@@ -167,6 +225,20 @@ struct Parts {
     joined_of_wedge: Vec<u32>,
     /// Whether a hard edge ends at each wedge; empty where nobody asked.
     is_hard: Vec<bool>,
+}
+
+impl Parts {
+    /// A wedge for each class of which no face has one: those of faces without area in this frame.
+    fn add_missing(&mut self, classes: usize) {
+        let mut is_there = vec![false; classes];
+        for class in &self.joined_of_wedge {
+            is_there[*class as usize] = true;
+        }
+        for class in (0..classes).filter(|c| !is_there[*c]) {
+            self.joined_of_wedge.push(index(class));
+            self.is_hard.push(false);
+        }
+    }
 }
 
 /// Classes of vertices that share places, texture coordinates, colours and user attributes, numbered by first vertex.

@@ -1,6 +1,8 @@
 //! Pieces that simplification would leave nothing of: counted by where triangles are.
 
-use super::super::simplify::{Method, SimplifyReport, SimplifySettings, SmallPieces};
+use super::super::simplify::{
+    Method, SharedCollapse, SimplifyReport, SimplifySettings, SmallPieces,
+};
 use super::super::testing::{bumpy, corners, edge_counts, merged, mesh, placed, sphere, volume};
 use super::super::vector::{Point, area_vector, centroid, cross, dot};
 use super::{PrepareSettings, run};
@@ -143,4 +145,56 @@ fn pieces_without_extent_have_nothing_that_stands_for_them() {
         out.topology.triangles().len() <= 40 && report.stand_ins == 0,
         "{report:?}"
     );
+}
+
+/// A piece that grows out of a point is one in the frame that the collapse starts from; its shape is that of the frame where it is largest.
+#[test]
+fn pieces_that_are_a_point_at_first_keep_a_tetrahedron() {
+    let drops = 6;
+    let grown = splash(drops, &sphere(2));
+    let is_drop = |p: &[f32; 3]| p[1] > 2.0;
+    let shrunk = |p: &[f32; 3]| match is_drop(p) {
+        true => [p[0].round(), 3.0, 0.0],
+        false => *p,
+    };
+    let first = Mesh {
+        positions: grown.positions.iter().map(shrunk).collect(),
+        ..grown.clone()
+    };
+    for hard_edge_angle in [None, Some(1.0)] {
+        let settings = SimplifySettings {
+            target_faces: 200,
+            hard_edge_angle,
+            ..SimplifySettings::default()
+        };
+        let frames = [first.clone(), grown.clone()];
+        let shared = SharedCollapse::new(&frames, &settings).expect("alike");
+        let mut last = grown.clone();
+        let report = shared.apply(&mut last);
+        assert!(report.faces_after <= 200, "{report:?}");
+        assert_eq!(report.stand_ins, drops as usize, "{report:?}");
+        assert!(report.stand_in_share > 0.0 && report.stand_in_share < 0.5);
+        for (i, drop) in of_drops(&last, drops).iter().enumerate() {
+            let radius = f64::from(0.02 + 1e-3 * i as f32);
+            let share = volume_of(drop) / (4.0 / 3.0 * std::f64::consts::PI * radius.powi(3));
+            assert!(
+                (0.05..1.0).contains(&share),
+                "drop {i}: {share} of its ball"
+            );
+        }
+        // One face fewer than there are: all but one of the drops stay whole.
+        let faces = grown.topology.triangles().len();
+        let settings = SimplifySettings {
+            target_faces: faces - 1,
+            ..settings
+        };
+        let shared = SharedCollapse::new(&frames, &settings).expect("alike");
+        let mut last = grown.clone();
+        let report = shared.apply(&mut last);
+        assert_eq!(report.stand_ins, 1, "{report:?}");
+        let of_one = sphere(2).topology.triangles().len();
+        let left = of_drops(&last, drops);
+        let whole = left.iter().filter(|d| d.len() == of_one).count();
+        assert_eq!(whole, drops as usize - 1);
+    }
 }
