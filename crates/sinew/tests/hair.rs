@@ -493,6 +493,7 @@ fn a_mohawk_keeps_off_the_head_that_shakes_it() {
     hold_mohawk(0.002, f64::from(DEEPEST), REST_SPEED / 2.0);
 }
 
+#[expect(clippy::print_stdout, reason = "says what was measured")]
 fn hold_mohawk(margin: f32, deepest_in_mesh: f64, rest_speed: f64) {
     let Some(scene) = Scene::mohawk(margin) else {
         return;
