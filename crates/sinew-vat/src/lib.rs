@@ -17,6 +17,7 @@ pub mod derive;
 pub mod ends;
 pub mod error;
 pub mod floating;
+mod groups;
 pub mod layout;
 pub mod manifest;
 pub mod matching;

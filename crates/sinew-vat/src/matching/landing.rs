@@ -9,6 +9,7 @@ use super::drift::Drift;
 use super::surface::{Piece, Surface};
 use super::tree::Tree;
 use super::{FrameMatch, MatchSettings, Triangles, Unpaired, Vector};
+use crate::groups::Groups;
 use sinew_geom::nalgebra::Matrix3;
 use std::collections::BTreeMap;
 
@@ -400,15 +401,15 @@ struct Parts {
 
 impl Parts {
     fn of(surface: &Surface) -> Self {
-        let mut roots: Vec<u32> = (0..surface.places as u32).collect();
+        let mut groups = Groups::new(surface.places as u32);
         for piece in &surface.pieces {
             let [a, b, c] = piece.places;
-            join(&mut roots, a, b);
-            join(&mut roots, a, c);
+            groups.join(a, b);
+            groups.join(a, c);
         }
         let (mut numbers, mut count) = (vec![u32::MAX; surface.places], 0);
         let of_place = (0..surface.places as u32).map(|place| {
-            let number = &mut numbers[root(&mut roots, place) as usize];
+            let number = &mut numbers[groups.find(place) as usize];
             if *number == u32::MAX {
                 *number = count;
                 count += 1;
@@ -420,20 +421,6 @@ impl Parts {
             count: count as usize,
         }
     }
-}
-
-fn root(roots: &mut [u32], mut place: u32) -> u32 {
-    while roots[place as usize] != place {
-        let above = roots[roots[place as usize] as usize];
-        roots[place as usize] = above;
-        place = above;
-    }
-    place
-}
-
-fn join(roots: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (root(roots, a), root(roots, b));
-    roots[a.max(b) as usize] = a.min(b);
 }
 
 /// Triangles of parts that nothing becomes: no triangle of theirs has a predecessor, and less than a quarter of their places is landed on.

@@ -6,6 +6,7 @@
 
 use super::super::vector::{Point, add, area_vector, cross, dot, length, sub};
 use super::wedges::Wedges;
+use crate::groups::Groups;
 use std::collections::HashMap;
 
 /// Height of a tetrahedron, as a share of its longest side, below which it is two triangles back to back.
@@ -32,15 +33,13 @@ pub(super) struct Lost {
 impl<'a> Pieces<'a> {
     pub(super) fn of(wedges: &'a Wedges) -> Self {
         let places = wedges.spot.iter().max().map_or(0, |p| p + 1);
-        let mut root: Vec<u32> = (0..places).collect();
+        let mut groups = Groups::new(places);
         for t in &wedges.seen {
             let [a, b, c] = t.map(|w| wedges.spot[w as usize]);
-            join(&mut root, a, b);
-            join(&mut root, b, c);
+            groups.join(a, b);
+            groups.join(b, c);
         }
-        for place in 0..places {
-            root[place as usize] = top(&mut root, place);
-        }
+        let root = (0..places).map(|place| groups.find(place)).collect();
         Self { wedges, root }
     }
 
@@ -194,18 +193,4 @@ fn farthest(points: &[Placed], of: impl Fn(Point) -> f64) -> Option<Placed> {
         }
     }
     best.map(|(_, point)| point)
-}
-
-fn top(root: &mut [u32], mut place: u32) -> u32 {
-    while root[place as usize] != place {
-        let above = root[root[place as usize] as usize];
-        root[place as usize] = above;
-        place = above;
-    }
-    place
-}
-
-fn join(root: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (top(root, a), top(root, b));
-    root[a.max(b) as usize] = a.min(b);
 }

@@ -3,6 +3,7 @@
 use super::super::faces::{corners, index};
 use super::super::vector::{Point, area_vector, dot, sub, unit, wide};
 use super::SimplifySettings;
+use crate::groups::Groups;
 use meshopt::SimplifyVertex;
 use sinew_geom::{Attribute, Mesh, WeldMap};
 use std::collections::HashMap;
@@ -299,7 +300,7 @@ fn split(mesh: &Mesh, weld: &WeldMap, faces: &[[u32; 3]], parts: Parts, least: f
         .iter()
         .map(|t| unit(area_vector(&corners(mesh, t))))
         .collect();
-    let mut groups = Groups::new(3 * faces.len());
+    let mut groups = Groups::new(index(3 * faces.len()));
     let mut at_hard_edge = vec![false; weld.class_count()];
     for edge in edges(weld, faces).chunk_by(|a, b| a.ends == b.ends) {
         let known: Vec<Point> = edge
@@ -376,29 +377,6 @@ fn edges(weld: &WeldMap, faces: &[[u32; 3]]) -> Vec<EdgeUse> {
     }
     uses.sort_unstable_by_key(|e| (e.ends, e.low));
     uses
-}
-
-/// Corners that belong together: a forest whose roots are the lowest of their group.
-struct Groups(Vec<u32>);
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Self((0..index(count)).collect())
-    }
-
-    fn find(&mut self, mut corner: u32) -> u32 {
-        while self.0[corner as usize] != corner {
-            let parent = self.0[corner as usize];
-            self.0[corner as usize] = self.0[parent as usize];
-            corner = parent;
-        }
-        corner
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
 }
 
 /// Positions centred, with the longest side of the box of the used ones as unit: neither size nor distance from the
