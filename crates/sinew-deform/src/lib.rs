@@ -22,6 +22,7 @@ mod parameter;
 mod port;
 mod read_log;
 mod record;
+mod watch;
 
 pub mod bend;
 pub mod blend;
@@ -29,6 +30,7 @@ pub mod collide;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
+pub mod direct_delta_mush;
 pub mod documented_hair_sim;
 pub mod documented_sdf;
 pub mod drive_joints;
@@ -77,6 +79,7 @@ pub use port::{
 pub use read_log::{Misread, ReadLog};
 pub use record::Record;
 pub use simd_level::simd_level;
+pub use watch::{BindWatch, Stopped};
 
 /// Every node there is, in the order of the docs.
 pub static REGISTRY: &[&NodeDesc] = &[
