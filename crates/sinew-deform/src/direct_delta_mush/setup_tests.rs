@@ -12,7 +12,7 @@ fn weighted(mut mesh: Mesh) -> Mesh {
         .iter()
         .map(|p| {
             let x = p[0].rem_euclid(3.0);
-            let (joint, share) = (x as u32, x.fract());
+            let (joint, share) = ((x as u32).min(2), x.fract());
             vec![(joint, 1.0 - share), ((joint + 1) % 3, share), (3, 0.005)]
         })
         .collect();
