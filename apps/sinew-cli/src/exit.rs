@@ -92,6 +92,7 @@ fn code_of(error: &PlayError) -> Code {
         PlayError::State(StateFault::Device(_)) => Code::Device,
         // The graph fits, the processor does not.
         PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
+        PlayError::Bind(BindError::Stopped { .. }) => Code::Interrupted,
         #[cfg(feature = "gpu")]
         PlayError::Device(error)
         | PlayError::Update {

@@ -2,8 +2,8 @@
 
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{
-    MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc, PortType,
-    ReadLog,
+    BindWatch, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc,
+    PortType, ReadLog, Stopped,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
@@ -128,6 +128,9 @@ pub enum NodeError {
     /// The node reads what it does not declare.
     #[error(transparent)]
     Misread(#[from] Misread),
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// What is linked to an input, as setup sees it.
@@ -162,6 +165,11 @@ pub struct BindContext<'a> {
     pub fixed: &'a [bool],
     /// Where [`Self::warn`] writes.
     pub warnings: &'a BindWarnings,
+    /// Whether to spread the work over threads. Setup results are the same bits either way.
+    pub par: Par,
+    /// Whom to tell how far setup is, and to ask whether to go on: for setup that can take longer than a tenth of a second.
+    /// `context.watch.step(share)?` does both.
+    pub watch: BindWatch<'a>,
 }
 
 /// What a node found in setup that does not stop it.

@@ -2,6 +2,7 @@
 //! changes.
 
 mod binder;
+mod follow;
 mod host;
 mod layout;
 mod refresh;
@@ -11,9 +12,11 @@ use crate::cache::CacheError;
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{Link, Place, Program, Step};
+pub(crate) use follow::Follower;
+pub use follow::{BindOptions, SetupProgress, SetupWatch};
 use sinew_deform::{
-    BindContext, BindInput, BindWarnings, DeviceNode, NodeError, Par, ParameterValue, Parameters,
-    ReadLog,
+    BindContext, BindInput, BindWarnings, BindWatch, DeviceNode, NodeError, Par, ParameterValue,
+    Parameters, ReadLog,
 };
 use sinew_geom::{Mesh, MeshError, Rig};
 use sinew_vat::animation::VertexAnimation;
@@ -113,6 +116,12 @@ pub enum BindError {
         /// Name of the node.
         node: String,
     },
+    /// Whoever follows binding wanted no more. Nothing is left of it.
+    #[error("setup was stopped at node '{node}'")]
+    Stopped {
+        /// Name of the node that was at work, or came next.
+        node: String,
+    },
     /// A parameter was set to something it cannot be.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
@@ -144,17 +153,17 @@ pub struct BoundGraph {
 
 impl BoundGraph {
     /// Binds every node: checks, precomputes, assigns buffers, runs what is constant. `parameters` are set
-    /// before setup, by name. Allocates and takes its time; updates do not.
+    /// before setup, by name. Allocates and takes its time; updates do not. `options` may be a [`Par`](sinew_deform::Par) alone.
     ///
     /// # Errors
-    /// [`BindError`] names the input, parameter or node that does not fit.
-    pub fn bind(
+    /// [`BindError`] names the input, parameter or node that does not fit; [`BindError::Stopped`].
+    pub fn bind<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
-        par: Par,
+        options: impl Into<BindOptions<'o>>,
     ) -> Result<Self, BindError> {
-        binder::bind(plan, inputs, parameters, par, None)
+        binder::bind(plan, inputs, parameters, &options.into(), None)
     }
 
     /// Like [`Self::bind`], with setup results that [`Self::setup_cache`] gave for the same plan, inputs and
@@ -162,16 +171,16 @@ impl BoundGraph {
     ///
     /// # Errors
     /// [`BindError::Cache`] where the bytes are damaged or belong to other content; as [`Self::bind`] otherwise.
-    pub fn bind_cached(
+    pub fn bind_cached<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
-        par: Par,
+        options: impl Into<BindOptions<'o>>,
         cache: &[u8],
     ) -> Result<Self, BindError> {
         let key = crate::cache::content_key(&plan, inputs, parameters);
         let saved = crate::cache::decode(cache, &key)?;
-        binder::bind(plan, inputs, parameters, par, Some(&saved))
+        binder::bind(plan, inputs, parameters, &options.into(), Some(&saved))
     }
 
     /// Setup results to keep beside the asset.
@@ -241,6 +250,8 @@ impl BoundGraph {
             },
             fixed: &fixed(&step.sources),
             warnings: &BindWarnings::new(),
+            par: Par::Seq,
+            watch: BindWatch::NONE,
         })
     }
 

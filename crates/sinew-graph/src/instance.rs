@@ -11,7 +11,7 @@ pub(crate) mod run;
 mod state;
 mod workspace;
 
-use crate::bind::{BindError, BoundGraph, InputBinding};
+use crate::bind::{BindError, BindOptions, BoundGraph, InputBinding};
 use crate::plan::Plan;
 use crate::program::Step;
 pub use frame::{Frame, UpdateError};
@@ -43,13 +43,13 @@ impl Instance {
     ///
     /// # Errors
     /// As [`BoundGraph::bind`] and [`BoundGraph::instance`].
-    pub fn bind(
+    pub fn bind<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
-        par: Par,
+        options: impl Into<BindOptions<'o>>,
     ) -> Result<Self, BindError> {
-        Arc::new(BoundGraph::bind(plan, inputs, parameters, par)?).instance()
+        Arc::new(BoundGraph::bind(plan, inputs, parameters, options)?).instance()
     }
 
     pub(crate) fn new(graph: Arc<BoundGraph>) -> Self {

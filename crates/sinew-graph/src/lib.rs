@@ -25,7 +25,9 @@ mod schema;
 mod sealed;
 mod value;
 
-pub use bind::{BindError, BoundGraph, InputBinding, NodeWarning};
+pub use bind::{
+    BindError, BindOptions, BoundGraph, InputBinding, NodeWarning, SetupProgress, SetupWatch,
+};
 pub use cache::CacheError;
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};

@@ -498,6 +498,8 @@ mod node {
             },
             fixed: &vec![true; values.len()],
             warnings: &BindWarnings::new(),
+            par: crate::Par::Seq,
+            watch: crate::BindWatch::NONE,
         });
         log.check().expect("reads what it declares");
         bound

@@ -69,6 +69,8 @@ fn bound(
         },
         fixed: &[true; 2],
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check().expect("reads what it declares");
     bound

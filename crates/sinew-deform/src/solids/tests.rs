@@ -27,6 +27,8 @@ fn bound(
         },
         fixed: &[true; 3],
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check().expect("reads what it declares");
     bound

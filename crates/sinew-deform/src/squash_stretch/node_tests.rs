@@ -43,6 +43,8 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         parameters,
         fixed: &[],
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     };
     let bound = (DESC.bind)(&context).expect("binds");
     let mut positions = vec![[9.0; 3]; 3];

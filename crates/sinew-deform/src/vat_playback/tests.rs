@@ -379,6 +379,8 @@ fn bind_desc(
         },
         fixed: &[true; 5],
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check().expect("reads what it declares");
     bound.map_err(|e| e.to_string())

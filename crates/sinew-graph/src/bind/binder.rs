@@ -1,5 +1,6 @@
 //! Walks the nodes of a plan in order, binds each, and plans who writes what.
 
+use super::follow::{BindOptions, Follower, stopped};
 use super::layout::{Layout, PendingOutput, PendingStep};
 use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
@@ -10,7 +11,7 @@ use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
-    AttributeEffect, BindContext, BindInput, BindWarnings, BoundNode, MESH_ATTRIBUTES,
+    AttributeEffect, BindContext, BindInput, BindWarnings, BindWatch, BoundNode, MESH_ATTRIBUTES,
     MeshAttribute, MeshEffect, NodeError, NodeKind, Par, ParameterValue, Parameters, Phase,
     PortDesc, PortType, ReadLog,
 };
@@ -22,6 +23,8 @@ pub(super) type Bound = (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>);
 
 pub(super) struct Binder<'a> {
     plan: &'a Plan,
+    par: Par,
+    follower: &'a Follower<'a>,
     saved: Option<&'a Saved>,
     inputs: &'a [InputBinding],
     pub(super) meshes: Vec<Arc<Mesh>>,
@@ -42,12 +45,17 @@ pub(super) fn bind(
     plan: Arc<Plan>,
     inputs: &[InputBinding],
     parameters: &[(&str, ParameterValue)],
-    par: Par,
+    options: &BindOptions<'_>,
     saved: Option<&Saved>,
 ) -> Result<BoundGraph, BindError> {
     let (values, overridden) = initial_parameters(&plan, parameters)?;
+    let nodes = plan.nodes();
+    let setup_count = nodes.iter().filter(|n| n.runs_in_setup).count();
+    let follower = Follower::new(options.watch, nodes.len() + setup_count);
     let mut b = Binder {
         plan: &plan,
+        par: options.par,
+        follower: &follower,
         saved,
         inputs,
         meshes: Vec::new(),
@@ -70,7 +78,10 @@ pub(super) fn bind(
     let parameter_values = std::mem::take(&mut b.parameters);
     let warnings = std::mem::take(&mut b.warnings);
     let program = b.finish(&outputs);
-    let setup = run::run_setup(&program, inputs, par)?;
+    let bound = nodes.len() as f64;
+    let share = (bound, setup_count as f64);
+    let setup = run::run_setup(&program, inputs, options.par, &follower, share)?;
+    follower.report(nodes.last().map_or("", |n| &n.name), bound + share.1);
     let given = parameters.iter();
     Ok(BoundGraph {
         wanted: crate::instance::wanted(&plan, &program, inputs),
@@ -300,23 +311,35 @@ impl Binder<'_> {
         let log = ReadLog::new();
         let warnings = BindWarnings::new();
         let fixed = fixed(&node.parameters);
-        let context = BindContext {
-            inputs: &bind_inputs,
-            ports: node.desc.inputs,
-            parameters: Parameters {
-                descs: node.desc.parameters,
-                values: parameters,
-                log: &log,
-            },
-            fixed: &fixed,
-            warnings: &warnings,
-        };
         let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
-        let result = match (blob, node.desc.restore, &node.kernel) {
-            (_, _, Some(kernel)) => crate::kernel::bind(kernel, &context),
-            (Some(blob), Some(r), None) => (r.restore)(blob, &context),
-            _ => (node.desc.bind)(&context),
+        let set_up = |watch: BindWatch<'_>| {
+            let context = BindContext {
+                inputs: &bind_inputs,
+                ports: node.desc.inputs,
+                parameters: Parameters {
+                    descs: node.desc.parameters,
+                    values: parameters,
+                    log: &log,
+                },
+                fixed: &fixed,
+                warnings: &warnings,
+                par: self.par,
+                watch,
+            };
+            match (blob, node.desc.restore, &node.kernel) {
+                (_, _, Some(kernel)) => crate::kernel::bind(kernel, &context),
+                (Some(blob), Some(r), None) => (r.restore)(blob, &context),
+                _ => (node.desc.bind)(&context),
+            }
         };
+        // Nodes that the binder adds belong to the one in front of which they stand.
+        let start = self.values.len() as f64;
+        let width = if node.implicit { 0.0 } else { 1.0 };
+        self.follower.begin(&node.name, start)?;
+        let result = self.follower.follow(&node.name, start, width, set_up);
+        if result.is_err() && self.follower.was_told_to_stop() {
+            return Err(stopped(&node.name));
+        }
         // A wrong read explains whatever else went wrong.
         let bound = log.check().map_err(NodeError::from).and(result);
         let bound = bound.map_err(|source| refused(node, source))?;

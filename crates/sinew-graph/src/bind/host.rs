@@ -6,8 +6,8 @@ use super::layout::{PendingOutput, PendingStep};
 use super::value::Value;
 use crate::program::NotOnHost;
 use sinew_deform::{
-    BindContext, BindWarnings, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Parameters, Phase,
-    PortDesc, PortType, ReadLog,
+    BindContext, BindWarnings, BindWatch, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Par,
+    Parameters, Phase, PortDesc, PortType, ReadLog,
 };
 
 impl Binder<'_> {
@@ -103,6 +103,8 @@ impl Binder<'_> {
             },
             fixed: &fixed(&node.parameters),
             warnings: &BindWarnings::new(),
+            par: Par::Seq,
+            watch: BindWatch::NONE,
         };
         !bound.runs_on_processor() || bound.device(&context).is_some()
     }

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use super::memory::{Buffer, Sources};
-use crate::bind::{BindError, InputBinding};
+use crate::bind::{BindError, Follower, InputBinding};
 use crate::program::{BufferDesc, Place, PortPlace, Program, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
@@ -41,11 +41,13 @@ pub(super) struct Moment {
 }
 
 /// Runs the setup steps: all of them, or those of the host where only a graphics device can run the graph. What only they read is given
-/// back.
+/// back. Of all work of binding they are the second of `share`, behind the first.
 pub(crate) fn run_setup(
     program: &Program,
     inputs: &[InputBinding],
     par: Par,
+    follower: &Follower<'_>,
+    share: (f64, f64),
 ) -> Result<Vec<Buffer>, BindError> {
     // Whoever has a device runs the others there.
     let host_only = program.device_only().is_some();
@@ -61,7 +63,10 @@ pub(crate) fn run_setup(
         par,
     };
     let steps = program.setup_steps.iter();
-    for step in steps.filter(|s| !host_only || s.runs_on_host()) {
+    let each = share.1 / steps.len().max(1) as f64;
+    let steps = steps.filter(|s| !host_only || s.runs_on_host());
+    for (index, step) in steps.enumerate() {
+        follower.begin(&step.name, share.0 + index as f64 * each)?;
         let surroundings = Surroundings {
             meshes: &program.meshes,
             setup: None,

@@ -5,7 +5,7 @@ use super::{Character, PlayError};
 use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
-use crate::graph::{BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
+use crate::graph::{BindOptions, BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
 use crate::io::read_vertex_animation;
 use crate::vat::animation::VertexAnimation;
 use std::collections::BTreeSet;
@@ -161,7 +161,20 @@ impl Cast {
         plan: &Arc<Plan>,
         parameters: &[(&str, ParameterValue)],
     ) -> Result<Arc<BoundGraph>, PlayError> {
-        let graph = BoundGraph::bind(plan.clone(), &self.bindings, parameters, Par::Rayon)?;
+        self.bind_with(plan, parameters, Par::Rayon)
+    }
+
+    /// As [`Self::bind`], with options: who follows it and may stop it, say.
+    ///
+    /// # Errors
+    /// [`PlayError::Bind`]; with [`BindError::Stopped`](crate::graph::BindError::Stopped) in it where whoever follows wants no more.
+    pub fn bind_with<'o>(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &[(&str, ParameterValue)],
+        options: impl Into<BindOptions<'o>>,
+    ) -> Result<Arc<BoundGraph>, PlayError> {
+        let graph = BoundGraph::bind(plan.clone(), &self.bindings, parameters, options)?;
         Ok(Arc::new(graph))
     }
 

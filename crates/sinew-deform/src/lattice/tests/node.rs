@@ -27,6 +27,8 @@ fn bind_node(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode
         },
         fixed: &[],
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check()?;
     bound

@@ -75,6 +75,8 @@ fn bind(rig: &Rig, settings: Vec<Setting>) -> Result<Box<dyn BoundNode>, NodeErr
         },
         fixed: &fixed,
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check().expect("every name is declared");
     out

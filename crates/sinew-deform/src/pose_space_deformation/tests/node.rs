@@ -106,6 +106,8 @@ fn bind(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode>, No
         },
         fixed: &fixed,
         warnings: &BindWarnings::new(),
+        par: crate::Par::Seq,
+        watch: crate::BindWatch::NONE,
     });
     log.check().expect("every name is declared");
     out
