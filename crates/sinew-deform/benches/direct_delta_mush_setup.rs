@@ -1,12 +1,8 @@
-//! Setup of direct delta mush: as it is, and with a factored matrix in its place (faer's sparse Cholesky, which is what other programs
-//! do): `taskset -c 1 cargo bench -p sinew-deform --bench direct_delta_mush_setup`.
+//! Setup of direct delta mush: `cargo bench -p sinew-deform --bench direct_delta_mush_setup`. Beside a factored matrix, which is what
+//! other programs take: `tools/bench/factored`.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use faer::linalg::solvers::Solve;
-use faer::sparse::{SparseColMat, Triplet};
-use faer::{Mat, Side};
 use sinew_deform::direct_delta_mush::{SmoothingSettings, moments};
-use sinew_deform::laplacian::MeanOperator;
 use sinew_deform::{BindWatch, Par};
 use sinew_geom::{Influences, Mesh};
 use sinew_testkit::meshes;
@@ -25,33 +21,6 @@ fn tube(segments: u32, around: u32, joints: u32) -> Mesh {
         .ok()
         .map(|r| r.0);
     mesh
-}
-
-/// What takes the time of a setup with a factored matrix: `D + lambda L` once, and `iterations` solves of ten fields a joint.
-fn factored(mesh: &Mesh, joints: usize, settings: &SmoothingSettings) -> Option<Mat<f64>> {
-    let (operator, ..) = MeanOperator::build(mesh, &settings.laplacian);
-    let n = operator.class_count();
-    // Uniform weights: the diagonal of D is the number of neighbours, which makes the matrix symmetric.
-    let degree = |c: usize| operator.row(c).len() as f64;
-    let mut triplets = Vec::new();
-    for c in 0..n {
-        triplets.push(Triplet::new(c, c, degree(c) * (1.0 + settings.lambda)));
-        for (read, _) in operator.row(c) {
-            triplets.push(Triplet::new(c, read as usize, -settings.lambda));
-        }
-    }
-    let matrix = SparseColMat::try_new_from_triplets(n, n, &triplets).ok()?;
-    let factor = matrix.sp_cholesky(Side::Lower).ok()?;
-    let mut fields = Mat::from_fn(n, 10 * joints, |c, k| ((c * 7 + k) % 13) as f64);
-    for _ in 0..settings.iterations {
-        for k in 0..fields.ncols() {
-            for c in 0..n {
-                fields[(c, k)] *= degree(c);
-            }
-        }
-        factor.solve_in_place(fields.as_mut());
-    }
-    Some(fields)
 }
 
 fn setup(c: &mut Criterion) {
@@ -82,11 +51,6 @@ fn setup(c: &mut Criterion) {
                         &BindWatch::NONE,
                     )
                 });
-            });
-        }
-        if mesh.vertex_count() <= 50_000 {
-            group.bench_function(BenchmarkId::new("factored, one thread", name), |b| {
-                b.iter(|| factored(black_box(&mesh), joints as usize, &settings));
             });
         }
         if let Ok(found) = moments(

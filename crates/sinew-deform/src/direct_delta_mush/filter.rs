@@ -32,7 +32,7 @@ const CHUNK: usize = 512;
 /// Terms of a series whose coefficients stay below this are left out: they fall geometrically, so all of them together are some ten times as much.
 const TRUNCATION: f64 = 1e-13;
 
-/// Rings that only terms below this reach are left out.
+/// Rings that only terms below this reach are left out, and the change that makes is below it where fields are not.
 const UNREACHED: f64 = 1e-11;
 
 /// The most terms of a series.
@@ -158,9 +158,20 @@ impl Readers {
 }
 
 impl<'a> Filter<'a> {
-    /// `moments` and `weight` are [`coefficients`].
-    pub(super) fn new(operator: &'a MeanOperator, moments: Vec<f64>, weight: Vec<f64>) -> Self {
-        let reach = terms(&moments, UNREACHED).max(terms(&weight, UNREACHED)) - 1;
+    /// `moments` and `weight` are [`coefficients`]; what is smaller than `tolerance` will be dropped.
+    pub(super) fn new(
+        operator: &'a MeanOperator,
+        moments: Vec<f64>,
+        weight: Vec<f64>,
+        tolerance: f64,
+    ) -> Self {
+        // Leaving out what is beyond some ring is felt at a nearer one only by terms that lead there and back.
+        let reach = |series: &[f64]| {
+            let there = terms(series, UNREACHED) - 1;
+            let kept = terms(series, tolerance.max(UNREACHED)) - 1;
+            (there + kept).div_ceil(2)
+        };
+        let reach = reach(&moments).max(reach(&weight));
         Self {
             operator,
             readers: Readers::new(operator),
@@ -381,7 +392,8 @@ mod tests {
                         weld_tolerance: 0.0,
                     };
                     let (operator, ..) = MeanOperator::build(&mesh, &config);
-                    let filter = Filter::new(&operator, coefficients(3.0, 8), coefficients(1.0, 8));
+                    let filter =
+                        Filter::new(&operator, coefficients(3.0, 8), coefficients(1.0, 8), 0.0);
                     let start: Vec<(u32, Carried)> = (0..operator.class_count())
                         .filter(|c| c % 3 == 1)
                         .map(|c| {
@@ -437,7 +449,7 @@ mod tests {
             ..LaplacianConfig::default()
         };
         let (operator, ..) = MeanOperator::build(&mesh, &config);
-        let filter = Filter::new(&operator, coefficients(3.0, 4), vec![1.0]);
+        let filter = Filter::new(&operator, coefficients(3.0, 4), vec![1.0], 0.0);
         let out = filter
             .run(
                 &[(0, [1.0; LANES])],
@@ -459,7 +471,7 @@ mod tests {
             &sinew_testkit::meshes::grid(5, 5),
             &LaplacianConfig::default(),
         );
-        let filter = Filter::new(&operator, coefficients(3.0, 4), vec![1.0]);
+        let filter = Filter::new(&operator, coefficients(3.0, 4), vec![1.0], 0.0);
         let watch = BindWatch {
             report: &|_| {},
             is_stopped: &|| true,

@@ -5,14 +5,16 @@
 //! dropped, and what is missing then goes to the strongest joint of the vertex: sums over the joints are exact, so that the
 //! identity and rigid motions are, too.
 
-use super::filter::{Carried, Filter, FilterScratch, LANES, coefficients};
+use super::filter::{Carried, Filter, FilterScratch, Filtered, LANES, coefficients};
 use super::{Moments, PairMoments};
 use crate::laplacian::{
     LaplacianConfig, MeanOperator, SmootherError, check_positions, class_positions, index32,
 };
 use crate::skin::{SkinBindError, check_influences};
-use crate::{BindWatch, Par, Stopped};
+use crate::{BindWatch, Par, Stopped, for_each_chunk};
 use sinew_geom::{Influences, Mesh, WeldMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the moments are smoothed, and which are kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,26 +142,45 @@ pub fn moments(
         &operator,
         coefficients(settings.lambda, settings.iterations),
         coefficients(settings.kappa, settings.iterations),
+        settings.tolerance,
     );
-    let mut scratch = FilterScratch::default();
-    let steps = joint_count as f64 + 1.0;
-    let whole = filter.run(&fields.whole(), &mut scratch, par, watch)?;
-    let mut gathered = Gathered::new(&whole.moments, settings, index_of(&whole.points));
-    for joint in 0..joint_count {
-        watch.step((joint as f64 + 1.0) / steps)?;
-        let start = fields.of_joint(joint);
-        if start.is_empty() {
-            continue;
-        }
-        let filtered = filter.run(&start, &mut scratch, par, watch)?;
-        let values = filtered.points.iter().zip(&filtered.moments);
-        for ((&point, moments), &weight) in values.zip(&filtered.weight) {
-            gathered.add(point, index32(joint), moments, weight);
-        }
-    }
-    gathered
-        .rows()
-        .spread(&weld, fields.origin, settings.tolerance)
+    let whole = filter.run(&fields.whole(), &mut FilterScratch::default(), par, watch)?;
+    let centred = Centred::new(
+        &whole.moments,
+        settings,
+        joint_count,
+        index_of(&whole.points),
+    );
+    let pool = Mutex::new(Vec::new());
+    let done = AtomicUsize::new(0);
+    let mut of_joint: Vec<Result<Vec<Entry>, Stopped>> = Vec::new();
+    of_joint.resize_with(joint_count, || Ok(Vec::new()));
+    // A joint at a time, and rows of a joint: many joints keep all threads busy, and so do a few of large meshes.
+    for_each_chunk(
+        par,
+        joint_count,
+        1,
+        &mut of_joint[..],
+        &|joints, out: &mut [_]| {
+            for (joint, out) in joints.zip(out) {
+                let mut scratch = pool
+                    .lock()
+                    .ok()
+                    .and_then(|mut p| p.pop())
+                    .unwrap_or_default();
+                let filtered = filter.run(&fields.of_joint(joint), &mut scratch, par, watch);
+                *out = filtered.map(|f| centred.entries(index32(joint), &f));
+                if let Ok(mut pool) = pool.lock() {
+                    pool.push(scratch);
+                }
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                (watch.report)(done as f64 / joint_count as f64);
+            }
+        },
+    );
+    let of_joint = of_joint.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let rows = centred.rows(of_joint.concat());
+    rows.spread(&weld, fields.origin, settings.tolerance)
 }
 
 /// Place of each point in a list of all points.
@@ -312,104 +333,92 @@ fn trace(pair: &Pair) -> f64 {
 }
 
 /// What one joint means to one class.
+#[derive(Clone, Copy)]
 struct Entry {
     class: u32,
     joint: u32,
     pair: PairMoments,
 }
 
-/// Pairs joint by joint as they come.
-struct Gathered {
+/// What all joints of a class are together, and which pairs of a class and a joint matter.
+struct Centred {
     alpha: f64,
-    tolerance: f64,
+    /// Least weight or share of the second moments that matters. One joint of each class has more weight.
+    least: f64,
     centers: Vec<[f64; 3]>,
-    /// Sum over all joints, less what was kept.
-    missing: Vec<Pair>,
-    /// Trace of the sum of the second moments.
-    spread: Vec<f64>,
-    strongest: Vec<f32>,
-    entries: Vec<Entry>,
+    /// Sum over all joints.
+    sums: Vec<Pair>,
 }
 
-impl Gathered {
+impl Centred {
     /// From the moments of all joints together, `whole[place[class]]` for each class.
-    fn new(whole: &[Carried], settings: &SmoothingSettings, place: Vec<u32>) -> Self {
+    fn new(
+        whole: &[Carried],
+        settings: &SmoothingSettings,
+        joint_count: usize,
+        place: Vec<u32>,
+    ) -> Self {
         let classes = || place.iter().map(|&i| &whole[i as usize]);
         let centers: Vec<[f64; 3]> = classes().map(|m| [m[1], m[2], m[3]]).collect();
         let sums = classes().zip(&centers);
-        let missing: Vec<Pair> = sums
-            .map(|(m, &p)| centred(m, p, settings.alpha, 1.0))
-            .collect();
         Self {
             alpha: settings.alpha,
-            tolerance: settings.tolerance,
-            spread: missing.iter().map(trace).collect(),
-            strongest: vec![f32::NEG_INFINITY; centers.len()],
-            missing,
+            least: settings.tolerance.min(0.5 / joint_count.max(1) as f64),
+            sums: sums
+                .map(|(m, &p)| centred(m, p, settings.alpha, 1.0))
+                .collect(),
             centers,
-            entries: Vec::new(),
         }
     }
 
-    fn add(&mut self, class: u32, joint: u32, carried: &Carried, weight: f64) {
-        let c = class as usize;
-        let pair = centred(carried, self.centers[c], self.alpha, weight);
-        let kept = single(&pair);
-        let matters = pair[9] >= self.tolerance || trace(&pair) > self.tolerance * self.spread[c];
-        // The strongest is kept however weak it is, and what comes before it is not known to be weaker.
-        if (matters && pair[9] > 0.0) || kept.weight > self.strongest[c] {
-            self.strongest[c] = self.strongest[c].max(kept.weight);
-            self.entries.push(Entry {
-                class,
-                joint,
-                pair: kept,
-            });
-        }
+    /// The pairs of one joint that matter.
+    fn entries(&self, joint: u32, filtered: &Filtered) -> Vec<Entry> {
+        let values = filtered.points.iter().zip(&filtered.moments);
+        values
+            .zip(&filtered.weight)
+            .filter_map(|((&class, carried), &weight)| {
+                let c = class as usize;
+                let pair = centred(carried, self.centers[c], self.alpha, weight);
+                let matters =
+                    pair[9] >= self.least || trace(&pair) > self.least * trace(&self.sums[c]);
+                (matters && pair[9] > 0.0).then(|| Entry {
+                    class,
+                    joint,
+                    pair: single(&pair),
+                })
+            })
+            .collect()
     }
 
     /// Rows of the classes, strongest joint first; what is not kept goes to it.
-    fn rows(mut self) -> ClassRows {
-        let mut by_class = vec![0_u32; self.centers.len() + 1];
-        for e in &self.entries {
-            by_class[e.class as usize + 1] += 1;
-        }
-        for c in 1..by_class.len() {
-            by_class[c] += by_class[c - 1];
-        }
-        // Stable: joints of a class stay in their order.
-        self.entries.sort_by_key(|e| e.class);
+    fn rows(self, mut entries: Vec<Entry>) -> ClassRows {
+        entries.sort_by(|a, b| {
+            let strongest = b.pair.weight.total_cmp(&a.pair.weight);
+            let by_class = a.class.cmp(&b.class).then(strongest);
+            by_class.then(a.joint.cmp(&b.joint))
+        });
         let mut rows = ClassRows {
             offsets: vec![0],
-            joints: Vec::with_capacity(self.entries.len()),
-            pairs: Vec::with_capacity(self.entries.len()),
-            centers: Vec::new(),
+            joints: entries.iter().map(|e| e.joint).collect(),
+            pairs: entries.iter().map(|e| e.pair).collect(),
+            centers: self.centers,
         };
-        for (c, range) in by_class.windows(2).enumerate() {
-            let row = &mut self.entries[range[0] as usize..range[1] as usize];
-            row.sort_by(|a, b| b.pair.weight.total_cmp(&a.pair.weight));
-            let first = rows.pairs.len();
-            for (i, entry) in row.iter().enumerate() {
-                let pair = double(&entry.pair);
-                let matters =
-                    pair[9] >= self.tolerance || trace(&pair) > self.tolerance * self.spread[c];
-                if i == 0 || matters {
-                    for (m, p) in self.missing[c].iter_mut().zip(pair) {
-                        *m -= p;
-                    }
-                    rows.joints.push(entry.joint);
-                    rows.pairs.push(entry.pair);
+        let mut start = 0;
+        for (c, sum) in self.sums.iter().enumerate() {
+            let count = entries[start..]
+                .iter()
+                .take_while(|e| e.class as usize == c);
+            let row = &mut rows.pairs[start..start + count.count()];
+            start += row.len();
+            rows.offsets.push(start);
+            if let [strongest, others @ ..] = row {
+                let mut rest = *sum;
+                for (r, p) in others.iter().flat_map(|o| (0..10).zip(double(o))) {
+                    rest[r] -= p;
                 }
+                *strongest = single(&rest);
             }
-            if let Some(strongest) = rows.pairs.get_mut(first) {
-                let mut sum = double(strongest);
-                for (s, m) in sum.iter_mut().zip(self.missing[c]) {
-                    *s += m;
-                }
-                *strongest = single(&sum);
-            }
-            rows.offsets.push(rows.pairs.len());
         }
-        rows.centers = self.centers;
         rows
     }
 }

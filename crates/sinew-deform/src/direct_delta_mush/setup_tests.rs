@@ -407,7 +407,7 @@ fn a_stop_is_an_error_and_progress_grows() {
     };
     moments(&mesh, 4, &settings, Par::Seq, &watch).expect("binds");
     let done = seen.into_inner().expect("no panic");
-    assert!(done.is_sorted() && done.last() == Some(&0.8), "{done:?}");
+    assert!(done.is_sorted() && done.last() == Some(&1.0), "{done:?}");
     let watch = BindWatch {
         report: &|_| {},
         is_stopped: &|| true,

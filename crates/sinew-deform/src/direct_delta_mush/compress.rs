@@ -1,0 +1,342 @@
+//! Two layers: a few virtual bones that move as vertices of the full method do, and linear skinning of all vertices to these.
+//!
+//! After Le, Villeneuve and Gonzalez-Ochoa, "Direct Delta Mush Skinning Compression with Continuous Examples", 2021, who factor
+//! the moments of all vertices into those of bones and weights. Here the moments of a bone are those of a vertex, so that it moves
+//! exactly as that vertex does, and weights are found where it shows, in positions: the rig is posed some dozen times, vertices become
+//! bones as long as one is far from where all bones before would take it, and the weights of each vertex are the best convex ones of its
+//! nearest bones. The same poses tell the error.
+
+use super::rotation::nearest_rotation;
+use super::{DirectDeltaMushError, Moments, PairMoments};
+use crate::laplacian::index32;
+use crate::{BindWatch, Par, for_each_chunk};
+use sinew_fit::Quadratic;
+use sinew_geom::{Affine, Influences, LocalTransform, Mat3, Quat, Real, Rig, Vec3};
+
+/// Poses that the rig is brought to.
+const POSES: usize = 24;
+/// A joint turns by this at most, radians.
+const MOST_TURN: f64 = std::f64::consts::FRAC_PI_3;
+/// Bones that a vertex may choose from.
+const CANDIDATES: usize = 12;
+/// Vertices that are looked at for the choice of bones, at most.
+const MOST_LOOKED_AT: usize = 1 << 15;
+/// Vertices in one task.
+const CHUNK: usize = 64;
+
+/// A mesh in two layers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VirtualBones {
+    /// A row for each bone: moments and centre of the vertex that it moves as.
+    pub bones: Moments,
+    /// The bones that each vertex follows: at most as many as asked for, weights that sum to one.
+    pub influences: Influences,
+    /// How far from the full method that is.
+    pub error: CompressionError,
+}
+
+/// Distances from the full method, over all vertices and the poses that were looked at. The same for the same rig and mesh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct CompressionError {
+    /// Root of the mean square, metres.
+    pub rms: f64,
+    /// The largest, metres.
+    pub max: f64,
+    /// Bytes of both layers for each vertex.
+    pub bytes_per_vertex: f64,
+    /// Bytes of the full moments for each vertex.
+    pub full_bytes_per_vertex: f64,
+}
+
+/// Where a bone takes points in each pose: scene space less [`Moments::origin`].
+type Motion = Vec<Affine<f64>>;
+
+/// Brings `moments` of the mesh with these rest positions down to `bones` virtual bones and `influences` of them a vertex. Takes time in proportion to vertices
+/// times bones times poses. The same bits for any number of threads.
+///
+/// # Errors
+/// A stop, or more joints in the moments than the rig has.
+pub fn compress(
+    moments: &Moments,
+    rest: &[[f32; 3]],
+    rig: &Rig,
+    (bones, influences): (usize, usize),
+    par: Par,
+    watch: &BindWatch<'_>,
+) -> Result<VirtualBones, DirectDeltaMushError> {
+    let mut full = Full::new(moments, rest, rig);
+    full.pose_all(par, watch)?;
+    let chosen = full.choose(bones.max(1), par, watch)?;
+    let motions: Vec<Motion> = chosen.iter().map(|&v| full.motion(v)).collect();
+    let rows = full.weights(&motions, influences.max(1), par, watch)?;
+    let rows = rows.iter().map(Vec::as_slice);
+    // Weights are finite and bones in range, so that nothing is refused.
+    let influences = Influences::from_rows(rows, motions.len(), 0)
+        .map(|found| found.0)
+        .unwrap_or_default();
+    let bones = picked(moments, &chosen);
+    let vertices = rest.len().max(1) as f64;
+    let two_layers = bones.bytes() + 4 * influences.offsets().len() + 8 * influences.joints().len();
+    let (rms, max) = full.error(&motions, &influences);
+    Ok(VirtualBones {
+        error: CompressionError {
+            rms,
+            max,
+            bytes_per_vertex: two_layers as f64 / vertices,
+            full_bytes_per_vertex: moments.bytes() as f64 / vertices,
+        },
+        bones,
+        influences,
+    })
+}
+
+/// The rows of some vertices.
+fn picked(moments: &Moments, vertices: &[usize]) -> Moments {
+    let mut out = Moments {
+        offsets: vec![0],
+        origin: moments.origin,
+        ..Moments::default()
+    };
+    for &v in vertices {
+        let (joints, pairs) = moments.row(v);
+        out.joints.extend_from_slice(joints);
+        out.pairs.extend_from_slice(pairs);
+        out.centers.push(moments.centers[v]);
+        out.offsets.push(index32(out.pairs.len()));
+    }
+    out
+}
+
+/// The full method in all poses.
+struct Full<'a> {
+    moments: &'a Moments,
+    /// Less the origin.
+    rest: Vec<Vec3<f64>>,
+    palettes: Vec<Vec<Affine<f64>>>,
+    /// [`POSES`] of each vertex, less the origin.
+    posed: Vec<[[f32; 3]; POSES]>,
+}
+
+impl<'a> Full<'a> {
+    fn new(moments: &'a Moments, rest: &[[f32; 3]], rig: &Rig) -> Self {
+        let origin = Vec3::from(moments.origin);
+        Self {
+            moments,
+            rest: rest.iter().map(|&u| f64::vec3(u) - origin).collect(),
+            palettes: palettes(rig, origin),
+            posed: vec![[[0.0; 3]; POSES]; rest.len()],
+        }
+    }
+
+    fn motion(&self, vertex: usize) -> Motion {
+        let (joints, pairs) = self.moments.row(vertex);
+        let center = f64::vec3(self.moments.centers[vertex]);
+        let motion = |palette: &Vec<Affine<f64>>| rigid(palette, joints, pairs, center);
+        self.palettes.iter().map(motion).collect()
+    }
+
+    fn pose_all(&mut self, par: Par, watch: &BindWatch<'_>) -> Result<(), DirectDeltaMushError> {
+        watch.step(0.0)?;
+        let mut posed = std::mem::take(&mut self.posed);
+        let this = &*self;
+        for_each_chunk(par, posed.len(), CHUNK, &mut posed[..], &|range, out: &mut [_]| {
+            if (watch.is_stopped)() {
+                return;
+            }
+            for (v, out) in range.zip(out) {
+                for (m, out) in this.motion(v).iter().zip(out) {
+                    *out = f64::array3(m.point(this.rest[v]));
+                }
+            }
+        });
+        self.posed = posed;
+        Ok(watch.step(0.4)?)
+    }
+
+    /// Sum of squared distances of a vertex from where a bone would take it.
+    fn distance(&self, vertex: usize, bone: &[Affine<f64>]) -> f64 {
+        let u = self.rest[vertex];
+        let poses = bone.iter().zip(&self.posed[vertex]);
+        poses
+            .map(|(m, &x)| (m.point(u) - f64::vec3(x)).norm_squared())
+            .sum()
+    }
+
+    /// Vertices that become bones: each is the one that those before take farthest from where it belongs.
+    fn choose(
+        &self,
+        bones: usize,
+        par: Par,
+        watch: &BindWatch<'_>,
+    ) -> Result<Vec<usize>, DirectDeltaMushError> {
+        let stride = self.rest.len().div_ceil(MOST_LOOKED_AT).max(1);
+        let looked_at: Vec<usize> = (0..self.rest.len()).step_by(stride).collect();
+        let mut nearest = vec![f64::INFINITY; looked_at.len()];
+        let mut chosen = Vec::new();
+        for count in 0..bones.min(looked_at.len()) {
+            watch.step(0.4 + 0.3 * count as f64 / bones as f64)?;
+            let farthest = nearest.iter().enumerate();
+            // Of equals the first.
+            let farthest = farthest.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
+            let Some((at, &distance)) = farthest else {
+                break;
+            };
+            if distance <= 0.0 {
+                break;
+            }
+            let bone = self.motion(looked_at[at]);
+            chosen.push(looked_at[at]);
+            for_each_chunk(par, nearest.len(), CHUNK, &mut nearest[..], &|range, out: &mut [f64]| {
+                for (i, nearest) in range.zip(out) {
+                    *nearest = nearest.min(self.distance(looked_at[i], &bone));
+                }
+            });
+            // Rounding must not bring it back.
+            nearest[at] = 0.0;
+        }
+        Ok(chosen)
+    }
+
+    fn weights(
+        &self,
+        motions: &[Motion],
+        influences: usize,
+        par: Par,
+        watch: &BindWatch<'_>,
+    ) -> Result<Vec<Vec<(u32, f32)>>, DirectDeltaMushError> {
+        watch.step(0.7)?;
+        let mut rows = vec![Vec::new(); self.rest.len()];
+        for_each_chunk(par, rows.len(), CHUNK, &mut rows[..], &|range, out: &mut [_]| {
+            if (watch.is_stopped)() {
+                return;
+            }
+            for (v, out) in range.zip(out) {
+                *out = self.row(v, motions, influences);
+            }
+        });
+        watch.step(1.0)?;
+        Ok(rows)
+    }
+
+    /// The best convex weights on the nearest bones.
+    fn row(&self, vertex: usize, motions: &[Motion], influences: usize) -> Vec<(u32, f32)> {
+        let distances = motions.iter().map(|m| self.distance(vertex, m));
+        let mut bones: Vec<(usize, f64)> = distances.enumerate().collect();
+        bones.sort_by(|a, b| a.1.total_cmp(&b.1));
+        bones.truncate(CANDIDATES.max(influences));
+        let u = self.rest[vertex];
+        let columns: Vec<Vec<Vec3<f64>>> = bones
+            .iter()
+            .map(|&(bone, _)| {
+                let poses = motions[bone].iter().zip(&self.posed[vertex]);
+                poses.map(|(m, &x)| m.point(u) - f64::vec3(x)).collect()
+            })
+            .collect();
+        let mut squares = Quadratic::zeros(bones.len());
+        for i in 0..bones.len() {
+            for j in 0..=i {
+                let terms = columns[i].iter().zip(&columns[j]);
+                squares.set(i, j, terms.map(|(a, b)| a.dot(b)).sum());
+            }
+        }
+        let weights = squares.minimise_with(influences);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "weights are stored in single precision"
+        )]
+        let row = bones.iter().zip(weights).filter(|(_, w)| *w > 0.0);
+        row.map(|(&(bone, _), w)| (index32(bone), w as f32)).collect()
+    }
+
+    /// Root of the mean square and largest distance of both layers from the full method.
+    fn error(&self, motions: &[Motion], influences: &Influences) -> (f64, f64) {
+        let (mut sum, mut max) = (0.0, 0.0_f64);
+        for (v, (&u, posed)) in self.rest.iter().zip(&self.posed).enumerate() {
+            for (pose, &x) in posed.iter().enumerate() {
+                let blended: Vec3<f64> = influences
+                    .row(v)
+                    .map(|(bone, w)| motions[bone as usize][pose].point(u) * f64::from(w))
+                    .sum();
+                let square = (blended - f64::vec3(x)).norm_squared();
+                sum += square;
+                max = max.max(square);
+            }
+        }
+        let count = (self.rest.len() * POSES).max(1) as f64;
+        ((sum / count).sqrt(), max.sqrt())
+    }
+}
+
+/// Where a vertex's rigid motion takes points: the rotation nearest to the moments' matrix about the smoothed position.
+fn rigid(
+    palette: &[Affine<f64>],
+    joints: &[u32],
+    pairs: &[PairMoments],
+    center: Vec3<f64>,
+) -> Affine<f64> {
+    let motions = || joints.iter().zip(pairs).map(|(&j, p)| (&palette[j as usize], p));
+    let place: Vec3<f64> = motions()
+        .map(|(m, p)| m.point(center) * f64::from(p.weight) + m.linear * f64::vec3(p.first))
+        .sum();
+    let mut a = Mat3::zeros();
+    let mut size = 0.0;
+    for (m, p) in motions() {
+        let [xx, xy, xz, yy, yz, zz] = p.second.map(f64::from);
+        let second = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+        a += m.linear * second + (m.point(center) - place) * f64::vec3(p.first).transpose();
+        size += second.trace().abs();
+    }
+    // What the shape around does not determine follows the strongest joint.
+    if let Some((strongest, _)) = motions().next() {
+        a += strongest.linear * (size * 1e-4 + f64::MIN_POSITIVE);
+    }
+    let linear = nearest_rotation(&a);
+    Affine {
+        linear,
+        translation: place - linear * center,
+    }
+}
+
+/// Skinning matrices of the rig in [`POSES`] poses, between spaces that are both less the origin.
+fn palettes(rig: &Rig, origin: Vec3<f64>) -> Vec<Vec<Affine<f64>>> {
+    let mut noise = Noise(0x5eed);
+    let mut pose = rig.rest_pose();
+    let rest = pose.locals.clone();
+    let shifted = |m: Affine<f64>| Affine {
+        linear: m.linear,
+        translation: m.point(origin) - origin,
+    };
+    (0..POSES)
+        .map(|_| {
+            pose.locals.clone_from(&rest);
+            for joint in rig.joints() {
+                let turn = noise.turn();
+                match &mut pose.locals[joint.node] {
+                    LocalTransform::Trs(trs) => trs.rotation *= turn,
+                    LocalTransform::Matrix(m) => m.linear *= turn.to_rotation_matrix().into_inner(),
+                }
+            }
+            rig.finish(&mut pose);
+            let palette = pose.palette.iter();
+            palette.map(|m| shifted(m.unpack::<f64>())).collect()
+        })
+        .collect()
+}
+
+/// Numbers that are the same on every machine.
+struct Noise(u64);
+
+impl Noise {
+    /// From -1 to 1.
+    fn next(&mut self) -> f64 {
+        let factor = 6_364_136_223_846_793_005;
+        self.0 = self.0.wrapping_mul(factor).wrapping_add(1);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn turn(&mut self) -> Quat<f64> {
+        let axis = Vec3::new(self.next(), self.next(), self.next());
+        let length = axis.norm().max(f64::MIN_POSITIVE);
+        Quat::from_scaled_axis(axis * (self.next() * MOST_TURN / length))
+    }
+}
