@@ -8,7 +8,7 @@ use sinew::graph::{
 };
 use sinew::play::{Cast, PlayError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The file of `--cache`: setup results of all graphs that a command binds.
 #[derive(Debug, Default)]
@@ -51,14 +51,17 @@ impl SetupFile {
         })
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Binds with what is known. A file that is damaged or something else is told of, and written anew.
     fn bind(
         &self,
         talk: &Talk,
         bind: impl Fn(Option<&[u8]>) -> Result<BoundGraph, BindError>,
     ) -> Result<BoundGraph, BindError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = state.known();
+        let known = self.state().known();
         let bound = match &known {
             Ok(known) => bind(known.as_deref()),
             Err(e) => Err((*e).into()),
@@ -66,8 +69,9 @@ impl SetupFile {
         match (bound, &self.path) {
             (Err(BindError::Cache(e)), Some(path)) => {
                 talk.warning("cache", &format!("{}: {e}", path.display()));
-                state.read = None;
-                bind(state.written.as_deref())
+                self.state().read = None;
+                let written = self.state().written.clone();
+                bind(written.as_deref())
             }
             (other, _) => other,
         }
@@ -78,7 +82,7 @@ impl SetupFile {
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         let found = graph.cache_use();
         let (restored, all) = (found.restored, found.restored + found.made);
         let file = path.display();
