@@ -10,7 +10,6 @@ use sinew::geom::Pose;
 use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, Instance, Plan, UpdateError};
 use sinew_fuzz::memory::{Counting, MIB, limited};
 use sinew_fuzz::{characters, documents};
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 #[global_allocator]
@@ -21,7 +20,20 @@ struct Case {
     inputs: Vec<InputBinding>,
     /// Everything of a valid cache in front of the payload's hash.
     head: Vec<u8>,
+    /// Its payload.
+    entries: Vec<Entry>,
+    /// The one whose results are the input.
+    at: usize,
 }
+
+/// Base key, names of parameters, key, results, warnings: what `sinew-graph` saves of a node.
+type Entry = (
+    [u8; 32],
+    Vec<String>,
+    [u8; 32],
+    Option<Vec<u8>>,
+    Vec<String>,
+);
 
 struct Cases {
     cases: Vec<Case>,
@@ -32,7 +44,7 @@ struct Cases {
 static CASES: LazyLock<Cases> = LazyLock::new(|| {
     let asset = characters::sheet();
     let mesh = Arc::new(asset.meshes[0].clone());
-    let case = |document: &String| {
+    let cases_of = |document: &String| {
         let plan = sinew::graph::compile("fuzz.json", document, &sinew::graph::NoNesting);
         let plan = Arc::new(plan.expect("a valid document"));
         let inputs: Vec<_> = plan
@@ -47,14 +59,18 @@ static CASES: LazyLock<Cases> = LazyLock::new(|| {
         let instance =
             Instance::bind(plan.clone(), &inputs, &[], Par::Seq).expect("binds to the sheet");
         let cache = instance.graph().setup_cache();
-        Case {
-            plan,
-            inputs,
+        let entries: Vec<Entry> = postcard::from_bytes(&cache[72..]).expect("a cache just made");
+        let case = |at| Case {
+            plan: plan.clone(),
+            inputs: inputs.clone(),
             head: cache[..40].to_vec(),
-        }
+            entries: entries.clone(),
+            at,
+        };
+        (0..entries.len()).map(case).collect::<Vec<_>>()
     };
     Cases {
-        cases: documents::cached().iter().map(case).collect(),
+        cases: documents::cached().iter().flat_map(cases_of).collect(),
         vertices: mesh.vertex_count(),
         pose: asset.rig.rest_pose(),
     }
@@ -68,8 +84,9 @@ fuzz_target!(|data: &[u8]| {
             run(case, rest);
             return;
         }
-        let blobs = BTreeMap::from([("it".to_owned(), rest.to_vec())]);
-        let payload = postcard::to_stdvec(&blobs).expect("plain bytes");
+        let mut entries = case.entries.clone();
+        entries[case.at].3 = Some(rest.to_vec());
+        let payload = postcard::to_stdvec(&entries).expect("plain bytes");
         let mut cache = case.head.clone();
         cache.extend_from_slice(blake3::hash(&payload).as_bytes());
         cache.extend_from_slice(&payload);

@@ -121,7 +121,7 @@ pub(crate) struct RunArgs {
     /// Where frames are evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
-    /// Setup results to read if they fit, and to write if they do not.
+    /// Setup results: read where they fit, written where any were made.
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
     /// Go on behind the frame after which this state was saved: frames up to it are left out.
@@ -154,6 +154,9 @@ pub(crate) struct BenchArgs {
     /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
+    /// Setup results: read where they fit, written where any were made.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: Threads,
     /// Run skinning, delta mush and normals on meshes of growing size, a million vertices or VERTICES at most, and say from which size on the

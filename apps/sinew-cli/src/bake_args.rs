@@ -240,6 +240,9 @@ pub(crate) struct PlayedArgs {
     /// Where a graph is evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
+    /// Setup results of the graph: read where they fit, written where any were made.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// Which axis points up.

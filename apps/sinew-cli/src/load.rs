@@ -3,7 +3,7 @@
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::Talk;
 use sinew::deform::ParameterValue;
-use sinew::graph::{BoundGraph, Plan};
+use sinew::graph::Plan;
 use sinew::play::{self, Cast, Character, Document, Values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,25 +66,6 @@ pub(crate) fn cast(
         show_warnings(character, talk);
     }
     Ok(cast)
-}
-
-/// Binds the plan of a cast; shows what its nodes found odd.
-pub(crate) fn bind(
-    cast: &Cast,
-    plan: &Arc<Plan>,
-    parameters: &[(&str, ParameterValue)],
-    talk: &Talk,
-) -> Outcome<Arc<BoundGraph>> {
-    let graph = cast.bind(plan, parameters)?;
-    show_node_warnings(&graph, talk);
-    Ok(graph)
-}
-
-/// What nodes found in setup that does not stop them.
-pub(crate) fn show_node_warnings(graph: &BoundGraph, talk: &Talk) {
-    for w in graph.warnings() {
-        talk.warning("node", &w.to_string());
-    }
 }
 
 pub(crate) fn document(path: &Path) -> Outcome<Document> {

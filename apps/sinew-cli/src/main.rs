@@ -12,6 +12,7 @@ mod load;
 mod output;
 mod psd_args;
 mod render_args;
+mod setup;
 mod talk;
 mod threads;
 

@@ -58,6 +58,9 @@ pub(crate) struct PlayArgs {
     /// Where frames are evaluated; pictures are drawn on the graphics adapter in any case.
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(crate) device: Device,
+    /// Setup results: read where they fit, written where any were made.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cache: Option<PathBuf>,
 }
 
 /// What kind of picture.

@@ -5,10 +5,11 @@ use crate::exit::{Code, Failure, Outcome};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use sinew::graph::{Diagnostic, Severity};
+use sinew::graph::{Diagnostic, SetupProgress, SetupWatch, Severity};
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 pub(crate) struct Talk {
     format: LogFormat,
@@ -142,8 +143,57 @@ impl Talk {
             bar,
             json: !self.quiet && self.format == LogFormat::Json,
             what: what.to_owned(),
+            node: None,
             total,
         }
+    }
+}
+
+/// Setup that is done sooner shows no progress.
+const QUIET_SETUP: Duration = Duration::from_millis(500);
+
+/// Progress of setup in hundredths.
+#[derive(Default)]
+struct SetupBar {
+    shown: Option<(Progress, u8)>,
+}
+
+impl SetupBar {
+    fn show(&mut self, talk: &Talk, at: SetupProgress<'_>) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "shares are from 0 to 1"
+        )]
+        let hundredths = (at.done * 100.0) as u8;
+        let begin = || (talk.progress(100, "setup"), u8::MAX);
+        let (progress, before) = self.shown.get_or_insert_with(begin);
+        let is_same_node = progress.node.as_deref() == Some(at.node);
+        if !is_same_node {
+            progress.node = Some(at.node.to_owned());
+            progress.bar.set_message(format!("setup of {}", at.node));
+        }
+        if !is_same_node || *before != hundredths {
+            progress.step(hundredths.into());
+            *before = hundredths;
+        }
+    }
+}
+
+impl Talk {
+    /// Calls `work` with whom to tell how far setup is, and whether to stop: Ctrl-C stops it.
+    pub(crate) fn follow_setup<T>(&self, work: impl FnOnce(SetupWatch<'_>) -> T) -> T {
+        let (begun, bar) = (Instant::now(), Mutex::new(SetupBar::default()));
+        let report = |at: SetupProgress<'_>| {
+            let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
+            if bar.shown.is_some() || (begun.elapsed() >= QUIET_SETUP && at.done < 1.0) {
+                bar.show(self, at);
+            }
+        };
+        work(SetupWatch {
+            report: &report,
+            is_stopped: &|| self.is_interrupted(),
+        })
     }
 }
 
@@ -151,6 +201,8 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     json: bool,
     what: String,
+    /// Node at work, in setup.
+    node: Option<String>,
     total: usize,
 }
 
@@ -158,7 +210,10 @@ impl Progress {
     pub(crate) fn step(&self, done: usize) {
         self.bar.set_position(done as u64);
         if self.json {
-            let line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
+            let mut line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
+            if let Some(node) = &self.node {
+                line["node"] = node.as_str().into();
+            }
             let _ = writeln!(std::io::stderr(), "{line}");
         }
     }

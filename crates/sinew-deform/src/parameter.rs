@@ -371,6 +371,7 @@ impl<'a> Parameters<'a> {
     /// The value of that name.
     pub fn get(&self, name: &str) -> Option<&'a ParameterValue> {
         let index = self.descs.iter().position(|d| d.name == name)?;
+        self.log.note_parameter(index);
         self.values.get(index)
     }
     getter!(

@@ -1,6 +1,7 @@
 //! What a node read that it does not declare: a misspelt name must not read as zero unnoticed.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A parameter or port that a node read although it does not declare it, or not with that type. A bug in the
 /// node, not in a document.
@@ -17,19 +18,37 @@ pub struct Misread {
     pub read_as: &'static str,
 }
 
-/// Notes the first wrong read of a node. Reads that are right cost nothing; whoever runs a node looks here
-/// afterwards.
+/// Notes the first wrong read of a node, and which parameters it read. Reads that are right cost next to nothing; whoever runs a
+/// node looks here afterwards.
 #[derive(Debug, Default)]
-pub struct ReadLog(OnceLock<Misread>);
+pub struct ReadLog {
+    misread: OnceLock<Misread>,
+    /// A bit a parameter; the last one stands for all that have none of their own.
+    parameters: AtomicU64,
+}
 
 impl ReadLog {
     /// An empty log.
     pub const fn new() -> Self {
-        Self(OnceLock::new())
+        Self {
+            misread: OnceLock::new(),
+            parameters: AtomicU64::new(0),
+        }
     }
     /// The first wrong read, if there was one.
     pub fn misread(&self) -> Option<&Misread> {
-        self.0.get()
+        self.misread.get()
+    }
+    /// Whether the parameter of that index was read. May be true for one that was not: of a node with lists of objects, and
+    /// from the 64th on.
+    pub fn has_read(&self, parameter: usize) -> bool {
+        self.parameters.load(Ordering::Relaxed) & bit(parameter) != 0
+    }
+    pub(crate) fn note_parameter(&self, parameter: usize) {
+        // Most reads are not the first: no write then.
+        if !self.has_read(parameter) {
+            self.parameters.fetch_or(bit(parameter), Ordering::Relaxed);
+        }
     }
     /// As a result.
     ///
@@ -40,10 +59,14 @@ impl ReadLog {
     }
     #[cold]
     pub(crate) fn note(&self, what: &'static str, name: &str, read_as: &'static str) {
-        self.0.get_or_init(|| Misread {
+        self.misread.get_or_init(|| Misread {
             what,
             name: name.to_owned(),
             read_as,
         });
     }
+}
+
+fn bit(parameter: usize) -> u64 {
+    1 << parameter.min(63)
 }

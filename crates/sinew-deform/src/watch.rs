@@ -23,6 +23,15 @@ impl BindWatch<'_> {
         is_stopped: &|| false,
     };
 
+    /// Calls `work` with a watch for a part of what there is to do: its 0 to 1 are `from` to `to` of this one.
+    pub fn part<T>(&self, from: f64, to: f64, work: impl FnOnce(BindWatch<'_>) -> T) -> T {
+        let report = |share: f64| (self.report)(from + share * (to - from));
+        work(BindWatch {
+            report: &report,
+            is_stopped: self.is_stopped,
+        })
+    }
+
     /// Reports and asks whether to go on.
     ///
     /// # Errors

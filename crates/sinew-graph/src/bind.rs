@@ -8,7 +8,7 @@ mod layout;
 mod refresh;
 mod value;
 
-use crate::cache::CacheError;
+use crate::cache::{CacheError, CacheUse, Contents, Hashes, Kept, NodeSetup};
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{Link, Place, Program, Step};
@@ -20,6 +20,7 @@ use sinew_deform::{
 };
 use sinew_geom::{Mesh, MeshError, Rig};
 use sinew_vat::animation::VertexAnimation;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What an input of the plan is bound to.
@@ -125,7 +126,7 @@ pub enum BindError {
     /// A parameter was set to something it cannot be.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Saved setup does not fit or is damaged.
+    /// Saved setup is damaged or something else.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }
@@ -149,6 +150,10 @@ pub struct BoundGraph {
     /// Whether the value was given, so that its animation does not rule.
     pub(crate) overridden: Vec<bool>,
     pub(crate) warnings: Vec<NodeWarning>,
+    /// Of what inputs are bound to.
+    hashes: Hashes,
+    /// By the names of nodes whose results a cache can hold.
+    kept: BTreeMap<String, Kept>,
 }
 
 impl BoundGraph {
@@ -163,14 +168,13 @@ impl BoundGraph {
         parameters: &[(&str, ParameterValue)],
         options: impl Into<BindOptions<'o>>,
     ) -> Result<Self, BindError> {
-        binder::bind(plan, inputs, parameters, &options.into(), None)
+        binder::bind(plan, inputs, parameters, &options.into())
     }
 
-    /// Like [`Self::bind`], with setup results that [`Self::setup_cache`] gave for the same plan, inputs and
-    /// parameters.
+    /// Like [`Self::bind`], with setup results that [`Self::setup_cache`] gave, as [`BindOptions::cache`].
     ///
     /// # Errors
-    /// [`BindError::Cache`] where the bytes are damaged or belong to other content; as [`Self::bind`] otherwise.
+    /// [`BindError::Cache`] where the bytes are damaged or no cache; as [`Self::bind`] otherwise.
     pub fn bind_cached<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
@@ -178,26 +182,59 @@ impl BoundGraph {
         options: impl Into<BindOptions<'o>>,
         cache: &[u8],
     ) -> Result<Self, BindError> {
-        let key = crate::cache::content_key(&plan, inputs, parameters);
-        let saved = crate::cache::decode(cache, &key)?;
-        binder::bind(plan, inputs, parameters, &options.into(), Some(&saved))
+        let cache = Some(cache);
+        let options = BindOptions {
+            cache,
+            ..options.into()
+        };
+        Self::bind(plan, inputs, parameters, options)
     }
 
-    /// Setup results to keep beside the asset.
+    /// Setup results to keep beside the asset, of all nodes whose results can be saved. Those of a node are found again, in any graph, by
+    /// its kind and version, the values of its setup parameters and what it is linked to: rest meshes, rigs, baked animations. Values of
+    /// update parameters count only where setup read them.
     pub fn setup_cache(&self) -> Vec<u8> {
-        let key = self.content_key();
+        let contents = self.contents();
+        let entry = |(step, kept): (&Step, &Kept)| {
+            let setup = NodeSetup {
+                desc: step.desc,
+                links: &step.links,
+                sources: &step.sources,
+                values: &step.values,
+            };
+            setup.entry(&contents, kept, step.bound.save())
+        };
+        crate::cache::encode(self.kept_steps().map(entry))
+    }
+
+    /// How much of setup came from the cache that it was bound with.
+    pub fn cache_use(&self) -> CacheUse {
+        let mut out = CacheUse::default();
+        for (_, kept) in self.kept_steps() {
+            out.restored += usize::from(kept.is_restored);
+            out.made += usize::from(!kept.is_known);
+        }
+        out
+    }
+
+    /// The steps whose results a cache can hold.
+    fn kept_steps(&self) -> impl Iterator<Item = (&Step, &Kept)> {
         let steps = self.program.setup_steps.iter();
         let steps = steps.chain(&self.program.update_steps);
-        let blobs = steps.filter_map(|s| s.bound.save().map(|b| (s.name.clone(), b)));
-        crate::cache::encode(&key, &blobs.collect())
+        steps.filter_map(|step| Some((step, self.kept.get(&step.name)?)))
+    }
+
+    fn contents(&self) -> Contents<'_> {
+        Contents {
+            inputs: &self.inputs,
+            hashes: &self.hashes,
+        }
     }
 
     /// Hash of all that it was bound from: nodes, nested graphs and kernels, meshes, rigs, bakes, parameters. Clips and values of frames are not
     /// part of it.
     pub fn content_key(&self) -> [u8; 32] {
-        let given = self.given.iter();
-        let given: Vec<_> = given.map(|(n, v)| (n.as_str(), v.clone())).collect();
-        crate::cache::content_key(&self.plan, &self.inputs, &given)
+        crate::cache::content_key(&self.plan, &self.contents(), &self.given)
     }
 
     /// A character that moves on its own: frame buffers, state and parameter values.

@@ -1,18 +1,28 @@
-//! Setup results as bytes: a map from node name to that node's bytes.
+//! Setup results as bytes: those of each node under a key of all that its setup depends on.
 
 use crate::bind::InputBinding;
-use crate::plan::Plan;
+use crate::plan::{ParameterSource, Plan};
+use crate::program::Link;
 use crate::sealed::{Broken, Form};
-use sinew_deform::ParameterValue;
-use sinew_geom::{Attribute, Mesh, Rig};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sinew_deform::{NodeDesc, ParameterValue, Phase};
+use sinew_geom::{Attribute, Mesh, MeshPart, MorphTarget, Rig};
 use sinew_vat::animation::VertexAnimation;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
 
-/// 2: rest meshes are the authored ones, whatever nodes stand in front.
+/// 3: each node has a key of its own.
 const FORM: Form = Form {
     magic: *b"SNWC",
-    version: 2,
+    version: 3,
 };
+/// The file as a whole belongs to nothing.
+const NO_KEY: Key = [0; 32];
+
+/// A hash of content.
+pub(crate) type Key = [u8; 32];
 
 /// Why saved setup results were refused.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
@@ -24,42 +34,223 @@ pub enum CacheError {
     /// The bytes were changed or cut.
     #[error("the setup cache is damaged")]
     Damaged,
-    /// It belongs to another graph, asset or set of parameters.
-    #[error("the setup cache belongs to other content; it must be made again")]
-    Stale,
 }
 
 impl From<Broken> for CacheError {
     fn from(broken: Broken) -> Self {
         match broken {
             Broken::Format => Self::Format,
-            Broken::Damaged => Self::Damaged,
-            Broken::Stale => Self::Stale,
+            // All have the same key.
+            Broken::Damaged | Broken::Stale => Self::Damaged,
         }
+    }
+}
+
+/// How much of setup came from a cache. Counts nodes whose results a cache can hold, those that the binder added among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheUse {
+    /// Nodes whose results were taken from it.
+    pub restored: usize,
+    /// Nodes of which it knew nothing: they were bound. Where there are some, the cache is to be written again.
+    pub made: usize,
+}
+
+/// What is known of the setup of a node, besides what it bound.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    /// Parameters of the update whose first value setup read.
+    pub(crate) reads: Vec<String>,
+    /// What setup warned of.
+    pub(crate) warnings: Vec<String>,
+    /// Whether the cache knew it.
+    pub(crate) is_known: bool,
+    /// Whether its results came from there.
+    pub(crate) is_restored: bool,
+}
+
+/// The setup of one node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// Of all that setup depends on but values of parameters of the update.
+    base: Key,
+    /// Those that it read all the same.
+    pub(crate) reads: Vec<String>,
+    /// Of the base and their values.
+    key: Key,
+    /// What `restore` takes; `None` where this setup leaves nothing to save.
+    pub(crate) results: Option<Bytes>,
+    /// What setup warned of.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Bytes that are read and written as a whole, not one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Reader)
     }
 }
 
 /// Decoded setup results.
 #[derive(Debug, Default)]
-pub(crate) struct Saved {
-    pub(crate) blobs: BTreeMap<String, Vec<u8>>,
+pub(crate) struct Saved(Vec<Entry>);
+
+impl Saved {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CacheError> {
+        Ok(Self(FORM.open(bytes, &NO_KEY)?))
+    }
+
+    /// The entry for a setup, where there is one.
+    pub(crate) fn find(&self, setup: &NodeSetup<'_>, contents: &Contents<'_>) -> Option<&Entry> {
+        let base = setup.base(contents);
+        let mut same = self.0.iter().filter(|e| e.base == base);
+        same.find(|e| e.key == setup.key(&base, &e.reads))
+    }
 }
 
-pub(crate) fn encode(key: &[u8; 32], blobs: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
-    FORM.seal(key, blobs)
+/// Entries in the order of their keys, each once.
+pub(crate) fn encode(entries: impl Iterator<Item = Entry>) -> Vec<u8> {
+    let by_key: BTreeMap<Key, Entry> = entries.map(|e| (e.key, e)).collect();
+    FORM.seal(&NO_KEY, &by_key.into_values().collect::<Vec<_>>())
 }
 
-pub(crate) fn decode(bytes: &[u8], key: &[u8; 32]) -> Result<Saved, CacheError> {
-    let blobs = FORM.open(bytes, key)?;
-    Ok(Saved { blobs })
+/// One cache that knows what each of `caches` ([`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache)) knows.
+///
+/// # Errors
+/// [`CacheError`] where one of them is damaged or no cache.
+pub fn join_setup_caches(caches: &[&[u8]]) -> Result<Vec<u8>, CacheError> {
+    let saved = caches.iter().map(|bytes| Saved::decode(bytes));
+    let saved = saved.collect::<Result<Vec<_>, _>>()?;
+    Ok(encode(saved.into_iter().flat_map(|s| s.0)))
 }
 
-/// Hash of everything that setup results depend on.
+/// All that the setup of a node depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeSetup<'a> {
+    pub(crate) desc: &'static NodeDesc,
+    pub(crate) links: &'a [Option<Link>],
+    pub(crate) sources: &'a [ParameterSource],
+    pub(crate) values: &'a [ParameterValue],
+}
+
+impl NodeSetup<'_> {
+    /// What to save of it.
+    pub(crate) fn entry(
+        &self,
+        contents: &Contents<'_>,
+        kept: &Kept,
+        results: Option<Vec<u8>>,
+    ) -> Entry {
+        let base = self.base(contents);
+        Entry {
+            key: self.key(&base, &kept.reads),
+            base,
+            reads: kept.reads.clone(),
+            results: results.map(Bytes),
+            warnings: kept.warnings.clone(),
+        }
+    }
+
+    /// Neither its name nor what stands around it is part of it, nor are values of the update, but whether they are fixed is.
+    fn base(&self, contents: &Contents<'_>) -> Key {
+        let mut h = blake3::Hasher::new();
+        text(&mut h, env!("CARGO_PKG_VERSION"));
+        text(&mut h, self.desc.name);
+        text(
+            &mut h,
+            &format!("{:?}", self.desc.restore.map(|r| r.version)),
+        );
+        let parameters = self.desc.parameters.iter().zip(self.sources);
+        for ((desc, source), value) in parameters.zip(self.values) {
+            let is_fixed = matches!(source, ParameterSource::Constant(_));
+            text(&mut h, &format!("{}|{is_fixed}", desc.name));
+            if desc.phase == Phase::Setup {
+                text(&mut h, &format!("{value:?}"));
+            }
+        }
+        for link in self.links {
+            let (what, content) = match link {
+                Some(Link::Mesh(mesh)) => ("mesh".to_owned(), contents.of_mesh(*mesh)),
+                Some(Link::Pose(input)) => ("pose".to_owned(), contents.of_input(*input)),
+                Some(Link::VertexAnimation(i)) => ("animation".to_owned(), contents.of_input(*i)),
+                other => (format!("{other:?}"), NO_KEY),
+            };
+            text(&mut h, &what);
+            h.update(&content);
+        }
+        *h.finalize().as_bytes()
+    }
+
+    fn key(&self, base: &Key, reads: &[String]) -> Key {
+        let mut h = blake3::Hasher::new();
+        h.update(base);
+        let values = self.desc.parameters.iter().zip(self.values);
+        for name in reads {
+            text(&mut h, name);
+            let value = values.clone().find(|(desc, _)| desc.name == name);
+            text(&mut h, &format!("{:?}", value.map(|v| v.1)));
+        }
+        *h.finalize().as_bytes()
+    }
+}
+
+/// Hashes of what inputs are bound to, each made when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Hashes(Vec<OnceLock<Key>>);
+
+impl Hashes {
+    pub(crate) fn new(inputs: &[InputBinding]) -> Self {
+        Self(inputs.iter().map(|_| OnceLock::new()).collect())
+    }
+}
+
+/// The inputs and their hashes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents<'a> {
+    pub(crate) inputs: &'a [InputBinding],
+    pub(crate) hashes: &'a Hashes,
+}
+
+impl Contents<'_> {
+    fn of_input(&self, input: usize) -> Key {
+        match (self.inputs.get(input), self.hashes.0.get(input)) {
+            (Some(binding), Some(hash)) => *hash.get_or_init(|| hash_input(binding)),
+            _ => NO_KEY,
+        }
+    }
+
+    /// Of the mesh of that index among those that are bound.
+    fn of_mesh(&self, mesh: usize) -> Key {
+        let is_mesh = |i: &usize| matches!(self.inputs[*i], InputBinding::Mesh(_));
+        let input = (0..self.inputs.len()).filter(is_mesh).nth(mesh);
+        input.map_or(NO_KEY, |input| self.of_input(input))
+    }
+}
+
+/// Hash of everything that a bound graph depends on.
 pub(crate) fn content_key(
     plan: &Plan,
-    inputs: &[InputBinding],
-    parameters: &[(&str, ParameterValue)],
-) -> [u8; 32] {
+    contents: &Contents<'_>,
+    parameters: &[(String, ParameterValue)],
+) -> Key {
     let mut h = blake3::Hasher::new();
     h.update(env!("CARGO_PKG_VERSION").as_bytes());
     for node in plan.nodes() {
@@ -84,13 +275,19 @@ pub(crate) fn content_key(
     for (name, value) in parameters {
         text(&mut h, &format!("{name}|{value:?}"));
     }
-    for input in inputs {
-        match input {
-            InputBinding::Mesh(mesh) => hash_mesh(&mut h, mesh),
-            InputBinding::Pose(rig) => hash_rig(&mut h, rig),
-            InputBinding::Values => {}
-            InputBinding::VertexAnimation(animation) => hash_animation(&mut h, animation),
-        }
+    for input in 0..contents.inputs.len() {
+        h.update(&contents.of_input(input));
+    }
+    *h.finalize().as_bytes()
+}
+
+fn hash_input(input: &InputBinding) -> Key {
+    let mut h = blake3::Hasher::new();
+    match input {
+        InputBinding::Mesh(mesh) => hash_mesh(&mut h, mesh),
+        InputBinding::Pose(rig) => hash_rig(&mut h, rig),
+        InputBinding::Values => {}
+        InputBinding::VertexAnimation(animation) => hash_animation(&mut h, animation),
     }
     *h.finalize().as_bytes()
 }
@@ -106,6 +303,10 @@ fn raw<T: bytemuck::Pod>(h: &mut blake3::Hasher, v: &[T]) {
     h.update(bytemuck::cast_slice(v));
 }
 
+fn count(h: &mut blake3::Hasher, n: usize) {
+    h.update(&(n as u64).to_le_bytes());
+}
+
 fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
     text(h, &format!("{:?}", animation.manifest()));
     for texture in 0..animation.manifest().textures.len() {
@@ -114,22 +315,43 @@ fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
     raw(h, animation.lookup());
 }
 
+/// All of a mesh but its name and the indices that its file has for parts: no setup reads those.
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
-    raw(h, &mesh.positions);
-    raw(h, mesh.topology.triangles());
-    if let Some(strands) = mesh.topology.strands() {
+    let Mesh {
+        name: _,
+        topology,
+        positions,
+        normals,
+        tangents,
+        uvs,
+        colors,
+        attributes,
+        influences,
+        morph_targets,
+        morph_offset: _,
+        morph_weight_indices: _,
+        parts,
+    } = mesh;
+    raw(h, positions);
+    raw(h, topology.triangles());
+    count(h, topology.vertex_count());
+    if let Some(strands) = topology.strands() {
         raw(h, strands.offsets());
         raw(h, strands.guides());
     }
-    raw(h, mesh.normals.as_deref().unwrap_or_default());
-    raw(h, mesh.tangents.as_deref().unwrap_or_default());
-    for uv in &mesh.uvs {
-        raw(h, uv);
-    }
-    for c in &mesh.colors {
-        raw(h, c);
-    }
-    for (name, a) in &mesh.attributes {
+    // Length first: none and one that is empty are told apart.
+    count(
+        h,
+        usize::from(normals.is_some()) + 2 * usize::from(tangents.is_some()),
+    );
+    raw(h, normals.as_deref().unwrap_or_default());
+    raw(h, tangents.as_deref().unwrap_or_default());
+    count(h, uvs.len());
+    uvs.iter().for_each(|uv| raw(h, uv));
+    count(h, colors.len());
+    colors.iter().for_each(|c| raw(h, c));
+    count(h, attributes.len());
+    for (name, a) in attributes {
         text(h, name);
         match a {
             Attribute::Scalar(v) => raw(h, v),
@@ -138,25 +360,53 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
             Attribute::Vec4(v) => raw(h, v),
         }
     }
-    if let Some(i) = &mesh.influences {
+    count(h, usize::from(influences.is_some()));
+    if let Some(i) = influences {
         raw(h, i.offsets());
         raw(h, i.joints());
         raw(h, i.weights());
     }
-    for t in &mesh.morph_targets {
-        raw(h, &t.vertices);
-        raw(h, &t.positions);
-        raw(h, &t.normals);
-        raw(h, &t.tangents);
+    hash_targets(h, morph_targets);
+    for t in 0..morph_targets.len() {
+        count(h, mesh.morph_weight_index(t));
     }
-    for t in 0..mesh.morph_targets.len() {
-        h.update(&(mesh.morph_weight_index(t) as u64).to_le_bytes());
+    for MeshPart {
+        name,
+        source_mesh: _,
+        material: _,
+        vertices,
+        triangles,
+    } in parts
+    {
+        text(h, &format!("{name}|{vertices:?}|{triangles:?}"));
+    }
+}
+
+fn hash_targets(h: &mut blake3::Hasher, targets: &[MorphTarget]) {
+    count(h, targets.len());
+    for MorphTarget {
+        name,
+        vertices,
+        positions,
+        normals,
+        tangents,
+    } in targets
+    {
+        text(h, name);
+        raw(h, vertices);
+        raw(h, positions);
+        raw(h, normals);
+        raw(h, tangents);
     }
 }
 
 fn hash_rig(h: &mut blake3::Hasher, rig: &Rig) {
-    for j in rig.joints() {
-        text(h, &format!("{}|{:?}", rig.nodes()[j.node].name, j));
+    count(h, rig.nodes().len());
+    for node in rig.nodes() {
+        text(h, &format!("{node:?}"));
     }
-    h.update(&(rig.morph_weight_count() as u64).to_le_bytes());
+    for joint in rig.joints() {
+        text(h, &format!("{joint:?}"));
+    }
+    count(h, rig.morph_weight_count());
 }

@@ -28,7 +28,7 @@ mod value;
 pub use bind::{
     BindError, BindOptions, BoundGraph, InputBinding, NodeWarning, SetupProgress, SetupWatch,
 };
-pub use cache::CacheError;
+pub use cache::{CacheError, CacheUse, join_setup_caches};
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use edit::{EditError, NodeEdit, edit_node};

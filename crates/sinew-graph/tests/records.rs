@@ -283,17 +283,17 @@ fn a_node_reads_them_by_name() {
     );
 }
 
-/// The saved setup of one list is not that of another.
+/// What was made with one list does not belong to another.
 #[test]
-fn they_enter_the_key_of_saved_setup() {
-    let saved = |at: f64| {
+fn they_enter_the_key_of_a_bound_graph() {
+    let key = |at: f64| {
         let plan = compiled(&format!(r#", "poses": [{{"name": "a", "at": {at}}}]"#));
         let mesh = InputBinding::Mesh(Arc::new(meshes::cube()));
         let bound = Instance::bind(Arc::new(plan.expect("checks")), &[mesh], &[], Par::Seq);
-        bound.expect("binds").graph().setup_cache()
+        bound.expect("binds").graph().content_key()
     };
-    assert_eq!(saved(0.5), saved(0.5));
-    assert_ne!(saved(0.5), saved(0.25));
+    assert_eq!(key(0.5), key(0.5));
+    assert_ne!(key(0.5), key(0.25));
 }
 
 /// Descriptions that do not hold together are told as bugs of the node.

@@ -20,7 +20,7 @@ pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
 pub use compress::{
     CompressError, Compression, GraphPlaces, GroupBasis, GroupReport, Kept, TargetMix, Unchanged,
-    compress,
+    compress, compress_with,
 };
 pub use drivers::{GraphDriver, drivers_of};
 pub use extract::{

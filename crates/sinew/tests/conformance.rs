@@ -3,9 +3,12 @@
 mod common;
 
 use common::{assets, bindings, instance, middle, numbers, running};
-use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY};
-use sinew::graph::{BoundGraph, Frame, Instance};
+use sinew::deform::{MAX_PORTS, NodeKind, Par, ParameterDesc, ParameterType, REGISTRY};
+use sinew::graph::{BindError, BindOptions, BoundGraph, Frame, Instance, SetupWatch};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// All numbers of all outputs, and the words of fields.
 fn results(i: &Instance) -> Vec<u32> {
@@ -173,6 +176,10 @@ fn saved_setup_gives_the_same_bits() {
             };
             let inputs = bindings(&asset, i.plan());
             let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
+            // Setup on threads leaves the same.
+            let on_threads = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Rayon);
+            let on_threads = on_threads.unwrap_or_else(|e| panic!("{}: {e}", desc.name));
+            assert!(on_threads.setup_cache() == bytes, "{}", desc.name);
             let cached =
                 |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
@@ -195,6 +202,79 @@ fn saved_setup_gives_the_same_bits() {
             }
         }
     }
+}
+
+/// Wherever setup asks whether to go on, a stop is a stop.
+#[test]
+fn setup_stops_when_it_is_told_to() {
+    let asset = &assets()[0];
+    for desc in REGISTRY {
+        let plan = running(asset, desc).plan().clone();
+        let inputs = bindings(asset, &plan);
+        let mut stops = 0;
+        loop {
+            let asked = AtomicUsize::new(0);
+            let options = BindOptions {
+                watch: SetupWatch {
+                    is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stops,
+                    ..SetupWatch::NONE
+                },
+                ..BindOptions::default()
+            };
+            match BoundGraph::bind(plan.clone(), &inputs, &[], options) {
+                Ok(_) => break,
+                Err(BindError::Stopped { node }) => assert!(!node.is_empty(), "{}", desc.name),
+                Err(e) => panic!("{}, stop {stops}: {e}", desc.name),
+            }
+            // Long ones ask often: a few stops of theirs will do.
+            stops = if stops < 20 { stops + 1 } else { stops * 2 };
+        }
+        assert!(stops > 0, "{}: the binder asks before each node", desc.name);
+    }
+}
+
+/// Documents of the fuzzer are put together from these words.
+#[test]
+fn the_fuzzers_dictionary_knows_all_words() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/dictionaries/graph_check.dict");
+    let Ok(dictionary) = std::fs::read_to_string(&path) else {
+        println!("skipped: no {}", path.display());
+        return;
+    };
+    let mut words = BTreeSet::new();
+    let mut fields: Vec<&ParameterDesc> = Vec::new();
+    for desc in REGISTRY {
+        words.insert(desc.name);
+        let ports = desc.inputs.iter().chain(desc.outputs);
+        words.extend(ports.map(|p| p.name));
+        fields.extend(desc.parameters);
+    }
+    while let Some(parameter) = fields.pop() {
+        words.insert(parameter.name);
+        match parameter.ty {
+            ParameterType::Choice(choices) => words.extend(choices.iter().map(|c| c.name)),
+            ParameterType::Records(inner) => fields.extend(inner),
+            _ => {}
+        }
+    }
+    let known: BTreeSet<&str> = dictionary.lines().collect();
+    let line = |word: &&str| format!("\"\\\"{word}\\\"\"");
+    let missing: Vec<String> = words
+        .iter()
+        .map(line)
+        .filter(|l| !known.contains(l.as_str()))
+        .collect();
+    if !missing.is_empty() && std::env::var_os("SINEW_BLESS").is_some() {
+        let text = format!("{}\n{}\n", dictionary.trim_end(), missing.join("\n"));
+        std::fs::write(&path, text).expect("write");
+        return;
+    }
+    assert!(
+        missing.is_empty(),
+        "add to {} (SINEW_BLESS=1 does): {missing:?}",
+        path.display()
+    );
 }
 
 #[test]

@@ -303,7 +303,7 @@ fn what_is_bound_must_be_an_animation_of_that_mesh() {
     };
     let bake = Arc::new(made());
     let bind = |a: InputBinding, b: InputBinding| {
-        BoundGraph::bind(plan.clone(), &[a, b], &[], Par::Seq).map(|g| g.setup_cache())
+        BoundGraph::bind(plan.clone(), &[a, b], &[], Par::Seq).map(|g| g.content_key())
     };
     let animation = |bake: &Arc<VertexAnimation>| InputBinding::VertexAnimation(bake.clone());
     let error = bind(mesh(WATER), mesh(3)).expect_err("a mesh");
@@ -316,12 +316,12 @@ fn what_is_bound_must_be_an_animation_of_that_mesh() {
         error.contains("the mesh has 3 vertices, the vertex animation is for 169"),
         "{error}"
     );
-    // Saved setup belongs to these texels.
-    let saved = bind(mesh(WATER), animation(&bake)).expect("fits");
+    // What is made of it belongs to these texels.
+    let key = bind(mesh(WATER), animation(&bake)).expect("fits");
     let again = bind(mesh(WATER), animation(&bake)).expect("fits");
-    assert_eq!(saved, again);
+    assert_eq!(key, again);
     let texels = (0..2).map(|t| bake.texels(t).iter().map(|b| b ^ 1).collect());
     let other = VertexAnimation::new(manifest(), texels.collect()).expect("a bake");
     let other = bind(mesh(WATER), animation(&Arc::new(other))).expect("fits");
-    assert_ne!(saved, other);
+    assert_ne!(key, other);
 }

@@ -275,8 +275,18 @@ fn graphs(to: &Path) -> Outcome {
     Ok(())
 }
 
+/// As in the target `cache_restore`.
+type Entry = (
+    [u8; 32],
+    Vec<String>,
+    [u8; 32],
+    Option<Vec<u8>>,
+    Vec<String>,
+);
+
 fn caches(to: &Path, sheet: &Asset) -> Outcome {
     let mesh = Arc::new(sheet.meshes[0].clone());
+    let mut cases = 0_usize;
     for (index, document) in documents::cached().iter().enumerate() {
         let plan = Arc::new(compile("fuzz.json", document, &NoNesting)?);
         let inputs: Vec<_> = plan
@@ -290,18 +300,21 @@ fn caches(to: &Path, sheet: &Asset) -> Outcome {
             .collect();
         let instance = Instance::bind(plan, &inputs, &[], Par::Seq)?;
         let cache = instance.graph().setup_cache();
-        let choice = u8::try_from(index)?;
-        std::fs::write(
-            to.join(format!("cache_{index}")),
-            [&[choice | 128][..], &cache].concat(),
-        )?;
-        let blobs: std::collections::BTreeMap<String, Vec<u8>> =
-            postcard::from_bytes(&cache[72..])?;
-        if let Some(blob) = blobs.get("it") {
+        let entries: Vec<Entry> = postcard::from_bytes(&cache[72..])?;
+        for (at, (_, _, _, results, _)) in entries.iter().enumerate() {
+            // One case for each, as in the target.
+            let choice = u8::try_from(cases)? & 127;
+            cases += 1;
             std::fs::write(
-                to.join(format!("blob_{index}")),
-                [&[choice][..], blob].concat(),
+                to.join(format!("cache_{index}_{at}")),
+                [&[choice | 128][..], &cache].concat(),
             )?;
+            if let Some(results) = results {
+                std::fs::write(
+                    to.join(format!("blob_{index}_{at}")),
+                    [&[choice][..], results].concat(),
+                )?;
+            }
         }
     }
     Ok(())

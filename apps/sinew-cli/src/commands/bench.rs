@@ -10,6 +10,7 @@ mod table;
 use crate::args::{BenchArgs, LogFormat};
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::setup::{self, SetupFile};
 use crate::talk::{Talk, print};
 use motion::Motion;
 use processor::ProcessorTimes;
@@ -96,7 +97,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
         "threads": pool.current_num_threads(),
     });
     if let (Some(graph), Some(character)) = (&args.graph, &args.character) {
-        let (bound, motion) = load(args, graph, character, talk)?;
+        let (bound, motion) = pool.install(|| load(args, graph, character, talk))?;
         let vertices: usize = bound
             .program()
             .meshes()
@@ -176,7 +177,8 @@ fn load(
     let range = range.map_or((0.0, 0.0), |c| c.range());
     let values = load::values(&plan, &args.values, &[0])?;
     let mut cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
-    let bound = load::bind(&cast, &plan, &parameters, talk)?;
+    let file = SetupFile::open(args.cache.as_deref())?;
+    let bound = setup::bind(&cast, &plan, &parameters, &file, talk)?;
     let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
     Ok((bound, motion))
 }

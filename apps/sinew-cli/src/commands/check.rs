@@ -3,6 +3,7 @@
 use crate::args::CheckArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::setup::{self, SetupFile};
 use crate::talk::{Talk, print};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
     if let Some(path) = &args.character {
         let character = load::character(path, talk)?;
         let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
-        let graph = load::bind(&cast, &plan, &[], talk)?;
+        let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), talk)?;
         match (args.explain, graph.program().device_only()) {
             (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
             (true, Some(step)) => print(&format!(

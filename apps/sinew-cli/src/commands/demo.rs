@@ -4,6 +4,7 @@ use crate::args::{DemoArgs, Interpolation};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use sinew::bake::vat::{VatSettings, bake, read_animation};
 use sinew::bake::{MeshFrames, Watch};
@@ -117,7 +118,13 @@ fn character(asset: &Asset) -> Arc<Character> {
 fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
     let cast = Cast::assemble(character(asset), &plan, Path::new(""))?;
-    let runner = Runner::processor(&cast.bind(&plan, &[])?)?;
+    let runner = Runner::processor(&setup::bind(
+        &cast,
+        &plan,
+        &[],
+        &SetupFile::default(),
+        talk,
+    )?)?;
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
     let collected = run_frames(&mut player, &numbers, talk)?;

@@ -3,6 +3,7 @@
 use crate::args::{Axis, FieldArgs};
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use sinew::deform::sdf::{FieldView, FieldWords, isosurface};
 use sinew::geom::{Image, Mesh, Topology};
@@ -100,7 +101,7 @@ fn document(args: &FieldArgs, character: &Character) -> Outcome<Document> {
 fn player(args: &FieldArgs, plan: &Arc<Plan>, cast: Cast, talk: &Talk) -> Outcome<Player> {
     let parameters = load::settings(plan, &args.set)?;
     let clip = cast.main().find_clip_name(args.clip.as_deref())?;
-    let graph = load::bind(&cast, plan, &parameters, talk)?;
+    let graph = setup::bind(&cast, plan, &parameters, &SetupFile::default(), talk)?;
     let runner = Runner::processor(&graph)?;
     let player = Player::new(runner, cast, Vec::new(), clip.as_deref(), args.fps)?;
     Ok(player)

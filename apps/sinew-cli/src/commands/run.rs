@@ -4,12 +4,12 @@ use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::output::{Collected, Options, check_ending, write_all};
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
-use sinew::deform::{Par, ParameterValue};
-use sinew::graph::{BindError, BoundGraph, Plan, StateError, StateHome};
+use sinew::graph::{StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::{Cast, Character, Document, PlayError, Player, StateFault, state_home};
+use sinew::play::{Character, Document, PlayError, Player, StateFault, state_home};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         .map_or(args.device, |s| s.device(args.device));
     let pool = args.threads.pool()?;
     let collected = pool.install(|| -> Outcome<Collected> {
-        let graph = bind(&plan, &cast, &parameters, args.cache.as_deref(), talk)?;
+        let file = SetupFile::open(args.cache.as_deref())?;
+        let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
         let runner = device::runner(&graph, chosen, talk)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
         let left = match &state {
@@ -69,43 +70,6 @@ fn chosen_document(args: &RunArgs, character: &Character) -> Outcome<Document> {
             args.character.display()
         ))
     })
-}
-
-/// Binds, from saved setup results where they fit.
-fn bind(
-    plan: &Arc<Plan>,
-    cast: &Cast,
-    parameters: &[(&str, ParameterValue)],
-    cache: Option<&Path>,
-    talk: &Talk,
-) -> Outcome<Arc<BoundGraph>> {
-    if let Some(path) = cache.filter(|p| p.exists()) {
-        let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
-        match BoundGraph::bind_cached(
-            plan.clone(),
-            cast.bindings(),
-            parameters,
-            Par::Rayon,
-            &bytes,
-        ) {
-            Ok(graph) => {
-                load::show_node_warnings(&graph, talk);
-                talk.info("cache_read", &format!("setup read from {}", path.display()));
-                return Ok(Arc::new(graph));
-            }
-            Err(BindError::Cache(e)) => talk.warning("cache", &format!("{}: {e}", path.display())),
-            Err(e) => return Err(Failure::bind(e)),
-        }
-    }
-    let graph = load::bind(cast, plan, parameters, talk)?;
-    if let Some(path) = cache {
-        sinew::io::write_bytes(path, &graph.setup_cache()).map_err(Failure::output)?;
-        talk.info(
-            "cache_written",
-            &format!("setup written to {}", path.display()),
-        );
-    }
-    Ok(graph)
 }
 
 /// A state of `--state`.

@@ -2,7 +2,10 @@
 
 use super::frames::{FanBuilder, Fans, FrameKind};
 use super::reference::{self, frame};
-use crate::laplacian::{LaplacianConfig, Smoother, SmootherError, SmoothingScratch, index32};
+use crate::laplacian::{
+    LaplacianConfig, Smoother, SmootherError, SmoothingScratch, index32, smooth_watched,
+};
+use crate::{BindWatch, Par, Stopped};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Vec3};
 
@@ -21,6 +24,9 @@ pub enum DeltaMushBindError {
         /// Number of texture coordinates.
         found: usize,
     },
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// What is fixed in setup.
@@ -65,6 +71,20 @@ impl DeltaMushBind {
     /// # Errors
     /// [`DeltaMushBindError`]: positions that are not finite, or no texture coordinates for [`FrameKind::Uv`].
     pub fn new(mesh: &Mesh, config: &DeltaMushConfig) -> Result<Self, DeltaMushBindError> {
+        Self::new_watched(mesh, config, Par::Seq, &BindWatch::NONE)
+    }
+
+    /// As [`Self::new`], on threads and followed: asks before each smoothing pass whether to go on. The same bits for any number of threads.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`DeltaMushBindError::Stopped`].
+    pub fn new_watched(
+        mesh: &Mesh,
+        config: &DeltaMushConfig,
+        par: Par,
+        watch: &BindWatch<'_>,
+    ) -> Result<Self, DeltaMushBindError> {
+        watch.step(0.0)?;
         let (smoother, weld, rings) = Smoother::bind(mesh, &config.laplacian)?;
         let uvs = mesh.uvs.first().map(Vec::as_slice).unwrap_or_default();
         if config.frame == FrameKind::Uv && uvs.len() != mesh.vertex_count() {
@@ -75,12 +95,11 @@ impl DeltaMushBind {
         }
         let layout = smoother.layout();
         let rest = crate::laplacian::reference::gather::<f64>(layout, &mesh.positions);
-        let smooth = crate::laplacian::reference::smooth::<f64>(
-            layout,
-            &rest,
-            f64::from(config.step),
-            config.iterations,
-        );
+        let (step, iterations) = (f64::from(config.step), config.iterations);
+        let smooth = watch.part(0.1, 0.9, |watch| {
+            smooth_watched(layout, &rest, step, iterations, par, &watch)
+        })?;
+        watch.step(0.9)?;
         let fans = FanBuilder {
             mesh,
             uvs,

@@ -153,8 +153,12 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         step: parameters.float("step") as f32,
         frame: FrameKind::from_name(parameters.text("frame")).unwrap_or_default(),
     };
-    let bind = DeltaMushBind::new(context.mesh("mesh")?, &config)
-        .map_err(|e| NodeError::Bind(Box::new(e)))?;
+    let mesh = context.mesh("mesh")?;
+    let bind = DeltaMushBind::new_watched(mesh, &config, context.par, &context.watch);
+    let bind = bind.map_err(|error| match error {
+        DeltaMushBindError::Stopped(stopped) => stopped.into(),
+        other => NodeError::Bind(Box::new(other)),
+    })?;
     Ok(Box::new(Bound(bind)))
 }
 

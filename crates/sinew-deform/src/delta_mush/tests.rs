@@ -46,6 +46,48 @@ fn run(bind: &DeltaMushBind, input: &[[f32; 3]], s: &Strength<'_>, par: Par) -> 
     output
 }
 
+/// Setup on threads has the bits of setup without, tells how far it is, and stops before any pass when it is told to.
+#[test]
+fn setup_on_threads_is_the_same_and_stops() {
+    use crate::BindWatch;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    let mesh = meshes::sphere(60, 80);
+    for weights in EdgeWeights::ALL {
+        let config = DeltaMushConfig {
+            iterations: 7,
+            ..config(weights, FrameKind::AllNeighbours, true)
+        };
+        let expected = DeltaMushBind::new(&mesh, &config).expect("valid");
+        // Of the setup as a formula: every pass over all points at once.
+        let layout = expected.smoother.layout();
+        let rest = crate::laplacian::reference::gather::<f64>(layout, &mesh.positions);
+        let smooth = crate::laplacian::reference::smooth(layout, &rest, 0.5, 7);
+        let watched =
+            crate::laplacian::smooth_watched(layout, &rest, 0.5, 7, Par::Rayon, &BindWatch::NONE);
+        assert_eq!(watched.expect("nobody stops it"), smooth);
+        let heard = Mutex::new(Vec::new());
+        let watch = BindWatch {
+            report: &|share| heard.lock().expect("no panic").push(share),
+            ..BindWatch::NONE
+        };
+        let found = DeltaMushBind::new_watched(&mesh, &config, Par::Rayon, &watch).expect("valid");
+        assert_eq!(found, expected);
+        let heard = heard.into_inner().expect("no panic");
+        assert!(heard.is_sorted() && heard.len() == 9, "{heard:?}");
+        for stop in 0..9 {
+            let asked = AtomicU32::new(0);
+            let watch = BindWatch {
+                is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stop,
+                ..BindWatch::NONE
+            };
+            let error = DeltaMushBind::new_watched(&mesh, &config, Par::Rayon, &watch);
+            assert_eq!(error, Err(DeltaMushBindError::Stopped(crate::Stopped)));
+            assert_eq!(asked.into_inner(), stop + 1, "it asks no more");
+        }
+    }
+}
+
 fn with_uvs(mut mesh: Mesh) -> Mesh {
     if mesh.uvs.is_empty() {
         let uv = |p: &[f32; 3]| [p[0] + 0.3 * p[2], p[1] - 0.2 * p[2]];

@@ -11,6 +11,7 @@ mod simd;
 mod smoother;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 pub(crate) use device::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots, SmoothingUniforms};
 pub use edges::EdgeTable;
@@ -20,6 +21,7 @@ pub use operator::MeanOperator;
 pub use parameters::{PIN_BORDER, WEIGHTS, WELD_TOLERANCE};
 pub(crate) use smoother::check_positions;
 pub use smoother::{Smoother, SmootherError, SmoothingScratch};
+pub(crate) use watched::smooth_watched;
 
 use crate::Parameters;
 use serde::{Deserialize, Serialize};

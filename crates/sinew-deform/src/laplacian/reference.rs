@@ -1,6 +1,6 @@
 //! Smoothing as the formula says, generic over precision.
 
-use super::Layout;
+use super::{Layout, Row};
 use sinew_geom::{Real, Vec3};
 
 /// The point of each slot: the mean of its members.
@@ -18,31 +18,41 @@ pub fn gather<R: Real>(layout: &Layout, positions: &[[f32; 3]]) -> Vec<Vec3<R>> 
         .collect()
 }
 
+/// Where one pass brings the point of a row.
+pub fn smooth_row<R: Real>(
+    layout: &Layout,
+    row: &Row<'_>,
+    points: &[Vec3<R>],
+    step: f64,
+) -> Vec3<R> {
+    let own = points[row.slot];
+    if row.neighbours.is_empty() {
+        return own;
+    }
+    let step = R::from_double(step);
+    let at = |n: u32| points[n as usize];
+    let mean = if row.weights.is_empty() {
+        let sum: Vec3<R> = row.neighbours.iter().fold(Vec3::zeros(), |s, &n| s + at(n));
+        let n = R::from_double(row.neighbours.len() as f64);
+        if layout.counts_itself() {
+            (sum + own) / (n + R::one())
+        } else {
+            sum / n
+        }
+    } else {
+        row.neighbours
+            .iter()
+            .zip(row.weights)
+            .fold(Vec3::zeros(), |s, (&n, &w)| s + at(n) * R::from_single(w))
+    };
+    own * (R::one() - step) + mean * step
+}
+
 /// One pass over all slots.
 pub fn smooth_once<R: Real>(layout: &Layout, points: &[Vec3<R>], step: f64) -> Vec<Vec3<R>> {
     let mut out = points.to_vec();
-    let step = R::from_double(step);
     for row in layout.rows() {
-        if row.neighbours.is_empty() {
-            continue;
-        }
-        let own = points[row.slot];
-        let at = |n: u32| points[n as usize];
-        let mean = if row.weights.is_empty() {
-            let sum: Vec3<R> = row.neighbours.iter().fold(Vec3::zeros(), |s, &n| s + at(n));
-            let n = R::from_double(row.neighbours.len() as f64);
-            if layout.counts_itself() {
-                (sum + own) / (n + R::one())
-            } else {
-                sum / n
-            }
-        } else {
-            row.neighbours
-                .iter()
-                .zip(row.weights)
-                .fold(Vec3::zeros(), |s, (&n, &w)| s + at(n) * R::from_single(w))
-        };
-        out[row.slot] = own * (R::one() - step) + mean * step;
+        out[row.slot] = smooth_row(layout, &row, points, step);
     }
     out
 }

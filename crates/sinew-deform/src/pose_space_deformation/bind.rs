@@ -10,6 +10,7 @@ use crate::pose_driver::{
     Coordinates, DriverValue, Family, Metric, PoseDriver, PoseDriverError, Radial, RadialKernel,
     SAME, check, check_different, coordinates, distances,
 };
+use crate::{BindWatch, Stopped};
 use sinew_geom::nalgebra::DMatrix;
 use sinew_geom::{Mesh, Real, Vec3};
 use std::collections::HashMap;
@@ -52,6 +53,9 @@ pub struct PoseSpaceBind {
 /// Rates and squared distances beyond this say no more in single precision, and must not overflow there.
 const LARGEST: f64 = 1e30;
 
+/// Vertices between two reports of setup, at most.
+const VERTICES_A_REPORT: usize = 256;
+
 impl PoseSpaceBind {
     /// Checks and solves. `skin_joints` lists for each driver joint the joints of the skin that it is (indices as in
     /// [`sinew_geom::Influences::joints`]); for [`JointInfluence::Equal`] the lists are not read. `O(n³)` for n poses and each different
@@ -63,6 +67,19 @@ impl PoseSpaceBind {
         mesh: &Mesh,
         space: &PoseSpace,
         skin_joints: &[Vec<u32>],
+    ) -> Result<Self, PoseSpaceError> {
+        Self::new_watched(mesh, space, skin_joints, &BindWatch::NONE)
+    }
+
+    /// As [`Self::new`], followed: asks before each system, and between the vertices of large ones, whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`PoseSpaceError::Stopped`].
+    pub fn new_watched(
+        mesh: &Mesh,
+        space: &PoseSpace,
+        skin_joints: &[Vec<u32>],
+        watch: &BindWatch<'_>,
     ) -> Result<Self, PoseSpaceError> {
         let (driver, joint_count) = (space.driver(), skin_joints.len());
         check_counts(space, joint_count)?;
@@ -98,12 +115,19 @@ impl PoseSpaceBind {
         };
         if let Some(shapes) = shapes {
             let kernel = |row: &Row| kernel_matrix(&squares, row, &radial, space.regularization);
-            out.solve(&shapes, &rows, &kernel);
+            out.solve(&shapes, &rows, &kernel, watch)?;
         }
         Ok(out)
     }
 
-    fn solve(&mut self, shapes: &Shapes, rows: &[Row], kernel: &dyn Fn(&Row) -> DMatrix<f64>) {
+    fn solve(
+        &mut self,
+        shapes: &Shapes,
+        rows: &[Row],
+        kernel: &dyn Fn(&Row) -> DMatrix<f64>,
+        watch: &BindWatch<'_>,
+    ) -> Result<(), Stopped> {
+        watch.step(0.0)?;
         let moved: Vec<u32> = (0_u32..)
             .take(self.vertex_count)
             .filter(|&v| shapes.moves(v as usize))
@@ -121,7 +145,9 @@ impl PoseSpaceBind {
             systems: groups.len(),
             ..PoseSpaceReport::default()
         };
+        let mut done = 0;
         for members in groups {
+            watch.step(done as f64 / seen.len() as f64)?;
             let Some(&first) = members.first() else {
                 continue;
             };
@@ -131,6 +157,10 @@ impl PoseSpaceBind {
                 self.report.blind += members.len();
             }
             for member in members {
+                done += 1;
+                if done % VERTICES_A_REPORT == 0 {
+                    watch.step(done as f64 / seen.len() as f64)?;
+                }
                 let (vertex, place) = (seen[member].0, places[member]);
                 let given = shapes.deltas(vertex as usize, self.pose_count, changed);
                 let coefficients = &inverse.matrix * &given;
@@ -142,6 +172,7 @@ impl PoseSpaceBind {
                 }
             }
         }
+        Ok(())
     }
 
     /// Puts the coefficients of a vertex, a row for each pose and three columns for each attribute that changes, where kernels read them.

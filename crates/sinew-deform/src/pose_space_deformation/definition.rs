@@ -1,5 +1,6 @@
 //! What a pose space deformation is, before it is solved.
 
+use crate::Stopped;
 use crate::morph::MorphBindError;
 use crate::pose_driver::{
     DriverPose, DriverValue, Metric, PoseDriver, PoseDriverError, RadialKernel, Width,
@@ -102,6 +103,9 @@ pub enum PoseSpaceError {
     /// Morph targets that do not fit the mesh.
     #[error(transparent)]
     Targets(#[from] MorphBindError),
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// No shapes at all.
     #[error(
         "mesh '{mesh}' has no morph targets, the shapes of the poses; select the mesh that has them"

@@ -2,7 +2,8 @@
 
 use super::simd::Out;
 use super::{
-    JointInfluence, PoseSpace, PoseSpaceBind, PoseSpaceJob, PoseSpaceScratch, SculptedPose, device,
+    JointInfluence, PoseSpace, PoseSpaceBind, PoseSpaceError, PoseSpaceJob, PoseSpaceScratch,
+    SculptedPose, device,
 };
 use crate::pose_driver::{DriverValue, Joints, Metric, RadialKernel, driver_joints, order};
 use crate::{
@@ -22,8 +23,11 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
     let joints = driver_joints(rig, parameters)?;
     let space = read(parameters);
     let skin_joints = skin_joints(rig, &joints, space.influence)?;
-    let bind = PoseSpaceBind::new(mesh, &space, &skin_joints);
-    let bind = bind.map_err(|e| NodeError::Bind(Box::new(e)))?;
+    let bind = PoseSpaceBind::new_watched(mesh, &space, &skin_joints, &context.watch);
+    let bind = bind.map_err(|error| match error {
+        PoseSpaceError::Stopped(stopped) => stopped.into(),
+        other => NodeError::Bind(Box::new(other)),
+    })?;
     Ok(Box::new(Bound { bind, joints }))
 }
 

@@ -5,7 +5,7 @@ use super::field::{BRICK_CELLS, GridShape};
 use super::frame::FieldFrame;
 use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, Storage};
 use super::tree::{CLUSTER, TreeShape};
-use crate::Par;
+use crate::{BindWatch, Par};
 use sinew_geom::{CornerFans, Topology, WeldMap};
 use std::collections::HashMap;
 
@@ -67,10 +67,28 @@ impl SdfBind {
         field_from_scene: &FieldFrame,
         settings: SdfSettings,
     ) -> Result<Self, SdfError> {
+        let watch = BindWatch::NONE;
+        Self::new_watched(topology, rest, field_from_scene, settings, Par::Seq, &watch)
+    }
+
+    /// As [`Self::new`], on threads and followed: asks between its parts whether to go on. The same for any number of threads.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`SdfError::Stopped`].
+    pub fn new_watched(
+        topology: &Topology,
+        rest: &[[f32; 3]],
+        field_from_scene: &FieldFrame,
+        settings: SdfSettings,
+        par: Par,
+        watch: &BindWatch<'_>,
+    ) -> Result<Self, SdfError> {
         settings.check()?;
         check_mesh(topology, rest)?;
+        watch.step(0.0)?;
         let weld = WeldMap::by_position(rest, 0.0);
         let original = spatial_order(topology, rest);
+        watch.step(0.25)?;
         let triangles: Vec<[u32; 3]> = (original.iter())
             .map(|&t| topology.triangles()[t as usize])
             .collect();
@@ -78,6 +96,7 @@ impl SdfBind {
             .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
             .collect();
         let edges = Edges::new(&classes);
+        watch.step(0.5)?;
         let mut this = Self {
             settings,
             report: edges.report,
@@ -94,11 +113,12 @@ impl SdfBind {
             table_capacity: 0,
             brick_capacity: 0,
         };
-        this.size(rest, field_from_scene)?;
+        watch.step(0.6)?;
+        this.size(rest, field_from_scene, par)?;
         Ok(this)
     }
 
-    fn size(&mut self, rest: &[[f32; 3]], frame: &FieldFrame) -> Result<(), SdfError> {
+    fn size(&mut self, rest: &[[f32; 3]], frame: &FieldFrame, par: Par) -> Result<(), SdfError> {
         let bounds = Bounds::of(rest.iter().map(|&p| frame.point_from_scene(p)));
         self.cell = cell_size(&self.settings, &bounds)?;
         let bounds = match self.settings.field_box {
@@ -115,7 +135,7 @@ impl SdfBind {
         self.check_bytes(entries * 12.0)?;
         self.table_capacity = entries as usize;
         let mut buffers = FieldBuffers::new(self);
-        let wanted = buffers.build(self, rest, frame, Par::Seq).bricks_wanted;
+        let wanted = buffers.build(self, rest, frame, par).bricks_wanted;
         let bricks = (wanted as f64 * f64::from(self.settings.spare_bricks)).ceil();
         let bytes = match self.settings.storage {
             Storage::Single => 2048.0,

@@ -144,17 +144,20 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let mesh = context.mesh("mesh")?;
     let follow = Follow::bind(context)?;
     let settings = settings(&context.parameters, &mesh.positions);
-    let bind = SdfBind::new(
+    let bind = SdfBind::new_watched(
         &mesh.topology,
         &mesh.positions,
         &FieldFrame::default(),
         settings,
+        context.par,
+        &context.watch,
     );
     let bind = bind.map_err(|source| match source {
         SdfError::EmptyMesh => NodeError::Input {
             port: "mesh",
             message: "the mesh has no triangles, distances need some".into(),
         },
+        SdfError::Stopped(stopped) => stopped.into(),
         other => NodeError::Bind(Box::new(other)),
     })?;
     let report = bind.report();

@@ -158,6 +158,9 @@ pub enum SdfError {
         /// Bytes allowed.
         allowed: usize,
     },
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] crate::Stopped),
 }
 
 impl SdfSettings {

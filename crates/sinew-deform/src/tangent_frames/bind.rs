@@ -3,7 +3,7 @@
 use super::groups::{Rows, smoothing_groups};
 use super::reference::{self, FaceTerms};
 use super::{mikk, uv};
-use crate::NodeError;
+use crate::{BindWatch, NodeError, Stopped};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Real, Topology, Vec3};
 use std::sync::Arc;
@@ -103,12 +103,16 @@ pub enum TangentFramesError {
     /// Saved bytes do not belong to this mesh and configuration.
     #[error("{0}")]
     Saved(String),
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 impl From<TangentFramesError> for NodeError {
     fn from(e: TangentFramesError) -> Self {
         match e {
             TangentFramesError::Saved(m) => Self::Restore(m),
+            TangentFramesError::Stopped(stopped) => Self::Stopped(stopped),
             e => Self::Bind(Box::new(e)),
         }
     }
@@ -154,7 +158,20 @@ impl TangentFramesBind {
     /// # Errors
     /// [`TangentFramesError`] where attributes do not fit the mesh.
     pub fn new(mesh: &Mesh, config: TangentFramesConfig) -> Result<Self, TangentFramesError> {
+        Self::new_watched(mesh, config, &BindWatch::NONE)
+    }
+
+    /// As [`Self::new`], followed: asks between its parts whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`TangentFramesError::Stopped`].
+    pub fn new_watched(
+        mesh: &Mesh,
+        config: TangentFramesConfig,
+        watch: &BindWatch<'_>,
+    ) -> Result<Self, TangentFramesError> {
         check(mesh, &config)?;
+        watch.step(0.0)?;
         let authored = mesh.normals.as_deref();
         let (group_of_vertex, normal_rows) = smoothing_groups(mesh, authored, &config);
         let mut bind = Self {
@@ -166,6 +183,7 @@ impl TangentFramesBind {
             rest_normals: vec![[0.0, 1.0, 0.0]; mesh.vertex_count()],
             ..Self::default()
         };
+        watch.step(0.3)?;
         let faces = bind.reference_faces::<f64>(&mesh.positions);
         let computed: Vec<Vec3<f64>> = (0..mesh.vertex_count())
             .map(|v| reference::vertex_normal(&bind, &faces, &mesh.positions, v))
@@ -179,6 +197,7 @@ impl TangentFramesBind {
             .map(|v| f64::array3(rest(v)))
             .collect();
         bind.bind_local(mesh, &computed);
+        watch.step(0.6)?;
         bind.bind_uv(mesh, &faces);
         Ok(bind)
     }

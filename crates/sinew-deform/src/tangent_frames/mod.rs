@@ -346,7 +346,7 @@ fn config(parameters: &Parameters<'_>) -> TangentFramesConfig {
 
 fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let mesh = context.mesh("mesh")?;
-    let bind = TangentFramesBind::new(mesh, config(&context.parameters))?;
+    let bind = TangentFramesBind::new_watched(mesh, config(&context.parameters), &context.watch)?;
     Ok(Box::new(Bound { bind }))
 }
 

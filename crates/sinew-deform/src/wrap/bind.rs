@@ -3,16 +3,19 @@
 use super::bvh::{Bvh, Hit};
 use super::reference::{DriverTriangle, local_frame};
 use super::{WrapConfig, WrapMode};
-use crate::NodeError;
 use crate::tangent_frames::{
     HardEdges, TangentFramesBind, TangentFramesConfig, TangentMode, compute_normals, unit,
 };
+use crate::{BindWatch, NodeError, Stopped};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mat3, Mesh, Real, Topology, Vec3};
 use std::sync::Arc;
 
 /// How many nearby triangles are tried for a point on the interpolated surface.
 const CANDIDATES: usize = 8;
+
+/// Vertices between two reports of setup.
+const VERTICES_A_REPORT: usize = 1024;
 
 /// Why setup refused.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -37,12 +40,16 @@ pub enum WrapError {
     /// Saved bytes do not belong to these meshes and this configuration.
     #[error("{0}")]
     Saved(String),
+    /// Whoever follows setup wants no more.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 impl From<WrapError> for NodeError {
     fn from(e: WrapError) -> Self {
         match e {
             WrapError::Saved(m) => Self::Restore(m),
+            WrapError::Stopped(stopped) => Self::Stopped(stopped),
             e => Self::Bind(Box::new(e)),
         }
     }
@@ -94,6 +101,20 @@ impl WrapBind {
     /// # Errors
     /// [`WrapError`] where the driver has no surface or an attribute does not fit.
     pub fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
+        Self::new_watched(mesh, driver, config, &BindWatch::NONE)
+    }
+
+    /// As [`Self::new`], followed: asks now and then whether to go on.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`WrapError::Stopped`].
+    pub fn new_watched(
+        mesh: &Mesh,
+        driver: &Mesh,
+        config: WrapConfig,
+        watch: &BindWatch<'_>,
+    ) -> Result<Self, WrapError> {
+        watch.step(0.0)?;
         let rest = Rest::new(mesh, driver, config)?;
         let mesh_normals = config.reject_opposing.then(|| match &mesh.normals {
             Some(n) if n.len() == mesh.vertex_count() => n.clone(),
@@ -107,6 +128,9 @@ impl WrapBind {
             ..Self::default()
         };
         for (v, &p) in mesh.positions.iter().enumerate() {
+            if v.is_multiple_of(VERTICES_A_REPORT) {
+                watch.step(v as f64 / mesh.positions.len() as f64)?;
+            }
             let normal = mesh_normals.as_ref().map(|n| f64::vec3(n[v]));
             let distance = rest.bind_point(f64::vec3(p), normal, &mut this.bindings);
             this.strength.push(config.strength(distance));

@@ -298,7 +298,7 @@ fn config(parameters: &Parameters<'_>) -> WrapConfig {
 
 fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let (mesh, driver) = (context.mesh("mesh")?, context.mesh("driver")?);
-    let bind = WrapBind::new(mesh, driver, config(&context.parameters))?;
+    let bind = WrapBind::new_watched(mesh, driver, config(&context.parameters), &context.watch)?;
     Ok(Box::new(Bound { bind }))
 }
 

@@ -5,7 +5,7 @@ use super::layout::{Layout, PendingOutput, PendingStep};
 use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
 use super::{BindError, BoundGraph, InputBinding, NodeWarning, bind_input, fixed};
-use crate::cache::Saved;
+use crate::cache::{Contents, Entry, Hashes, Kept, NodeSetup, Saved};
 use crate::instance::{ParameterError, find_parameter, run};
 use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
@@ -16,6 +16,7 @@ use sinew_deform::{
     PortDesc, PortType, ReadLog,
 };
 use sinew_geom::Mesh;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A node after setup, and its parameters.
@@ -25,7 +26,9 @@ pub(super) struct Binder<'a> {
     plan: &'a Plan,
     par: Par,
     follower: &'a Follower<'a>,
-    saved: Option<&'a Saved>,
+    saved: Option<Saved>,
+    hashes: Hashes,
+    kept: BTreeMap<String, Kept>,
     inputs: &'a [InputBinding],
     pub(super) meshes: Vec<Arc<Mesh>>,
     pub(super) layout: Layout,
@@ -46,8 +49,8 @@ pub(super) fn bind(
     inputs: &[InputBinding],
     parameters: &[(&str, ParameterValue)],
     options: &BindOptions<'_>,
-    saved: Option<&Saved>,
 ) -> Result<BoundGraph, BindError> {
+    let saved = options.cache.map(Saved::decode).transpose()?;
     let (values, overridden) = initial_parameters(&plan, parameters)?;
     let nodes = plan.nodes();
     let setup_count = nodes.iter().filter(|n| n.runs_in_setup).count();
@@ -57,6 +60,8 @@ pub(super) fn bind(
         par: options.par,
         follower: &follower,
         saved,
+        hashes: Hashes::new(inputs),
+        kept: BTreeMap::new(),
         inputs,
         meshes: Vec::new(),
         layout: Layout::default(),
@@ -77,6 +82,8 @@ pub(super) fn bind(
     let outputs = b.output_values()?;
     let parameter_values = std::mem::take(&mut b.parameters);
     let warnings = std::mem::take(&mut b.warnings);
+    let hashes = std::mem::replace(&mut b.hashes, Hashes::new(&[]));
+    let kept = std::mem::take(&mut b.kept);
     let program = b.finish(&outputs);
     let bound = nodes.len() as f64;
     let share = (bound, setup_count as f64);
@@ -91,6 +98,8 @@ pub(super) fn bind(
         setup,
         parameters: parameter_values,
         warnings,
+        hashes,
+        kept,
         overridden,
         plan,
     })
@@ -221,14 +230,18 @@ impl Binder<'_> {
         self.check_strands(node, &inputs)?;
         self.refresh_reads(node, &mut inputs)?;
         let parameters = self.node_parameters(node);
-        let (bound, warnings) = self.call_bind(node, &inputs, &parameters)?;
+        let (bound, kept) = self.call_bind(node, &inputs, &parameters)?;
         let warning = |message| NodeWarning {
             place: node.place.clone(),
             node: node.name.clone(),
             kind: node.desc.name,
             message,
         };
-        self.warnings.extend(warnings.into_iter().map(warning));
+        self.warnings
+            .extend(kept.warnings.iter().cloned().map(warning));
+        if can_be_saved(node) {
+            self.kept.insert(node.name.clone(), kept);
+        }
         self.check_values(node, bound.as_ref())
             .map_err(|source| refused(node, source))?;
         let (values, outputs) = self
@@ -306,12 +319,13 @@ impl Binder<'_> {
         node: &PlanNode,
         inputs: &[Option<Value>],
         parameters: &[ParameterValue],
-    ) -> Result<(Box<dyn BoundNode>, Vec<String>), BindError> {
+    ) -> Result<(Box<dyn BoundNode>, Kept), BindError> {
+        let entry = self.saved_setup(node, inputs, parameters);
         let bind_inputs = self.link_inputs(node, inputs);
         let log = ReadLog::new();
         let warnings = BindWarnings::new();
         let fixed = fixed(&node.parameters);
-        let blob = self.saved.and_then(|s| s.blobs.get(&node.name));
+        let results = entry.and_then(|e| Some(e.results.as_ref()?.0.as_slice()));
         let set_up = |watch: BindWatch<'_>| {
             let context = BindContext {
                 inputs: &bind_inputs,
@@ -326,9 +340,9 @@ impl Binder<'_> {
                 par: self.par,
                 watch,
             };
-            match (blob, node.desc.restore, &node.kernel) {
+            match (results, node.desc.restore, &node.kernel) {
                 (_, _, Some(kernel)) => crate::kernel::bind(kernel, &context),
-                (Some(blob), Some(r), None) => (r.restore)(blob, &context),
+                (Some(results), Some(r), None) => (r.restore)(results, &context),
                 _ => (node.desc.bind)(&context),
             }
         };
@@ -343,7 +357,46 @@ impl Binder<'_> {
         // A wrong read explains whatever else went wrong.
         let bound = log.check().map_err(NodeError::from).and(result);
         let bound = bound.map_err(|source| refused(node, source))?;
-        Ok((bound, warnings.into_messages()))
+        let mut kept = Kept {
+            warnings: warnings.into_messages(),
+            is_known: entry.is_some(),
+            is_restored: results.is_some(),
+            ..Kept::default()
+        };
+        match entry.filter(|_| kept.is_restored) {
+            // What binding read and said the first time.
+            Some(entry) => {
+                kept.reads.clone_from(&entry.reads);
+                kept.warnings.clone_from(&entry.warnings);
+            }
+            None => kept.reads = reads_of_update(node, &log),
+        }
+        Ok((bound, kept))
+    }
+
+    /// What was saved of the setup of a node.
+    fn saved_setup(
+        &self,
+        node: &PlanNode,
+        inputs: &[Option<Value>],
+        parameters: &[ParameterValue],
+    ) -> Option<&Entry> {
+        let saved = self.saved.as_ref().filter(|_| can_be_saved(node))?;
+        let links = inputs.iter().zip(node.desc.inputs);
+        let links: Vec<_> = links
+            .map(|(v, port)| Some(link(v.as_ref()?, port)))
+            .collect();
+        let setup = NodeSetup {
+            desc: node.desc,
+            links: &links,
+            sources: &node.parameters,
+            values: parameters,
+        };
+        let contents = Contents {
+            inputs: self.inputs,
+            hashes: &self.hashes,
+        };
+        saved.find(&setup, &contents)
     }
 
     /// What is linked to a node, as setup sees it.
@@ -517,6 +570,18 @@ impl Binder<'_> {
         program.meshes = self.meshes;
         program
     }
+}
+
+/// Whether a cache can hold what setup of a node leaves.
+fn can_be_saved(node: &PlanNode) -> bool {
+    node.desc.restore.is_some() && node.kernel.is_none()
+}
+
+/// Parameters of the update whose first value was read.
+fn reads_of_update(node: &PlanNode, log: &ReadLog) -> Vec<String> {
+    let parameters = node.desc.parameters.iter().enumerate();
+    let read = parameters.filter(|(i, desc)| desc.phase == Phase::Update && log.has_read(*i));
+    read.map(|(_, desc)| desc.name.to_owned()).collect()
 }
 
 fn step(

@@ -15,6 +15,9 @@ pub struct BindOptions<'a> {
     pub par: Par,
     /// Who hears how far binding is, and may stop it.
     pub watch: SetupWatch<'a>,
+    /// Setup results that [`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache) gave, of any graph: nodes whose setup is in it are
+    /// restored, the others are bound. [`BoundGraph::cache_use`](crate::BoundGraph::cache_use) tells how many.
+    pub cache: Option<&'a [u8]>,
 }
 
 impl From<Par> for BindOptions<'_> {

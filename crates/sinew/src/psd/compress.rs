@@ -24,7 +24,7 @@ pub use basis::{Basis, BasisReport, find_basis};
 #[cfg(feature = "io")]
 pub use error::CompressError;
 #[cfg(feature = "io")]
-pub use made::{Compression, GraphPlaces, TargetMix, compress};
+pub use made::{Compression, GraphPlaces, TargetMix, compress, compress_with};
 #[cfg(feature = "io")]
 pub use report::{GroupBasis, GroupReport, Kept, Unchanged};
 

@@ -4,10 +4,10 @@ use super::graphics::Graphics;
 use super::motion::Motion;
 use super::processor;
 use crate::exit::{Failure, Outcome};
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use serde_json::{Value, json};
-use sinew::deform::Par;
-use sinew::graph::{BoundGraph, InputBinding, InputType, NoNesting, compile};
+use sinew::graph::{InputBinding, InputType, NoNesting, compile};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -107,8 +107,7 @@ pub(super) fn measure(
             InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         };
         let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
-        let graph = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Rayon);
-        let graph = Arc::new(graph.map_err(Failure::bind)?);
+        let graph = setup::bind_inputs(&plan, &inputs, &[], &SetupFile::default(), talk)?;
         let clip = asset.clips.first();
         let poses = [0.2, 0.4, 0.6, 0.8].map(|time| {
             let mut pose = asset.rig.rest_pose();

@@ -6,11 +6,13 @@ use crate::load;
 use crate::psd_args::PsdCompressArgs;
 use crate::talk::{Talk, print};
 use serde_json::json;
+use sinew::deform::Par;
+use sinew::graph::BindOptions;
 use sinew::io::IoError;
 use sinew::play::Document;
 use sinew::psd::{
-    CompressError, CompressOptions, Distances, GraphPlaces, GroupBasis, GroupReport,
-    compress as reduce, write_compressed,
+    CompressError, CompressOptions, Distances, GraphPlaces, GroupBasis, GroupReport, compress_with,
+    write_compressed,
 };
 use std::path::{Path, PathBuf};
 
@@ -28,7 +30,15 @@ pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
         components: args.components,
         drop_share: args.drop_share,
     };
-    let found = reduce(&character, &document, &options).map_err(failure)?;
+    let found = talk.follow_setup(|watch| {
+        let bind = BindOptions {
+            par: Par::Rayon,
+            watch,
+            ..BindOptions::default()
+        };
+        compress_with(&character, &document, &options, bind)
+    });
+    let found = found.map_err(failure)?;
     let embed = args.graph.is_none();
     let beside = match (&args.graph_output, embed) {
         (Some(path), _) => Some(path.clone()),

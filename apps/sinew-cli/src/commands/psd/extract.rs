@@ -4,6 +4,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdExtractArgs;
+use crate::setup::{self, SetupFile};
 use crate::talk::{Talk, print};
 use serde_json::json;
 use sinew::deform::Par;
@@ -32,7 +33,7 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let values = load::values(&plan, &args.values, &frames)?;
     let mut cast = load::cast(character, &plan, &document.folder, &[], talk)?;
-    let graph = load::bind(&cast, &plan, &parameters, talk)?;
+    let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), talk)?;
     let mut found = Vec::new();
     for order in &orders {
         talk.check_interrupt()?;

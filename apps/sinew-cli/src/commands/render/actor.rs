@@ -4,6 +4,7 @@ use super::variants::Variant;
 use super::{strands, view};
 use crate::exit::{Failure, Outcome};
 use crate::render_args::PlayArgs;
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::deform::MeshAttribute;
@@ -65,21 +66,29 @@ pub(super) struct Actor {
     pub(super) is_painted: bool,
 }
 
+/// What all actors play.
+#[derive(Clone, Copy)]
+pub(super) struct Play<'a> {
+    pub(super) args: &'a PlayArgs,
+    /// Frames, in the order of the steps.
+    pub(super) numbers: &'a [i64],
+    pub(super) setup: &'a SetupFile,
+}
+
 impl Actor {
     /// Compiles, binds and brings to the device.
     pub(super) fn new(
         gpu: &Gpu,
         character: &Arc<Character>,
         variant: &Variant,
-        args: &PlayArgs,
+        play: &Play<'_>,
         focus: &[String],
-        numbers: &[i64],
         talk: &Talk,
     ) -> Outcome<Self> {
         let source = match character.asset.sequence {
             Some(_) => Source::Sequence(character.clone()),
             None => {
-                let player = player(gpu, character, variant, args, numbers, talk)?;
+                let player = player(gpu, character, variant, play, talk)?;
                 Source::Graph(Box::new(player))
             }
         };
@@ -307,10 +316,10 @@ fn player(
     gpu: &Gpu,
     character: &Arc<Character>,
     variant: &Variant,
-    args: &PlayArgs,
-    numbers: &[i64],
+    play: &Play<'_>,
     talk: &Talk,
 ) -> Outcome<Player> {
+    let args = play.args;
     let plan = Arc::new(load::compile(&variant.document, talk)?);
     let own = variant.set.iter().map(String::as_str);
     // Settings and values that this graph has no use for may be for what it is compared with; see `Studio::check_names`.
@@ -325,11 +334,11 @@ fn player(
         .map(str::to_owned)
         .collect();
     let parameters = load::settings(&plan, &set)?;
-    let values = load::values(&plan, &values, numbers)?;
+    let values = load::values(&plan, &values, play.numbers)?;
     let files: Vec<String> = args.input_files.iter().filter(has_input).cloned().collect();
     let folder = &variant.document.folder;
     let cast = load::cast(character.clone(), &plan, folder, &files, talk)?;
-    let graph = load::bind(&cast, &plan, &parameters, talk)?;
+    let graph = setup::bind(&cast, &plan, &parameters, play.setup, talk)?;
     let runner = device::runner_on(gpu, &graph, args.device, talk)?;
     Ok(Player::new(
         runner,

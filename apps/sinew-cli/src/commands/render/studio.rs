@@ -1,6 +1,6 @@
 //! Goes through the steps twice: to measure, then to draw.
 
-use super::actor::{Actor, drawn};
+use super::actor::{Actor, Play, drawn};
 use super::extras::Extras;
 use super::files::Files;
 use super::look::{self, Look, Source};
@@ -13,6 +13,7 @@ use super::view::View;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;
+use crate::setup::SetupFile;
 use crate::talk::Talk;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
@@ -120,12 +121,17 @@ impl Studio<'_> {
             let parsed = self.compared.iter().map(|entry| parse(entry));
             parsed.collect::<Outcome<_>>()?
         };
-        let actors = variants.iter().map(|v| self.actor(v, &numbers));
+        let play = Play {
+            args: &self.args.play,
+            numbers: &numbers,
+            setup: &SetupFile::open(self.args.play.cache.as_deref())?,
+        };
+        let actors = variants.iter().map(|v| self.actor(v, &play));
         let actors: Vec<Actor> = actors.collect::<Outcome<_>>()?;
         let against = match &self.look {
             Look::Numbers(Source::Difference) => {
                 let entry = self.args.look.against.as_deref().unwrap_or(AGAINST);
-                Some(self.actor(&parse(entry)?, &numbers)?)
+                Some(self.actor(&parse(entry)?, &play)?)
             }
             _ => None,
         };
@@ -144,12 +150,9 @@ impl Studio<'_> {
         })
     }
 
-    fn actor(&self, variant: &Variant, numbers: &[i64]) -> Outcome<Actor> {
-        let (play, focus) = (&self.args.play, &self.args.camera.focus);
-        let character = &self.character;
-        Actor::new(
-            &self.gpu, character, variant, play, focus, numbers, self.talk,
-        )
+    fn actor(&self, variant: &Variant, play: &Play<'_>) -> Outcome<Actor> {
+        let (character, focus) = (&self.character, &self.args.camera.focus);
+        Actor::new(&self.gpu, character, variant, play, focus, self.talk)
     }
 
     /// A setting or values that no actor knows is a slip.

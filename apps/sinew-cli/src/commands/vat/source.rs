@@ -3,6 +3,7 @@
 use crate::bake_args::{SourceArgs, Up};
 use crate::exit::{Failure, Outcome};
 use crate::frames::frame_numbers;
+use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
@@ -52,9 +53,10 @@ pub(super) fn source_of(
 
 /// The frames of a character's clips, one behind the other.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
+    let file = &SetupFile::open(args.played.cache.as_deref())?;
     let [_, _, ..] = args.played.clip.as_slice() else {
         let clip = args.played.clip.first().map(String::as_str);
-        return Ok(Box::new(played_clip(args, clip, settings, talk)?.1));
+        return Ok(Box::new(played_clip(args, clip, settings, file, talk)?.1));
     };
     if args.frames.is_some() {
         return Err(Failure::usage(
@@ -64,7 +66,7 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
     let mut name = String::new();
     for clip in &args.played.clip {
-        let (asset, frames) = played_clip(args, Some(clip), settings, talk)?;
+        let (asset, frames) = played_clip(args, Some(clip), settings, file, talk)?;
         name = asset;
         parts.push((clip.clone(), Box::new(frames)));
     }
@@ -76,6 +78,7 @@ fn played_clip(
     args: &SourceArgs,
     clip: Option<&str>,
     settings: &VatSettings,
+    file: &SetupFile,
     talk: &Talk,
 ) -> Outcome<(String, PlayedFrames)> {
     let character = load::character(&args.source, talk)?;
@@ -100,7 +103,7 @@ fn played_clip(
         talk,
     )?;
     let key = key_of(args, &cast, clip.as_deref())?;
-    let graph = load::bind(&cast, &plan, &parameters, talk)?;
+    let graph = setup::bind(&cast, &plan, &parameters, file, talk)?;
     let runner = device::runner(&graph, args.played.device, talk)?;
     let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
     let output = args.played.mesh_output.as_deref();

@@ -3,8 +3,9 @@
 use super::groups::{Group, Part, groups, parts};
 use super::report::{GroupBasis, GroupReport, Kept, Unchanged};
 use super::{Basis, CompressError, CompressOptions, find_basis};
+use crate::deform::Par;
 use crate::geom::{Asset, MorphTarget};
-use crate::graph::{LineColumn, NodeEdit, Plan, edit_node};
+use crate::graph::{BindOptions, LineColumn, NodeEdit, Plan, edit_node};
 use crate::io::gltf_write::delta_bytes;
 use crate::play::{Cast, Character, Document};
 use std::collections::BTreeMap;
@@ -48,11 +49,24 @@ pub fn compress(
     document: &Document,
     options: &CompressOptions,
 ) -> Result<Compression, CompressError> {
+    compress_with(character, document, options, Par::Rayon)
+}
+
+/// As [`compress`], with options for the binding that comes first: who follows it and may stop it, say.
+///
+/// # Errors
+/// As [`compress`]; [`CompressError::Play`] where binding was stopped.
+pub fn compress_with<'o>(
+    character: &Arc<Character>,
+    document: &Document,
+    options: &CompressOptions,
+    bind: impl Into<BindOptions<'o>>,
+) -> Result<Compression, CompressError> {
     check_options(options)?;
     let plan = Arc::new(document.compile().map_err(CompressError::Graph)?);
     let cast = Cast::assemble(character.clone(), &plan, &document.folder)?;
     // What does not fit now is not to be found out with fewer targets.
-    cast.bind(&plan, &[])?;
+    cast.bind_with(&plan, &[], bind)?;
     let found = groups(&plan);
     if found.is_empty() {
         return Err(CompressError::NoDriver {
