@@ -2,6 +2,7 @@
 
 mod filter;
 mod moments;
+pub mod reference;
 mod setup;
 #[cfg(test)]
 mod setup_tests;
