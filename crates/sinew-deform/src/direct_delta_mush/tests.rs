@@ -440,14 +440,14 @@ fn full_method_is_the_paper_s_formula() {
     let out = run(&bind, &mesh, &palette, Par::Seq);
     for (v, p) in mesh.positions.iter().enumerate() {
         let class = dense.class_of_vertex[v] as usize;
-        let truth = paper(
-            &dense.omega[class],
-            dense.centers[class],
-            &palette,
-            f64::vec3(*p),
-        );
-        let off = (f64::vec3(out.p[v]) - truth).norm();
-        assert!(off < 1e-4, "vertex {v}: {off:e}");
+        let strongest = palette[moments.row(v).0[0] as usize].unpack::<f64>().linear;
+        // With the pull of the strongest joint, which is ours, and without it.
+        for (pull, allowed) in [(Variant::V0.pull(), 1e-5), (0.0, 2e-4)] {
+            let (omega, center) = (&dense.omega[class], dense.centers[class]);
+            let truth = paper(omega, center, &palette, f64::vec3(*p), strongest * pull);
+            let off = (f64::vec3(out.p[v]) - truth).norm();
+            assert!(off < allowed, "vertex {v}, pull {pull}: {off:e}");
+        }
     }
 }
 
@@ -456,6 +456,7 @@ fn paper(
     center: Vec3<f64>,
     palette: &[PackedAffine],
     u: Vec3<f64>,
+    pull: Mat3<f64>,
 ) -> Vec3<f64> {
     use sinew_geom::nalgebra::{Matrix4, SVD};
     let move_back = Matrix4::new_translation(&center);
@@ -470,7 +471,10 @@ fn paper(
     let big_q = sum.fixed_view::<3, 3>(0, 0).into_owned();
     let q = sum.fixed_view::<3, 1>(0, 3).into_owned();
     let p = sum.fixed_view::<1, 3>(3, 0).transpose();
-    let svd = SVD::new(big_q - q * p.transpose(), true, true);
+    let rest: Matrix4<f64> = omega.iter().sum();
+    let size = rest.fixed_view::<3, 3>(0, 0).trace();
+    let a = big_q - q * p.transpose() + pull * size;
+    let svd = SVD::new(a, true, true);
     let (u_factor, vt) = (svd.u.expect("asked for"), svd.v_t.expect("asked for"));
     let sign = (u_factor * vt).determinant().signum();
     let least = (0..3).min_by(|&a, &b| svd.singular_values[a].total_cmp(&svd.singular_values[b]));
@@ -649,7 +653,7 @@ fn quantized_moments_are_off_by_little() {
     }
     let [surfaces, others] = worst;
     println!("quantised, surfaces {surfaces:?}, others {others:?}");
-    for (k, allowed) in [4e-5, 4e-5, 2e-6, 2e-6, 0.0].into_iter().enumerate() {
+    for (k, allowed) in [4e-5, 2e-4, 2e-6, 2e-6, 0.0].into_iter().enumerate() {
         assert!(surfaces[k] <= allowed, "v{k}: {surfaces:?}");
         assert!(others[k] <= 1e-3, "v{k}: {others:?}");
     }
