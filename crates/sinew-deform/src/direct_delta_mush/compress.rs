@@ -6,12 +6,12 @@
 //! bones as long as one is far from where all bones before would take it, and the weights of each vertex are the best convex ones of its
 //! nearest bones. The same poses tell the error.
 
-use super::rotation::nearest_rotation;
-use super::{DirectDeltaMushError, Moments, PairMoments};
+use super::reference::{Row, inverse_sizes, motion};
+use super::{DirectDeltaMushError, Frame, Moments, Variant};
 use crate::laplacian::index32;
 use crate::{BindWatch, Par, for_each_chunk};
 use sinew_fit::Quadratic;
-use sinew_geom::{Affine, Influences, LocalTransform, Mat3, Quat, Real, Rig, Vec3};
+use sinew_geom::{Affine, Influences, LocalTransform, Quat, Real, Rig, Vec3};
 
 /// Poses that the rig is brought to.
 const POSES: usize = 24;
@@ -48,7 +48,7 @@ pub struct CompressionError {
     pub full_bytes_per_vertex: f64,
 }
 
-/// Where a bone takes points in each pose: scene space less [`Moments::origin`].
+/// Where a bone takes points in each pose, from rest space less [`Moments::origin`]. What is taken from posed space is the same for all.
 type Motion = Vec<Affine<f64>>;
 
 /// Brings `moments` of the mesh with these rest positions down to `bones` virtual bones and `influences` of them a vertex. Takes time in proportion to vertices
@@ -110,10 +110,11 @@ fn picked(moments: &Moments, vertices: &[usize]) -> Moments {
 /// The full method in all poses.
 struct Full<'a> {
     moments: &'a Moments,
+    inverse_sizes: Vec<f32>,
     /// Less the origin.
     rest: Vec<Vec3<f64>>,
-    palettes: Vec<Vec<Affine<f64>>>,
-    /// [`POSES`] of each vertex, less the origin.
+    frames: Vec<Frame<f64>>,
+    /// [`POSES`] of each vertex.
     posed: Vec<[[f32; 3]; POSES]>,
 }
 
@@ -122,33 +123,51 @@ impl<'a> Full<'a> {
         let origin = Vec3::from(moments.origin);
         Self {
             moments,
+            inverse_sizes: inverse_sizes(moments),
             rest: rest.iter().map(|&u| f64::vec3(u) - origin).collect(),
-            palettes: palettes(rig, origin),
+            frames: frames(rig, origin),
             posed: vec![[[0.0; 3]; POSES]; rest.len()],
         }
     }
 
     fn motion(&self, vertex: usize) -> Motion {
         let (joints, pairs) = self.moments.row(vertex);
-        let center = f64::vec3(self.moments.centers[vertex]);
-        let motion = |palette: &Vec<Affine<f64>>| rigid(palette, joints, pairs, center);
-        self.palettes.iter().map(motion).collect()
+        let row = Row {
+            joints,
+            pairs,
+            center: self.moments.centers[vertex],
+            inverse_size: self.inverse_sizes[vertex],
+        };
+        let from_center = |frame: &Frame<f64>| {
+            let m = motion(Variant::V0, &row, frame);
+            Affine {
+                linear: m.linear,
+                translation: m.translation - m.linear * f64::vec3(row.center),
+            }
+        };
+        self.frames.iter().map(from_center).collect()
     }
 
     fn pose_all(&mut self, par: Par, watch: &BindWatch<'_>) -> Result<(), DirectDeltaMushError> {
         watch.step(0.0)?;
         let mut posed = std::mem::take(&mut self.posed);
         let this = &*self;
-        for_each_chunk(par, posed.len(), CHUNK, &mut posed[..], &|range, out: &mut [_]| {
-            if (watch.is_stopped)() {
-                return;
-            }
-            for (v, out) in range.zip(out) {
-                for (m, out) in this.motion(v).iter().zip(out) {
-                    *out = f64::array3(m.point(this.rest[v]));
+        for_each_chunk(
+            par,
+            posed.len(),
+            CHUNK,
+            &mut posed[..],
+            &|range, out: &mut [_]| {
+                if (watch.is_stopped)() {
+                    return;
                 }
-            }
-        });
+                for (v, out) in range.zip(out) {
+                    for (m, out) in this.motion(v).iter().zip(out) {
+                        *out = f64::array3(m.point(this.rest[v]));
+                    }
+                }
+            },
+        );
         self.posed = posed;
         Ok(watch.step(0.4)?)
     }
@@ -186,11 +205,17 @@ impl<'a> Full<'a> {
             }
             let bone = self.motion(looked_at[at]);
             chosen.push(looked_at[at]);
-            for_each_chunk(par, nearest.len(), CHUNK, &mut nearest[..], &|range, out: &mut [f64]| {
-                for (i, nearest) in range.zip(out) {
-                    *nearest = nearest.min(self.distance(looked_at[i], &bone));
-                }
-            });
+            for_each_chunk(
+                par,
+                nearest.len(),
+                CHUNK,
+                &mut nearest[..],
+                &|range, out: &mut [f64]| {
+                    for (i, nearest) in range.zip(out) {
+                        *nearest = nearest.min(self.distance(looked_at[i], &bone));
+                    }
+                },
+            );
             // Rounding must not bring it back.
             nearest[at] = 0.0;
         }
@@ -206,14 +231,20 @@ impl<'a> Full<'a> {
     ) -> Result<Vec<Vec<(u32, f32)>>, DirectDeltaMushError> {
         watch.step(0.7)?;
         let mut rows = vec![Vec::new(); self.rest.len()];
-        for_each_chunk(par, rows.len(), CHUNK, &mut rows[..], &|range, out: &mut [_]| {
-            if (watch.is_stopped)() {
-                return;
-            }
-            for (v, out) in range.zip(out) {
-                *out = self.row(v, motions, influences);
-            }
-        });
+        for_each_chunk(
+            par,
+            rows.len(),
+            CHUNK,
+            &mut rows[..],
+            &|range, out: &mut [_]| {
+                if (watch.is_stopped)() {
+                    return;
+                }
+                for (v, out) in range.zip(out) {
+                    *out = self.row(v, motions, influences);
+                }
+            },
+        );
         watch.step(1.0)?;
         Ok(rows)
     }
@@ -240,12 +271,9 @@ impl<'a> Full<'a> {
             }
         }
         let weights = squares.minimise_with(influences);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are stored in single precision"
-        )]
         let row = bones.iter().zip(weights).filter(|(_, w)| *w > 0.0);
-        row.map(|(&(bone, _), w)| (index32(bone), w as f32)).collect()
+        row.map(|(&(bone, _), w)| (index32(bone), w.to_single()))
+            .collect()
     }
 
     /// Root of the mean square and largest distance of both layers from the full method.
@@ -267,45 +295,13 @@ impl<'a> Full<'a> {
     }
 }
 
-/// Where a vertex's rigid motion takes points: the rotation nearest to the moments' matrix about the smoothed position.
-fn rigid(
-    palette: &[Affine<f64>],
-    joints: &[u32],
-    pairs: &[PairMoments],
-    center: Vec3<f64>,
-) -> Affine<f64> {
-    let motions = || joints.iter().zip(pairs).map(|(&j, p)| (&palette[j as usize], p));
-    let place: Vec3<f64> = motions()
-        .map(|(m, p)| m.point(center) * f64::from(p.weight) + m.linear * f64::vec3(p.first))
-        .sum();
-    let mut a = Mat3::zeros();
-    let mut size = 0.0;
-    for (m, p) in motions() {
-        let [xx, xy, xz, yy, yz, zz] = p.second.map(f64::from);
-        let second = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
-        a += m.linear * second + (m.point(center) - place) * f64::vec3(p.first).transpose();
-        size += second.trace().abs();
-    }
-    // What the shape around does not determine follows the strongest joint.
-    if let Some((strongest, _)) = motions().next() {
-        a += strongest.linear * (size * 1e-4 + f64::MIN_POSITIVE);
-    }
-    let linear = nearest_rotation(&a);
-    Affine {
-        linear,
-        translation: place - linear * center,
-    }
-}
-
-/// Skinning matrices of the rig in [`POSES`] poses, between spaces that are both less the origin.
-fn palettes(rig: &Rig, origin: Vec3<f64>) -> Vec<Vec<Affine<f64>>> {
+/// The rig in [`POSES`] poses.
+fn frames(rig: &Rig, origin: Vec3<f64>) -> Vec<Frame<f64>> {
     let mut noise = Noise(0x5eed);
     let mut pose = rig.rest_pose();
     let rest = pose.locals.clone();
-    let shifted = |m: Affine<f64>| Affine {
-        linear: m.linear,
-        translation: m.point(origin) - origin,
-    };
+    let share = 1.0 / rig.joints().len().max(1) as f64;
+    let shares = vec![share.to_single(); rig.joints().len()];
     (0..POSES)
         .map(|_| {
             pose.locals.clone_from(&rest);
@@ -317,8 +313,7 @@ fn palettes(rig: &Rig, origin: Vec3<f64>) -> Vec<Vec<Affine<f64>>> {
                 }
             }
             rig.finish(&mut pose);
-            let palette = pose.palette.iter();
-            palette.map(|m| shifted(m.unpack::<f64>())).collect()
+            Frame::new(&pose.palette, origin, &shares)
         })
         .collect()
 }

@@ -2,6 +2,9 @@
 
 mod bind;
 mod blocks;
+mod compress;
+#[cfg(test)]
+mod compress_tests;
 mod desc;
 mod device;
 mod filter;
@@ -28,6 +31,7 @@ use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
 use std::any::Any;
 
 pub use bind::DirectDeltaMushBind;
+pub use compress::{CompressionError, VirtualBones, compress};
 pub use desc::DESC;
 pub use joints::{Frame, JointFrame};
 pub use moments::{Moments, PairMoments};

@@ -1,0 +1,161 @@
+use super::reference::{Row, inverse_sizes, place};
+use super::*;
+use crate::BindWatch;
+use sinew_geom::{Asset, LocalTransform, Mesh, Quat, Rig};
+use std::sync::Arc;
+
+fn arm() -> (Mesh, Arc<Rig>) {
+    let asset: Asset = sinew_samples::arm_with_hand().expect("the sample is right");
+    let mesh = asset.meshes.into_iter().next().expect("a mesh");
+    (mesh, asset.rig)
+}
+
+fn moments_of(mesh: &Mesh, rig: &Rig) -> Moments {
+    let settings = SmoothingSettings::default();
+    moments(
+        mesh,
+        rig.joints().len(),
+        &settings,
+        Par::Rayon,
+        &BindWatch::NONE,
+    )
+    .expect("binds")
+}
+
+fn compressed(
+    bones: usize,
+    influences: usize,
+    par: Par,
+) -> (VirtualBones, Moments, Mesh, Arc<Rig>) {
+    let (mesh, rig) = arm();
+    let full = moments_of(&mesh, &rig);
+    let out = compress(
+        &full,
+        &mesh.positions,
+        &rig,
+        (bones, influences),
+        par,
+        &BindWatch::NONE,
+    );
+    (out.expect("nobody stops it"), full, mesh, rig)
+}
+
+/// Errors in poses that the fit has not seen, from the reference: each joint turns about one axis.
+fn error_elsewhere(found: &VirtualBones, full: &Moments, mesh: &Mesh, rig: &Rig) -> f64 {
+    let (sizes, bone_sizes) = (inverse_sizes(full), inverse_sizes(&found.bones));
+    let row =
+        |m: &'_ Moments, sizes: &[f32], v: usize| -> (Vec<u32>, Vec<PairMoments>, [f32; 3], f32) {
+            let (joints, pairs) = m.row(v);
+            (joints.to_vec(), pairs.to_vec(), m.centers[v], sizes[v])
+        };
+    let shares = vec![1.0 / rig.joints().len() as f32; rig.joints().len()];
+    let mut worst = 0.0_f64;
+    for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
+        let mut pose = rig.rest_pose();
+        for joint in rig.joints() {
+            if let LocalTransform::Trs(trs) = &mut pose.locals[joint.node] {
+                trs.rotation *= Quat::from_scaled_axis(axis * 0.5);
+            }
+        }
+        rig.finish(&mut pose);
+        let frame = Frame::new(&pose.palette, Vec3::from(full.origin), &shares);
+        let at = |(joints, pairs, center, inverse_size): &(
+            Vec<u32>,
+            Vec<PairMoments>,
+            [f32; 3],
+            f32,
+        ),
+                  u| {
+            let row = Row {
+                joints,
+                pairs,
+                center: *center,
+                inverse_size: *inverse_size,
+            };
+            place(Variant::V0, &row, &frame, u)
+        };
+        for v in 0..mesh.vertex_count() {
+            let u = f64::vec3(mesh.positions[v]);
+            let exact = at(&row(full, &sizes, v), u);
+            let blended: Vec3<f64> = found
+                .influences
+                .row(v)
+                .map(|(bone, w)| {
+                    at(&row(&found.bones, &bone_sizes, bone as usize), u) * f64::from(w)
+                })
+                .sum();
+            worst = worst.max((blended - exact).norm());
+        }
+    }
+    worst
+}
+
+#[test]
+fn more_bones_come_nearer_and_the_error_is_what_it_says() {
+    let mut before = f64::INFINITY;
+    for bones in [6, 24, 96] {
+        let (found, full, mesh, rig) = compressed(bones, 4, Par::Rayon);
+        let elsewhere = error_elsewhere(&found, &full, &mesh, &rig);
+        let e = found.error;
+        println!(
+            "{bones} bones: rms {:.3} mm, {:.3} mm at most, {:.3} mm in other poses; {:.0} for {:.0} bytes a vertex",
+            e.rms * 1e3,
+            e.max * 1e3,
+            elsewhere * 1e3,
+            e.bytes_per_vertex,
+            e.full_bytes_per_vertex
+        );
+        assert_eq!(found.bones.vertex_count(), bones);
+        assert_eq!(found.influences.vertex_count(), mesh.vertex_count());
+        assert!(found.influences.max_per_vertex() <= 4);
+        assert!(e.rms < before, "{bones} bones: {} after {before}", e.rms);
+        // Other poses turn by less than half of what was fitted.
+        assert!(
+            elsewhere < 1.5 * e.max,
+            "{elsewhere} where {} was said",
+            e.max
+        );
+        assert!(e.bytes_per_vertex < e.full_bytes_per_vertex, "{e:?}");
+        before = e.rms;
+    }
+    // The arm is half a metre long.
+    assert!(before < 1e-3, "{before}");
+}
+
+#[test]
+fn a_bone_for_each_vertex_is_the_full_method() {
+    let (_, rig) = arm();
+    let mesh = sinew_testkit::meshes::tube(12, 7, 0.6, 0.1);
+    let full = moments_of(&mesh, &rig);
+    let count = mesh.vertex_count();
+    let found = compress(
+        &full,
+        &mesh.positions,
+        &rig,
+        (count, 1),
+        Par::Rayon,
+        &BindWatch::NONE,
+    )
+    .expect("nobody stops it");
+    assert!(found.error.max < 1e-6, "{:?}", found.error);
+    assert!(error_elsewhere(&found, &full, &mesh, &rig) < 1e-4);
+}
+
+#[test]
+fn threads_and_stops() {
+    let (one, ..) = compressed(8, 2, Par::Seq);
+    let (two, ..) = compressed(8, 2, Par::Rayon);
+    assert_eq!(one, two);
+    let (mesh, rig) = arm();
+    let full = moments_of(&mesh, &rig);
+    let watch = BindWatch {
+        report: &|_| {},
+        is_stopped: &|| true,
+    };
+    let stopped =
+        compress(&full, &mesh.positions, &rig, (8, 2), Par::Seq, &watch).expect_err("stopped");
+    assert!(
+        matches!(stopped, DirectDeltaMushError::Stopped(_)),
+        "{stopped}"
+    );
+}
