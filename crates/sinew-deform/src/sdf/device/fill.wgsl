@@ -1,352 +1,263 @@
-// The nodes of one brick, by a group of 64: each invocation has one node of each of the eight blocks of 4 x 4 x 4. Clusters near the brick
-// are gathered, then their triangles, in batches; for each block those that no node of it can be nearest to are dropped again.
-//
-// Seen from a point c, a triangle whose closest point is q lies behind the plane through q across c - q, as it is convex. So
-// |c - q| + o . u, with u the unit vector of c - q, is never more than its distance from c + o.
+// Values of bricks and of the coarse level, by groups of 256: eight blocks of nodes, a team of 32 for each. In a brick a block has
+// 4 x 4 x 4 nodes, two for each of its team; on the coarse level 2 x 2 x 2, each measured by four of its team that share the triangles.
+// For each block those triangles that no node of it can be nearest to are dropped once more.
 
-const ROOM: u32 = 192u;
-// Closer than this a direction is rounding noise; the bound is then zero everywhere.
-const TOUCHING: f32 = 0.05;
-// Roundings of bounds, in cells.
-const SLACK: f32 = 1e-3;
-// Nodes of a block reach that far from its centre along each axis.
-const REACH: f32 = 1.5;
-// From the centre of a block to the furthest of its nodes, and a little more.
-const BLOCK_RADIUS: f32 = 2.6;
-const DROPPED: f32 = 1e30;
+// What a group fills: cells from the centre to the outermost nodes along each axis, from there to the middle of each
+// block, and from that to its own outermost ones.
+struct Box {
+    center: vec3f,
+    half_edge: f32,
+    to_block: f32,
+    reach: f32,
+    is_coarse: bool,
+}
 
-var<workgroup> brick: u32;
-var<workgroup> leaves: array<u32, 256>;
-var<workgroup> leaf_count: atomic<u32>;
-var<workgroup> clusters: array<u32, 256>;
-var<workgroup> cluster_count: atomic<u32>;
-// Triangles of the batch: direction and distance as seen from the centre of the brick.
-var<workgroup> listed: array<vec4f, 192>;
-var<workgroup> listed_slots: array<u32, 192>;
-var<workgroup> listed_count: atomic<u32>;
-// The same from the centre of a block.
-var<workgroup> seen: array<vec4f, 192>;
-var<workgroup> kept: array<u32, 192>;
-var<workgroup> kept_count: atomic<u32>;
+// The furthest that a node of a block of a brick is from the node of the first invocation of its team, which is one in the middle, and a little
+// more.
+const BLOCK_RADIUS: f32 = 3.6;
+
+// Work of all groups: parts of the coarse level, then bricks.
+var<workgroup> parts: array<u32, 2>;
+// A brick and its first triangle.
+var<workgroup> brick: array<u32, 2>;
+// Places in the batch that are left, ROOM for each block; in the end values and triangles.
+var<workgroup> kept: array<u32, 768>;
+var<workgroup> kept_counts: array<atomic<u32>, 8>;
 // Nearest to the centre of each block: square in the upper bits, number in the list in the lower eight.
 var<workgroup> nearest_keys: array<atomic<u32>, 8>;
-// From the surface to the centre of each block, and the triangle there.
+// From the surface to the centre of each block.
 var<workgroup> block_away: array<vec3f, 8>;
-var<workgroup> block_slots: array<u32, 8>;
 // Where a block is far from a closed surface one sign serves it: 0 or 1; 2 where it does not.
 var<workgroup> block_inside: array<u32, 8>;
-// Nearest so far, by block and invocation.
-var<workgroup> squares: array<f32, 512>;
-var<workgroup> slots: array<u32, 512>;
 
-fn bound_of(away: vec3f) -> vec4f {
-    let distance = sqrt(dot(away, away));
-    if (distance > TOUCHING) {
-        return vec4f(away / distance, distance);
-    }
-    return vec4f(0.0);
-}
-
-// The best that is known at the centre of a block of nodes.
-struct Limit {
-    direction: vec3f,
-    // Distance and what the curvature of the ball around the known point adds.
-    curved: f32,
-    // From the known point to the furthest node.
-    furthest: f32,
-    reach: f32,
-    is_near: bool,
-}
-
-fn limit_of(away: vec3f, reach: f32) -> Limit {
-    let distance = max(sqrt(dot(away, away)), 1e-6);
-    let corner = abs(away) + vec3f(reach);
-    let curve = 1.5 * reach * reach / distance;
-    let furthest = sqrt(dot(corner, corner)) + SLACK;
-    return Limit(away / distance, distance + curve + SLACK, furthest, reach, distance < reach);
-}
-
-// Whether a triangle may be the nearest of some node of the block; `distance` bounds its own from the centre.
-fn keeps(limit: Limit, distance: f32, direction: vec3f) -> bool {
-    if (limit.is_near) {
-        let a = abs(direction);
-        return distance - (a.x + a.y + a.z) * limit.reach <= limit.furthest;
-    }
-    let a = abs(direction - limit.direction);
-    return distance - (a.x + a.y + a.z) * limit.reach <= limit.curved;
-}
+// Nearest so far of the invocation's nodes; the first one alone on the coarse level.
+var<private> best_a: Nearest;
+var<private> best_b: Nearest;
 
 fn block_offset(block: u32) -> vec3f {
-    return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 4.0 - vec3f(2.0);
+    return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 2.0 - 1.0;
 }
 
-// From the centre of its block to the node of an invocation.
-fn node_offset(local: u32) -> vec3f {
-    return vec3f(f32(local & 3u), f32((local >> 2u) & 3u), f32(local >> 4u)) - vec3f(1.5);
-}
-
-// Leaves of the tree near the box, 256 of them looked at.
-fn find_leaves(first: u32, local: u32, center: vec3f, limit: f32) {
-    for (var k = 0u; k < 4u; k++) {
-        let leaf = first + 64u * k + local;
-        let is_there = leaf < LEAF_BLOCKS;
-        if (is_there && leaf_square(leaf, center) <= limit) {
-            leaves[atomicAdd(&leaf_count, 1u)] = leaf;
-        }
+// From the centre of its block to the first node of an invocation; the second one of a brick is two cells further along z.
+fn node_offset(lane: u32, is_coarse: bool) -> vec3f {
+    if (is_coarse) {
+        return block_offset(lane & 7u) * HALF_EDGE;
     }
-}
-
-fn leaf_square(leaf: u32, center: vec3f) -> f32 {
-    if (LEVELS == 1u) {
-        return 0.0;
-    }
-    return box_square(8u * PARENT_START + leaf, center - vec3f(HALF_EDGE), center + vec3f(HALF_EDGE));
-}
-
-// Clusters near the box, of 32 leaves.
-fn find_clusters(first: u32, count: u32, local: u32, center: vec3f, limit: f32) {
-    for (var k = 0u; k < 4u; k++) {
-        let i = first + 8u * k + local / 8u;
-        if (i < count) {
-            let cluster = 8u * leaves[i] + local % 8u;
-            let square = box_square(8u * LEAF_START + cluster, center - vec3f(HALF_EDGE), center + vec3f(HALF_EDGE));
-            if (square <= limit) {
-                clusters[atomicAdd(&cluster_count, 1u)] = cluster;
-            }
-        }
-    }
-}
-
-// Triangles of eight clusters that may be nearest to a node of the brick.
-fn list_triangles(first: u32, count: u32, local: u32, center: vec3f, limit: Limit) {
-    let i = first + local / 8u;
-    if (i < count) {
-        let slot = 8u * clusters[i] + local % 8u;
-        let bound = bound_of(away_from(slot, center));
-        if (keeps(limit, bound.w, bound.xyz)) {
-            let at = atomicAdd(&listed_count, 1u);
-            listed[at] = bound;
-            listed_slots[at] = slot;
-        }
-    }
+    // The first invocation has a node in the middle.
+    let x = (lane + 1u) & 3u;
+    let y = ((lane >> 2u) + 1u) & 3u;
+    return vec3f(f32(x), f32(y), f32(1u - (lane >> 4u))) - vec3f(1.5);
 }
 
 // Looks at the batch from the centre of a block.
-fn look(block: u32, count: u32, local: u32, center: vec3f) {
-    let offset = block_offset(block);
-    let limit = limit_of(block_away[block], REACH);
-    for (var i = local; i < count; i += 64u) {
+fn look(block: u32, lane: u32, count: u32, box: Box) {
+    let offset = block_offset(block) * box.to_block;
+    let limit = limit_of(block_away[block], box.reach);
+    var key = NO_TRIANGLE;
+    for (var i = lane; i < count; i += 32u) {
         let bound = listed[i];
-        var here = vec4f(0.0, 0.0, 0.0, DROPPED);
         if (keeps(limit, bound.w + dot(bound.xyz, offset), bound.xyz)) {
-            let away = away_from(listed_slots[i], center);
-            here = bound_of(away);
-            atomicMin(&nearest_keys[block], (bitcast<u32>(dot(away, away)) & 0xffffff00u) | i);
+            let away = away_of(staged(i), box.center + offset);
+            key = min(key, (bitcast<u32>(dot(away, away)) & 0xffffff00u) | i);
         }
-        seen[i] = here;
     }
+    atomicMin(&nearest_keys[block], key);
 }
 
 // The known point of a block, the batch's if that is nearer.
-fn known_away(block: u32, center: vec3f) -> vec3f {
+fn known_away(block: u32, box: Box) -> vec3f {
     let known = block_away[block];
     let key = atomicLoad(&nearest_keys[block]);
     if (key == NO_TRIANGLE) {
         return known;
     }
-    let away = away_from(listed_slots[min(key & 0xffu, ROOM - 1u)], center);
+    let center = box.center + block_offset(block) * box.to_block;
+    let away = away_of(staged(min(key & 0xffu, ROOM - 1u)), center);
     return select(known, away, dot(away, away) < dot(known, known));
 }
 
-fn keep_some(count: u32, local: u32, away: vec3f) {
-    let limit = limit_of(away, REACH);
-    for (var i = local; i < count; i += 64u) {
-        let bound = seen[i];
-        if (bound.w < DROPPED && keeps(limit, bound.w, bound.xyz)) {
-            kept[atomicAdd(&kept_count, 1u)] = i;
+fn keep_some(block: u32, lane: u32, count: u32, away: vec3f, box: Box) {
+    let offset = block_offset(block) * box.to_block;
+    let limit = limit_of(away, box.reach);
+    for (var i = lane; i < count; i += 32u) {
+        let far = listed[i];
+        if (keeps(limit, far.w + dot(far.xyz, offset), far.xyz)) {
+            let bound = bound_of(away_of(staged(i), box.center + offset));
+            if (keeps(limit, bound.w, bound.xyz)) {
+                kept[ROOM * block + atomicAdd(&kept_counts[block], 1u)] = i;
+            }
         }
     }
 }
 
-// Exact distances of a node to what is left.
-fn measure(block: u32, count: u32, local: u32, center: vec3f) {
-    let offset = node_offset(local);
-    let p = center + offset;
-    let own = 64u * block + local;
-    var best = Nearest(squares[own], slots[own]);
-    // The nearest at the centre first: it spares most of the others.
-    let first = listed_slots[min(atomicLoad(&nearest_keys[block]) & 0xffu, ROOM - 1u)];
-    if (count > 0u) {
-        best = nearer(best, square_from(first, p), first);
-    }
-    for (var k = 0u; k < count; k++) {
-        let i = kept[k];
-        let bound = seen[i];
-        let least = bound.w + dot(bound.xyz, offset) - SLACK;
-        let slot = listed_slots[i];
-        if (least * abs(least) <= best.square && slot != first) {
-            best = nearer(best, square_from(slot, p), slot);
+// Exact distances of nodes to what is left.
+fn measure(block: u32, lane: u32, box: Box) {
+    let p = box.center + block_offset(block) * box.to_block + node_offset(lane, box.is_coarse);
+    let count = atomicLoad(&kept_counts[block]);
+    var a = best_a;
+    if (box.is_coarse) {
+        for (var k = lane >> 3u; k < count; k += 4u) {
+            let i = kept[ROOM * block + k];
+            a = nearer(a, square_of(staged(i), p), listed_slots[i]);
         }
+    } else {
+        var b = best_b;
+        for (var k = 0u; k < count; k++) {
+            let i = kept[ROOM * block + k];
+            let slot = listed_slots[i];
+            let t = staged(i);
+            a = nearer(a, square_of(t, p), slot);
+            b = nearer(b, square_of(t, p + vec3f(0.0, 0.0, 2.0)), slot);
+        }
+        best_b = b;
     }
-    squares[own] = best.square;
-    slots[own] = best.slot;
+    best_a = a;
 }
 
-// The batch against all nodes of the brick.
-fn measure_batch(count: u32, local: u32, brick_center: vec3f) {
+// The batch against all nodes of the box.
+fn measure_batch(count: u32, local: u32, box: Box) {
+    let block = local / 32u;
+    let lane = local % 32u;
     if (local < 8u) {
         atomicStore(&nearest_keys[local], NO_TRIANGLE);
+        atomicStore(&kept_counts[local], 0u);
     }
-    for (var block = 0u; block < 8u; block++) {
-        let center = brick_center + block_offset(block);
-        if (local == 0u) {
-            atomicStore(&kept_count, 0u);
-        }
-        workgroupBarrier();
-        look(block, count, local, center);
-        workgroupBarrier();
-        let away = known_away(block, center);
-        keep_some(count, local, away);
-        let left = workgroupUniformLoad(&kept_count);
-        if (local == 0u) {
-            note_block(block, away, center);
-        }
-        measure(block, left, local, center);
+    workgroupBarrier();
+    look(block, lane, count, box);
+    workgroupBarrier();
+    let away = known_away(block, box);
+    keep_some(block, lane, count, away, box);
+    workgroupBarrier();
+    if (lane == 0u) {
+        block_away[block] = away;
     }
+    measure(block, lane, box);
     workgroupBarrier();
 }
 
-fn note_block(block: u32, away: vec3f, center: vec3f) {
-    let key = atomicLoad(&nearest_keys[block]);
-    let known = block_away[block];
-    if (key != NO_TRIANGLE && dot(away, away) < dot(known, known)) {
-        block_away[block] = away;
-        block_slots[block] = listed_slots[min(key & 0xffu, ROOM - 1u)];
-    }
-}
-
-// Everything in reach of the brick, batch after batch.
-fn search(local: u32, center: vec3f, away: vec3f) {
-    let corner = abs(away) + vec3f(HALF_EDGE);
-    let furthest = dot(corner, corner) * 1.00001 + SLACK;
-    let limit = limit_of(away, HALF_EDGE);
-    for (var first = 0u; first < LEAF_BLOCKS; first += 256u) {
-        if (local == 0u) {
-            atomicStore(&leaf_count, 0u);
-        }
-        workgroupBarrier();
-        find_leaves(first, local, center, furthest);
-        let near_leaves = workgroupUniformLoad(&leaf_count);
-        for (var leaf = 0u; leaf < near_leaves; leaf += 32u) {
-            if (local == 0u) {
-                atomicStore(&cluster_count, 0u);
-            }
-            workgroupBarrier();
-            find_clusters(leaf, near_leaves, local, center, furthest);
-            let near_clusters = workgroupUniformLoad(&cluster_count);
-            for (var cluster = 0u; cluster < near_clusters; cluster += 8u) {
-                list_triangles(cluster, near_clusters, local, center, limit);
-                let count = workgroupUniformLoad(&listed_count);
-                if (count > ROOM - 64u) {
-                    measure_batch(count, local, center);
-                    if (local == 0u) {
-                        atomicStore(&listed_count, 0u);
-                    }
-                    workgroupBarrier();
-                }
-            }
-        }
-    }
-    let count = workgroupUniformLoad(&listed_count);
-    if (count > 0u) {
-        measure_batch(count, local, center);
-    }
-}
-
-fn prepare(local: u32, away: vec3f, seed: u32) {
+fn begin(local: u32, box: Box, away: vec3f) {
     if (local < 8u) {
-        block_away[local] = away + block_offset(local);
-        block_slots[local] = seed;
+        block_away[local] = away + block_offset(local) * box.to_block;
     }
     if (local == 0u) {
         atomicStore(&listed_count, 0u);
     }
-    for (var block = 0u; block < 8u; block++) {
-        squares[64u * block + local] = HUGE;
-        slots[64u * block + local] = seed;
-    }
+    best_a = Nearest(HUGE, NO_TRIANGLE);
+    best_b = best_a;
+    workgroupBarrier();
 }
 
-fn sign_blocks(local: u32, center: vec3f) {
-    if (local < 8u) {
+fn signed(best: Nearest, p: vec3f) -> f32 {
+    let distance = sqrt(best.square);
+    return select(distance, -distance, is_inside(min(best.slot, TRIANGLES - 1u), p));
+}
+
+fn put_value(node: vec3u, value: f32) {
+    kept[node.x + 8u * node.y + 64u * node.z] = bitcast<u32>(value);
+}
+
+// Values of a brick, from where its nodes are known to where they lie side by side.
+fn put_values(local: u32, box: Box) {
+    let block = local / 32u;
+    let lane = local % 32u;
+    let center = box.center + block_offset(block) * box.to_block;
+    let a = center + node_offset(lane, false);
+    if (lane == 0u) {
         var inside = 2u;
-        let away = block_away[local];
-        if (IS_CLOSED && dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS) {
-            inside = select(0u, 1u, is_inside(block_slots[local], center + block_offset(local)));
+        if (IS_CLOSED && best_a.square > BLOCK_RADIUS * BLOCK_RADIUS) {
+            inside = select(0u, 1u, is_inside(min(best_a.slot, TRIANGLES - 1u), a));
         }
-        block_inside[local] = inside;
+        block_inside[block] = inside;
     }
-}
-
-// Roots and signs, to where the node is in the brick.
-fn sign_nodes(local: u32, center: vec3f) {
-    for (var block = 0u; block < 8u; block++) {
-        let own = 64u * block + local;
-        let distance = sqrt(squares[own]);
-        var inside = block_inside[block] == 1u;
-        if (block_inside[block] == 2u) {
-            inside = is_inside(slots[own], center + block_offset(block) + node_offset(local));
-        }
-        squares[own] = select(distance, -distance, inside);
+    workgroupBarrier();
+    let first = vec3u(vec3i(round(a - box.center + vec3f(HALF_EDGE))));
+    let inside = block_inside[block];
+    var values = sqrt(vec2f(best_a.square, best_b.square));
+    if (inside == 2u) {
+        values = vec2f(signed(best_a, a), signed(best_b, a + vec3f(0.0, 0.0, 2.0)));
+    } else if (inside == 1u) {
+        values = -values;
     }
-}
-
-// Value of a node of the brick.
-fn value_at(node: u32) -> f32 {
-    let x = node & 7u;
-    let y = (node >> 3u) & 7u;
-    let z = node >> 6u;
-    let block = (x >> 2u) + 2u * (y >> 2u) + 4u * (z >> 2u);
-    return squares[64u * block + (x & 3u) + 4u * (y & 3u) + 16u * (z & 3u)];
+    put_value(first, values.x);
+    put_value(first + vec3u(0u, 0u, 2u), values.y);
+    workgroupBarrier();
 }
 
 fn store(first: u32, slot: u32, local: u32) {
     if (IS_HALF) {
-        for (var k = 0u; k < 4u; k++) {
-            let word = 64u * k + local;
-            let two = clamp(vec2f(value_at(2u * word), value_at(2u * word + 1u)), vec2f(-65504.0), vec2f(65504.0));
-            write_field(first + 256u * slot + word, pack2x16float(two));
-        }
+        let two = vec2f(bitcast<f32>(kept[2u * local]), bitcast<f32>(kept[2u * local + 1u]));
+        write_field(first + 256u * slot + local, pack2x16float(clamp(two, vec2f(-65504.0), vec2f(65504.0))));
         return;
     }
-    for (var k = 0u; k < 8u; k++) {
-        let node = 64u * k + local;
-        write_field(first + 512u * slot + node, bitcast<u32>(value_at(node)));
+    write_field(first + 512u * slot + local, kept[local]);
+    write_field(first + 512u * slot + 256u + local, kept[256u + local]);
+}
+
+fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
+    if (local < 2u) {
+        brick[local] = read_bricks(2u * slot + local);
+    }
+    workgroupBarrier();
+    let center = vec3f(unflatten(brick[0], bricks) * 7u) + vec3f(HALF_EDGE);
+    let box = Box(center, HALF_EDGE, 2.0, 1.5, false);
+    let away = away_from(brick[1], center);
+    begin(local, box, away);
+    search(local, box, away);
+    put_values(local, box);
+    store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
+}
+
+// The least of four invocations is that of a node.
+fn store_coarse(first: vec3u, local: u32, bricks: vec3u) {
+    kept[local] = bitcast<u32>(best_a.square);
+    kept[256u + local] = best_a.slot;
+    workgroupBarrier();
+    if (local % 32u >= 8u) {
+        return;
+    }
+    var best = best_a;
+    for (var k = 8u; k < 32u; k += 8u) {
+        best = nearer(best, bitcast<f32>(kept[local + k]), kept[256u + local + k]);
+    }
+    let block = local / 32u;
+    let bits = vec3u(0u, 1u, 2u);
+    let node = first + 2u * ((vec3u(block) >> bits) & vec3u(1u)) + ((vec3u(local) >> bits) & vec3u(1u));
+    if (all(node <= bricks)) {
+        let index = node.x + (bricks.x + 1u) * (node.y + (bricks.y + 1u) * node.z);
+        write_field(HEADER + brick_count(bricks) + index, bitcast<u32>(signed(best, vec3f(node * 7u))));
     }
 }
 
+fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
+    let first = COARSE_NODES * unflatten(part, coarse_groups(bricks));
+    let center = vec3f(first * 7u) + vec3f(10.5);
+    let box = Box(center, 10.5, 7.0, 3.5, true);
+    let away = away_from(find_seed(local, center), center);
+    begin(local, box, away);
+    search(local, box, away);
+    store_coarse(first, local, bricks);
+}
+
 fn kernel(group: u32, local: u32) {
+    for (var i = FILLED * group + local; i < count_tally; i += FILLED * FILLING_GROUPS) {
+        write_tally(i, 0u);
+    }
     if (local == 0u) {
-        brick = NO_BRICK;
-        if (group < read_state(BUILT)) {
-            brick = read_bricks(group);
-        }
+        let has_moved = read_state(MOVED) != 0u;
+        let coarse = select(0u, brick_count(coarse_groups(known_shape().bricks)), has_moved);
+        parts[0] = coarse;
+        parts[1] = coarse + read_state(BUILT);
     }
-    let index = workgroupUniformLoad(&brick);
-    if (index == NO_BRICK) {
-        return;
-    }
+    workgroupBarrier();
+    let coarse = workgroupUniformLoad(&parts[0]);
+    let all_parts = workgroupUniformLoad(&parts[1]);
     let bricks = known_shape().bricks;
-    let center = vec3f(unflatten(index, bricks) * 7u) + vec3f(HALF_EDGE);
-    let seed = read_near(index) >> 2u;
-    let away = away_from(seed, center);
-    prepare(local, away, seed);
-    workgroupBarrier();
-    search(local, center, away);
-    workgroupBarrier();
-    sign_blocks(local, center);
-    workgroupBarrier();
-    sign_nodes(local, center);
-    workgroupBarrier();
-    store(HEADER + brick_count(bricks) + corner_count(bricks), group, local);
+    for (var part = group; part < all_parts; part += FILLING_GROUPS) {
+        if (part < coarse) {
+            fill_coarse(part, local, bricks);
+        } else {
+            fill_brick(part - coarse, local, bricks);
+        }
+        workgroupBarrier();
+    }
 }
