@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | `place` | vertices | the box of the mesh, and whether anything moved; where nothing did, all others end at once |
 //! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid, where vertices were |
-//! | `normals` | edges, points, boxes | pseudonormals, boxes higher up |
+//! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes higher up |
 //! | `moments` | clusters, then level after level | for winding numbers only |
-//! | `measure` | corners and centres of bricks | the coarse level, and which bricks come near the surface |
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
-//! | `fill` | slots, a workgroup each | values of bricks |
+//! | `fill` | parts of the coarse level, then slots, a workgroup after another | the coarse level and values of bricks |
 //!
-//! No pass binds more than eight buffers, as many as every device has. Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all: results are the same
-//! bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
+//! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves, clusters and triangles
+//! near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many as every device has. Lists in workgroup memory
+//! are in the order in which invocations came, but what is made of them is the least of all: results are the same bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
 
 use super::SdfBind;
 use super::bind::LEAN;
@@ -24,20 +24,11 @@ use crate::{
 };
 use bytemuck::{Pod, Zeroable};
 
-// DEV
 macro_rules! text {
-    ($($name:literal),*) => { dev_text(&[$($name),*], concat!($(include_str!(concat!("device/", $name, ".wgsl")), "\n"),*)) };
+    ($($name:literal),+) => {
+        concat!($(include_str!(concat!("device/", $name, ".wgsl")), "\n"),+)
+    };
 }
-fn dev_text(names: &[&str], default: &'static str) -> &'static str {
-    let Ok(folder) = std::env::var("SINEW_WGSL") else { return default };
-    let mut out = String::new();
-    for name in names {
-        out += &std::fs::read_to_string(format!("{folder}/{name}.wgsl")).unwrap();
-        out += "\n";
-    }
-    out.leak()
-}
-// DEV
 
 /// Vertices of a group of `place`, triangles of one of `triangles`, bricks of one of `assign`.
 const PLACED: usize = 128;
@@ -45,11 +36,11 @@ const PREPARED: usize = 64;
 const ASSIGNED: usize = 256;
 /// Invocations of a group of `mark` and of `fill`.
 const MARKED: usize = 128;
-const FILLED: usize = 256;
+const FILLED: usize = 128;
 /// Groups of `mark`, where clusters alone are fewer: large triangles come near many bricks.
 const MARKING: usize = 1024;
 /// Groups of `fill`, at most: each takes one part after another.
-const FILLING: usize = 1024;
+const FILLING: usize = 2048;
 /// Words of the tally before the counts of wanted bricks.
 const TALLY: usize = 8;
 /// Words of the state.
@@ -155,7 +146,11 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             bind.edge_count() + bind.class_count(),
         ),
         lasting(array("near", DeviceType::U32, entries(bind))),
-        array("bricks", DeviceType::U32, 2 * bind.brick_capacity()),
+        array(
+            "bricks",
+            DeviceType::U32,
+            2 * bind.brick_capacity() + entries(bind),
+        ),
     ];
     if winding {
         scratch.push(array("moments", DeviceType::Vec4F, 16 * heap.blocks()));
@@ -214,7 +209,12 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
             heap.written_leaves(),
             PREPARED as u32,
         ),
-        groups("mark", text!("shape", "distance", "mark"), marking, MARKED as u32),
+        groups(
+            "mark",
+            text!("shape", "distance", "mark"),
+            marking,
+            MARKED as u32,
+        ),
     ];
     let mut written = vec![String::new(); out.len()];
     if winding {
@@ -238,15 +238,19 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
         text!("shape", "distance", "near", "pseudonormals", "fill")
     };
     let assigned = entries(bind).div_ceil(ASSIGNED);
-    out.push(groups("assign", text!("shape", "assign"), assigned, ASSIGNED as u32));
+    out.push(groups(
+        "assign",
+        text!("shape", "assign"),
+        assigned,
+        ASSIGNED as u32,
+    ));
     out.push(groups("fill", fill, filling(bind), FILLED as u32));
     (out, written)
 }
 
 /// Groups of `fill`: as many as there may be parts, or enough to keep a device busy.
 fn filling(bind: &SdfBind) -> usize {
-    // Parts of the coarse level are eight bricks or more.
-    (bind.brick_capacity() + entries(bind).div_ceil(8)).min(FILLING)
+    (bind.brick_capacity() + entries(bind)).min(FILLING)
 }
 
 fn settings(
@@ -279,7 +283,10 @@ fn settings(
         ("IS_CLOSED", DeviceSetting::Bool(bind.report().is_closed())),
         ("ENTRIES", number(entries(bind))),
         ("SLOTS", number(bind.brick_capacity())),
-        ("SLOT_MASK", number((CLUSTER * heap.clusters).next_power_of_two() - 1)),
+        (
+            "SLOT_MASK",
+            number((CLUSTER * heap.clusters).next_power_of_two() - 1),
+        ),
         ("MARKED", number(MARKED)),
         ("SHARES", number(heap.shares())),
         ("MARKING_GROUPS", number(heap.clusters * heap.shares())),

@@ -1,6 +1,6 @@
-// Values of bricks and of the coarse level, by groups of 256: eight blocks of nodes, a team of 32 for each. In a brick a block has
-// 4 x 4 x 4 nodes, two for each of its team; on the coarse level 2 x 2 x 2, each measured by four of its team that share the triangles.
-// For each block those triangles that no node of it can be nearest to are dropped once more.
+// Values of bricks and of the coarse level, by groups of 128: eight blocks of nodes, a team of 16 for each. In a brick a block has 4 x 4 x 4
+// nodes, a column of four for each of its team; on the coarse level it is one corner of a brick that has no values. For each block those
+// triangles that no node of it can be nearest to are dropped once more.
 
 // What a group fills: cells from the centre to the outermost nodes along each axis, from there to the middle of each
 // block, and from that to its own outermost ones.
@@ -12,17 +12,22 @@ struct Box {
     is_coarse: bool,
 }
 
-// The furthest that a node of a block of a brick is from the node of the first invocation of its team, which is one in the middle, and a little
-// more.
+// Invocations of a team.
+const LANES: u32 = FILLED / 8u;
+// Of the team, the one whose column has a node in the middle of the block, its second.
+const MIDDLE: u32 = 5u;
+// The furthest that a node of the block is from that one, and a little more.
 const BLOCK_RADIUS: f32 = 3.6;
 
 // Work of all groups: parts of the coarse level, then bricks.
 var<workgroup> parts: array<u32, 2>;
 // A brick and its first triangle.
 var<workgroup> brick: array<u32, 2>;
-// Places in the batch that are left, ROOM for each block; in the end values and triangles.
+// Triangles that are left, ROOM for each block.
 var<workgroup> kept: array<u32, 768>;
 var<workgroup> kept_counts: array<atomic<u32>, 8>;
+// Of a brick in the end, x fastest.
+var<workgroup> values: array<f32, 512>;
 // Nearest to the centre of each block: square in the upper bits, number in the list in the lower eight.
 var<workgroup> nearest_keys: array<atomic<u32>, 8>;
 // From the surface to the centre of each block.
@@ -30,23 +35,17 @@ var<workgroup> block_away: array<vec3f, 8>;
 // Where a block is far from a closed surface one sign serves it: 0 or 1; 2 where it does not.
 var<workgroup> block_inside: array<u32, 8>;
 
-// Nearest so far of the invocation's nodes; the first one alone on the coarse level.
-var<private> best_a: Nearest;
-var<private> best_b: Nearest;
+// Nearest so far of the nodes of the invocation's column.
+var<private> squares: vec4f;
+var<private> slots: vec4u;
 
 fn block_offset(block: u32) -> vec3f {
     return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 2.0 - 1.0;
 }
 
-// From the centre of its block to the first node of an invocation; the second one of a brick is two cells further along z.
-fn node_offset(lane: u32, is_coarse: bool) -> vec3f {
-    if (is_coarse) {
-        return block_offset(lane & 7u) * HALF_EDGE;
-    }
-    // The first invocation has a node in the middle.
-    let x = (lane + 1u) & 3u;
-    let y = ((lane >> 2u) + 1u) & 3u;
-    return vec3f(f32(x), f32(y), f32(1u - (lane >> 4u))) - vec3f(1.5);
+// From the centre of a block to the lowest node of a column.
+fn column_offset(lane: u32) -> vec3f {
+    return vec3f(f32(lane & 3u), f32(lane >> 2u), 0.0) - vec3f(1.5);
 }
 
 // Looks at the batch from the centre of a block.
@@ -54,7 +53,7 @@ fn look(block: u32, lane: u32, count: u32, box: Box) {
     let offset = block_offset(block) * box.to_block;
     let limit = limit_of(block_away[block], box.reach);
     var key = NO_TRIANGLE;
-    for (var i = lane; i < count; i += 32u) {
+    for (var i = lane; i < count; i += LANES) {
         let bound = listed[i];
         if (keeps(limit, bound.w + dot(bound.xyz, offset), bound.xyz)) {
             let away = away_of(staged(i), box.center + offset);
@@ -79,7 +78,7 @@ fn known_away(block: u32, box: Box) -> vec3f {
 fn keep_some(block: u32, lane: u32, count: u32, away: vec3f, box: Box) {
     let offset = block_offset(block) * box.to_block;
     let limit = limit_of(away, box.reach);
-    for (var i = lane; i < count; i += 32u) {
+    for (var i = lane; i < count; i += LANES) {
         let far = listed[i];
         if (keeps(limit, far.w + dot(far.xyz, offset), far.xyz)) {
             let bound = bound_of(away_of(staged(i), box.center + offset));
@@ -90,34 +89,60 @@ fn keep_some(block: u32, lane: u32, count: u32, away: vec3f, box: Box) {
     }
 }
 
-// Exact distances of nodes to what is left.
-fn measure(block: u32, lane: u32, box: Box) {
-    let p = box.center + block_offset(block) * box.to_block + node_offset(lane, box.is_coarse);
+// A triangle in its plane, so that clamps are to one and cost nothing: edges as they are, and over the squares of their lengths.
+struct Flat {
+    length: f32,
+    per_length: f32,
+    edge02: vec2f,
+    along02: vec2f,
+    edge12: vec2f,
+    along12: vec2f,
+}
+
+fn inverse(length: f32) -> f32 {
+    return select(0.0, 1.0 / length, length > 0.0);
+}
+
+fn flat_of(t: Plane) -> Flat {
+    let a = t.edge02;
+    let b = t.edge12;
+    return Flat(t.length, inverse(t.length), a.xy * a.z, a.xy * inverse(a.z), b.xy * b.z, b.xy * inverse(b.z));
+}
+
+fn square_at(t: Flat, at: vec3f) -> f32 {
+    let p = at.xy;
+    let q = vec2f(p.x - t.length, p.y);
+    let off01 = vec2f(p.x - t.length * saturate(p.x * t.per_length), p.y);
+    let off02 = p - t.edge02 * saturate(dot(p, t.along02));
+    let off12 = q - t.edge12 * saturate(dot(q, t.along12));
+    let beside = min(dot(off01, off01), min(dot(off02, off02), dot(off12, off12)));
+    let right_of_02 = p.x * t.edge02.y - p.y * t.edge02.x > 0.0;
+    let left_of_12 = q.x * t.edge12.y - q.y * t.edge12.x < 0.0;
+    return at.z * at.z + select(beside, 0.0, (p.y > 0.0) & right_of_02 & left_of_12);
+}
+
+// Exact distances of a column, or of a corner, which all of its team measure, to what is left.
+fn measure(block: u32, p: vec3f) {
     let count = atomicLoad(&kept_counts[block]);
-    var a = best_a;
-    if (box.is_coarse) {
-        for (var k = lane >> 3u; k < count; k += 4u) {
-            let i = kept[ROOM * block + k];
-            a = nearer(a, square_of(staged(i), p), listed_slots[i]);
-        }
-    } else {
-        var b = best_b;
-        for (var k = 0u; k < count; k++) {
-            let i = kept[ROOM * block + k];
-            let slot = listed_slots[i];
-            let t = staged(i);
-            a = nearer(a, square_of(t, p), slot);
-            b = nearer(b, square_of(t, p + vec3f(0.0, 0.0, 2.0)), slot);
-        }
-        best_b = b;
+    for (var k = 0u; k < count; k++) {
+        let i = kept[ROOM * block + k];
+        let slot = vec4u(listed_slots[i]);
+        let t = staged(i);
+        let at = in_plane(t, p);
+        let up = vec3f(t.x.z, t.y.z, t.n.z);
+        let f = flat_of(t);
+        let here = vec4f(square_at(f, at), square_at(f, at + up), square_at(f, at + up * 2.0), square_at(f, at + up * 3.0));
+        // The lowest of equals, whatever the order.
+        let is_nearer = (here < squares) | ((here == squares) & (slot < slots));
+        squares = select(squares, here, is_nearer);
+        slots = select(slots, slot, is_nearer);
     }
-    best_a = a;
 }
 
 // The batch against all nodes of the box.
 fn measure_batch(count: u32, local: u32, box: Box) {
-    let block = local / 32u;
-    let lane = local % 32u;
+    let block = local / LANES;
+    let lane = local % LANES;
     if (local < 8u) {
         atomicStore(&nearest_keys[local], NO_TRIANGLE);
         atomicStore(&kept_counts[local], 0u);
@@ -131,7 +156,12 @@ fn measure_batch(count: u32, local: u32, box: Box) {
     if (lane == 0u) {
         block_away[block] = away;
     }
-    measure(block, lane, box);
+    let center = box.center + block_offset(block) * box.to_block;
+    if (box.is_coarse) {
+        measure(block, center);
+    } else {
+        measure(block, center + column_offset(lane));
+    }
     workgroupBarrier();
 }
 
@@ -142,55 +172,55 @@ fn begin(local: u32, box: Box, away: vec3f) {
     if (local == 0u) {
         atomicStore(&listed_count, 0u);
     }
-    best_a = Nearest(HUGE, NO_TRIANGLE);
-    best_b = best_a;
+    squares = vec4f(HUGE);
+    slots = vec4u(NO_TRIANGLE);
     workgroupBarrier();
 }
 
-fn signed(best: Nearest, p: vec3f) -> f32 {
-    let distance = sqrt(best.square);
-    return select(distance, -distance, is_inside(min(best.slot, TRIANGLES - 1u), p));
+fn signed(square: f32, slot: u32, p: vec3f) -> f32 {
+    let distance = sqrt(square);
+    return select(distance, -distance, is_inside(min(slot, TRIANGLES - 1u), p));
 }
 
-fn put_value(node: vec3u, value: f32) {
-    kept[node.x + 8u * node.y + 64u * node.z] = bitcast<u32>(value);
-}
-
-// Values of a brick, from where its nodes are known to where they lie side by side.
 fn put_values(local: u32, box: Box) {
-    let block = local / 32u;
-    let lane = local % 32u;
-    let center = box.center + block_offset(block) * box.to_block;
-    let a = center + node_offset(lane, false);
-    if (lane == 0u) {
+    let block = local / LANES;
+    let lane = local % LANES;
+    let offset = block_offset(block) * box.to_block + column_offset(lane);
+    let p = box.center + offset;
+    let up = vec3f(0.0, 0.0, 1.0);
+    if (lane == MIDDLE) {
         var inside = 2u;
-        if (IS_CLOSED && best_a.square > BLOCK_RADIUS * BLOCK_RADIUS) {
-            inside = select(0u, 1u, is_inside(min(best_a.slot, TRIANGLES - 1u), a));
+        if (IS_CLOSED && squares.y > BLOCK_RADIUS * BLOCK_RADIUS) {
+            inside = select(0u, 1u, signed(squares.y, slots.y, p + up) < 0.0);
         }
         block_inside[block] = inside;
     }
     workgroupBarrier();
-    let first = vec3u(vec3i(round(a - box.center + vec3f(HALF_EDGE))));
+    let n = vec3u(offset + HALF_EDGE + 0.25);
     let inside = block_inside[block];
-    var values = sqrt(vec2f(best_a.square, best_b.square));
-    if (inside == 2u) {
-        values = vec2f(signed(best_a, a), signed(best_b, a + vec3f(0.0, 0.0, 2.0)));
-    } else if (inside == 1u) {
-        values = -values;
+    for (var k = 0u; k < 4u; k++) {
+        var value = sqrt(squares[k]);
+        if (inside == 2u) {
+            value = signed(squares[k], slots[k], p + up * f32(k));
+        } else if (inside == 1u) {
+            value = -value;
+        }
+        values[n.x + 8u * n.y + 64u * (n.z + k)] = value;
     }
-    put_value(first, values.x);
-    put_value(first + vec3u(0u, 0u, 2u), values.y);
     workgroupBarrier();
 }
 
 fn store(first: u32, slot: u32, local: u32) {
     if (IS_HALF) {
-        let two = vec2f(bitcast<f32>(kept[2u * local]), bitcast<f32>(kept[2u * local + 1u]));
-        write_field(first + 256u * slot + local, pack2x16float(clamp(two, vec2f(-65504.0), vec2f(65504.0))));
+        for (var i = local; i < 256u; i += FILLED) {
+            let two = clamp(vec2f(values[2u * i], values[2u * i + 1u]), vec2f(-65504.0), vec2f(65504.0));
+            write_field(first + 256u * slot + i, pack2x16float(two));
+        }
         return;
     }
-    write_field(first + 512u * slot + local, kept[local]);
-    write_field(first + 512u * slot + 256u + local, kept[256u + local]);
+    for (var i = local; i < 512u; i += FILLED) {
+        write_field(first + 512u * slot + i, bitcast<u32>(values[i]));
+    }
 }
 
 fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
@@ -198,44 +228,48 @@ fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
         brick[local] = read_bricks(2u * slot + local);
     }
     workgroupBarrier();
-    let center = vec3f(unflatten(brick[0], bricks) * 7u) + vec3f(HALF_EDGE);
+    let at = unflatten(brick[0], bricks);
+    let center = vec3f(at * 7u) + vec3f(HALF_EDGE);
     let box = Box(center, HALF_EDGE, 2.0, 1.5, false);
     let away = away_from(brick[1], center);
     begin(local, box, away);
     search(local, box, away);
     put_values(local, box);
     store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
+    // Its corners, where it stands for those.
+    if (local < 8u && all((at & vec3u(1u)) == vec3u(0u))) {
+        let bits = vec3u(local & 1u, (local >> 1u) & 1u, local >> 2u);
+        put_corner(at + bits, bricks, values[7u * (bits.x + 8u * bits.y + 64u * bits.z)]);
+    }
 }
 
-// The least of four invocations is that of a node.
-fn store_coarse(first: vec3u, local: u32, bricks: vec3u) {
-    kept[local] = bitcast<u32>(best_a.square);
-    kept[256u + local] = best_a.slot;
-    workgroupBarrier();
-    if (local % 32u >= 8u) {
-        return;
-    }
-    var best = best_a;
-    for (var k = 8u; k < 32u; k += 8u) {
-        best = nearer(best, bitcast<f32>(kept[local + k]), kept[256u + local + k]);
-    }
-    let block = local / 32u;
-    let bits = vec3u(0u, 1u, 2u);
-    let node = first + 2u * ((vec3u(block) >> bits) & vec3u(1u)) + ((vec3u(local) >> bits) & vec3u(1u));
-    if (all(node <= bricks)) {
-        let index = node.x + (bricks.x + 1u) * (node.y + (bricks.y + 1u) * node.z);
-        write_field(HEADER + brick_count(bricks) + index, bitcast<u32>(signed(best, vec3f(node * 7u))));
-    }
+fn put_corner(corner: vec3u, bricks: vec3u, value: f32) {
+    let index = corner.x + (bricks.x + 1u) * (corner.y + (bricks.y + 1u) * corner.z);
+    write_field(HEADER + brick_count(bricks) + index, bitcast<u32>(value));
 }
 
 fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
     let first = COARSE_NODES * unflatten(part, coarse_groups(bricks));
-    let center = vec3f(first * 7u) + vec3f(10.5);
-    let box = Box(center, 10.5, 7.0, 3.5, true);
+    if (local == 0u) {
+        brick[0] = 0u;
+        if (all(first < bricks)) {
+            brick[0] = read_bricks(2u * SLOTS + first.x + bricks.x * (first.y + bricks.y * first.z));
+        }
+    }
+    if (workgroupUniformLoad(&brick[0]) == 1u) {
+        // The brick writes its corners itself.
+        return;
+    }
+    let center = vec3f(first * 7u) + vec3f(HALF_EDGE);
+    let box = Box(center, HALF_EDGE, HALF_EDGE, 0.0, true);
     let away = away_from(find_seed(local, center), center);
     begin(local, box, away);
     search(local, box, away);
-    store_coarse(first, local, bricks);
+    let block = local / LANES;
+    let corner = first + vec3u(block & 1u, (block >> 1u) & 1u, block >> 2u);
+    if (local % LANES == 0u && all(corner <= bricks)) {
+        put_corner(corner, bricks, signed(squares.x, slots.x, vec3f(corner * 7u)));
+    }
 }
 
 fn kernel(group: u32, local: u32) {

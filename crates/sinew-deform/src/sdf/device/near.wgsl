@@ -1,20 +1,22 @@
-// Which triangles may be nearest to some node of a box: by a group of 256. Clusters near the box are gathered, then their triangles.
+// Which triangles may be nearest to some node of a box: by a group of FILLED. Clusters near the box are gathered, then their triangles.
 //
 // Seen from a point c, a triangle whose closest point is q lies behind the plane through q across c - q, as it is convex. So
 // |c - q| + o . u, with u the unit vector of c - q, is never more than its distance from c + o.
 
 // Triangles of a batch.
 const ROOM: u32 = 96u;
-// Batches that 256 triangles and what is left of the batch before can fill, and one more.
-const BATCHES: u32 = 4u;
+// Batches that a triangle for each invocation and what is left of the batch before can fill, and one more.
+const BATCHES: u32 = (FILLED + ROOM - 1u) / ROOM + 1u;
+// Leaves or clusters whose eight parts a group looks at in one go.
+const EIGHTHS: u32 = FILLED / 8u;
 // Closer than this a direction is rounding noise; the bound is then zero everywhere.
 const TOUCHING: f32 = 0.05;
 // Roundings of bounds, in cells.
 const SLACK: f32 = 1e-3;
 
-var<workgroup> leaves: array<u32, 256>;
+var<workgroup> leaves: array<u32, FILLED>;
 var<workgroup> leaf_count: atomic<u32>;
-var<workgroup> clusters: array<u32, 256>;
+var<workgroup> clusters: array<u32, FILLED>;
 var<workgroup> cluster_count: atomic<u32>;
 // Triangles of the batch: direction and distance as seen from the centre of the box.
 var<workgroup> listed: array<vec4f, 96>;
@@ -86,7 +88,7 @@ fn find_seed(local: u32, p: vec3f) -> u32 {
     var leaf = 0u;
     if (LEVELS > 1u) {
         var key = NO_TRIANGLE;
-        for (var i = local; i < LEAF_BLOCKS; i += 256u) {
+        for (var i = local; i < LEAF_BLOCKS; i += FILLED) {
             let box = 2u * (8u * PARENT_START + i);
             let off = 0.5 * (read_boxes(box).xyz + read_boxes(box + 1u).xyz) - p;
             key = min(key, (bitcast<u32>(dot(off, off)) & ~SLOT_MASK) | i);
@@ -105,7 +107,7 @@ fn find_seed(local: u32, p: vec3f) -> u32 {
     return 64u * leaf + (workgroupUniformLoad(&seed_key) & 63u);
 }
 
-// Leaves of the tree near the box, 256 of them looked at.
+// Leaves of the tree near the box, one looked at by each invocation.
 fn find_leaves(first: u32, local: u32, center: vec3f, half_edge: f32, limit: f32) {
     let leaf = first + local;
     if (leaf < LEAF_BLOCKS && leaf_square(leaf, center, half_edge) <= limit) {
@@ -120,7 +122,7 @@ fn leaf_square(leaf: u32, center: vec3f, half_edge: f32) -> f32 {
     return box_square(8u * PARENT_START + leaf, center - vec3f(half_edge), center + vec3f(half_edge));
 }
 
-// Clusters near the box, of 32 leaves.
+// Clusters near the box, of some leaves.
 fn find_clusters(first: u32, count: u32, local: u32, center: vec3f, half_edge: f32, limit: f32) {
     let i = first + local / 8u;
     if (i < count) {
@@ -132,7 +134,7 @@ fn find_clusters(first: u32, count: u32, local: u32, center: vec3f, half_edge: f
     }
 }
 
-// Lists triangles of 32 clusters that may be nearest; full batches are measured.
+// Lists triangles of some clusters that may be nearest; full batches are measured.
 fn list_triangles(first: u32, count: u32, local: u32, box: Box, limit: Limit) {
     let i = first + local / 8u;
     var is_open = false;
@@ -169,21 +171,21 @@ fn search(local: u32, box: Box, away: vec3f) {
     let corner = abs(away) + vec3f(box.half_edge);
     let furthest = dot(corner, corner) * 1.00001 + SLACK;
     let limit = limit_of(away, box.half_edge);
-    for (var first = 0u; first < LEAF_BLOCKS; first += 256u) {
+    for (var first = 0u; first < LEAF_BLOCKS; first += FILLED) {
         if (local == 0u) {
             atomicStore(&leaf_count, 0u);
         }
         workgroupBarrier();
         find_leaves(first, local, box.center, box.half_edge, furthest);
         let near_leaves = workgroupUniformLoad(&leaf_count);
-        for (var leaf = 0u; leaf < near_leaves; leaf += 32u) {
+        for (var leaf = 0u; leaf < near_leaves; leaf += EIGHTHS) {
             if (local == 0u) {
                 atomicStore(&cluster_count, 0u);
             }
             workgroupBarrier();
             find_clusters(leaf, near_leaves, local, box.center, box.half_edge, furthest);
             let near_clusters = workgroupUniformLoad(&cluster_count);
-            for (var cluster = 0u; cluster < near_clusters; cluster += 32u) {
+            for (var cluster = 0u; cluster < near_clusters; cluster += EIGHTHS) {
                 list_triangles(cluster, near_clusters, local, box, limit);
             }
         }

@@ -31,8 +31,8 @@ const HUGE: f32 = 3e38;
 const NOWHERE: f32 = 1e18;
 // Half a brick's edge, in cells.
 const HALF_EDGE: f32 = 3.5;
-// Nodes of the coarse level that a workgroup takes, along each axis.
-const COARSE_NODES: u32 = 4u;
+// Nodes of the coarse level that a workgroup takes, along each axis: the corners of a brick.
+const COARSE_NODES: u32 = 2u;
 
 fn placed(u: Uniforms, p: vec3f) -> vec3f {
     let turned = vec3f(dot(u.row_x.xyz, p), dot(u.row_y.xyz, p), dot(u.row_z.xyz, p));
