@@ -15,7 +15,7 @@
 //! | `write_PORT(i, from, to, color)`, `wants_PORT` | a lines output |
 //! | `read_NAME(i)`, `count_NAME` | an array of [`DeviceNode::constants`], [`DeviceNode::frame_arrays`] or [`DeviceNode::scratch`] |
 //! | `write_NAME(i, v)` | an array of the scratch |
-//! | `add_NAME(i, v)`, `max_NAME(i, v)` | adds to an element of the scratch, or raises it to `v`, as one step that no other invocation comes between: arrays of whole numbers. The order in which invocations do so is open, the result is not. A pass that calls one of them uses that array for nothing else |
+//! | `add_NAME(i, v)`, `max_NAME(i, v)` | adds to an element of the scratch, or raises it to `v`, as one step that no other invocation comes between: arrays of whole numbers. Gives what was there before. The order in which invocations do so is open, the result is not. A pass that calls one of them uses that array for nothing else |
 //! | `open_RELATION(i) -> u32` | goes to the row of element `i` in a [`DeviceNode::relations`] and tells how many entries it has |
 //! | `RELATION_PORT_positions(k)` and so on, `RELATION_NAME(k)` | that attribute, or that array, at the element that entry `k` of the open row names; entries are read in rising order |
 //! | `RELATION_count()`, `RELATION_groups()`, `u32` | how many entries, or whole groups of entries, the open row has. As the bound of `for (var k = 0u; k < RELATION_count(); k++)` the loop may be unrolled, over rows that are filled up as [`DeviceRelation::padding`] says, with zeros as extras; it must not leave the loop or skip a turn |

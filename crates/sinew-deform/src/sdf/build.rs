@@ -126,6 +126,7 @@ impl FieldBuffers {
         }
         self.build_coarse(bind, par);
         self.choose_bricks(bind, par);
+        self.tell_surface(bind);
         let (bricks_wanted, built) = self.assign();
         self.fill_bricks(bind, built, par);
         BuildReport {
@@ -174,6 +175,27 @@ impl FieldBuffers {
         for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [_]| {
             dispatch!(simd => choose(simd, &chooser, range, out));
         });
+    }
+
+    /// Where not all bricks find room: those count as on the surface, too, that another triangle than the nearest may run through.
+    fn tell_surface(&mut self, bind: &SdfBind) {
+        let count = self.shape.brick_count().min(self.near.len());
+        let near = &mut self.near[..count];
+        if near.iter().filter(|n| n.0 != Near::No).count() <= self.bricks.len() {
+            return;
+        }
+        let chooser = Chooser {
+            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            shape: self.shape,
+            coarse: &self.coarse,
+            band: bind.settings().band_cells,
+        };
+        for (brick, near) in near.iter_mut().enumerate().filter(|n| n.1.0 == Near::Band) {
+            let center = lattice_point(self.shape.brick_at(brick)).map(|c| c + HALF);
+            if dispatch!(simd => reaches(simd, &chooser, center, 0.0)) {
+                near.0 = Near::Surface;
+            }
+        }
     }
 
     /// Gives out slots: bricks on the surface first, then the others. Returns how many are wanted and have one.
@@ -295,8 +317,8 @@ fn choose<S: Simd>(simd: S, chooser: &Chooser<'_>, range: Range<usize>, out: &mu
         seed = near.slot / CLUSTER;
         let distance = near.square.sqrt();
         let side = least_distance_of_box(distance, near.away);
-        let in_band = side <= chooser.band
-            || (distance <= RADIUS + chooser.band && reaches(simd, chooser, center));
+        let in_band = (side <= chooser.band && chooser.is_box_near(near.slot / CLUSTER, center))
+            || (distance <= RADIUS + chooser.band && reaches(simd, chooser, center, chooser.band));
         if in_band {
             let what = if side <= 0.0 {
                 Near::Surface
@@ -316,6 +338,16 @@ impl Chooser<'_> {
             self.coarse[self.shape.coarse_index(at)].abs() > 2.0 * RADIUS + self.band
         })
     }
+
+    /// Whether the box of a cluster comes within the band of a brick.
+    fn is_box_near(&self, cluster: usize, center: P) -> bool {
+        let [low, high] = self.frame.surface.bounds_of(cluster);
+        let gap = |k: usize| {
+            let below = low[k] - (center[k] + HALF);
+            below.max(center[k] - HALF - high[k]).max(0.0)
+        };
+        gap(0) * gap(0) + gap(1) * gap(1) + gap(2) * gap(2) <= self.band * self.band
+    }
 }
 
 /// How near a brick can come to a triangle that has this distance and direction from its centre: no nearer than the
@@ -327,9 +359,9 @@ fn least_distance_of_box(distance: f32, away: P) -> f32 {
     distance - HALF * away.iter().map(|c| c.abs()).sum::<f32>() / distance
 }
 
-/// Whether a triangle other than the one nearest to the centre is within the band.
+/// Whether some triangle is within `limit` (no more than the band) of the brick, as far as the plane in front of it tells.
 #[inline(always)]
-fn reaches<S: Simd>(simd: S, chooser: &Chooser<'_>, center: P) -> bool {
+fn reaches<S: Simd>(simd: S, chooser: &Chooser<'_>, center: P, limit: f32) -> bool {
     let (tree, surface) = (chooser.frame.tree, chooser.frame.surface);
     let (low, high) = (center.map(|c| c - HALF), center.map(|c| c + HALF));
     let mut walk = NearBox::new(tree, low, high, chooser.band * chooser.band);
@@ -338,7 +370,7 @@ fn reaches<S: Simd>(simd: S, chooser: &Chooser<'_>, center: P) -> bool {
         let squares = from.square.to_array();
         let found = (0..CLUSTER).any(|lane| {
             let away = from.away.lane(lane);
-            least_distance_of_box(squares[lane].sqrt(), away) <= chooser.band
+            least_distance_of_box(squares[lane].sqrt(), away) <= limit
         });
         if found {
             return true;

@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | `place` | vertices | the box of the mesh, and whether anything moved; where nothing did, all others end at once |
 //! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid, where vertices were |
-//! | `normals` | edges, points, boxes | pseudonormals, boxes higher up |
+//! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes higher up |
 //! | `moments` | clusters, then level after level | for winding numbers only |
-//! | `measure` | corners and centres of bricks | the coarse level, and which bricks come near the surface |
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
-//! | `fill` | slots, a workgroup each | values of bricks |
+//! | `fill` | parts of the coarse level, then slots, a workgroup after another | the coarse level and values of bricks |
 //!
-//! No pass binds more than eight buffers, as many as every device has. Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all: results are the same
-//! bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
+//! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves, clusters and triangles
+//! near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many as every device has. Lists in workgroup memory
+//! are in the order in which invocations came, but what is made of them is the least of all: results are the same bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
 
 use super::SdfBind;
 use super::bind::LEAN;
@@ -24,54 +24,23 @@ use crate::{
 };
 use bytemuck::{Pod, Zeroable};
 
-const NORMALS: &str = include_str!("device/normals.wgsl");
-const MOMENTS: &str = concat!(
-    include_str!("device/distance.wgsl"),
-    include_str!("device/moments.wgsl")
-);
-const MOMENTS_ABOVE: &str = include_str!("device/moments_above.wgsl");
-const MEASURE: [&str; 2] = [
-    concat!(
-        include_str!("device/shape.wgsl"),
-        include_str!("device/distance.wgsl"),
-        include_str!("device/walk.wgsl"),
-        include_str!("device/pseudonormals.wgsl"),
-        include_str!("device/measure.wgsl")
-    ),
-    concat!(
-        include_str!("device/shape.wgsl"),
-        include_str!("device/distance.wgsl"),
-        include_str!("device/walk.wgsl"),
-        include_str!("device/winding.wgsl"),
-        include_str!("device/measure.wgsl")
-    ),
-];
-const ASSIGN: &str = concat!(
-    include_str!("device/shape.wgsl"),
-    include_str!("device/assign.wgsl")
-);
-const FILL: [&str; 2] = [
-    concat!(
-        include_str!("device/shape.wgsl"),
-        include_str!("device/distance.wgsl"),
-        include_str!("device/pseudonormals.wgsl"),
-        include_str!("device/fill.wgsl")
-    ),
-    concat!(
-        include_str!("device/shape.wgsl"),
-        include_str!("device/distance.wgsl"),
-        include_str!("device/walk.wgsl"),
-        include_str!("device/winding.wgsl"),
-        include_str!("device/fill.wgsl")
-    ),
-];
+macro_rules! text {
+    ($($name:literal),+) => {
+        concat!($(include_str!(concat!("device/", $name, ".wgsl")), "\n"),+)
+    };
+}
 
 /// Vertices of a group of `place`, triangles of one of `triangles`, bricks of one of `assign`.
 const PLACED: usize = 128;
 const PREPARED: usize = 64;
 const ASSIGNED: usize = 256;
-/// Invocations of `measure` and `fill`.
-const MEASURED: u32 = 64;
+/// Invocations of a group of `mark` and of `fill`.
+const MARKED: usize = 128;
+const FILLED: usize = 128;
+/// Groups of `mark`, where clusters alone are fewer: large triangles come near many bricks.
+const MARKING: usize = 1024;
+/// Groups of `fill`, at most: each takes one part after another.
+const FILLING: usize = 2048;
 /// Words of the tally before the counts of wanted bricks.
 const TALLY: usize = 8;
 /// Words of the state.
@@ -111,6 +80,10 @@ impl Heap {
     }
     fn parent_start(&self) -> usize {
         Self::start(self.levels.saturating_sub(2))
+    }
+    /// Groups of `mark` for each cluster.
+    fn shares(&self) -> usize {
+        MARKING.div_ceil(self.clusters.max(1))
     }
     /// Boxes above those of the leaves' parents.
     fn upper_boxes(&self) -> usize {
@@ -172,14 +145,18 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             DeviceType::Vec4F,
             bind.edge_count() + bind.class_count(),
         ),
-        array("near", DeviceType::U32, entries(bind)),
-        array("bricks", DeviceType::U32, bind.brick_capacity()),
+        lasting(array("near", DeviceType::U32, entries(bind))),
+        array(
+            "bricks",
+            DeviceType::U32,
+            2 * bind.brick_capacity() + entries(bind),
+        ),
     ];
     if winding {
         scratch.push(array("moments", DeviceType::Vec4F, 16 * heap.blocks()));
     }
     DeviceNode {
-        shared: vec![include_str!("device/shared.wgsl")],
+        shared: vec![text!("shared")],
         settings: settings(bind, &heap, &mesh, still),
         constants: vec![DeviceConstant::new(
             "mesh_words",
@@ -198,62 +175,82 @@ fn tally(bind: &SdfBind) -> usize {
     TALLY + entries(bind).div_ceil(ASSIGNED)
 }
 
+/// Things of a group of `mark` that are no bricks: boxes higher up, edges, points.
+fn small_things(bind: &SdfBind, heap: &Heap) -> usize {
+    upper_boxes(bind, heap) + bind.edge_count() + bind.class_count()
+}
+
+/// Only walks for winding numbers begin that high up.
+fn upper_boxes(bind: &SdfBind, heap: &Heap) -> usize {
+    match bind.settings().sign {
+        SignMethod::WindingNumber => heap.upper_boxes(),
+        SignMethod::Pseudonormals => 0,
+    }
+}
+
 fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<String>) {
-    let small = tally(bind) + heap.upper_boxes() + bind.edge_count() + bind.class_count();
     let over = |name, text, count| {
         DevicePass::per_vertex(name, text)
             .over(DeviceDomain::Elements(count))
             .scattering()
     };
-    let place = include_str!("device/place.wgsl");
-    let triangles = include_str!("device/triangles.wgsl");
     let groups = DevicePass::in_groups;
+    let marking = heap.clusters * heap.shares() + small_things(bind, heap).div_ceil(MARKED);
     let mut out = vec![
         groups(
             "place",
-            place,
+            text!("place"),
             bind.vertex_count().div_ceil(PLACED),
             PLACED as u32,
         ),
         groups(
             "triangles",
-            triangles,
+            text!("triangles"),
             heap.written_leaves(),
             PREPARED as u32,
         ),
-        over("normals", NORMALS, small),
+        groups(
+            "mark",
+            text!("shape", "distance", "mark"),
+            marking,
+            MARKED as u32,
+        ),
     ];
     let mut written = vec![String::new(); out.len()];
     if winding {
-        out.push(over("moments", MOMENTS, heap.clusters));
+        out.push(over("moments", text!("distance", "moments"), heap.clusters));
         written.push(String::new());
         for depth in (1..heap.levels).rev() {
             let children = match depth + 1 == heap.levels {
                 true => heap.clusters,
                 false => heap.count(depth + 1),
             };
-            out.push(over("moments", MOMENTS_ABOVE, heap.count(depth)));
+            out.push(over("moments", text!("moments_above"), heap.count(depth)));
             written.push(format!(
                 "\nconst LEVEL_START = {}u;\nconst LEVEL_CHILDREN = {children}u;\n",
                 Heap::start(depth)
             ));
         }
     }
-    let kind = usize::from(winding);
-    let measured = corner_room(bind) + entries(bind);
-    out.push(DevicePass {
-        group_size: Some(MEASURED),
-        ..over("measure", MEASURE[kind], measured)
-    });
+    let fill = if winding {
+        text!("shape", "distance", "near", "walk", "winding", "fill")
+    } else {
+        text!("shape", "distance", "near", "pseudonormals", "fill")
+    };
     let assigned = entries(bind).div_ceil(ASSIGNED);
-    out.push(groups("assign", ASSIGN, assigned, ASSIGNED as u32));
-    out.push(groups("fill", FILL[kind], bind.brick_capacity(), MEASURED));
+    out.push(groups(
+        "assign",
+        text!("shape", "assign"),
+        assigned,
+        ASSIGNED as u32,
+    ));
+    out.push(groups("fill", fill, filling(bind), FILLED as u32));
     (out, written)
 }
 
-/// Invocations of `measure` for corners of bricks; whole groups, so that none does both.
-fn corner_room(bind: &SdfBind) -> usize {
-    entries(bind).next_multiple_of(MEASURED as usize)
+/// Groups of `fill`: as many as there may be parts, or enough to keep a device busy.
+fn filling(bind: &SdfBind) -> usize {
+    (bind.brick_capacity() + entries(bind)).min(FILLING)
 }
 
 fn settings(
@@ -286,7 +283,15 @@ fn settings(
         ("IS_CLOSED", DeviceSetting::Bool(bind.report().is_closed())),
         ("ENTRIES", number(entries(bind))),
         ("SLOTS", number(bind.brick_capacity())),
-        ("CORNER_ROOM", number(corner_room(bind))),
+        (
+            "SLOT_MASK",
+            number((CLUSTER * heap.clusters).next_power_of_two() - 1),
+        ),
+        ("MARKED", number(MARKED)),
+        ("SHARES", number(heap.shares())),
+        ("MARKING_GROUPS", number(heap.clusters * heap.shares())),
+        ("FILLED", number(FILLED)),
+        ("FILLING_GROUPS", number(filling(bind))),
         ("TRIANGLES", number(bind.triangles.len())),
         ("CLUSTERS", number(heap.clusters)),
         ("LEVELS", DeviceSetting::U32(heap.levels)),
@@ -294,10 +299,11 @@ fn settings(
         ("WRITTEN_LEAVES", number(heap.written_leaves())),
         ("LEAF_START", number(heap.leaf_start())),
         ("PARENT_START", number(heap.parent_start())),
-        ("UPPER_BOXES", number(heap.upper_boxes())),
+        ("UPPER_BOXES", number(upper_boxes(bind, heap))),
         // Each block once for each of its children, and once more to leave it.
         ("VISITS", number(9 * heap.blocks())),
         ("EDGES", number(bind.edge_count())),
+        ("POINTS", number(bind.class_count())),
         ("FEATURES", number(mesh.features)),
         ("EDGE_STARTS", number(mesh.edge_starts)),
         ("EDGE_LISTS", number(mesh.edge_lists)),

@@ -88,6 +88,11 @@ impl Surface {
             + size_of_val(&*self.class_normals)
     }
 
+    /// Lowest and highest coordinates of a cluster, in cells.
+    pub(super) fn bounds_of(&self, cluster: usize) -> [P; 2] {
+        self.extras[cluster].bounds
+    }
+
     /// Takes positions into the field's frame; missing ones are no numbers. Returns their box and how many are none.
     pub(super) fn place(&mut self, positions: &[P], frame: &FieldFrame) -> (Bounds, usize) {
         let given = positions

@@ -451,12 +451,18 @@ impl Writer<'_> {
             Scatter::Max => "atomicMax",
             Scatter::Add | Scatter::Write => "atomicAdd",
         };
-        let mut body = String::new();
-        if let Some(memory) = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1)) {
-            self.atomic.insert(memory);
-            let _ = write!(body, "{function}(&{}, v); ", self.element(memory, "i"));
-        }
-        let _ = writeln!(self.out, "fn {name}(i: u32, v: {ty}) {{ {body}}}");
+        let stored = memory.filter(|m| self.slots.get(m).is_some_and(|s| s.1));
+        let before = match stored {
+            Some(memory) => {
+                self.atomic.insert(memory);
+                format!("{function}(&{}, v)", self.element(memory, "i"))
+            }
+            None => format!("{ty}()"),
+        };
+        let _ = writeln!(
+            self.out,
+            "fn {name}(i: u32, v: {ty}) -> {ty} {{ return {before}; }}"
+        );
     }
 
     /// The same function for indices that nobody vouches for; gives its name.
@@ -471,6 +477,16 @@ impl Writer<'_> {
                 let len = (self.shape)(*memory).len;
                 format!(
                     "fn {checked}(i: u32) -> {ty} {{ if (i < {len}u) {{ return {name}(i); }} return {ty}(); }}"
+                )
+            }
+            Given::Scatter {
+                memory: Some(memory),
+                ty,
+                how: Scatter::Add | Scatter::Max,
+            } => {
+                let len = (self.shape)(*memory).len;
+                format!(
+                    "fn {checked}(i: u32, v: {ty}) -> {ty} {{ if (i < {len}u) {{ return {name}(i, v); }} return {ty}(); }}"
                 )
             }
             Given::Write {

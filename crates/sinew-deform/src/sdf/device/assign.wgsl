@@ -1,8 +1,8 @@
 // Slots for bricks, in the order of space; where not all find room, those on the surface first. And the header.
 
-// Sums in two halves of a word: bricks on the surface below, others of the band above.
+// Sums in two halves of a word: bricks on the surface below, all of them above.
 var<workgroup> sums: array<u32, 256>;
-// Before this group: on the surface, in the band; then of all groups.
+// Before this group: on the surface, all; then of all groups.
 var<workgroup> totals: array<atomic<u32>, 4>;
 
 fn put_number(word: u32, value: f32) {
@@ -45,9 +45,12 @@ fn kernel(group: u32, local: u32) {
     let brick = 256u * group + local;
     var near = 0u;
     if (brick < count) {
-        near = read_near(brick) & 3u;
+        near = read_near(brick);
+        // For the next frame.
+        write_near(brick, 0u);
     }
-    let own = select(select(0u, 0x10000u, near == 1u), 1u, near == 2u);
+    let is_on = (near & SURFACE) != 0u;
+    let own = select(0u, 0x10000u, near != 0u) + select(0u, 1u, is_on);
     sums[local] = own;
     workgroupBarrier();
     let groups = (count + 255u) / 256u;
@@ -72,18 +75,20 @@ fn kernel(group: u32, local: u32) {
     }
     let before = sums[local] - own;
     let surface = atomicLoad(&totals[0]) + (before & 0xffffu);
-    let band = atomicLoad(&totals[1]) + (before >> 16u);
-    let all_surface = atomicLoad(&totals[2]);
-    let all = all_surface + atomicLoad(&totals[3]);
-    var slot = surface + band;
+    let near_before = atomicLoad(&totals[1]) + (before >> 16u);
+    let all = atomicLoad(&totals[3]);
+    var slot = near_before;
     if (all > SLOTS) {
-        slot = select(all_surface + band, surface, near == 2u);
+        // Those on the surface first.
+        slot = select(atomicLoad(&totals[2]) + near_before - surface, surface, is_on);
     }
     let is_built = near != 0u && slot < SLOTS;
     if (brick < count) {
         write_field(HEADER + brick, select(NO_BRICK, slot, is_built));
+        write_bricks(2u * SLOTS + brick, select(0u, 1u, is_built));
         if (is_built) {
-            write_bricks(slot, brick);
+            write_bricks(2u * slot, brick);
+            write_bricks(2u * slot + 1u, near & SLOT_MASK);
         }
     }
     if (group == 0u && local == 0u) {

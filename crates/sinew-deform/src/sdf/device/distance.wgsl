@@ -52,18 +52,24 @@ fn off(t: Plane, p: vec2f) -> vec2f {
 }
 
 // From the closest point of the triangle to `p`.
-fn away_from(slot: u32, p: vec3f) -> vec3f {
-    let t = plane_of(slot);
+fn away_of(t: Plane, p: vec3f) -> vec3f {
     let at = in_plane(t, p);
     let o = off(t, at.xy);
     return t.x * o.x + t.y * o.y + t.n * at.z;
 }
 
-fn square_from(slot: u32, p: vec3f) -> f32 {
-    let t = plane_of(slot);
+fn away_from(slot: u32, p: vec3f) -> vec3f {
+    return away_of(plane_of(slot), p);
+}
+
+fn square_of(t: Plane, p: vec3f) -> f32 {
     let at = in_plane(t, p);
     let o = off(t, at.xy);
     return at.z * at.z + dot(o, o);
+}
+
+fn square_from(slot: u32, p: vec3f) -> f32 {
+    return square_of(plane_of(slot), p);
 }
 
 struct Nearest {

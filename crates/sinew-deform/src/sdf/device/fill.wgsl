@@ -1,352 +1,297 @@
-// The nodes of one brick, by a group of 64: each invocation has one node of each of the eight blocks of 4 x 4 x 4. Clusters near the brick
-// are gathered, then their triangles, in batches; for each block those that no node of it can be nearest to are dropped again.
-//
-// Seen from a point c, a triangle whose closest point is q lies behind the plane through q across c - q, as it is convex. So
-// |c - q| + o . u, with u the unit vector of c - q, is never more than its distance from c + o.
+// Values of bricks and of the coarse level, by groups of 128: eight blocks of nodes, a team of 16 for each. In a brick a block has 4 x 4 x 4
+// nodes, a column of four for each of its team; on the coarse level it is one corner of a brick that has no values. For each block those
+// triangles that no node of it can be nearest to are dropped once more.
 
-const ROOM: u32 = 192u;
-// Closer than this a direction is rounding noise; the bound is then zero everywhere.
-const TOUCHING: f32 = 0.05;
-// Roundings of bounds, in cells.
-const SLACK: f32 = 1e-3;
-// Nodes of a block reach that far from its centre along each axis.
-const REACH: f32 = 1.5;
-// From the centre of a block to the furthest of its nodes, and a little more.
-const BLOCK_RADIUS: f32 = 2.6;
-const DROPPED: f32 = 1e30;
+// What a group fills: cells from the centre to the outermost nodes along each axis, from there to the middle of each
+// block, and from that to its own outermost ones.
+struct Box {
+    center: vec3f,
+    half_edge: f32,
+    to_block: f32,
+    reach: f32,
+    is_coarse: bool,
+}
 
-var<workgroup> brick: u32;
-var<workgroup> leaves: array<u32, 256>;
-var<workgroup> leaf_count: atomic<u32>;
-var<workgroup> clusters: array<u32, 256>;
-var<workgroup> cluster_count: atomic<u32>;
-// Triangles of the batch: direction and distance as seen from the centre of the brick.
-var<workgroup> listed: array<vec4f, 192>;
-var<workgroup> listed_slots: array<u32, 192>;
-var<workgroup> listed_count: atomic<u32>;
-// The same from the centre of a block.
-var<workgroup> seen: array<vec4f, 192>;
-var<workgroup> kept: array<u32, 192>;
-var<workgroup> kept_count: atomic<u32>;
+// Invocations of a team.
+const LANES: u32 = FILLED / 8u;
+// Of the team, the one whose column has a node in the middle of the block, its second.
+const MIDDLE: u32 = 5u;
+// The furthest that a node of the block is from that one, and a little more.
+const BLOCK_RADIUS: f32 = 3.6;
+
+// Work of all groups: parts of the coarse level, then bricks.
+var<workgroup> parts: array<u32, 2>;
+// A brick and its first triangle.
+var<workgroup> brick: array<u32, 2>;
+// Triangles that are left, ROOM for each block.
+var<workgroup> kept: array<u32, 768>;
+var<workgroup> kept_counts: array<atomic<u32>, 8>;
+// Of a brick in the end, x fastest.
+var<workgroup> values: array<f32, 512>;
 // Nearest to the centre of each block: square in the upper bits, number in the list in the lower eight.
 var<workgroup> nearest_keys: array<atomic<u32>, 8>;
-// From the surface to the centre of each block, and the triangle there.
+// From the surface to the centre of each block.
 var<workgroup> block_away: array<vec3f, 8>;
-var<workgroup> block_slots: array<u32, 8>;
 // Where a block is far from a closed surface one sign serves it: 0 or 1; 2 where it does not.
 var<workgroup> block_inside: array<u32, 8>;
-// Nearest so far, by block and invocation.
-var<workgroup> squares: array<f32, 512>;
-var<workgroup> slots: array<u32, 512>;
 
-fn bound_of(away: vec3f) -> vec4f {
-    let distance = sqrt(dot(away, away));
-    if (distance > TOUCHING) {
-        return vec4f(away / distance, distance);
-    }
-    return vec4f(0.0);
-}
-
-// The best that is known at the centre of a block of nodes.
-struct Limit {
-    direction: vec3f,
-    // Distance and what the curvature of the ball around the known point adds.
-    curved: f32,
-    // From the known point to the furthest node.
-    furthest: f32,
-    reach: f32,
-    is_near: bool,
-}
-
-fn limit_of(away: vec3f, reach: f32) -> Limit {
-    let distance = max(sqrt(dot(away, away)), 1e-6);
-    let corner = abs(away) + vec3f(reach);
-    let curve = 1.5 * reach * reach / distance;
-    let furthest = sqrt(dot(corner, corner)) + SLACK;
-    return Limit(away / distance, distance + curve + SLACK, furthest, reach, distance < reach);
-}
-
-// Whether a triangle may be the nearest of some node of the block; `distance` bounds its own from the centre.
-fn keeps(limit: Limit, distance: f32, direction: vec3f) -> bool {
-    if (limit.is_near) {
-        let a = abs(direction);
-        return distance - (a.x + a.y + a.z) * limit.reach <= limit.furthest;
-    }
-    let a = abs(direction - limit.direction);
-    return distance - (a.x + a.y + a.z) * limit.reach <= limit.curved;
-}
+// Nearest so far of the nodes of the invocation's column.
+var<private> squares: vec4f;
+var<private> slots: vec4u;
 
 fn block_offset(block: u32) -> vec3f {
-    return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 4.0 - vec3f(2.0);
+    return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 2.0 - 1.0;
 }
 
-// From the centre of its block to the node of an invocation.
-fn node_offset(local: u32) -> vec3f {
-    return vec3f(f32(local & 3u), f32((local >> 2u) & 3u), f32(local >> 4u)) - vec3f(1.5);
-}
-
-// Leaves of the tree near the box, 256 of them looked at.
-fn find_leaves(first: u32, local: u32, center: vec3f, limit: f32) {
-    for (var k = 0u; k < 4u; k++) {
-        let leaf = first + 64u * k + local;
-        let is_there = leaf < LEAF_BLOCKS;
-        if (is_there && leaf_square(leaf, center) <= limit) {
-            leaves[atomicAdd(&leaf_count, 1u)] = leaf;
-        }
-    }
-}
-
-fn leaf_square(leaf: u32, center: vec3f) -> f32 {
-    if (LEVELS == 1u) {
-        return 0.0;
-    }
-    return box_square(8u * PARENT_START + leaf, center - vec3f(HALF_EDGE), center + vec3f(HALF_EDGE));
-}
-
-// Clusters near the box, of 32 leaves.
-fn find_clusters(first: u32, count: u32, local: u32, center: vec3f, limit: f32) {
-    for (var k = 0u; k < 4u; k++) {
-        let i = first + 8u * k + local / 8u;
-        if (i < count) {
-            let cluster = 8u * leaves[i] + local % 8u;
-            let square = box_square(8u * LEAF_START + cluster, center - vec3f(HALF_EDGE), center + vec3f(HALF_EDGE));
-            if (square <= limit) {
-                clusters[atomicAdd(&cluster_count, 1u)] = cluster;
-            }
-        }
-    }
-}
-
-// Triangles of eight clusters that may be nearest to a node of the brick.
-fn list_triangles(first: u32, count: u32, local: u32, center: vec3f, limit: Limit) {
-    let i = first + local / 8u;
-    if (i < count) {
-        let slot = 8u * clusters[i] + local % 8u;
-        let bound = bound_of(away_from(slot, center));
-        if (keeps(limit, bound.w, bound.xyz)) {
-            let at = atomicAdd(&listed_count, 1u);
-            listed[at] = bound;
-            listed_slots[at] = slot;
-        }
-    }
+// From the centre of a block to the lowest node of a column.
+fn column_offset(lane: u32) -> vec3f {
+    return vec3f(f32(lane & 3u), f32(lane >> 2u), 0.0) - vec3f(1.5);
 }
 
 // Looks at the batch from the centre of a block.
-fn look(block: u32, count: u32, local: u32, center: vec3f) {
-    let offset = block_offset(block);
-    let limit = limit_of(block_away[block], REACH);
-    for (var i = local; i < count; i += 64u) {
+fn look(block: u32, lane: u32, count: u32, box: Box) {
+    let offset = block_offset(block) * box.to_block;
+    let limit = limit_of(block_away[block], box.reach);
+    var key = NO_TRIANGLE;
+    for (var i = lane; i < count; i += LANES) {
         let bound = listed[i];
-        var here = vec4f(0.0, 0.0, 0.0, DROPPED);
         if (keeps(limit, bound.w + dot(bound.xyz, offset), bound.xyz)) {
-            let away = away_from(listed_slots[i], center);
-            here = bound_of(away);
-            atomicMin(&nearest_keys[block], (bitcast<u32>(dot(away, away)) & 0xffffff00u) | i);
+            let away = away_of(staged(i), box.center + offset);
+            key = min(key, (bitcast<u32>(dot(away, away)) & 0xffffff00u) | i);
         }
-        seen[i] = here;
     }
+    atomicMin(&nearest_keys[block], key);
 }
 
 // The known point of a block, the batch's if that is nearer.
-fn known_away(block: u32, center: vec3f) -> vec3f {
+fn known_away(block: u32, box: Box) -> vec3f {
     let known = block_away[block];
     let key = atomicLoad(&nearest_keys[block]);
     if (key == NO_TRIANGLE) {
         return known;
     }
-    let away = away_from(listed_slots[min(key & 0xffu, ROOM - 1u)], center);
+    let center = box.center + block_offset(block) * box.to_block;
+    let away = away_of(staged(min(key & 0xffu, ROOM - 1u)), center);
     return select(known, away, dot(away, away) < dot(known, known));
 }
 
-fn keep_some(count: u32, local: u32, away: vec3f) {
-    let limit = limit_of(away, REACH);
-    for (var i = local; i < count; i += 64u) {
-        let bound = seen[i];
-        if (bound.w < DROPPED && keeps(limit, bound.w, bound.xyz)) {
-            kept[atomicAdd(&kept_count, 1u)] = i;
+fn keep_some(block: u32, lane: u32, count: u32, away: vec3f, box: Box) {
+    let offset = block_offset(block) * box.to_block;
+    let limit = limit_of(away, box.reach);
+    for (var i = lane; i < count; i += LANES) {
+        let far = listed[i];
+        if (keeps(limit, far.w + dot(far.xyz, offset), far.xyz)) {
+            let bound = bound_of(away_of(staged(i), box.center + offset));
+            if (keeps(limit, bound.w, bound.xyz)) {
+                kept[ROOM * block + atomicAdd(&kept_counts[block], 1u)] = i;
+            }
         }
     }
 }
 
-// Exact distances of a node to what is left.
-fn measure(block: u32, count: u32, local: u32, center: vec3f) {
-    let offset = node_offset(local);
-    let p = center + offset;
-    let own = 64u * block + local;
-    var best = Nearest(squares[own], slots[own]);
-    // The nearest at the centre first: it spares most of the others.
-    let first = listed_slots[min(atomicLoad(&nearest_keys[block]) & 0xffu, ROOM - 1u)];
-    if (count > 0u) {
-        best = nearer(best, square_from(first, p), first);
-    }
+// A triangle in its plane, so that clamps are to one and cost nothing: edges as they are, and over the squares of their lengths.
+struct Flat {
+    length: f32,
+    per_length: f32,
+    edge02: vec2f,
+    along02: vec2f,
+    edge12: vec2f,
+    along12: vec2f,
+}
+
+fn inverse(length: f32) -> f32 {
+    return select(0.0, 1.0 / length, length > 0.0);
+}
+
+fn flat_of(t: Plane) -> Flat {
+    let a = t.edge02;
+    let b = t.edge12;
+    return Flat(t.length, inverse(t.length), a.xy * a.z, a.xy * inverse(a.z), b.xy * b.z, b.xy * inverse(b.z));
+}
+
+fn square_at(t: Flat, at: vec3f) -> f32 {
+    let p = at.xy;
+    let q = vec2f(p.x - t.length, p.y);
+    let off01 = vec2f(p.x - t.length * saturate(p.x * t.per_length), p.y);
+    let off02 = p - t.edge02 * saturate(dot(p, t.along02));
+    let off12 = q - t.edge12 * saturate(dot(q, t.along12));
+    let beside = min(dot(off01, off01), min(dot(off02, off02), dot(off12, off12)));
+    let right_of_02 = p.x * t.edge02.y - p.y * t.edge02.x > 0.0;
+    let left_of_12 = q.x * t.edge12.y - q.y * t.edge12.x < 0.0;
+    return at.z * at.z + select(beside, 0.0, (p.y > 0.0) & right_of_02 & left_of_12);
+}
+
+// Exact distances of a column, or of a corner, which all of its team measure, to what is left.
+fn measure(block: u32, p: vec3f) {
+    let count = atomicLoad(&kept_counts[block]);
     for (var k = 0u; k < count; k++) {
-        let i = kept[k];
-        let bound = seen[i];
-        let least = bound.w + dot(bound.xyz, offset) - SLACK;
-        let slot = listed_slots[i];
-        if (least * abs(least) <= best.square && slot != first) {
-            best = nearer(best, square_from(slot, p), slot);
-        }
+        let i = kept[ROOM * block + k];
+        let slot = vec4u(listed_slots[i]);
+        let t = staged(i);
+        let at = in_plane(t, p);
+        let up = vec3f(t.x.z, t.y.z, t.n.z);
+        let f = flat_of(t);
+        let here = vec4f(square_at(f, at), square_at(f, at + up), square_at(f, at + up * 2.0), square_at(f, at + up * 3.0));
+        // The lowest of equals, whatever the order.
+        let is_nearer = (here < squares) | ((here == squares) & (slot < slots));
+        squares = select(squares, here, is_nearer);
+        slots = select(slots, slot, is_nearer);
     }
-    squares[own] = best.square;
-    slots[own] = best.slot;
 }
 
-// The batch against all nodes of the brick.
-fn measure_batch(count: u32, local: u32, brick_center: vec3f) {
+// The batch against all nodes of the box.
+fn measure_batch(count: u32, local: u32, box: Box) {
+    let block = local / LANES;
+    let lane = local % LANES;
     if (local < 8u) {
         atomicStore(&nearest_keys[local], NO_TRIANGLE);
+        atomicStore(&kept_counts[local], 0u);
     }
-    for (var block = 0u; block < 8u; block++) {
-        let center = brick_center + block_offset(block);
-        if (local == 0u) {
-            atomicStore(&kept_count, 0u);
-        }
-        workgroupBarrier();
-        look(block, count, local, center);
-        workgroupBarrier();
-        let away = known_away(block, center);
-        keep_some(count, local, away);
-        let left = workgroupUniformLoad(&kept_count);
-        if (local == 0u) {
-            note_block(block, away, center);
-        }
-        measure(block, left, local, center);
+    workgroupBarrier();
+    look(block, lane, count, box);
+    workgroupBarrier();
+    let away = known_away(block, box);
+    keep_some(block, lane, count, away, box);
+    workgroupBarrier();
+    if (lane == 0u) {
+        block_away[block] = away;
+    }
+    let center = box.center + block_offset(block) * box.to_block;
+    if (box.is_coarse) {
+        measure(block, center);
+    } else {
+        measure(block, center + column_offset(lane));
     }
     workgroupBarrier();
 }
 
-fn note_block(block: u32, away: vec3f, center: vec3f) {
-    let key = atomicLoad(&nearest_keys[block]);
-    let known = block_away[block];
-    if (key != NO_TRIANGLE && dot(away, away) < dot(known, known)) {
-        block_away[block] = away;
-        block_slots[block] = listed_slots[min(key & 0xffu, ROOM - 1u)];
-    }
-}
-
-// Everything in reach of the brick, batch after batch.
-fn search(local: u32, center: vec3f, away: vec3f) {
-    let corner = abs(away) + vec3f(HALF_EDGE);
-    let furthest = dot(corner, corner) * 1.00001 + SLACK;
-    let limit = limit_of(away, HALF_EDGE);
-    for (var first = 0u; first < LEAF_BLOCKS; first += 256u) {
-        if (local == 0u) {
-            atomicStore(&leaf_count, 0u);
-        }
-        workgroupBarrier();
-        find_leaves(first, local, center, furthest);
-        let near_leaves = workgroupUniformLoad(&leaf_count);
-        for (var leaf = 0u; leaf < near_leaves; leaf += 32u) {
-            if (local == 0u) {
-                atomicStore(&cluster_count, 0u);
-            }
-            workgroupBarrier();
-            find_clusters(leaf, near_leaves, local, center, furthest);
-            let near_clusters = workgroupUniformLoad(&cluster_count);
-            for (var cluster = 0u; cluster < near_clusters; cluster += 8u) {
-                list_triangles(cluster, near_clusters, local, center, limit);
-                let count = workgroupUniformLoad(&listed_count);
-                if (count > ROOM - 64u) {
-                    measure_batch(count, local, center);
-                    if (local == 0u) {
-                        atomicStore(&listed_count, 0u);
-                    }
-                    workgroupBarrier();
-                }
-            }
-        }
-    }
-    let count = workgroupUniformLoad(&listed_count);
-    if (count > 0u) {
-        measure_batch(count, local, center);
-    }
-}
-
-fn prepare(local: u32, away: vec3f, seed: u32) {
+fn begin(local: u32, box: Box, away: vec3f) {
     if (local < 8u) {
-        block_away[local] = away + block_offset(local);
-        block_slots[local] = seed;
+        block_away[local] = away + block_offset(local) * box.to_block;
     }
     if (local == 0u) {
         atomicStore(&listed_count, 0u);
     }
-    for (var block = 0u; block < 8u; block++) {
-        squares[64u * block + local] = HUGE;
-        slots[64u * block + local] = seed;
-    }
+    squares = vec4f(HUGE);
+    slots = vec4u(NO_TRIANGLE);
+    workgroupBarrier();
 }
 
-fn sign_blocks(local: u32, center: vec3f) {
-    if (local < 8u) {
+fn signed(square: f32, slot: u32, p: vec3f) -> f32 {
+    let distance = sqrt(square);
+    return select(distance, -distance, is_inside(min(slot, TRIANGLES - 1u), p));
+}
+
+fn put_values(local: u32, box: Box) {
+    let block = local / LANES;
+    let lane = local % LANES;
+    let offset = block_offset(block) * box.to_block + column_offset(lane);
+    let p = box.center + offset;
+    let up = vec3f(0.0, 0.0, 1.0);
+    if (lane == MIDDLE) {
         var inside = 2u;
-        let away = block_away[local];
-        if (IS_CLOSED && dot(away, away) > BLOCK_RADIUS * BLOCK_RADIUS) {
-            inside = select(0u, 1u, is_inside(block_slots[local], center + block_offset(local)));
+        if (IS_CLOSED && squares.y > BLOCK_RADIUS * BLOCK_RADIUS) {
+            inside = select(0u, 1u, signed(squares.y, slots.y, p + up) < 0.0);
         }
-        block_inside[local] = inside;
+        block_inside[block] = inside;
     }
-}
-
-// Roots and signs, to where the node is in the brick.
-fn sign_nodes(local: u32, center: vec3f) {
-    for (var block = 0u; block < 8u; block++) {
-        let own = 64u * block + local;
-        let distance = sqrt(squares[own]);
-        var inside = block_inside[block] == 1u;
-        if (block_inside[block] == 2u) {
-            inside = is_inside(slots[own], center + block_offset(block) + node_offset(local));
+    workgroupBarrier();
+    let n = vec3u(offset + HALF_EDGE + 0.25);
+    let inside = block_inside[block];
+    for (var k = 0u; k < 4u; k++) {
+        var value = sqrt(squares[k]);
+        if (inside == 2u) {
+            value = signed(squares[k], slots[k], p + up * f32(k));
+        } else if (inside == 1u) {
+            value = -value;
         }
-        squares[own] = select(distance, -distance, inside);
+        values[n.x + 8u * n.y + 64u * (n.z + k)] = value;
     }
-}
-
-// Value of a node of the brick.
-fn value_at(node: u32) -> f32 {
-    let x = node & 7u;
-    let y = (node >> 3u) & 7u;
-    let z = node >> 6u;
-    let block = (x >> 2u) + 2u * (y >> 2u) + 4u * (z >> 2u);
-    return squares[64u * block + (x & 3u) + 4u * (y & 3u) + 16u * (z & 3u)];
+    workgroupBarrier();
 }
 
 fn store(first: u32, slot: u32, local: u32) {
     if (IS_HALF) {
-        for (var k = 0u; k < 4u; k++) {
-            let word = 64u * k + local;
-            let two = clamp(vec2f(value_at(2u * word), value_at(2u * word + 1u)), vec2f(-65504.0), vec2f(65504.0));
-            write_field(first + 256u * slot + word, pack2x16float(two));
+        for (var i = local; i < 256u; i += FILLED) {
+            let two = clamp(vec2f(values[2u * i], values[2u * i + 1u]), vec2f(-65504.0), vec2f(65504.0));
+            write_field(first + 256u * slot + i, pack2x16float(two));
         }
         return;
     }
-    for (var k = 0u; k < 8u; k++) {
-        let node = 64u * k + local;
-        write_field(first + 512u * slot + node, bitcast<u32>(value_at(node)));
+    for (var i = local; i < 512u; i += FILLED) {
+        write_field(first + 512u * slot + i, bitcast<u32>(values[i]));
+    }
+}
+
+fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
+    if (local < 2u) {
+        brick[local] = read_bricks(2u * slot + local);
+    }
+    workgroupBarrier();
+    let at = unflatten(brick[0], bricks);
+    let center = vec3f(at * 7u) + vec3f(HALF_EDGE);
+    let box = Box(center, HALF_EDGE, 2.0, 1.5, false);
+    let away = away_from(brick[1], center);
+    begin(local, box, away);
+    search(local, box, away);
+    put_values(local, box);
+    store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
+    // Its corners, where it stands for those.
+    if (local < 8u && all((at & vec3u(1u)) == vec3u(0u))) {
+        let bits = vec3u(local & 1u, (local >> 1u) & 1u, local >> 2u);
+        put_corner(at + bits, bricks, values[7u * (bits.x + 8u * bits.y + 64u * bits.z)]);
+    }
+}
+
+fn put_corner(corner: vec3u, bricks: vec3u, value: f32) {
+    let index = corner.x + (bricks.x + 1u) * (corner.y + (bricks.y + 1u) * corner.z);
+    write_field(HEADER + brick_count(bricks) + index, bitcast<u32>(value));
+}
+
+fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
+    let first = COARSE_NODES * unflatten(part, coarse_groups(bricks));
+    if (local == 0u) {
+        brick[0] = 0u;
+        if (all(first < bricks)) {
+            brick[0] = read_bricks(2u * SLOTS + first.x + bricks.x * (first.y + bricks.y * first.z));
+        }
+    }
+    if (workgroupUniformLoad(&brick[0]) == 1u) {
+        // The brick writes its corners itself.
+        return;
+    }
+    let center = vec3f(first * 7u) + vec3f(HALF_EDGE);
+    let box = Box(center, HALF_EDGE, HALF_EDGE, 0.0, true);
+    let away = away_from(find_seed(local, center), center);
+    begin(local, box, away);
+    search(local, box, away);
+    let block = local / LANES;
+    let corner = first + vec3u(block & 1u, (block >> 1u) & 1u, block >> 2u);
+    if (local % LANES == 0u && all(corner <= bricks)) {
+        put_corner(corner, bricks, signed(squares.x, slots.x, vec3f(corner * 7u)));
     }
 }
 
 fn kernel(group: u32, local: u32) {
+    for (var i = FILLED * group + local; i < count_tally; i += FILLED * FILLING_GROUPS) {
+        write_tally(i, 0u);
+    }
     if (local == 0u) {
-        brick = NO_BRICK;
-        if (group < read_state(BUILT)) {
-            brick = read_bricks(group);
-        }
+        let has_moved = read_state(MOVED) != 0u;
+        let coarse = select(0u, brick_count(coarse_groups(known_shape().bricks)), has_moved);
+        parts[0] = coarse;
+        parts[1] = coarse + read_state(BUILT);
     }
-    let index = workgroupUniformLoad(&brick);
-    if (index == NO_BRICK) {
-        return;
-    }
+    workgroupBarrier();
+    let coarse = workgroupUniformLoad(&parts[0]);
+    let all_parts = workgroupUniformLoad(&parts[1]);
     let bricks = known_shape().bricks;
-    let center = vec3f(unflatten(index, bricks) * 7u) + vec3f(HALF_EDGE);
-    let seed = read_near(index) >> 2u;
-    let away = away_from(seed, center);
-    prepare(local, away, seed);
-    workgroupBarrier();
-    search(local, center, away);
-    workgroupBarrier();
-    sign_blocks(local, center);
-    workgroupBarrier();
-    sign_nodes(local, center);
-    workgroupBarrier();
-    store(HEADER + brick_count(bricks) + corner_count(bricks), group, local);
+    for (var part = group; part < all_parts; part += FILLING_GROUPS) {
+        if (part < coarse) {
+            fill_coarse(part, local, bricks);
+        } else {
+            fill_brick(part - coarse, local, bricks);
+        }
+        workgroupBarrier();
+    }
 }

@@ -20,6 +20,8 @@ const BUILT: u32 = 8u;
 // Words of `tally`: six bounds, whether something moved, wanted bricks of each 256.
 const ANY_MOVED: u32 = 6u;
 const WANTED: u32 = 8u;
+// Of a brick's key: whether the surface may run through it.
+const SURFACE: u32 = 0x80000000u;
 // As in `words.rs`.
 const HEADER: u32 = 32u;
 const NO_BRICK: u32 = 0xffffffffu;
@@ -27,9 +29,10 @@ const NO_TRIANGLE: u32 = 0xffffffffu;
 // Larger than any square, and the square of where nothing is.
 const HUGE: f32 = 3e38;
 const NOWHERE: f32 = 1e18;
-// Half a brick's edge and half its diagonal, in cells.
+// Half a brick's edge, in cells.
 const HALF_EDGE: f32 = 3.5;
-const HALF_DIAGONAL: f32 = 6.0621784;
+// Nodes of the coarse level that a workgroup takes, along each axis: the corners of a brick.
+const COARSE_NODES: u32 = 2u;
 
 fn placed(u: Uniforms, p: vec3f) -> vec3f {
     let turned = vec3f(dot(u.row_x.xyz, p), dot(u.row_y.xyz, p), dot(u.row_z.xyz, p));
@@ -63,6 +66,11 @@ fn brick_count(bricks: vec3u) -> u32 {
 
 fn corner_count(bricks: vec3u) -> u32 {
     return brick_count(bricks + 1u);
+}
+
+// Workgroups that the coarse level needs along each axis.
+fn coarse_groups(bricks: vec3u) -> vec3u {
+    return (bricks + COARSE_NODES) / COARSE_NODES;
 }
 
 fn unflatten(index: u32, counts: vec3u) -> vec3u {
