@@ -18,6 +18,8 @@ mod write;
 
 pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
+pub(crate) use compress::{Part, parts};
+#[cfg(feature = "io")]
 pub use compress::{
     CompressError, Compression, GraphPlaces, GroupBasis, GroupReport, Kept, TargetMix, Unchanged,
     compress,
