@@ -18,6 +18,7 @@ pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};
 pub use operator::MeanOperator;
 pub use parameters::{PIN_BORDER, WEIGHTS, WELD_TOLERANCE};
+pub(crate) use smoother::check_positions;
 pub use smoother::{Smoother, SmootherError, SmoothingScratch};
 
 use crate::Parameters;

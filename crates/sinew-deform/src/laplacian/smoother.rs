@@ -25,6 +25,25 @@ pub enum SmootherError {
     },
 }
 
+/// One finite position a vertex.
+///
+/// # Errors
+/// [`SmootherError`] names the first position that is not finite.
+pub(crate) fn check_positions(mesh: &Mesh) -> Result<(), SmootherError> {
+    let (positions, vertices) = (mesh.positions.len(), mesh.vertex_count());
+    if positions != vertices {
+        return Err(SmootherError::Count {
+            positions,
+            vertices,
+        });
+    }
+    let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+    match mesh.positions.iter().position(bad) {
+        Some(vertex) => Err(SmootherError::NotFinite { vertex }),
+        None => Ok(()),
+    }
+}
+
 /// Points of one instance while it works, 16 bytes each.
 #[derive(Clone, Debug, Default)]
 pub struct SmoothingScratch {
@@ -49,17 +68,7 @@ impl Smoother {
         mesh: &Mesh,
         config: &LaplacianConfig,
     ) -> Result<(Self, WeldMap, OneRings), SmootherError> {
-        let (positions, vertices) = (mesh.positions.len(), mesh.vertex_count());
-        if positions != vertices {
-            return Err(SmootherError::Count {
-                positions,
-                vertices,
-            });
-        }
-        let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
-        if let Some(vertex) = mesh.positions.iter().position(bad) {
-            return Err(SmootherError::NotFinite { vertex });
-        }
+        check_positions(mesh)?;
         let (operator, weld, rings) = MeanOperator::build(mesh, config);
         let layout = Layout::new(&operator, &weld, &mesh.positions);
         Ok((Self { layout }, weld, rings))

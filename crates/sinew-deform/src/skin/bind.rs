@@ -97,13 +97,7 @@ impl SkinBind {
     /// # Errors
     /// [`SkinBindError`] where weights are missing or do not fit the rig.
     pub fn new(mesh: &Mesh, rig: &Rig, method: SkinMethod) -> Result<Self, SkinBindError> {
-        let influences = mesh
-            .influences
-            .as_ref()
-            .ok_or_else(|| SkinBindError::NoInfluences {
-                mesh: mesh.name.clone(),
-            })?;
-        check(influences, mesh.vertex_count(), rig.joints().len())?;
+        let influences = check_influences(mesh, rig.joints().len())?;
         // A joint whose bind matrix is singular has no origin; any centre gives the same motion for it alone.
         let origins = rig
             .joints()
@@ -165,11 +159,21 @@ pub(crate) fn many_row(influences: &Influences, v: usize) -> (&[u32], &[f32]) {
     )
 }
 
-fn check(
-    influences: &Influences,
-    vertex_count: usize,
+/// The joint weights of a mesh: at least one for each vertex, of joints that there are.
+///
+/// # Errors
+/// [`SkinBindError`] where weights are missing or do not fit the rig.
+pub(crate) fn check_influences(
+    mesh: &Mesh,
     joint_count: usize,
-) -> Result<(), SkinBindError> {
+) -> Result<&Influences, SkinBindError> {
+    let influences = mesh
+        .influences
+        .as_ref()
+        .ok_or_else(|| SkinBindError::NoInfluences {
+            mesh: mesh.name.clone(),
+        })?;
+    let vertex_count = mesh.vertex_count();
     if influences.vertex_count() != vertex_count {
         return Err(SkinBindError::VertexCount {
             found: influences.vertex_count(),
@@ -189,7 +193,7 @@ fn check(
             });
         }
     }
-    Ok(())
+    Ok(influences)
 }
 
 fn pack(influences: &Influences, method: SkinMethod) -> Packed {

@@ -19,6 +19,7 @@ use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
 
+pub(crate) use bind::check_influences;
 pub use bind::{SkinBind, SkinBindError, SkinMethod};
 pub use joint::{JointMotion, rotation_of, split_joint};
 pub use reference::{
