@@ -12,6 +12,7 @@ mod load;
 mod output;
 mod psd_args;
 mod render_args;
+mod skin_args;
 mod talk;
 mod threads;
 

@@ -18,7 +18,7 @@ mod write;
 
 pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
-pub(crate) use compress::{Part, parts};
+pub(crate) use compress::parts;
 #[cfg(feature = "io")]
 pub use compress::{
     CompressError, Compression, GraphPlaces, GroupBasis, GroupReport, Kept, TargetMix, Unchanged,

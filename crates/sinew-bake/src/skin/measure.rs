@@ -77,46 +77,70 @@ fn measured<E: Send>(
 
 /// What weights alone show, those of the source say: joints move as in the samples.
 pub fn measure_rows(problem: &SkinProblem<'_>, rows: &Influences) -> Measured {
-    let shown = |s: usize| {
-        let place = |v: usize| {
-            let rest = problem.rest_at(s, v);
-            let parts = rows.row(v).map(|(j, w)| {
-                let m = &problem.samples.motion(j as usize)[s];
-                m.point(rest) * f64::from(w)
-            });
-            f64::array3(parts.sum::<Vec3<f64>>())
-        };
-        Ok::<_, std::convert::Infallible>((0..problem.rest.len()).map(place).collect())
-    };
+    let shown = |s: usize| Ok::<_, std::convert::Infallible>(shown_by_rows(problem, rows, s));
     let Ok(found) = measured(problem, shown);
     found
 }
 
+/// Where weights on the joints of a sample put all vertices.
+pub fn shown_by_rows(problem: &SkinProblem<'_>, rows: &Influences, sample: usize) -> Vec<[f32; 3]> {
+    let place = |v: usize| {
+        let rest = problem.rest_at(sample, v);
+        let parts = rows.row(v).map(|(j, w)| {
+            let m = &problem.samples.motion(j as usize)[sample];
+            m.point(rest) * f64::from(w)
+        });
+        f64::array3(parts.sum::<Vec3<f64>>())
+    };
+    (0..problem.rest.len()).map(place).collect()
+}
+
 /// What a file shows, as an engine plays it: its clips at the times of the samples, its morph weights, linear skinning with its weights. Samples of no
-/// clip are posed by `poses`, which has the pose of each; helpers and morph targets, which have keys in clips only, rest there.
-///
-/// `meshes` says which mesh of the file the vertices are of: index, and how many.
+/// clip are posed by [`ShownFile::pose_of`]; helpers and morph targets, which have keys in clips only, rest there.
 ///
 /// # Errors
 /// [`SkinError::File`] where the file has other clips, meshes or vertices.
-pub fn measure_file(
-    problem: &SkinProblem<'_>,
-    file: &Asset,
-    meshes: &[(usize, usize)],
-    pose_of: &(dyn Fn(usize, &mut Pose) -> bool + Sync),
-) -> Result<Measured, SkinError> {
-    let shown = |s: usize| -> Result<Vec<[f32; 3]>, SkinError> {
+pub fn measure_file(problem: &SkinProblem<'_>, file: &ShownFile<'_>) -> Result<Measured, SkinError> {
+    measured(problem, |s| file.shown(problem, s))
+}
+
+/// Poses a sample of no clip; says whether it did.
+pub type PoseOf<'a> = dyn Fn(usize, &mut Pose) -> bool + Sync + 'a;
+
+/// A file and what of it is looked at.
+#[derive(Clone, Copy)]
+pub struct ShownFile<'a> {
+    /// What reading it gave.
+    pub asset: &'a Asset,
+    /// Meshes that the vertices are of, in their order: index, and how many.
+    pub meshes: &'a [(usize, usize)],
+    /// The pose of samples of no clip: local transforms, from those of the rest pose.
+    pub pose_of: &'a PoseOf<'a>,
+}
+
+impl std::fmt::Debug for ShownFile<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ShownFile").field("meshes", &self.meshes).finish_non_exhaustive()
+    }
+}
+
+impl ShownFile<'_> {
+    /// Where the file has all vertices in a sample.
+    ///
+    /// # Errors
+    /// As [`measure_file`].
+    pub fn shown(&self, problem: &SkinProblem<'_>, sample: usize) -> Result<Vec<[f32; 3]>, SkinError> {
+        let file = self.asset;
         let mut pose = file.rig.rest_pose();
-        posed(problem, file, s, pose_of, &mut pose)?;
+        posed(problem, file, sample, self.pose_of, &mut pose)?;
         let mut out = Vec::with_capacity(problem.rest.len());
-        for &(index, count) in meshes {
+        for &(index, count) in self.meshes {
             let mesh = file.meshes.get(index).filter(|m| m.positions.len() == count);
             let mesh = mesh.ok_or_else(|| other(file, index, count))?;
             out.extend(skinned(file, mesh, &pose));
         }
         Ok(out)
-    };
-    measured(problem, shown)
+    }
 }
 
 fn other(file: &Asset, index: usize, count: usize) -> SkinError {
@@ -132,7 +156,7 @@ fn posed(
     problem: &SkinProblem<'_>,
     file: &Asset,
     sample: usize,
-    pose_of: &(dyn Fn(usize, &mut Pose) -> bool + Sync),
+    pose_of: &PoseOf<'_>,
     pose: &mut Pose,
 ) -> Result<(), SkinError> {
     if pose_of(sample, pose) {

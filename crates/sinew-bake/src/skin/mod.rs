@@ -35,11 +35,13 @@ mod simplex;
 mod tests;
 mod weights;
 
-pub use correctives::{Correctives, extreme_samples, fit_correctives, left_over};
+pub use correctives::{Correctives, add_normals, extreme_samples, fit_correctives, left_over};
 pub use error::SkinError;
 pub use fit::{SkinFit, Step, fit_skin};
 pub use helpers::Helper;
-pub use measure::{Distance, Measured, measure_file, measure_rows};
-pub use report::{SkinClipReport, SkinMoment, SkinReport, write_report};
+pub use measure::{
+    Distance, Measured, PoseOf, ShownFile, measure_file, measure_rows, shown_by_rows,
+};
+pub use report::{SkinClipReport, SkinMoment, SkinReport, colors_of, write_report};
 pub use samples::{SampleGroup, SkinProblem, SkinSamples};
 pub use settings::{SkinSettings, WeightMethod};

@@ -269,8 +269,22 @@ fn largest(values: &[f32]) -> usize {
     all.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |m| m.0)
 }
 
+/// A colour for each distance, linear: blue at zero, red at `most`.
+pub fn colors_of(distances: &[f64], most: f64) -> Vec<[f32; 4]> {
+    #[expect(clippy::cast_possible_truncation, reason = "for colours")]
+    let scale = Scale {
+        min: 0.0,
+        max: (most as f32).max(f32::MIN_POSITIVE),
+        map: ColorMap::Turbo,
+        title: String::new(),
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "for colours")]
+    let numbers: Vec<f32> = distances.iter().map(|d| *d as f32).collect();
+    colored(&numbers, &scale)
+}
+
 /// A colour for each number, linear.
-pub(crate) fn colored(numbers: &[f32], scale: &Scale) -> Vec<[f32; 4]> {
+fn colored(numbers: &[f32], scale: &Scale) -> Vec<[f32; 4]> {
     let color = |n: &f32| {
         let [r, g, b] = scale.color(*n).map(linear_from_srgb);
         [r, g, b, 1.0]

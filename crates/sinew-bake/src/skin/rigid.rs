@@ -14,8 +14,10 @@ pub(crate) struct Pairs {
     products: Mat3<f64>,
 }
 
-/// Share of the spread of the points with which the rotation is kept where they do not determine it.
+/// Share of the spread of the points with which the rotation is kept where they do not determine it, and of their distance from the origin, which the
+/// rounding of their spread grows with.
 const KEPT: f64 = 1e-12;
+const ROUNDING: f64 = 1e-14;
 
 impl Pairs {
     pub(crate) fn add(&mut self, from: Vec3<f64>, to: Vec3<f64>, weight: f64) {
@@ -32,7 +34,9 @@ impl Pairs {
         }
         let (from, to) = (self.from / self.weight, self.to / self.weight);
         let spread = self.products - from * to.transpose() * self.weight;
-        let kept = before.linear.transpose() * (spread.norm() * KEPT).max(f64::MIN_POSITIVE);
+        let rounding = self.weight * from.norm() * to.norm() * ROUNDING;
+        let kept = (spread.norm() * KEPT).max(rounding).max(f64::MIN_POSITIVE);
+        let kept = before.linear.transpose() * kept;
         let svd = (spread + kept).svd(true, true);
         let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
             return *before;

@@ -80,14 +80,14 @@ impl SkinSamples {
         count("deformed positions", positions.len(), vertices)?;
         let rest = morphed.as_ref().map_or(vertices, Vec::len);
         count("rest positions", rest, vertices)?;
+        if self.groups.is_empty() {
+            self.begin("samples", None);
+        }
         for (joint, now) in self.motion.iter_mut().zip(palette) {
             joint.push(*now);
         }
         self.positions.push(positions);
         self.morphed.push(morphed);
-        if self.groups.is_empty() {
-            self.begin("samples", None);
-        }
         if let Some(group) = self.groups.last_mut() {
             group.samples.end += 1;
             group.times_secs.push(time_secs);

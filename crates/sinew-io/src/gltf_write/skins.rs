@@ -7,9 +7,9 @@ use super::targets::replace::{TargetChange, Turn, add};
 use super::targets::{self, Appended, PrimitiveRange, animations, primitives_of, push, unused};
 use super::GRAPH_EXTENSION;
 use crate::fault::malformed;
-use crate::{GltfFile, IoError};
+use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
-use sinew_geom::{Affine, ChannelTarget, Influences, Mesh, MorphTarget, Trs};
+use sinew_geom::{Affine, Asset, ChannelTarget, Influences, Mesh, MorphTarget, Trs};
 use std::collections::{BTreeMap, BTreeSet};
 
 const U8: u32 = 5121;
@@ -70,18 +70,24 @@ pub struct SkinEdit {
 }
 
 /// Gives the bytes of a GLB file with other skins. `glb` is a file whose first buffer is its binary chunk, as [`packed_glb`](super::packed_glb) makes
-/// it, and `file` what reading it gave. A graph in it is left out, since it would deform once more; a mesh that several nodes show becomes one of each
+/// it, `asset` and `source` what reading it gave. A graph in it is left out, since it would deform once more; a mesh that several nodes show becomes one of each
 /// node's own. Weights of morph targets that a clip animates and that get keys are linear between old and new keys.
 ///
 /// # Errors
 /// [`IoError::Malformed`] where counts do not fit each other or the file is another one; [`IoError::Unsupported`] where a clip packs animated weights
 /// in ways that cannot be added to, and from 4 GiB on.
-pub fn edit_skins(glb: &[u8], file: &GltfFile, edit: &SkinEdit) -> Result<Vec<u8>, IoError> {
-    let path = file.document.path.as_path();
-    let opened = targets::open(glb, path, &file.document)?;
+pub fn edit_skins(
+    glb: &[u8],
+    asset: &Asset,
+    source: &GltfSource,
+    edit: &SkinEdit,
+) -> Result<Vec<u8>, IoError> {
+    let path = source.path.as_path();
+    let opened = targets::open(glb, path, source)?;
     let mut work = Work {
         doc: opened.file,
-        file,
+        asset,
+        source,
         edit,
         meshes: Vec::new(),
         skins: BTreeMap::new(),
@@ -122,7 +128,8 @@ fn forget_graph(root: &mut Value) {
 
 struct Work<'a> {
     doc: Appended<'a>,
-    file: &'a GltfFile,
+    asset: &'a Asset,
+    source: &'a GltfSource,
     edit: &'a SkinEdit,
     /// Of each mesh with new weights.
     meshes: Vec<Place>,
@@ -147,17 +154,17 @@ fn index(value: &Value) -> Option<usize> {
 
 impl<'a> Work<'a> {
     fn wrong(&self, place: &str, found: impl Into<String>, expected: &str) -> IoError {
-        malformed(&self.file.document.path, place, found, expected)
+        malformed(&self.source.path, place, found, expected)
     }
 
     fn source_mesh(&self, place: usize) -> &'a Mesh {
-        &self.file.asset.meshes[self.edit.meshes[place].mesh]
+        &self.asset.meshes[self.edit.meshes[place].mesh]
     }
 
     /// Finds the meshes; each becomes one that no other node shows.
     fn own_meshes(&mut self) -> Result<(), IoError> {
         for change in &self.edit.meshes {
-            let node = self.file.document.node_of_mesh.get(change.mesh).copied();
+            let node = self.source.node_of_mesh.get(change.mesh).copied();
             let found = node.and_then(|n| Some((n, index(&self.doc.root["nodes"][n]["mesh"])?)));
             let Some((node, mut mesh)) = found else {
                 let found = format!("mesh {}", change.mesh);
@@ -171,7 +178,7 @@ impl<'a> Work<'a> {
             let primitives = primitives_of(&self.doc, mesh)?;
             let count: usize = primitives.iter().map(|p| p.range.len()).sum();
             let rows = change.influences.vertex_count();
-            let read = self.file.asset.meshes[change.mesh].positions.len();
+            let read = self.asset.meshes[change.mesh].positions.len();
             if count != rows || count != read {
                 let found = format!("{rows} rows of weights for {count} vertices");
                 return Err(self.wrong(&format!("meshes[{mesh}]"), found, "one a vertex"));
@@ -253,13 +260,13 @@ impl<'a> Work<'a> {
     }
 
     fn node_of_rig(&self, node: usize) -> Option<usize> {
-        let all = &self.file.document.rig_node_of_node;
+        let all = &self.source.rig_node_of_node;
         all.iter().position(|n| *n == node)
     }
 
     /// The node of a helper.
     fn node_of_helper(&self, helper: usize) -> usize {
-        self.file.document.rig_node_of_node.len() + helper
+        self.source.rig_node_of_node.len() + helper
     }
 
     fn free_name(&self, wanted: &str) -> String {
@@ -273,7 +280,7 @@ impl<'a> Work<'a> {
 
     /// Skins with the helpers that their meshes follow; a new one for a mesh that had none.
     fn add_skins(&mut self) -> Result<(), IoError> {
-        let joints = self.file.asset.rig.joints().len();
+        let joints = self.asset.rig.joints().len();
         for place in 0..self.meshes.len() {
             let rows = &self.edit.meshes[place].influences;
             let used: BTreeSet<u32> = rows.joints().iter().copied().collect();
@@ -301,7 +308,7 @@ impl<'a> Work<'a> {
 
     /// Places of joints in the skin that they are of.
     fn enter(&mut self, place: usize, skin: usize, own: &[u32]) -> Result<(), IoError> {
-        let range = self.file.document.joints_of_skin.get(skin).cloned();
+        let range = self.source.joints_of_skin.get(skin).cloned();
         let entry = |joint: usize, k: usize| match &range {
             Some(range) => range.contains(&joint).then(|| joint - range.start),
             None => Some(k),
@@ -320,7 +327,7 @@ impl<'a> Work<'a> {
     fn new_skin(&mut self, place: usize, own: &[u32]) -> Result<usize, IoError> {
         let mut nodes = Vec::new();
         for &joint in own {
-            let rig_node = self.file.asset.rig.joints()[joint as usize].node;
+            let rig_node = self.asset.rig.joints()[joint as usize].node;
             match self.node_of_rig(rig_node) {
                 Some(node) if !nodes.contains(&node) => nodes.push(node),
                 _ => {
@@ -342,7 +349,7 @@ impl<'a> Work<'a> {
 
     /// A joint's inverse bind matrix for the stored positions of a mesh.
     fn inverse_bind(&self, place: usize, joint: usize) -> [f32; 16] {
-        let joints = self.file.asset.rig.joints();
+        let joints = self.asset.rig.joints();
         let of_helper = |h: usize| self.edit.helpers[h].joint_from_bind;
         let joint_from_bind = match joint.checked_sub(joints.len()) {
             None => joints[joint].joint_from_bind,
@@ -353,7 +360,7 @@ impl<'a> Work<'a> {
 
     fn bind_from_file(&self, place: usize) -> Affine<f64> {
         let mesh = self.edit.meshes[place].mesh;
-        let all = &self.file.document.bind_from_file;
+        let all = &self.source.bind_from_file;
         all.get(mesh).copied().unwrap_or_default()
     }
 
@@ -379,9 +386,9 @@ impl<'a> Work<'a> {
         let Some(place) = self.meshes.iter().position(|m| m.skin == Some(skin)) else {
             return Ok(());
         };
-        let range = self.file.document.joints_of_skin.get(skin).cloned();
+        let range = self.source.joints_of_skin.get(skin).cloned();
         // A skin that is new has its joints in the order of their numbers.
-        let joints = self.file.asset.rig.joints().len();
+        let joints = self.asset.rig.joints().len();
         let entries = self.meshes[place].entries.keys();
         let own = entries.map(|j| *j as usize).filter(|j| *j < joints);
         let own: Vec<usize> = range.map_or_else(|| own.collect(), Iterator::collect);
@@ -495,7 +502,7 @@ impl<'a> Work<'a> {
         for keys in &self.edit.clips {
             self.drop_weights(keys.clip, self.meshes[place].node);
         }
-        animations::widen(&mut self.doc, &self.file.document, mesh, before, added.len())
+        animations::widen(&mut self.doc, self.source, mesh, before, added.len())
     }
 
     /// Takes the channel of a node's weights out of a clip; it gets another one.
@@ -567,10 +574,10 @@ impl<'a> Work<'a> {
     /// Weights of all targets of a mesh: those that the clip had, at all keys of both.
     fn add_target_weights(&mut self, keys: &ClipKeys, place: usize, rows: &[Vec<f32>]) {
         let node = self.meshes[place].node;
-        let rig_node = self.file.document.rig_node_of_node[node];
+        let rig_node = self.source.rig_node_of_node[node];
         let before = self.source_mesh(place).morph_targets.len();
-        let rest = self.file.asset.rig.nodes()[rig_node].morph_weights.clone();
-        let channels = self.file.asset.clips[keys.clip].channels().iter();
+        let rest = self.asset.rig.nodes()[rig_node].morph_weights.clone();
+        let channels = self.asset.clips[keys.clip].channels().iter();
         let is_it = |c: &&sinew_geom::Channel| {
             c.node == rig_node && c.target == ChannelTarget::Weights
         };

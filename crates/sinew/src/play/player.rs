@@ -242,6 +242,11 @@ impl Player {
         self.last.map(|l| l.number)
     }
 
+    /// Frames a second.
+    pub fn fps(&self) -> f64 {
+        self.fps
+    }
+
     /// When a frame is, in seconds.
     pub fn time_secs(&self, number: i64) -> f64 {
         #[expect(

@@ -24,7 +24,7 @@ pub use basis::{Basis, BasisReport, find_basis};
 #[cfg(feature = "io")]
 pub use error::CompressError;
 #[cfg(feature = "io")]
-pub(crate) use groups::{Part, parts};
+pub(crate) use groups::parts;
 #[cfg(feature = "io")]
 pub use made::{Compression, GraphPlaces, TargetMix, compress};
 #[cfg(feature = "io")]
