@@ -15,8 +15,8 @@ mod run;
 mod skin;
 mod vat;
 
-use crate::bake_args::BakeCommand;
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
+use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::talk::{Talk, print};

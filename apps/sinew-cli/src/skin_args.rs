@@ -47,7 +47,7 @@ pub(crate) struct BakeSkinArgs {
     #[arg(long, default_value_t = 0.1, value_name = "MILLIMETRES")]
     pub(crate) tolerance: f64,
     /// How strongly authored weights hold: how far a joint must move a vertex for the frames to count as much, as a share of the character's size.
-    #[arg(long, default_value_t = 5e-4, value_name = "SHARE")]
+    #[arg(long, default_value_t = 2e-3, value_name = "SHARE")]
     pub(crate) hold: f64,
     #[command(flatten)]
     pub(crate) smoothing: SmoothingArgs,

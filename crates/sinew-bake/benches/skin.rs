@@ -20,7 +20,10 @@ fn tube() -> (Vec<[f32; 3]>, Topology, Influences) {
             let x = ring as f32 / (RINGS - 1) as f32 * (JOINTS as f32 - 1.0);
             rest.push([x, 0.6 * angle.cos(), 0.6 * angle.sin()]);
             let low = (x as u32).min(JOINTS as u32 - 2);
-            rows.push(vec![(low, 1.0 - (x - low as f32)), (low + 1, x - low as f32)]);
+            rows.push(vec![
+                (low, 1.0 - (x - low as f32)),
+                (low + 1, x - low as f32),
+            ]);
             let v = |r: usize, s: usize| (r * SIDES + s % SIDES) as u32;
             if ring + 1 < RINGS {
                 triangles.push([v(ring, side), v(ring + 1, side), v(ring, side + 1)]);
@@ -60,7 +63,9 @@ fn weights(c: &mut Criterion) {
             f64::array3(out + Vec3::new(0.0, 0.01 * f64::from(p[0]).sin(), 0.0))
         };
         let places = rest.iter().enumerate().map(place).collect();
-        samples.push(&palette, places, None, s as f32 / 30.0).expect("fits");
+        samples
+            .push(&palette, places, None, s as f32 / 30.0)
+            .expect("fits");
     }
     let parents: Vec<Option<usize>> = (0..JOINTS).map(|j| j.checked_sub(1)).collect();
     let skins = vec![0; JOINTS];

@@ -16,9 +16,9 @@ mod tests;
 #[cfg(feature = "io")]
 mod write;
 
-pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
 pub(crate) use compress::parts;
+pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
 pub use compress::{
     CompressError, Compression, GraphPlaces, GroupBasis, GroupReport, Kept, TargetMix, Unchanged,

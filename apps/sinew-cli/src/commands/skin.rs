@@ -81,7 +81,9 @@ fn check_ending(path: &Path) -> Outcome {
         return Ok(());
     }
     let path = path.display();
-    Err(Failure::usage(format!("{path}: expected a file that ends in .glb")))
+    Err(Failure::usage(format!(
+        "{path}: expected a file that ends in .glb"
+    )))
 }
 
 fn method(args: &BakeSkinArgs) -> SkinMethod {
@@ -101,7 +103,9 @@ fn tolerance(args: &BakeSkinArgs) -> Outcome<f64> {
     let found = args.tolerance;
     match found.is_finite() && found >= 0.0 {
         true => Ok(found * 1e-3),
-        false => Err(Failure::usage(format!("--tolerance is {found}, expected millimetres, 0 or more"))),
+        false => Err(Failure::usage(format!(
+            "--tolerance is {found}, expected millimetres, 0 or more"
+        ))),
     }
 }
 
@@ -119,7 +123,9 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
             None => {
                 let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
                 let known = known.join(", ");
-                return Err(Failure::usage(format!("there is no clip '{name}'; there are: {known}")));
+                return Err(Failure::usage(format!(
+                    "there is no clip '{name}'; there are: {known}"
+                )));
             }
         }
     }
@@ -127,7 +133,13 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
         for (clip, of) in asset.clips.iter().enumerate() {
             match first(&of.name) == Some(clip) {
                 true => wanted.push(clip),
-                false => talk.warning("clip_hidden", &format!("a second clip '{}' is left out: another one has its name", of.name)),
+                false => talk.warning(
+                    "clip_hidden",
+                    &format!(
+                        "a second clip '{}' is left out: another one has its name",
+                        of.name
+                    ),
+                ),
             }
         }
     }
@@ -149,7 +161,9 @@ fn ranges(args: &BakeSkinArgs, asset: &Asset) -> Outcome<Vec<JointRange>> {
     if let Ok(degrees) = text.parse::<f64>() {
         return match degrees.is_finite() && degrees > 0.0 {
             true => Ok(ranges_of(asset, degrees)),
-            false => Err(Failure::usage(format!("--ranges is {degrees}, expected degrees above 0 or a file"))),
+            false => Err(Failure::usage(format!(
+                "--ranges is {degrees}, expected degrees above 0 or a file"
+            ))),
         };
     }
     let content = sinew::io::read_text(Path::new(text)).map_err(Failure::input)?;
@@ -179,7 +193,10 @@ fn written(
     };
     let targets = match report.targets {
         0 => String::new(),
-        n => format!(", {n} morph targets over {} vertices", report.target_vertices),
+        n => format!(
+            ", {n} morph targets over {} vertices",
+            report.target_vertices
+        ),
     };
     let message = format!(
         "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}; {} bytes (the source as GLB: {})",
@@ -226,7 +243,11 @@ fn verify(
         let [rms, largest] = allowed.unwrap_or([f64::INFINITY; 2]);
         let rms = rms.min(args.limit.unwrap_or(f64::INFINITY));
         if claims.is_some() && claim.is_none() {
-            let message = format!("{}: the report has no clip '{}'", file.display(), found.name);
+            let message = format!(
+                "{}: the report has no clip '{}'",
+                file.display(),
+                found.name
+            );
             return Err(Failure::bind(message));
         }
         if found.rms_mm > rms || found.largest_mm > largest {
@@ -240,7 +261,10 @@ fn verify(
             return Err(Failure::bind(message));
         }
     }
-    talk.info("verified", &format!("{} shows what it should", file.display()));
+    talk.info(
+        "verified",
+        &format!("{} shows what it should", file.display()),
+    );
     Ok(())
 }
 

@@ -15,9 +15,7 @@ use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
 use self::words::{carrier_words, counted};
-use crate::bake_args::{
-    BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs,
-};
+use crate::bake_args::{BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
 use crate::threads::Threads;

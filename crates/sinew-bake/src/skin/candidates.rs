@@ -7,6 +7,18 @@ use sinew_geom::{OneRings, WeldMap};
 /// How far weights are spread over the mesh to find the neighbourhood, in rings of triangles.
 const RINGS: usize = 8;
 
+/// The least share that a joint is taken to have in a vertex that may follow it.
+const LEAST_SHARE: f64 = 0.01;
+
+/// A bone that a vertex may follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    pub(crate) bone: u32,
+    /// How much of the vertex it has by the authored weights, here or around here. Where samples do not tell joints apart, what one loses goes to the
+    /// others in these shares: a joint of the other side of a limb gets next to nothing.
+    pub(crate) share: f64,
+}
+
 /// Neighbours over the mesh, seams of texture coordinates closed.
 pub(crate) struct Neighbourhood {
     pub(crate) weld: WeldMap,
@@ -30,22 +42,33 @@ pub(crate) fn candidates(
     problem: &SkinProblem<'_>,
     around: &Neighbourhood,
     most: usize,
-) -> Vec<Vec<u32>> {
+) -> Vec<Vec<Candidate>> {
     let spread = spread(problem, around, most);
     let of_vertex = |vertex: usize| {
-        let authored: Vec<u32> = problem.authored.row(vertex).map(|r| r.0).collect();
-        let near = spread[around.class(vertex)].iter().map(|r| r.0);
-        let above = authored.iter().filter_map(|j| problem.parents[*j as usize]);
-        let above = above.filter_map(|j| u32::try_from(j).ok());
+        let authored = problem.authored.row(vertex);
+        let authored: Row = authored.map(|(j, w)| (j, f64::from(w))).collect();
+        let near = &spread[around.class(vertex)];
+        let above = authored
+            .iter()
+            .filter_map(|r| problem.parents[r.0 as usize]);
+        let above = above.filter_map(|j| Some((u32::try_from(j).ok()?, 0.0)));
         let skin = problem.skin_of(vertex);
-        let is_own = |j: &u32| problem.skins.get(*j as usize).copied() == skin;
-        let all = authored.iter().copied().chain(near).chain(above);
-        let mut out: Vec<u32> = all.filter(is_own).collect();
-        out.sort_unstable();
-        out.dedup();
-        out
+        let is_own = |r: &(u32, f64)| problem.skins.get(r.0 as usize).copied() == skin;
+        let all = authored.iter().chain(near).copied().chain(above);
+        let mut all: Row = all.filter(is_own).collect();
+        // The largest of each joint first.
+        all.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        all.dedup_by_key(|r| r.0);
+        let candidate = |(bone, share): (u32, f64)| Candidate {
+            bone,
+            share: share.max(LEAST_SHARE),
+        };
+        all.into_iter().map(candidate).collect()
     };
-    (0..problem.rest.len()).into_par_iter().map(of_vertex).collect()
+    (0..problem.rest.len())
+        .into_par_iter()
+        .map(of_vertex)
+        .collect()
 }
 
 /// Authored weights, spread over the mesh: the `most` strongest at each point.

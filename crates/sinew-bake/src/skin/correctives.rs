@@ -1,9 +1,10 @@
 //! Sparse morph targets for what weights and helpers leave over.
 //!
 //! Targets act before skinning. So what is off in a sample is taken back through the blended transform of each vertex, as with sculpts of poses:
-//! `(sum_j w_j L_j(s)) d = x(s) - sum_j w_j M_j(s) v`, with `L` the linear part. A few targets whose mixtures give all of that come from singular
-//! vectors (EigenSkin, Kry, James and Pai 2002); they are then made better against the samples themselves: weights of each sample and deltas of each
-//! vertex in turn, each by least squares.
+//! `(sum_j w_j L_j(s)) d = x(s) - sum_j w_j M_j(s) v`, with `L` the linear part. The samples that say most become
+//! targets; they are then made better against all samples: weights of each sample and deltas of each vertex in turn, each by least squares. Weights are
+//! not negative and one at most, since engines and programs keep them there (Blender and Unity by default); so targets are shapes at which the
+//! character arrives, and stay where it moves, as singular vectors (EigenSkin, Kry, James and Pai 2002) do not.
 
 use super::helpers::free_samples;
 use super::samples::{Bones, Row, SkinProblem};
@@ -15,7 +16,9 @@ use sinew_geom::{Affine, Mat3, MorphTarget, Real, Vec3};
 use std::collections::BTreeMap;
 
 /// Turns of weights and deltas.
-const TURNS: usize = 3;
+const TURNS: usize = 12;
+/// Rounds over the weights of a sample.
+const SWEEPS: usize = 200;
 /// How much of the largest eigenvalue systems are lifted by, so that they always have a solution.
 const LIFT: f64 = 1e-9;
 /// Vertices that decide which samples are extreme, at most: those that are farthest off.
@@ -26,7 +29,7 @@ const JUDGES: usize = 2000;
 pub struct Correctives {
     /// Vertices and deltas, metres, scene space at bind; without normals.
     pub targets: Vec<MorphTarget>,
-    /// A row for each sample, a number for each target: the largest of a target is one. Zero in samples of no clip.
+    /// A row for each sample, a number from zero to one for each target: the largest of a target is one. Zero in samples of no clip.
     pub weights: Vec<Vec<f32>>,
 }
 
@@ -214,7 +217,7 @@ impl<'a> Work<'a> {
                     }
                 }
             }
-            solved(a, &b).iter().copied().collect()
+            not_negative(&a, &b)
         };
         let samples = 0..self.weights.len();
         self.weights = samples.into_par_iter().map(of_sample).collect();
@@ -277,6 +280,29 @@ impl<'a> Work<'a> {
             weights: self.weights.iter().map(row).collect(),
         }
     }
+}
+
+/// The least value of `x' A x - 2 b' x` without negative numbers: one after another is set to its best, which converges for a convex quadratic.
+fn not_negative(a: &DMatrix<f64>, b: &DVector<f64>) -> Vec<f64> {
+    let n = b.len();
+    let mut x = vec![0.0; n];
+    let lift = (0..n).map(|i| a[(i, i)]).fold(0.0, f64::max) * LIFT;
+    for _ in 0..SWEEPS {
+        let mut moved = 0.0_f64;
+        for i in 0..n {
+            if a[(i, i)] <= lift {
+                continue;
+            }
+            let others: f64 = (0..n).filter(|j| *j != i).map(|j| a[(i, j)] * x[j]).sum();
+            let best = ((b[i] - others) / a[(i, i)]).max(0.0);
+            moved = moved.max((best - x[i]).abs());
+            x[i] = best;
+        }
+        if moved < 1e-12 {
+            break;
+        }
+    }
+    x
 }
 
 /// Gives targets the change that they make to normals over `triangles`, smooth ones: of the vertices that they move.

@@ -1,6 +1,6 @@
 //! Weights, then helpers and weights in turn.
 
-use super::candidates::{Neighbourhood, candidates};
+use super::candidates::{Candidate, Neighbourhood, candidates};
 use super::helpers::{Helper, Region, begin, best_motion};
 use super::samples::{Bones, Row, SkinProblem};
 use super::settings::WeightMethod;
@@ -78,7 +78,7 @@ struct Work<'a> {
     settings: &'a SkinSettings,
     watch: &'a Watch<'a>,
     around: Neighbourhood,
-    candidates: Vec<Vec<u32>>,
+    candidates: Vec<Vec<Candidate>>,
     bones: Bones<'a>,
     helpers: Vec<Helper>,
     fitted: Vec<Fitted>,
@@ -115,13 +115,15 @@ impl Work<'_> {
             let strongest = rows.row(v).take(self.settings.influences);
             let mut row: Row = strongest.map(|(j, w)| (j, f64::from(w))).collect();
             let sum: f64 = row.iter().map(|r| r.1).sum();
-            row.iter_mut().for_each(|r| r.1 /= sum.max(f64::MIN_POSITIVE));
+            row.iter_mut()
+                .for_each(|r| r.1 /= sum.max(f64::MIN_POSITIVE));
             row.sort_by_key(|r| r.0);
             row
         };
         let fit = self.fit();
         let all = (0..expected).into_par_iter();
-        Ok(all.map(|v| fit.judge(v, &row(v))).collect())
+        let judge = |v: usize| fit.judge(v, &self.candidates[v], &row(v));
+        Ok(all.map(judge).collect())
     }
 
     fn fit(&self) -> Fit<'_> {
@@ -167,8 +169,8 @@ impl Work<'_> {
         self.helpers[helper].motion = motion;
         let carried = self.carried(helper);
         let fit = self.fit();
-        let judged = carried.par_iter().map(|&v| fit.judge(v, &self.fitted[v].row));
-        let judged: Vec<Fitted> = judged.collect();
+        let judge = |&v: &usize| fit.judge(v, &self.candidates[v], &self.fitted[v].row);
+        let judged: Vec<Fitted> = carried.par_iter().map(judge).collect();
         for (&v, fitted) in carried.iter().zip(judged) {
             self.fitted[v] = fitted;
         }
@@ -198,8 +200,7 @@ impl Work<'_> {
         let has_clips = self.problem.samples.groups().iter().any(|g| g.is_clip());
         let mut closed = BTreeSet::new();
         while has_clips && self.helpers.len() < self.settings.helpers {
-            let region =
-                Region::worst(self.problem, &self.around, &self.fitted, &closed, least);
+            let region = Region::worst(self.problem, &self.around, &self.fitted, &closed, least);
             let Some(region) = region else { break };
             if !self.add_helper(&region)? {
                 closed.extend(region.core);
@@ -219,7 +220,11 @@ impl Work<'_> {
         let vertices = region.vertices(self.problem, &self.around);
         self.bones.helpers.push(helper.motion.clone());
         self.helpers.push(helper);
-        vertices.iter().for_each(|&v| self.candidates[v].push(bone));
+        // Nothing holds a helper back.
+        let candidate = Candidate { bone, share: 1.0 };
+        for &v in &vertices {
+            self.candidates[v].push(candidate);
+        }
         self.refit("helpers", &vertices)?;
         for _ in 1..TURNS {
             self.move_helper(index);
@@ -243,7 +248,11 @@ impl Work<'_> {
             return Ok(());
         }
         let joints = self.problem.samples.joint_count();
-        let may = |v: &usize| self.candidates[*v].last().is_some_and(|b| *b as usize >= joints);
+        let may = |v: &usize| {
+            self.candidates[*v]
+                .last()
+                .is_some_and(|c| c.bone as usize >= joints)
+        };
         let vertices: Vec<usize> = (0..self.fitted.len()).filter(may).collect();
         for _ in 0..self.settings.rounds {
             let before = self.steps.last().map_or(0.0, |s| s.objective);
@@ -267,8 +276,7 @@ impl Work<'_> {
                 self.helpers.remove(helper);
                 let index = joints + helper;
                 let rows = self.fitted.iter_mut().flat_map(|f| &mut f.row);
-                rows.filter(|r| r.0 as usize > index)
-                    .for_each(|r| r.0 -= 1);
+                rows.filter(|r| r.0 as usize > index).for_each(|r| r.0 -= 1);
             }
         }
         #[expect(

@@ -156,7 +156,10 @@ fn fitted_joints(
 ) -> BTreeSet<usize> {
     let joints = problem.samples.joint_count();
     let bones = vertices.iter().flat_map(|&v| fitted[v].row.iter());
-    let mut out: BTreeSet<usize> = bones.map(|r| r.0 as usize).filter(|b| *b < joints).collect();
+    let mut out: BTreeSet<usize> = bones
+        .map(|r| r.0 as usize)
+        .filter(|b| *b < joints)
+        .collect();
     let mut above: Vec<usize> = out.iter().copied().collect();
     while let Some(joint) = above.pop() {
         if let Some(parent) = problem.parents[joint]

@@ -1,7 +1,7 @@
 //! How far apart: what linear skinning shows, and the samples.
 
-use super::samples::SkinProblem;
 use super::SkinError;
+use super::samples::SkinProblem;
 use rayon::prelude::*;
 use sinew_geom::{Affine, Asset, Influences, Mesh, Pose, Real, Vec3};
 
@@ -100,7 +100,10 @@ pub fn shown_by_rows(problem: &SkinProblem<'_>, rows: &Influences, sample: usize
 ///
 /// # Errors
 /// [`SkinError::File`] where the file has other clips, meshes or vertices.
-pub fn measure_file(problem: &SkinProblem<'_>, file: &ShownFile<'_>) -> Result<Measured, SkinError> {
+pub fn measure_file(
+    problem: &SkinProblem<'_>,
+    file: &ShownFile<'_>,
+) -> Result<Measured, SkinError> {
     measured(problem, |s| file.shown(problem, s))
 }
 
@@ -120,7 +123,9 @@ pub struct ShownFile<'a> {
 
 impl std::fmt::Debug for ShownFile<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ShownFile").field("meshes", &self.meshes).finish_non_exhaustive()
+        f.debug_struct("ShownFile")
+            .field("meshes", &self.meshes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,13 +134,20 @@ impl ShownFile<'_> {
     ///
     /// # Errors
     /// As [`measure_file`].
-    pub fn shown(&self, problem: &SkinProblem<'_>, sample: usize) -> Result<Vec<[f32; 3]>, SkinError> {
+    pub fn shown(
+        &self,
+        problem: &SkinProblem<'_>,
+        sample: usize,
+    ) -> Result<Vec<[f32; 3]>, SkinError> {
         let file = self.asset;
         let mut pose = file.rig.rest_pose();
         posed(problem, file, sample, self.pose_of, &mut pose)?;
         let mut out = Vec::with_capacity(problem.rest.len());
         for &(index, count) in self.meshes {
-            let mesh = file.meshes.get(index).filter(|m| m.positions.len() == count);
+            let mesh = file
+                .meshes
+                .get(index)
+                .filter(|m| m.positions.len() == count);
             let mesh = mesh.ok_or_else(|| other(file, index, count))?;
             out.extend(skinned(file, mesh, &pose));
         }

@@ -9,12 +9,12 @@
 //! transforms `M_j(s)` and the deformed position `x(s)` of each sample `s`; its weights are
 //!
 //! ```text
-//! argmin  sum_s | sum_j w_j M_j(s) v - x(s) |^2  +  m |w - w_authored|^2      w >= 0,  sum w = 1,  at most K above zero
+//! argmin  sum_s | sum_j w_j M_j(s) v - x(s) |^2  +  m sum_j (w_j - a_j)^2 / b_j      w >= 0,  sum w = 1,  at most K above zero
 //! ```
 //!
-//! The sum is over the offsets `M_j(s) v - x(s)`, which is the same since weights sum to one and is exact far from the origin, too. The second term
-//! decides where samples do not: a joint that moves in none of them against the others keeps its authored weight, so that clips that were not
-//! sampled play as before.
+//! with the authored weights `a`, and `b` the same spread over the mesh. The sum is over the offsets `M_j(s) v - x(s)`, which is the same since weights sum to one and is exact far from the origin, too. The second term
+//! decides where samples do not: a joint that moves in none of them against the others keeps its authored weight, and what joints lose or gain that
+//! samples do not tell apart is shared in the proportions `b`. So clips that were not sampled play much as before.
 //!
 //! Sources: Mohr and Gleicher, "Building efficient, accurate character skins from examples", 2003, and James and Twigg, "Skinning mesh animations",
 //! 2005 (weights by least squares under constraints); Le and Deng, "Smooth Skinning Decomposition with Rigid Bones", 2012, and "Robust and accurate

@@ -1,16 +1,16 @@
 //! What a baked skin comes to: `report.json` for machines, `report.html` for people. Nothing in them depends on when or on how many threads the bake
 //! was made.
 
+use super::SkinError;
 use super::measure::{Distance, Measured};
 use super::samples::SkinProblem;
-use super::SkinError;
 use crate::BakeError;
 use crate::report::{Page, data_uri, escaped, grouped};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Image, Real, Vec3};
 use sinew_picture::{
-    Background, Camera, ColorMap, Lens, MeshPicture, Picture, Scale, ScaleBarStyle,
-    draw_scale_bar, linear_from_srgb, sheet, smooth_normals,
+    Background, Camera, ColorMap, Lens, MeshPicture, Picture, Scale, ScaleBarStyle, draw_scale_bar,
+    linear_from_srgb, sheet, smooth_normals,
 };
 use std::path::Path;
 
@@ -79,7 +79,12 @@ pub struct SkinReport {
 
 impl SkinClipReport {
     /// From what was measured.
-    pub fn new(problem: &SkinProblem<'_>, group: usize, file: &Measured, source: &Measured) -> Self {
+    pub fn new(
+        problem: &SkinProblem<'_>,
+        group: usize,
+        file: &Measured,
+        source: &Measured,
+    ) -> Self {
         let of = &problem.samples.groups()[group];
         let get = |m: &Measured| m.groups.get(group).copied().unwrap_or_default();
         let (now, before): (Distance, Distance) = (get(file), get(source));
@@ -147,7 +152,10 @@ fn page(
     triangles: &[[u32; 3]],
     moments: &[SkinMoment],
 ) -> Result<String, SkinError> {
-    let mut page = Page::new(&format!("Baked skin {}", report.character), &report.character);
+    let mut page = Page::new(
+        &format!("Baked skin {}", report.character),
+        &report.character,
+    );
     let helpers = match report.helpers.len() {
         0 => "none".to_owned(),
         _ => {
@@ -164,12 +172,19 @@ fn page(
         ("Weights", report.method.clone()),
         (
             "Joints of a vertex",
-            format!("{} at most, {} allowed", report.influences_found, report.influences),
+            format!(
+                "{} at most, {} allowed",
+                report.influences_found, report.influences
+            ),
         ),
         ("Helper joints", helpers),
         (
             "Morph targets",
-            format!("{}, over {} vertices", report.targets, grouped(report.target_vertices as u64)),
+            format!(
+                "{}, over {} vertices",
+                report.targets,
+                grouped(report.target_vertices as u64)
+            ),
         ),
         (
             "Bytes",
@@ -216,7 +231,10 @@ fn page(
         let image = pictures(triangles, moment).map_err(BakeError::from)?;
         let png = sinew_io::png_bytes(&image)?;
         let alt = escaped(&moment.title);
-        page.html(&format!("<figure><img alt=\"{alt}\" src=\"{}\"></figure>", data_uri(&png)));
+        page.html(&format!(
+            "<figure><img alt=\"{alt}\" src=\"{}\"></figure>",
+            data_uri(&png)
+        ));
     }
     Ok(page.finish())
 }
@@ -228,9 +246,7 @@ fn pictures(
 ) -> Result<Image, sinew_picture::PictureError> {
     let off = |shown: &[[f32; 3]]| -> Vec<f32> {
         let pairs = shown.iter().zip(&moment.graph);
-        let length = |(a, b): (&[f32; 3], &[f32; 3])| {
-            (f32::vec3(*a) - f32::vec3(*b)).norm() * 1e3
-        };
+        let length = |(a, b): (&[f32; 3], &[f32; 3])| (f32::vec3(*a) - f32::vec3(*b)).norm() * 1e3;
         pairs.map(length).collect()
     };
     let (before, after) = (off(&moment.source), off(&moment.file));

@@ -9,18 +9,20 @@ use sinew_geom::{Affine, Mat3, Vec3};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pairs {
     weight: f64,
+    /// The first pair: all is relative to it, so that nothing is lost far from the origin.
+    first: Option<[Vec3<f64>; 2]>,
     from: Vec3<f64>,
     to: Vec3<f64>,
     products: Mat3<f64>,
 }
 
-/// Share of the spread of the points with which the rotation is kept where they do not determine it, and of their distance from the origin, which the
-/// rounding of their spread grows with.
-const KEPT: f64 = 1e-12;
-const ROUNDING: f64 = 1e-14;
+/// Share of the spread of the points with which the rotation is kept where they do not determine it.
+const KEPT: f64 = 1e-10;
 
 impl Pairs {
     pub(crate) fn add(&mut self, from: Vec3<f64>, to: Vec3<f64>, weight: f64) {
+        let [first_from, first_to] = *self.first.get_or_insert([from, to]);
+        let (from, to) = (from - first_from, to - first_to);
         self.weight += weight;
         self.from += from * weight;
         self.to += to * weight;
@@ -29,13 +31,12 @@ impl Pairs {
 
     /// The motion; `before` where the points do not say: wholly without weight, and its turn about the line of points that lie on one.
     pub(crate) fn motion(&self, before: &Affine<f64>) -> Affine<f64> {
-        if self.weight <= 0.0 {
+        let Some([first_from, first_to]) = self.first.filter(|_| self.weight > 0.0) else {
             return *before;
-        }
+        };
         let (from, to) = (self.from / self.weight, self.to / self.weight);
         let spread = self.products - from * to.transpose() * self.weight;
-        let rounding = self.weight * from.norm() * to.norm() * ROUNDING;
-        let kept = (spread.norm() * KEPT).max(rounding).max(f64::MIN_POSITIVE);
+        let kept = (spread.norm() * KEPT).max(1e-30);
         let kept = before.linear.transpose() * kept;
         let svd = (spread + kept).svd(true, true);
         let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
@@ -50,7 +51,7 @@ impl Pairs {
         }
         Affine {
             linear: rotation,
-            translation: to - rotation * from,
+            translation: first_to + to - rotation * (first_from + from),
         }
     }
 }
@@ -83,7 +84,7 @@ mod tests {
                 pairs.add(p, x.point(p), 1.0 + t);
             }
             let found = pairs.motion(&Affine::identity());
-            assert!(off(&found, &x) < 1e-8, "{flat}: {found:?}");
+            assert!(off(&found, &x) < 1e-7, "{flat}: {found:?}");
         }
     }
 
@@ -91,12 +92,20 @@ mod tests {
     #[test]
     fn mirrored_points_give_a_rotation() {
         let mut pairs = Pairs::default();
-        for p in [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0], [1.0, 1.0, 1.0]] {
+        for p in [
+            [1.0, 0.0, 0.0],
+            [0.0, 2.0, 0.0],
+            [0.0, 0.0, 3.0],
+            [1.0, 1.0, 1.0],
+        ] {
             let p = Vec3::from(p);
             pairs.add(p, Vec3::new(-p.x, p.y, p.z), 1.0);
         }
         let found = pairs.motion(&Affine::identity());
-        assert!((found.linear.determinant() - 1.0).abs() < 1e-12, "{found:?}");
+        assert!(
+            (found.linear.determinant() - 1.0).abs() < 1e-12,
+            "{found:?}"
+        );
     }
 
     /// One point says where to, not how turned; points on a line do not say how turned about it.

@@ -177,7 +177,12 @@ impl SkinProblem<'_> {
                 });
             }
         }
-        match self.authored.joints().iter().find(|j| **j as usize >= joints) {
+        match self
+            .authored
+            .joints()
+            .iter()
+            .find(|j| **j as usize >= joints)
+        {
             Some(&joint) => Err(SkinError::Joint { joint, joints }),
             None => Ok(()),
         }

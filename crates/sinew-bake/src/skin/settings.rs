@@ -22,8 +22,8 @@ pub struct SkinSettings {
     pub influences: usize,
     /// Further joints that move by themselves, at most.
     pub helpers: usize,
-    /// How far a joint must move a vertex against the others, as a share of the character's size, for the samples to count as much as the authored
-    /// weights do.
+    /// How far a joint must move a vertex that it has wholly, as a share of the character's size, for the samples to count as much as the authored
+    /// weights do; the less of a vertex a joint has, the farther.
     pub hold: f64,
     /// Joints that a vertex may get beside its authored ones: the strongest of its neighbourhood.
     pub candidates: usize,
@@ -37,7 +37,7 @@ impl Default for SkinSettings {
             method: WeightMethod::Fitted,
             influences: 4,
             helpers: 0,
-            hold: 5e-4,
+            hold: 2e-3,
             candidates: 10,
             rounds: 8,
         }

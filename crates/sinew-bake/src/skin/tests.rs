@@ -39,7 +39,11 @@ impl Tube {
         }
     }
 
-    fn problem<'a>(&'a self, authored: &'a Influences, samples: &'a SkinSamples) -> SkinProblem<'a> {
+    fn problem<'a>(
+        &'a self,
+        authored: &'a Influences,
+        samples: &'a SkinSamples,
+    ) -> SkinProblem<'a> {
         SkinProblem {
             rest: &self.rest,
             topology: &self.topology,
@@ -74,8 +78,7 @@ fn joint_at(x: f32) -> u32 {
 
 fn rows(all: impl Iterator<Item = Vec<(u32, f32)>>) -> Influences {
     let all: Vec<Vec<(u32, f32)>> = all.collect();
-    let (out, _, _) =
-        Influences::from_rows(all.iter().map(Vec::as_slice), 64, 0).expect("weights");
+    let (out, _, _) = Influences::from_rows(all.iter().map(Vec::as_slice), 64, 0).expect("weights");
     out
 }
 
@@ -84,7 +87,11 @@ fn palette(sample: usize, still: &[usize], offset: f64) -> Vec<Affine<f64>> {
     let mut out: Vec<Affine<f64>> = Vec::new();
     for joint in 0..JOINTS {
         let t = sample as f64 + 1.0;
-        let angle = if still.contains(&joint) { 0.0 } else { 0.5 * (t * (joint as f64 + 1.3)).sin() };
+        let angle = if still.contains(&joint) {
+            0.0
+        } else {
+            0.5 * (t * (joint as f64 + 1.3)).sin()
+        };
         let turn = Quat::from_euler_angles(0.6 * angle, 0.4 * (t * 0.7).cos() * angle, angle);
         let pivot = Vec3::new(joint as f64 + offset, offset, 0.0);
         let about = Affine::from_trs(pivot - turn * pivot, turn, Vec3::repeat(1.0));
@@ -97,7 +104,9 @@ fn palette(sample: usize, still: &[usize], offset: f64) -> Vec<Affine<f64>> {
 fn skinned(rest: &[[f32; 3]], rows: &Influences, palette: &[Affine<f64>]) -> Vec<[f32; 3]> {
     let place = |(v, p): (usize, &[f32; 3])| {
         let p = f64::vec3(*p);
-        let parts = rows.row(v).map(|(j, w)| palette[j as usize].point(p) * f64::from(w));
+        let parts = rows
+            .row(v)
+            .map(|(j, w)| palette[j as usize].point(p) * f64::from(w));
         f64::array3(parts.sum::<Vec3<f64>>())
     };
     rest.iter().enumerate().map(place).collect()
@@ -118,7 +127,8 @@ fn samples_of(
         let palette = palette(s, still, offset);
         let mut places = skinned(&tube.rest, truth, &palette);
         change(s, &mut places);
-        out.push(&palette, places, None, s as f32 / 30.0).expect("fits");
+        out.push(&palette, places, None, s as f32 / 30.0)
+            .expect("fits");
     }
     out
 }
@@ -151,7 +161,10 @@ fn weights_of_linear_skinning_are_found_again() {
     let off = farthest(&fit.influences, &truth, tube.rest.len());
     println!("weights off by {off:.2e}");
     assert!(off < 1e-5, "{off}");
-    assert!(farthest(&authored, &truth, tube.rest.len()) > 0.4, "the start is far off");
+    assert!(
+        farthest(&authored, &truth, tube.rest.len()) > 0.4,
+        "the start is far off"
+    );
 }
 
 /// Positions in single precision are rounded to 8e-6 m there.
@@ -186,7 +199,11 @@ fn joints_that_do_not_move_keep_authored_weights() {
     }));
     let samples = samples_of(&tube, &truth, 9, &still, 0.0, |_, _| {});
     let problem = tube.problem(&authored, &samples);
-    let fit = fit_skin(&problem, &SkinSettings::default(), &Watch::NOBODY).expect("fits");
+    let weaker = SkinSettings {
+        hold: 1e-5,
+        ..SkinSettings::default()
+    };
+    let fit = fit_skin(&problem, &weaker, &Watch::NOBODY).expect("fits");
     for v in 0..tube.rest.len() {
         let found = weight(&fit.influences, v, 3);
         assert!((found - weight(&truth, v, 3)).abs() < 1e-3, "{v}: {found}");
@@ -203,17 +220,26 @@ fn at_rest_nothing_changes() {
     let authored = tube.blended();
     let mut samples = SkinSamples::new(JOINTS);
     let palette = vec![Affine::identity(); JOINTS];
-    samples.push(&palette, tube.rest.clone(), None, 0.0).expect("fits");
+    samples
+        .push(&palette, tube.rest.clone(), None, 0.0)
+        .expect("fits");
     let problem = tube.problem(&authored, &samples);
     let fit = fit_skin(&problem, &SkinSettings::default(), &Watch::NOBODY).expect("fits");
-    assert!(farthest(&fit.influences, &authored, tube.rest.len()) < 1e-6, "{fit:?}");
-    assert!(measure_rows(&problem, &fit.influences).groups[0].largest < 1e-6, "no distance");
+    assert!(
+        farthest(&fit.influences, &authored, tube.rest.len()) < 1e-6,
+        "{fit:?}"
+    );
+    assert!(
+        measure_rows(&problem, &fit.influences).groups[0].largest < 1e-6,
+        "no distance"
+    );
 }
 
 /// Where a rigid motion of its own carries a patch.
 fn carried(sample: usize) -> Affine<f64> {
     let t = sample as f64 + 1.0;
-    let turn = Quat::from_euler_angles(0.2 * t.sin(), 0.3 * (1.7 * t).cos(), 0.25 * (0.6 * t).sin());
+    let turn =
+        Quat::from_euler_angles(0.2 * t.sin(), 0.3 * (1.7 * t).cos(), 0.25 * (0.6 * t).sin());
     let pivot = Vec3::new(2.0, 0.3, 0.0);
     let shift = Vec3::new(0.05 * (2.0 * t).sin(), 0.1 * t.cos(), 0.02);
     Affine::from_trs(pivot - turn * pivot + shift, turn, Vec3::repeat(1.0))
@@ -221,7 +247,9 @@ fn carried(sample: usize) -> Affine<f64> {
 
 fn patch(tube: &Tube) -> Vec<usize> {
     let near = |p: &[f32; 3]| (p[0] - 2.0).abs() < 0.4 && p[1] > 0.05;
-    (0..tube.rest.len()).filter(|&v| near(&tube.rest[v])).collect()
+    (0..tube.rest.len())
+        .filter(|&v| near(&tube.rest[v]))
+        .collect()
 }
 
 fn with_patch(tube: &Tube, authored: &Influences) -> SkinSamples {
@@ -247,9 +275,17 @@ fn a_rigid_motion_becomes_a_helper() {
     };
     let fit = fit_skin(&problem, &settings, &Watch::NOBODY).expect("fits");
     let rms: Vec<f64> = fit.steps.iter().map(|s| s.rms).collect();
-    println!("RMS {:.3e} -> {:.3e} m in {} steps", rms[0], rms[rms.len() - 1], rms.len());
+    println!(
+        "RMS {:.3e} -> {:.3e} m in {} steps",
+        rms[0],
+        rms[rms.len() - 1],
+        rms.len()
+    );
     assert_eq!(fit.helpers.len(), 1);
-    assert_eq!(fit.helpers[0].parent, 1, "the joint in whose frame it moves least");
+    assert_eq!(
+        fit.helpers[0].parent, 1,
+        "the joint in whose frame it moves least"
+    );
     for &v in &patch(&tube) {
         let w = weight(&fit.influences, v, JOINTS as u32);
         assert!(w > 0.99, "{v}: {w}");
@@ -328,7 +364,11 @@ fn known_displacements_before_skinning_are_found() {
         let up = [[0.0, 0.1, 0.0], [0.0, 0.0, 0.08]][k];
         if far { up } else { [0.0; 3] }
     };
-    let share = |s: usize, k: usize| (s as f64 * (0.4 + 0.3 * k as f64)).sin().abs();
+    // One after the other, as joints bend.
+    let share = |s: usize, k: usize| match s % 2 == k {
+        true => (s as f64 * (0.4 + 0.3 * k as f64)).sin().abs(),
+        false => 0.0,
+    };
     let mut samples = SkinSamples::new(JOINTS);
     samples.begin("clip", Some(0));
     for s in 0..10 {
@@ -341,7 +381,9 @@ fn known_displacements_before_skinning_are_found() {
         });
         let morphed: Vec<[f32; 3]> = morphed.collect();
         let places = skinned(&morphed, &authored, &palette);
-        samples.push(&palette, places, None, s as f32).expect("fits");
+        samples
+            .push(&palette, places, None, s as f32)
+            .expect("fits");
     }
     let problem = tube.problem(&authored, &samples);
     let given = SkinSettings {
@@ -362,10 +404,21 @@ fn known_displacements_before_skinning_are_found() {
             let all = found.targets.iter().zip(&found.weights[s]);
             let shown: Vec3<f64> = all.map(|(t, w)| of(t, *w)).sum();
             let truth = f64::vec3(bump(v, 0)) * share(s, 0) + f64::vec3(bump(v, 1)) * share(s, 1);
-            assert!((shown - truth).norm() < 1e-5, "sample {s}, vertex {v}: {shown} {truth}");
+            assert!(
+                (shown - truth).norm() < 1e-5,
+                "sample {s}, vertex {v}: {shown} {truth}"
+            );
         }
     }
-    let largest = found.weights.iter().flatten().fold(0.0_f32, |m, w| m.max(w.abs()));
+    assert!(
+        found.weights.iter().flatten().all(|w| *w >= 0.0),
+        "players may clamp"
+    );
+    let largest = found
+        .weights
+        .iter()
+        .flatten()
+        .fold(0.0_f32, |m, w| m.max(*w));
     assert!((largest - 1.0).abs() < 1e-6, "{largest}");
 }
 
@@ -376,27 +429,44 @@ fn what_does_not_fit_is_named() {
     let samples = SkinSamples::new(JOINTS);
     let problem = tube.problem(&authored, &samples);
     let told = |settings: &SkinSettings, problem: &SkinProblem<'_>, watch: &Watch<'_>| {
-        fit_skin(problem, settings, watch).expect_err("wrong").to_string()
+        fit_skin(problem, settings, watch)
+            .expect_err("wrong")
+            .to_string()
     };
     let plain = SkinSettings::default();
     let none = told(&plain, &problem, &Watch::NOBODY);
-    assert_eq!(none, "0 samples of 240 vertices, expected one of each at least");
+    assert_eq!(
+        none,
+        "0 samples of 240 vertices, expected one of each at least"
+    );
     let samples = with_patch(&tube, &authored);
     let problem = tube.problem(&authored, &samples);
     let many = SkinSettings {
         influences: 0,
         ..plain.clone()
     };
-    assert_eq!(told(&many, &problem, &Watch::NOBODY), "influences is 0, expected 1 to 32");
+    assert_eq!(
+        told(&many, &problem, &Watch::NOBODY),
+        "influences is 0, expected 1 to 32"
+    );
     let short = rows([vec![(0, 1.0)]].into_iter());
     let short = tube.problem(&short, &samples);
-    assert_eq!(told(&plain, &short, &Watch::NOBODY), "1 rows of weights, expected 240");
+    assert_eq!(
+        told(&plain, &short, &Watch::NOBODY),
+        "1 rows of weights, expected 240"
+    );
     let stop = Watch {
         is_cancelled: &|| true,
         ..Watch::NOBODY
     };
-    assert_eq!(told(&plain, &problem, &stop), "stopped; nothing was written");
+    assert_eq!(
+        told(&plain, &problem, &stop),
+        "stopped; nothing was written"
+    );
     let mut uneven = SkinSamples::new(2);
     let wrong = uneven.push(&[Affine::identity()], Vec::new(), None, 0.0);
-    assert_eq!(wrong.expect_err("joints").to_string(), "1 joints, expected 2");
+    assert_eq!(
+        wrong.expect_err("joints").to_string(),
+        "1 joints, expected 2"
+    );
 }

@@ -1,5 +1,6 @@
 //! Weights of a vertex for the samples: least squares over weights that are not negative and sum to one.
 
+use super::candidates::Candidate;
 use super::samples::{Bones, Row, SkinProblem};
 use super::simplex::Quadratic;
 use sinew_geom::Vec3;
@@ -16,15 +17,15 @@ impl Columns {
         problem: &SkinProblem<'_>,
         bones: &Bones<'_>,
         vertex: usize,
-        candidates: &[u32],
+        candidates: &[Candidate],
     ) -> Self {
         let samples = problem.samples.len();
         let rows = samples * 3;
         let mut numbers = vec![0.0; rows * candidates.len()];
         let places = (0..samples).map(|s| (problem.rest_at(s, vertex), problem.wanted(s, vertex)));
         let places: Vec<(Vec3<f64>, Vec3<f64>)> = places.collect();
-        for (column, &bone) in numbers.chunks_exact_mut(rows.max(1)).zip(candidates) {
-            let motion = bones.motion(bone);
+        for (column, candidate) in numbers.chunks_exact_mut(rows.max(1)).zip(candidates) {
+            let motion = bones.motion(candidate.bone);
             let moments = column.as_chunks_mut::<3>().0.iter_mut().zip(motion);
             for ((out, m), (rest, wanted)) in moments.zip(&places) {
                 let off = m.linear * rest + (m.translation - wanted);
@@ -32,7 +33,7 @@ impl Columns {
             }
         }
         Self {
-            bones: candidates.to_vec(),
+            bones: candidates.iter().map(|c| c.bone).collect(),
             numbers,
             rows,
         }
@@ -74,7 +75,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// How strongly authored weights hold, see [`super::SkinSettings::hold`].
+/// How strongly the authored weight of a joint that has all of a vertex holds, see [`super::SkinSettings::hold`].
 pub(crate) fn strength(problem: &SkinProblem<'_>, hold: f64) -> f64 {
     let reach = hold * problem.size().max(f64::MIN_POSITIVE);
     reach * reach * problem.samples.len() as f64
@@ -106,13 +107,21 @@ impl Fit<'_> {
     }
 
     /// The best weights on the candidates that are found; those of `before` where they are better still, so that no step is one back.
-    pub(crate) fn fit(&self, vertex: usize, candidates: &[u32], before: Option<&Row>) -> Fitted {
+    pub(crate) fn fit(
+        &self,
+        vertex: usize,
+        candidates: &[Candidate],
+        before: Option<&Row>,
+    ) -> Fitted {
         let columns = Columns::new(self.problem, self.bones, vertex, candidates);
         let squares = columns.squares();
         let authored = columns.weights(&self.authored(vertex));
+        let strengths = candidates.iter().map(|c| self.strength / c.share);
+        let strengths: Vec<f64> = strengths.collect();
         let mut pulled = squares.clone();
-        pulled.pull(&authored, self.strength);
-        let constant: f64 = authored.iter().map(|w| w * w).sum::<f64>() * self.strength;
+        pulled.pull(&authored, &strengths);
+        let squared = authored.iter().zip(&strengths).map(|(w, s)| w * w * s);
+        let constant: f64 = squared.sum();
         let found = pulled.minimise_with(self.most);
         let mut best = (pulled.value(&found), found);
         if let Some(before) = before {
@@ -131,7 +140,7 @@ impl Fit<'_> {
     }
 
     /// How good given weights are.
-    pub(crate) fn judge(&self, vertex: usize, row: &Row) -> Fitted {
+    pub(crate) fn judge(&self, vertex: usize, candidates: &[Candidate], row: &Row) -> Fitted {
         let samples = 0..self.problem.samples.len();
         let squared = |s: usize| {
             let at = self.problem.rest_at(s, vertex);
@@ -140,14 +149,11 @@ impl Fit<'_> {
         };
         let energy: f64 = samples.map(squared).sum();
         let authored = self.authored(vertex);
-        let all = row.iter().chain(&authored).map(|r| r.0);
-        let mut all: Vec<u32> = all.collect();
-        all.sort_unstable();
-        all.dedup();
         let weight = |row: &Row, bone: u32| row.iter().find(|r| r.0 == bone).map_or(0.0, |r| r.1);
-        let apart = all
-            .iter()
-            .map(|&b| (weight(row, b) - weight(&authored, b)).powi(2));
+        let apart = candidates.iter().map(|c| {
+            let apart = weight(row, c.bone) - weight(&authored, c.bone);
+            apart * apart / c.share
+        });
         Fitted {
             row: row.clone(),
             energy,

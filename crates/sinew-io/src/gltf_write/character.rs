@@ -85,8 +85,14 @@ impl Work<'_> {
     }
 
     fn mesh(&mut self, mesh: &Mesh) -> Result<(), IoError> {
-        mesh.check()
-            .map_err(|e| malformed(self.path, format!("mesh '{}'", mesh.name), e.to_string(), "one a vertex"))?;
+        mesh.check().map_err(|e| {
+            malformed(
+                self.path,
+                format!("mesh '{}'", mesh.name),
+                e.to_string(),
+                "one a vertex",
+            )
+        })?;
         let whole = [MeshPart {
             name: mesh.name.clone(),
             source_mesh: 0,
@@ -94,7 +100,11 @@ impl Work<'_> {
             vertices: 0..mesh.vertex_count(),
             triangles: 0..mesh.topology.triangles().len(),
         }];
-        let parts = if mesh.parts.is_empty() { &whole[..] } else { &mesh.parts };
+        let parts = if mesh.parts.is_empty() {
+            &whole[..]
+        } else {
+            &mesh.parts
+        };
         let skin = mesh.influences.as_ref().map(|i| self.skin(mesh, i));
         let skin = skin.transpose()?;
         let mut primitives = Vec::new();
@@ -144,11 +154,21 @@ impl Work<'_> {
             let Some(of) = self.rig.joints().get(joint as usize) else {
                 let found = format!("a weight on joint {joint}");
                 let expected = format!("one of {}", self.rig.joints().len());
-                return Err(malformed(self.path, format!("mesh '{}'", mesh.name), found, expected));
+                return Err(malformed(
+                    self.path,
+                    format!("mesh '{}'", mesh.name),
+                    found,
+                    expected,
+                ));
             };
             if nodes.contains(&of.node) {
                 let found = format!("joint {joint} on the node of another one");
-                return Err(malformed(self.path, format!("mesh '{}'", mesh.name), found, "joints of different nodes"));
+                return Err(malformed(
+                    self.path,
+                    format!("mesh '{}'", mesh.name),
+                    found,
+                    "joints of different nodes",
+                ));
             }
             entries.insert(joint, nodes.len());
             nodes.push(of.node);
@@ -287,7 +307,8 @@ impl Work<'_> {
             let input = self.doc.times(channel.times());
             let output = floats(&mut self.doc, channel.values(), width, kind);
             entries.push(json!({ "sampler": samplers.len(), "target": { "node": channel.node, "path": path } }));
-            samplers.push(json!({ "input": input, "output": output, "interpolation": interpolation }));
+            samplers
+                .push(json!({ "input": input, "output": output, "interpolation": interpolation }));
         }
         if !entries.is_empty() {
             let clip = json!({ "name": name, "channels": entries, "samplers": samplers });

@@ -1,8 +1,8 @@
 //! A glTF file of any kind as one GLB file, so that it can be changed in place.
 
+use super::GlbSource;
 use super::container::glb_bytes;
 use super::materials::image_bytes;
-use super::GlbSource;
 use crate::fault::{malformed, warning};
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
@@ -35,7 +35,12 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
         let (Some(start), Some(_)) = (starts.get(buffer), end.filter(|e| *e <= there)) else {
             let place = format!("bufferViews[{index}]");
             let found = format!("bytes {offset} to {end:?} of buffer {buffer}, which has {there}");
-            return Err(malformed(&source.path, place, found, "bytes that are there"));
+            return Err(malformed(
+                &source.path,
+                place,
+                found,
+                "bytes that are there",
+            ));
         };
         view["buffer"] = 0.into();
         view["byteOffset"] = (start + offset).into();
@@ -43,13 +48,16 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
     let mut warnings = Vec::new();
     for index in 0..list(&mut root, "images").len() {
         let image = &parts.json["images"][index];
-        let outside = image["uri"].as_str().is_some_and(|u| !u.starts_with("data:"));
+        let outside = image["uri"]
+            .as_str()
+            .is_some_and(|u| !u.starts_with("data:"));
         if !outside {
             continue;
         }
         match image_bytes(&parts, image) {
             Ok((bytes, kind)) => {
-                let view = json!({ "buffer": 0, "byteOffset": binary.len(), "byteLength": bytes.len() });
+                let view =
+                    json!({ "buffer": 0, "byteOffset": binary.len(), "byteLength": bytes.len() });
                 binary.extend_from_slice(&bytes);
                 binary.resize(binary.len().next_multiple_of(4), 0);
                 take_in(&mut root, index, view, &kind);

@@ -1,11 +1,11 @@
 //! Skins of a GLB file changed in place: weights, joints that are added, their keys, morph targets. All else in the file stays.
 
+use super::GRAPH_EXTENSION;
 use super::container::glb_bytes;
 use super::packed::forget;
 use super::strands::{columns, floats};
 use super::targets::replace::{TargetChange, Turn, add};
 use super::targets::{self, Appended, PrimitiveRange, animations, primitives_of, push, unused};
-use super::GRAPH_EXTENSION;
 use crate::fault::malformed;
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
@@ -422,11 +422,11 @@ impl<'a> Work<'a> {
             let mesh = self.meshes[place].mesh;
             for set in 0..sets {
                 let (joints, weights) = self.set(place, &range, set, last <= 255);
-                let joints = self.attribute(&joints, if last <= 255 { U8 } else { U16 }, range.len());
+                let joints =
+                    self.attribute(&joints, if last <= 255 { U8 } else { U16 }, range.len());
                 let weights = floats(&mut self.doc, &weights, PER_SET, "VEC4");
                 self.mark_vertices(weights);
-                let attributes =
-                    &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
+                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
                 attributes[format!("JOINTS_{set}")] = joints.into();
                 attributes[format!("WEIGHTS_{set}")] = weights.into();
             }
@@ -434,8 +434,7 @@ impl<'a> Work<'a> {
                 let colors = &colors[range];
                 let colors = floats(&mut self.doc, colors.as_flattened(), 4, "VEC4");
                 self.mark_vertices(colors);
-                let attributes =
-                    &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
+                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
                 attributes["COLOR_0"] = colors.into();
             }
         }
@@ -540,7 +539,14 @@ impl<'a> Work<'a> {
         let translations: Vec<f32> = translations.collect();
         let rotations = turned_shortest(moments);
         self.channel(clip, node, "translation", input, &translations, "VEC3");
-        self.channel(clip, node, "rotation", input, rotations.as_flattened(), "VEC4");
+        self.channel(
+            clip,
+            node,
+            "rotation",
+            input,
+            rotations.as_flattened(),
+            "VEC4",
+        );
         if moments.iter().any(|t| !is_one(&t.scale.into())) {
             let scales = moments.iter().flat_map(|t| single(&t.scale.into()));
             let scales: Vec<f32> = scales.collect();
@@ -578,9 +584,8 @@ impl<'a> Work<'a> {
         let before = self.source_mesh(place).morph_targets.len();
         let rest = self.asset.rig.nodes()[rig_node].morph_weights.clone();
         let channels = self.asset.clips[keys.clip].channels().iter();
-        let is_it = |c: &&sinew_geom::Channel| {
-            c.node == rig_node && c.target == ChannelTarget::Weights
-        };
+        let is_it =
+            |c: &&sinew_geom::Channel| c.node == rig_node && c.target == ChannelTarget::Weights;
         let old = channels.into_iter().find(is_it);
         let mut times = keys.times_secs.clone();
         times.extend(old.iter().flat_map(|c| c.times()));
@@ -615,7 +620,12 @@ impl Appended<'_> {
 /// Rows at a time, straight between keys.
 fn between(times: &[f32], rows: &[Vec<f32>], time: f32) -> Vec<f32> {
     let next = times.partition_point(|t| *t < time);
-    let at = |k: usize| rows.get(k).or_else(|| rows.last()).cloned().unwrap_or_default();
+    let at = |k: usize| {
+        rows.get(k)
+            .or_else(|| rows.last())
+            .cloned()
+            .unwrap_or_default()
+    };
     let (Some(a), Some(b)) = (next.checked_sub(1).map(|k| times[k]), times.get(next)) else {
         return at(next);
     };
@@ -675,3 +685,6 @@ fn is_one(scale: &[f64; 3]) -> bool {
 fn single<const N: usize>(numbers: &[f64; N]) -> [f32; N] {
     numbers.map(|n| n as f32)
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,7 +154,10 @@ fn skin(
             .position(|n| *n == of_joint.node);
         let Some(node) = node else {
             let place = format!("joint {joint}");
-            let found = format!("node {} of the rig, which the file does not have", of_joint.node);
+            let found = format!(
+                "node {} of the rig, which the file does not have",
+                of_joint.node
+            );
             return Err(file.malformed(&place, &found, "a node of the file"));
         };
         nodes.push(node);

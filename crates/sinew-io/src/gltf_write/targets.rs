@@ -217,7 +217,10 @@ pub(super) struct PrimitiveRange {
     pub(super) range: std::ops::Range<usize>,
 }
 
-pub(super) fn primitives_of(file: &Appended<'_>, index: usize) -> Result<Vec<PrimitiveRange>, IoError> {
+pub(super) fn primitives_of(
+    file: &Appended<'_>,
+    index: usize,
+) -> Result<Vec<PrimitiveRange>, IoError> {
     let mut first = 0_usize;
     let mut out = Vec::new();
     let primitives = file.root["meshes"][index]["primitives"].as_array();
@@ -263,7 +266,11 @@ fn part_of(
 }
 
 /// Names and weights of the new targets; gives the number of targets before.
-pub(super) fn name_and_weigh(file: &mut Appended<'_>, index: usize, targets: &[&MorphTarget]) -> usize {
+pub(super) fn name_and_weigh(
+    file: &mut Appended<'_>,
+    index: usize,
+    targets: &[&MorphTarget],
+) -> usize {
     let mesh = &mut file.root["meshes"][index];
     let now = mesh["primitives"][0]["targets"]
         .as_array()

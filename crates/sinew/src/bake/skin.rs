@@ -16,13 +16,9 @@ use crate::geom::{Asset, Influences};
 use crate::io::gltf_write::edit_skins;
 use crate::io::{IoError, read_gltf};
 use crate::play::{PlayError, Player};
-use crate::psd::{CompressOptions, find_basis};
 use edit::Edit;
 use source::Collected;
 use std::path::Path;
-
-/// Samples that a basis of correctives is made from, at most.
-const EXTREMES: usize = 32;
 
 /// Why a skin could not be baked from a graph.
 #[derive(Debug, thiserror::Error)]
@@ -146,7 +142,11 @@ pub fn bake_skin(
     let fit = fit_skin(&problem, &settings, watch)?;
     let mut correctives = correctives(&problem, &fit, request, watch)?;
     if portable.has_normals(&collected.baked) {
-        add_normals(&mut correctives.targets, problem.rest, problem.topology.triangles());
+        add_normals(
+            &mut correctives.targets,
+            problem.rest,
+            problem.topology.triangles(),
+        );
     }
     let edit = Edit {
         asset: &portable.character.asset,
@@ -155,7 +155,12 @@ pub fn bake_skin(
         correctives: &correctives,
     };
     let edit = edit.made();
-    let bytes = edit_skins(&portable.glb, &portable.character.asset, portable.source(), &edit)?;
+    let bytes = edit_skins(
+        &portable.glb,
+        &portable.character.asset,
+        portable.source(),
+        &edit,
+    )?;
     if (watch.is_cancelled)() {
         return Err(SkinError::Cancelled.into());
     }
@@ -176,7 +181,9 @@ pub fn bake_skin(
         file: name_of(out),
         method: match request.method {
             SkinMethod::Fitted => "fitted to the samples".into(),
-            SkinMethod::Smoothed(_) => "authored weights, smoothed (direct delta mush, variant 5)".into(),
+            SkinMethod::Smoothed(_) => {
+                "authored weights, smoothed (direct delta mush, variant 5)".into()
+            }
         },
         fps: 0.0,
         meshes: collected.mesh_names(&portable.character.asset),
@@ -189,7 +196,11 @@ pub fn bake_skin(
         source_bytes: portable.glb.len() as u64,
         written_bytes: bytes.len() as u64,
         clips: Vec::new(),
-        steps: fit.steps.iter().map(|s| (s.what.to_owned(), s.rms * 1e3)).collect(),
+        steps: fit
+            .steps
+            .iter()
+            .map(|s| (s.what.to_owned(), s.rms * 1e3))
+            .collect(),
     };
     let mut moments = Vec::new();
     for (k, group) in problem.samples.groups().iter().enumerate() {
@@ -258,7 +269,12 @@ pub fn write_colored(
         let range = bake.places.iter().find(|p| p.0 == mesh.mesh);
         mesh.colors = range.and_then(|p| Some(colors.get(p.1.clone())?.to_vec()));
     }
-    let bytes = edit_skins(&portable.glb, &portable.character.asset, portable.source(), &edit)?;
+    let bytes = edit_skins(
+        &portable.glb,
+        &portable.character.asset,
+        portable.source(),
+        &edit,
+    )?;
     Ok(crate::io::write_bytes(out, &bytes)?)
 }
 
@@ -281,7 +297,11 @@ fn weights_of(
         let found = moments(mesh, joints, settings, Par::Rayon, &BindWatch::NONE)?;
         let row = |v: usize| -> Vec<(u32, f32)> {
             let (joints, pairs) = found.row(v);
-            joints.iter().copied().zip(pairs.iter().map(|p| p.weight)).collect()
+            joints
+                .iter()
+                .copied()
+                .zip(pairs.iter().map(|p| p.weight))
+                .collect()
         };
         let rows: Vec<Vec<(u32, f32)>> = (0..found.vertex_count()).map(row).collect();
         let rows = Influences::from_rows(rows.iter().map(Vec::as_slice), joints, 0);
@@ -291,7 +311,7 @@ fn weights_of(
     Ok(WeightMethod::Given(all))
 }
 
-/// Targets for what is left: a basis of the samples that say most about it, made better against all samples.
+/// Targets for what is left: that of the samples that say most about it, made better against all samples.
 fn correctives(
     problem: &SkinProblem<'_>,
     fit: &SkinFit,
@@ -305,20 +325,16 @@ fn correctives(
     if request.correctives == 0 {
         return Ok(none);
     }
-    let extremes = extreme_samples(problem, fit, EXTREMES.max(request.correctives), request.tolerance);
-    let columns = left_over(problem, fit, &extremes, request.tolerance);
-    let columns: Vec<&crate::geom::MorphTarget> = columns.iter().collect();
-    let options = CompressOptions {
-        tolerance: request.tolerance,
-        components: Some(request.correctives),
-        ..CompressOptions::default()
-    };
-    let basis = find_basis(&columns, &options).targets;
-    let basis: Vec<_> = basis.into_iter().filter(|t| !t.vertices.is_empty()).collect();
-    if basis.is_empty() {
+    let extremes = extreme_samples(problem, fit, request.correctives, request.tolerance / 10.0);
+    let targets = left_over(problem, fit, &extremes, request.tolerance);
+    let targets: Vec<_> = targets
+        .into_iter()
+        .filter(|t| !t.vertices.is_empty())
+        .collect();
+    if targets.is_empty() {
         return Ok(none);
     }
-    Ok(fit_correctives(problem, fit, &basis, watch)?)
+    Ok(fit_correctives(problem, fit, &targets, watch)?)
 }
 
 fn places_of(baked: &[Baked]) -> Vec<(usize, std::ops::Range<usize>)> {

@@ -83,7 +83,12 @@ impl<'a> Appended<'a> {
         malformed(self.path, place, found, expected)
     }
 
-    pub(in super::super) fn unsupported(&self, place: String, feature: String, help: &str) -> IoError {
+    pub(in super::super) fn unsupported(
+        &self,
+        place: String,
+        feature: String,
+        help: &str,
+    ) -> IoError {
         IoError::Unsupported {
             path: self.path.to_owned(),
             place,
@@ -135,7 +140,12 @@ impl<'a> Appended<'a> {
     }
 
     /// An accessor of `count` deltas that are zero but for some rows.
-    pub(in super::super) fn deltas(&mut self, count: usize, rows: &[u32], deltas: &[[f32; 3]]) -> usize {
+    pub(in super::super) fn deltas(
+        &mut self,
+        count: usize,
+        rows: &[u32],
+        deltas: &[[f32; 3]],
+    ) -> usize {
         let mut accessor = json!({ "componentType": F32, "count": count, "type": "VEC3" });
         let has_zeros = rows.len() < count;
         let bound = |pick: fn(f32, f32) -> f32| {

@@ -65,7 +65,9 @@ impl Edit<'_> {
                 ..MorphTarget::default()
             };
             for (row, &v) in target.vertices.iter().enumerate() {
-                let inside = range.contains(&(v as usize)).then(|| v as usize - range.start);
+                let inside = range
+                    .contains(&(v as usize))
+                    .then(|| v as usize - range.start);
                 let Some(v) = inside.and_then(|v| u32::try_from(v).ok()) else {
                     continue;
                 };

@@ -33,7 +33,10 @@ impl Portable {
     pub fn new(character: &Character) -> Result<Self, SkinBakeError> {
         let (glb, warnings) = match &character.source {
             Some(source) => packed_glb(source)?,
-            None => (character_glb(&character.path, &character.asset)?, Vec::new()),
+            None => (
+                character_glb(&character.path, &character.asset)?,
+                Vec::new(),
+            ),
         };
         let name = format!("{}.glb", character.asset.name);
         let mut read = read_gltf_bytes(glb.clone(), None, &name)?;
@@ -318,7 +321,12 @@ fn joints_of(portable: &Portable) -> (Vec<Option<usize>>, Vec<u32>) {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     // Joints of meshes without a skin are each of their own.
     let own = |j: usize| number(ranges.len() + j);
-    let skin = |j: usize| ranges.iter().position(|r| r.contains(&j)).map_or(own(j), number);
+    let skin = |j: usize| {
+        ranges
+            .iter()
+            .position(|r| r.contains(&j))
+            .map_or(own(j), number)
+    };
     let skins: Vec<u32> = (0..count).map(skin).collect();
     let places: BTreeMap<(u32, usize), usize> = (0..count)
         .map(|j| ((skins[j], rig.joints()[j].node), j))
@@ -349,7 +357,11 @@ struct Sampler<'a> {
 impl Sampler<'_> {
     fn clip(&mut self, player: &mut Player, frames: &ClipFrames) -> Result<(), SkinBakeError> {
         let name = self.asset.clips.get(frames.clip).map(|c| c.name.as_str());
-        let first = self.asset.clips.iter().position(|c| Some(c.name.as_str()) == name);
+        let first = self
+            .asset
+            .clips
+            .iter()
+            .position(|c| Some(c.name.as_str()) == name);
         let Some(name) = name.filter(|_| first == Some(frames.clip)) else {
             return Err(MeshesError::Clip { clip: frames.clip }.into());
         };
