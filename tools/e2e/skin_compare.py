@@ -40,13 +40,18 @@ def holders():
 
 
 def play(clip):
-    """Mutes all clips but one."""
+    """Plays one clip alone. Strips begin at frame 1 whatever their first key is, so the clip's action plays by itself."""
     found = 0
     for data in holders():
-        data.action = None
+        strips = [(t.name, s) for t in data.nla_tracks for s in t.strips]
         for track in data.nla_tracks:
-            track.mute = track.name != clip
-            found += track.name == clip
+            track.mute = True
+        data.action = None
+        for name, strip in strips:
+            if name == clip:
+                data.action = strip.action
+                data.action_slot = strip.action_slot
+                found += 1
     if not found:
         names = sorted({t.name for d in holders() for t in d.nla_tracks})
         sys.exit(f"Blender has no clip '{clip}'; it has {names}")

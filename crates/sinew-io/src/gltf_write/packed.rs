@@ -48,10 +48,7 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
     let mut warnings = Vec::new();
     for index in 0..list(&mut root, "images").len() {
         let image = &parts.json["images"][index];
-        let outside = image["uri"]
-            .as_str()
-            .is_some_and(|u| !u.starts_with("data:"));
-        if !outside {
+        if !image["uri"].is_string() {
             continue;
         }
         match image_bytes(&parts, image) {
