@@ -16,6 +16,8 @@ use std::path::Path;
 
 /// Pixels of a side.
 const SIDE: usize = 360;
+/// Vertices that are tried for the near view.
+const MOST_LOOKS: usize = 200;
 /// Clips that have pictures, at most.
 const MOST_PICTURES: usize = 4;
 
@@ -250,15 +252,14 @@ fn pictures(
         pairs.map(length).collect()
     };
     let (before, after) = (off(&moment.source), off(&moment.file));
-    let worst = largest(&before);
     let scale = Scale {
         min: 0.0,
-        max: before.get(worst).copied().unwrap_or(0.0).max(1e-3),
+        max: before.iter().copied().fold(1e-3, f32::max),
         map: ColorMap::Turbo,
         title: "distance from the graph, mm".into(),
     };
     let whole = Camera::framing(&moment.graph, 0.35, 0.1, 1.0);
-    let near = near(triangles, &moment.graph, worst).unwrap_or(whole);
+    let near = near(triangles, &moment.graph, &before).unwrap_or(whole);
     let mut images = Vec::new();
     for camera in [&whole, &near] {
         for (label, places, colors) in [
@@ -278,11 +279,6 @@ fn pictures(
         .map(|(label, image)| sinew_picture::Panel::new(*label, image))
         .collect();
     Ok(sheet(&panels, Some(5), Some(&bar), [250, 250, 250, 255]))
-}
-
-fn largest(values: &[f32]) -> usize {
-    let all = values.iter().enumerate();
-    all.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |m| m.0)
 }
 
 /// A colour for each distance, linear: blue at zero, red at `most`.
@@ -308,20 +304,44 @@ fn colored(numbers: &[f32], scale: &Scale) -> Vec<[f32; 4]> {
     numbers.iter().map(color).collect()
 }
 
-/// Looks at a vertex from outside, a sixth of the size away.
-fn near(triangles: &[[u32; 3]], places: &[[f32; 3]], vertex: usize) -> Option<Camera> {
+/// Looks at the place with the largest distance that can be seen from outside, from a third of the size away; `None` where none can.
+fn near(triangles: &[[u32; 3]], places: &[[f32; 3]], distances: &[f32]) -> Option<Camera> {
     let (low, high) = sinew_geom::bounds(places)?;
     let size = (f32::vec3(high) - f32::vec3(low)).norm();
     let normals = smooth_normals(places, triangles);
-    let normal = f32::vec3(*normals.get(vertex)?);
-    let target = *places.get(vertex)?;
-    // A little from above and from the side, so that folds show.
-    let direction = (normal + Vec3::new(0.25, 0.3, 0.0)).try_normalize(1e-6)?;
+    let mut worst: Vec<usize> = (0..distances.len()).collect();
+    worst.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]).then(a.cmp(b)));
+    let eye = |vertex: usize| {
+        // A little from above and from the side, so that folds show.
+        let normal = f32::vec3(*normals.get(vertex)?) + Vec3::new(0.25, 0.3, 0.0);
+        let direction = normal.try_normalize(1e-6)?;
+        Some(f32::vec3(places[vertex]) + direction * size * 0.35)
+    };
+    let all = worst.into_iter().take(MOST_LOOKS);
+    let mut seen = all.filter_map(|v| Some((eye(v)?, v)));
+    let (eye, vertex) = seen.find(|(eye, v)| is_seen(*eye, *v, triangles, places))?;
     let lens = Lens::Perspective {
         tan_half_height: 0.3,
     };
-    let eye = f32::array3(f32::vec3(target) + direction * size * 0.35);
-    Camera::look_at(eye, target, lens, 1.0)
+    Camera::look_at(f32::array3(eye), places[vertex], lens, 1.0)
+}
+
+/// Whether no triangle is between an eye and a vertex.
+fn is_seen(eye: Vec3<f32>, vertex: usize, triangles: &[[u32; 3]], places: &[[f32; 3]]) -> bool {
+    let way = f32::vec3(places[vertex]) - eye;
+    let is_between = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| f32::vec3(places[v as usize]));
+        // Moeller and Trumbore 1997.
+        let (ab, ac) = (b - a, c - a);
+        let p = way.cross(&ac);
+        let det = ab.dot(&p);
+        let from = eye - a;
+        let u = from.dot(&p) / det;
+        let q = from.cross(&ab);
+        let (v, at) = (way.dot(&q) / det, ac.dot(&q) / det);
+        det != 0.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..0.98).contains(&at)
+    };
+    !triangles.iter().any(is_between)
 }
 
 fn drawn(

@@ -92,6 +92,7 @@ pub fn edit_skins(
         meshes: Vec::new(),
         skins: BTreeMap::new(),
     };
+    work.check()?;
     work.own_meshes()?;
     work.take_away()?;
     work.add_helpers()?;
@@ -101,7 +102,7 @@ pub fn edit_skins(
         work.add_targets(place)?;
     }
     for keys in &edit.clips {
-        work.add_keys(keys)?;
+        work.add_keys(keys);
     }
     forget_graph(&mut work.doc.root);
     let (root, gone, more) = work.doc.finish();
@@ -159,6 +160,51 @@ impl<'a> Work<'a> {
 
     fn source_mesh(&self, place: usize) -> &'a Mesh {
         &self.asset.meshes[self.edit.meshes[place].mesh]
+    }
+
+    /// Counts that later steps rely on.
+    fn check(&self) -> Result<(), IoError> {
+        for (place, change) in self.edit.meshes.iter().enumerate() {
+            let rows = change.influences.vertex_count();
+            if change.colors.as_ref().is_some_and(|c| c.len() != rows) {
+                let found = format!("colours for other than {rows} vertices");
+                return Err(self.wrong("colors", found, "one a vertex"));
+            }
+            let before = self.edit.meshes.iter().take(place);
+            if before.clone().any(|m| m.mesh == change.mesh) {
+                let found = format!("mesh {} twice", change.mesh);
+                return Err(self.wrong("meshes", found, "each at most once"));
+            }
+        }
+        self.edit.clips.iter().try_for_each(|k| self.check_keys(k))
+    }
+
+    fn check_keys(&self, keys: &ClipKeys) -> Result<(), IoError> {
+        let clips = self.asset.clips.len();
+        if keys.clip >= clips {
+            let found = format!("clip {}", keys.clip);
+            return Err(self.wrong("animations", found, "a clip of the file"));
+        }
+        let times = keys.times_secs.len();
+        let rising = keys.times_secs.windows(2).all(|t| t[0] < t[1]);
+        if times == 0 || !rising {
+            let found = format!("{times} times that do not rise");
+            return Err(self.wrong("keys", found, "times that rise"));
+        }
+        let helpers = keys.helpers.len() == self.edit.helpers.len()
+            && keys.helpers.iter().all(|h| h.len() == times);
+        let counts = keys.weights.iter().zip(&self.edit.meshes);
+        let mut rows = counts.flat_map(|(rows, m)| rows.iter().map(|r| (r, m.targets.len())));
+        let weights = keys.weights.len() == self.edit.meshes.len()
+            && keys.weights.iter().all(|r| r.len() == times)
+            && rows.all(|(row, targets)| row.len() == targets);
+        match helpers && weights {
+            true => Ok(()),
+            false => {
+                let found = format!("keys of clip {} for other than {times} times", keys.clip);
+                Err(self.wrong("keys", found, "one a time for each helper and mesh"))
+            }
+        }
     }
 
     /// Finds the meshes; each becomes one that no other node shows.
@@ -514,12 +560,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn add_keys(&mut self, keys: &ClipKeys) -> Result<(), IoError> {
-        let animation = &self.doc.root["animations"][keys.clip];
-        if !animation.is_object() {
-            let found = format!("clip {}", keys.clip);
-            return Err(self.wrong("animations", found, "a clip of the file"));
-        }
+    fn add_keys(&mut self, keys: &ClipKeys) {
         let mut times = None;
         for (helper, moments) in keys.helpers.iter().enumerate() {
             let input = *times.get_or_insert_with(|| self.doc.times(&keys.times_secs));
@@ -530,7 +571,6 @@ impl<'a> Work<'a> {
                 self.add_target_weights(keys, place, rows);
             }
         }
-        Ok(())
     }
 
     /// Channels of one node. Scale only where there is any.

@@ -253,6 +253,7 @@ fn what_does_not_fit_is_named() {
     );
     let mut none = edit();
     none.helpers.clear();
+    none.clips.clear();
     assert!(told(&none).contains("helper 0"), "{}", told(&none));
     let mut lost = edit();
     lost.helpers[0].parent = 77;
@@ -264,6 +265,16 @@ fn what_does_not_fit_is_named() {
     let mut later = edit();
     later.clips[0].clip = 9;
     assert!(told(&later).contains("clip 9"), "{}", told(&later));
+    let mut short = edit();
+    short.clips[0].helpers[0].pop();
+    assert!(
+        told(&short).contains("other than 3 times"),
+        "{}",
+        told(&short)
+    );
+    let mut back = edit();
+    back.clips[0].times_secs[1] = 9.0;
+    assert!(told(&back).contains("do not rise"), "{}", told(&back));
     let other = edit_skins(&glb[..40], &file.asset, &file.document, &edit());
     assert!(other.is_err(), "half a file");
     let path = Path::new("x.glb");
