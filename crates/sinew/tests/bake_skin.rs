@@ -24,6 +24,7 @@ fn arm() -> Character {
     Character::from_asset(sinew_samples::arm_with_hand().expect("a sample"))
 }
 
+#[expect(clippy::print_stdout, reason = "tests say what they skip")]
 fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/characters");
     let path = path.join(name);
