@@ -20,7 +20,7 @@ fn graph() -> String {
 fn a_bake_is_what_its_report_says() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let (out, report) = (at("arm.glb"), at("report"));
+    let (out, report, color) = (at("arm.glb"), at("report"), at("color.glb"));
     let graph = graph();
     let common = [
         "bake",
@@ -41,7 +41,7 @@ fn a_bake_is_what_its_report_says() {
             "--report",
             &report,
             "--color",
-            &at("color.glb"),
+            &color,
         ],
     ]
     .concat();

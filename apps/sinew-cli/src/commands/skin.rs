@@ -66,7 +66,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             (Some(file), _) => verify(args, &portable, &mut player, &request, file, talk),
             (None, Some(out)) => {
                 let made = watched(talk, |watch: &Watch<'_>| {
-                    bake(&portable, &mut player, &request, out, watch)
+                    bake(&portable, &mut player, &request, out, watch).map_err(Failure::from)
                 })?;
                 written(args, &portable, &made, out, talk)
             }
@@ -233,7 +233,7 @@ fn verify(
 ) -> Outcome {
     let claims = args.report.as_deref().map(claims).transpose()?;
     let measured = watched(talk, |watch: &Watch<'_>| {
-        measure_skin(portable, player, request, file, watch)
+        measure_skin(portable, player, request, file, watch).map_err(Failure::from)
     })?;
     tell(&measured, talk);
     for found in &measured {
