@@ -53,16 +53,16 @@ pub(super) fn source_of(
 
 /// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
+    if args.frames.is_some() && args.played.clip.len() > 1 {
+        return Err(Failure::usage(
+            "--frames is for one clip; several are taken whole",
+        ));
+    }
     let stage = Stage::set(args, settings, talk)?;
     let [_, _, ..] = args.played.clip.as_slice() else {
         let clip = args.played.clip.first().map(String::as_str);
         return Ok(Box::new(stage.clip(args, clip, talk)?));
     };
-    if args.frames.is_some() {
-        return Err(Failure::usage(
-            "--frames is for one clip; several are taken whole",
-        ));
-    }
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
     for clip in &args.played.clip {
         let frames = stage.clip(args, Some(clip), talk)?;
