@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub(crate) enum BakeCommand {
     /// Vertex animation textures: textures, a mesh that carries them, and players for engines. All steps in one.
     Vat(Box<BakeVatArgs>),
+    /// Plain skin weights: what a graph makes of clips, as linear skinning that every engine plays.
+    Skin(Box<crate::skin_args::BakeSkinArgs>),
 }
 
 /// Vertex animation textures, step by step.

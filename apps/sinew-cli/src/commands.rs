@@ -12,9 +12,11 @@ mod psd;
 #[cfg(feature = "gpu")]
 mod render;
 mod run;
+mod skin;
 mod vat;
 
 use crate::args::{Args, Command, EmbedArgs, InitArgs};
+use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::talk::{Talk, print};
@@ -35,7 +37,8 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Psd(a) => psd::psd(a, talk),
         Command::Hair(a) => hair::hair(a, talk),
         Command::Field(a) => field::field(a, talk),
-        Command::Bake(a) => vat::bake_command(a, talk),
+        Command::Bake(BakeCommand::Vat(a)) => vat::bake_vat(a, talk),
+        Command::Bake(BakeCommand::Skin(a)) => skin::bake_skin(a, talk),
         Command::Vat(a) => vat::vat(a, talk),
         Command::Schema => schema(),
         Command::Init(a) => init(a, talk),

@@ -13,6 +13,7 @@ mod output;
 mod psd_args;
 mod render_args;
 mod setup;
+mod skin_args;
 mod talk;
 mod threads;
 

@@ -15,6 +15,7 @@ mod chunk;
 mod clips;
 mod error;
 mod report;
+pub mod skin;
 mod source;
 pub mod vat;
 mod watch;

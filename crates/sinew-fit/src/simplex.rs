@@ -36,9 +36,9 @@ impl Quadratic {
         self.q[i * self.n + j]
     }
 
-    /// Adds `strength |w - wanted|^2`, but for the constant `strength |wanted|^2`.
-    pub fn pull(&mut self, wanted: &[f64], strength: f64) {
-        for (i, w) in wanted.iter().enumerate() {
+    /// Adds `sum strength_i (w_i - wanted_i)^2`, but for the constant `sum strength_i wanted_i^2`.
+    pub fn pull(&mut self, wanted: &[f64], strengths: &[f64]) {
+        for (i, (w, strength)) in wanted.iter().zip(strengths).enumerate() {
             self.q[i * self.n + i] += strength;
             self.c[i] += strength * w;
         }
@@ -293,10 +293,27 @@ mod tests {
             q.set(i, j, 1.0);
         }
         q.set(2, 2, 1.0);
-        q.pull(&[0.3, 0.2, 0.5], 1e-9);
+        q.pull(&[0.3, 0.2, 0.5], &[1e-9; 3]);
         let w = q.minimise(&[true; 3]);
         let off = w.iter().zip([0.3, 0.2, 0.5]).map(|(a, b)| (a - b).abs());
         assert!(off.fold(0.0, f64::max) < 1e-6, "{w:?}");
+    }
+
+    /// Two weights do the same and together less than before: what they lose is shared by how strongly each is held.
+    #[test]
+    fn what_is_not_determined_is_shared_by_strength() {
+        let mut q = Quadratic::zeros(3);
+        for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+            q.set(i, j, 1.0);
+        }
+        q.set(2, 2, 3.0);
+        q.pull(&[0.2, 0.2, 0.6], &[1e-9, 4e-9, 1e-9]);
+        // (w0 + w1)^2 + 3 w2^2 is least at w0 + w1 = 3/4: 0.35 more, of which the one that is held four times as strongly gets a fifth.
+        let w = q.minimise(&[true; 3]);
+        assert!(
+            (w[0] - 0.48).abs() < 1e-6 && (w[1] - 0.27).abs() < 1e-6,
+            "{w:?}"
+        );
     }
 
     #[test]

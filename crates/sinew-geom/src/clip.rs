@@ -146,6 +146,18 @@ impl Channel {
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
+    /// When the keys are, seconds, rising.
+    pub fn times(&self) -> &[f32] {
+        &self.times
+    }
+    /// Key after key; of cubic splines each as in-tangent, value, out-tangent.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+    /// Numbers of a value: 3, 4, or the number of morph targets.
+    pub fn width(&self) -> usize {
+        self.width
+    }
 
     /// Index of the key at or before `time`, and how far (0..1) towards the next one; clamped at both ends.
     fn locate(&self, time: f64) -> (usize, f64, f64) {

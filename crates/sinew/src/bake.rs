@@ -1,6 +1,8 @@
 //! Baking: sequences of frames as files that engines play. Frames come from files ([`FileFrames`]) or from a graph that plays a clip
 //! ([`PlayedFrames`]).
 
+pub mod skin;
+
 pub use sinew_bake::*;
 
 use crate::graph::OutputPlace;

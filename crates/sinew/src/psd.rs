@@ -16,6 +16,8 @@ mod tests;
 #[cfg(feature = "io")]
 mod write;
 
+#[cfg(feature = "io")]
+pub(crate) use compress::parts;
 pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]
 pub use compress::{

@@ -15,9 +15,7 @@ use self::settings::settings_of;
 use self::source::source_of;
 use self::tell::tell;
 use self::words::{carrier_words, counted};
-use crate::bake_args::{
-    BakeCommand, BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs,
-};
+use crate::bake_args::{BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
 use crate::threads::Threads;
@@ -27,12 +25,6 @@ use sinew::bake::vat::{
 use sinew::bake::{BakeError, Chunk, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-pub(super) fn bake_command(command: &BakeCommand, talk: &Talk) -> Outcome {
-    match command {
-        BakeCommand::Vat(args) => bake_vat(args, talk),
-    }
-}
 
 pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
     match command {
@@ -57,7 +49,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
     }
 }
 
-fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
+pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let (work, is_ours) = match &args.work {
         Some(folder) if *folder == args.output => {
@@ -171,10 +163,10 @@ fn on_threads<T: Send>(threads: Threads, work: impl FnOnce() -> Outcome<T> + Sen
 }
 
 /// Runs with a progress bar for each stage; Ctrl-C stops it.
-fn watched<T>(
+pub(super) fn watched<T, E>(
     talk: &Talk,
-    work: impl FnOnce(&Watch<'_>) -> Result<T, BakeError>,
-) -> Result<T, BakeError> {
+    work: impl FnOnce(&Watch<'_>) -> Result<T, E>,
+) -> Result<T, E> {
     let bar: Mutex<Option<(&'static str, Progress)>> = Mutex::new(None);
     let progress = |what: &'static str, done: usize, total: usize| {
         let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);

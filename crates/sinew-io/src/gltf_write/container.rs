@@ -93,6 +93,38 @@ pub(super) fn put_grown(
     Ok(())
 }
 
+/// A whole file in memory: JSON text and the BIN chunk, of a multiple of four bytes.
+pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
+    let padded = json.len().next_multiple_of(4);
+    let content = (padded + binary.len()).saturating_add(28);
+    let words = u32::try_from(content).ok().zip(u32::try_from(padded).ok());
+    let Some((total, padded32)) = words else {
+        return Err(too_large(path, content as u64));
+    };
+    let mut out = Vec::with_capacity(content);
+    for word in [MAGIC, 2, total, padded32, JSON] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.extend_from_slice(json);
+    out.resize(20 + padded, b' ');
+    // Less than the whole, whose size has been checked.
+    let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);
+    for word in [length, BIN] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.extend_from_slice(binary);
+    Ok(out)
+}
+
+fn too_large(path: &Path, content: u64) -> IoError {
+    IoError::Unsupported {
+        path: path.to_owned(),
+        place: "GLB file".into(),
+        feature: format!("a size of {content} bytes (4 GiB or more)"),
+        help: "write fewer frames, or NPZ".into(),
+    }
+}
+
 /// Header, JSON chunk and the header of the BIN chunk of `binary` bytes (a multiple of 4); no BIN chunk for zero.
 pub(super) fn put_header(out: &mut AtomicFile, json: &[u8], binary: u64) -> Result<(), IoError> {
     let padded = json.len().next_multiple_of(4);
@@ -116,12 +148,7 @@ fn put_json(out: &mut AtomicFile, json: &[u8], content: u64) -> Result<(), IoErr
         .ok()
         .zip(u32::try_from(padded).ok());
     let Some((total, padded32)) = words else {
-        return Err(IoError::Unsupported {
-            path: out.path().to_owned(),
-            place: "GLB file".into(),
-            feature: format!("a size of {content} bytes (4 GiB or more)"),
-            help: "write fewer frames, or NPZ".into(),
-        });
+        return Err(too_large(out.path(), content));
     };
     for word in [MAGIC, 2, total, padded32, JSON] {
         out.put(&word.to_le_bytes())?;

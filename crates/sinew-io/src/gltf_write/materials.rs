@@ -259,7 +259,7 @@ fn collect_extensions(value: &Value, out: &mut BTreeSet<String>) {
 }
 
 /// Bytes and MIME type of an image, or why it cannot be had.
-fn image_bytes(source: &GlbSource, image: &Value) -> Result<(Vec<u8>, String), String> {
+pub(super) fn image_bytes(source: &GlbSource, image: &Value) -> Result<(Vec<u8>, String), String> {
     let bytes = match (image["bufferView"].as_u64(), image["uri"].as_str()) {
         (Some(view), _) => view_bytes(source, view)
             .ok_or("its buffer view is not in the file")?

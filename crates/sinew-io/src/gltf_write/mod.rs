@@ -9,16 +9,22 @@
 //! Nothing is gathered in memory: the first pass over the frames finds bounds and sizes, the second writes. Equal
 //! input gives equal bytes.
 
+mod character;
 mod container;
 mod geometry;
 mod graph;
 mod layout;
 mod materials;
+mod packed;
+mod skins;
 mod strands;
 mod targets;
 
+pub use character::character_glb;
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
+pub use packed::packed_glb;
+pub use skins::{ClipKeys, HelperJoint, MeshSkin, SkinEdit, edit_skins};
 pub use strands::add_strands;
 pub use targets::{
     GraphTexts, NewTarget, TargetChange, add_morph_targets, delta_bytes, replace_morph_targets,

@@ -42,7 +42,7 @@ pub fn add_strands(
     primitive["indices"] = file.add("accessors", indices).into();
     let mut node = json!({ "name": strands.name });
     if let Some(influences) = &strands.influences {
-        let skin = skin(file, source, rig, influences);
+        let skin = skin(file, source, rig, influences)?;
         weigh(file, &mut primitive, influences, &skin.entry_of_joint);
         node["skin"] = skin.index.into();
     }
@@ -109,7 +109,7 @@ fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
 }
 
 /// An accessor of single-precision numbers.
-fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
+pub(super) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
     let bytes = words(|bytes| put_f32s(bytes, numbers));
     let view = file.view(&bytes);
     let count = numbers.len() / width;
@@ -138,7 +138,7 @@ fn skin(
     source: &GltfSource,
     rig: &Rig,
     influences: &Influences,
-) -> NewSkin {
+) -> Result<NewSkin, IoError> {
     let mut used = influences.joints().to_vec();
     used.sort_unstable();
     used.dedup();
@@ -152,15 +152,23 @@ fn skin(
             .rig_node_of_node
             .iter()
             .position(|n| *n == of_joint.node);
-        nodes.push(node.unwrap_or(0));
+        let Some(node) = node else {
+            let place = format!("joint {joint}");
+            let found = format!(
+                "node {} of the rig, which the file does not have",
+                of_joint.node
+            );
+            return Err(file.malformed(&place, &found, "a node of the file"));
+        };
+        nodes.push(node);
         matrices.extend(columns(&of_joint.joint_from_bind));
     }
     let inverse_binds = floats(file, &matrices, 16, "MAT4");
     let skin = json!({ "joints": nodes, "inverseBindMatrices": inverse_binds });
-    NewSkin {
+    Ok(NewSkin {
         index: file.add("skins", skin),
         entry_of_joint,
-    }
+    })
 }
 
 /// Four by four numbers, column after column.
@@ -168,7 +176,7 @@ fn skin(
     clippy::cast_possible_truncation,
     reason = "stored in single precision"
 )]
-fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
+pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
     std::array::from_fn(|i| match (i % 4, i / 4) {
         (3, column) => f32::from(u8::from(column == 3)),

@@ -1,9 +1,9 @@
 //! Morph targets added to a GLB file. All else stays: new bytes go behind the binary chunk's, new entries behind the document's.
 
-mod animations;
+pub(super) mod animations;
 mod appended;
-mod replace;
-mod unused;
+pub(super) mod replace;
+pub(super) mod unused;
 
 pub use appended::delta_bytes;
 pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
@@ -102,21 +102,25 @@ pub(super) fn write(
     let (root, gone, more) = file.finish();
     let text = serde_json::to_vec(&root)
         .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
-    let mut kept = Vec::new();
-    let mut from = 0;
-    for range in &gone {
-        kept.extend_from_slice(&binary[from..range.start]);
-        from = range.end;
-    }
-    let binary = if gone.is_empty() {
-        binary
-    } else {
-        kept.extend_from_slice(&binary[from..]);
-        &kept
-    };
+    let binary = &*without(binary, &gone);
     let mut written = AtomicFile::create(out)?;
     put_grown(&mut written, &text, [binary, &more, behind])?;
     written.commit()
+}
+
+/// The bytes but for some ranges, which rise.
+pub(super) fn without<'b>(binary: &'b [u8], gone: &[std::ops::Range<usize>]) -> Cow<'b, [u8]> {
+    if gone.is_empty() {
+        return Cow::Borrowed(binary);
+    }
+    let mut kept = Vec::new();
+    let mut from = 0;
+    for range in gone {
+        kept.extend_from_slice(&binary[from..range.start]);
+        from = range.end;
+    }
+    kept.extend_from_slice(&binary[from..]);
+    Cow::Owned(kept)
 }
 
 /// Readers take binary chunks of any length; what is put behind them starts at a multiple of four.
@@ -208,12 +212,15 @@ fn add_to_primitives(
 }
 
 /// How many vertices a primitive has, and which of the asset's mesh they are.
-struct PrimitiveRange {
-    vertices: usize,
-    range: std::ops::Range<usize>,
+pub(super) struct PrimitiveRange {
+    pub(super) vertices: usize,
+    pub(super) range: std::ops::Range<usize>,
 }
 
-fn primitives_of(file: &Appended<'_>, index: usize) -> Result<Vec<PrimitiveRange>, IoError> {
+pub(super) fn primitives_of(
+    file: &Appended<'_>,
+    index: usize,
+) -> Result<Vec<PrimitiveRange>, IoError> {
     let mut first = 0_usize;
     let mut out = Vec::new();
     let primitives = file.root["meshes"][index]["primitives"].as_array();
@@ -259,7 +266,11 @@ fn part_of(
 }
 
 /// Names and weights of the new targets; gives the number of targets before.
-fn name_and_weigh(file: &mut Appended<'_>, index: usize, targets: &[&MorphTarget]) -> usize {
+pub(super) fn name_and_weigh(
+    file: &mut Appended<'_>,
+    index: usize,
+    targets: &[&MorphTarget],
+) -> usize {
     let mesh = &mut file.root["meshes"][index];
     let now = mesh["primitives"][0]["targets"]
         .as_array()

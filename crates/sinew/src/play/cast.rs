@@ -188,6 +188,15 @@ impl Cast {
         }
     }
 
+    /// Poses the main character so, in place of what [`Self::pose`] made of it; one of another rig stays away.
+    pub fn set_main_pose(&mut self, pose: &Pose) {
+        if let Some(own) = self.poses.first_mut()
+            && own.locals.len() == pose.locals.len()
+        {
+            own.clone_from(pose);
+        }
+    }
+
     /// The main character and those of [`Self::loaded`].
     pub fn characters(&self) -> &[Arc<Character>] {
         &self.characters

@@ -77,6 +77,31 @@ impl Player {
     pub fn advance(&mut self, number: i64) -> Result<(), PlayError> {
         let time_secs = self.time_secs(number);
         self.cast.pose(self.clip.as_deref(), time_secs);
+        self.evaluate_posed(number, time_secs)
+    }
+
+    /// As [`Self::advance`], with the main character in a pose that no clip has.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn advance_posed(&mut self, number: i64, pose: &Pose) -> Result<(), PlayError> {
+        let time_secs = self.time_secs(number);
+        self.cast.pose(self.clip.as_deref(), time_secs);
+        self.cast.set_main_pose(pose);
+        self.evaluate_posed(number, time_secs)
+    }
+
+    /// Plays another clip of the main character from the next frame on, which is a first one; nothing is bound anew.
+    ///
+    /// # Errors
+    /// [`PlayError::NoClip`], after which the clip is the one that it was.
+    pub fn set_clip(&mut self, clip: Option<&str>) -> Result<(), PlayError> {
+        self.clip = self.cast.main().find_clip_name(clip)?;
+        self.restart();
+        Ok(())
+    }
+
+    fn evaluate_posed(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
         let moment = Moment { number, time_secs };
         let frame = number;
         let evaluated = self.evaluate(moment);
@@ -215,6 +240,11 @@ impl Player {
     /// Number of the last frame; `None` before the first.
     pub fn frame(&self) -> Option<i64> {
         self.last.map(|l| l.number)
+    }
+
+    /// Frames a second.
+    pub fn fps(&self) -> f64 {
+        self.fps
     }
 
     /// When a frame is, in seconds.

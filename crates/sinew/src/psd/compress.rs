@@ -24,6 +24,8 @@ pub use basis::{Basis, BasisReport, find_basis};
 #[cfg(feature = "io")]
 pub use error::CompressError;
 #[cfg(feature = "io")]
+pub(crate) use groups::parts;
+#[cfg(feature = "io")]
 pub use made::{Compression, GraphPlaces, TargetMix, compress, compress_with};
 #[cfg(feature = "io")]
 pub use report::{GroupBasis, GroupReport, Kept, Unchanged};

@@ -24,7 +24,7 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
                 let all = held.pictures(frame, args.size as usize)?;
                 Ok::<_, BakeError>((path, frame, all))
             });
-            Ok((found, picture.transpose()?))
+            Ok::<_, BakeError>((found, picture.transpose()?))
         };
         Ok(watched(talk, compare)?)
     })?;

@@ -10,6 +10,7 @@ use sinew::bake::vat::VatSettings;
 use sinew::bake::{
     ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames, content_key, content_key_of,
 };
+use sinew::graph::BoundGraph;
 use sinew::play::{Cast, Document, Player};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -51,64 +52,72 @@ pub(super) fn source_of(
     })
 }
 
-/// The frames of a character's clips, one behind the other.
+/// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
-    let file = &SetupFile::open(args.played.cache.as_deref())?;
-    let [_, _, ..] = args.played.clip.as_slice() else {
-        let clip = args.played.clip.first().map(String::as_str);
-        return Ok(Box::new(played_clip(args, clip, settings, file, talk)?.1));
-    };
-    if args.frames.is_some() {
+    if args.frames.is_some() && args.played.clip.len() > 1 {
         return Err(Failure::usage(
             "--frames is for one clip; several are taken whole",
         ));
     }
+    let stage = Stage::set(args, settings, talk)?;
+    let [_, _, ..] = args.played.clip.as_slice() else {
+        let clip = args.played.clip.first().map(String::as_str);
+        return Ok(Box::new(stage.clip(args, clip, talk)?));
+    };
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
-    let mut name = String::new();
     for clip in &args.played.clip {
-        let (asset, frames) = played_clip(args, Some(clip), settings, file, talk)?;
-        name = asset;
+        let frames = stage.clip(args, Some(clip), talk)?;
         parts.push((clip.clone(), Box::new(frames)));
     }
+    let name = stage.cast.main().asset.name.clone();
     Ok(Box::new(ChainedFrames::new(name, parts)?))
 }
 
-/// Name of a character, and the frames of a clip.
-fn played_clip(
-    args: &SourceArgs,
-    clip: Option<&str>,
-    settings: &VatSettings,
-    file: &SetupFile,
-    talk: &Talk,
-) -> Outcome<(String, PlayedFrames)> {
-    let character = load::character(&args.source, talk)?;
-    let document = match &args.played.graph {
-        Some(path) => load::document(path)?,
-        None => Document::of_character(&character),
-    };
-    let plan = Arc::new(load::compile(&document, talk)?);
-    let parameters = load::settings(&plan, &args.played.set)?;
-    let clip = character.find_clip_name(clip)?;
-    let fps = f64::from(settings.frames_per_second);
-    let of_clip = character.asset.find_clip(clip.as_deref());
-    let numbers = frame_numbers(args.frames.as_deref(), of_clip, fps)?;
-    let values = load::values(&plan, &args.played.values, &numbers)?;
-    let asset = character.asset.name.clone();
-    let name = clip.clone().unwrap_or_else(|| asset.clone());
-    let cast = load::cast(
-        character,
-        &plan,
-        &document.folder,
-        &args.played.input_files,
-        talk,
-    )?;
-    let key = key_of(args, &cast, clip.as_deref())?;
-    let graph = setup::bind(&cast, &plan, &parameters, file, talk)?;
-    let runner = device::runner(&graph, args.played.device, talk)?;
-    let player = Player::new(runner, cast, values, clip.as_deref(), fps)?;
-    let output = args.played.mesh_output.as_deref();
-    let frames = PlayedFrames::new(player, numbers, output, name, key);
-    Ok((asset, frames.map_err(Failure::usage)?))
+/// A bound graph and the characters that it was bound to.
+struct Stage {
+    cast: Cast,
+    graph: Arc<BoundGraph>,
+    fps: f64,
+}
+
+impl Stage {
+    fn set(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Self> {
+        let character = load::character(&args.source, talk)?;
+        let document = match &args.played.graph {
+            Some(path) => load::document(path)?,
+            None => Document::of_character(&character),
+        };
+        let plan = Arc::new(load::compile(&document, talk)?);
+        let parameters = load::settings(&plan, &args.played.set)?;
+        // What is not there is said before the work.
+        for clip in &args.played.clip {
+            character.find_clip_name(Some(clip))?;
+        }
+        let files = &args.played.input_files;
+        let cast = load::cast(character, &plan, &document.folder, files, talk)?;
+        let file = SetupFile::open(args.played.cache.as_deref())?;
+        Ok(Self {
+            graph: setup::bind(&cast, &plan, &parameters, &file, talk)?,
+            cast,
+            fps: f64::from(settings.frames_per_second),
+        })
+    }
+
+    /// The frames of one clip.
+    fn clip(&self, args: &SourceArgs, clip: Option<&str>, talk: &Talk) -> Outcome<PlayedFrames> {
+        let character = self.cast.main();
+        let clip = character.find_clip_name(clip)?;
+        let of_clip = character.asset.find_clip(clip.as_deref());
+        let numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps)?;
+        let values = load::values(self.graph.plan(), &args.played.values, &numbers)?;
+        let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
+        let key = key_of(args, &self.cast, clip.as_deref())?;
+        let runner = device::runner(&self.graph, args.played.device, talk)?;
+        let player = Player::new(runner, self.cast.clone(), values, clip.as_deref(), self.fps)?;
+        let output = args.played.mesh_output.as_deref();
+        let frames = PlayedFrames::new(player, numbers, output, name, key);
+        frames.map_err(Failure::usage)
+    }
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Gives each key of each channel that animates the weights of `mesh` zeros for `more` targets behind those of the `before`
 /// that it has.
-pub(super) fn widen(
+pub(in super::super) fn widen(
     file: &mut Appended<'_>,
     source: &GltfSource,
     mesh: usize,

@@ -42,7 +42,7 @@ pub(in super::super) struct Appended<'a> {
 
 /// What removed entries leave.
 #[derive(Debug, Default)]
-pub(super) struct Freed {
+pub(in super::super) struct Freed {
     /// Indices in `accessors`.
     pub(super) accessors: Vec<usize>,
     /// Indices in `bufferViews`.
@@ -53,7 +53,7 @@ pub(super) struct Freed {
 
 impl<'a> Appended<'a> {
     /// Makes sure that the first buffer is the binary chunk, of `start` bytes: a multiple of four.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         root: Value,
         path: &'a Path,
         start: usize,
@@ -79,11 +79,16 @@ impl<'a> Appended<'a> {
         Ok(out)
     }
 
-    pub(super) fn malformed(&self, place: &str, found: &str, expected: &str) -> IoError {
+    pub(in super::super) fn malformed(&self, place: &str, found: &str, expected: &str) -> IoError {
         malformed(self.path, place, found, expected)
     }
 
-    pub(super) fn unsupported(&self, place: String, feature: String, help: &str) -> IoError {
+    pub(in super::super) fn unsupported(
+        &self,
+        place: String,
+        feature: String,
+        help: &str,
+    ) -> IoError {
         IoError::Unsupported {
             path: self.path.to_owned(),
             place,
@@ -93,7 +98,7 @@ impl<'a> Appended<'a> {
     }
 
     /// Indices of the nodes that carry a mesh.
-    pub(super) fn nodes_of_mesh(&self, mesh: usize) -> Vec<usize> {
+    pub(in super::super) fn nodes_of_mesh(&self, mesh: usize) -> Vec<usize> {
         let nodes = self.root["nodes"].as_array().map_or(&[][..], Vec::as_slice);
         let carries = |n: &&Value| n["mesh"].as_u64() == Some(mesh as u64);
         let found = nodes.iter().enumerate().filter(|(_, n)| carries(n));
@@ -112,7 +117,7 @@ impl<'a> Appended<'a> {
     }
 
     /// Gives places to what comes after, and takes bytes out of the binary chunk.
-    pub(super) fn reuse(&mut self, free: Freed) {
+    pub(in super::super) fn reuse(&mut self, free: Freed) {
         self.free = free;
     }
 
@@ -135,7 +140,12 @@ impl<'a> Appended<'a> {
     }
 
     /// An accessor of `count` deltas that are zero but for some rows.
-    pub(super) fn deltas(&mut self, count: usize, rows: &[u32], deltas: &[[f32; 3]]) -> usize {
+    pub(in super::super) fn deltas(
+        &mut self,
+        count: usize,
+        rows: &[u32],
+        deltas: &[[f32; 3]],
+    ) -> usize {
         let mut accessor = json!({ "componentType": F32, "count": count, "type": "VEC3" });
         let has_zeros = rows.len() < count;
         let bound = |pick: fn(f32, f32) -> f32| {
@@ -173,7 +183,7 @@ impl<'a> Appended<'a> {
     }
 
     /// The document, which bytes of the binary chunk go, and what to put behind the others.
-    pub(super) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
+    pub(in super::super) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
         let gone: usize = self.free.bytes.iter().map(Range::len).sum();
         self.root["buffers"][0]["byteLength"] = (self.start + self.bytes.len() - gone).into();
         if gone > 0 {

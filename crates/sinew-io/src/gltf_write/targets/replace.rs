@@ -214,13 +214,13 @@ fn weights(file: &mut Appended<'_>, numbers: &[f32], before: &Value) -> usize {
 }
 
 /// From scene space at bind to the space of the file, for what adds to positions, normals and tangents.
-struct Turn {
+pub(in super::super) struct Turn {
     positions: Mat3<f64>,
     normals: Mat3<f64>,
 }
 
 impl Turn {
-    fn new(bind_from_file: &sinew_geom::Affine<f64>) -> Self {
+    pub(in super::super) fn new(bind_from_file: &sinew_geom::Affine<f64>) -> Self {
         let inverse = |m: &Mat3<f64>| m.try_inverse().unwrap_or_else(Mat3::identity);
         Self {
             positions: inverse(&bind_from_file.linear),
@@ -238,7 +238,7 @@ fn direction(inverse: &Mat3<f64>, base: Option<Vec3<f64>>, delta: [f32; 3]) -> [
 }
 
 /// Adds the accessors of each target to each primitive.
-fn add(
+pub(in super::super) fn add(
     file: &mut Appended<'_>,
     index: usize,
     change: &TargetChange<'_>,

@@ -14,7 +14,7 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// Frees those of `candidates` (accessors) that nothing refers to, and what they alone held. Entries become null.
-pub(super) fn free(file: &mut Appended<'_>, candidates: &BTreeSet<usize>) -> Freed {
+pub(in super::super) fn free(file: &mut Appended<'_>, candidates: &BTreeSet<usize>) -> Freed {
     let live = live_accessors(&file.root);
     let accessors: Vec<usize> = candidates.difference(&live).copied().collect();
     let mut views = BTreeSet::new();

@@ -223,16 +223,16 @@ fn named_in(plan: &Plan, node: &PlanNode, list: &str, name: &str) -> bool {
 
 /// A mesh of the asset that belongs to an input.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Index into the asset's meshes.
-    pub(super) mesh: usize,
+    pub(crate) mesh: usize,
     /// Number of its first vertex in the input.
-    pub(super) first: usize,
-    pub(super) vertices: usize,
+    pub(crate) first: usize,
+    pub(crate) vertices: usize,
 }
 
 /// The meshes of an input, in their order.
-pub(super) fn parts(asset: &Asset, plan: &Plan, input: usize) -> Vec<Part> {
+pub(crate) fn parts(asset: &Asset, plan: &Plan, input: usize) -> Vec<Part> {
     let selection = &plan.inputs()[input].selection;
     let mut first = 0;
     let meshes = asset.meshes.iter().enumerate();

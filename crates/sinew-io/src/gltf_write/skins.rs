@@ -1,0 +1,730 @@
+//! Skins of a GLB file changed in place: weights, joints that are added, their keys, morph targets. All else in the file stays.
+
+use super::GRAPH_EXTENSION;
+use super::container::glb_bytes;
+use super::packed::forget;
+use super::strands::{columns, floats};
+use super::targets::replace::{TargetChange, Turn, add};
+use super::targets::{self, Appended, PrimitiveRange, animations, primitives_of, push, unused};
+use crate::fault::malformed;
+use crate::{GltfSource, IoError};
+use serde_json::{Value, json};
+use sinew_geom::{Affine, Asset, ChannelTarget, Influences, Mesh, MorphTarget, Trs};
+use std::collections::{BTreeMap, BTreeSet};
+
+const U8: u32 = 5121;
+const U16: u32 = 5123;
+/// Influences of one set of attributes.
+const PER_SET: usize = 4;
+/// What views of vertex attributes say.
+const VERTICES: u32 = 34962;
+
+/// A mesh with new weights.
+#[derive(Clone, Debug)]
+pub struct MeshSkin {
+    /// Index into [`sinew_geom::Asset::meshes`].
+    pub mesh: usize,
+    /// Weights of its vertices on joints of its skin (as [`sinew_geom::Rig::joints`] counts them), or of helpers, which are counted behind all joints.
+    pub influences: Influences,
+    /// Morph targets behind those that it has: deltas in metres, scene space at bind.
+    pub targets: Vec<MorphTarget>,
+    /// Colours in place of the first set and of all materials: for looking at numbers.
+    pub colors: Option<Vec<[f32; 4]>>,
+}
+
+/// A joint that is added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HelperJoint {
+    /// Its name; made unique.
+    pub name: String,
+    /// The node that it hangs below, an index into [`sinew_geom::Rig::nodes`].
+    pub parent: usize,
+    /// Where it is below its parent where nothing moves it.
+    pub rest: Trs,
+    /// Its space from scene space at bind.
+    pub joint_from_bind: Affine<f64>,
+}
+
+/// Keys that are added to a clip; between them all is linear.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClipKeys {
+    /// Index into [`sinew_geom::Asset::clips`].
+    pub clip: usize,
+    /// When they are, seconds, rising.
+    pub times_secs: Vec<f32>,
+    /// For each helper a transform at each of the times.
+    pub helpers: Vec<Vec<Trs>>,
+    /// For each of [`SkinEdit::meshes`] a row at each of the times: weights of its added targets. Empty where it has none.
+    pub weights: Vec<Vec<Vec<f32>>>,
+}
+
+/// All that is to change.
+#[derive(Clone, Debug, Default)]
+pub struct SkinEdit {
+    /// Meshes with new weights, each at most once.
+    pub meshes: Vec<MeshSkin>,
+    /// Joints that are added.
+    pub helpers: Vec<HelperJoint>,
+    /// Keys that are added.
+    pub clips: Vec<ClipKeys>,
+}
+
+/// Gives the bytes of a GLB file with other skins. `glb` is a file whose first buffer is its binary chunk, as [`packed_glb`](super::packed_glb) makes
+/// it, `asset` and `source` what reading it gave. A graph in it is left out, since it would deform once more; a mesh that several nodes show becomes one of each
+/// node's own. Weights of morph targets that a clip animates and that get keys are linear between old and new keys.
+///
+/// # Errors
+/// [`IoError::Malformed`] where counts do not fit each other or the file is another one; [`IoError::Unsupported`] where a clip packs animated weights
+/// in ways that cannot be added to, and from 4 GiB on.
+pub fn edit_skins(
+    glb: &[u8],
+    asset: &Asset,
+    source: &GltfSource,
+    edit: &SkinEdit,
+) -> Result<Vec<u8>, IoError> {
+    let path = source.path.as_path();
+    let opened = targets::open(glb, path, source)?;
+    let mut work = Work {
+        doc: opened.file,
+        asset,
+        source,
+        edit,
+        meshes: Vec::new(),
+        skins: BTreeMap::new(),
+    };
+    work.check()?;
+    work.own_meshes()?;
+    work.take_away()?;
+    work.add_helpers()?;
+    work.add_skins()?;
+    for place in 0..edit.meshes.len() {
+        work.add_weights(place)?;
+        work.add_targets(place)?;
+    }
+    for keys in &edit.clips {
+        work.add_keys(keys);
+    }
+    forget_graph(&mut work.doc.root);
+    let (root, gone, more) = work.doc.finish();
+    let text = serde_json::to_vec(&root)
+        .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
+    let mut binary = targets::without(&opened.binary, &gone).into_owned();
+    binary.extend_from_slice(&more);
+    glb_bytes(path, &text, &binary)
+}
+
+fn forget_graph(root: &mut Value) {
+    if let Some(extensions) = root.get_mut("extensions").and_then(Value::as_object_mut) {
+        extensions.shift_remove(GRAPH_EXTENSION);
+        if extensions.is_empty()
+            && let Some(root) = root.as_object_mut()
+        {
+            root.shift_remove("extensions");
+        }
+    }
+    for key in ["extensionsUsed", "extensionsRequired"] {
+        forget(root, key, &[GRAPH_EXTENSION]);
+    }
+}
+
+struct Work<'a> {
+    doc: Appended<'a>,
+    asset: &'a Asset,
+    source: &'a GltfSource,
+    edit: &'a SkinEdit,
+    /// Of each mesh with new weights.
+    meshes: Vec<Place>,
+    /// Nodes of helpers by skin of the document, in the order of its joints behind those it had.
+    skins: BTreeMap<usize, Vec<usize>>,
+}
+
+/// Where a mesh is in the document.
+struct Place {
+    node: usize,
+    mesh: usize,
+    /// Its skin; `None` until it gets one.
+    skin: Option<usize>,
+    primitives: Vec<PrimitiveRange>,
+    /// For each joint (and helper) that its rows name, its place in the skin.
+    entries: BTreeMap<u32, usize>,
+}
+
+fn index(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|n| usize::try_from(n).ok())
+}
+
+impl<'a> Work<'a> {
+    fn wrong(&self, place: &str, found: impl Into<String>, expected: &str) -> IoError {
+        malformed(&self.source.path, place, found, expected)
+    }
+
+    fn source_mesh(&self, place: usize) -> &'a Mesh {
+        &self.asset.meshes[self.edit.meshes[place].mesh]
+    }
+
+    /// Counts that later steps rely on.
+    fn check(&self) -> Result<(), IoError> {
+        for (place, change) in self.edit.meshes.iter().enumerate() {
+            let rows = change.influences.vertex_count();
+            if change.colors.as_ref().is_some_and(|c| c.len() != rows) {
+                let found = format!("colours for other than {rows} vertices");
+                return Err(self.wrong("colors", found, "one a vertex"));
+            }
+            let before = self.edit.meshes.iter().take(place);
+            if before.clone().any(|m| m.mesh == change.mesh) {
+                let found = format!("mesh {} twice", change.mesh);
+                return Err(self.wrong("meshes", found, "each at most once"));
+            }
+        }
+        self.edit.clips.iter().try_for_each(|k| self.check_keys(k))
+    }
+
+    fn check_keys(&self, keys: &ClipKeys) -> Result<(), IoError> {
+        let clips = self.asset.clips.len();
+        if keys.clip >= clips {
+            let found = format!("clip {}", keys.clip);
+            return Err(self.wrong("animations", found, "a clip of the file"));
+        }
+        let times = keys.times_secs.len();
+        let rising = keys.times_secs.windows(2).all(|t| t[0] < t[1]);
+        if times == 0 || !rising {
+            let found = format!("{times} times that do not rise");
+            return Err(self.wrong("keys", found, "times that rise"));
+        }
+        let helpers = keys.helpers.len() == self.edit.helpers.len()
+            && keys.helpers.iter().all(|h| h.len() == times);
+        let counts = keys.weights.iter().zip(&self.edit.meshes);
+        let mut rows = counts.flat_map(|(rows, m)| rows.iter().map(|r| (r, m.targets.len())));
+        let weights = keys.weights.len() == self.edit.meshes.len()
+            && keys.weights.iter().all(|r| r.len() == times)
+            && rows.all(|(row, targets)| row.len() == targets);
+        match helpers && weights {
+            true => Ok(()),
+            false => {
+                let found = format!("keys of clip {} for other than {times} times", keys.clip);
+                Err(self.wrong("keys", found, "one a time for each helper and mesh"))
+            }
+        }
+    }
+
+    /// Finds the meshes; each becomes one that no other node shows.
+    fn own_meshes(&mut self) -> Result<(), IoError> {
+        for change in &self.edit.meshes {
+            let node = self.source.node_of_mesh.get(change.mesh).copied();
+            let found = node.and_then(|n| Some((n, index(&self.doc.root["nodes"][n]["mesh"])?)));
+            let Some((node, mut mesh)) = found else {
+                let found = format!("mesh {}", change.mesh);
+                return Err(self.wrong("nodes", found, "a mesh of the file"));
+            };
+            if self.doc.nodes_of_mesh(mesh).len() > 1 {
+                let copy = self.doc.root["meshes"][mesh].clone();
+                mesh = self.doc.add("meshes", copy);
+                self.doc.root["nodes"][node]["mesh"] = mesh.into();
+            }
+            let primitives = primitives_of(&self.doc, mesh)?;
+            let count: usize = primitives.iter().map(|p| p.range.len()).sum();
+            let rows = change.influences.vertex_count();
+            let read = self.asset.meshes[change.mesh].positions.len();
+            if count != rows || count != read {
+                let found = format!("{rows} rows of weights for {count} vertices");
+                return Err(self.wrong(&format!("meshes[{mesh}]"), found, "one a vertex"));
+            }
+            let first = primitives.iter().position(|p| !p.range.is_empty());
+            let is_bound = first.is_some_and(|p| {
+                let primitive = &self.doc.root["meshes"][mesh]["primitives"][p];
+                primitive["attributes"]["JOINTS_0"].is_u64()
+            });
+            let skin = index(&self.doc.root["nodes"][node]["skin"]).filter(|_| is_bound);
+            self.meshes.push(Place {
+                node,
+                mesh,
+                skin,
+                primitives,
+                entries: BTreeMap::new(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Old joints and weights go, and with them bytes that nobody else has.
+    fn take_away(&mut self) -> Result<(), IoError> {
+        let mut loose = BTreeSet::new();
+        for (place, change) in self.meshes.iter().zip(&self.edit.meshes) {
+            let primitives = &mut self.doc.root["meshes"][place.mesh]["primitives"];
+            for (p, range) in place.primitives.iter().enumerate() {
+                if range.range.is_empty() {
+                    continue;
+                }
+                let primitive = &mut primitives[p];
+                if change.colors.is_some()
+                    && let Some(primitive) = primitive.as_object_mut()
+                {
+                    primitive.shift_remove("material");
+                }
+                let Some(attributes) = primitive["attributes"].as_object_mut() else {
+                    continue;
+                };
+                attributes.retain(|name, accessor| {
+                    let goes = name.starts_with("JOINTS_")
+                        || name.starts_with("WEIGHTS_")
+                        || name == "COLOR_0" && change.colors.is_some();
+                    loose.extend(index(accessor).filter(|_| goes));
+                    !goes
+                });
+            }
+        }
+        let free = unused::free(&mut self.doc, &loose);
+        self.doc.reuse(free);
+        Ok(())
+    }
+
+    /// Nodes of helpers, below their parents.
+    fn add_helpers(&mut self) -> Result<(), IoError> {
+        for helper in &self.edit.helpers {
+            let Some(parent) = self.node_of_rig(helper.parent) else {
+                let found = format!("node {} of the rig", helper.parent);
+                return Err(self.wrong(&helper.name, found, "a node of the file"));
+            };
+            let name = self.free_name(&helper.name);
+            let Trs {
+                translation,
+                rotation,
+                scale,
+            } = helper.rest;
+            let mut node = json!({
+                "name": name,
+                "translation": single(&translation.into()),
+                "rotation": single(&rotation.coords.into()),
+            });
+            if !is_one(&scale.into()) {
+                node["scale"] = json!(single(&scale.into()));
+            }
+            let node = self.doc.add("nodes", node);
+            push(&mut self.doc.root["nodes"][parent]["children"], node.into());
+        }
+        Ok(())
+    }
+
+    fn node_of_rig(&self, node: usize) -> Option<usize> {
+        let all = &self.source.rig_node_of_node;
+        all.iter().position(|n| *n == node)
+    }
+
+    /// The node of a helper.
+    fn node_of_helper(&self, helper: usize) -> usize {
+        self.source.rig_node_of_node.len() + helper
+    }
+
+    fn free_name(&self, wanted: &str) -> String {
+        let nodes = self.doc.root["nodes"].as_array().into_iter().flatten();
+        let taken: BTreeSet<&str> = nodes.filter_map(|n| n["name"].as_str()).collect();
+        let numbered = (2_u64..).map(|n| format!("{wanted}_{n}"));
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        let free = names.find(|n| !taken.contains(n.as_str()));
+        free.unwrap_or_else(|| wanted.to_owned())
+    }
+
+    /// Skins with the helpers that their meshes follow; a new one for a mesh that had none.
+    fn add_skins(&mut self) -> Result<(), IoError> {
+        let joints = self.asset.rig.joints().len();
+        for place in 0..self.meshes.len() {
+            let rows = &self.edit.meshes[place].influences;
+            let used: BTreeSet<u32> = rows.joints().iter().copied().collect();
+            let (own, helpers): (Vec<u32>, Vec<u32>) =
+                used.into_iter().partition(|j| (*j as usize) < joints);
+            let skin = match self.meshes[place].skin {
+                Some(skin) => skin,
+                None => self.new_skin(place, &own)?,
+            };
+            self.meshes[place].skin = Some(skin);
+            self.enter(place, skin, &own)?;
+            for helper in helpers {
+                let number = helper as usize - joints;
+                if number >= self.edit.helpers.len() {
+                    let found = format!("helper {number}");
+                    return Err(self.wrong("weights", found, "a helper that there is"));
+                }
+                let entry = self.helper_in(skin, number);
+                self.meshes[place].entries.insert(helper, entry);
+            }
+        }
+        let skins: Vec<usize> = self.skins.keys().copied().collect();
+        skins.into_iter().try_for_each(|s| self.rebind(s))
+    }
+
+    /// Places of joints in the skin that they are of.
+    fn enter(&mut self, place: usize, skin: usize, own: &[u32]) -> Result<(), IoError> {
+        let range = self.source.joints_of_skin.get(skin).cloned();
+        let entry = |joint: usize, k: usize| match &range {
+            Some(range) => range.contains(&joint).then(|| joint - range.start),
+            None => Some(k),
+        };
+        for (k, &joint) in own.iter().enumerate() {
+            let Some(entry) = entry(joint as usize, k) else {
+                let found = format!("a weight on joint {joint}, which is of another skin");
+                return Err(self.wrong(&format!("skins[{skin}]"), found, "one of its joints"));
+            };
+            self.meshes[place].entries.insert(joint, entry);
+        }
+        Ok(())
+    }
+
+    /// A skin of some joints, for a mesh that followed its node.
+    fn new_skin(&mut self, place: usize, own: &[u32]) -> Result<usize, IoError> {
+        let mut nodes = Vec::new();
+        for &joint in own {
+            let rig_node = self.asset.rig.joints()[joint as usize].node;
+            match self.node_of_rig(rig_node) {
+                Some(node) if !nodes.contains(&node) => nodes.push(node),
+                _ => {
+                    let found = format!("joint {joint}, whose node is another one's, too");
+                    return Err(self.wrong("weights", found, "joints of different nodes"));
+                }
+            }
+        }
+        let matrices = own.iter().map(|&j| self.inverse_bind(place, j as usize));
+        let matrices: Vec<f32> = matrices.flatten().collect();
+        let matrices = floats(&mut self.doc, &matrices, 16, "MAT4");
+        let skin = json!({ "joints": nodes, "inverseBindMatrices": matrices });
+        let skin = self.doc.add("skins", skin);
+        let node = self.meshes[place].node;
+        self.doc.root["nodes"][node]["skin"] = skin.into();
+        self.skins.entry(skin).or_default();
+        Ok(skin)
+    }
+
+    /// A joint's inverse bind matrix for the stored positions of a mesh.
+    fn inverse_bind(&self, place: usize, joint: usize) -> [f32; 16] {
+        let joints = self.asset.rig.joints();
+        let of_helper = |h: usize| self.edit.helpers[h].joint_from_bind;
+        let joint_from_bind = match joint.checked_sub(joints.len()) {
+            None => joints[joint].joint_from_bind,
+            Some(helper) => of_helper(helper),
+        };
+        columns(&(joint_from_bind * self.bind_from_file(place)))
+    }
+
+    fn bind_from_file(&self, place: usize) -> Affine<f64> {
+        let mesh = self.edit.meshes[place].mesh;
+        let all = &self.source.bind_from_file;
+        all.get(mesh).copied().unwrap_or_default()
+    }
+
+    /// The place of a helper in a skin, which gets it.
+    fn helper_in(&mut self, skin: usize, helper: usize) -> usize {
+        let count = self.doc.root["skins"][skin]["joints"].as_array();
+        let count = count.map_or(0, Vec::len);
+        let helpers = self.skins.entry(skin).or_default();
+        let found = helpers.iter().position(|h| *h == helper);
+        count
+            + found.unwrap_or_else(|| {
+                helpers.push(helper);
+                helpers.len() - 1
+            })
+    }
+
+    /// Helpers of a skin into its joints and matrices.
+    fn rebind(&mut self, skin: usize) -> Result<(), IoError> {
+        let helpers = self.skins.get(&skin).cloned().unwrap_or_default();
+        if helpers.is_empty() {
+            return Ok(());
+        }
+        let Some(place) = self.meshes.iter().position(|m| m.skin == Some(skin)) else {
+            return Ok(());
+        };
+        let range = self.source.joints_of_skin.get(skin).cloned();
+        // A skin that is new has its joints in the order of their numbers.
+        let joints = self.asset.rig.joints().len();
+        let entries = self.meshes[place].entries.keys();
+        let own = entries.map(|j| *j as usize).filter(|j| *j < joints);
+        let own: Vec<usize> = range.map_or_else(|| own.collect(), Iterator::collect);
+        let all = own.into_iter().chain(helpers.iter().map(|h| joints + h));
+        let matrices: Vec<f32> = all.flat_map(|j| self.inverse_bind(place, j)).collect();
+        let matrices = floats(&mut self.doc, &matrices, 16, "MAT4");
+        for helper in helpers {
+            let node = self.node_of_helper(helper);
+            push(&mut self.doc.root["skins"][skin]["joints"], node.into());
+        }
+        self.doc.root["skins"][skin]["inverseBindMatrices"] = matrices.into();
+        Ok(())
+    }
+
+    /// Joints and weights of the vertices, four a set.
+    fn add_weights(&mut self, place: usize) -> Result<(), IoError> {
+        let change = &self.edit.meshes[place];
+        let rows = &change.influences;
+        let sets = rows.max_per_vertex().div_ceil(PER_SET);
+        let last = self.meshes[place].entries.values().max().copied();
+        let last = last.unwrap_or(0);
+        if u16::try_from(last).is_err() {
+            let found = format!("{last} joints");
+            return Err(self.wrong("skins", found, "65536 in a skin at most"));
+        }
+        for p in 0..self.meshes[place].primitives.len() {
+            let range = self.meshes[place].primitives[p].range.clone();
+            if range.is_empty() {
+                continue;
+            }
+            let mesh = self.meshes[place].mesh;
+            for set in 0..sets {
+                let (joints, weights) = self.set(place, &range, set, last <= 255);
+                let joints =
+                    self.attribute(&joints, if last <= 255 { U8 } else { U16 }, range.len());
+                let weights = floats(&mut self.doc, &weights, PER_SET, "VEC4");
+                self.mark_vertices(weights);
+                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
+                attributes[format!("JOINTS_{set}")] = joints.into();
+                attributes[format!("WEIGHTS_{set}")] = weights.into();
+            }
+            if let Some(colors) = &change.colors {
+                let colors = &colors[range];
+                let colors = floats(&mut self.doc, colors.as_flattened(), 4, "VEC4");
+                self.mark_vertices(colors);
+                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
+                attributes["COLOR_0"] = colors.into();
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, bytes: &[u8], component: u32, count: usize) -> usize {
+        let view = self.doc.view(bytes);
+        self.doc.root["bufferViews"][view]["target"] = VERTICES.into();
+        let accessor = json!({ "bufferView": view, "componentType": component, "count": count, "type": "VEC4" });
+        self.doc.add("accessors", accessor)
+    }
+
+    fn mark_vertices(&mut self, accessor: usize) {
+        if let Some(view) = index(&self.doc.root["accessors"][accessor]["bufferView"]) {
+            self.doc.root["bufferViews"][view]["target"] = VERTICES.into();
+        }
+    }
+
+    /// One set of some vertices: joints as bytes, weights.
+    fn set(
+        &self,
+        place: usize,
+        vertices: &std::ops::Range<usize>,
+        set: usize,
+        short: bool,
+    ) -> (Vec<u8>, Vec<f32>) {
+        let (mut joints, mut weights) = (Vec::new(), Vec::new());
+        let rows = &self.edit.meshes[place].influences;
+        let entries = &self.meshes[place].entries;
+        for v in vertices.clone() {
+            let row = summing_to_one(rows, v);
+            let mut row = row.into_iter().skip(set * PER_SET);
+            for _ in 0..PER_SET {
+                let (joint, weight) = row.next().unwrap_or((u32::MAX, 0.0));
+                let entry = entries.get(&joint).copied().unwrap_or(0);
+                let bytes = u16::try_from(entry).unwrap_or(0).to_le_bytes();
+                joints.extend_from_slice(if short { &bytes[..1] } else { &bytes });
+                weights.push(weight);
+            }
+        }
+        (joints, weights)
+    }
+
+    /// Targets of a mesh, and zeros for them wherever a clip has weights that it does not get here.
+    fn add_targets(&mut self, place: usize) -> Result<(), IoError> {
+        let change = &self.edit.meshes[place];
+        if change.targets.is_empty() {
+            return Ok(());
+        }
+        let base = self.source_mesh(place);
+        let turn = Turn::new(&self.bind_from_file(place));
+        let mesh = self.meshes[place].mesh;
+        let add_all = TargetChange {
+            mesh: change.mesh,
+            base,
+            removed: Vec::new(),
+            added: change.targets.clone(),
+            weights: Vec::new(),
+        };
+        add(&mut self.doc, mesh, &add_all, &turn)?;
+        let added: Vec<&MorphTarget> = change.targets.iter().collect();
+        let before = targets::name_and_weigh(&mut self.doc, mesh, &added);
+        for keys in &self.edit.clips {
+            self.drop_weights(keys.clip, self.meshes[place].node);
+        }
+        animations::widen(&mut self.doc, self.source, mesh, before, added.len())
+    }
+
+    /// Takes the channel of a node's weights out of a clip; it gets another one.
+    fn drop_weights(&mut self, clip: usize, node: usize) {
+        let channels = &mut self.doc.root["animations"][clip]["channels"];
+        if let Some(channels) = channels.as_array_mut() {
+            channels.retain(|c| {
+                !(c["target"]["path"] == "weights" && index(&c["target"]["node"]) == Some(node))
+            });
+        }
+    }
+
+    fn add_keys(&mut self, keys: &ClipKeys) {
+        let mut times = None;
+        for (helper, moments) in keys.helpers.iter().enumerate() {
+            let input = *times.get_or_insert_with(|| self.doc.times(&keys.times_secs));
+            self.add_motion(keys.clip, self.node_of_helper(helper), moments, input);
+        }
+        for (place, rows) in keys.weights.iter().enumerate() {
+            if !self.edit.meshes[place].targets.is_empty() {
+                self.add_target_weights(keys, place, rows);
+            }
+        }
+    }
+
+    /// Channels of one node. Scale only where there is any.
+    fn add_motion(&mut self, clip: usize, node: usize, moments: &[Trs], input: usize) {
+        let translations = moments.iter().flat_map(|t| single(&t.translation.into()));
+        let translations: Vec<f32> = translations.collect();
+        let rotations = turned_shortest(moments);
+        self.channel(clip, node, "translation", input, &translations, "VEC3");
+        self.channel(
+            clip,
+            node,
+            "rotation",
+            input,
+            rotations.as_flattened(),
+            "VEC4",
+        );
+        if moments.iter().any(|t| !is_one(&t.scale.into())) {
+            let scales = moments.iter().flat_map(|t| single(&t.scale.into()));
+            let scales: Vec<f32> = scales.collect();
+            self.channel(clip, node, "scale", input, &scales, "VEC3");
+        }
+    }
+
+    fn channel(
+        &mut self,
+        clip: usize,
+        node: usize,
+        path: &str,
+        input: usize,
+        numbers: &[f32],
+        kind: &str,
+    ) {
+        let width = match kind {
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 1,
+        };
+        let output = floats(&mut self.doc, numbers, width, kind);
+        let animation = &mut self.doc.root["animations"][clip];
+        let sampler = animation["samplers"].as_array().map_or(0, Vec::len);
+        let entry = json!({ "input": input, "output": output, "interpolation": "LINEAR" });
+        push(&mut animation["samplers"], entry);
+        let channel = json!({ "sampler": sampler, "target": { "node": node, "path": path } });
+        push(&mut animation["channels"], channel);
+    }
+
+    /// Weights of all targets of a mesh: those that the clip had, at all keys of both.
+    fn add_target_weights(&mut self, keys: &ClipKeys, place: usize, rows: &[Vec<f32>]) {
+        let node = self.meshes[place].node;
+        let rig_node = self.source.rig_node_of_node[node];
+        let before = self.source_mesh(place).morph_targets.len();
+        let rest = self.asset.rig.nodes()[rig_node].morph_weights.clone();
+        let channels = self.asset.clips[keys.clip].channels().iter();
+        let is_it =
+            |c: &&sinew_geom::Channel| c.node == rig_node && c.target == ChannelTarget::Weights;
+        let old = channels.into_iter().find(is_it);
+        let mut times = keys.times_secs.clone();
+        times.extend(old.iter().flat_map(|c| c.times()));
+        times.sort_by(f32::total_cmp);
+        times.dedup();
+        times.retain(|t| *t >= 0.0);
+        let mut numbers = Vec::new();
+        for &time in &times {
+            let mut weights = rest.clone();
+            weights.resize(before, 0.0);
+            if let Some(old) = old {
+                old.sample_weights(f64::from(time), &mut weights);
+            }
+            numbers.extend(weights);
+            numbers.extend(between(&keys.times_secs, rows, time));
+        }
+        let input = self.doc.times(&times);
+        self.channel(keys.clip, node, "weights", input, &numbers, "SCALAR");
+    }
+}
+
+impl Appended<'_> {
+    /// An accessor of key times.
+    pub(super) fn times(&mut self, times: &[f32]) -> usize {
+        let accessor = floats(self, times, 1, "SCALAR");
+        self.root["accessors"][accessor]["min"] = json!([times.first().unwrap_or(&0.0)]);
+        self.root["accessors"][accessor]["max"] = json!([times.last().unwrap_or(&0.0)]);
+        accessor
+    }
+}
+
+/// Rows at a time, straight between keys.
+fn between(times: &[f32], rows: &[Vec<f32>], time: f32) -> Vec<f32> {
+    let next = times.partition_point(|t| *t < time);
+    let at = |k: usize| {
+        rows.get(k)
+            .or_else(|| rows.last())
+            .cloned()
+            .unwrap_or_default()
+    };
+    let (Some(a), Some(b)) = (next.checked_sub(1).map(|k| times[k]), times.get(next)) else {
+        return at(next);
+    };
+    let share = (time - a) / (b - a);
+    let pairs = at(next - 1).into_iter().zip(at(next));
+    pairs.map(|(x, y)| x + (y - x) * share).collect()
+}
+
+/// A row whose weights sum to one in single precision, too: what rounding took goes to the largest.
+fn summing_to_one(rows: &Influences, vertex: usize) -> Vec<(u32, f32)> {
+    let mut row: Vec<(u32, f32)> = rows.row(vertex).collect();
+    let sum: f64 = row.iter().map(|r| f64::from(r.1)).sum();
+    if sum <= 0.0 {
+        return row;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are stored in single precision"
+    )]
+    row.iter_mut()
+        .for_each(|r| r.1 = (f64::from(r.1) / sum) as f32);
+    let rest: f64 = row.iter().skip(1).map(|r| f64::from(r.1)).sum();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights are stored in single precision"
+    )]
+    if let Some(first) = row.first_mut() {
+        first.1 = (1.0 - rest) as f32;
+    }
+    row
+}
+
+/// Quaternions that go the shorter way from key to key.
+fn turned_shortest(moments: &[Trs]) -> Vec<[f32; 4]> {
+    let mut out: Vec<[f32; 4]> = Vec::new();
+    for moment in moments {
+        let mut q: [f32; 4] = single(&moment.rotation.coords.into());
+        let dot = out.last().map_or(1.0, |l: &[f32; 4]| {
+            l.iter().zip(&q).map(|(a, b)| a * b).sum::<f32>()
+        });
+        if dot < 0.0 {
+            q = q.map(|c| -c);
+        }
+        out.push(q);
+    }
+    out
+}
+
+fn is_one(scale: &[f64; 3]) -> bool {
+    scale.iter().all(|s| (s - 1.0).abs() < 1e-6)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "stored in single precision"
+)]
+fn single<const N: usize>(numbers: &[f64; N]) -> [f32; N] {
+    numbers.map(|n| n as f32)
+}
+
+#[cfg(test)]
+mod tests;

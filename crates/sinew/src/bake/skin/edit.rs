@@ -1,0 +1,154 @@
+//! What was fitted as changes of a file.
+
+use super::source::{Baked, Collected};
+use super::{Correctives, Helper, SampleGroup, SkinFit};
+use crate::geom::{Affine, Asset, Mat3, MorphTarget, Quat, Trs, Vec3};
+use crate::io::gltf_write::{ClipKeys, HelperJoint, MeshSkin, SkinEdit};
+
+/// A fit and where it is from.
+pub(super) struct Edit<'a> {
+    pub(super) asset: &'a Asset,
+    pub(super) collected: &'a Collected,
+    pub(super) fit: &'a SkinFit,
+    pub(super) correctives: &'a Correctives,
+}
+
+impl Edit<'_> {
+    pub(super) fn made(&self) -> SkinEdit {
+        let mut first = 0;
+        let mut meshes = Vec::new();
+        let mut targets_of = Vec::new();
+        for baked in &self.collected.baked {
+            let range = first..first + baked.count;
+            first += baked.count;
+            let influences = self.fit.influences.gathered(range.clone());
+            let (targets, indices) = self.targets(baked, &range);
+            let authored = &self.asset.meshes[baked.mesh].influences;
+            // What shows the same stays as it is.
+            if targets.is_empty() && authored.as_ref() == Some(&influences) {
+                continue;
+            }
+            targets_of.push(indices);
+            meshes.push(MeshSkin {
+                mesh: baked.mesh,
+                influences,
+                targets,
+                colors: None,
+            });
+        }
+        let helpers = self.fit.helpers.iter().zip(0..);
+        let helpers: Vec<HelperJoint> = helpers.map(|(h, k)| self.helper(h, k)).collect();
+        let has_targets = targets_of.iter().any(|t| !t.is_empty());
+        let groups = self.collected.samples.groups().iter();
+        let clips = groups.filter(|_| !helpers.is_empty() || has_targets);
+        let clips = clips.filter_map(|g| self.keys(g, &targets_of)).collect();
+        SkinEdit {
+            meshes,
+            helpers,
+            clips,
+        }
+    }
+
+    /// The share of a mesh in each target, and which targets those are.
+    fn targets(
+        &self,
+        baked: &Baked,
+        range: &std::ops::Range<usize>,
+    ) -> (Vec<MorphTarget>, Vec<usize>) {
+        let mesh = &self.asset.meshes[baked.mesh];
+        let taken: Vec<&str> = mesh.morph_targets.iter().map(|t| t.name.as_str()).collect();
+        let has_normals = mesh.normals.is_some();
+        let (mut targets, mut indices) = (Vec::new(), Vec::new());
+        for (k, target) in self.correctives.targets.iter().enumerate() {
+            let mut own = MorphTarget {
+                name: free_name(&format!("corrective_{k}"), &taken),
+                ..MorphTarget::default()
+            };
+            for (row, &v) in target.vertices.iter().enumerate() {
+                let inside = range
+                    .contains(&(v as usize))
+                    .then(|| v as usize - range.start);
+                let Some(v) = inside.and_then(|v| u32::try_from(v).ok()) else {
+                    continue;
+                };
+                own.vertices.push(v);
+                own.positions.push(target.positions[row]);
+                if has_normals {
+                    own.normals.extend(target.normals.get(row));
+                }
+            }
+            if !own.vertices.is_empty() {
+                targets.push(own);
+                indices.push(k);
+            }
+        }
+        (targets, indices)
+    }
+
+    fn helper(&self, helper: &Helper, number: usize) -> HelperJoint {
+        let parent = &self.asset.rig.joints()[helper.parent];
+        HelperJoint {
+            name: format!("helper_{number}"),
+            parent: parent.node,
+            rest: trs_of(&(parent.joint_from_bind * helper.bind)),
+            joint_from_bind: helper.bind.inverse().unwrap_or_default(),
+        }
+    }
+
+    fn keys(&self, group: &SampleGroup, targets_of: &[Vec<usize>]) -> Option<ClipKeys> {
+        let clip = group.clip?;
+        let helpers = self.fit.helpers.iter();
+        let helpers = helpers.map(|h| self.moments(h, group)).collect();
+        let rows = |indices: &Vec<usize>| {
+            let row = |s: usize| {
+                let weights = &self.correctives.weights[s];
+                indices.iter().map(|&k| weights[k]).collect()
+            };
+            group.samples.clone().map(row).collect()
+        };
+        Some(ClipKeys {
+            clip,
+            times_secs: group.times_secs.clone(),
+            helpers,
+            weights: targets_of.iter().map(rows).collect(),
+        })
+    }
+
+    /// A helper below its parent at each sample: parent from bind, back through what the parent does, through what the helper does.
+    fn moments(&self, helper: &Helper, group: &SampleGroup) -> Vec<Trs> {
+        let parent = &self.asset.rig.joints()[helper.parent];
+        let parents = self.collected.samples.motion(helper.parent);
+        let moment = |s: usize| {
+            let back = parents[s].inverse().unwrap_or_default();
+            trs_of(&(parent.joint_from_bind * back * helper.motion[s] * helper.bind))
+        };
+        group.samples.clone().map(moment).collect()
+    }
+}
+
+fn free_name(wanted: &str, taken: &[&str]) -> String {
+    let numbered = (2_u64..).map(|n| format!("{wanted}_{n}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    let free = names.find(|n| !taken.contains(&n.as_str()));
+    free.unwrap_or_else(|| wanted.to_owned())
+}
+
+/// Translation, rotation and scale nearest to a transform: without shear, which nodes do not have.
+pub(super) fn trs_of(affine: &Affine<f64>) -> Trs {
+    let svd = affine.linear.svd(true, true);
+    let mut rotation = match (svd.u, svd.v_t) {
+        (Some(u), Some(v_t)) => u * v_t,
+        _ => Mat3::identity(),
+    };
+    if rotation.determinant() < 0.0 {
+        rotation.column_mut(0).neg_mut();
+    }
+    // What is left along the axes.
+    let along = rotation.transpose() * affine.linear;
+    let rotation = Quat::from_matrix_eps(&rotation, 1e-12, 100, Quat::identity());
+    Trs {
+        translation: affine.translation,
+        rotation,
+        scale: Vec3::new(along[(0, 0)], along[(1, 1)], along[(2, 2)]),
+    }
+}
