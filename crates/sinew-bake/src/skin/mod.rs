@@ -18,7 +18,7 @@
 //!
 //! Sources: Mohr and Gleicher, "Building efficient, accurate character skins from examples", 2003, and James and Twigg, "Skinning mesh animations",
 //! 2005 (weights by least squares under constraints); Le and Deng, "Smooth Skinning Decomposition with Rigid Bones", 2012, and "Robust and accurate
-//! skeletal rigging from mesh sequences", 2014 (helpers); Kry, James and Pai, "EigenSkin", 2002 (displacements before skinning, in a basis).
+//! skeletal rigging from mesh sequences", 2014 (helpers); Kry, James and Pai, "EigenSkin", 2002 (displacements before skinning).
 
 mod candidates;
 mod correctives;
