@@ -90,6 +90,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &morph::DESC,
     &pose_space_deformation::DESC,
     &skin::DESC,
+    &direct_delta_mush::DESC,
     &sdf::DESC,
     &documented_sdf::DESC,
     &solids::DESC,

@@ -25,7 +25,7 @@ fn with_limits(gpu: &Gpu, required_limits: wgpu::Limits) -> Gpu {
 }
 
 /// Nodes that bind more with their default parameters where a mesh brings normals and tangents: up to 13. `docs/engines.md` says so.
-const MORE_THAN_EIGHT: [&str; 4] = ["blend", "morph", "skin", "wrap"];
+const MORE_THAN_EIGHT: [&str; 5] = ["blend", "direct_delta_mush", "morph", "skin", "wrap"];
 
 #[test]
 fn nodes_run_within_the_limits_of_webgpu_or_say_what_they_need() {

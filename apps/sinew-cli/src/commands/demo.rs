@@ -56,6 +56,7 @@ const DEMOS: &[Demo] = demos! {
     "skin_dual_quaternion" Arm Some(LINEAR), ELBOW_SECS;
     "skin_delta_mush" Arm Some(LINEAR), ELBOW_SECS;
     "rigid_delta_mush" Creature Some(graph!("skin_rigid")), 0.3;
+    "direct_delta_mush" Arm Some(graph!("skin_rigid")), ELBOW_SECS;
     "smooth" Arm Some(LINEAR), ELBOW_SECS;
     "morph" Arm Some(LINEAR), ELBOW_SECS;
     "blend" Arm Some(LINEAR), ELBOW_SECS;

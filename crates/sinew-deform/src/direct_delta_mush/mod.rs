@@ -1,11 +1,243 @@
-//! Direct delta mush: delta mush at the price of skinning (Le and Lewis 2019).
+//! Node `direct_delta_mush`: delta mush at the price of skinning (Le and Lewis 2019).
 
+mod bind;
+mod blocks;
+mod desc;
+mod device;
 mod filter;
+mod joints;
 mod moments;
 pub mod reference;
+mod rotation;
 mod setup;
 #[cfg(test)]
 mod setup_tests;
+mod simd;
+#[cfg(test)]
+mod tests;
+mod variant;
 
+use crate::{
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshView, MeshViewMut,
+    NodeError, Par, UpdateContext, for_each_chunk,
+};
+use bind::{BindParts, settings_of};
+use joints::{joint_frame, reference_of};
+use simd::{FrameJoints, Run, Stretched};
+use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
+use std::any::Any;
+
+pub use bind::DirectDeltaMushBind;
+pub use desc::DESC;
+pub use joints::{Frame, JointFrame};
 pub use moments::{Moments, PairMoments};
+pub use rotation::nearest_rotation;
 pub use setup::{DirectDeltaMushError, SmoothingSettings, moments};
+pub use variant::{Storage, Variant};
+
+/// Vertices in one task: a multiple of a block, small enough that two threads share a mesh of some ten thousand evenly.
+const CHUNK: usize = 1024;
+
+fn unmoved(linear: Mat3<f64>) -> PackedAffine {
+    let translation = Vec3::zeros();
+    Affine {
+        linear,
+        translation,
+    }
+    .into()
+}
+
+/// A joint of one frame as kernels read it.
+struct PackedJoint {
+    matrix: PackedAffine,
+    turn: PackedAffine,
+    rotation: [f32; 4],
+    stretch: PackedAffine,
+}
+
+/// What a frame's joints are turned into before the vertices are visited; belongs to one instance.
+#[derive(Clone, Debug, Default)]
+pub struct DirectDeltaMushScratch {
+    matrices: Vec<PackedAffine>,
+    rotations: Vec<[f32; 4]>,
+    turns: Vec<PackedAffine>,
+    stretch: Vec<PackedAffine>,
+}
+
+impl DirectDeltaMushScratch {
+    /// Room for the joints of `bind`.
+    pub fn new(bind: &DirectDeltaMushBind) -> Self {
+        let n = bind.joint_count();
+        Self {
+            matrices: vec![PackedAffine::default(); n],
+            rotations: vec![[0.0, 0.0, 0.0, 1.0]; n],
+            turns: vec![PackedAffine::default(); n],
+            stretch: vec![PackedAffine::default(); n],
+        }
+    }
+
+    /// Bytes held.
+    fn bytes(&self) -> usize {
+        let matrices = self.matrices.len() + self.turns.len() + self.stretch.len();
+        matrices * size_of::<PackedAffine>() + size_of_val(self.rotations.as_slice())
+    }
+
+    /// A joint as kernels read it.
+    fn pack(joint: &JointFrame<f64>) -> PackedJoint {
+        let coords = joint.rotation.coords;
+        PackedJoint {
+            matrix: joint.matrix.into(),
+            turn: unmoved(joint.turn),
+            rotation: [coords.x, coords.y, coords.z, coords.w].map(Real::to_single),
+            stretch: unmoved(joint.stretch),
+        }
+    }
+
+    /// Splits the palette, in double precision.
+    fn fill(&mut self, bind: &DirectDeltaMushBind, palette: &[PackedAffine]) -> FrameJoints<'_> {
+        let origin = bind.origin();
+        let reference = reference_of(palette, origin, bind.shares());
+        let mut any = false;
+        for (j, matrix) in palette.iter().enumerate() {
+            let (frame, is_stretched) = joint_frame(matrix, origin, reference);
+            any |= is_stretched;
+            let packed = Self::pack(&frame);
+            self.matrices[j] = packed.matrix;
+            self.turns[j] = packed.turn;
+            self.rotations[j] = packed.rotation;
+            self.stretch[j] = packed.stretch;
+        }
+        FrameJoints {
+            matrices: &self.matrices,
+            rotations: &self.rotations,
+            stretched: any.then_some(Stretched {
+                turns: &self.turns,
+                stretch: &self.stretch,
+            }),
+            origin: f64::array3(origin),
+            reference: f64::array3(reference),
+        }
+    }
+}
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct DirectDeltaMushJob<'a> {
+    /// From setup.
+    pub bind: &'a DirectDeltaMushBind,
+    /// Skinning matrices, one a joint (scene from scene at bind).
+    pub palette: &'a [PackedAffine],
+    /// Rest mesh, or what moves in rest space (morph targets); as many vertices as bound.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// From [`DirectDeltaMushScratch::new`] of the same bind.
+    pub scratch: &'a mut DirectDeltaMushScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl DirectDeltaMushJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette, the scratch or the input
+    /// is shorter than what was bound.
+    pub fn run(self) {
+        let Self {
+            bind,
+            palette,
+            input,
+            output,
+            scratch,
+            par,
+        } = self;
+        let n = input.positions.len();
+        let joints = bind.joint_count();
+        let fits = palette.len() >= joints && scratch.matrices.len() == joints;
+        if !fits || n != bind.vertex_count() {
+            return;
+        }
+        let joints = scratch.fill(bind, &palette[..joints]);
+        let (variant, blocks) = (bind.variant(), bind.blocks());
+        let outputs = (output.positions, output.normals, output.tangents);
+        for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
+            let run = Run {
+                start: range.start,
+                positions: &input.positions[range.clone()],
+                normals: input.normals.map(|n| &n[range.clone()]),
+                tangents: input.tangents.map(|t| &t[range.clone()]),
+                out_positions: p,
+                out_normals: n.filter(|_| input.normals.is_some()),
+                out_tangents: t.filter(|_| input.tangents.is_some()),
+            };
+            dispatch!(simd => simd::run(simd, variant, blocks, &joints, run));
+        });
+    }
+}
+
+fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let joints = context.rig("pose")?.joints().len();
+    let (settings, variant, storage) = settings_of(&context.parameters)?;
+    let found = moments(mesh, joints, &settings, context.par, &context.watch);
+    let moments = found.map_err(|e| match e {
+        DirectDeltaMushError::Stopped(stopped) => NodeError::Stopped(stopped),
+        other => NodeError::Bind(Box::new(other)),
+    })?;
+    Ok(Box::new(DirectDeltaMushBind::new(
+        &moments, joints, variant, storage,
+    )))
+}
+
+fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
+    let mesh = context.mesh("mesh")?;
+    let joints = context.rig("pose")?.joints().len();
+    let (_, variant, storage) = settings_of(&context.parameters)?;
+    let parts: BindParts =
+        postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
+    let count = mesh.vertex_count();
+    let bind = DirectDeltaMushBind::from_parts(parts, joints, count, variant, storage);
+    let bind = bind.ok_or_else(|| {
+        NodeError::Restore(format!(
+            "moments are not those of a mesh of {count} vertices and a rig of {joints} joints, {}",
+            variant.as_str()
+        ))
+    })?;
+    Ok(Box::new(bind))
+}
+
+impl BoundNode for DirectDeltaMushBind {
+    fn setup_bytes(&self) -> usize {
+        self.bytes()
+    }
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        Box::new(DirectDeltaMushScratch::new(self))
+    }
+    fn scratch_bytes(&self) -> usize {
+        DirectDeltaMushScratch::new(self).bytes()
+    }
+    fn update(&self, mut context: UpdateContext<'_>) {
+        let (Some(pose), Some(scratch)) = (
+            context.inputs.pose("pose"),
+            context.scratch.downcast_mut::<DirectDeltaMushScratch>(),
+        ) else {
+            return;
+        };
+        DirectDeltaMushJob {
+            bind: self,
+            palette: &pose.palette,
+            input: context.inputs.mesh("mesh"),
+            output: context.outputs.mesh("mesh"),
+            scratch,
+            par: context.par,
+        }
+        .run();
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
+    }
+    fn save(&self) -> Option<Vec<u8>> {
+        postcard::to_stdvec(self.parts()).ok()
+    }
+}

@@ -1,13 +1,17 @@
-//! Setup as the paper writes it, in double precision and with dense matrices: to be read beside the paper, and for tests of a few
-//! hundred vertices. Time grows with the cube of the vertices.
+//! Direct delta mush as the paper writes it, to be read beside it.
 //!
-//! Rows are used where the paper has columns: `B = (I + lambda D^-1 L)^-p` has rows that sum to one, and so has
-//! `C = (I + kappa D^-1 L)^-p`. `D^-1 L` is the identity less the weighted mean of the neighbours.
+//! [`dense_moments`] is the setup, in double precision and with dense matrices, for tests of a few hundred vertices: time grows with the
+//! cube of the vertices. Rows are used where the paper has columns: `B = (I + lambda D^-1 L)^-p` has rows that sum to one, and so
+//! has `C = (I + kappa D^-1 L)^-p`. `D^-1 L` is the identity less the weighted mean of the neighbours.
+//!
+//! [`motion`] is one vertex of one frame, generic over precision.
 
-use super::{Moments, PairMoments};
+use super::joints::{Frame, JointFrame};
+use super::rotation::nearest_rotation;
+use super::{Moments, PairMoments, Variant};
 use crate::laplacian::{LaplacianConfig, MeanOperator, class_positions, index32};
-use sinew_geom::nalgebra::{DMatrix, Matrix4, Vector4};
-use sinew_geom::{Mesh, Vec3};
+use sinew_geom::nalgebra::{DMatrix, Matrix4, Quaternion, Vector4};
+use sinew_geom::{Affine, Mat3, Mesh, Quat, Real, Vec3};
 
 /// What the setup depends on, beside the mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -186,6 +190,164 @@ fn kept(row: &[Matrix4<f64>], tolerance: f64) -> Vec<(u32, Matrix4<f64>)> {
         first.1 += rest.iter().map(|r| r.1).sum::<Matrix4<f64>>();
     }
     all
+}
+
+/// One vertex's row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Its joints, strongest first; at least one.
+    pub joints: &'a [u32],
+    /// Its moments.
+    pub pairs: &'a [PairMoments],
+    /// Its smoothed rest position, less [`Frame::origin`].
+    pub center: [f32; 3],
+    /// From [`inverse_sizes`].
+    pub inverse_size: f32,
+}
+
+/// For each vertex one over the trace of its second moments; zero where that is no more than rounding of the mesh's size.
+pub fn inverse_sizes(moments: &Moments) -> Vec<f32> {
+    let trace = |p: &PairMoments| f64::from(p.second[0] + p.second[3] + p.second[5]);
+    let rows = 0..moments.vertex_count();
+    let sizes: Vec<f64> = rows
+        .map(|v| moments.row(v).1.iter().map(trace).sum())
+        .collect();
+    let spread = moments.centers.iter().map(|&c| f64::vec3(c).norm_squared());
+    let largest = sizes.iter().copied().chain(spread).fold(0.0, f64::max);
+    let least = (largest * NO_SIZE).max(1e-30);
+    let inverse = |size: f64| {
+        if size > least {
+            (1.0 / size).to_single()
+        } else {
+            0.0
+        }
+    };
+    sizes.into_iter().map(inverse).collect()
+}
+
+/// Second moments up to this share of the square of the mesh's size are none.
+const NO_SIZE: f64 = 1e-13;
+
+/// Where a vertex goes that is at rest at `rest`, scene space.
+pub fn place<R: Real>(
+    variant: Variant,
+    row: &Row<'_>,
+    frame: &Frame<R>,
+    rest: Vec3<f64>,
+) -> Vec3<f64> {
+    let near = (rest - frame.origin).map(R::from_double);
+    let placed = motion(variant, row, frame).point(near - R::vec3(row.center));
+    placed.map(|x| x.to_double()) + frame.reference
+}
+
+/// The motion of a vertex: from rest space about its centre to posed space less [`Frame::reference`].
+///
+/// With `M_j` the joints' matrices, `S_j`, `x_j`, `w_j` the moments and `d_j = M_j center`, the paper's `Q - q p^T` is
+/// `A = sum_j M_j S_j + d_j x_j^T`, and `q = sum_j M_j x_j + w_j d_j`. First moments sum to zero and weights to one, so that `d_j` may count
+/// from that of the strongest joint, which keeps numbers small.
+pub fn motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
+    let center = R::vec3(row.center);
+    let items = || {
+        let joints = row.joints.iter().map(|&j| &frame.joints[j as usize]);
+        joints.zip(row.pairs)
+    };
+    let strongest = &frame.joints[row.joints[0] as usize];
+    let stretch: Mat3<R> = items()
+        .map(|(j, pair)| j.stretch * R::from_single(pair.weight))
+        .sum();
+    let linear = match variant {
+        Variant::V0 | Variant::V1 => turn_by_moments(variant, row, frame) * stretch,
+        Variant::V2 | Variant::V4 => blended_rotation(items(), strongest) * stretch,
+        Variant::V3 => items()
+            .map(|(j, pair)| j.matrix.linear * R::from_single(pair.weight))
+            .sum(),
+    };
+    let start = strongest.matrix.point(center);
+    let shift = |(j, pair): (&JointFrame<R>, &PairMoments)| {
+        let by_weight = (j.matrix.point(center) - start) * R::from_single(pair.weight);
+        match variant {
+            Variant::V4 => by_weight,
+            _ => by_weight + j.matrix.linear * R::vec3(pair.first),
+        }
+    };
+    Affine {
+        linear,
+        translation: start + items().map(shift).sum::<Vec3<R>>(),
+    }
+}
+
+/// The rotation of variants v0 and v1, from the joints' rotations and from where their whole matrices bring the centre: where joints of a
+/// stretched chain meet, those agree.
+fn turn_by_moments<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Mat3<R> {
+    let center = R::vec3(row.center);
+    let strongest = &frame.joints[row.joints[0] as usize];
+    let start = strongest.matrix.point(center);
+    let (mut posed, mut rest) = (Mat3::zeros(), Mat3::zeros());
+    for (&joint, pair) in row.joints.iter().zip(row.pairs) {
+        let joint = &frame.joints[joint as usize];
+        let second = symmetric(pair.second.map(R::from_single));
+        let arm = joint.matrix.point(center) - start;
+        posed += joint.turn * second + arm * R::vec3(pair.first).transpose();
+        rest += second;
+    }
+    let scale = R::from_single(row.inverse_size);
+    let pull = R::from_double(variant.pull());
+    let posed = posed * scale + strongest.turn * pull;
+    if variant == Variant::V0 {
+        return nearest_rotation(&posed);
+    }
+    let rest = rest * scale + Mat3::identity() * pull;
+    let (x, y, z) = (posed.column(0), posed.column(1), posed.column(2));
+    let cofactor = Mat3::from_columns(&[y.cross(&z), z.cross(&x), x.cross(&y)]);
+    let turn = cofactor * rest;
+    let length = turn.norm();
+    if length > R::from_double(1e-12) {
+        turn * (R::from_double(3.0).sqrt() / length)
+    } else {
+        strongest.turn
+    }
+}
+
+fn symmetric<R: Real>([xx, xy, xz, yy, yz, zz]: [R; 6]) -> Mat3<R> {
+    Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
+}
+
+/// The weighted sum of quaternions, each on the side of the strongest joint's.
+fn blended_rotation<'a, R: Real>(
+    items: impl Iterator<Item = (&'a JointFrame<R>, &'a PairMoments)>,
+    strongest: &JointFrame<R>,
+) -> Mat3<R> {
+    let pivot = strongest.rotation.into_inner();
+    let mut sum = Quaternion::from_parts(R::zero(), Vec3::zeros());
+    for (j, pair) in items {
+        let q = j.rotation.into_inner();
+        let w = R::from_single(pair.weight);
+        sum += q * if q.dot(&pivot) < R::zero() { -w } else { w };
+    }
+    let q = if sum.norm() > R::from_double(1e-12) {
+        sum
+    } else {
+        pivot
+    };
+    Quat::from_quaternion(q).to_rotation_matrix().into_inner()
+}
+
+/// The rule of variant v5: linear skinning with the weights of the moments.
+pub fn linear_motion<R: Real>(row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
+    let center = R::vec3(row.center);
+    let mut out = Affine {
+        linear: Mat3::zeros(),
+        translation: Vec3::zeros(),
+    };
+    for (&joint, pair) in row.joints.iter().zip(row.pairs) {
+        let (m, w) = (
+            &frame.joints[joint as usize].matrix,
+            R::from_single(pair.weight),
+        );
+        out.linear += m.linear * w;
+        out.translation += m.point(center) * w;
+    }
+    out
 }
 
 #[cfg(test)]

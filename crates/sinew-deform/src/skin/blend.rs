@@ -8,7 +8,7 @@ use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 use sinew_geom::{Influences, PackedAffine};
 
 /// Three rows of four numbers, of eight matrices.
-pub(super) type Matrices<S> = [[f32x8<S>; 4]; 3];
+pub(crate) type Matrices<S> = [[f32x8<S>; 4]; 3];
 /// Real and dual part as x y z w, of eight dual quaternions.
 pub(super) type Motions<S> = [[f32x8<S>; 4]; 2];
 

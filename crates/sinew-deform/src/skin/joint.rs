@@ -15,7 +15,7 @@ pub struct JointMotion<R: Real> {
 
 /// Stretch below this (largest entry of `S - I`) counts as none: twice what rounding the palette to single
 /// precision leaves behind, with room.
-const NO_STRETCH: f64 = 1e-5;
+pub(crate) const NO_STRETCH: f64 = 1e-5;
 
 /// Splits `matrix`; `origin` is where the joint sat at bind. Allocates nothing; any matrix gives a finite
 /// result if its numbers are finite.

@@ -15,12 +15,15 @@ use crate::{
     MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
     UpdateContext, for_each_chunk,
 };
+pub(crate) use blend::Matrices;
 use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
+pub(crate) use simd::{Vertices, apply_affine as apply_affine_lanes};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
 
 pub(crate) use bind::check_influences;
 pub use bind::{SkinBind, SkinBindError, SkinMethod};
+pub(crate) use joint::NO_STRETCH;
 pub use joint::{JointMotion, rotation_of, split_joint};
 pub use reference::{
     SkinVertex, apply_affine, blend_matrices, blend_motions, mix, skin_dual_quaternion, skin_linear,

@@ -194,11 +194,11 @@ fn block_of<'a, T>(out: &'a mut Option<&mut [T]>, at: usize) -> Option<&'a mut [
 }
 
 #[derive(Clone, Copy)]
-struct Vertices<S: Simd> {
-    p: V3<S>,
-    n: V3<S>,
+pub(crate) struct Vertices<S: Simd> {
+    pub(crate) p: V3<S>,
+    pub(crate) n: V3<S>,
     /// Direction and sign.
-    t: [f32x8<S>; 4],
+    pub(crate) t: [f32x8<S>; 4],
 }
 
 /// Moves a block of vertices.
@@ -270,7 +270,7 @@ impl Mover for Blended<'_> {
 }
 
 #[inline(always)]
-fn apply_affine<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
+pub(crate) fn apply_affine<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
     simd: S,
     m: Matrices<S>,
     v: Vertices<S>,

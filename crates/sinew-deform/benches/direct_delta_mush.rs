@@ -1,0 +1,145 @@
+//! A frame of direct delta mush on one thread, beside linear skinning, and linear skinning with ten passes of delta mush, of the same bent arm:
+//! `taskset -c 1 cargo bench -p sinew-deform --bench direct_delta_mush`. Positions alone; 'frames' with normals.
+
+mod common;
+
+use common::arm::{SIZES, arm, palette, rig};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use sinew_deform::delta_mush::{DeltaMushBind, DeltaMushConfig, DeltaMushJob};
+use sinew_deform::direct_delta_mush::{
+    DirectDeltaMushBind, DirectDeltaMushJob, DirectDeltaMushScratch, SmoothingSettings, Storage,
+    Variant, moments,
+};
+use sinew_deform::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
+use sinew_deform::{BindWatch, MaskWeight, MeshView, MeshViewMut, Par};
+use sinew_geom::Mesh;
+use std::hint::black_box;
+
+fn view(mesh: &Mesh, normals: bool) -> MeshView<'_> {
+    MeshView {
+        positions: &mesh.positions,
+        normals: mesh.normals.as_deref().filter(|_| normals),
+        ..MeshView::default()
+    }
+}
+
+/// Linear skinning, and with `iterations` above zero delta mush over it.
+fn skinned(c: &mut Criterion, mesh: &Mesh, size: &str, name: &str, iterations: u32) {
+    let bind = SkinBind::new(mesh, &rig(), SkinMethod::Linear).expect("binds");
+    let config = DeltaMushConfig {
+        iterations,
+        ..DeltaMushConfig::default()
+    };
+    let mush = DeltaMushBind::new(mesh, &config).expect("binds");
+    let (mut room, mut scratch) = (mush.new_scratch(), SkinScratch::new(&bind));
+    let (palette, mut p) = (palette(1.0), mesh.positions.clone());
+    let mut out = mesh.positions.clone();
+    let mut group = c.benchmark_group("direct_delta_mush");
+    group.throughput(Throughput::Elements(mesh.vertex_count() as u64));
+    group.bench_function(BenchmarkId::new(name, size), |b| {
+        b.iter(|| {
+            SkinJob {
+                bind: &bind,
+                palette: black_box(&palette),
+                dual_quaternion_blend: 1.0,
+                dual_quaternion_mask: None,
+                input: view(mesh, false),
+                output: MeshViewMut {
+                    positions: Some(&mut p),
+                    ..MeshViewMut::default()
+                },
+                scratch: &mut scratch,
+                par: Par::Seq,
+            }
+            .run();
+            if iterations > 0 {
+                DeltaMushJob {
+                    bind: &mush,
+                    displacement: 1.0,
+                    blend: 1.0,
+                    weight: MaskWeight::ONE,
+                    input: &p,
+                    output: &mut out,
+                    scratch: &mut room,
+                    par: Par::Seq,
+                }
+                .run();
+            }
+        });
+    });
+    group.finish();
+}
+
+fn direct(
+    c: &mut Criterion,
+    mesh: &Mesh,
+    size: &str,
+    name: &str,
+    bind: &DirectDeltaMushBind,
+    of: (f64, bool),
+) {
+    let (scale, normals) = of;
+    let (palette, mut p) = (palette(scale), mesh.positions.clone());
+    let (mut q, mut scratch) = (mesh.positions.clone(), DirectDeltaMushScratch::new(bind));
+    let mut group = c.benchmark_group("direct_delta_mush");
+    group.throughput(Throughput::Elements(mesh.vertex_count() as u64));
+    group.bench_function(BenchmarkId::new(name, size), |b| {
+        b.iter(|| {
+            DirectDeltaMushJob {
+                bind,
+                palette: black_box(&palette),
+                input: view(mesh, normals),
+                output: MeshViewMut {
+                    positions: Some(&mut p),
+                    normals: normals.then_some(&mut q[..]),
+                    ..MeshViewMut::default()
+                },
+                scratch: &mut scratch,
+                par: Par::Seq,
+            }
+            .run();
+        });
+    });
+    group.finish();
+}
+
+fn frame(c: &mut Criterion) {
+    for (size, around, rings) in SIZES {
+        let mesh = arm(around, rings);
+        skinned(c, &mesh, size, "skin linear", 0);
+        skinned(c, &mesh, size, "skin linear + delta mush x10", 10);
+        let joints = rig().joints().len();
+        let settings = SmoothingSettings::default();
+        let found = moments(&mesh, joints, &settings, Par::Seq, &BindWatch::NONE);
+        let moments = found.expect("the arm binds");
+        let pairs = moments.pairs.len() as f64 / mesh.vertex_count() as f64;
+        for variant in Variant::ALL {
+            for (word, storage) in [("", Storage::Full), (" quantized", Storage::Quantized)] {
+                if variant == Variant::V4 && storage == Storage::Quantized {
+                    continue;
+                }
+                let bind = DirectDeltaMushBind::new(&moments, joints, variant, storage);
+                let bytes = bind.bytes() as f64 / mesh.vertex_count() as f64;
+                let name = format!("{}{word}", variant.as_str());
+                eprintln!("{name} {size}: {pairs:.2} joints a vertex, {bytes:.1} bytes a vertex");
+                direct(c, &mesh, size, &name, &bind, (1.0, false));
+                if storage == Storage::Full {
+                    direct(
+                        c,
+                        &mesh,
+                        size,
+                        &format!("{name} normals"),
+                        &bind,
+                        (1.0, true),
+                    );
+                }
+                if variant == Variant::V0 && storage == Storage::Full {
+                    direct(c, &mesh, size, "v0 stretched", &bind, (1.1, false));
+                }
+            }
+        }
+    }
+}
+
+criterion_group!(benches, frame);
+criterion_main!(benches);

@@ -1,0 +1,133 @@
+//! Setup results of the node, in the form that kernels read.
+
+use super::blocks::Blocks;
+use super::variant::{Storage, Variant};
+use super::{Moments, SmoothingSettings};
+use crate::laplacian::{LaplacianConfig, index32};
+use crate::{NodeError, Parameters};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Real, Vec3};
+
+/// A mesh bound to a rig.
+#[derive(Clone, Debug)]
+pub struct DirectDeltaMushBind {
+    parts: BindParts,
+}
+
+/// What the cache holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct BindParts {
+    variant: Variant,
+    vertex_count: u32,
+    /// Middle of the rest mesh, which centres and rest positions count from; single precision holds it exactly.
+    origin: [f32; 3],
+    /// What part of all vertices each joint moves.
+    shares: Vec<f32>,
+    blocks: Blocks,
+}
+
+impl DirectDeltaMushBind {
+    /// From the moments of a mesh and the number of joints that they were made for: every row has a joint. Keeps what
+    /// the variant reads: see [`Self::bytes`].
+    pub fn new(moments: &Moments, joint_count: usize, variant: Variant, storage: Storage) -> Self {
+        let origin = moments.origin.map(Real::to_single);
+        let off: [f64; 3] = std::array::from_fn(|c| moments.origin[c] - f64::from(origin[c]));
+        let moved = |p: &[f32; 3]| std::array::from_fn(|c| (f64::from(p[c]) + off[c]).to_single());
+        let centers: Vec<[f32; 3]> = moments.centers.iter().map(moved).collect();
+        let mut shares = vec![0.0_f64; joint_count];
+        let part = 1.0 / moments.vertex_count().max(1) as f64;
+        for (&joint, pair) in moments.joints.iter().zip(&moments.pairs) {
+            if let Some(share) = shares.get_mut(joint as usize) {
+                *share += f64::from(pair.weight) * part;
+            }
+        }
+        let parts = BindParts {
+            variant,
+            vertex_count: index32(moments.vertex_count()),
+            origin,
+            shares: shares.into_iter().map(Real::to_single).collect(),
+            blocks: Blocks::new(moments, &centers, variant.reads(), storage),
+        };
+        Self { parts }
+    }
+
+    /// From what was saved, where it fits.
+    pub(super) fn from_parts(
+        parts: BindParts,
+        joint_count: usize,
+        vertex_count: usize,
+        variant: Variant,
+        storage: Storage,
+    ) -> Option<Self> {
+        let reads = variant.reads();
+        let asked = Blocks::storage_of(reads, storage);
+        let fits = parts.vertex_count as usize == vertex_count
+            && parts.variant == variant
+            && parts.blocks.reads == reads
+            && parts.blocks.storage == asked
+            && parts.shares.len() == joint_count
+            && parts.blocks.is_valid(vertex_count, joint_count);
+        fits.then(|| Self { parts })
+    }
+
+    pub(super) fn parts(&self) -> &BindParts {
+        &self.parts
+    }
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.parts.vertex_count as usize
+    }
+    /// Number of joints that a palette must have.
+    pub fn joint_count(&self) -> usize {
+        self.parts.shares.len()
+    }
+    /// The rule of motion.
+    pub fn variant(&self) -> Variant {
+        self.parts.variant
+    }
+    pub(super) fn blocks(&self) -> &Blocks {
+        &self.parts.blocks
+    }
+    pub(super) fn shares(&self) -> &[f32] {
+        &self.parts.shares
+    }
+    /// What rest positions count from.
+    pub fn origin(&self) -> Vec3<f64> {
+        Vec3::from(self.parts.origin.map(f64::from))
+    }
+    /// Bytes held. For each joint of a block of eight vertices 40 bytes a vertex in variants v0 and v1, 16 in v2 and v3, 4 in v4; quantised
+    /// 24 and 12. Besides 20 bytes a vertex, quantised 28.
+    pub fn bytes(&self) -> usize {
+        self.parts.blocks.bytes() + size_of_val(self.parts.shares.as_slice())
+    }
+}
+
+/// The node's parameters. Words are those of the description.
+pub(super) fn settings_of(
+    parameters: &Parameters<'_>,
+) -> Result<(SmoothingSettings, Variant, Storage), NodeError> {
+    let unknown = |name: &'static str, expected: &str| NodeError::Parameter {
+        name,
+        found: parameters.text(name).to_owned(),
+        expected: expected.to_owned(),
+    };
+    let variant = Variant::from_name(parameters.text("variant"))
+        .ok_or_else(|| unknown("variant", "v0, v1, v2, v3 or v4"))?;
+    let storage = Storage::from_name(parameters.text("storage"))
+        .ok_or_else(|| unknown("storage", "full or quantized"))?;
+    let strongest_only = match parameters.text("skin_weights") {
+        "authored" => false,
+        "strongest" => true,
+        _ => return Err(unknown("skin_weights", "authored or strongest")),
+    };
+    let settings = SmoothingSettings {
+        lambda: parameters.float("lambda"),
+        kappa: parameters.float("kappa"),
+        alpha: parameters.float("alpha"),
+        iterations: u32::try_from(parameters.int("iterations")).unwrap_or(0),
+        laplacian: LaplacianConfig::from_parameters(parameters),
+        strongest_only,
+        tolerance: parameters.float("tolerance"),
+    };
+    Ok((settings, variant, storage))
+}

@@ -1,0 +1,12 @@
+// Weight of a pair.
+struct Pair {
+    joint: u32,
+    weight: f32,
+    first: vec3f,
+}
+
+fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+    let place = at * SLICE + row.lane;
+    let joint = unpacked(read_joints(place / JOINTS_PER_WORD), place, JOINTS_PER_WORD);
+    return Pair(joint, read_pairs(place), vec3f(0.0));
+}

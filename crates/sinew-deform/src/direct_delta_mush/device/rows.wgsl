@@ -1,0 +1,91 @@
+struct Uniforms {
+    // What is taken from rest positions.
+    origin: vec3f,
+    // Whether any joint is stretched.
+    stretched: u32,
+    // What is added to posed positions.
+    reference: vec3f,
+    // How strongly the strongest joint's rotation pulls.
+    pull: f32,
+}
+
+// Vertices whose pairs stand side by side.
+const SLICE = 32u;
+
+// Pairs of a vertex: those of its slice, of which some may have weight zero. The strongest joint's is the first.
+struct Row {
+    begin: u32,
+    end: u32,
+    lane: u32,
+}
+
+fn row_of(index: u32) -> Row {
+    let slice = index / SLICE;
+    return Row(read_slices(slice), read_slices(slice + 1u), index % SLICE);
+}
+
+// Rows of a joint's skinning matrix, as columns.
+fn matrix_of(joint: u32) -> mat3x4f {
+    let at = 3u * joint;
+    return mat3x4f(read_matrices(at), read_matrices(at + 1u), read_matrices(at + 2u));
+}
+
+// A quaternion, x y z w.
+fn rotation_of(joint: u32) -> vec4f {
+    return read_parts(7u * joint);
+}
+
+fn matrix_of_parts(at: u32) -> mat3x3f {
+    return transpose(mat3x3f(read_parts(at).xyz, read_parts(at + 1u).xyz, read_parts(at + 2u).xyz));
+}
+
+// The rotation as a matrix, and what it leaves of the skinning matrix.
+fn turn_of_joint(joint: u32) -> mat3x3f {
+    return matrix_of_parts(7u * joint + 1u);
+}
+
+fn stretch_of(joint: u32) -> mat3x3f {
+    return matrix_of_parts(7u * joint + 4u);
+}
+
+fn linear_of(m: mat3x4f) -> mat3x3f {
+    return transpose(mat3x3f(m[0].xyz, m[1].xyz, m[2].xyz));
+}
+
+// Of a quaternion of any length above zero.
+fn turn_of(q: vec4f) -> mat3x3f {
+    // Never zero: the strongest joint's part is not cancelled by any other.
+    let t = q.xyz * (2.0 / max(dot(q, q), 1e-30));
+    let w = q.w * t;
+    return mat3x3f(
+        vec3f(1.0 - q.y * t.y - q.z * t.z, q.x * t.y + w.z, q.x * t.z - w.y),
+        vec3f(q.x * t.y - w.z, 1.0 - q.x * t.x - q.z * t.z, q.y * t.z + w.x),
+        vec3f(q.x * t.z + w.y, q.y * t.z - w.x, 1.0 - q.x * t.x - q.y * t.y),
+    );
+}
+
+// Writes a vertex that moves from rest space about its centre by `linear` and `translation`; `turns` where `linear` only turns.
+fn write_moved(index: u32, center: vec3f, linear: mat3x3f, translation: vec3f, turns: bool) {
+    let u = uniforms();
+    let v = read_vertex(index);
+    let rest = v.position - u.origin - center;
+    var out = v;
+    out.position = (linear * rest + translation) + u.reference;
+    if (TURNS_NORMALS || TURNS_TANGENTS) {
+        if (turns) {
+            if (TURNS_NORMALS) {
+                out.normal = linear * v.normal;
+            }
+            if (TURNS_TANGENTS) {
+                out.tangent = vec4f(linear * v.tangent.xyz, v.tangent.w);
+            }
+        } else {
+            let rows = transpose(linear);
+            let affine = mat3x4f(vec4f(rows[0], 0.0), vec4f(rows[1], 0.0), vec4f(rows[2], 0.0));
+            let turned = through_rows(affine, v);
+            out.normal = turned.normal;
+            out.tangent = turned.tangent;
+        }
+    }
+    write_vertex(index, out);
+}

@@ -1,0 +1,107 @@
+//! Joints of one frame, brought near the origin: what rest space and posed space have far away is taken out in double precision.
+
+use crate::skin::{NO_STRETCH, rotation_of};
+use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
+
+/// One joint of one frame. Rest positions count from [`Frame::origin`], posed ones from [`Frame::reference`].
+#[derive(Clone, Copy, Debug)]
+pub struct JointFrame<R: Real> {
+    /// The whole skinning matrix.
+    pub matrix: Affine<R>,
+    /// Its rotation; of a matrix that is not stretched the linear part as it is.
+    pub turn: Mat3<R>,
+    /// The rotation again.
+    pub rotation: Quat<R>,
+    /// What the rotation leaves: `matrix.linear = turn * stretch`.
+    pub stretch: Mat3<R>,
+}
+
+/// All joints of one frame.
+#[derive(Clone, Debug)]
+pub struct Frame<R: Real> {
+    /// One a joint.
+    pub joints: Vec<JointFrame<R>>,
+    /// What is taken from rest positions, scene space.
+    pub origin: Vec3<f64>,
+    /// What is added to posed positions, scene space.
+    pub reference: Vec3<f64>,
+}
+
+/// Where the joints bring `origin`, by the share of the mesh that each of them moves; single precision holds it exactly.
+pub(super) fn reference_of(
+    palette: &[PackedAffine],
+    origin: Vec3<f64>,
+    shares: &[f32],
+) -> Vec3<f64> {
+    let brought = palette
+        .iter()
+        .zip(shares)
+        .map(|(matrix, &share)| matrix.unpack::<f64>().point(origin) * f64::from(share));
+    let sum: Vec3<f64> = brought.sum();
+    sum.map(|x| {
+        if x.is_finite() {
+            f64::from(x.to_single())
+        } else {
+            0.0
+        }
+    })
+}
+
+/// A joint, and whether it is stretched.
+pub(super) fn joint_frame(
+    matrix: &PackedAffine,
+    origin: Vec3<f64>,
+    reference: Vec3<f64>,
+) -> (JointFrame<f64>, bool) {
+    let whole = matrix.unpack::<f64>();
+    let rotation = rotation_of(&whole.linear);
+    let turn = rotation.to_rotation_matrix().into_inner();
+    let stretch = turn.transpose() * whole.linear;
+    let is_stretched = (stretch - Mat3::identity()).amax() > NO_STRETCH;
+    let matrix = Affine {
+        linear: whole.linear,
+        translation: whole.point(origin) - reference,
+    };
+    let (turn, stretch) = if is_stretched {
+        (turn, stretch)
+    } else {
+        (whole.linear, Mat3::identity())
+    };
+    let frame = JointFrame {
+        matrix,
+        turn,
+        rotation,
+        stretch,
+    };
+    (frame, is_stretched)
+}
+
+impl Frame<f64> {
+    /// From a palette, in double precision. `shares`: what part of the mesh each joint moves.
+    pub fn new(palette: &[PackedAffine], origin: Vec3<f64>, shares: &[f32]) -> Self {
+        let reference = reference_of(palette, origin, shares);
+        let joints = palette.iter();
+        Self {
+            joints: joints
+                .map(|m| joint_frame(m, origin, reference).0)
+                .collect(),
+            origin,
+            reference,
+        }
+    }
+
+    /// The same in another precision.
+    pub fn cast<R: Real>(&self) -> Frame<R> {
+        let cast = |j: &JointFrame<f64>| JointFrame {
+            matrix: j.matrix.cast(),
+            turn: j.turn.map(R::from_double),
+            rotation: j.rotation.cast(),
+            stretch: j.stretch.map(R::from_double),
+        };
+        Frame {
+            joints: self.joints.iter().map(cast).collect(),
+            origin: self.origin,
+            reference: self.reference,
+        }
+    }
+}
