@@ -69,6 +69,7 @@ fn documents(asset: &Asset) -> Vec<(String, String)> {
         // Skinning needs joints, morphing targets.
         let fits = match desc.name {
             "skin" => is_skinned(asset),
+            "direct_delta_mush" => is_small && is_skinned(asset),
             "morph" | "drive_morphs" => asset.meshes.iter().any(|m| !m.morph_targets.is_empty()),
             "delta_mush" | "smooth" | "tangent_frames" => true,
             _ => is_small,

@@ -1,3 +1,5 @@
+#![expect(clippy::print_stdout, reason = "tests say what they measure")]
+
 use super::reference::{DenseSettings, Row, dense_moments, inverse_sizes, linear_motion, place};
 use super::*;
 use crate::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
