@@ -67,7 +67,7 @@ impl DirectDeltaMushBind {
             && parts.blocks.storage == asked
             && parts.shares.len() == joint_count
             && parts.blocks.is_valid(vertex_count, joint_count);
-        fits.then(|| Self { parts })
+        fits.then_some(Self { parts })
     }
 
     pub(super) fn parts(&self) -> &BindParts {

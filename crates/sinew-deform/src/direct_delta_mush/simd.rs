@@ -190,9 +190,9 @@ fn center_of<S: Simd>(simd: S, block: Block<'_>) -> V3<S> {
 #[inline(always)]
 fn splat_matrix<S: Simd>(simd: S, m: &PackedAffine) -> Matrices<S> {
     let mut out = [[f32x8::splat(simd, 0.0); 4]; 3];
-    for r in 0..3 {
-        for c in 0..4 {
-            out[r][c] = f32x8::splat(simd, m.rows[r][c]);
+    for (row, from) in out.iter_mut().zip(&m.rows) {
+        for (x, &from) in row.iter_mut().zip(from) {
+            *x = f32x8::splat(simd, from);
         }
     }
     out
@@ -205,8 +205,8 @@ fn gather_matrices<S: Simd>(simd: S, j: &[u32; LANES], of: &[PackedAffine]) -> M
         return splat_matrix(simd, &of[j[0] as usize]);
     }
     let mut out = [[f32x8::splat(simd, 0.0); 4]; 3];
-    for r in 0..3 {
-        out[r] = transpose8x4(
+    for (r, row) in out.iter_mut().enumerate() {
+        *row = transpose8x4(
             [
                 f32x4::load_array(simd, of[j[0] as usize].rows[r]),
                 f32x4::load_array(simd, of[j[1] as usize].rows[r]),
@@ -464,8 +464,8 @@ impl<const COFACTOR: bool, P: Source> ByMoments<COFACTOR, P> {
                 };
             }
             if COFACTOR {
-                for i in 0..6 {
-                    sums.rest[i] += s[i];
+                for (sum, s) in sums.rest.iter_mut().zip(s) {
+                    *sum += s;
                 }
             }
         }
