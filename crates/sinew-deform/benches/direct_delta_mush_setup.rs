@@ -60,7 +60,7 @@ fn setup(c: &mut Criterion) {
             Par::Rayon,
             &BindWatch::NONE,
         ) {
-            println!(
+            eprintln!(
                 "{name}: {:.2} pairs a vertex, {} bytes a vertex",
                 found.pairs.len() as f64 / mesh.vertex_count() as f64,
                 found.bytes() / mesh.vertex_count()

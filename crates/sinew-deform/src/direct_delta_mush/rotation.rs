@@ -286,7 +286,8 @@ mod tests {
     }
 
     fn eight(cases: &[(Mat3<f64>, Mat3<f64>)]) -> Vec<Mat3<f64>> {
-        let lane = |of: fn(&(Mat3<f64>, Mat3<f64>)) -> Mat3<f64>| -> [[[f32; 8]; 3]; 3] {
+        type Case = (Mat3<f64>, Mat3<f64>);
+        let lane = |of: fn(&Case) -> Mat3<f64>| -> [[[f32; 8]; 3]; 3] {
             std::array::from_fn(|c| {
                 std::array::from_fn(|r| {
                     std::array::from_fn(|i| of(&cases[i.min(cases.len() - 1)])[(r, c)].to_single())
