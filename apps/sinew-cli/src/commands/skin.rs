@@ -30,6 +30,11 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     for path in [&args.output, &args.color].into_iter().flatten() {
         check_ending(path)?;
     }
+    if args.color.is_some() && args.color == args.output {
+        return Err(Failure::usage(
+            "--color and -o name the same file; the coloured one is another",
+        ));
+    }
     let character = load::character(&args.character, talk)?;
     let portable = Portable::new(&character)?;
     for w in &portable.character.asset.warnings {
@@ -252,7 +257,9 @@ fn verify(
             );
             return Err(Failure::bind(message));
         }
-        if found.rms_mm > rms || found.largest_mm > largest {
+        // Numbers that are none fit nothing.
+        let fits = found.rms_mm <= rms && found.largest_mm <= largest;
+        if !fits {
             let message = format!(
                 "{}: clip '{}' is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
                 file.display(),

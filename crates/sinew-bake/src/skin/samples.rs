@@ -177,6 +177,14 @@ impl SkinProblem<'_> {
                 });
             }
         }
+        let parents = self.parents.iter().flatten();
+        if let Some(&parent) = parents.clone().find(|p| **p >= joints) {
+            return Err(SkinError::Counts {
+                what: "joints up to the last parent",
+                found: parent.saturating_add(1),
+                expected: joints,
+            });
+        }
         match self
             .authored
             .joints()

@@ -124,7 +124,9 @@ impl Fit<'_> {
         let constant: f64 = squared.sum();
         let found = pulled.minimise_with(self.most);
         let mut best = (pulled.value(&found), found);
-        if let Some(before) = before {
+        // Weights on joints that are no candidates cannot be judged here.
+        let known = |row: &&Row| row.iter().all(|r| columns.bones.contains(&r.0));
+        if let Some(before) = before.filter(known) {
             let before = columns.weights(before);
             let value = pulled.value(&before);
             if value <= best.0 {

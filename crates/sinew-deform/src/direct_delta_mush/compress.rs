@@ -9,9 +9,11 @@
 use super::reference::{Row, inverse_sizes, motion};
 use super::{DirectDeltaMushError, Frame, Moments, Variant};
 use crate::laplacian::index32;
-use crate::{BindWatch, Par, for_each_chunk};
+use crate::skin::SkinBindError;
+use crate::{BindWatch, Par, Stopped, for_each_chunk};
 use sinew_fit::Quadratic;
 use sinew_geom::{Affine, Influences, LocalTransform, Quat, Real, Rig, Vec3};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Poses that the rig is brought to.
 const POSES: usize = 24;
@@ -55,7 +57,7 @@ type Motion = Vec<Affine<f64>>;
 /// times bones times poses. The same bits for any number of threads.
 ///
 /// # Errors
-/// A stop, or more joints in the moments than the rig has.
+/// A stop, or moments that are not those of these vertices and this rig.
 pub fn compress(
     moments: &Moments,
     rest: &[[f32; 3]],
@@ -64,6 +66,7 @@ pub fn compress(
     par: Par,
     watch: &BindWatch<'_>,
 ) -> Result<VirtualBones, DirectDeltaMushError> {
+    check(moments, rest.len(), rig.joints().len())?;
     let mut full = Full::new(moments, rest, rig);
     full.pose_all(par, watch)?;
     let chosen = full.choose(bones.max(1), par, watch)?;
@@ -88,6 +91,36 @@ pub fn compress(
         bones,
         influences,
     })
+}
+
+/// A row with a joint for each vertex, and no other joints than the rig has.
+fn check(
+    moments: &Moments,
+    vertices: usize,
+    joint_count: usize,
+) -> Result<(), DirectDeltaMushError> {
+    if moments.vertex_count() != vertices {
+        return Err(SkinBindError::VertexCount {
+            found: moments.vertex_count(),
+            expected: vertices,
+        }
+        .into());
+    }
+    for vertex in 0..vertices {
+        let (joints, _) = moments.row(vertex);
+        if joints.is_empty() {
+            return Err(SkinBindError::EmptyRow { vertex }.into());
+        }
+        if let Some(&joint) = joints.iter().find(|j| **j as usize >= joint_count) {
+            return Err(SkinBindError::JointOutOfRange {
+                vertex,
+                joint,
+                joint_count,
+            }
+            .into());
+        }
+    }
+    Ok(())
 }
 
 /// The rows of some vertices.
@@ -152,6 +185,7 @@ impl<'a> Full<'a> {
         watch.step(0.0)?;
         let mut posed = std::mem::take(&mut self.posed);
         let this = &*self;
+        let stopped = AtomicBool::new(false);
         for_each_chunk(
             par,
             posed.len(),
@@ -159,6 +193,7 @@ impl<'a> Full<'a> {
             &mut posed[..],
             &|range, out: &mut [_]| {
                 if (watch.is_stopped)() {
+                    stopped.store(true, Ordering::Relaxed);
                     return;
                 }
                 for (v, out) in range.zip(out) {
@@ -169,6 +204,9 @@ impl<'a> Full<'a> {
             },
         );
         self.posed = posed;
+        if stopped.into_inner() {
+            return Err(Stopped.into());
+        }
         Ok(watch.step(0.4)?)
     }
 
@@ -231,6 +269,7 @@ impl<'a> Full<'a> {
     ) -> Result<Vec<Vec<(u32, f32)>>, DirectDeltaMushError> {
         watch.step(0.7)?;
         let mut rows = vec![Vec::new(); self.rest.len()];
+        let stopped = AtomicBool::new(false);
         for_each_chunk(
             par,
             rows.len(),
@@ -238,6 +277,7 @@ impl<'a> Full<'a> {
             &mut rows[..],
             &|range, out: &mut [_]| {
                 if (watch.is_stopped)() {
+                    stopped.store(true, Ordering::Relaxed);
                     return;
                 }
                 for (v, out) in range.zip(out) {
@@ -245,6 +285,9 @@ impl<'a> Full<'a> {
                 }
             },
         );
+        if stopped.into_inner() {
+            return Err(Stopped.into());
+        }
         watch.step(1.0)?;
         Ok(rows)
     }

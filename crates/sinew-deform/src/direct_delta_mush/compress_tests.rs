@@ -159,3 +159,23 @@ fn threads_and_stops() {
         "{stopped}"
     );
 }
+
+#[test]
+fn moments_of_others_are_refused() {
+    let (mesh, rig) = arm();
+    let full = moments_of(&mesh, &rig);
+    let fails = |moments: &Moments, rest: &[[f32; 3]]| {
+        let out = compress(moments, rest, &rig, (4, 2), Par::Seq, &BindWatch::NONE);
+        out.expect_err("refused").to_string()
+    };
+    let short = &mesh.positions[1..];
+    assert!(
+        fails(&full, short).contains("the mesh has"),
+        "{}",
+        fails(&full, short)
+    );
+    let mut other = full.clone();
+    other.joints[0] = 99;
+    let found = fails(&other, &mesh.positions);
+    assert!(found.contains("vertex 0 refers to joint 99"), "{found}");
+}

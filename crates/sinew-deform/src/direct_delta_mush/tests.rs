@@ -748,7 +748,10 @@ fn cheaper_variants_are_near_the_full_one() {
     for variant in Variant::ALL {
         let off = max_distance(&full, &moved(variant));
         println!("{variant:?}: {off:.3} from v0; linear skinning {linear:.3}");
-        assert!(off < 0.6, "{variant:?}: {off}");
+        // Each is a rule of its own, and all are nearer than linear skinning by half.
+        assert!(off < 0.5 * linear, "{variant:?}: {off} of {linear}");
+        let same = variant == Variant::V0;
+        assert_eq!(off < 0.02, same, "{variant:?}: {off}");
     }
 }
 

@@ -14,7 +14,7 @@ pub use source::{Baked, ClipFrames, MeshesError, Portable};
 use crate::bake::{BakeError, Watch};
 use crate::geom::{Asset, Influences};
 use crate::io::gltf_write::edit_skins;
-use crate::io::{IoError, read_gltf};
+use crate::io::{IoError, read_gltf, read_gltf_bytes};
 use crate::play::{PlayError, Player};
 use edit::Edit;
 use source::Collected;
@@ -133,7 +133,7 @@ pub fn bake_skin(
     let collected = Collected::of(portable, player, request, watch)?;
     let problem = collected.problem();
     let settings = SkinSettings {
-        method: weights_of(portable, &collected, &request.method)?,
+        method: weights_of(portable, &collected, &request.method, watch)?,
         influences: request.influences,
         helpers: request.helpers,
         hold: request.hold,
@@ -164,8 +164,8 @@ pub fn bake_skin(
     if (watch.is_cancelled)() {
         return Err(SkinError::Cancelled.into());
     }
-    crate::io::write_bytes(out, &bytes)?;
-    let file = read_gltf(out)?;
+    // As the file will be, before it appears.
+    let file = read_gltf_bytes(bytes.clone(), None, &name_of(out))?;
     let meshes = portable.meshes_in(&file.document, &collected.baked);
     let pose_of = collected.pose_of(portable, &file);
     let shown = ShownFile {
@@ -174,6 +174,7 @@ pub fn bake_skin(
         pose_of: &pose_of,
     };
     let measured = measure_file(&problem, &shown)?;
+    crate::io::write_bytes(out, &bytes)?;
     let source = measure_rows(&problem, problem.authored);
     let mut report = SkinReport {
         character: portable.character.asset.name.clone(),
@@ -283,6 +284,7 @@ fn weights_of(
     portable: &Portable,
     collected: &Collected,
     method: &SkinMethod,
+    watch: &Watch<'_>,
 ) -> Result<WeightMethod, SkinBakeError> {
     use crate::deform::direct_delta_mush::moments;
     use crate::deform::{BindWatch, Par};
@@ -291,10 +293,14 @@ fn weights_of(
     };
     let asset = &portable.character.asset;
     let joints = asset.rig.joints().len();
+    let follow = BindWatch {
+        report: &|_| {},
+        is_stopped: watch.is_cancelled,
+    };
     let mut all = Influences::default();
     for baked in &collected.baked {
         let mesh = &asset.meshes[baked.mesh];
-        let found = moments(mesh, joints, settings, Par::Rayon, &BindWatch::NONE)?;
+        let found = moments(mesh, joints, settings, Par::Rayon, &follow)?;
         let row = |v: usize| -> Vec<(u32, f32)> {
             let (joints, pairs) = found.row(v);
             joints

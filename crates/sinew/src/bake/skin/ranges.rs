@@ -40,12 +40,15 @@ pub enum RangesError {
 }
 
 impl JointRange {
-    /// Turns a node of a pose. Nodes with a fixed matrix do not turn.
+    /// Turns a node of a pose, also one that a file gives as a matrix.
     pub(super) fn apply(&self, node: usize, pose: &mut Pose) {
-        if let Some(LocalTransform::Trs(trs)) = pose.locals.get_mut(node) {
-            let mut axis = Vec3::zeros();
-            axis[self.axis.min(2)] = 1.0;
-            trs.rotation *= Quat::new(axis * self.degrees.to_radians());
+        let mut axis = Vec3::zeros();
+        axis[self.axis.min(2)] = 1.0;
+        let turn = Quat::new(axis * self.degrees.to_radians());
+        match pose.locals.get_mut(node) {
+            Some(LocalTransform::Trs(trs)) => trs.rotation *= turn,
+            Some(LocalTransform::Matrix(m)) => m.linear *= turn.to_rotation_matrix().into_inner(),
+            None => {}
         }
     }
 }

@@ -289,8 +289,10 @@ impl Collected {
         portable: &'a Portable,
         file: &'a GltfFile,
     ) -> impl Fn(usize, &mut Pose) -> bool + Sync + 'a {
-        let group = self.samples.groups().iter().find(|g| g.name == RANGES);
-        let start = group.filter(|g| !g.is_clip()).map(|g| g.samples.start);
+        // A clip may have the same name.
+        let mut groups = self.samples.groups().iter();
+        let start = groups.find(|g| !g.is_clip() && g.name == RANGES);
+        let start = start.map(|g| g.samples.start);
         move |sample, pose| {
             let of = start.and_then(|start| self.ranges.get(sample.checked_sub(start)?));
             let Some(range) = of else {
