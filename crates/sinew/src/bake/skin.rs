@@ -119,7 +119,7 @@ pub struct SkinBake {
 }
 
 /// Plays the graph over all that `request` names, fits the character's skins to it, and writes the character with them to `out`, a GLB file. `player` plays the
-/// character of `portable`. What is reported was measured on the file read back.
+/// character of `portable`. What is reported was measured on the bytes of the file, read back before it appears.
 ///
 /// # Errors
 /// [`SkinBakeError`]; no file appears then.
