@@ -5,7 +5,7 @@
 //! dropped, and what is missing then goes to the strongest joint of the vertex: sums over the joints are exact, so that the
 //! identity and rigid motions are, too.
 
-use super::filter::{Carried, Filter, FilterScratch, Filtered, LANES, coefficients};
+use super::filter::{Carried, Filter, FilterScratch, Filtered, LANES, WEIGHT_LANE, coefficients};
 use super::{Moments, PairMoments};
 use crate::laplacian::{
     LaplacianConfig, MeanOperator, SmootherError, check_positions, class_positions, index32,
@@ -140,17 +140,14 @@ pub fn moments(
     );
     let filter = Filter::new(
         &operator,
-        coefficients(settings.lambda, settings.iterations),
-        coefficients(settings.kappa, settings.iterations),
+        &coefficients(settings.lambda, settings.iterations),
+        &coefficients(settings.kappa, settings.iterations),
         settings.tolerance,
     );
-    let whole = filter.run(&fields.whole(), &mut FilterScratch::default(), par, watch)?;
-    let centred = Centred::new(
-        &whole.moments,
-        settings,
-        joint_count,
-        index_of(&whole.points),
-    );
+    let mut scratch = FilterScratch::default();
+    let whole = filter.run(&fields.whole(), &mut scratch, par, watch)?;
+    // Fields of the whole mesh begin with all points, in their order.
+    let centred = Centred::new(whole.carried, settings, joint_count);
     let pool = Mutex::new(Vec::new());
     let done = AtomicUsize::new(0);
     let mut of_joint: Vec<Result<Vec<Entry>, Stopped>> = Vec::new();
@@ -179,17 +176,8 @@ pub fn moments(
         },
     );
     let of_joint = of_joint.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let rows = centred.rows(of_joint.concat());
+    let rows = centred.rows(&of_joint);
     rows.spread(&weld, fields.origin, settings.tolerance)
-}
-
-/// Place of each point in a list of all points.
-fn index_of(points: &[u32]) -> Vec<u32> {
-    let mut index = vec![0; points.len()];
-    for (i, &p) in points.iter().enumerate() {
-        index[p as usize] = index32(i);
-    }
-    index
 }
 
 /// The fields to be smoothed, by weld classes.
@@ -246,6 +234,7 @@ impl Fields {
         for (c, v) in carried.iter_mut().zip(values) {
             *c = w * v;
         }
+        carried[WEIGHT_LANE] = w;
         carried
     }
 
@@ -351,14 +340,9 @@ struct Centred {
 }
 
 impl Centred {
-    /// From the moments of all joints together, `whole[place[class]]` for each class.
-    fn new(
-        whole: &[Carried],
-        settings: &SmoothingSettings,
-        joint_count: usize,
-        place: Vec<u32>,
-    ) -> Self {
-        let classes = || place.iter().map(|&i| &whole[i as usize]);
+    /// From the moments of all joints together, those of one class after another.
+    fn new(whole: &[Carried], settings: &SmoothingSettings, joint_count: usize) -> Self {
+        let classes = || whole.iter();
         let centers: Vec<[f64; 3]> = classes().map(|m| [m[1], m[2], m[3]]).collect();
         let sums = classes().zip(&centers);
         Self {
@@ -372,12 +356,12 @@ impl Centred {
     }
 
     /// The pairs of one joint that matter.
-    fn entries(&self, joint: u32, filtered: &Filtered) -> Vec<Entry> {
-        let values = filtered.points.iter().zip(&filtered.moments);
+    fn entries(&self, joint: u32, filtered: &Filtered<'_>) -> Vec<Entry> {
+        let values = filtered.points.iter().zip(filtered.carried);
         values
-            .zip(&filtered.weight)
-            .filter_map(|((&class, carried), &weight)| {
+            .filter_map(|(&class, carried)| {
                 let c = class as usize;
+                let weight = carried[WEIGHT_LANE];
                 let pair = centred(carried, self.centers[c], self.alpha, weight);
                 let matters =
                     pair[9] >= self.least || trace(&pair) > self.least * trace(&self.sums[c]);
@@ -391,43 +375,47 @@ impl Centred {
     }
 
     /// Rows of the classes, strongest joint first; what is not kept goes to it.
-    fn rows(self, mut entries: Vec<Entry>) -> ClassRows {
-        entries.sort_by(|a, b| {
-            let strongest = b.pair.weight.total_cmp(&a.pair.weight);
-            let by_class = a.class.cmp(&b.class).then(strongest);
-            by_class.then(a.joint.cmp(&b.joint))
-        });
-        let mut rows = ClassRows {
-            offsets: vec![0],
-            joints: entries.iter().map(|e| e.joint).collect(),
-            pairs: entries.iter().map(|e| e.pair).collect(),
-            centers: self.centers,
-        };
-        let mut start = 0;
-        for (c, sum) in self.sums.iter().enumerate() {
-            let count = entries[start..]
-                .iter()
-                .take_while(|e| e.class as usize == c);
-            let row = &mut rows.pairs[start..start + count.count()];
-            start += row.len();
-            rows.offsets.push(start);
+    fn rows(self, of_joint: &[Vec<Entry>]) -> ClassRows {
+        let all = || of_joint.iter().flatten();
+        let mut offsets = vec![0; self.sums.len() + 1];
+        for entry in all() {
+            offsets[entry.class as usize + 1] += 1;
+        }
+        for c in 0..self.sums.len() {
+            offsets[c + 1] += offsets[c];
+        }
+        let none = (0, PairMoments::default());
+        let mut next = offsets.clone();
+        let mut entries = vec![none; offsets[self.sums.len()]];
+        for entry in all() {
+            let slot = &mut next[entry.class as usize];
+            entries[*slot] = (entry.joint, entry.pair);
+            *slot += 1;
+        }
+        for (sum, row) in self.sums.iter().zip(offsets.windows(2)) {
+            let row = &mut entries[row[0]..row[1]];
+            // Joints come in their order, which the sort keeps among equals.
+            row.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight));
             if let [strongest, others @ ..] = row {
                 let mut rest = *sum;
-                for (r, p) in others.iter().flat_map(|o| (0..10).zip(double(o))) {
+                for (r, p) in others.iter().flat_map(|o| (0..10).zip(double(&o.1))) {
                     rest[r] -= p;
                 }
-                *strongest = single(&rest);
+                strongest.1 = single(&rest);
             }
         }
-        rows
+        ClassRows {
+            offsets,
+            entries,
+            centers: self.centers,
+        }
     }
 }
 
 /// Rows of weld classes.
 struct ClassRows {
     offsets: Vec<usize>,
-    joints: Vec<u32>,
-    pairs: Vec<PairMoments>,
+    entries: Vec<(u32, PairMoments)>,
     centers: Vec<[f64; 3]>,
 }
 
@@ -458,8 +446,9 @@ impl ClassRows {
         };
         out.offsets.push(0);
         for class in classes() {
-            out.joints.extend_from_slice(&self.joints[row(class)]);
-            out.pairs.extend_from_slice(&self.pairs[row(class)]);
+            let row = &self.entries[row(class)];
+            out.joints.extend(row.iter().map(|e| e.0));
+            out.pairs.extend(row.iter().map(|e| e.1));
             out.offsets.push(index32(out.pairs.len()));
             #[expect(
                 clippy::cast_possible_truncation,
