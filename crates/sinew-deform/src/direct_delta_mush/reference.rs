@@ -8,27 +8,10 @@
 
 use super::joints::{Frame, JointFrame};
 use super::rotation::nearest_rotation;
-use super::{Moments, PairMoments, Variant};
-use crate::laplacian::{LaplacianConfig, MeanOperator, class_positions, index32};
+use super::{Moments, PairMoments, SmoothingSettings, Variant};
+use crate::laplacian::{MeanOperator, class_positions, index32};
 use sinew_geom::nalgebra::{DMatrix, Matrix4, Quaternion, Vector4};
 use sinew_geom::{Affine, Mat3, Mesh, Quat, Real, Vec3};
-
-/// What the setup depends on, beside the mesh.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DenseSettings {
-    /// Strength of the smoothing behind rotations.
-    pub lambda: f64,
-    /// Strength of the smoothing behind the weights of translations.
-    pub kappa: f64,
-    /// Share of the latter, 0 to below 1.
-    pub alpha: f64,
-    /// Implicit smoothing steps.
-    pub iterations: u32,
-    /// Who is averaged with whom.
-    pub laplacian: LaplacianConfig,
-    /// Each vertex starts from its strongest joint alone.
-    pub strongest_only: bool,
-}
 
 /// The moments of every point and joint, double precision. A point is a weld class: all vertices at one position.
 #[derive(Clone, Debug)]
@@ -45,8 +28,12 @@ pub struct DenseMoments {
 /// Moments of a mesh; every pair of point and joint, also those that are zero. Vertices without influences have no weight.
 ///
 /// `omega_ij = (1 - alpha) sum_k b_ik w_kj [u_k u_k^T, u_k; u_k^T, 1] + alpha sum_k c_ik w_kj [p_i p_i^T, p_i; p_i^T, 1]`, where
-/// `p_i = sum_k b_ik u_k`; then moved by `-p_i`, which leaves of the second term only its weight.
-pub fn dense_moments(mesh: &Mesh, joint_count: usize, settings: &DenseSettings) -> DenseMoments {
+/// `p_i = sum_k b_ik u_k`; then moved by `-p_i`, which leaves of the second term only its weight. The settings' tolerance is not used.
+pub fn dense_moments(
+    mesh: &Mesh,
+    joint_count: usize,
+    settings: &SmoothingSettings,
+) -> DenseMoments {
     let (operator, weld, _) = MeanOperator::build(mesh, &settings.laplacian);
     let points = class_positions(&weld, &mesh.positions).into_iter();
     let points: Vec<Vec3<f64>> = points.map(Vec3::from).collect();
@@ -116,7 +103,7 @@ fn class_weights(
     class_of_vertex: &[u32],
     class_count: usize,
     joint_count: usize,
-    settings: &DenseSettings,
+    settings: &SmoothingSettings,
 ) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(class_count, joint_count);
     let Some(influences) = &mesh.influences else {
@@ -372,17 +359,10 @@ mod tests {
         mesh
     }
 
-    fn settings(iterations: u32) -> DenseSettings {
-        DenseSettings {
-            lambda: 3.0,
-            kappa: 1.0,
-            alpha: 0.8,
+    fn settings(iterations: u32) -> SmoothingSettings {
+        SmoothingSettings {
             iterations,
-            laplacian: LaplacianConfig {
-                pin_border: false,
-                ..LaplacianConfig::default()
-            },
-            strongest_only: false,
+            ..SmoothingSettings::default()
         }
     }
 

@@ -1,7 +1,8 @@
+use super::reference::dense_moments;
 use super::*;
-use crate::laplacian::{EdgeWeights, LaplacianConfig, MeanOperator, class_positions};
+use crate::laplacian::{EdgeWeights, LaplacianConfig, MeanOperator};
 use crate::{BindWatch, Par};
-use nalgebra::{DMatrix, Matrix4, Vector4};
+use nalgebra::Matrix4;
 use sinew_geom::{Influences, Mesh};
 use sinew_testkit::meshes;
 
@@ -33,79 +34,21 @@ fn bound(mesh: &Mesh, settings: &SmoothingSettings) -> Moments {
     moments(mesh, 4, settings, Par::Rayon, &BindWatch::NONE).expect("binds")
 }
 
-/// The matrices of the paper in the order of [`PairMoments`], `[class][joint]`, and the smoothed positions: each from the inverse of the
-/// dense operator and the sums as they are written down, about the origin and moved afterwards.
-fn dense(mesh: &Mesh, settings: &SmoothingSettings) -> (Vec<Vec<[f64; 10]>>, Vec<[f64; 3]>) {
-    let (operator, weld, _) = MeanOperator::build(mesh, &settings.laplacian);
-    let n = weld.class_count();
-    let smoothing = |strength: f64| {
-        let mut matrix = DMatrix::<f64>::identity(n, n) * (1.0 + strength);
-        for c in 0..n {
-            for (read, weight) in operator.row(c) {
-                matrix[(c, read as usize)] -= strength * weight;
-            }
-        }
-        let inverse = matrix.try_inverse().expect("regular");
-        (0..settings.iterations).fold(DMatrix::identity(n, n), |b, _| b * &inverse)
-    };
-    let (b, c) = (smoothing(settings.lambda), smoothing(settings.kappa));
-    let rest = class_positions(&weld, &mesh.positions);
-    let influences = mesh.influences.as_ref().expect("weighted");
-    let mut w = DMatrix::<f64>::zeros(n, 4);
-    for (v, &class) in weld.class_of_vertex.iter().enumerate() {
-        let members = weld.class_of_vertex.iter().filter(|&&o| o == class).count() as f64;
-        for (joint, weight) in influences
-            .row(v)
-            .take(if settings.strongest_only { 1 } else { 99 })
-        {
-            let weight = if settings.strongest_only {
-                1.0
-            } else {
-                f64::from(weight)
-            };
-            w[(class as usize, joint as usize)] += weight / members;
-        }
-    }
-    let smoothed_weights = &c * &w;
-    let mut rows = Vec::new();
-    let mut centers = Vec::new();
-    for i in 0..n {
-        let psi: Vec<Matrix4<f64>> = (0..4)
-            .map(|j| {
-                (0..n).fold(Matrix4::zeros(), |sum, k| {
-                    let u = Vector4::new(rest[k][0], rest[k][1], rest[k][2], 1.0);
-                    sum + u * u.transpose() * (b[(i, k)] * w[(k, j)])
-                })
-            })
-            .collect();
-        let total: Matrix4<f64> = psi.iter().sum();
-        let p = total.column(3).into_owned();
-        let mut centre = Matrix4::identity();
-        for a in 0..3 {
-            centre[(a, 3)] = -p[a];
-        }
-        let row = psi.iter().enumerate().map(|(j, psi)| {
-            let omega = psi * (1.0 - settings.alpha)
-                + p * p.transpose() * (settings.alpha * smoothed_weights[(i, j)]);
-            let m = centre * omega * centre.transpose();
-            [
-                (0, 0),
-                (0, 1),
-                (0, 2),
-                (1, 1),
-                (1, 2),
-                (2, 2),
-                (0, 3),
-                (1, 3),
-                (2, 3),
-                (3, 3),
-            ]
-            .map(|at| m[at])
-        });
-        rows.push(row.collect());
-        centers.push([p[0], p[1], p[2]]);
-    }
-    (rows, centers)
+/// Of a matrix of the paper, in the order of [`PairMoments`].
+fn numbers(omega: &Matrix4<f64>) -> [f64; 10] {
+    let order = [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 1),
+        (1, 2),
+        (2, 2),
+        (0, 3),
+        (1, 3),
+        (2, 3),
+        (3, 3),
+    ];
+    order.map(|at| omega[at])
 }
 
 fn values(pair: &PairMoments) -> [f64; 10] {
@@ -116,11 +59,11 @@ fn values(pair: &PairMoments) -> [f64; 10] {
 
 fn assert_like_dense(mesh: &Mesh, settings: &SmoothingSettings, case: &str) {
     let found = bound(mesh, settings);
-    let (rows, centers) = dense(mesh, settings);
-    let (_, weld, _) = MeanOperator::build(mesh, &settings.laplacian);
+    let dense = dense_moments(mesh, 4, settings);
     for v in 0..mesh.vertex_count() {
-        let class = weld.class_of_vertex[v] as usize;
-        for (a, exact) in centers[class].iter().enumerate() {
+        let class = dense.class_of_vertex[v] as usize;
+        let omegas = &dense.omega[class];
+        for (a, exact) in dense.centers[class].iter().enumerate() {
             let p = f64::from(found.centers[v][a]) + found.origin[a];
             assert!(
                 (p - exact).abs() < 1e-6,
@@ -136,7 +79,7 @@ fn assert_like_dense(mesh: &Mesh, settings: &SmoothingSettings, case: &str) {
             );
             for (k, (f, e)) in values(pair)
                 .iter()
-                .zip(&rows[class][joint as usize])
+                .zip(numbers(&omegas[joint as usize]))
                 .enumerate()
             {
                 assert!(
@@ -146,7 +89,7 @@ fn assert_like_dense(mesh: &Mesh, settings: &SmoothingSettings, case: &str) {
             }
         }
         for joint in (0..4).filter(|&j| !seen[j]) {
-            let left = rows[class][joint];
+            let left = numbers(&omegas[joint]);
             assert!(
                 left.iter().all(|x| x.abs() < 1e-9),
                 "{case}: vertex {v} has no joint {joint}: {left:?}"
