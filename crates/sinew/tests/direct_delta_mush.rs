@@ -127,10 +127,9 @@ fn check_bones(name: &str, mesh: &Mesh, rig: &Rig, moments: &Moments) {
             bind.bytes() as f64 / n,
             full as f64 / n
         );
-        assert!(
-            error.rms <= before,
-            "{name}, {bones} bones: {error:?} after {before}"
-        );
+        // Where few bones move everything, rounding is left.
+        let fell = error.rms <= before.max(1e-7 * size);
+        assert!(fell, "{name}, {bones} bones: {error:?} after {before}");
         before = error.rms;
     }
 }
@@ -193,8 +192,9 @@ fn the_node_says_how_far_its_virtual_bones_are_off() {
     let values = &notes[0].note.values;
     let value = |name| values.iter().find(|v| v.0 == name).expect(name).1;
     assert_eq!(value("virtual_bones"), 96.0);
-    // The clip bends less than the poses that were looked at.
-    assert!(off > 0.0 && off < value("max_metres"), "{off}, {values:?}");
+    // The elbow bends by 140 degrees, the wrist twists by 120: near the largest turns of the poses that were looked at, all at once.
+    let said = value("max_metres");
+    assert!(off > 0.1 * said && off < 2.0 * said, "{off}, {values:?}");
     println!("{}, {:.3} mm in the clip", notes[0], off * 1e3);
     let plan = graph.plan().clone();
     let inputs = common::bindings(&asset, &plan);

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Poses that the rig is brought to.
 const POSES: usize = 24;
-/// A joint turns by this at most, radians.
-const MOST_TURN: f64 = std::f64::consts::FRAC_PI_3;
+/// A joint turns by this at most, radians: about what elbows and knees do.
+const MOST_TURN: f64 = 5.0 * std::f64::consts::FRAC_PI_6;
 /// Bones that a vertex may choose from.
 const CANDIDATES: usize = 12;
 /// Vertices that are looked at for the choice of bones, at most.
