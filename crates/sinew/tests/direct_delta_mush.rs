@@ -13,7 +13,7 @@ use sinew::deform::direct_delta_mush::{
     compress, moments,
 };
 use sinew::deform::{BindWatch, MeshView, MeshViewMut, Par};
-use sinew::geom::{Affine, Mesh, PackedAffine, Quat, Real, Rig, Vec3};
+use sinew::geom::{Affine, Clip, Mesh, PackedAffine, Quat, Real, Rig, Vec3};
 use sinew::graph::{BoundGraph, Frame};
 
 const CHARACTERS: [&str; 4] = [
@@ -40,13 +40,13 @@ fn real_characters_keep_rest_and_rigid_motion() {
             .asset;
         for mesh in asset.meshes.iter().filter(|m| m.influences.is_some()) {
             for strongest_only in [false, true] {
-                check(name, mesh, &asset.rig, strongest_only);
+                check(name, mesh, &asset.rig, &asset.clips, strongest_only);
             }
         }
     }
 }
 
-fn check(name: &str, mesh: &Mesh, rig: &Rig, strongest_only: bool) {
+fn check(name: &str, mesh: &Mesh, rig: &Rig, clips: &[Clip], strongest_only: bool) {
     let joints = rig.joints().len();
     let settings = SmoothingSettings {
         strongest_only,
@@ -67,7 +67,7 @@ fn check(name: &str, mesh: &Mesh, rig: &Rig, strongest_only: bool) {
         }
     }
     if !strongest_only {
-        check_bones(name, mesh, rig, &moments);
+        check_bones(name, mesh, (rig, clips), &moments);
     }
     let pairs = moments.pairs.len() as f64 / mesh.vertex_count() as f64;
     let bind = DirectDeltaMushBind::new(&moments, joints, Variant::V0, Storage::Full);
@@ -79,10 +79,11 @@ fn check(name: &str, mesh: &Mesh, rig: &Rig, strongest_only: bool) {
 }
 
 /// The same with virtual bones, whose error must fall as they grow in number.
-fn check_bones(name: &str, mesh: &Mesh, rig: &Rig, moments: &Moments) {
+fn check_bones(name: &str, mesh: &Mesh, (rig, clips): (&Rig, &[Clip]), moments: &Moments) {
+    let whole = DirectDeltaMushBind::new(moments, rig.joints().len(), Variant::V0, Storage::Full);
     let (joints, n) = (rig.joints().len(), mesh.vertex_count() as f64);
     let size = f64::from(mesh.diagonal());
-    let full = DirectDeltaMushBind::new(moments, joints, Variant::V0, Storage::Full).bytes();
+    let full = whole.bytes();
     let mut before = f64::INFINITY;
     for bones in [16, 32, 64, 128, 256] {
         let settings = CompressionSettings {
@@ -95,22 +96,7 @@ fn check_bones(name: &str, mesh: &Mesh, rig: &Rig, moments: &Moments) {
         let bind = VirtualBonesBind::new(&found, joints, (Variant::V0, Storage::Full), full);
         for (motion, allowed) in [(Affine::identity(), 1e-6), (rigid(moments, size), 1e-5)] {
             let packed = PackedAffine::from(motion);
-            let mut out = vec![[f32::NAN; 3]; mesh.vertex_count()];
-            VirtualBonesJob {
-                bind: &bind,
-                palette: &vec![packed; joints],
-                input: MeshView {
-                    positions: &mesh.positions,
-                    ..MeshView::default()
-                },
-                output: MeshViewMut {
-                    positions: Some(&mut out),
-                    ..MeshViewMut::default()
-                },
-                scratch: &mut VirtualBonesScratch::new(&bind),
-                par: Par::Rayon,
-            }
-            .run();
+            let out = run_bones(&bind, mesh, &vec![packed; joints]);
             let off = farthest(mesh, &out, &packed);
             assert!(
                 off <= allowed * size,
@@ -118,6 +104,25 @@ fn check_bones(name: &str, mesh: &Mesh, rig: &Rig, moments: &Moments) {
             );
         }
         let error = bind.error();
+        let (mut sum, mut count, mut largest) = (0.0, 0.0_f64, 0.0_f64);
+        for clip in clips {
+            let (from, to) = clip.range();
+            for time in [0.25, 0.5, 0.75].map(|t| from + (to - from) * t) {
+                let mut pose = rig.rest_pose();
+                rig.evaluate(Some(clip), f64::from(time), &mut pose);
+                let exact = run(&whole, mesh, &pose.palette);
+                for (a, b) in exact.iter().zip(run_bones(&bind, mesh, &pose.palette)) {
+                    let off = (f64::vec3(*a) - f64::vec3(b)).norm();
+                    (sum, count, largest) = (sum + off * off, count + 1.0, largest.max(off));
+                }
+            }
+        }
+        println!(
+            "{name} {}: {bones} virtual bones, in its clips {:.3} mm RMS, {:.3} mm at most",
+            mesh.name,
+            (sum / count.max(1.0)).sqrt() * 1e3,
+            largest * 1e3
+        );
         println!(
             "{name} {}: {} virtual bones, {:.3} mm RMS, {:.3} mm at most, {:.1} bytes a vertex for {:.1}",
             mesh.name,
@@ -132,6 +137,26 @@ fn check_bones(name: &str, mesh: &Mesh, rig: &Rig, moments: &Moments) {
         assert!(fell, "{name}, {bones} bones: {error:?} after {before}");
         before = error.rms;
     }
+}
+
+fn run_bones(bind: &VirtualBonesBind, mesh: &Mesh, palette: &[PackedAffine]) -> Vec<[f32; 3]> {
+    let mut out = vec![[f32::NAN; 3]; mesh.vertex_count()];
+    VirtualBonesJob {
+        bind,
+        palette,
+        input: MeshView {
+            positions: &mesh.positions,
+            ..MeshView::default()
+        },
+        output: MeshViewMut {
+            positions: Some(&mut out),
+            ..MeshViewMut::default()
+        },
+        scratch: &mut VirtualBonesScratch::new(bind),
+        par: Par::Rayon,
+    }
+    .run();
+    out
 }
 
 /// A motion of all joints that stays near.

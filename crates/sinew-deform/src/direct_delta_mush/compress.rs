@@ -23,6 +23,8 @@ const MOST_TURN: f64 = 5.0 * std::f64::consts::FRAC_PI_6;
 const CANDIDATES: usize = 12;
 /// Vertices that are looked at for the choice of bones, at most.
 const MOST_LOOKED_AT: usize = 1 << 15;
+/// What is lost where positions are stored, of the mesh's size.
+const ROUNDING: f64 = 2e-7;
 /// Vertices in one task.
 const CHUNK: usize = 64;
 
@@ -238,6 +240,12 @@ impl<'a> Full<'a> {
         found.into_iter().map(|f| f.0).collect()
     }
 
+    /// Sums of squared distances up to this are those of positions in single precision.
+    fn rounding(&self) -> f64 {
+        let squares = self.rest.iter().map(Vec3::norm_squared);
+        POSES as f64 * ROUNDING * ROUNDING * squares.fold(0.0, f64::max)
+    }
+
     /// Vertices that become bones: each is the one that those before take farthest from where it belongs.
     fn choose(
         &self,
@@ -249,6 +257,7 @@ impl<'a> Full<'a> {
         let looked_at: Vec<usize> = (0..self.rest.len()).step_by(stride).collect();
         let mut nearest = vec![f64::INFINITY; looked_at.len()];
         let mut chosen = Vec::new();
+        let rounding = self.rounding();
         for count in 0..bones.min(looked_at.len()) {
             watch.step(0.4 + 0.3 * count as f64 / bones as f64)?;
             let farthest = nearest.iter().enumerate();
@@ -257,7 +266,7 @@ impl<'a> Full<'a> {
             let Some((at, &distance)) = farthest else {
                 break;
             };
-            if distance <= 0.0 {
+            if distance <= rounding {
                 break;
             }
             let bone = self.motion(looked_at[at]);
