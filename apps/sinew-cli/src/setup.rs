@@ -110,7 +110,7 @@ impl SetupFile {
     }
 }
 
-/// Binds the plan of a cast; shows what its nodes found odd.
+/// Binds the plan of a cast; shows what its nodes found.
 pub(crate) fn bind(
     cast: &Cast,
     plan: &Arc<Plan>,
@@ -142,6 +142,9 @@ pub(crate) fn bind_inputs(
     let graph = bound.map_err(|e: BindError| Failure::from(PlayError::from(e)))?;
     for w in graph.warnings() {
         talk.warning("node", &w.to_string());
+    }
+    for note in graph.notes() {
+        talk.note(&note);
     }
     let graph = Arc::new(graph);
     file.keep(&graph, talk)?;

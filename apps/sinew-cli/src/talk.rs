@@ -4,8 +4,8 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
-use sinew::graph::{Diagnostic, SetupProgress, SetupWatch, Severity};
+use serde_json::{Map, Value, json};
+use sinew::graph::{Diagnostic, NodeNote, SetupProgress, SetupWatch, Severity};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +62,20 @@ impl Talk {
             (_, LogFormat::Text) => self.line(message),
             (_, LogFormat::Json) => self
                 .line(&json!({ "level": "info", "event": event, "message": message }).to_string()),
+        }
+    }
+
+    /// What setup of a node found.
+    pub(crate) fn note(&self, note: &NodeNote) {
+        match (self.quiet, self.format) {
+            (true, _) => {}
+            (_, LogFormat::Text) => self.line(&note.to_string()),
+            (_, LogFormat::Json) => {
+                let mut line = note_json(note);
+                line["level"] = "info".into();
+                line["event"] = "setup_note".into();
+                self.line(&line.to_string());
+            }
         }
     }
 
@@ -223,6 +237,15 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// What setup of a node found, for programs.
+pub(crate) fn note_json(NodeNote { node, kind, note }: &NodeNote) -> Value {
+    let values = note.values.iter();
+    let values: Map<String, Value> = values
+        .map(|&(name, value)| (name.to_owned(), value.into()))
+        .collect();
+    json!({ "node": node, "kind": kind, "message": note.text, "values": values })
 }
 
 /// Prints data on standard output; a closed pipe is success.

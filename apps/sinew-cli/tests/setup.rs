@@ -36,6 +36,42 @@ fn succeeded(o: &Output) -> String {
     said(o)
 }
 
+/// How far virtual bones are off is told when they are bound.
+#[test]
+fn what_setup_found_is_told() {
+    let p = Place::new();
+    let node = r#"{"node": "direct_delta_mush", "virtual_bones": 24}"#;
+    p.put(
+        "bones.json",
+        &format!(r#"{{"sinew": "1.0", "stack": [{node}]}}"#),
+    );
+    let arguments = [
+        "check",
+        "bones.json",
+        "--character",
+        "sample:arm",
+        "--explain",
+    ];
+    let o = p.sinew(&arguments);
+    let text = succeeded(&o);
+    let found = "(direct_delta_mush): 24 virtual bones, 4 a vertex at most: ";
+    assert!(text.contains(found), "{text}");
+    let explained = String::from_utf8_lossy(&o.stdout);
+    assert!(explained.contains("24 virtual bones"), "{explained}");
+    let json = [&arguments[..], &["--log-format", "json"]].concat();
+    let lines = succeeded(&p.sinew(&json));
+    let mut lines = lines
+        .lines()
+        .filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok());
+    let note = lines.find(|l| l["event"] == "setup_note").expect("a note");
+    assert_eq!(note["level"], "info");
+    assert_eq!(note["kind"], "direct_delta_mush");
+    assert_eq!(note["values"]["virtual_bones"], 24.0);
+    let value = |name: &str| note["values"][name].as_f64().expect("a number");
+    assert!(value("max_metres") > value("rms_metres") && value("rms_metres") > 0.0);
+    assert!(value("bytes_per_vertex") > 0.0);
+}
+
 #[cfg(unix)]
 mod interrupt {
     use super::*;

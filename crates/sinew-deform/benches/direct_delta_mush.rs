@@ -1,5 +1,6 @@
 //! A frame of direct delta mush on one thread, beside linear skinning, and linear skinning with ten passes of delta mush, of the same bent arm:
-//! `taskset -c 1 cargo bench -p sinew-deform --bench direct_delta_mush`. Positions alone; 'frames' with normals.
+//! `taskset -c 1 cargo bench -p sinew-deform --bench direct_delta_mush`. Positions alone; 'normals' with these. 'bones' are two layers, four virtual bones
+//! a vertex; how far they are off is printed (`-- "bones/50k|v0/50k|linear/50k"` runs some).
 
 mod common;
 
@@ -7,12 +8,13 @@ use common::arm::{SIZES, arm, palette, rig};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sinew_deform::delta_mush::{DeltaMushBind, DeltaMushConfig, DeltaMushJob};
 use sinew_deform::direct_delta_mush::{
-    DirectDeltaMushBind, DirectDeltaMushJob, DirectDeltaMushScratch, SmoothingSettings, Storage,
-    Variant, moments,
+    CompressionSettings, DirectDeltaMushBind, DirectDeltaMushJob, DirectDeltaMushScratch, Moments,
+    SmoothingSettings, Storage, Variant, VirtualBonesBind, VirtualBonesJob, VirtualBonesScratch,
+    compress, moments,
 };
 use sinew_deform::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
 use sinew_deform::{BindWatch, MaskWeight, MeshView, MeshViewMut, Par};
-use sinew_geom::Mesh;
+use sinew_geom::{Affine, LocalTransform, Mesh, Rig};
 use std::hint::black_box;
 
 fn view(mesh: &Mesh, normals: bool) -> MeshView<'_> {
@@ -103,6 +105,66 @@ fn direct(
     group.finish();
 }
 
+/// The joints of the arm in a row, resting where they were bound.
+fn chain() -> Rig {
+    let rig = rig();
+    let mut nodes = rig.nodes().to_vec();
+    let mut before = 0.0;
+    for joint in rig.joints() {
+        let head = -joint.joint_from_bind.translation;
+        let mut local = Affine::identity();
+        local.translation.x = head.x - before;
+        before = head.x;
+        nodes[joint.node].parent = joint.node.checked_sub(1);
+        nodes[joint.node].local = LocalTransform::Matrix(local);
+    }
+    Rig::new(nodes, rig.joints().to_vec()).expect("valid")
+}
+
+/// Two layers: variant v0 of so many virtual bones, four of them a vertex.
+fn bones(c: &mut Criterion, mesh: &Mesh, size: &str, moments: &Moments) {
+    let (rig, form) = (chain(), (Variant::V0, Storage::Full));
+    let joints = rig.joints().len();
+    for bones in [16, 32, 64, 128, 256] {
+        let settings = CompressionSettings {
+            bones,
+            influences: 4,
+            variant: form.0,
+        };
+        let (rest, par) = (&mesh.positions, Par::Rayon);
+        let found = compress(moments, rest, &rig, settings, par, &BindWatch::NONE);
+        let bind = VirtualBonesBind::new(&found.expect("nobody stops it"), joints, form, 0);
+        let (error, n) = (bind.error(), mesh.vertex_count() as f64);
+        eprintln!(
+            "{bones} bones {size}: {:.3} mm RMS, {:.3} mm at most, {:.1} bytes a vertex",
+            error.rms * 1e3,
+            error.max * 1e3,
+            bind.bytes() as f64 / n
+        );
+        let (palette, mut p) = (palette(1.0), mesh.positions.clone());
+        let mut scratch = VirtualBonesScratch::new(&bind);
+        let mut group = c.benchmark_group("direct_delta_mush");
+        group.throughput(Throughput::Elements(mesh.vertex_count() as u64));
+        group.bench_function(BenchmarkId::new(format!("{bones} bones"), size), |b| {
+            b.iter(|| {
+                VirtualBonesJob {
+                    bind: &bind,
+                    palette: black_box(&palette),
+                    input: view(mesh, false),
+                    output: MeshViewMut {
+                        positions: Some(&mut p),
+                        ..MeshViewMut::default()
+                    },
+                    scratch: &mut scratch,
+                    par: Par::Seq,
+                }
+                .run();
+            });
+        });
+        group.finish();
+    }
+}
+
 fn frame(c: &mut Criterion) {
     for (size, around, rings) in SIZES {
         let mesh = arm(around, rings);
@@ -112,6 +174,9 @@ fn frame(c: &mut Criterion) {
         let settings = SmoothingSettings::default();
         let found = moments(&mesh, joints, &settings, Par::Seq, &BindWatch::NONE);
         let moments = found.expect("the arm binds");
+        if mesh.vertex_count() < 100_000 {
+            bones(c, &mesh, size, &moments);
+        }
         let pairs = moments.pairs.len() as f64 / mesh.vertex_count() as f64;
         for variant in Variant::ALL {
             for (word, storage) in [("", Storage::Full), (" quantized", Storage::Quantized)] {

@@ -66,7 +66,7 @@ pub use names::{closest, listed};
 pub use node::{
     BindContext, BindFn, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
     MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, RestoreFn,
-    UpdateContext,
+    SetupNote, UpdateContext,
 };
 pub use par::{Par, SplitMut, for_each_chunk};
 pub use parameter::{

@@ -187,6 +187,16 @@ impl BindWarnings {
     }
 }
 
+/// What setup of a node found that whoever chose its parameters wants to know: how far an approximation is off, what it takes. Nothing
+/// odd: that is a warning.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetupNote {
+    /// For people, one line.
+    pub text: String,
+    /// For programs: the numbers of it, with their names.
+    pub values: Vec<(&'static str, f64)>,
+}
+
 /// Place of the port of that name and type; anything else goes to the log.
 fn port_index(
     ports: &[PortDesc],
@@ -517,6 +527,10 @@ pub struct UpdateContext<'a> {
 pub trait BoundNode: Send + Sync + Debug {
     /// Bytes of setup results.
     fn setup_bytes(&self) -> usize;
+    /// What setup found. The same whether it was bound or restored.
+    fn note(&self) -> Option<SetupNote> {
+        None
+    }
     /// Element count of a `values` or `lines` output, words of a `field`.
     fn output_len(&self, _port: &str) -> usize {
         0

@@ -177,6 +177,35 @@ impl Influences {
         state
     }
 
+    /// From rows that were stored before, as they are. `None` where they are not what [`Self::from_rows`] makes: each row with a
+    /// joint at least and each joint below `joint_count`, weights that fall and sum to one within `1e-4`, offsets that fit.
+    pub fn from_parts(
+        offsets: Vec<u32>,
+        joints: Vec<u32>,
+        weights: Vec<f32>,
+        joint_count: usize,
+    ) -> Option<Self> {
+        let ends = [offsets.first(), offsets.last()].map(|o| o.map(|&o| o as usize));
+        let is_whole = ends == [Some(0), Some(joints.len())] && joints.len() == weights.len();
+        let is_row = |w: &[u32]| w[0] < w[1];
+        if !is_whole || !offsets.windows(2).all(is_row) {
+            return None;
+        }
+        let fits = |w: &[u32]| {
+            let weights = &weights[w[0] as usize..w[1] as usize];
+            let sum: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+            let falls = weights.windows(2).all(|w| w[0] >= w[1]);
+            falls && weights.iter().all(|&w| w >= 0.0) && (sum - 1.0).abs() <= 1e-4
+        };
+        let is_known = |&j: &u32| (j as usize) < joint_count;
+        let is_valid = offsets.windows(2).all(fits) && joints.iter().all(is_known);
+        is_valid.then_some(Self {
+            offsets,
+            joints,
+            weights,
+        })
+    }
+
     /// Every vertex follows one joint.
     pub fn rigid(vertex_count: usize, joint: u32) -> Self {
         #[expect(
@@ -526,6 +555,49 @@ mod tests {
         assert_eq!(got, expected);
         let (shifted, _, _) = Influences::from_sets(&joints, &weights, 10, 4).expect("valid");
         assert_eq!(shifted.row(1).collect::<Vec<_>>(), [(12, 0.5), (13, 0.5)]);
+    }
+
+    #[test]
+    fn stored_rows_come_back_and_wrong_ones_do_not() {
+        let rows: [&[(u32, f32)]; 2] = [&[(0, 0.3), (2, 0.7)], &[(1, 0.1)]];
+        let (made, _, _) = Influences::from_rows(rows.into_iter(), 3, 0).expect("valid");
+        let parts = || {
+            (
+                made.offsets.clone(),
+                made.joints.clone(),
+                made.weights.clone(),
+            )
+        };
+        let (o, j, w) = parts();
+        assert_eq!(Influences::from_parts(o, j, w, 3), Some(made.clone()));
+        let (o, j, w) = parts();
+        assert_eq!(Influences::from_parts(o, j, w, 2), None, "joint 2 of 2");
+        for wrong in [
+            vec![0.3, 0.7, 1.0],
+            vec![0.7, 0.7, 1.0],
+            vec![0.7, f32::NAN, 1.0],
+        ] {
+            let (o, j, _) = parts();
+            assert_eq!(
+                Influences::from_parts(o, j, wrong.clone(), 3),
+                None,
+                "{wrong:?}"
+            );
+        }
+        for wrong in [
+            vec![],
+            vec![0, 2],
+            vec![0, 2, 2],
+            vec![0, 4, 3],
+            vec![1, 2, 3],
+        ] {
+            let (_, j, w) = parts();
+            assert_eq!(
+                Influences::from_parts(wrong.clone(), j, w, 3),
+                None,
+                "{wrong:?}"
+            );
+        }
     }
 
     #[test]

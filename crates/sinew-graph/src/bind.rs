@@ -16,7 +16,7 @@ pub(crate) use follow::Follower;
 pub use follow::{BindOptions, SetupProgress, SetupWatch};
 use sinew_deform::{
     BindContext, BindInput, BindWarnings, BindWatch, DeviceNode, NodeError, Par, ParameterValue,
-    Parameters, ReadLog,
+    Parameters, ReadLog, SetupNote,
 };
 use sinew_geom::{Mesh, MeshError, Rig};
 use sinew_vat::animation::VertexAnimation;
@@ -48,6 +48,24 @@ pub struct NodeWarning {
     pub kind: &'static str,
     /// What was found, and what is done about it.
     pub message: String,
+}
+
+/// What setup of a node found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeNote {
+    /// Name of the node.
+    pub node: String,
+    /// Kind of the node.
+    pub kind: &'static str,
+    /// What was found.
+    pub note: SetupNote,
+}
+
+impl std::fmt::Display for NodeNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { node, kind, note } = self;
+        write!(f, "node '{node}' ({kind}): {}", note.text)
+    }
 }
 
 /// Why a plan could not be bound.
@@ -271,6 +289,20 @@ impl BoundGraph {
     /// What nodes found in setup that does not stop them.
     pub fn warnings(&self) -> &[NodeWarning] {
         &self.warnings
+    }
+
+    /// What setup of the nodes that run found, in the order in which they run.
+    pub fn notes(&self) -> Vec<NodeNote> {
+        let steps = self.program.setup_steps.iter();
+        let steps = steps.chain(&self.program.update_steps);
+        let note = |s: &Step| {
+            Some(NodeNote {
+                node: s.name.clone(),
+                kind: s.desc.name,
+                note: s.bound.note()?,
+            })
+        };
+        steps.filter_map(note).collect()
     }
 
     /// What a step runs on a graphics device; `None` where its node runs on the processor only.

@@ -85,6 +85,9 @@ impl Instance {
         for s in program.steps(Phase::Update) {
             let bytes = s.bound.setup_bytes();
             let _ = writeln!(out, "  {} ({})  bound, {bytes} bytes", s.name, s.desc.name);
+            if let Some(note) = s.bound.note() {
+                let _ = writeln!(out, "      {}", note.text);
+            }
         }
         let _ = writeln!(out, "update (each frame), in this order:");
         for s in program.steps(Phase::Update) {

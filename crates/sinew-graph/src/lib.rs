@@ -26,7 +26,8 @@ mod sealed;
 mod value;
 
 pub use bind::{
-    BindError, BindOptions, BoundGraph, InputBinding, NodeWarning, SetupProgress, SetupWatch,
+    BindError, BindOptions, BoundGraph, InputBinding, NodeNote, NodeWarning, SetupProgress,
+    SetupWatch,
 };
 pub use cache::{CacheError, CacheUse, join_setup_caches};
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assets, bindings, instance, middle, numbers, running};
+use common::{assets, bindings, forms, instance, middle, numbers, running_with};
 use sinew::deform::{MAX_PORTS, NodeKind, Par, ParameterDesc, ParameterType, REGISTRY};
 use sinew::graph::{BindError, BindOptions, BoundGraph, Frame, Instance, SetupWatch};
 use std::collections::BTreeSet;
@@ -71,8 +71,8 @@ fn outputs_are_finite_and_normals_are_unit() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for desc in REGISTRY {
-            let mut i = running(&asset, desc);
+        for (desc, more) in forms() {
+            let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
             let frame = Frame {
@@ -131,8 +131,8 @@ fn threads_do_not_change_a_bit() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for desc in REGISTRY {
-            let mut i = running(&asset, desc);
+        for (desc, more) in forms() {
+            let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
             let frame = Frame {
@@ -164,8 +164,8 @@ fn saved_setup_gives_the_same_bits() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for desc in REGISTRY {
-            let mut i = running(&asset, desc);
+        for (desc, more) in forms() {
+            let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
             let frame = Frame {
@@ -208,8 +208,8 @@ fn saved_setup_gives_the_same_bits() {
 #[test]
 fn setup_stops_when_it_is_told_to() {
     let asset = &assets()[0];
-    for desc in REGISTRY {
-        let plan = running(asset, desc).plan().clone();
+    for (desc, more) in forms() {
+        let plan = running_with(asset, desc, more).plan().clone();
         let inputs = bindings(asset, &plan);
         let mut stops = 0;
         loop {

@@ -7,8 +7,8 @@
 
 mod common;
 
-use common::{assets, middle, numbers, running};
-use sinew::deform::{Par, REGISTRY};
+use common::{assets, forms, middle, numbers, running_with};
+use sinew::deform::Par;
 use sinew::graph::Frame;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,8 +47,8 @@ fn update_allocates_nothing() {
         .expect("pool");
     for asset in assets() {
         let mut pose = asset.rig.rest_pose();
-        for desc in REGISTRY {
-            let mut i = running(&asset, desc);
+        for (desc, more) in forms() {
+            let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
             let mut frame = |par: Par| {

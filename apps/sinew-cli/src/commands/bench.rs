@@ -11,7 +11,7 @@ use crate::args::{BenchArgs, LogFormat};
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::setup::{self, SetupFile};
-use crate::talk::{Talk, print};
+use crate::talk::{Talk, note_json, print};
 use motion::Motion;
 use processor::ProcessorTimes;
 use serde_json::{Value, json};
@@ -107,6 +107,10 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
         report["graph"] = graph.display().to_string().into();
         report["character"] = character.display().to_string().into();
         report["vertices"] = vertices.into();
+        let notes = bound.notes();
+        if !notes.is_empty() {
+            report["notes"] = notes.iter().map(note_json).collect();
+        }
         text += &format!(
             "{} on {}: {vertices} vertices, medians of {} frames\n",
             graph.display(),

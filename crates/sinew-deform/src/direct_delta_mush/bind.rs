@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::variant::{Storage, Variant};
-use super::{Moments, SmoothingSettings};
+use super::{CompressionSettings, Moments, SmoothingSettings};
 use crate::laplacian::{LaplacianConfig, index32};
 use crate::{NodeError, Parameters};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,13 @@ pub(super) struct BindParts {
     /// What part of all vertices each joint moves.
     shares: Vec<f32>,
     blocks: Blocks,
+}
+
+impl BindParts {
+    /// Number of vertices.
+    pub(super) fn vertex_count(&self) -> usize {
+        self.vertex_count as usize
+    }
 }
 
 impl DirectDeltaMushBind {
@@ -61,7 +68,7 @@ impl DirectDeltaMushBind {
     ) -> Option<Self> {
         let reads = variant.reads();
         let asked = Blocks::storage_of(reads, storage);
-        let fits = parts.vertex_count as usize == vertex_count
+        let fits = parts.vertex_count() == vertex_count
             && parts.variant == variant
             && parts.blocks.reads == reads
             && parts.blocks.storage == asked
@@ -75,7 +82,7 @@ impl DirectDeltaMushBind {
     }
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
-        self.parts.vertex_count as usize
+        self.parts.vertex_count()
     }
     /// Number of joints that a palette must have.
     pub fn joint_count(&self) -> usize {
@@ -100,6 +107,20 @@ impl DirectDeltaMushBind {
     pub fn bytes(&self) -> usize {
         self.parts.blocks.bytes() + size_of_val(self.parts.shares.as_slice())
     }
+}
+
+/// Virtual bones and how many of them a vertex follows at most; `None` where there are none.
+pub(super) fn virtual_bones_of(
+    parameters: &Parameters<'_>,
+    variant: Variant,
+) -> Option<CompressionSettings> {
+    let count = |name| usize::try_from(parameters.int(name)).unwrap_or(0);
+    let (bones, influences) = (count("virtual_bones"), count("virtual_influences"));
+    (bones > 0).then_some(CompressionSettings {
+        bones,
+        influences,
+        variant,
+    })
 }
 
 /// The node's parameters. Words are those of the description.

@@ -4,10 +4,10 @@
 //! the moments of all vertices into those of bones and weights. Here the moments of a bone are those of a vertex, so that it moves
 //! exactly as that vertex does, and weights are found where it shows, in positions: the rig is posed some dozen times, vertices become
 //! bones as long as one is far from where all bones before would take it, and the weights of each vertex are the best convex ones of its
-//! nearest bones. The same poses tell the error.
+//! nearest bones. The same poses tell the error. None of them stretches a joint.
 
-use super::reference::{Row, inverse_sizes, motion};
-use super::{DirectDeltaMushError, Frame, Moments, Variant};
+use super::reference::{Row, bone_motion, inverse_sizes};
+use super::{DirectDeltaMushError, Frame, Moments, PairMoments, Variant};
 use crate::laplacian::index32;
 use crate::skin::SkinBindError;
 use crate::{BindWatch, Par, Stopped, for_each_chunk};
@@ -17,14 +17,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Poses that the rig is brought to.
 const POSES: usize = 24;
-/// A joint turns by this at most, radians.
-const MOST_TURN: f64 = std::f64::consts::FRAC_PI_3;
+/// A joint turns by this at most, radians: about what elbows and knees do.
+const MOST_TURN: f64 = 5.0 * std::f64::consts::FRAC_PI_6;
 /// Bones that a vertex may choose from.
 const CANDIDATES: usize = 12;
 /// Vertices that are looked at for the choice of bones, at most.
 const MOST_LOOKED_AT: usize = 1 << 15;
+/// What is lost where positions are stored, of the mesh's size.
+const ROUNDING: f64 = 2e-7;
 /// Vertices in one task.
 const CHUNK: usize = 64;
+
+/// How far a mesh is brought down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompressionSettings {
+    /// Virtual bones, 1 or more. There are fewer where fewer move all vertices exactly, and never more than vertices.
+    pub bones: usize,
+    /// Bones that a vertex follows at most, 1 or more.
+    pub influences: usize,
+    /// How bones, and the vertices that they stand for, move.
+    pub variant: Variant,
+}
 
 /// A mesh in two layers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,17 +57,13 @@ pub struct CompressionError {
     pub rms: f64,
     /// The largest, metres.
     pub max: f64,
-    /// Bytes of both layers for each vertex.
-    pub bytes_per_vertex: f64,
-    /// Bytes of the full moments for each vertex.
-    pub full_bytes_per_vertex: f64,
 }
 
 /// Where a bone takes points in each pose, from rest space less [`Moments::origin`]. What is taken from posed space is the same for all.
 type Motion = Vec<Affine<f64>>;
 
-/// Brings `moments` of the mesh with these rest positions down to `bones` virtual bones and `influences` of them a vertex. Takes time in proportion to vertices
-/// times bones times poses. The same bits for any number of threads.
+/// Brings `moments` of the mesh with these rest positions down to virtual bones and weights. Takes time in proportion to vertices
+/// times bones times poses at most, and 300 bytes a vertex meanwhile. The same bits for any number of threads.
 ///
 /// # Errors
 /// A stop, or moments that are not those of these vertices and this rig.
@@ -62,33 +71,24 @@ pub fn compress(
     moments: &Moments,
     rest: &[[f32; 3]],
     rig: &Rig,
-    (bones, influences): (usize, usize),
+    settings: CompressionSettings,
     par: Par,
     watch: &BindWatch<'_>,
 ) -> Result<VirtualBones, DirectDeltaMushError> {
     check(moments, rest.len(), rig.joints().len())?;
-    let mut full = Full::new(moments, rest, rig);
+    let mut full = Full::new(moments, rest, rig, settings.variant);
     full.pose_all(par, watch)?;
-    let chosen = full.choose(bones.max(1), par, watch)?;
+    let chosen = full.choose(settings.bones.max(1), par, watch)?;
     let motions: Vec<Motion> = chosen.iter().map(|&v| full.motion(v)).collect();
-    let rows = full.weights(&motions, influences.max(1), par, watch)?;
+    let rows = full.weights(&motions, settings.influences.max(1), par, watch)?;
     let rows = rows.iter().map(Vec::as_slice);
     // Weights are finite and bones in range, so that nothing is refused.
     let influences = Influences::from_rows(rows, motions.len(), 0)
         .map(|found| found.0)
         .unwrap_or_default();
-    let bones = picked(moments, &chosen);
-    let vertices = rest.len().max(1) as f64;
-    let two_layers = bones.bytes() + 4 * influences.offsets().len() + 8 * influences.joints().len();
-    let (rms, max) = full.error(&motions, &influences);
     Ok(VirtualBones {
-        error: CompressionError {
-            rms,
-            max,
-            bytes_per_vertex: two_layers as f64 / vertices,
-            full_bytes_per_vertex: moments.bytes() as f64 / vertices,
-        },
-        bones,
+        error: full.error(&motions, &influences),
+        bones: full.picked(&chosen),
         influences,
     })
 }
@@ -123,23 +123,6 @@ fn check(
     Ok(())
 }
 
-/// The rows of some vertices.
-fn picked(moments: &Moments, vertices: &[usize]) -> Moments {
-    let mut out = Moments {
-        offsets: vec![0],
-        origin: moments.origin,
-        ..Moments::default()
-    };
-    for &v in vertices {
-        let (joints, pairs) = moments.row(v);
-        out.joints.extend_from_slice(joints);
-        out.pairs.extend_from_slice(pairs);
-        out.centers.push(moments.centers[v]);
-        out.offsets.push(index32(out.pairs.len()));
-    }
-    out
-}
-
 /// The full method in all poses.
 struct Full<'a> {
     moments: &'a Moments,
@@ -147,18 +130,20 @@ struct Full<'a> {
     /// Less the origin.
     rest: Vec<Vec3<f64>>,
     frames: Vec<Frame<f64>>,
+    variant: Variant,
     /// [`POSES`] of each vertex.
     posed: Vec<[[f32; 3]; POSES]>,
 }
 
 impl<'a> Full<'a> {
-    fn new(moments: &'a Moments, rest: &[[f32; 3]], rig: &Rig) -> Self {
+    fn new(moments: &'a Moments, rest: &[[f32; 3]], rig: &Rig, variant: Variant) -> Self {
         let origin = Vec3::from(moments.origin);
         Self {
             moments,
             inverse_sizes: inverse_sizes(moments),
             rest: rest.iter().map(|&u| f64::vec3(u) - origin).collect(),
             frames: frames(rig, origin),
+            variant,
             posed: vec![[[0.0; 3]; POSES]; rest.len()],
         }
     }
@@ -171,14 +156,29 @@ impl<'a> Full<'a> {
             center: self.moments.centers[vertex],
             inverse_size: self.inverse_sizes[vertex],
         };
-        let from_center = |frame: &Frame<f64>| {
-            let m = motion(Variant::V0, &row, frame);
-            Affine {
-                linear: m.linear,
-                translation: m.translation - m.linear * f64::vec3(row.center),
-            }
+        let of_frame = |frame| bone_motion(self.variant, &row, frame);
+        self.frames.iter().map(of_frame).collect()
+    }
+
+    /// The rows of some vertices. Second moments that are too small for this mesh are none for bones alone, too.
+    fn picked(&self, vertices: &[usize]) -> Moments {
+        let mut out = Moments {
+            offsets: vec![0],
+            origin: self.moments.origin,
+            ..Moments::default()
         };
-        self.frames.iter().map(from_center).collect()
+        for &v in vertices {
+            let (joints, pairs) = self.moments.row(v);
+            let has_size = self.inverse_sizes[v] > 0.0;
+            out.joints.extend_from_slice(joints);
+            out.pairs.extend(pairs.iter().map(|&pair| PairMoments {
+                second: if has_size { pair.second } else { [0.0; 6] },
+                ..pair
+            }));
+            out.centers.push(self.moments.centers[v]);
+            out.offsets.push(index32(out.pairs.len()));
+        }
+        out
     }
 
     fn pose_all(&mut self, par: Par, watch: &BindWatch<'_>) -> Result<(), DirectDeltaMushError> {
@@ -210,13 +210,40 @@ impl<'a> Full<'a> {
         Ok(watch.step(0.4)?)
     }
 
-    /// Sum of squared distances of a vertex from where a bone would take it.
-    fn distance(&self, vertex: usize, bone: &[Affine<f64>]) -> f64 {
+    /// Sum of squared distances of a vertex from where a bone would take it; something above `limit` where it is above.
+    fn distance(&self, vertex: usize, bone: &[Affine<f64>], limit: f64) -> f64 {
         let u = self.rest[vertex];
-        let poses = bone.iter().zip(&self.posed[vertex]);
-        poses
-            .map(|(m, &x)| (m.point(u) - f64::vec3(x)).norm_squared())
-            .sum()
+        let mut sum = 0.0;
+        for (m, &x) in bone.iter().zip(&self.posed[vertex]) {
+            sum += (m.point(u) - f64::vec3(x)).norm_squared();
+            if sum > limit {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// The `count` bones that take a vertex nearest to where it belongs, nearest first; of equals the first.
+    fn nearest(&self, vertex: usize, motions: &[Motion], count: usize) -> Vec<usize> {
+        let mut found: Vec<(usize, f64)> = Vec::with_capacity(count + 1);
+        for (bone, motion) in motions.iter().enumerate() {
+            let is_full = found.len() == count;
+            let limit = found
+                .last()
+                .filter(|_| is_full)
+                .map_or(f64::INFINITY, |f| f.1);
+            let distance = self.distance(vertex, motion, limit);
+            let at = found.partition_point(|f| f.1.total_cmp(&distance).is_le());
+            found.insert(at, (bone, distance));
+            found.truncate(count);
+        }
+        found.into_iter().map(|f| f.0).collect()
+    }
+
+    /// Sums of squared distances up to this are those of positions in single precision.
+    fn rounding(&self) -> f64 {
+        let squares = self.rest.iter().map(Vec3::norm_squared);
+        POSES as f64 * ROUNDING * ROUNDING * squares.fold(0.0, f64::max)
     }
 
     /// Vertices that become bones: each is the one that those before take farthest from where it belongs.
@@ -230,6 +257,7 @@ impl<'a> Full<'a> {
         let looked_at: Vec<usize> = (0..self.rest.len()).step_by(stride).collect();
         let mut nearest = vec![f64::INFINITY; looked_at.len()];
         let mut chosen = Vec::new();
+        let rounding = self.rounding();
         for count in 0..bones.min(looked_at.len()) {
             watch.step(0.4 + 0.3 * count as f64 / bones as f64)?;
             let farthest = nearest.iter().enumerate();
@@ -238,7 +266,7 @@ impl<'a> Full<'a> {
             let Some((at, &distance)) = farthest else {
                 break;
             };
-            if distance <= 0.0 {
+            if distance <= rounding {
                 break;
             }
             let bone = self.motion(looked_at[at]);
@@ -250,7 +278,7 @@ impl<'a> Full<'a> {
                 &mut nearest[..],
                 &|range, out: &mut [f64]| {
                     for (i, nearest) in range.zip(out) {
-                        *nearest = nearest.min(self.distance(looked_at[i], &bone));
+                        *nearest = nearest.min(self.distance(looked_at[i], &bone, *nearest));
                     }
                 },
             );
@@ -294,14 +322,11 @@ impl<'a> Full<'a> {
 
     /// The best convex weights on the nearest bones.
     fn row(&self, vertex: usize, motions: &[Motion], influences: usize) -> Vec<(u32, f32)> {
-        let distances = motions.iter().map(|m| self.distance(vertex, m));
-        let mut bones: Vec<(usize, f64)> = distances.enumerate().collect();
-        bones.sort_by(|a, b| a.1.total_cmp(&b.1));
-        bones.truncate(CANDIDATES.max(influences));
+        let bones = self.nearest(vertex, motions, CANDIDATES.max(influences));
         let u = self.rest[vertex];
         let columns: Vec<Vec<Vec3<f64>>> = bones
             .iter()
-            .map(|&(bone, _)| {
+            .map(|&bone| {
                 let poses = motions[bone].iter().zip(&self.posed[vertex]);
                 poses.map(|(m, &x)| m.point(u) - f64::vec3(x)).collect()
             })
@@ -315,12 +340,12 @@ impl<'a> Full<'a> {
         }
         let weights = squares.minimise_with(influences);
         let row = bones.iter().zip(weights).filter(|(_, w)| *w > 0.0);
-        row.map(|(&(bone, _), w)| (index32(bone), w.to_single()))
+        row.map(|(&bone, w)| (index32(bone), w.to_single()))
             .collect()
     }
 
     /// Root of the mean square and largest distance of both layers from the full method.
-    fn error(&self, motions: &[Motion], influences: &Influences) -> (f64, f64) {
+    fn error(&self, motions: &[Motion], influences: &Influences) -> CompressionError {
         let (mut sum, mut max) = (0.0, 0.0_f64);
         for (v, (&u, posed)) in self.rest.iter().zip(&self.posed).enumerate() {
             for (pose, &x) in posed.iter().enumerate() {
@@ -334,7 +359,10 @@ impl<'a> Full<'a> {
             }
         }
         let count = (self.rest.len() * POSES).max(1) as f64;
-        ((sum / count).sqrt(), max.sqrt())
+        CompressionError {
+            rms: (sum / count).sqrt(),
+            max: max.sqrt(),
+        }
     }
 }
 

@@ -54,7 +54,7 @@ pub static DESC: NodeDesc = NodeDesc {
     kind: NodeKind::Deformer,
     summary: "Skins a mesh with the look of delta mush, without smoothing in the frame.",
     page: include_str!("README.md"),
-    rows: &[21, 22, 25, 26],
+    rows: &[21, 22, 24, 25, 26],
     inputs: &[
         PortDesc::input(
             "mesh",
@@ -70,7 +70,7 @@ pub static DESC: NodeDesc = NodeDesc {
     parameters: PARAMETERS,
     bind: super::bind_node,
     restore: Some(Restore {
-        version: 1,
+        version: 2,
         restore: super::restore_node,
     }),
 };
@@ -130,4 +130,18 @@ const PARAMETERS: &[ParameterDesc] = &[
     )
     .in_setup(),
     ParameterDesc::choice("storage", "full", STORAGES, "How moments are stored."),
+    ParameterDesc::int(
+        "virtual_bones",
+        0,
+        0,
+        65_536,
+        "Bones between joints and vertices: only they move by the variant, vertices follow them by linear skinning. 0 is none.",
+    ),
+    ParameterDesc::int(
+        "virtual_influences",
+        4,
+        1,
+        8,
+        "Virtual bones that a vertex follows at most.",
+    ),
 ];

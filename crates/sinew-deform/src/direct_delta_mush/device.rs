@@ -1,4 +1,4 @@
-//! What the node runs on a graphics device: one invocation a vertex.
+//! What the node runs on a graphics device: one invocation a vertex; with virtual bones one a bone, then linear skinning.
 //!
 //! Vertices are taken in slices of 32, the width of a wave: the first pair of each of them, then the second of each, and so on, parts of
 //! pairs one after another, so that neighbouring invocations read neighbouring words. A slice is as long as its longest row;
@@ -92,12 +92,20 @@ impl Slices {
 }
 
 pub(super) fn node(bind: &DirectDeltaMushBind) -> DeviceNode {
+    let (mut node, pass) = moving(bind, include_str!("device/moved.wgsl"));
+    node.passes.push(pass);
+    node
+}
+
+/// All but the passes, and the pass that makes the motion of each vertex. What becomes of a motion says the text `write`.
+pub(super) fn moving(bind: &DirectDeltaMushBind, write: &'static str) -> (DeviceNode, DevicePass) {
     let joints = bind.joint_count();
     let slices = Slices::new(bind);
     let mut node = DeviceNode {
         shared: vec![
             include_str!("../skin/device/vertex.wgsl"),
             include_str!("device/rows.wgsl"),
+            write,
         ],
         uniform_bytes: size_of::<Uniforms>(),
         frame_arrays: vec![vec4s("matrices", 3 * joints), vec4s("parts", 7 * joints)],
@@ -126,8 +134,7 @@ pub(super) fn node(bind: &DirectDeltaMushBind) -> DeviceNode {
         ),
         ("HAS_FIRST", DeviceSetting::Bool(reads != Reads::Weight)),
     ]);
-    node.passes.push(DevicePass::per_vertex(name, text));
-    node
+    (node, DevicePass::per_vertex(name, text))
 }
 
 /// Centre of each vertex, and one over the trace of its second moments.
@@ -177,9 +184,9 @@ fn add_pairs(node: &mut DeviceNode, bind: &DirectDeltaMushBind, slices: &Slices)
     let per_word = DeviceConstant::per_word(bind.joint_count().saturating_sub(1));
     let joints: Vec<u32> = slices.pairs.iter().map(|p| p.0).collect();
     node.constants
-        .push(DeviceConstant::packed("joints", &joints, per_word));
+        .push(DeviceConstant::packed("pair_joints", &joints, per_word));
     node.settings
-        .push(("JOINTS_PER_WORD", DeviceSetting::U32(per_word)));
+        .push(("PAIR_JOINTS_PER_WORD", DeviceSetting::U32(per_word)));
     node.shared.push(PACKED_WGSL);
     let (ty, bytes, text): (_, Vec<f32>, _) = match reads {
         Reads::Moments => {

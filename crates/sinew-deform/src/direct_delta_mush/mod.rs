@@ -19,25 +19,27 @@ mod simd;
 #[cfg(test)]
 mod tests;
 mod variant;
+mod virtual_bones;
 
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshView, MeshViewMut,
     NodeError, Par, UpdateContext, for_each_chunk,
 };
-use bind::{BindParts, settings_of};
+use bind::{BindParts, settings_of, virtual_bones_of};
 use joints::{joint_frame, reference_of};
-use simd::{FrameJoints, Run, Stretched};
+use simd::{FrameJoints, Run, Stretched, Work};
 use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
 use std::any::Any;
 
 pub use bind::DirectDeltaMushBind;
-pub use compress::{CompressionError, VirtualBones, compress};
+pub use compress::{CompressionError, CompressionSettings, VirtualBones, compress};
 pub use desc::DESC;
 pub use joints::{Frame, JointFrame};
 pub use moments::{Moments, PairMoments};
 pub use rotation::nearest_rotation;
 pub use setup::{DirectDeltaMushError, SmoothingSettings, moments};
 pub use variant::{Storage, Variant};
+pub use virtual_bones::{VirtualBonesBind, VirtualBonesJob, VirtualBonesScratch};
 
 /// Vertices in one task: a multiple of a block, small enough that two threads share a mesh of some ten thousand evenly.
 const CHUNK: usize = 1024;
@@ -78,6 +80,11 @@ impl DirectDeltaMushScratch {
             turns: vec![PackedAffine::default(); n],
             stretch: vec![PackedAffine::default(); n],
         }
+    }
+
+    /// Whether it was made for the joints of `bind`.
+    fn fits(&self, bind: &DirectDeltaMushBind) -> bool {
+        self.matrices.len() == bind.joint_count()
     }
 
     /// Bytes held.
@@ -155,7 +162,7 @@ impl DirectDeltaMushJob<'_> {
         } = self;
         let n = input.positions.len();
         let joints = bind.joint_count();
-        let fits = palette.len() >= joints && scratch.matrices.len() == joints;
+        let fits = palette.len() >= joints && scratch.fits(bind);
         if !fits || n != bind.vertex_count() {
             return;
         }
@@ -172,7 +179,7 @@ impl DirectDeltaMushJob<'_> {
                 out_normals: n.filter(|_| input.normals.is_some()),
                 out_tangents: t.filter(|_| input.tangents.is_some()),
             };
-            dispatch!(simd => simd::run(simd, variant, blocks, &joints, run));
+            dispatch!(simd => simd::run(simd, variant, blocks, &joints, Work::Move(run)));
         });
     }
 }
@@ -181,20 +188,53 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let mesh = context.mesh("mesh")?;
     let joints = context.rig("pose")?.joints().len();
     let (settings, variant, storage) = settings_of(&context.parameters)?;
-    let found = moments(mesh, joints, &settings, context.par, &context.watch);
-    let moments = found.map_err(|e| match e {
+    let two_layers = virtual_bones_of(&context.parameters, variant);
+    // The rest is for virtual bones.
+    let share = if two_layers.is_some() { 0.4 } else { 1.0 };
+    let found = context.watch.part(0.0, share, |watch| {
+        moments(mesh, joints, &settings, context.par, &watch)
+    });
+    let moments = found.map_err(refused)?;
+    let full = DirectDeltaMushBind::new(&moments, joints, variant, storage);
+    let Some(settings) = two_layers else {
+        return Ok(Box::new(full));
+    };
+    let full_bytes = full.bytes();
+    drop(full);
+    let rig = context.rig("pose")?;
+    let found = context.watch.part(share, 1.0, |watch| {
+        compress(
+            &moments,
+            &mesh.positions,
+            rig,
+            settings,
+            context.par,
+            &watch,
+        )
+    });
+    let found = found.map_err(refused)?;
+    let form = (variant, storage);
+    Ok(Box::new(VirtualBonesBind::new(
+        &found, joints, form, full_bytes,
+    )))
+}
+
+fn refused(error: DirectDeltaMushError) -> NodeError {
+    match error {
         DirectDeltaMushError::Stopped(stopped) => NodeError::Stopped(stopped),
         other => NodeError::Bind(Box::new(other)),
-    })?;
-    Ok(Box::new(DirectDeltaMushBind::new(
-        &moments, joints, variant, storage,
-    )))
+    }
 }
 
 fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let mesh = context.mesh("mesh")?;
     let joints = context.rig("pose")?.joints().len();
     let (_, variant, storage) = settings_of(&context.parameters)?;
+    let counts = (joints, mesh.vertex_count());
+    if let Some(settings) = virtual_bones_of(&context.parameters, variant) {
+        let bind = virtual_bones::restore(bytes, counts, settings, storage)?;
+        return Ok(Box::new(bind));
+    }
     let parts: BindParts =
         postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
     let count = mesh.vertex_count();

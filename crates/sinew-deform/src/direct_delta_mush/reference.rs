@@ -263,6 +263,38 @@ pub fn motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Aff
     }
 }
 
+/// The same motion, from rest space less [`Frame::origin`]: what a virtual bone is to the vertices that follow it.
+pub fn bone_motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
+    let m = motion(variant, row, frame);
+    Affine {
+        linear: m.linear,
+        translation: m.translation - m.linear * R::vec3(row.center),
+    }
+}
+
+/// The motion of a vertex that follows virtual bones, from rest space less [`Frame::origin`] to posed space less
+/// [`Frame::reference`]: the weighted sum of their motions. `rows` has a row a bone, `weights` bones and weights that sum to one.
+pub fn two_layers<R: Real>(
+    variant: Variant,
+    rows: &[Row<'_>],
+    weights: impl Iterator<Item = (u32, f32)>,
+    frame: &Frame<R>,
+) -> Affine<R> {
+    let mut out = Affine {
+        linear: Mat3::zeros(),
+        translation: Vec3::zeros(),
+    };
+    for (bone, weight) in weights {
+        let (m, w) = (
+            bone_motion(variant, &rows[bone as usize], frame),
+            R::from_single(weight),
+        );
+        out.linear += m.linear * w;
+        out.translation += m.translation * w;
+    }
+    out
+}
+
 /// The rotation of variants v0 and v1, from the joints' rotations and from where their whole matrices bring the centre: where joints of a
 /// stretched chain meet, those agree.
 fn turn_by_moments<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Mat3<R> {

@@ -1,5 +1,7 @@
 //! The fast kernel: eight vertices side by side.
 
+mod motions;
+
 use super::blocks::{Block, Blocks, LANES};
 use super::rotation::{Columns, newton, through, times};
 use super::variant::{Reads, Storage, Variant};
@@ -45,41 +47,66 @@ pub(crate) struct Run<'a, 'b> {
     pub(crate) out_tangents: Option<&'b mut [[f32; 4]]>,
 }
 
-/// Moves a run.
+/// What is done with the motions of vertices.
+#[derive(Debug)]
+pub(crate) enum Work<'a, 'b> {
+    /// They move a run.
+    Move(Run<'a, 'b>),
+    /// They are written down, from vertex `start` on, with which a block begins.
+    Motions {
+        start: usize,
+        out: &'b mut [PackedAffine],
+    },
+}
+
+/// Works with the motions of vertices.
 #[inline(always)]
 pub(crate) fn run<S: Simd>(
     simd: S,
     variant: Variant,
     blocks: &Blocks,
     joints: &FrameJoints<'_>,
-    run: Run<'_, '_>,
+    work: Work<'_, '_>,
 ) {
     match (variant, blocks.storage) {
         (Variant::V0, Storage::Full) => {
-            run_blocks::<S, ByMoments<false, Full>>(simd, blocks, joints, run)
+            run_rule::<S, ByMoments<false, Full>>(simd, blocks, joints, work)
         }
         (Variant::V0, Storage::Quantized) => {
-            run_blocks::<S, ByMoments<false, Quantized>>(simd, blocks, joints, run);
+            run_rule::<S, ByMoments<false, Quantized>>(simd, blocks, joints, work);
         }
         (Variant::V1, Storage::Full) => {
-            run_blocks::<S, ByMoments<true, Full>>(simd, blocks, joints, run)
+            run_rule::<S, ByMoments<true, Full>>(simd, blocks, joints, work)
         }
         (Variant::V1, Storage::Quantized) => {
-            run_blocks::<S, ByMoments<true, Quantized>>(simd, blocks, joints, run);
+            run_rule::<S, ByMoments<true, Quantized>>(simd, blocks, joints, work);
         }
         (Variant::V2, Storage::Full) => {
-            run_blocks::<S, ByQuaternions<Full>>(simd, blocks, joints, run)
+            run_rule::<S, ByQuaternions<Full>>(simd, blocks, joints, work)
         }
         (Variant::V2, Storage::Quantized) => {
-            run_blocks::<S, ByQuaternions<Quantized>>(simd, blocks, joints, run);
+            run_rule::<S, ByQuaternions<Quantized>>(simd, blocks, joints, work);
         }
-        (Variant::V3, Storage::Full) => {
-            run_blocks::<S, ByMatrices<Full>>(simd, blocks, joints, run)
-        }
+        (Variant::V3, Storage::Full) => run_rule::<S, ByMatrices<Full>>(simd, blocks, joints, work),
         (Variant::V3, Storage::Quantized) => {
-            run_blocks::<S, ByMatrices<Quantized>>(simd, blocks, joints, run);
+            run_rule::<S, ByMatrices<Quantized>>(simd, blocks, joints, work);
         }
-        (Variant::V4, _) => run_blocks::<S, ByWeights>(simd, blocks, joints, run),
+        (Variant::V4, _) => run_rule::<S, ByWeights>(simd, blocks, joints, work),
+    }
+}
+
+#[inline(always)]
+fn run_rule<S: Simd, R: Rule>(
+    simd: S,
+    blocks: &Blocks,
+    joints: &FrameJoints<'_>,
+    work: Work<'_, '_>,
+) {
+    match work {
+        Work::Move(run) => run_blocks::<S, R>(simd, blocks, joints, run),
+        Work::Motions { start, out } => {
+            motions::run_motions::<S, R>(simd, blocks, joints, start, out);
+        }
     }
 }
 

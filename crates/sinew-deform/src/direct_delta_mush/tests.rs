@@ -1,3 +1,5 @@
+mod virtual_bones;
+
 use super::reference::{Row, dense_moments, inverse_sizes, linear_motion, place};
 use super::*;
 use crate::BindWatch;

@@ -117,6 +117,22 @@ impl SkinBind {
         })
     }
 
+    /// Linear skinning with these rows, each of which has an influence, of joints below `joint_count`.
+    pub(crate) fn linear(influences: Influences, joint_count: usize) -> Self {
+        Self {
+            method: SkinMethod::Linear,
+            packed: pack(&influences, SkinMethod::Linear),
+            origins: vec![Vec3::zeros(); joint_count],
+            vertex_count: influences.vertex_count(),
+            influences,
+        }
+    }
+
+    /// Joints and weights as they were bound.
+    pub(crate) fn influences(&self) -> &Influences {
+        &self.influences
+    }
+
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.vertex_count

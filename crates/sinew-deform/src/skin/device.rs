@@ -101,6 +101,13 @@ pub(super) fn node(bind: &SkinBind) -> DeviceNode {
     node
 }
 
+/// Adds what a kernel needs for `blend_palette(row_of(index))`, but for the array `palette`: three rows of each joint's matrix.
+pub(crate) fn add_blending(node: &mut DeviceNode, bind: &SkinBind) {
+    let rows = (0..bind.vertex_count()).map(|v| bind.row(v).0.len());
+    add_rows(node, bind, rows.max().unwrap_or(1));
+    node.shared.push(include_str!("device/blend_palette.wgsl"));
+}
+
 /// Adds joints and weights, and the texts that read them.
 fn add_rows(node: &mut DeviceNode, bind: &SkinBind, most: usize) {
     let per_word = DeviceConstant::per_word(bind.joint_count().saturating_sub(1));
@@ -108,17 +115,18 @@ fn add_rows(node: &mut DeviceNode, bind: &SkinBind, most: usize) {
         ("INFLUENCES", whole(most.clamp(1, IN_ROW))),
         ("JOINTS_PER_WORD", per_word),
     ];
-    node.settings = settings
-        .map(|(name, n)| (name, DeviceSetting::U32(n)))
-        .to_vec();
+    node.settings
+        .extend(settings.map(|(name, n)| (name, DeviceSetting::U32(n))));
     node.shared.push(include_str!("device/row.wgsl"));
     let count = bind.vertex_count();
     if most <= 1 {
         let joints: Vec<u32> = (0..count).map(|v| bind.row(v).0[0]).collect();
         node.constants
             .push(DeviceConstant::packed("joints", &joints, per_word));
+        if !node.shared.contains(&PACKED_WGSL) {
+            node.shared.push(PACKED_WGSL);
+        }
         node.shared.extend([
-            PACKED_WGSL,
             include_str!("device/no_tail.wgsl"),
             include_str!("device/row_one.wgsl"),
         ]);

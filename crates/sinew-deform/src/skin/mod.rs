@@ -16,13 +16,14 @@ use crate::{
     UpdateContext, for_each_chunk,
 };
 pub(crate) use blend::Matrices;
-use simd::{Blended, Dual, FrameJoints, PackedMotion, Run};
-pub(crate) use simd::{Vertices, apply_affine as apply_affine_lanes};
+use simd::{Blended, Dual, PackedMotion, Run};
+pub(crate) use simd::{FrameJoints, Near, Vertices, apply_affine as apply_affine_lanes};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
 
 pub(crate) use bind::check_influences;
 pub use bind::{SkinBind, SkinBindError, SkinMethod};
+pub(crate) use device::add_blending;
 pub(crate) use joint::NO_STRETCH;
 pub use joint::{JointMotion, rotation_of, split_joint};
 pub use reference::{
@@ -188,26 +189,38 @@ impl SkinJob<'_> {
                 mask,
             }),
         };
-        let outputs = (output.positions, output.normals, output.tangents);
-        for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
-            let run = Run {
-                start: range.start,
-                positions: &input.positions[range.clone()],
-                normals: input
-                    .normals
-                    .filter(|_| n.is_some())
-                    .map(|n| &n[range.clone()]),
-                tangents: input
-                    .tangents
-                    .filter(|_| t.is_some())
-                    .map(|t| &t[range.clone()]),
-                out_positions: p,
-                out_normals: n.filter(|_| input.normals.is_some()),
-                out_tangents: t.filter(|_| input.tangents.is_some()),
-            };
-            dispatch!(simd => simd::skin_run(simd, bind, joints, run));
-        });
+        skin_vertices(bind, joints, input, output, par);
     }
+}
+
+/// Moves vertices, as many as bound, with joints of a frame. Attributes that the input lacks are not written.
+pub(crate) fn skin_vertices(
+    bind: &SkinBind,
+    joints: FrameJoints<'_>,
+    input: MeshView<'_>,
+    output: MeshViewMut<'_>,
+    par: Par,
+) {
+    let n = input.positions.len();
+    let outputs = (output.positions, output.normals, output.tangents);
+    for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
+        let run = Run {
+            start: range.start,
+            positions: &input.positions[range.clone()],
+            normals: input
+                .normals
+                .filter(|_| n.is_some())
+                .map(|n| &n[range.clone()]),
+            tangents: input
+                .tangents
+                .filter(|_| t.is_some())
+                .map(|t| &t[range.clone()]),
+            out_positions: p,
+            out_normals: n.filter(|_| input.normals.is_some()),
+            out_tangents: t.filter(|_| input.tangents.is_some()),
+        };
+        dispatch!(simd => simd::skin_run(simd, bind, joints, run));
+    });
 }
 
 /// The same frame through the reference, in double precision and on one thread.

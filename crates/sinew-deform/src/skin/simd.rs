@@ -9,7 +9,7 @@ use super::single;
 use crate::lanes::{V3, load8x4, padded, store8x4};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
-use sinew_geom::PackedAffine;
+use sinew_geom::{PackedAffine, Vec3};
 
 /// A joint's rigid motion as the kernel reads it; quaternions as x y z w.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +32,8 @@ impl From<&JointMotion<f64>> for PackedMotion {
 pub(crate) enum FrameJoints<'a> {
     /// Weighted sums of matrices.
     Linear(&'a [PackedAffine]),
+    /// The same, near the origin.
+    Near(Near<'a>),
     /// Weighted sums of rigid motions.
     Dual(Dual<'a>),
     /// Between the two.
@@ -41,6 +43,16 @@ pub(crate) enum FrameJoints<'a> {
 /// Weighted sums of matrices.
 #[derive(Clone, Copy)]
 struct Linear<'a>(&'a [PackedAffine]);
+
+/// Weighted sums of matrices that take positions less an origin to positions less a reference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near<'a> {
+    pub(crate) palette: &'a [PackedAffine],
+    /// What is taken from positions that come in.
+    pub(crate) origin: Vec3<f32>,
+    /// What is added to those that go out.
+    pub(crate) reference: Vec3<f32>,
+}
 
 /// Weighted sums of rigid motions.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +108,7 @@ fn skin_from<S: Simd, B: BlendSource>(
 ) {
     match joints {
         FrameJoints::Linear(palette) => skin_with(simd, source, Linear(palette), run),
+        FrameJoints::Near(near) => skin_with(simd, source, near, run),
         FrameJoints::Dual(dual) => skin_with(simd, source, dual, run),
         FrameJoints::Blended(blended) => skin_with(simd, source, blended, run),
     }
@@ -223,6 +236,22 @@ impl Mover for Linear<'_> {
     ) -> Vertices<S> {
         let matrices = source.matrices(simd, block, self.0);
         apply_affine::<S, NORMALS, TANGENTS>(simd, matrices, v)
+    }
+}
+
+impl Mover for Near<'_> {
+    #[inline(always)]
+    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+        self,
+        simd: S,
+        source: B,
+        block: usize,
+        mut v: Vertices<S>,
+    ) -> Vertices<S> {
+        v.p = v.p.minus(V3::all(simd, self.origin));
+        let mut out = Linear(self.palette).block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
+        out.p = out.p.plus(V3::all(simd, self.reference));
+        out
     }
 }
 

@@ -21,6 +21,27 @@ use std::sync::Arc;
 /// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
 /// of the graph. Its mesh (the last one, where it takes several) moves with each frame: what nothing moves would be done in setup.
 pub(crate) fn document(desc: &NodeDesc) -> String {
+    document_with(desc, "")
+}
+
+/// Parameters that make another program of a node: it is tested with these, too.
+const OTHER_FORMS: [(&str, &str); 1] = [("direct_delta_mush", r#", "virtual_bones": 9"#)];
+
+/// All nodes with their defaults (an empty text), and some with further parameters.
+pub(crate) fn forms() -> impl Iterator<Item = (&'static NodeDesc, &'static str)> {
+    let others = |desc: &'static NodeDesc| {
+        let of_node = OTHER_FORMS
+            .into_iter()
+            .filter(|(name, _)| *name == desc.name);
+        of_node.map(move |(_, more)| (desc, more))
+    };
+    REGISTRY
+        .iter()
+        .flat_map(move |&desc| std::iter::once((desc, "")).chain(others(desc)))
+}
+
+/// The same with further parameters, each behind a comma.
+pub(crate) fn document_with(desc: &NodeDesc, more: &str) -> String {
     let mut links = String::new();
     let linked = |p: &&PortDesc| p.required || p.ty == PortType::Pose;
     let mut meshes = desc.inputs.iter().filter(linked);
@@ -49,6 +70,7 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
         links += &format!(", \"{}\": \"$weight\"", number.name);
     }
     links += needed(desc);
+    links += more;
     let outputs: Vec<String> = desc
         .outputs
         .iter()
@@ -103,7 +125,12 @@ pub(crate) fn numbers(plan: &Plan) -> Vec<(usize, Vec<f32>)> {
 
 /// The node's instance, which runs each frame.
 pub(crate) fn running(asset: &Asset, desc: &NodeDesc) -> Instance {
-    let out = instance(asset, &document(desc));
+    running_with(asset, desc, "")
+}
+
+/// The same with further parameters.
+pub(crate) fn running_with(asset: &Asset, desc: &NodeDesc, more: &str) -> Instance {
+    let out = instance(asset, &document_with(desc, more));
     let mut steps = out.graph().program().steps(Phase::Update).iter();
     assert!(steps.any(|s| s.name == "it"), "{} runs in setup", desc.name);
     out

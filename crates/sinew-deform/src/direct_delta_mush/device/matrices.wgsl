@@ -1,5 +1,5 @@
 fn kernel(index: u32) {
-    let row = row_of(index);
+    let row = pair_row_of(index);
     let center = vec4f(read_centers(index).xyz, 1.0);
     let start = center * matrix_of(pair_of(index, row, row.begin).joint);
     var linear = mat3x3f();

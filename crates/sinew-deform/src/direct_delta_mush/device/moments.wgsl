@@ -7,7 +7,7 @@ struct Sums {
     shift: vec3f,
 }
 
-fn sums_of(index: u32, row: Row, p: vec4f, start: vec3f, stretched: bool) -> Sums {
+fn sums_of(index: u32, row: PairRow, p: vec4f, start: vec3f, stretched: bool) -> Sums {
     var sums: Sums;
     for (var at = row.begin; at < row.end; at++) {
         let pair = pair_of(index, row, at);
@@ -43,7 +43,7 @@ fn by_cofactor(a: mat3x3f, rest: mat3x3f, otherwise: mat3x3f) -> mat3x3f {
 fn kernel(index: u32) {
     let u = uniforms();
     let stretched = u.stretched != 0u;
-    let row = row_of(index);
+    let row = pair_row_of(index);
     let center = read_centers(index);
     let strongest = pair_of(index, row, row.begin).joint;
     let own = matrix_of(strongest);

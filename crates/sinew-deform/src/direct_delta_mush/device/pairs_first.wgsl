@@ -5,9 +5,9 @@ struct Pair {
     first: vec3f,
 }
 
-fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+fn pair_of(index: u32, row: PairRow, at: u32) -> Pair {
     let place = at * SLICE + row.lane;
-    let joint = unpacked(read_joints(place / JOINTS_PER_WORD), place, JOINTS_PER_WORD);
+    let joint = unpacked(read_pair_joints(place / PAIR_JOINTS_PER_WORD), place, PAIR_JOINTS_PER_WORD);
     let moments = read_pairs(place);
     return Pair(joint, moments.w, moments.xyz);
 }

@@ -6,9 +6,9 @@ struct Pair {
     second: mat3x3f,
 }
 
-fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+fn pair_of(index: u32, row: PairRow, at: u32) -> Pair {
     let place = at * SLICE + row.lane;
-    let joint = unpacked(read_joints(place / JOINTS_PER_WORD), place, JOINTS_PER_WORD);
+    let joint = unpacked(read_pair_joints(place / PAIR_JOINTS_PER_WORD), place, PAIR_JOINTS_PER_WORD);
     let word = at * 5u * SLICE + row.lane;
     let a = read_pairs(word);
     let b = read_pairs(word + SLICE);

@@ -6,7 +6,7 @@ struct Pair {
     second: mat3x3f,
 }
 
-fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+fn pair_of(index: u32, row: PairRow, at: u32) -> Pair {
     let word = at * 6u * SLICE + row.lane;
     let scale = read_scales(index);
     let a = halves(read_pairs(word)) * scale.x;

@@ -5,7 +5,7 @@ struct Pair {
     first: vec3f,
 }
 
-fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+fn pair_of(index: u32, row: PairRow, at: u32) -> Pair {
     let word = at * 3u * SLICE + row.lane;
     let a = halves(read_pairs(word));
     let mixed = read_pairs(word + SLICE);

@@ -5,8 +5,8 @@ struct Pair {
     first: vec3f,
 }
 
-fn pair_of(index: u32, row: Row, at: u32) -> Pair {
+fn pair_of(index: u32, row: PairRow, at: u32) -> Pair {
     let place = at * SLICE + row.lane;
-    let joint = unpacked(read_joints(place / JOINTS_PER_WORD), place, JOINTS_PER_WORD);
+    let joint = unpacked(read_pair_joints(place / PAIR_JOINTS_PER_WORD), place, PAIR_JOINTS_PER_WORD);
     return Pair(joint, read_pairs(place), vec3f(0.0));
 }

@@ -1,6 +1,6 @@
 fn kernel(index: u32) {
     let stretched = uniforms().stretched != 0u;
-    let row = row_of(index);
+    let row = pair_row_of(index);
     let center = vec4f(read_centers(index).xyz, 1.0);
     let strongest = pair_of(index, row, row.begin).joint;
     let pivot = rotation_of(strongest);

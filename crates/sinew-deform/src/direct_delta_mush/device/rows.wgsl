@@ -13,15 +13,15 @@ struct Uniforms {
 const SLICE = 32u;
 
 // Pairs of a vertex: those of its slice, of which some may have weight zero. The strongest joint's is the first.
-struct Row {
+struct PairRow {
     begin: u32,
     end: u32,
     lane: u32,
 }
 
-fn row_of(index: u32) -> Row {
+fn pair_row_of(index: u32) -> PairRow {
     let slice = index / SLICE;
-    return Row(read_slices(slice), read_slices(slice + 1u), index % SLICE);
+    return PairRow(read_slices(slice), read_slices(slice + 1u), index % SLICE);
 }
 
 // Rows of a joint's skinning matrix, as columns.
@@ -62,30 +62,4 @@ fn turn_of(q: vec4f) -> mat3x3f {
         vec3f(q.x * t.y - w.z, 1.0 - q.x * t.x - q.z * t.z, q.y * t.z + w.x),
         vec3f(q.x * t.z + w.y, q.y * t.z - w.x, 1.0 - q.x * t.x - q.y * t.y),
     );
-}
-
-// Writes a vertex that moves from rest space about its centre by `linear` and `translation`; `turns` where `linear` only turns.
-fn write_moved(index: u32, center: vec3f, linear: mat3x3f, translation: vec3f, turns: bool) {
-    let u = uniforms();
-    let v = read_vertex(index);
-    let rest = v.position - u.origin - center;
-    var out = v;
-    out.position = (linear * rest + translation) + u.reference;
-    if (TURNS_NORMALS || TURNS_TANGENTS) {
-        if (turns) {
-            if (TURNS_NORMALS) {
-                out.normal = linear * v.normal;
-            }
-            if (TURNS_TANGENTS) {
-                out.tangent = vec4f(linear * v.tangent.xyz, v.tangent.w);
-            }
-        } else {
-            let rows = transpose(linear);
-            let affine = mat3x4f(vec4f(rows[0], 0.0), vec4f(rows[1], 0.0), vec4f(rows[2], 0.0));
-            let turned = through_rows(affine, v);
-            out.normal = turned.normal;
-            out.tangent = turned.tangent;
-        }
-    }
-    write_vertex(index, out);
 }

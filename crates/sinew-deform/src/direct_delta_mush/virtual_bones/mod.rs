@@ -1,0 +1,192 @@
+//! The node in two layers: virtual bones move as vertices of the mesh would, all vertices follow them by linear skinning.
+
+mod node;
+
+use super::bind::BindParts;
+use super::simd::{self, Work};
+use super::{
+    CHUNK, CompressionError, CompressionSettings, DirectDeltaMushBind, DirectDeltaMushScratch,
+    Storage, Variant, VirtualBones,
+};
+use crate::skin::{FrameJoints, Near, SkinBind, skin_vertices};
+use crate::{MeshView, MeshViewMut, Par, for_each_chunk};
+use serde::{Deserialize, Serialize};
+use sinew_geom::{Influences, PackedAffine, Vec3};
+
+pub(super) use node::restore;
+
+/// A mesh bound to a rig through virtual bones.
+#[derive(Clone, Debug)]
+pub struct VirtualBonesBind {
+    /// Its vertices are the bones.
+    bones: DirectDeltaMushBind,
+    /// Its joints are the bones.
+    skin: SkinBind,
+    error: CompressionError,
+    full_bytes: u64,
+}
+
+/// What the cache holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Parts {
+    bones: BindParts,
+    offsets: Vec<u32>,
+    joints: Vec<u32>,
+    weights: Vec<f32>,
+    error: CompressionError,
+    full_bytes: u64,
+}
+
+impl VirtualBonesBind {
+    /// From what [`super::compress`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
+    /// what the mesh takes without virtual bones, for [`Self::full_bytes`].
+    pub fn new(
+        found: &VirtualBones,
+        joint_count: usize,
+        (variant, storage): (Variant, Storage),
+        full_bytes: usize,
+    ) -> Self {
+        let bones = DirectDeltaMushBind::new(&found.bones, joint_count, variant, storage);
+        Self {
+            skin: SkinBind::linear(found.influences.clone(), bones.vertex_count()),
+            bones,
+            error: found.error,
+            full_bytes: full_bytes as u64,
+        }
+    }
+
+    fn parts(&self) -> Parts {
+        let influences = self.skin.influences();
+        Parts {
+            bones: self.bones.parts().clone(),
+            offsets: influences.offsets().to_vec(),
+            joints: influences.joints().to_vec(),
+            weights: influences.weights().to_vec(),
+            error: self.error,
+            full_bytes: self.full_bytes,
+        }
+    }
+
+    /// From what was saved, where it fits.
+    fn from_parts(
+        parts: Parts,
+        (joint_count, vertex_count): (usize, usize),
+        settings: CompressionSettings,
+        storage: Storage,
+    ) -> Option<Self> {
+        let count = parts.bones.vertex_count();
+        let variant = settings.variant;
+        let bones =
+            DirectDeltaMushBind::from_parts(parts.bones, joint_count, count, variant, storage)?;
+        let influences = Influences::from_parts(parts.offsets, parts.joints, parts.weights, count)?;
+        let fits = count <= settings.bones.min(vertex_count)
+            && influences.vertex_count() == vertex_count
+            && influences.max_per_vertex() <= settings.influences;
+        fits.then(|| Self {
+            skin: SkinBind::linear(influences, count),
+            bones,
+            error: parts.error,
+            full_bytes: parts.full_bytes,
+        })
+    }
+
+    /// Number of vertices.
+    pub fn vertex_count(&self) -> usize {
+        self.skin.vertex_count()
+    }
+    /// Number of virtual bones.
+    pub fn bone_count(&self) -> usize {
+        self.bones.vertex_count()
+    }
+    /// Number of joints that a palette must have.
+    pub fn joint_count(&self) -> usize {
+        self.bones.joint_count()
+    }
+    /// Virtual bones that a vertex follows at most.
+    pub fn influences_per_vertex(&self) -> usize {
+        self.skin.influences().max_per_vertex()
+    }
+    /// How far it is from the full method.
+    pub fn error(&self) -> CompressionError {
+        self.error
+    }
+    /// Bytes held: the bones' moments as [`DirectDeltaMushBind::bytes`] says, and weights as linear skinning holds them.
+    pub fn bytes(&self) -> usize {
+        self.bones.bytes() + self.skin.bytes()
+    }
+    /// Bytes that the mesh takes without virtual bones.
+    pub fn full_bytes(&self) -> u64 {
+        self.full_bytes
+    }
+}
+
+/// What a frame's bones are; belongs to one instance.
+#[derive(Clone, Debug, Default)]
+pub struct VirtualBonesScratch {
+    joints: DirectDeltaMushScratch,
+    /// From rest space less the origin to posed space less the reference.
+    bones: Vec<PackedAffine>,
+}
+
+impl VirtualBonesScratch {
+    /// Room for the joints and bones of `bind`.
+    pub fn new(bind: &VirtualBonesBind) -> Self {
+        Self {
+            joints: DirectDeltaMushScratch::new(&bind.bones),
+            bones: vec![PackedAffine::default(); bind.bone_count()],
+        }
+    }
+
+    /// Bytes held.
+    fn bytes(&self) -> usize {
+        self.joints.bytes() + size_of_val(self.bones.as_slice())
+    }
+}
+
+/// One frame of work.
+#[derive(Debug)]
+pub struct VirtualBonesJob<'a> {
+    /// From setup.
+    pub bind: &'a VirtualBonesBind,
+    /// Skinning matrices, one a joint (scene from scene at bind).
+    pub palette: &'a [PackedAffine],
+    /// Rest mesh, or what moves in rest space (morph targets); as many vertices as bound.
+    pub input: MeshView<'a>,
+    /// Same vertex count; must not overlap the input.
+    pub output: MeshViewMut<'a>,
+    /// From [`VirtualBonesScratch::new`] of the same bind.
+    pub scratch: &'a mut VirtualBonesScratch,
+    /// Threads.
+    pub par: Par,
+}
+
+impl VirtualBonesJob<'_> {
+    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette, the scratch or the input
+    /// is shorter than what was bound.
+    pub fn run(self) {
+        let Self { bind, par, .. } = self;
+        let VirtualBonesScratch { joints, bones } = self.scratch;
+        let count = bind.joint_count();
+        let fits = self.palette.len() >= count && joints.fits(&bind.bones);
+        let fits = fits && bones.len() == bind.bone_count();
+        if !fits || self.input.positions.len() != bind.vertex_count() {
+            return;
+        }
+        let joints = joints.fill(&bind.bones, &self.palette[..count]);
+        let (variant, blocks) = (bind.bones.variant(), bind.bones.blocks());
+        for_each_chunk(par, bones.len(), CHUNK, &mut bones[..], &|range, out| {
+            let work = Work::Motions {
+                start: range.start,
+                out,
+            };
+            dispatch!(simd => simd::run(simd, variant, blocks, &joints, work));
+        });
+        let near = Near {
+            palette: bones,
+            origin: Vec3::from(joints.origin),
+            reference: Vec3::from(joints.reference),
+        };
+        let frame = FrameJoints::Near(near);
+        skin_vertices(&bind.skin, frame, self.input, self.output, par);
+    }
+}
