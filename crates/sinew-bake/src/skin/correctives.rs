@@ -8,6 +8,7 @@
 
 use super::helpers::free_samples;
 use super::samples::{Bones, Row, SkinProblem};
+use super::settings::check_correctives;
 use super::{SkinError, SkinFit};
 use crate::Watch;
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ const JUDGES: usize = 2000;
 pub struct Correctives {
     /// Vertices and deltas, metres, scene space at bind; without normals.
     pub targets: Vec<MorphTarget>,
-    /// A row for each sample, a number from zero to one for each target: the largest of a target is one. Zero in samples of no clip.
+    /// A row for each sample, a number from zero to one for each target: the largest of a target is one. Zero in samples that are not free.
     pub weights: Vec<Vec<f32>>,
 }
 
@@ -94,7 +95,7 @@ pub fn left_over(
     samples.par_iter().map(of_sample).collect()
 }
 
-/// The samples of clips that say most about what is left over: first the one that is farthest off, then the one that the ones before explain least
+/// The free samples that say most about what is left over: first the one that is farthest off, then the one that the ones before explain least
 /// of, up to `most` or until less than `least` metres (root mean square over the vertices that count) is left of any.
 pub fn extreme_samples(
     problem: &SkinProblem<'_>,
@@ -152,13 +153,15 @@ fn judges(skinned: &Skinned<'_>, samples: &[usize]) -> Vec<usize> {
 /// Weights of given targets in every sample, and their deltas made better; vertices of targets stay what they are.
 ///
 /// # Errors
-/// [`SkinError::Cancelled`].
+/// [`SkinError::Setting`] above 256 targets; [`SkinError::Counts`] where one moves a vertex that is not there; [`SkinError::Cancelled`].
 pub fn fit_correctives(
     problem: &SkinProblem<'_>,
     fit: &SkinFit,
     targets: &[MorphTarget],
     watch: &Watch<'_>,
 ) -> Result<Correctives, SkinError> {
+    check_correctives(targets.len())?;
+    check_targets(problem, targets)?;
     let mut work = Work::new(problem, fit, targets);
     let stage = watch.stage("correctives", TURNS);
     for turn in 0..TURNS {
@@ -170,6 +173,29 @@ pub fn fit_correctives(
         stage.step();
     }
     Ok(work.finish())
+}
+
+fn check_targets(problem: &SkinProblem<'_>, targets: &[MorphTarget]) -> Result<(), SkinError> {
+    for target in targets {
+        let (found, expected) = (target.positions.len(), target.vertices.len());
+        if found != expected {
+            let what = "deltas of a morph target";
+            return Err(SkinError::Counts {
+                what,
+                found,
+                expected,
+            });
+        }
+        let last = target.vertices.iter().max().map_or(0, |v| *v as usize + 1);
+        if last > problem.rest.len() {
+            return Err(SkinError::Counts {
+                what: "vertices up to the last of a morph target",
+                found: last,
+                expected: problem.rest.len(),
+            });
+        }
+    }
+    Ok(())
 }
 
 struct Work<'a> {

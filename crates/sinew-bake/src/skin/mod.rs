@@ -39,8 +39,9 @@ pub use error::SkinError;
 pub use fit::{SkinFit, Step, fit_skin};
 pub use helpers::Helper;
 pub use measure::{
-    Distance, Measured, PoseOf, ShownFile, measure_file, measure_rows, shown_by_rows,
+    Distance, Measured, PoseOf, ShownFile, measure_file, measure_rows, measure_samples,
+    shown_by_rows,
 };
-pub use report::{SkinClipReport, SkinMoment, SkinReport, colors_of, write_report};
+pub use report::{SkinClipReport, SkinDriver, SkinMoment, SkinReport, colors_of, write_report};
 pub use samples::{SampleGroup, SkinProblem, SkinSamples};
-pub use settings::{SkinSettings, WeightMethod};
+pub use settings::{SkinSettings, WeightMethod, check_correctives};
