@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How much more than a report says counts as the same: rounding of times and transforms.
-const SLACK: f64 = 1.01;
+const SLACK: f64 = 1.001;
 /// Millimetres.
 const SLACK_MM: f64 = 1e-3;
 

@@ -491,12 +491,17 @@ fn correctives(
     if request.correctives == 0 {
         return Ok(none);
     }
-    let extremes = extreme_samples(problem, fit, request.correctives, request.tolerance / 10.0);
-    let targets = left_over(problem, fit, &extremes, request.tolerance);
-    let targets: Vec<_> = targets
-        .into_iter()
-        .filter(|t| !t.vertices.is_empty())
-        .collect();
+    let (most, least) = (request.correctives, request.tolerance);
+    let targets = match request.drive.has_graph() {
+        // What follows the pose follows few joints.
+        true => local_targets(problem, fit, most, least, watch)?,
+        false => {
+            let extremes = extreme_samples(problem, fit, most, least / 10.0);
+            let mut targets = left_over(problem, fit, &extremes, least);
+            targets.retain(|t| !t.vertices.is_empty());
+            targets
+        }
+    };
     if targets.is_empty() {
         return Ok(none);
     }

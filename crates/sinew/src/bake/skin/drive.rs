@@ -3,7 +3,7 @@
 //! A corrective has a weight in every sample, a helper a transform below its parent. Both blend linearly over the poses of a driver (`mix` of node
 //! `drive_morphs`, channels of `drive_joints`), so a driver that interpolates some samples exactly is all that is needed:
 //!
-//! 1. The joints that matter ([`relevance`]): turning them moves the vertices against each other.
+//! 1. The joints that matter ([`relevance`]): turning them moves the vertices against each other; or joints beside those, where the samples say so.
 //! 2. Poses among the samples, greedily: first the rest pose, then the sample that the poses so far show worst, until all are within the
 //!    tolerance or there are enough. What the samples say decides where poses lie close, and the last one tried says how far off all others are.
 //! 3. The width that shows the samples that are no poses best, as long as the system is well conditioned.
@@ -84,6 +84,13 @@ pub(super) struct Limits {
     pub(super) tolerance: f64,
 }
 
+impl Limits {
+    /// The sum of squares that may be left of so many vertices.
+    fn enough(self, vertices: usize) -> f64 {
+        self.tolerance * self.tolerance * vertices as f64
+    }
+}
+
 /// All that is driven, and from what.
 pub(super) struct Drive<'a> {
     pub(super) asset: &'a Asset,
@@ -110,7 +117,15 @@ impl Drive<'_> {
         let correctives = (0..self.correctives.targets.len()).map(Item::Corrective);
         let mut sets: BTreeMap<Vec<usize>, Vec<Item>> = BTreeMap::new();
         for item in helpers.chain(correctives) {
-            let joints = relevance.joints(&self.vertices(item));
+            let vertices = self.vertices(item);
+            let enough = limits.enough(vertices.len());
+            let left = |joints: &[usize]| {
+                let table = self.table(joints, &[item], &rest);
+                let all = mean(training.iter().map(|&s| squares(&table.rows[s])));
+                let knots = knots_of(&table, &training, limits.poses, enough);
+                knots.map_or(all, |k| k.left)
+            };
+            let joints = relevance.joints(&vertices, &left);
             if !joints.is_empty() {
                 sets.entry(joints).or_default().push(item);
             }
@@ -118,8 +133,7 @@ impl Drive<'_> {
         let made = sets.into_iter().filter_map(|(joints, items)| {
             let table = self.table(&joints, &items, &rest);
             let vertices: usize = items.iter().map(|i| self.vertices(*i).len()).sum();
-            let enough = limits.tolerance * limits.tolerance * vertices as f64;
-            let knots = knots_of(&table, &training, limits.poses, enough)?;
+            let knots = knots_of(&table, &training, limits.poses, limits.enough(vertices))?;
             Some(Driver {
                 joints,
                 items,
@@ -265,7 +279,7 @@ pub(super) fn knots_of(
     most: usize,
     enough: f64,
 ) -> Option<Knots> {
-    let norm = |s: usize| table.rows[s].iter().map(|x| x * x).sum::<f64>();
+    let norm = |s: usize| squares(&table.rows[s]);
     // A sample at rest says more of it than zeros do.
     let near = |s: &usize| apart(&table.values[*s], &table.rest) < SAME;
     let first = training.iter().copied().find(near);
@@ -294,6 +308,10 @@ pub(super) fn knots_of(
         (knots, left) = (more, found);
     }
     (knots.samples.len() > 1).then_some(knots)
+}
+
+fn squares(row: &[f64]) -> f64 {
+    row.iter().map(|x| x * x).sum()
 }
 
 fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
@@ -354,7 +372,7 @@ fn left_of(table: &Table, training: &[usize], knots: &Knots, bind: &PoseDriverBi
                 *o -= x * f64::from(*w);
             }
         }
-        off.iter().map(|o| o * o).sum()
+        squares(&off)
     };
     training.iter().map(of_sample).collect()
 }

@@ -58,22 +58,65 @@ impl<'a> Relevance<'a> {
         }
     }
 
-    /// The joints that matter to vertices, which count as much as it says; rising, at most [`MOST`]. Where none bends the skin there, those that carry it.
-    pub(super) fn joints(&self, vertices: &[(usize, f64)]) -> Vec<usize> {
+    /// The joints that matter to vertices, which count as much as it says; rising, at most [`MOST`]. `left` says how much of the samples poses of some
+    /// joints do not explain: where those that bend the skin there leave more than twice of what is left with those that carry it and the joints
+    /// next to these, they are those (a muscle of the upper arm, which the elbow makes bulge).
+    pub(super) fn joints(
+        &self,
+        vertices: &[(usize, f64)],
+        left: &dyn Fn(&[usize]) -> f64,
+    ) -> Vec<usize> {
         let bends = |w: f64| (4.0 * w * (1.0 - w)).max(0.0);
-        let found = self.strongest(vertices, &bends);
-        match found.is_empty() {
-            true => self.strongest(vertices, &|w| w),
+        let found = self.strongest(vertices, &bends, &|j| self.is_usable[j]);
+        let wider = self.beside(vertices, &found);
+        match found.is_empty() || 2.0 * left(&wider) < left(&found) {
+            true => wider,
             false => found,
         }
     }
 
-    fn strongest(&self, vertices: &[(usize, f64)], of: &dyn Fn(f64) -> f64) -> Vec<usize> {
+    /// Joints that carry vertices, their parents and children, beside those that were found.
+    fn beside(&self, vertices: &[(usize, f64)], found: &[usize]) -> Vec<usize> {
+        let own = self.strongest_of(vertices, &|w| w, &|_| true, false);
+        let parents = &self.problem.parents;
+        let near = |j: usize| {
+            let child = parents[j].is_some_and(|p| own.contains(&p));
+            let parent = own.iter().any(|&o| parents[o] == Some(j));
+            found.contains(&j) || own.contains(&j) || child || parent
+        };
+        let mut out: Vec<usize> = found.to_vec();
+        for joint in (0..parents.len()).filter(|j| self.is_usable[*j] && near(*j)) {
+            let is_known = out.iter().any(|&o| self.nodes[o] == self.nodes[joint]);
+            if !is_known && out.len() < MOST {
+                out.push(joint);
+            }
+        }
+        out.sort_unstable();
+        out
+    }
+
+    fn strongest(
+        &self,
+        vertices: &[(usize, f64)],
+        of: &dyn Fn(f64) -> f64,
+        is_meant: &dyn Fn(usize) -> bool,
+    ) -> Vec<usize> {
+        self.strongest_of(vertices, of, is_meant, true)
+    }
+
+    /// By sums of what `of` makes of weights, with those of all joints below or without.
+    fn strongest_of(
+        &self,
+        vertices: &[(usize, f64)],
+        of: &dyn Fn(f64) -> f64,
+        is_meant: &dyn Fn(usize) -> bool,
+        with_below: bool,
+    ) -> Vec<usize> {
         let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
         for &(vertex, matters) in vertices {
             let mut here: BTreeMap<usize, f64> = BTreeMap::new();
             for rows in [self.problem.authored, &self.fit.influences] {
-                for (joint, w) in self.with_all_below(rows, vertex) {
+                for (joint, w) in self.weights(rows, vertex, with_below) {
                     let value = of(w);
                     let most = here.entry(joint).or_default();
                     *most = most.max(value);
@@ -85,7 +128,7 @@ impl<'a> Relevance<'a> {
         }
         let mut all: Vec<(f64, usize)> = sums
             .into_iter()
-            .filter(|s| self.is_usable[s.0])
+            .filter(|s| is_meant(s.0))
             .map(|(joint, sum)| (sum, joint))
             .collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -101,8 +144,8 @@ impl<'a> Relevance<'a> {
         out
     }
 
-    /// For each joint that a vertex follows, itself or by one below it, the weight of all of these. Helpers are their parents'.
-    fn with_all_below(&self, rows: &Influences, vertex: usize) -> BTreeMap<usize, f64> {
+    /// For each joint that a vertex follows, itself or (`with_below`) by one below it, the weight of all of these. Helpers are their parents'.
+    fn weights(&self, rows: &Influences, vertex: usize, with_below: bool) -> BTreeMap<usize, f64> {
         let joints = self.problem.parents.len();
         let mut out: BTreeMap<usize, f64> = BTreeMap::new();
         for (bone, w) in rows.row(vertex) {
@@ -111,7 +154,7 @@ impl<'a> Relevance<'a> {
             let mut at = helper.map_or(Some(bone as usize), parent);
             while let Some(joint) = at {
                 *out.entry(joint).or_default() += f64::from(w);
-                at = self.problem.parents[joint];
+                at = self.problem.parents[joint].filter(|_| with_below);
             }
         }
         out
