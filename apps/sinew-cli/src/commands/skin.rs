@@ -441,3 +441,83 @@ impl From<SkinBakeError> for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clip(name: &str, clip: Option<usize>, held_out: bool) -> SkinClipReport {
+        SkinClipReport {
+            name: name.into(),
+            clip,
+            held_out,
+            ..SkinClipReport::default()
+        }
+    }
+
+    /// Names alone do not say which claim is meant.
+    #[test]
+    fn claims_are_of_the_same_clip() {
+        let file = Path::new("a.glb");
+        let claims = [
+            clip("walk", Some(0), false),
+            clip("walk", Some(2), false),
+            clip("walk", Some(0), true),
+            clip("joint ranges", None, false),
+            clip("joint ranges", Some(1), false),
+        ];
+        for claim in &claims {
+            let found = claim_of(&claims, claim, file).expect("one");
+            assert_eq!(found, claim);
+        }
+        let told = |claims: &[SkinClipReport], found: &SkinClipReport| {
+            claim_of(claims, found, file).expect_err("not one").message
+        };
+        assert_eq!(
+            told(&claims, &clip("walk", Some(1), false)),
+            "a.glb: the report has 0 entries of clip 'walk' (clip 1), expected 1"
+        );
+        let twice = [claims[0].clone(), claims[0].clone()];
+        assert_eq!(
+            told(&twice, &claims[0]),
+            "a.glb: the report has 2 entries of clip 'walk' (clip 0), expected 1"
+        );
+        assert_eq!(
+            told(&[], &claims[2]),
+            "a.glb: the report has 0 entries of clip 'walk' (clip 0), held out, expected 1"
+        );
+    }
+
+    #[test]
+    fn a_claim_is_held_in_every_number() {
+        let found = SkinClipReport {
+            rms_mm: 1.0,
+            largest_mm: 5.0,
+            driven_rms_mm: Some(2.0),
+            driven_largest_mm: Some(6.0),
+            ..SkinClipReport::default()
+        };
+        let fits = |change: &dyn Fn(&mut SkinClipReport)| {
+            let mut claim = found.clone();
+            change(&mut claim);
+            check_claim(&found, Some(&claim), f64::INFINITY).is_ok()
+        };
+        assert!(fits(&|_| {}));
+        assert!(!fits(&|c| c.rms_mm = 0.99));
+        assert!(!fits(&|c| c.largest_mm = 4.9));
+        assert!(!fits(&|c| c.driven_rms_mm = Some(1.98)));
+        assert!(!fits(&|c| c.driven_largest_mm = Some(5.9)));
+        assert!(fits(&|c| c.driven_rms_mm = None), "claims nothing");
+        assert!(check_claim(&found, None, 0.5).is_err(), "--limit");
+        let none = SkinClipReport {
+            rms_mm: f64::NAN,
+            ..found.clone()
+        };
+        assert!(check_claim(&none, None, 1.0).is_err(), "no number");
+        let plain = SkinClipReport {
+            driven_rms_mm: None,
+            ..found.clone()
+        };
+        assert!(check_claim(&plain, Some(&found), 9.0).is_err(), "no graph");
+    }
+}
