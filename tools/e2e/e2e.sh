@@ -189,7 +189,8 @@ else
 fi
 
 echo "-- skins baked from a graph, in Blender's own linear skinning"
-# Bakes a clip, validates the file, holds Blender's skinning against the claims, and a report that claims less, which must be noticed.
+# Bakes a clip, validates the file, holds Blender's skinning against the claims, and a report that claims less and a file whose weights were altered by
+# three parts in a hundred, which must both be noticed.
 bake_skin() {
   local name=$1 character=$2 clip=$3 every=$4
   shift 4
@@ -197,8 +198,8 @@ bake_skin() {
     { fail "sinew bake skin $name"; return; }
   quietly "$SINEW" run "$character" --graph "$graph" --clip "$clip" -o "$out/$name.npz" || fail "sinew run $name"
   node tools/e2e/validate_glb.cjs "$out/$name.glb" || fail "validator: $name.glb"
-  judge_skin() { "$PYTHON" tools/e2e/skin_compare.py "$out/$name.glb" "$out/$name.npz" "$1" --clip "$clip" --every "$every" 2>&1 | grep -E 'clip |Error|Blender has'; }
-  judge_skin "$out/$name-report/report.json" || fail "Blender's skinning: $name"
+  judge_skin() { "$PYTHON" tools/e2e/skin_compare.py "$2" "$out/$name.npz" "$1" --clip "$clip" --every "$every" 2>&1 | grep -E 'clip |Error|Blender has'; }
+  judge_skin "$out/$name-report/report.json" "$out/$name.glb" || fail "Blender's skinning: $name"
   "$PYTHON" - "$out/$name-report/report.json" "$out/$name-less.json" <<'PYTHON'
 import json, sys
 report = json.load(open(sys.argv[1]))
@@ -207,7 +208,12 @@ for clip in report["clips"]:
     clip["largest_mm"] *= 0.9
 json.dump(report, open(sys.argv[2], "w"))
 PYTHON
-  if judge_skin "$out/$name-less.json" >/dev/null; then fail "a claim that is too good is noticed: $name"; fi
+  if judge_skin "$out/$name-less.json" "$out/$name.glb" >/dev/null; then fail "a claim that is too good is noticed: $name"; fi
+  quietly "$PYTHON" tools/e2e/skin_tamper.py "$out/$name.glb" "$out/$name-altered.glb" 0.03 || fail "skin_tamper.py $name"
+  if judge_skin "$out/$name-report/report.json" "$out/$name-altered.glb" >/dev/null; then fail "altered weights are noticed: $name"; fi
+  if "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" --verify "$out/$name-altered.glb" --report "$out/$name-report" >/dev/null 2>&1; then
+    fail "altered weights are noticed by --verify: $name"
+  fi
   quietly "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" --verify "$out/$name.glb" --report "$out/$name-report" || fail "sinew bake skin --verify: $name"
   if [ -z "${E2E_KEEP:-}" ]; then rm -f "$out/$name.npz"; fi
 }

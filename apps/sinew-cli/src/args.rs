@@ -1,5 +1,6 @@
 //! What the command line accepts.
 
+use crate::graph_args::{DeviceArg, GraphArgs, GraphInputs};
 use crate::threads::Threads;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -88,9 +89,8 @@ pub(crate) enum Command {
 pub(crate) struct RunArgs {
     /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
-    /// Graph document; without it the one in the character file.
-    #[arg(short, long)]
-    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) played: GraphArgs,
     /// Clip to play; without it the first one.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
@@ -100,16 +100,6 @@ pub(crate) struct RunArgs {
     /// Frames a second: frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Set a parameter, name=value (JSON, or plain text); may be given often.
-    #[arg(short, long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Numbers for a values input, from a .json or .npy file: one list for all frames, or row n for frame n; may be
-    /// given often.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
-    #[arg(long = "input", value_name = "NAME=FILE")]
-    pub(crate) input_files: Vec<String>,
     /// Result: .glb, .npz, .pc2, .mdd, .obj or .ply; may be given often.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
@@ -118,12 +108,8 @@ pub(crate) struct RunArgs {
     pub(crate) interpolation: Interpolation,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Where frames are evaluated.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) device: Device,
-    /// Setup results: read where they fit, written where any were made.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) evaluated: DeviceArg,
     /// Go on behind the frame after which this state was saved: frames up to it are left out.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
@@ -145,18 +131,8 @@ pub(crate) struct BenchArgs {
     /// Frames to time; medians are shown. Stops after ten seconds for each measurement.
     #[arg(short, long, default_value_t = 60)]
     pub(crate) frames: usize,
-    /// Set a parameter, name=value (JSON, or plain text); may be given often.
-    #[arg(short, long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Numbers for a values input, from a .json or .npy file; may be given often.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
-    #[arg(long = "input", value_name = "NAME=FILE")]
-    pub(crate) input_files: Vec<String>,
-    /// Setup results: read where they fit, written where any were made.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) inputs: GraphInputs,
     #[command(flatten)]
     pub(crate) threads: Threads,
     /// Run skinning, delta mush and normals on meshes of growing size, a million vertices or VERTICES at most, and say from which size on the

@@ -1,7 +1,7 @@
 //! What `sinew bake` and `sinew vat` accept.
 
-use crate::args::Device;
 use crate::convention_args::ConventionArgs;
+use crate::graph_args::{DeviceArg, GraphArgs};
 use crate::threads::Threads;
 use clap::{Subcommand, ValueEnum};
 use sinew::bake::vat::TextureChoice;
@@ -215,9 +215,8 @@ pub(crate) struct SourceArgs {
 /// Which clips are played, and how.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct PlayedArgs {
-    /// Graph document for a character; without it the one in its file, or its skinning and morph targets.
-    #[arg(short, long)]
-    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) graph: GraphArgs,
     /// Clip to play; without it the first one. Given often, all of them are in one bake, in this order.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
@@ -230,21 +229,8 @@ pub(crate) struct PlayedArgs {
     /// Mesh output of the graph; without it the only one.
     #[arg(long = "mesh-output", value_name = "NAME")]
     pub(crate) mesh_output: Option<String>,
-    /// Set a parameter of the graph, name=value (JSON, or plain text); may be given often.
-    #[arg(short, long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Numbers for a values input of the graph, from a .json or .npy file; may be given often.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document; may be given often.
-    #[arg(long = "input", value_name = "NAME=FILE")]
-    pub(crate) input_files: Vec<String>,
-    /// Where a graph is evaluated.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) device: Device,
-    /// Setup results of the graph: read where they fit, written where any were made.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) evaluated: DeviceArg,
 }
 
 /// Which axis points up.

@@ -7,6 +7,7 @@ mod convention_args;
 mod device;
 mod exit;
 mod frames;
+mod graph_args;
 mod hair_args;
 mod load;
 mod output;

@@ -1,6 +1,7 @@
 //! What `sinew render` accepts.
 
 use crate::args::{Device, Numbers};
+use crate::graph_args::GraphArgs;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -34,9 +35,8 @@ pub(crate) struct RenderArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "What is played")]
 pub(crate) struct PlayArgs {
-    /// Graph document; without it the one in the file, else morph targets and linear skinning.
-    #[arg(short, long)]
-    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) graph: GraphArgs,
     /// Clip to play; without it the first one.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
@@ -46,21 +46,9 @@ pub(crate) struct PlayArgs {
     /// Frames a second of the clip.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Set a parameter, name=value (JSON, or plain text); may be given often.
-    #[arg(short, long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Numbers for a values input, from a .json or .npy file; may be given often.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
-    #[arg(long = "input", value_name = "NAME=FILE")]
-    pub(crate) input_files: Vec<String>,
     /// Where frames are evaluated; pictures are drawn on the graphics adapter in any case.
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(crate) device: Device,
-    /// Setup results: read where they fit, written where any were made.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cache: Option<PathBuf>,
 }
 
 /// What kind of picture.

@@ -1,6 +1,6 @@
 //! What `sinew bake skin` accepts.
 
-use crate::args::Device;
+use crate::graph_args::{DeviceArg, GraphArgs};
 use crate::threads::Threads;
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -9,16 +9,15 @@ use std::path::PathBuf;
 pub(crate) struct BakeSkinArgs {
     /// GLB, glTF, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
-    /// Graph document; without it the one in the character file.
-    #[arg(short, long)]
-    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) played: GraphArgs,
     /// GLB to write.
     #[arg(short, long, required_unless_present = "verify")]
     pub(crate) output: Option<PathBuf>,
     /// Clip to fit; without it all of them. May be given often.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
-    /// Fit no clip, joint ranges only.
+    /// Fit no clip, joint ranges only. Helpers and morph targets need --drive pose then.
     #[arg(long, conflicts_with = "clip", requires = "ranges")]
     pub(crate) no_clips: bool,
     /// Frames to fit of each clip: 21, 0-120 or 0-120/2; without it all of each.
@@ -31,21 +30,30 @@ pub(crate) struct BakeSkinArgs {
     /// ({"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}).
     #[arg(long, value_name = "DEGREES|FILE")]
     pub(crate) ranges: Option<String>,
-    /// Setup results of the graph's nodes: read where they fit, written where any were missing.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cache: Option<PathBuf>,
     /// Where weights come from.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: MethodArg,
     /// Joints of a vertex, at most.
     #[arg(long, default_value_t = 4)]
     pub(crate) influences: usize,
-    /// Joints to add where weights do not do, at most; they have keys in the clips that are fitted, and follow their parents elsewhere.
+    /// Clip to play and measure, and not to fit: how the file does in motion that it was not made from. May be given often.
+    #[arg(long, value_name = "CLIP")]
+    pub(crate) hold_out: Vec<String>,
+    /// Do not fit every so manieth frame of the clips that are fitted, but measure them, as --hold-out does.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) hold_every: Option<u32>,
+    /// Joints to add where weights do not do, at most 256; they have keys in the clips that are fitted, and follow their parents elsewhere; see --drive.
     #[arg(long, default_value_t = 0)]
     pub(crate) helpers: usize,
-    /// Morph targets to add for what is left, at most; their weights have keys in the clips that are fitted.
+    /// Morph targets to add for what is left, at most 256; their weights have keys in the clips that are fitted; see --drive.
     #[arg(long, default_value_t = 0)]
     pub(crate) correctives: usize,
+    /// What moves helpers and morph targets.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) drive: DriveArg,
+    /// Poses of a pose driver, at most.
+    #[arg(long, default_value_t = 24, value_name = "NUMBER")]
+    pub(crate) drive_poses: usize,
     /// How far off a vertex must be for a morph target to move it, millimetres.
     #[arg(long, default_value_t = 0.1, value_name = "MILLIMETRES")]
     pub(crate) tolerance: f64,
@@ -57,18 +65,8 @@ pub(crate) struct BakeSkinArgs {
     /// Mesh output of the graph; without it all that show meshes of the character.
     #[arg(long, value_name = "NAME")]
     pub(crate) mesh_output: Option<String>,
-    /// Set a parameter of the graph, name=value (JSON, or plain text); may be given often.
-    #[arg(short, long, value_name = "NAME=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Numbers for a values input of the graph, from a .json or .npy file; may be given often.
-    #[arg(long, value_name = "NAME=FILE")]
-    pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document; may be given often.
-    #[arg(long = "input", value_name = "NAME=FILE")]
-    pub(crate) input_files: Vec<String>,
-    /// Where the graph is evaluated.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) device: Device,
+    #[command(flatten)]
+    pub(crate) evaluated: DeviceArg,
     #[command(flatten)]
     pub(crate) threads: Threads,
     /// Folder for report.json and report.html: distances of each clip, pictures before and after.
@@ -93,6 +91,18 @@ pub(crate) enum MethodArg {
     Fit,
     /// Authored weights smoothed over the mesh: direct delta mush, variant 5. Frames are for measuring, helpers and morph targets.
     Smoothed,
+}
+
+/// What moves helpers and morph targets that were added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DriveArg {
+    /// Keys in the fitted clips, which every engine plays.
+    #[default]
+    Clips,
+    /// The pose: the file carries a graph with pose drivers, which Sinew plays in any pose; others see the weights alone. Joint ranges count, too.
+    Pose,
+    /// Both: keys for engines, and the graph for Sinew.
+    Both,
 }
 
 /// How `--method smoothed` smooths; see node `direct_delta_mush`.

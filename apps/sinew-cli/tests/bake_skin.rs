@@ -110,6 +110,44 @@ fn wrong_command_lines_say_what_is_wrong() {
         "there is no mesh output 'hair'",
     );
     told(&["--ranges", "-3"], 2, "");
+    told(
+        &["--frames", "0", "--correctives", "257"],
+        2,
+        "correctives is 257, expected 0 to 256",
+    );
+    told(
+        &["--no-clips", "--ranges", "30", "--helpers", "2"],
+        2,
+        "--helpers and --correctives have keys in clips: with --no-clips there are none",
+    );
+    told(
+        &["--drive", "both"],
+        2,
+        "--drive says what moves helpers and morph targets",
+    );
+    told(
+        &["--hold-out", "run"],
+        2,
+        "there is no clip 'run'; there are: bend",
+    );
+    told(
+        &["--hold-out", "bend"],
+        2,
+        "--hold-out leaves no clip to fit",
+    );
+    told(
+        &["--hold-out", "bend", "--clip", "bend"],
+        2,
+        "both to be fitted (--clip) and held out (--hold-out)",
+    );
+    let empty = folder.path().join("ranges.json");
+    std::fs::write(&empty, "{}").expect("written");
+    let empty = empty.display().to_string();
+    told(
+        &["--ranges", &empty],
+        3,
+        "found no turn of any joint, expected one at least",
+    );
     told(&["--ranges", "missing.json"], 3, "missing.json");
     told(
         &["--method", "smoothed", "--kappa", "9", "--frames", "0"],
@@ -118,4 +156,74 @@ fn wrong_command_lines_say_what_is_wrong() {
     );
     let plain = sinew(&["bake", "skin", "sample:arm", "-o", "arm.obj"]);
     assert_eq!(plain.status.code(), Some(2));
+}
+
+/// Drivers in the file: measured, held to their claims, and played by `sinew run` without a graph of its own.
+#[test]
+fn a_bake_can_follow_the_pose() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (out, report, frame) = (at("arm.glb"), at("report"), at("frame.npz"));
+    let graph = graph();
+    let common = [
+        "bake",
+        "skin",
+        "sample:arm",
+        "--graph",
+        &graph,
+        "--frames",
+        "0-100/10",
+        "--hold-every",
+        "3",
+        "--drive",
+        "both",
+    ];
+    let bake = [
+        &common[..],
+        &["--correctives", "4", "-o", &out, "--report", &report],
+    ]
+    .concat();
+    let done = sinew(&bake);
+    let (text, talk) = (
+        String::from_utf8_lossy(&done.stdout).into_owned(),
+        String::from_utf8_lossy(&done.stderr).into_owned(),
+    );
+    assert!(done.status.success(), "{talk}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines.len() == 2 && lines[0].starts_with("bend: rms "),
+        "{text}"
+    );
+    assert!(lines[1].starts_with("bend (held out): rms "), "{text}");
+    assert!(
+        lines.iter().all(|l| l.contains("; driven by pose: rms ")),
+        "{text}"
+    );
+    assert!(talk.contains(" pose drivers of "), "{talk}");
+    let verify = [&common[..], &["--verify", &out, "--report", &report]].concat();
+    let again = sinew(&verify);
+    assert!(
+        again.status.success(),
+        "{}",
+        String::from_utf8_lossy(&again.stderr)
+    );
+    // A report that says less of what follows the pose alone.
+    let path = Path::new(&report).join("report.json");
+    let json = std::fs::read_to_string(&path).expect("a report");
+    let mut json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let claimed = json["clips"][0]["driven_rms_mm"]
+        .as_f64()
+        .expect("a number");
+    json["clips"][0]["driven_rms_mm"] = (claimed * 0.5 - 0.01).into();
+    std::fs::write(&path, json.to_string()).expect("written");
+    let less = sinew(&verify);
+    let told = String::from_utf8_lossy(&less.stderr).into_owned();
+    assert_eq!(less.status.code(), Some(5), "{told}");
+    assert!(told.contains("driven by the pose is off by"), "{told}");
+    let run = sinew(&["run", &out, "--frames", "55", "-o", &frame]);
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 }

@@ -2,10 +2,10 @@
 
 use sinew::bake::Watch;
 use sinew::bake::skin::{
-    ClipFrames, Portable, SkinBake, SkinBakeError, SkinMethod, SkinRequest, bake_skin,
+    ClipFrames, Portable, SkinBake, SkinBakeError, SkinDrive, SkinMethod, SkinRequest, bake_skin,
     measure_skin, ranges_from_json, ranges_of, write_colored, write_report,
 };
-use sinew::geom::Asset;
+use sinew::geom::{Asset, Influences, LocalTransform, Pose, Quat, Real, Vec3};
 use sinew::io::read_gltf;
 use sinew::play::{Cast, Character, Document, Player, Runner};
 use std::path::{Path, PathBuf};
@@ -237,13 +237,40 @@ fn every_kind_of_file_comes_out_right() {
             println!("{name}: {}", clip.words());
             assert!(clip.largest_mm < 1e3 * 2e-6 * size, "{name}: {clip:?}");
         }
-        let file = read_gltf(&out).expect("a file");
-        assert_eq!(file.asset.clips.len(), character.asset.clips.len());
-        let before = character
-            .source
-            .as_ref()
-            .map(|s| s.json["materials"].clone());
-        assert_eq!(Some(file.document.json["materials"].clone()), before);
+        let kept = |out: &Path| {
+            let file = read_gltf(out).expect("a file");
+            assert_eq!(file.asset.clips.len(), character.asset.clips.len());
+            let before = character
+                .source
+                .as_ref()
+                .map(|s| s.json["materials"].clone());
+            assert_eq!(Some(file.document.json["materials"].clone()), before);
+            file.asset
+        };
+        kept(&out);
+        // Plain skinning is written as it was. What delta mush makes is not: weights, joints, targets and keys are written and read.
+        let request = SkinRequest {
+            helpers: 2,
+            correctives: 2,
+            ..request
+        };
+        let changed = folder.path().join("changed.glb");
+        let made = baked(&portable, MUSH, &request, &changed);
+        let sum = |of: &dyn Fn(&sinew::bake::skin::SkinClipReport) -> f64| {
+            made.report.clips.iter().map(of).sum::<f64>()
+        };
+        let (rms, source) = (sum(&|c| c.rms_mm), sum(&|c| c.source_rms_mm));
+        println!("{name}, delta mush: rms {rms:.4} mm, the source's {source:.4} mm");
+        assert!(rms < 0.9 * source, "{name}: {rms} {source}");
+        let asset = kept(&changed);
+        let pairs = asset.meshes.iter().zip(&portable.character.asset.meshes);
+        let differ = pairs.filter(|(a, b)| a.influences != b.influences).count();
+        assert!(differ > 0, "{name}: weights that were written");
+        let nodes = portable.character.asset.rig.nodes().len();
+        assert_eq!(asset.rig.nodes().len(), nodes + made.report.helpers.len());
+        let mut again = player(&portable, MUSH);
+        let measured = measure_skin(&portable, &mut again, &request, &changed, &Watch::NOBODY);
+        assert_eq!(measured.expect("measured"), made.report.clips, "{name}");
     }
 }
 const PLAIN_SKIN: &str = r#"{ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] }"#;
@@ -317,4 +344,427 @@ fn stopped_work_leaves_no_file() {
         wrong.to_string(),
         "there is no mesh output 'hair'; there are: body"
     );
+}
+
+#[test]
+fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
+    let portable = Portable::new(&arm()).expect("a file");
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("none.glb");
+    let mut player = player(&portable, MUSH);
+    let mut told = |change: &dyn Fn(&mut SkinRequest)| {
+        let mut wrong = request(&portable);
+        change(&mut wrong);
+        // Playing would be stopped at once, and told.
+        let stop = Watch {
+            is_cancelled: &|| true,
+            ..Watch::NOBODY
+        };
+        let found = bake_skin(&portable, &mut player, &wrong, &out, &stop);
+        assert!(!out.exists(), "no file");
+        found.expect_err("wrong").to_string()
+    };
+    let clip = |numbers: &[i64]| ClipFrames {
+        clip: 0,
+        numbers: numbers.to_vec(),
+    };
+    assert_eq!(
+        told(&|r| r.clips[0].numbers.clear()),
+        "clip 'bend': no frame, expected one at least"
+    );
+    assert_eq!(
+        told(&|r| r.clips.push(clip(&[1]))),
+        "clip 'bend': named twice, expected each clip once"
+    );
+    assert_eq!(
+        told(&|r| r.clips[0].numbers = vec![0, 4, 4]),
+        "clip 'bend': frame 4 behind frame 4, expected frames that rise"
+    );
+    assert_eq!(
+        told(&|r| r.clips[0].numbers = vec![-1, 4]),
+        "clip 'bend': frame -1, expected frames from 0 on"
+    );
+    assert_eq!(
+        told(&|r| r.clips[0].clip = 7),
+        "clip 7 is not there, or not the first of its name"
+    );
+    assert_eq!(
+        told(&|r| r.held_out = vec![clip(&[1, 2, 3])]),
+        "clip 'bend': frame 2 is fitted and held out, expected one of both"
+    );
+    assert_eq!(
+        told(&|r| r.correctives = 257),
+        "correctives is 257, expected 0 to 256"
+    );
+    assert_eq!(
+        told(&|r| r.helpers = 257),
+        "helpers is 257, expected 0 to 256"
+    );
+    assert_eq!(
+        told(&|r| r.tolerance = f64::NAN),
+        "tolerance is NaN, expected metres, 0 or more"
+    );
+    assert_eq!(
+        told(&|r| r.drive_poses = 1),
+        "drive_poses is 1, expected 2 to 256"
+    );
+    let keyless = told(&|r| {
+        r.clips.clear();
+        r.correctives = 2;
+    });
+    assert!(keyless.contains("2 without clips"), "{keyless}");
+    let ranges = ranges_from_json(&portable.character.asset, "{}", "r.json");
+    assert_eq!(
+        ranges.expect_err("empty").to_string(),
+        "r.json: found no turn of any joint, expected one at least"
+    );
+}
+
+/// A second mesh that one joint carries shows the same whatever is fitted; it is coloured, too.
+#[test]
+fn meshes_that_do_not_change_are_coloured() {
+    let mut asset = sinew_samples::arm_with_hand().expect("a sample");
+    let mut other = asset.meshes[0].clone();
+    other.name = "stone".into();
+    other.positions.iter_mut().for_each(|p| p[1] += 3.0);
+    other.influences = Some(Influences::rigid(other.positions.len(), 0));
+    other.morph_targets.clear();
+    other.colors.clear();
+    asset.meshes[0].colors.clear();
+    asset.meshes.push(other);
+    let portable = Portable::new(&Character::from_asset(asset)).expect("a file");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (out, colored) = (folder.path().join("out.glb"), folder.path().join("c.glb"));
+    let request = SkinRequest {
+        clips: all_clips(&portable.character.asset, 20),
+        correctives: 1,
+        ..SkinRequest::default()
+    };
+    let made = baked(&portable, MUSH, &request, &out);
+    let stone = |asset: &Asset| {
+        let found = asset.meshes.iter().position(|m| m.name == "stone");
+        found.expect("both meshes")
+    };
+    let file = read_gltf(&out).expect("a file").asset;
+    let (a, b) = (stone(&file), stone(&portable.character.asset));
+    let same = (
+        &file.meshes[a].influences,
+        &portable.character.asset.meshes[b].influences,
+    );
+    assert_eq!(same.0, same.1, "it does not change");
+    write_colored(&portable, &made, &colored).expect("written");
+    let colored = read_gltf(&colored).expect("a file").asset;
+    assert_eq!(colored.meshes.len(), 2);
+    for mesh in &colored.meshes {
+        assert_eq!(mesh.colors.len(), 1, "{}", mesh.name);
+        assert_eq!(mesh.colors[0].len(), mesh.positions.len(), "{}", mesh.name);
+    }
+}
+
+#[test]
+fn smoothed_weights_take_helpers() {
+    let portable = Portable::new(&arm()).expect("a file");
+    let folder = tempfile::tempdir().expect("a folder");
+    let smoothed = |helpers: usize| {
+        let out = folder.path().join(format!("{helpers}.glb"));
+        let settings = sinew::deform::direct_delta_mush::SmoothingSettings::default();
+        let request = SkinRequest {
+            method: SkinMethod::Smoothed(settings),
+            helpers,
+            ..request(&portable)
+        };
+        let made = baked(&portable, MUSH, &request, &out);
+        let clip = made.report.clips[0].clone();
+        println!("{helpers} helpers: {}", clip.words());
+        assert!(
+            made.report.helpers.len() <= helpers,
+            "{:?}",
+            made.report.helpers
+        );
+        (made.report.helpers.len(), clip)
+    };
+    let (none, with) = (smoothed(0), smoothed(3));
+    assert_eq!(none.0, 0);
+    assert!(with.0 > 0, "helpers");
+    assert!(with.1.rms_mm < none.1.rms_mm, "{with:?} {none:?}");
+}
+
+/// A clip may have the name of other samples: both are measured, each as what it is.
+#[test]
+fn a_clip_named_joint_ranges_is_a_clip() {
+    let mut asset = sinew_samples::arm_with_hand().expect("a sample");
+    asset.clips[0].name = "joint ranges".into();
+    let portable = Portable::new(&Character::from_asset(asset)).expect("a file");
+    let asset = &portable.character.asset;
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out.glb");
+    let request = SkinRequest {
+        clips: all_clips(asset, 10),
+        ranges: ranges_of(asset, 40.0),
+        influences: 8,
+        ..SkinRequest::default()
+    };
+    let made = baked(&portable, PLAIN, &request, &out);
+    let clips = &made.report.clips;
+    assert_eq!(clips.len(), 2);
+    assert!(clips.iter().all(|c| c.name == "joint ranges"));
+    assert_eq!((clips[0].clip, clips[1].clip), (Some(0), None));
+    // A pose taken for the other kind would be off by centimetres.
+    for clip in clips {
+        assert!(clip.largest_mm < 1e-2, "{clip:?}");
+    }
+}
+
+/// A GLB file with other JSON.
+fn with_json(glb: &[u8], change: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
+    let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().expect("four")) as usize;
+    let end = 20 + word(12);
+    let mut json = serde_json::from_slice(&glb[20..end]).expect("JSON");
+    change(&mut json);
+    let mut text = serde_json::to_vec(&json).expect("text");
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let total = 20 + text.len() + glb.len() - end;
+    let mut out = glb[..8].to_vec();
+    for n in [total, text.len()] {
+        out.extend_from_slice(&(n as u32).to_le_bytes());
+    }
+    out.extend_from_slice(&glb[16..20]);
+    out.extend_from_slice(&text);
+    out.extend_from_slice(&glb[end..]);
+    out
+}
+
+/// Joints that no clip moves are given as matrices: the same character, in clips and in joint ranges, which turn them.
+#[test]
+fn nodes_with_matrices_are_baked() {
+    let plain = Portable::new(&arm()).expect("a file");
+    let rig = &plain.character.asset.rig;
+    let mut made_matrices = 0;
+    let bytes = with_json(&plain.glb, |json| {
+        let animated: Vec<u64> = json["animations"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|a| a["channels"].as_array().into_iter().flatten())
+            .filter_map(|c| c["target"]["node"].as_u64())
+            .collect();
+        let nodes = json["nodes"].as_array_mut().expect("nodes");
+        for (n, node) in nodes.iter_mut().enumerate() {
+            let name = node["name"].as_str().unwrap_or_default().to_owned();
+            let is_free = !animated.contains(&(n as u64)) && node["mesh"].is_null();
+            let Some(at) = rig.find_node(&name).filter(|_| is_free) else {
+                continue;
+            };
+            let local = rig.nodes()[at].local.to_affine();
+            let (l, t) = (local.linear, local.translation);
+            let matrix = [
+                l[(0, 0)],
+                l[(1, 0)],
+                l[(2, 0)],
+                0.0,
+                l[(0, 1)],
+                l[(1, 1)],
+                l[(2, 1)],
+                0.0,
+                l[(0, 2)],
+                l[(1, 2)],
+                l[(2, 2)],
+                0.0,
+                t.x,
+                t.y,
+                t.z,
+                1.0,
+            ];
+            for key in ["translation", "rotation", "scale"] {
+                node.as_object_mut().expect("an object").remove(key);
+            }
+            node["matrix"] = serde_json::json!(matrix);
+            made_matrices += 1;
+        }
+    });
+    assert!(made_matrices > 0, "some node does not move");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("matrices.glb");
+    std::fs::write(&path, bytes).expect("written");
+    let character = Character::load(&path).expect("a character");
+    let portable = Portable::new(&character).expect("a file");
+    let asset = &portable.character.asset;
+    let locals = asset.rig.nodes().iter().map(|n| n.local);
+    assert!(
+        locals
+            .into_iter()
+            .any(|l| matches!(l, LocalTransform::Matrix(_)))
+    );
+    for (graph, helpers, most) in [(PLAIN, 0, 1e-2), (MUSH, 2, f64::INFINITY)] {
+        let request = SkinRequest {
+            clips: all_clips(asset, 10),
+            ranges: ranges_of(asset, 40.0),
+            influences: 8,
+            helpers,
+            ..SkinRequest::default()
+        };
+        let made = baked(&portable, graph, &request, &folder.path().join("out.glb"));
+        for clip in &made.report.clips {
+            println!("{}", clip.words());
+            assert!(clip.largest_mm < most, "{clip:?}");
+            assert!(helpers == 0 || clip.rms_mm < clip.source_rms_mm, "{clip:?}");
+        }
+    }
+}
+
+/// The elbow makes the biceps bulge by exp(-d²) of the chord `d` to 120 degrees: known in every pose.
+const BULGE: &str = r#"{
+  "sinew": "1.0",
+  "inputs": { "body": { "type": "mesh" }, "pose": { "type": "pose" } },
+  "nodes": {
+    "elbow": { "node": "pose_driver", "pose": "pose", "joints": ["forearm"], "space": "rest", "solver": "additive", "width": 1,
+      "clamp": "none", "normalize": "none", "poses": [{ "name": "bent", "joints": [{ "rotation_degrees": [0, 0, 120] }] }] },
+    "bulge": { "node": "drive_morphs", "mesh": "body", "weights": "elbow", "targets": ["biceps_bulge"] },
+    "morph": { "node": "morph", "mesh": "body", "weights": "bulge" },
+    "skin": { "node": "skin", "mesh": "morph", "pose": "pose", "method": "linear" }
+  },
+  "outputs": { "body": "skin" }
+}"#;
+
+/// The arm with its elbow bent and all else at rest.
+fn bent(asset: &Asset, degrees: f64) -> Pose {
+    let mut pose = asset.rig.rest_pose();
+    let node = asset.rig.find_node("forearm").expect("an elbow");
+    if let LocalTransform::Trs(trs) = &mut pose.locals[node] {
+        trs.rotation *= Quat::from_euler_angles(0.0, 0.0, degrees.to_radians());
+    }
+    asset.rig.finish(&mut pose);
+    pose
+}
+
+/// Where formula and linear skinning put the arm.
+fn bulging(asset: &Asset, pose: &Pose, degrees: f64) -> Vec<Vec3<f64>> {
+    let chord = 2.0 * ((degrees - 120.0).to_radians() / 2.0).sin();
+    let weight = (-chord * chord).exp();
+    let mesh = &asset.meshes[0];
+    let mut rest: Vec<Vec3<f64>> = mesh.positions.iter().map(|p| f64::vec3(*p)).collect();
+    let target = mesh.morph_targets.iter().find(|t| t.name == "biceps_bulge");
+    let target = target.expect("a bulge");
+    for (&v, d) in target.vertices.iter().zip(&target.positions) {
+        rest[v as usize] += f64::vec3(*d) * weight;
+    }
+    let rows = mesh.influences.as_ref().expect("weights");
+    let place = |(v, p): (usize, &Vec3<f64>)| {
+        let parts = rows.row(v).map(|(j, w)| {
+            let joint = asset.rig.joints()[j as usize];
+            (pose.scene_from_node[joint.node] * joint.joint_from_bind).point(*p) * f64::from(w)
+        });
+        parts.sum()
+    };
+    rest.iter().enumerate().map(place).collect()
+}
+
+/// Plays the graph that a file carries in a pose that no clip has.
+fn played(path: &Path, degrees: f64) -> Vec<[f32; 3]> {
+    let character = Character::load(path).expect("a character");
+    let document = Document::embedded(&character).expect("a graph");
+    let plan = Arc::new(document.compile().expect("compiles"));
+    let pose = bent(&character.asset, degrees);
+    let cast = Cast::assemble(Arc::new(character), &plan, &document.folder).expect("a cast");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let runner = Runner::processor(&graph).expect("runs");
+    let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
+    player.advance_posed(0, &pose).expect("a frame");
+    let outputs = player.read_outputs().expect("outputs");
+    match &outputs[0].1 {
+        sinew::play::Output::Mesh(mesh) => mesh.positions.clone(),
+        _ => panic!("a mesh"),
+    }
+}
+
+/// Fitted to some frames of the clip, in which the fingers bend, too; played in poses between and with straight fingers.
+#[test]
+fn correctives_follow_the_pose_as_the_known_function_does() {
+    let portable = Portable::new(&arm()).expect("a file");
+    let asset = &portable.character.asset;
+    let folder = tempfile::tempdir().expect("a folder");
+    for drive in [SkinDrive::Pose, SkinDrive::Both] {
+        let out = folder.path().join("driven.glb");
+        let request = SkinRequest {
+            clips: all_clips(asset, 4),
+            influences: 8,
+            correctives: 1,
+            // Weights stay: what is left is the bulge.
+            hold: 100.0,
+            tolerance: 1e-5,
+            drive,
+            ..SkinRequest::default()
+        };
+        let made = baked(&portable, BULGE, &request, &out);
+        let report = &made.report;
+        println!(
+            "{drive:?}: {} {:?}",
+            report.clips[0].words(),
+            report.drivers
+        );
+        assert_eq!(report.targets, 1);
+        assert!(report.drivers[0].joints.contains(&"forearm".to_owned()));
+        for degrees in [0.0, 33.0, 77.0, 101.0, 133.0] {
+            let truth = bulging(asset, &bent(asset, degrees), degrees);
+            let shown = played(&out, degrees);
+            let off = shown.iter().zip(&truth);
+            let off = off
+                .map(|(a, b)| (f64::vec3(*a) - b).norm())
+                .fold(0.0, f64::max);
+            println!("{degrees} degrees: off by {:.4} mm at most", off * 1e3);
+            // The bulge is 16 mm high.
+            assert!(off < 0.4e-3, "{degrees} degrees: {off}");
+        }
+        let plain = report.clips[0].rms_mm;
+        let driven = report.clips[0].driven_rms_mm.expect("a graph");
+        match drive {
+            // Keys are for others: here there are none.
+            SkinDrive::Pose => assert!(driven < 0.1 * plain, "{driven} {plain}"),
+            _ => assert!(driven < 0.02 && plain < 0.02, "{driven} {plain}"),
+        }
+    }
+}
+
+/// What is held out changes nothing but the report, and is measured as it is.
+#[test]
+fn held_out_frames_take_no_part() {
+    let portable = Portable::new(&arm()).expect("a file");
+    let asset = &portable.character.asset;
+    let folder = tempfile::tempdir().expect("a folder");
+    let fitted = SkinRequest {
+        clips: all_clips(asset, 4),
+        helpers: 2,
+        correctives: 4,
+        drive: SkinDrive::Both,
+        ..SkinRequest::default()
+    };
+    let others = all_clips(asset, 4).into_iter().map(|c| ClipFrames {
+        numbers: c
+            .numbers
+            .iter()
+            .map(|n| n + 2)
+            .take_while(|n| *n <= 98)
+            .collect(),
+        ..c
+    });
+    let with = SkinRequest {
+        held_out: others.collect(),
+        ..fitted.clone()
+    };
+    let (a, b) = (folder.path().join("a.glb"), folder.path().join("b.glb"));
+    baked(&portable, MUSH, &fitted, &a);
+    let made = baked(&portable, MUSH, &with, &b);
+    let bytes = |path: &Path| std::fs::read(path).expect("a file");
+    assert_eq!(bytes(&a), bytes(&b), "the same file");
+    let clips = &made.report.clips;
+    for clip in clips {
+        println!("{}", clip.words());
+        let driven = clip.driven_rms_mm.expect("a graph");
+        assert!(driven < 0.5 * clip.source_rms_mm, "{clip:?}");
+    }
+    let held: Vec<bool> = clips.iter().map(|c| c.held_out).collect();
+    assert_eq!(held, [false, true]);
+    let mut again = player(&portable, MUSH);
+    let measured = measure_skin(&portable, &mut again, &with, &b, &Watch::NOBODY);
+    assert_eq!(&measured.expect("measured"), clips);
 }

@@ -175,13 +175,19 @@ fn load(
     let character = load::character(character, talk)?;
     let document = load::document(graph)?;
     let plan = Arc::new(load::compile(&document, talk)?);
-    let parameters = load::settings(&plan, &args.set)?;
+    let parameters = load::settings(&plan, &args.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let range = character.asset.find_clip(clip.as_deref());
     let range = range.map_or((0.0, 0.0), |c| c.range());
-    let values = load::values(&plan, &args.values, &[0])?;
-    let mut cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
-    let file = SetupFile::open(args.cache.as_deref())?;
+    let values = load::values(&plan, &args.inputs.values, &[0])?;
+    let mut cast = load::cast(
+        character,
+        &plan,
+        &document.folder,
+        &args.inputs.input_files,
+        talk,
+    )?;
+    let file = SetupFile::open(args.inputs.cache.as_deref())?;
     let bound = setup::bind(&cast, &plan, &parameters, &file, talk)?;
     let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
     Ok((bound, motion))

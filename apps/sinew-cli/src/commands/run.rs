@@ -18,26 +18,32 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let character = load::character(&args.character, talk)?;
     let document = chosen_document(args, &character)?;
     let plan = Arc::new(load::compile(&document, talk)?);
-    let parameters = load::settings(&plan, &args.set)?;
+    let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let numbers = frame_numbers(
         args.frames.as_deref(),
         character.asset.find_clip(clip.as_deref()),
         args.fps,
     )?;
-    let values = load::values(&plan, &args.values, &numbers)?;
+    let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
         .source
         .as_ref()
         .map(|s| GlbSource::of(s, &args.character));
-    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let cast = load::cast(
+        character,
+        &plan,
+        &document.folder,
+        &args.played.inputs.input_files,
+        talk,
+    )?;
     let state = args.state.as_deref().map(SavedState::read).transpose()?;
     let chosen = state
         .as_ref()
-        .map_or(args.device, |s| s.device(args.device));
+        .map_or(args.evaluated.device, |s| s.device(args.evaluated.device));
     let pool = args.threads.pool()?;
     let collected = pool.install(|| -> Outcome<Collected> {
-        let file = SetupFile::open(args.cache.as_deref())?;
+        let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
         let runner = device::runner(&graph, chosen, talk)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
@@ -61,7 +67,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
 
 /// The graph of `--graph`, else the one in the character file.
 fn chosen_document(args: &RunArgs, character: &Character) -> Outcome<Document> {
-    if let Some(path) = &args.graph {
+    if let Some(path) = &args.played.graph {
         return load::document(path);
     }
     Document::embedded(character).ok_or_else(|| {

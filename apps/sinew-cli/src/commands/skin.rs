@@ -5,13 +5,13 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::setup::{self, SetupFile};
-use crate::skin_args::{BakeSkinArgs, MethodArg};
+use crate::skin_args::{BakeSkinArgs, DriveArg, MethodArg};
 use crate::talk::{Talk, print};
 use crate::{device, load};
 use sinew::bake::Watch;
 use sinew::bake::skin::{
     ClipFrames, JointRange, MeshesError, Portable, SkinBake, SkinBakeError, SkinClipReport,
-    SkinError, SkinMethod, SkinReport, SkinRequest, bake_skin as bake, measure_skin,
+    SkinDrive, SkinError, SkinMethod, SkinReport, SkinRequest, bake_skin as bake, measure_skin,
     ranges_from_json, ranges_of, write_colored, write_report,
 };
 use sinew::deform::direct_delta_mush::{DirectDeltaMushError, SmoothingSettings};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How much more than a report says counts as the same: rounding of times and transforms.
-const SLACK: f64 = 1.01;
+const SLACK: f64 = 1.001;
 /// Millimetres.
 const SLACK_MM: f64 = 1e-3;
 
@@ -35,27 +35,36 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             "--color and -o name the same file; the coloured one is another",
         ));
     }
+    check_added(args)?;
     let character = load::character(&args.character, talk)?;
     let portable = Portable::new(&character)?;
     for w in &portable.character.asset.warnings {
         talk.warning(w.code, &w.message);
     }
-    let document = match &args.graph {
+    let document = match &args.played.graph {
         Some(path) => load::document(path)?,
         None => Document::of_character(&character),
     };
     let plan = Arc::new(load::compile(&document, talk)?);
-    let parameters = load::settings(&plan, &args.set)?;
+    let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let asset = portable.character.asset.clone();
-    let clips = clips(args, &asset, talk)?;
-    let numbers: Vec<i64> = clips.iter().flat_map(|c| c.numbers.clone()).collect();
-    let values = load::values(&plan, &args.values, &numbers)?;
+    let fitted = clips(args, &asset, talk)?;
+    let (clips, held_out) = split(args, &asset, fitted)?;
+    let all = clips.iter().chain(&held_out);
+    let numbers: Vec<i64> = all.flat_map(|c| c.numbers.clone()).collect();
+    let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let main = portable.character.clone();
-    let cast = load::cast(main, &plan, &document.folder, &args.input_files, talk)?;
+    let cast = load::cast(
+        main,
+        &plan,
+        &document.folder,
+        &args.played.inputs.input_files,
+        talk,
+    )?;
     args.threads.pool()?.install(|| -> Outcome {
-        let file = SetupFile::open(args.cache.as_deref())?;
+        let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
-        let runner = device::runner(&graph, args.device, talk)?;
+        let runner = device::runner(&graph, args.evaluated.device, talk)?;
         let mut player = Player::new(runner, cast, values, None, args.fps)?;
         let request = SkinRequest {
             method: method(args),
@@ -66,6 +75,13 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             hold: args.hold,
             clips,
             ranges: ranges(args, &asset)?,
+            held_out,
+            drive: match args.drive {
+                DriveArg::Clips => SkinDrive::Clips,
+                DriveArg::Pose => SkinDrive::Pose,
+                DriveArg::Both => SkinDrive::Both,
+            },
+            drive_poses: args.drive_poses,
             output: args.mesh_output.clone(),
             graph: document.name.clone(),
         };
@@ -80,6 +96,87 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             (None, None) => Ok(()),
         }
     })
+}
+
+fn check_added(args: &BakeSkinArgs) -> Outcome {
+    if args.verify.is_some() {
+        return Ok(());
+    }
+    let added = args.helpers.saturating_add(args.correctives) > 0;
+    if args.no_clips && added && args.drive != DriveArg::Pose {
+        return Err(Failure::usage(
+            "--helpers and --correctives have keys in clips: with --no-clips there are none; --drive pose lets them follow the pose",
+        ));
+    }
+    if !added && args.drive != DriveArg::Clips {
+        return Err(Failure::usage(
+            "--drive says what moves helpers and morph targets: expected --helpers or --correctives with it",
+        ));
+    }
+    Ok(())
+}
+
+/// Takes out of the clips to fit what is held out.
+fn split(
+    args: &BakeSkinArgs,
+    asset: &Asset,
+    fitted: Vec<ClipFrames>,
+) -> Outcome<(Vec<ClipFrames>, Vec<ClipFrames>)> {
+    let mut clips: Vec<ClipFrames> = fitted;
+    let mut held_out = Vec::new();
+    for name in &args.hold_out {
+        let clip = known(asset, name)?;
+        if args.clip.contains(name) {
+            return Err(Failure::usage(format!(
+                "clip '{name}' is both to be fitted (--clip) and held out (--hold-out)"
+            )));
+        }
+        clips.retain(|c| c.clip != clip);
+        if !held_out.iter().any(|h: &ClipFrames| h.clip == clip) {
+            held_out.push(frames(args, asset, clip)?);
+        }
+    }
+    if clips.is_empty() && !held_out.is_empty() && args.ranges.is_none() {
+        return Err(Failure::usage(
+            "--hold-out leaves no clip to fit; expected another one, or --ranges",
+        ));
+    }
+    let Some(every) = args.hold_every else {
+        return Ok((clips, held_out));
+    };
+    for clip in &mut clips {
+        let every = every as usize;
+        let (mut kept, mut others) = (Vec::new(), Vec::new());
+        for (k, number) in clip.numbers.iter().enumerate() {
+            match (k + 1).is_multiple_of(every) {
+                true => others.push(*number),
+                false => kept.push(*number),
+            }
+        }
+        clip.numbers = kept;
+        if !others.is_empty() {
+            held_out.push(ClipFrames {
+                clip: clip.clip,
+                numbers: others,
+            });
+        }
+    }
+    Ok((clips, held_out))
+}
+
+/// A clip by its name, the first of it.
+fn known(asset: &Asset, name: &str) -> Outcome<usize> {
+    let found = asset.clips.iter().position(|c| c.name == name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
+        let known = known.join(", ");
+        Failure::usage(format!("there is no clip '{name}'; there are: {known}"))
+    })
+}
+
+fn frames(args: &BakeSkinArgs, asset: &Asset, clip: usize) -> Outcome<ClipFrames> {
+    let numbers = frame_numbers(args.frames.as_deref(), asset.clips.get(clip), args.fps)?;
+    Ok(ClipFrames { clip, numbers })
 }
 
 fn check_ending(path: &Path) -> Outcome {
@@ -124,16 +221,9 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
     let first = |name: &str| asset.clips.iter().position(|c| c.name == name);
     let mut wanted = Vec::new();
     for name in &args.clip {
-        match first(name) {
-            Some(clip) if !wanted.contains(&clip) => wanted.push(clip),
-            Some(_) => {}
-            None => {
-                let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
-                let known = known.join(", ");
-                return Err(Failure::usage(format!(
-                    "there is no clip '{name}'; there are: {known}"
-                )));
-            }
+        let clip = known(asset, name)?;
+        if !wanted.contains(&clip) {
+            wanted.push(clip);
         }
     }
     if args.clip.is_empty() {
@@ -150,11 +240,8 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
             }
         }
     }
-    let frames = |clip: usize| {
-        let numbers = frame_numbers(args.frames.as_deref(), asset.clips.get(clip), args.fps)?;
-        Ok(ClipFrames { clip, numbers })
-    };
-    let found: Vec<ClipFrames> = wanted.into_iter().map(frames).collect::<Outcome<_>>()?;
+    let found = wanted.into_iter().map(|clip| frames(args, asset, clip));
+    let found: Vec<ClipFrames> = found.collect::<Outcome<_>>()?;
     if found.is_empty() && args.ranges.is_none() {
         talk.warning("no_clips", "the character has no clips: fitted to its rest pose, which says nothing about weights; --ranges turns its joints");
     }
@@ -205,8 +292,15 @@ fn written(
             report.target_vertices
         ),
     };
+    let drivers = match report.drivers.len() {
+        0 => String::new(),
+        n => {
+            let poses: usize = report.drivers.iter().map(|d| d.poses).sum();
+            format!(", {n} pose drivers of {poses} poses")
+        }
+    };
     let message = format!(
-        "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}; {} bytes (the source as GLB: {})",
+        "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
         out.display(),
         report.vertices,
         report.influences_found,
@@ -243,38 +337,77 @@ fn verify(
         measure_skin(portable, player, request, file, watch).map_err(Failure::from)
     })?;
     tell(&measured, talk);
+    let limit = args.limit.unwrap_or(f64::INFINITY);
     for found in &measured {
-        let claim = claims.iter().flatten().find(|c| c.name == found.name);
-        let claimed = claim.map(|c| [c.rms_mm, c.largest_mm]);
-        let allowed = claimed.map(|c| c.map(|mm| mm * SLACK + SLACK_MM));
-        let [rms, largest] = allowed.unwrap_or([f64::INFINITY; 2]);
-        let rms = rms.min(args.limit.unwrap_or(f64::INFINITY));
-        if claims.is_some() && claim.is_none() {
-            let message = format!(
-                "{}: the report has no clip '{}'",
-                file.display(),
-                found.name
-            );
-            return Err(Failure::bind(message));
-        }
-        // Numbers that are none fit nothing.
-        let fits = found.rms_mm <= rms && found.largest_mm <= largest;
-        if !fits {
-            let message = format!(
-                "{}: clip '{}' is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
-                file.display(),
-                found.name,
-                found.rms_mm,
-                found.largest_mm
-            );
-            return Err(Failure::bind(message));
-        }
+        let claim = match &claims {
+            Some(claims) => Some(claim_of(claims, found, file)?),
+            None => None,
+        };
+        check_claim(found, claim, limit).map_err(|told| {
+            let (file, name) = (file.display(), &found.name);
+            Failure::bind(format!("{file}: clip '{name}' {told}"))
+        })?;
     }
     talk.info(
         "verified",
         &format!("{} shows what it should", file.display()),
     );
     Ok(())
+}
+
+/// What a report says of the same samples: exactly one entry, since names may be those of several clips.
+fn claim_of<'a>(
+    claims: &'a [SkinClipReport],
+    found: &SkinClipReport,
+    file: &Path,
+) -> Outcome<&'a SkinClipReport> {
+    let key = |c: &SkinClipReport| (c.name.clone(), c.clip, c.held_out);
+    let same: Vec<&SkinClipReport> = claims.iter().filter(|c| key(c) == key(found)).collect();
+    match same.as_slice() {
+        [one] => Ok(one),
+        all => {
+            let (file, name) = (file.display(), &found.name);
+            let place = found.clip.map_or(String::new(), |c| format!(" (clip {c})"));
+            let held_out = if found.held_out { ", held out" } else { "" };
+            let count = all.len();
+            Err(Failure::bind(format!(
+                "{file}: the report has {count} entries of clip '{name}'{place}{held_out}, expected 1"
+            )))
+        }
+    }
+}
+
+/// Whether a clip is as near as it was said to be; numbers that are none fit nothing.
+fn check_claim(
+    found: &SkinClipReport,
+    claim: Option<&SkinClipReport>,
+    limit: f64,
+) -> Result<(), String> {
+    let allowed = |mm: f64| mm * SLACK + SLACK_MM;
+    let claimed = claim.map(|c| [allowed(c.rms_mm), allowed(c.largest_mm)]);
+    let [rms, largest] = claimed.unwrap_or([f64::INFINITY; 2]);
+    let rms = rms.min(limit);
+    if !(found.rms_mm <= rms && found.largest_mm <= largest) {
+        return Err(format!(
+            "is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
+            found.rms_mm, found.largest_mm
+        ));
+    }
+    let of = |c: &SkinClipReport| c.driven_rms_mm.zip(c.driven_largest_mm);
+    match (claim.and_then(of), of(found)) {
+        (Some(claimed), Some(driven)) => {
+            let (rms, largest) = (allowed(claimed.0), allowed(claimed.1));
+            match driven.0 <= rms && driven.1 <= largest {
+                true => Ok(()),
+                false => Err(format!(
+                    "driven by the pose is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
+                    driven.0, driven.1
+                )),
+            }
+        }
+        (Some(_), None) => Err("is driven by no graph, as the report says that it is".into()),
+        (None, _) => Ok(()),
+    }
 }
 
 /// What a report says.
@@ -291,6 +424,7 @@ impl From<SkinBakeError> for Failure {
         let code = match &error {
             SkinBakeError::Skin(SkinError::Cancelled) => Code::Interrupted,
             SkinBakeError::Skin(SkinError::Setting { .. })
+            | SkinBakeError::Meshes(MeshesError::Frames { .. })
             | SkinBakeError::Smoothed(DirectDeltaMushError::Setting { .. })
             | SkinBakeError::Meshes(MeshesError::Output { .. } | MeshesError::Twice { .. }) => {
                 Code::Usage
@@ -305,5 +439,85 @@ impl From<SkinBakeError> for Failure {
             SkinBakeError::Skin(SkinError::Bake(error)) => error.into(),
             error => Self::new(code, error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clip(name: &str, clip: Option<usize>, held_out: bool) -> SkinClipReport {
+        SkinClipReport {
+            name: name.into(),
+            clip,
+            held_out,
+            ..SkinClipReport::default()
+        }
+    }
+
+    /// Names alone do not say which claim is meant.
+    #[test]
+    fn claims_are_of_the_same_clip() {
+        let file = Path::new("a.glb");
+        let claims = [
+            clip("walk", Some(0), false),
+            clip("walk", Some(2), false),
+            clip("walk", Some(0), true),
+            clip("joint ranges", None, false),
+            clip("joint ranges", Some(1), false),
+        ];
+        for claim in &claims {
+            let found = claim_of(&claims, claim, file).expect("one");
+            assert_eq!(found, claim);
+        }
+        let told = |claims: &[SkinClipReport], found: &SkinClipReport| {
+            claim_of(claims, found, file).expect_err("not one").message
+        };
+        assert_eq!(
+            told(&claims, &clip("walk", Some(1), false)),
+            "a.glb: the report has 0 entries of clip 'walk' (clip 1), expected 1"
+        );
+        let twice = [claims[0].clone(), claims[0].clone()];
+        assert_eq!(
+            told(&twice, &claims[0]),
+            "a.glb: the report has 2 entries of clip 'walk' (clip 0), expected 1"
+        );
+        assert_eq!(
+            told(&[], &claims[2]),
+            "a.glb: the report has 0 entries of clip 'walk' (clip 0), held out, expected 1"
+        );
+    }
+
+    #[test]
+    fn a_claim_is_held_in_every_number() {
+        let found = SkinClipReport {
+            rms_mm: 1.0,
+            largest_mm: 5.0,
+            driven_rms_mm: Some(2.0),
+            driven_largest_mm: Some(6.0),
+            ..SkinClipReport::default()
+        };
+        let fits = |change: &dyn Fn(&mut SkinClipReport)| {
+            let mut claim = found.clone();
+            change(&mut claim);
+            check_claim(&found, Some(&claim), f64::INFINITY).is_ok()
+        };
+        assert!(fits(&|_| {}));
+        assert!(!fits(&|c| c.rms_mm = 0.99));
+        assert!(!fits(&|c| c.largest_mm = 4.9));
+        assert!(!fits(&|c| c.driven_rms_mm = Some(1.98)));
+        assert!(!fits(&|c| c.driven_largest_mm = Some(5.9)));
+        assert!(fits(&|c| c.driven_rms_mm = None), "claims nothing");
+        assert!(check_claim(&found, None, 0.5).is_err(), "--limit");
+        let none = SkinClipReport {
+            rms_mm: f64::NAN,
+            ..found.clone()
+        };
+        assert!(check_claim(&none, None, 1.0).is_err(), "no number");
+        let plain = SkinClipReport {
+            driven_rms_mm: None,
+            ..found.clone()
+        };
+        assert!(check_claim(&plain, Some(&found), 9.0).is_err(), "no graph");
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn candidates(
 }
 
 /// Authored weights, spread over the mesh: the `most` strongest at each point.
-fn spread(problem: &SkinProblem<'_>, around: &Neighbourhood, most: usize) -> Vec<Row> {
+pub(crate) fn spread(problem: &SkinProblem<'_>, around: &Neighbourhood, most: usize) -> Vec<Row> {
     let first = |class: usize| around.weld.first_vertex[class] as usize;
     let authored = |class| -> Row {
         let row = problem.authored.row(first(class));

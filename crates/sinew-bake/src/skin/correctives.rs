@@ -8,6 +8,7 @@
 
 use super::helpers::free_samples;
 use super::samples::{Bones, Row, SkinProblem};
+use super::settings::check_correctives;
 use super::{SkinError, SkinFit};
 use crate::Watch;
 use rayon::prelude::*;
@@ -29,19 +30,19 @@ const JUDGES: usize = 2000;
 pub struct Correctives {
     /// Vertices and deltas, metres, scene space at bind; without normals.
     pub targets: Vec<MorphTarget>,
-    /// A row for each sample, a number from zero to one for each target: the largest of a target is one. Zero in samples of no clip.
+    /// A row for each sample, a number from zero to one for each target: the largest of a target is one. Zero in samples that are not free.
     pub weights: Vec<Vec<f32>>,
 }
 
 /// Weights and bones of a fit.
-struct Skinned<'a> {
+pub(crate) struct Skinned<'a> {
     problem: &'a SkinProblem<'a>,
     bones: Bones<'a>,
     rows: Vec<Row>,
 }
 
 impl<'a> Skinned<'a> {
-    fn new(problem: &'a SkinProblem<'a>, fit: &SkinFit) -> Self {
+    pub(crate) fn new(problem: &'a SkinProblem<'a>, fit: &SkinFit) -> Self {
         let mut bones = Bones::new(problem.samples);
         bones.helpers = fit.helpers.iter().map(|h| h.motion.clone()).collect();
         let row = |v: usize| {
@@ -61,6 +62,20 @@ impl<'a> Skinned<'a> {
         let shown = blend.point(self.problem.rest_at(sample, vertex));
         (blend, self.problem.wanted(sample, vertex) - shown)
     }
+
+    /// What is left in a sample of some vertices, rising, where it is more than `least`, taken back before skinning.
+    pub(crate) fn target(&self, sample: usize, vertices: &[usize], least: f64) -> MorphTarget {
+        let mut out = MorphTarget::default();
+        for &vertex in vertices {
+            let (blend, off) = self.at(sample, vertex);
+            if off.norm() > least {
+                out.vertices.push(u32::try_from(vertex).unwrap_or(u32::MAX));
+                out.positions
+                    .push(f64::array3(before_skinning(&blend.linear, off)));
+            }
+        }
+        out
+    }
 }
 
 /// The delta before skinning that would take a vertex to where it is wanted; of least length where the blend is flat.
@@ -79,22 +94,12 @@ pub fn left_over(
     least: f64,
 ) -> Vec<MorphTarget> {
     let skinned = Skinned::new(problem, fit);
-    let of_sample = |&sample: &usize| {
-        let mut out = MorphTarget::default();
-        for (vertex, index) in (0..problem.rest.len()).zip(0_u32..) {
-            let (blend, off) = skinned.at(sample, vertex);
-            if off.norm() > least {
-                out.vertices.push(index);
-                out.positions
-                    .push(f64::array3(before_skinning(&blend.linear, off)));
-            }
-        }
-        out
-    };
+    let all: Vec<usize> = (0..problem.rest.len()).collect();
+    let of_sample = |&sample: &usize| skinned.target(sample, &all, least);
     samples.par_iter().map(of_sample).collect()
 }
 
-/// The samples of clips that say most about what is left over: first the one that is farthest off, then the one that the ones before explain least
+/// The free samples that say most about what is left over: first the one that is farthest off, then the one that the ones before explain least
 /// of, up to `most` or until less than `least` metres (root mean square over the vertices that count) is left of any.
 pub fn extreme_samples(
     problem: &SkinProblem<'_>,
@@ -104,13 +109,28 @@ pub fn extreme_samples(
 ) -> Vec<usize> {
     let skinned = Skinned::new(problem, fit);
     let free = free_samples(problem);
-    let clips: Vec<usize> = (0..free.len()).filter(|s| free[*s]).collect();
-    let judges = judges(&skinned, &clips);
+    let free: Vec<usize> = (0..free.len()).filter(|s| free[*s]).collect();
+    let all: Vec<usize> = (0..problem.rest.len()).collect();
+    let found = extremes(&skinned, &free, &all, most, least);
+    let mut out: Vec<usize> = found.into_iter().map(|f| f.0).collect();
+    out.sort_unstable();
+    out
+}
+
+/// The samples that say most about some vertices, and the square of what each adds; those never grow.
+pub(crate) fn extremes(
+    skinned: &Skinned<'_>,
+    samples: &[usize],
+    vertices: &[usize],
+    most: usize,
+    least: f64,
+) -> Vec<(usize, f64)> {
+    let judges = judges(skinned, samples, vertices);
     let of_sample = |&s: &usize| -> Vec<f64> {
         let off = judges.iter().map(|&v| skinned.at(s, v).1);
         off.flat_map(|d| [d.x, d.y, d.z]).collect()
     };
-    let mut left: Vec<Vec<f64>> = clips.par_iter().map(of_sample).collect();
+    let mut left: Vec<Vec<f64>> = samples.par_iter().map(of_sample).collect();
     let mut out = Vec::new();
     while out.len() < most {
         let sizes: Vec<f64> = left.iter().map(|d| d.iter().map(|x| x * x).sum()).collect();
@@ -121,7 +141,7 @@ pub fn extreme_samples(
         if sizes[next] <= least * least * judges.len().max(1) as f64 {
             break;
         }
-        out.push(clips[next]);
+        out.push((samples[next], sizes[next]));
         let length = sizes[next].sqrt();
         let direction: Vec<f64> = left[next].iter().map(|x| x / length).collect();
         left.par_iter_mut().for_each(|d| {
@@ -131,18 +151,17 @@ pub fn extreme_samples(
                 .for_each(|(a, b)| *a -= along * b);
         });
     }
-    out.sort_unstable();
     out
 }
 
-/// Vertices that are farthest off, in rising order.
-fn judges(skinned: &Skinned<'_>, samples: &[usize]) -> Vec<usize> {
+/// Those of some vertices that are farthest off, in rising order.
+fn judges(skinned: &Skinned<'_>, samples: &[usize], vertices: &[usize]) -> Vec<usize> {
     let energy = |v: usize| -> f64 {
         let squares = samples.iter().map(|&s| skinned.at(s, v).1.norm_squared());
         squares.sum()
     };
-    let all = 0..skinned.rows.len();
-    let mut all: Vec<(f64, usize)> = all.into_par_iter().map(|v| (energy(v), v)).collect();
+    let all = vertices.par_iter();
+    let mut all: Vec<(f64, usize)> = all.map(|&v| (energy(v), v)).collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut out: Vec<usize> = all.into_iter().take(JUDGES).map(|a| a.1).collect();
     out.sort_unstable();
@@ -152,13 +171,15 @@ fn judges(skinned: &Skinned<'_>, samples: &[usize]) -> Vec<usize> {
 /// Weights of given targets in every sample, and their deltas made better; vertices of targets stay what they are.
 ///
 /// # Errors
-/// [`SkinError::Cancelled`].
+/// [`SkinError::Setting`] above 256 targets; [`SkinError::Counts`] where one moves a vertex that is not there; [`SkinError::Cancelled`].
 pub fn fit_correctives(
     problem: &SkinProblem<'_>,
     fit: &SkinFit,
     targets: &[MorphTarget],
     watch: &Watch<'_>,
 ) -> Result<Correctives, SkinError> {
+    check_correctives(targets.len())?;
+    check_targets(problem, targets)?;
     let mut work = Work::new(problem, fit, targets);
     let stage = watch.stage("correctives", TURNS);
     for turn in 0..TURNS {
@@ -170,6 +191,29 @@ pub fn fit_correctives(
         stage.step();
     }
     Ok(work.finish())
+}
+
+fn check_targets(problem: &SkinProblem<'_>, targets: &[MorphTarget]) -> Result<(), SkinError> {
+    for target in targets {
+        let (found, expected) = (target.positions.len(), target.vertices.len());
+        if found != expected {
+            let what = "deltas of a morph target";
+            return Err(SkinError::Counts {
+                what,
+                found,
+                expected,
+            });
+        }
+        let last = target.vertices.iter().max().map_or(0, |v| *v as usize + 1);
+        if last > problem.rest.len() {
+            return Err(SkinError::Counts {
+                what: "vertices up to the last of a morph target",
+                found: last,
+                expected: problem.rest.len(),
+            });
+        }
+    }
+    Ok(())
 }
 
 struct Work<'a> {

@@ -26,6 +26,28 @@ pub enum SkinError {
         /// How many there should be.
         expected: usize,
     },
+    /// A sample holds a number that is none.
+    #[error("{group}, sample {frame}: {what} {index} is not finite")]
+    NotFinite {
+        /// The clip, or `joint ranges`, or `rest` of rest positions.
+        group: String,
+        /// The sample of it, from 0.
+        frame: usize,
+        /// `joint`, `vertex`, `rest position of vertex` or `time`.
+        what: &'static str,
+        /// Which one.
+        index: usize,
+    },
+    /// Samples of a clip make no sense.
+    #[error("samples of '{name}': {found}, expected {expected}")]
+    Group {
+        /// The clip, or `joint ranges`.
+        name: String,
+        /// What there is.
+        found: String,
+        /// What there should be.
+        expected: &'static str,
+    },
     /// A weight is on a joint that is not there.
     #[error("a weight on joint {joint}, there are {joints}")]
     Joint {
@@ -44,8 +66,8 @@ pub enum SkinError {
         /// What would do.
         expected: &'static str,
     },
-    /// Weights came out as no weights; samples are not finite.
-    #[error("fitted weights: {source}; are all samples finite?")]
+    /// Weights came out as no weights.
+    #[error("fitted weights: {source}")]
     Weights {
         /// What is wrong.
         source: InfluencesError,

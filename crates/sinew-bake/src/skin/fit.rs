@@ -197,9 +197,9 @@ impl Work<'_> {
     fn add_helpers(&mut self) -> Result<(), SkinError> {
         let close = CLOSE * self.problem.size();
         let least = close * close * self.problem.samples.len() as f64;
-        let has_clips = self.problem.samples.groups().iter().any(|g| g.is_clip());
+        let is_free = self.problem.samples.groups().iter().any(|g| g.is_free);
         let mut closed = BTreeSet::new();
-        while has_clips && self.helpers.len() < self.settings.helpers {
+        while is_free && self.helpers.len() < self.settings.helpers {
             let region = Region::worst(self.problem, &self.around, &self.fitted, &closed, least);
             let Some(region) = region else { break };
             if !self.add_helper(&region)? {

@@ -25,7 +25,7 @@ pub struct Helper {
     pub parent: usize,
     /// Scene space at bind from its own space: a place, not turned.
     pub bind: Affine<f64>,
-    /// Where it takes rest positions, one transform a sample. Rigid in samples of clips, its parent's in others.
+    /// Where it takes rest positions, one transform a sample. Rigid in free samples, those of clips say; its parent's in others.
     pub motion: Vec<Affine<f64>>,
 }
 
@@ -86,10 +86,10 @@ impl Region {
     }
 }
 
-/// Whether a sample is of a clip: only there helpers move by themselves.
+/// Whether helpers move by themselves in a sample.
 pub(crate) fn free_samples(problem: &SkinProblem<'_>) -> Vec<bool> {
     let groups = problem.samples.groups().iter();
-    let flags = groups.flat_map(|g| g.samples.clone().map(move |_| g.is_clip()));
+    let flags = groups.flat_map(|g| g.samples.clone().map(move |_| g.is_free));
     flags.collect()
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn begin(
     })
 }
 
-/// Elsewhere than in clips a helper does what its parent does.
+/// Where it is not free a helper does what its parent does.
 fn tie(problem: &SkinProblem<'_>, free: &[bool], parent: usize, motion: &mut [Affine<f64>]) {
     let parents = problem.samples.motion(parent);
     for ((m, p), free) in motion.iter_mut().zip(parents).zip(free) {
@@ -196,7 +196,7 @@ fn spread(
     Some((0..4).map(of_point).sum())
 }
 
-/// The best rigid motion of a helper in each sample of a clip, weights and all other bones as they are.
+/// The best rigid motion of a helper in each free sample, weights and all other bones as they are.
 pub(crate) fn best_motion(
     problem: &SkinProblem<'_>,
     bones: &Bones<'_>,

@@ -1,7 +1,7 @@
 //! How far apart: what linear skinning shows, and the samples.
 
 use super::SkinError;
-use super::samples::SkinProblem;
+use super::samples::{SkinProblem, SkinSamples};
 use rayon::prelude::*;
 use sinew_geom::{Affine, Asset, Influences, Mesh, Pose, Real, Vec3};
 
@@ -107,6 +107,30 @@ pub fn measure_file(
     measured(problem, |s| file.shown(problem, s))
 }
 
+/// What somebody else shows: the same groups and samples, in their order; only positions are looked at.
+///
+/// # Errors
+/// [`SkinError::Counts`] where there are others, or other vertices.
+pub fn measure_samples(
+    problem: &SkinProblem<'_>,
+    shown: &SkinSamples,
+) -> Result<Measured, SkinError> {
+    let count = |what, found, expected| match found == expected {
+        true => Ok(()),
+        false => Err(SkinError::Counts {
+            what,
+            found,
+            expected,
+        }),
+    };
+    count("samples", shown.len(), problem.samples.len())?;
+    measured(problem, |s| {
+        let positions = shown.positions(s);
+        count("shown positions", positions.len(), problem.rest.len())?;
+        Ok(positions.to_vec())
+    })
+}
+
 /// Poses a sample of no clip; says whether it did.
 pub type PoseOf<'a> = dyn Fn(usize, &mut Pose) -> bool + Sync + 'a;
 
@@ -181,9 +205,14 @@ fn posed(
         return Ok(());
     };
     let clip = group.clip.map(|index| {
-        file.clips.get(index).ok_or_else(|| SkinError::File {
+        let found = file.clips.get(index);
+        let known = found.filter(|c| c.name == group.name);
+        known.ok_or_else(|| SkinError::File {
             file: file.name.clone(),
-            found: format!("{} clips", file.clips.len()),
+            found: found.map_or_else(
+                || format!("{} clips", file.clips.len()),
+                |c| format!("clip {index}, '{}'", c.name),
+            ),
             expected: format!("clip {index}, '{}'", group.name),
         })
     });

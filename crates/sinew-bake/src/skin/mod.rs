@@ -25,6 +25,7 @@ mod correctives;
 mod error;
 mod fit;
 mod helpers;
+mod local;
 mod measure;
 mod report;
 mod rigid;
@@ -38,9 +39,11 @@ pub use correctives::{Correctives, add_normals, extreme_samples, fit_correctives
 pub use error::SkinError;
 pub use fit::{SkinFit, Step, fit_skin};
 pub use helpers::Helper;
+pub use local::local_targets;
 pub use measure::{
-    Distance, Measured, PoseOf, ShownFile, measure_file, measure_rows, shown_by_rows,
+    Distance, Measured, PoseOf, ShownFile, measure_file, measure_rows, measure_samples,
+    shown_by_rows,
 };
-pub use report::{SkinClipReport, SkinMoment, SkinReport, colors_of, write_report};
+pub use report::{SkinClipReport, SkinDriver, SkinMoment, SkinReport, colors_of, write_report};
 pub use samples::{SampleGroup, SkinProblem, SkinSamples};
-pub use settings::{SkinSettings, WeightMethod};
+pub use settings::{SkinSettings, WeightMethod, check_correctives};

@@ -26,6 +26,10 @@ const MOST_PICTURES: usize = 4;
 pub struct SkinClipReport {
     /// Its name; `joint ranges` for those.
     pub name: String,
+    /// Which clip of the character that is; none of joint ranges.
+    pub clip: Option<usize>,
+    /// Whether nothing of it was fitted.
+    pub held_out: bool,
     /// How many samples it has.
     pub samples: usize,
     /// Root mean square over samples and vertices, as the file was written.
@@ -40,6 +44,23 @@ pub struct SkinClipReport {
     pub source_rms_mm: f64,
     /// The largest distance with those.
     pub source_largest_mm: f64,
+    /// Root mean square where the file's graph drives helpers and morph targets by the pose; none where it has no graph.
+    pub driven_rms_mm: Option<f64>,
+    /// The largest distance then.
+    pub driven_largest_mm: Option<f64>,
+}
+
+/// What drives helpers and morph targets by the pose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SkinDriver {
+    /// The joints that it looks at.
+    pub joints: Vec<String>,
+    /// What it drives: helpers and morph targets.
+    pub drives: Vec<String>,
+    /// How many poses it knows, the rest pose among them.
+    pub poses: usize,
+    /// How far off what it drives is over the samples that it was made from, millimetres: root mean square over the vertices of these.
+    pub rms_mm: f64,
 }
 
 /// What a bake of a skin came to.
@@ -73,7 +94,9 @@ pub struct SkinReport {
     pub source_bytes: u64,
     /// Bytes that were written.
     pub written_bytes: u64,
-    /// Clips and joint ranges.
+    /// What drives helpers and morph targets by the pose.
+    pub drivers: Vec<SkinDriver>,
+    /// Clips and joint ranges; behind them those that were held out.
     pub clips: Vec<SkinClipReport>,
     /// Root mean square, millimetres, after each step of the fit.
     pub steps: Vec<(String, f64)>,
@@ -94,6 +117,8 @@ impl SkinClipReport {
         let time = time.and_then(|k| of.times_secs.get(k)).copied();
         Self {
             name: of.name.clone(),
+            clip: of.clip,
+            held_out: false,
             samples: of.samples.len(),
             rms_mm: now.rms * 1e3,
             largest_mm: now.largest * 1e3,
@@ -101,13 +126,33 @@ impl SkinClipReport {
             worst_vertex: now.vertex,
             source_rms_mm: before.rms * 1e3,
             source_largest_mm: before.largest * 1e3,
+            driven_rms_mm: None,
+            driven_largest_mm: None,
         }
+    }
+
+    /// With what the file's own graph shows.
+    #[must_use]
+    pub fn driven(mut self, by_pose: Distance) -> Self {
+        self.driven_rms_mm = Some(by_pose.rms * 1e3);
+        self.driven_largest_mm = Some(by_pose.largest * 1e3);
+        self
     }
 
     /// In one line.
     pub fn words(&self) -> String {
+        let held_out = match self.held_out {
+            true => " (held out)",
+            false => "",
+        };
+        let driven = match (self.driven_rms_mm, self.driven_largest_mm) {
+            (Some(rms), Some(most)) => {
+                format!("; driven by pose: rms {rms:.3} mm, at most {most:.2} mm")
+            }
+            _ => String::new(),
+        };
         format!(
-            "{}: rms {:.3} mm, at most {:.2} mm ({} samples); the source's linear skinning: rms {:.3} mm, at most {:.2} mm",
+            "{}{held_out}: rms {:.3} mm, at most {:.2} mm ({} samples){driven}; the source's linear skinning: rms {:.3} mm, at most {:.2} mm",
             self.name,
             self.rms_mm,
             self.largest_mm,
@@ -199,12 +244,15 @@ fn page(
     ]);
     page.section("Distance from the graph's frames, millimetres");
     page.paragraph("Measured on the file as it was written: read back, its clips played at the times of the frames, linear skinning.");
+    let or_none = |n: Option<f64>, digits| n.map_or(String::new(), |n| format!("{n:.digits$}"));
     let rows = report.clips.iter().map(|c| {
         vec![
-            c.name.clone(),
+            format!("{}{}", c.name, if c.held_out { " (held out)" } else { "" }),
             c.samples.to_string(),
             format!("{:.3}", c.rms_mm),
             format!("{:.2}", c.largest_mm),
+            or_none(c.driven_rms_mm, 3),
+            or_none(c.driven_largest_mm, 2),
             format!("{:.3}", c.source_rms_mm),
             format!("{:.2}", c.source_largest_mm),
             format!("{:.3}", c.worst_secs),
@@ -216,12 +264,15 @@ fn page(
         "Samples",
         "RMS",
         "Largest",
+        "RMS, driven by pose",
+        "Largest, driven by pose",
         "Source's RMS",
         "Source's largest",
         "Worst at, s",
         "Worst vertex",
     ];
     page.table(&heads, &rows.collect::<Vec<_>>());
+    drivers(&mut page, report);
     page.section("Steps of the fit");
     let rows = report.steps.iter();
     let rows: Vec<Vec<String>> = rows
@@ -239,6 +290,20 @@ fn page(
         ));
     }
     Ok(page.finish())
+}
+
+fn drivers(page: &mut Page, report: &SkinReport) {
+    if report.drivers.is_empty() {
+        return;
+    }
+    page.section("What follows the pose");
+    let row = |d: &SkinDriver| {
+        let poses = d.poses.to_string();
+        let rms = format!("{:.4}", d.rms_mm);
+        vec![d.joints.join(", "), d.drives.join(", "), poses, rms]
+    };
+    let rows: Vec<Vec<String>> = report.drivers.iter().map(row).collect();
+    page.table(&["Joints", "Drives", "Poses", "RMS, mm"], &rows);
 }
 
 /// The source's skinning, the graph and the file, whole and near the place where the file is farthest off; below them the distances as colours.

@@ -4,6 +4,9 @@ use super::SkinError;
 use sinew_geom::{Affine, Influences, Real, Topology, Vec3};
 use std::ops::Range;
 
+/// Name of samples before any group began.
+const UNNAMED: &str = "samples";
+
 /// Samples that belong together: a clip, or the ranges of joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleGroup {
@@ -15,6 +18,9 @@ pub struct SampleGroup {
     pub clip: Option<usize>,
     /// When each of them is in the clip, seconds, rising.
     pub times_secs: Vec<f32>,
+    /// Whether helpers and morph targets do what they like in its samples: in those of clips, which can have keys of their own, and in all that they
+    /// are driven in by the pose. In others helpers follow their parents and morph targets rest.
+    pub is_free: bool,
 }
 
 impl SampleGroup {
@@ -52,14 +58,20 @@ impl SkinSamples {
             samples: at..at,
             clip,
             times_secs: Vec::new(),
+            is_free: clip.is_some(),
         });
+    }
+
+    /// Lets helpers and morph targets do what they like in samples of no clip, too: what drives them follows the pose.
+    pub fn free_all(&mut self) {
+        self.groups.iter_mut().for_each(|g| g.is_free = true);
     }
 
     /// A moment: where skinning with one joint alone would take rest positions, for each joint; deformed positions; rest positions with morph
     /// targets, where those are not zero; the time in the clip.
     ///
     /// # Errors
-    /// [`SkinError::Counts`] where the lists do not fit those before.
+    /// [`SkinError::Counts`] where the lists do not fit those before, [`SkinError::NotFinite`] where a number is none; nothing is added then.
     pub fn push(
         &mut self,
         palette: &[Affine<f64>],
@@ -80,8 +92,9 @@ impl SkinSamples {
         count("deformed positions", positions.len(), vertices)?;
         let rest = morphed.as_ref().map_or(vertices, Vec::len);
         count("rest positions", rest, vertices)?;
+        self.check_finite(palette, &positions, morphed.as_deref(), time_secs)?;
         if self.groups.is_empty() {
-            self.begin("samples", None);
+            self.begin(UNNAMED, None);
         }
         for (joint, now) in self.motion.iter_mut().zip(palette) {
             joint.push(*now);
@@ -95,6 +108,35 @@ impl SkinSamples {
         Ok(())
     }
 
+    /// Least squares make something of everything: what is no number must not come in.
+    fn check_finite(
+        &self,
+        palette: &[Affine<f64>],
+        positions: &[[f32; 3]],
+        morphed: Option<&[[f32; 3]]>,
+        time_secs: f32,
+    ) -> Result<(), SkinError> {
+        let is_wrong = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+        let morphed = morphed.unwrap_or_default();
+        let found = [
+            ("joint", palette.iter().position(|m| !m.is_finite())),
+            ("vertex", positions.iter().position(is_wrong)),
+            ("rest position of vertex", morphed.iter().position(is_wrong)),
+            ("time", (!time_secs.is_finite()).then_some(0)),
+        ];
+        let mut found = found.into_iter().filter_map(|(what, at)| Some((what, at?)));
+        let Some((what, index)) = found.next() else {
+            return Ok(());
+        };
+        let group = self.groups.last();
+        Err(SkinError::NotFinite {
+            group: group.map_or_else(|| UNNAMED.into(), |g| g.name.clone()),
+            frame: group.map_or(0, |g| g.samples.len()),
+            what,
+            index,
+        })
+    }
+
     /// How many moments.
     pub fn len(&self) -> usize {
         self.positions.len()
@@ -106,6 +148,38 @@ impl SkinSamples {
     /// Clips and joint ranges, in the order of their samples.
     pub fn groups(&self) -> &[SampleGroup] {
         &self.groups
+    }
+    /// # Errors
+    /// [`SkinError::Group`] names the first group without samples, of a clip that another one has, or with times that do not rise.
+    pub(crate) fn check_groups(&self) -> Result<(), SkinError> {
+        for (k, group) in self.groups.iter().enumerate() {
+            let wrong = |found: String, expected| {
+                Err(SkinError::Group {
+                    name: group.name.clone(),
+                    found,
+                    expected,
+                })
+            };
+            if group.samples.is_empty() {
+                return wrong("no sample".into(), "one at least");
+            }
+            let mut before = self.groups.iter().take(k);
+            if let Some(clip) = group.clip
+                && before.any(|g| g.clip == Some(clip))
+            {
+                return wrong(format!("clip {clip} twice"), "each clip once");
+            }
+            let times = group.times_secs.windows(2);
+            let falls = times.clone().position(|t| t[0] >= t[1]);
+            if let (true, Some(at)) = (group.is_clip(), falls) {
+                let times = &group.times_secs[at..at + 2];
+                return wrong(
+                    format!("sample {} at {} s behind {} s", at + 1, times[1], times[0]),
+                    "times that rise",
+                );
+            }
+        }
+        Ok(())
     }
     /// The group that a sample is of.
     pub fn group_of(&self, sample: usize) -> Option<&SampleGroup> {
@@ -155,6 +229,16 @@ impl SkinProblem<'_> {
             return Err(SkinError::Nothing {
                 samples: self.samples.len(),
                 vertices,
+            });
+        }
+        self.samples.check_groups()?;
+        let is_wrong = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
+        if let Some(index) = self.rest.iter().position(is_wrong) {
+            return Err(SkinError::NotFinite {
+                group: "rest".into(),
+                frame: 0,
+                what: "vertex",
+                index,
             });
         }
         let counts = [

@@ -48,6 +48,23 @@ impl Default for SkinSettings {
 const MOST_INFLUENCES: usize = 32;
 /// More than this many take hours.
 const MOST_HELPERS: usize = 256;
+/// More than this many take hours, too: a system of that size is solved for every sample.
+const MOST_CORRECTIVES: usize = 256;
+
+/// Whether so many morph targets can be asked for.
+///
+/// # Errors
+/// [`SkinError::Setting`] above 256.
+pub fn check_correctives(count: usize) -> Result<(), SkinError> {
+    match count <= MOST_CORRECTIVES {
+        true => Ok(()),
+        false => Err(SkinError::Setting {
+            setting: "correctives",
+            found: count.to_string(),
+            expected: "0 to 256",
+        }),
+    }
+}
 
 impl SkinSettings {
     /// # Errors

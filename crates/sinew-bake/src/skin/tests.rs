@@ -463,10 +463,128 @@ fn what_does_not_fit_is_named() {
         told(&plain, &problem, &stop),
         "stopped; nothing was written"
     );
+    assert_eq!(
+        check_correctives(257).expect_err("many").to_string(),
+        "correctives is 257, expected 0 to 256"
+    );
     let mut uneven = SkinSamples::new(2);
     let wrong = uneven.push(&[Affine::identity()], Vec::new(), None, 0.0);
     assert_eq!(
         wrong.expect_err("joints").to_string(),
         "1 joints, expected 2"
     );
+}
+
+#[test]
+fn numbers_that_are_none_and_clips_that_make_no_sense_are_named() {
+    let nan = f32::NAN;
+    let still = [Affine::identity()];
+    let told = |palette: &[Affine<f64>], positions: Vec<[f32; 3]>, morphed, time| {
+        let mut samples = SkinSamples::new(1);
+        samples.begin("walk", Some(3));
+        let fine = samples.push(&still, vec![[0.0; 3]; 2], None, 0.0);
+        fine.expect("finite");
+        let wrong = samples.push(palette, positions, morphed, time);
+        assert_eq!(samples.len(), 1, "nothing is added");
+        wrong.expect_err("wrong").to_string()
+    };
+    let zeros = || vec![[0.0; 3]; 2];
+    let wrong = vec![[0.0; 3], [0.0, nan, 0.0]];
+    assert_eq!(
+        told(&still, wrong.clone(), None, 0.1),
+        "walk, sample 1: vertex 1 is not finite"
+    );
+    assert_eq!(
+        told(&still, zeros(), Some(wrong), 0.1),
+        "walk, sample 1: rest position of vertex 1 is not finite"
+    );
+    let mut far = Affine::identity();
+    far.translation.x = f64::INFINITY;
+    assert_eq!(
+        told(&[far], zeros(), None, 0.1),
+        "walk, sample 1: joint 0 is not finite"
+    );
+    assert_eq!(
+        told(&still, zeros(), None, nan),
+        "walk, sample 1: time 0 is not finite"
+    );
+    let tube = Tube::at(0.0);
+    let authored = tube.blended();
+    let fit = |clips: &[(usize, &[f32])]| {
+        let mut samples = SkinSamples::new(JOINTS);
+        for (clip, times) in clips {
+            samples.begin("walk", Some(*clip));
+            for &time in *times {
+                let palette = palette(1, &[], 0.0);
+                samples
+                    .push(&palette, tube.rest.clone(), None, time)
+                    .expect("finite");
+            }
+        }
+        let problem = tube.problem(&authored, &samples);
+        fit_skin(&problem, &settings(), &Watch::NOBODY)
+            .expect_err("wrong")
+            .to_string()
+    };
+    assert_eq!(
+        fit(&[(0, &[0.0, 0.5]), (1, &[])]),
+        "samples of 'walk': no sample, expected one at least"
+    );
+    assert_eq!(
+        fit(&[(0, &[0.0]), (0, &[0.5])]),
+        "samples of 'walk': clip 0 twice, expected each clip once"
+    );
+    assert_eq!(
+        fit(&[(0, &[0.0, 0.5, 0.5])]),
+        "samples of 'walk': sample 2 at 0.5 s behind 0.5 s, expected times that rise"
+    );
+}
+
+/// Bumps at two joints that bend independently: each target is one of them, wherever both are in a sample.
+#[test]
+fn local_targets_are_of_one_joint_each() {
+    let tube = Tube::at(0.0);
+    let authored = tube.blended();
+    let near = |v: usize, x: f32| (tube.rest[v][0] - x).abs() < 0.3;
+    let mut samples = SkinSamples::new(JOINTS);
+    samples.begin("clip", Some(0));
+    for s in 0..10 {
+        let palette = palette(s, &[2], 0.0);
+        let shares = [(0.7 * s as f32).sin().abs(), (1.9 * s as f32).cos().abs()];
+        let lifted: Vec<[f32; 3]> = (0..tube.rest.len())
+            .map(|v| {
+                let [x, y, z] = tube.rest[v];
+                let up = |at: f32, share: f32| if near(v, at) { 0.1 * share } else { 0.0 };
+                [x, y + up(1.0, shares[0]) + up(3.0, shares[1]), z]
+            })
+            .collect();
+        let places = skinned(&lifted, &authored, &palette);
+        samples
+            .push(&palette, places, None, s as f32)
+            .expect("fits");
+    }
+    let problem = tube.problem(&authored, &samples);
+    let given = SkinSettings {
+        method: WeightMethod::Given(authored.clone()),
+        ..SkinSettings::default()
+    };
+    let fit = fit_skin(&problem, &given, &Watch::NOBODY).expect("fits");
+    let targets = local_targets(&problem, &fit, 2, 1e-5, &Watch::NOBODY).expect("targets");
+    assert_eq!(targets.len(), 2);
+    for target in &targets {
+        let is_of = |x: f32| target.vertices.iter().all(|v| near(*v as usize, x));
+        assert!(is_of(1.0) || is_of(3.0), "{:?}", target.vertices);
+    }
+    let found = fit_correctives(&problem, &fit, &targets, &Watch::NOBODY).expect("fits");
+    for (s, weights) in found.weights.iter().enumerate() {
+        for (target, weight) in found.targets.iter().zip(weights) {
+            let share = match near(target.vertices[0] as usize, 1.0) {
+                true => (0.7 * s as f32).sin().abs(),
+                false => (1.9 * s as f32).cos().abs(),
+            };
+            let lift = f64::vec3(target.positions[0]) * f64::from(*weight);
+            let truth = Vec3::new(0.0, f64::from(0.1 * share), 0.0);
+            assert!((lift - truth).norm() < 1e-5, "sample {s}: {lift} {truth}");
+        }
+    }
 }

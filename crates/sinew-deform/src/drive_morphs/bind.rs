@@ -225,6 +225,18 @@ impl DriveMorphsBind {
     }
 }
 
+/// All targets of these names.
+pub(super) fn places(
+    mesh: &Mesh,
+    parameter: &'static str,
+    names: &[String],
+) -> Result<Vec<usize>, DriveMorphsError> {
+    let all = Names(mesh);
+    let found = names.iter().map(|name| all.find(parameter, name));
+    let found: Vec<Vec<usize>> = found.collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
 struct Names<'a>(&'a Mesh);
 
 impl Names<'_> {

@@ -105,6 +105,10 @@ pub static DESC: NodeDesc = NodeDesc {
             "Morph targets that appear where others meet.",
         ),
         ParameterDesc::bool("clamp", false, "Whether weights are kept within 0 to 1."),
+        ParameterDesc::texts(
+            "replaced",
+            "Morph targets whose weights in the linked pose are not added: those that clips of the file animate and this graph drives.",
+        ),
     ],
     bind: bind_node,
     restore: None,

@@ -26,7 +26,7 @@ pub struct DriveMorphsJob<'a> {
     pub weights: &'a [f32],
     /// One a target, to start from.
     pub base: Option<&'a [f32]>,
-    /// Weights of a whole pose, to start from too, and where in it those of the targets are.
+    /// Weights of a whole pose, to start from too, and where in it those of the targets are; a place that is not in it adds nothing.
     pub pose: Option<(&'a [f32], &'a [usize])>,
     /// Multiplies the weights, not what they are added to.
     pub gain: f32,
@@ -94,7 +94,23 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         true => Some(pose_weights(mesh, context.rig("pose")?).map_err(wrap)?),
         false => None,
     };
+    let replaced = context.parameters.texts("replaced");
+    let pose = without(mesh, pose, replaced).map_err(wrap)?;
     Ok(Box::new(BoundDriveMorphs { bind, pose }))
+}
+
+/// Places in the pose; nowhere for targets that are replaced.
+fn without(
+    mesh: &Mesh,
+    mut pose: Option<Vec<usize>>,
+    replaced: &[String],
+) -> Result<Option<Vec<usize>>, DriveMorphsError> {
+    for target in bind::places(mesh, "replaced", replaced)? {
+        if let Some(indices) = &mut pose {
+            indices[target] = usize::MAX;
+        }
+    }
+    Ok(pose)
 }
 
 fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {

@@ -439,3 +439,38 @@ fn wrong_names_and_places_are_told() {
         "{error}"
     );
 }
+
+#[test]
+fn replaced_targets_leave_out_what_the_pose_says() {
+    let targets = texts(&["b"]);
+    let config = DriveMorphsConfig {
+        targets: &targets,
+        ..DriveMorphsConfig::default()
+    };
+    let mesh = mesh(&["a", "b", "c", "b"]);
+    let bind = DriveMorphsBind::new(&mesh, &config).expect("binds");
+    let run = |replaced: &[&str]| {
+        let places = without(&mesh, Some(vec![0, 1, 2, 3]), &texts(replaced)).expect("known");
+        let mut output = vec![9.0; 4];
+        DriveMorphsJob {
+            bind: &bind,
+            weights: &[0.5],
+            base: None,
+            pose: places
+                .as_deref()
+                .map(|p| (&[0.125, 0.25, 0.375, 0.0625][..], p)),
+            gain: 1.0,
+            output: &mut output,
+        }
+        .run();
+        output
+    };
+    assert_eq!(run(&[]), [0.125, 0.75, 0.375, 0.5625]);
+    assert_eq!(run(&["b", "c"]), [0.125, 0.5, 0.0, 0.5]);
+    let wrong = without(&mesh, None, &texts(&["d"])).expect_err("no such target");
+    let told = wrong.to_string();
+    assert!(
+        told.starts_with("parameter 'replaced': the mesh has no morph target 'd'"),
+        "{told}"
+    );
+}

@@ -95,8 +95,27 @@ pub(super) fn put_grown(
 
 /// A whole file in memory: JSON text and the BIN chunk, of a multiple of four bytes.
 pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
+    let mut out = begun(path, json, binary.len().saturating_add(8))?;
+    // Less than the whole, whose size has been checked.
+    let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);
+    for word in [length, BIN] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.extend_from_slice(binary);
+    Ok(out)
+}
+
+/// A whole file in memory: JSON text and everything behind the JSON chunk.
+pub(super) fn file_bytes(path: &Path, json: &[u8], rest: &[u8]) -> Result<Vec<u8>, IoError> {
+    let mut out = begun(path, json, rest.len())?;
+    out.extend_from_slice(rest);
+    Ok(out)
+}
+
+/// Header and JSON chunk of a file in memory, with room for `behind` bytes.
+fn begun(path: &Path, json: &[u8], behind: usize) -> Result<Vec<u8>, IoError> {
     let padded = json.len().next_multiple_of(4);
-    let content = (padded + binary.len()).saturating_add(28);
+    let content = padded.saturating_add(behind).saturating_add(20);
     let words = u32::try_from(content).ok().zip(u32::try_from(padded).ok());
     let Some((total, padded32)) = words else {
         return Err(too_large(path, content as u64));
@@ -107,12 +126,6 @@ pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u
     }
     out.extend_from_slice(json);
     out.resize(20 + padded, b' ');
-    // Less than the whole, whose size has been checked.
-    let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);
-    for word in [length, BIN] {
-        out.extend_from_slice(&word.to_le_bytes());
-    }
-    out.extend_from_slice(binary);
     Ok(out)
 }
 

@@ -1,6 +1,6 @@
 //! A deformer graph inside a GLB file.
 
-use super::container::{put_file, read_glb_chunks};
+use super::container::{Glb, file_bytes, put_file, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
 use crate::{AtomicFile, IoError};
 use serde_json::{Value, json};
@@ -18,17 +18,32 @@ pub fn embed_graph(glb_in: &Path, graph: &str, out: &Path) -> Result<(), IoError
     let graph = parse(graph, out)?;
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
     let glb = read_glb_chunks(&bytes, glb_in)?;
-    let mut root: Value = serde_json::from_slice(glb.json)
-        .map_err(|e| malformed(glb_in, "JSON chunk", e.to_string(), "valid JSON"))?;
-    if !root.is_object() {
-        return Err(malformed(glb_in, "JSON chunk", "no object", "an object"));
-    }
-    insert(&mut root, graph);
-    let text = serde_json::to_vec(&root)
-        .map_err(|e| malformed(out, "document", e.to_string(), "valid JSON"))?;
+    let text = text_with(&glb, graph, glb_in)?;
     let mut file = AtomicFile::create(out)?;
     put_file(&mut file, &text, glb.rest)?;
     file.commit()
+}
+
+/// The bytes of a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]; `path` appears in errors.
+///
+/// # Errors
+/// [`IoError::Malformed`] where they are no GLB file or the graph no JSON object; [`IoError::Unsupported`] from 4 GiB on.
+pub fn with_graph(glb: &[u8], graph: &str, path: &Path) -> Result<Vec<u8>, IoError> {
+    let graph = parse(graph, path)?;
+    let glb = read_glb_chunks(glb, path)?;
+    let text = text_with(&glb, graph, path)?;
+    file_bytes(path, &text, glb.rest)
+}
+
+/// The JSON chunk with a graph in it.
+fn text_with(glb: &Glb<'_>, graph: Value, path: &Path) -> Result<Vec<u8>, IoError> {
+    let mut root: Value = serde_json::from_slice(glb.json)
+        .map_err(|e| malformed(path, "JSON chunk", e.to_string(), "valid JSON"))?;
+    if !root.is_object() {
+        return Err(malformed(path, "JSON chunk", "no object", "an object"));
+    }
+    insert(&mut root, graph);
+    serde_json::to_vec(&root).map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))
 }
 
 pub(super) fn parse(text: &str, path: &Path) -> Result<Value, IoError> {

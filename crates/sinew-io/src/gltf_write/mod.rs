@@ -22,7 +22,7 @@ mod targets;
 
 pub use character::character_glb;
 pub use container::{Glb, read_glb_chunks};
-pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph};
+pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph, with_graph};
 pub use packed::packed_glb;
 pub use skins::{ClipKeys, HelperJoint, MeshSkin, SkinEdit, edit_skins};
 pub use strands::add_strands;

@@ -3,20 +3,29 @@
 //! [`Portable`] makes a character one GLB file in memory, whatever it came from; [`bake_skin`] samples, fits, writes and measures what it wrote;
 //! [`measure_skin`] compares a file with the graph once more.
 
+mod drive;
 mod edit;
+mod meshes;
 mod ranges;
+mod sampler;
+mod shown;
 mod source;
 
+pub use meshes::{Baked, ClipFrames, MeshesError};
 pub use ranges::{JointRange, RangesError, ranges_from_json, ranges_of};
 pub use sinew_bake::skin::*;
-pub use source::{Baked, ClipFrames, MeshesError, Portable};
+pub use source::Portable;
 
 use crate::bake::{BakeError, Watch};
 use crate::geom::{Asset, Influences};
-use crate::io::gltf_write::edit_skins;
-use crate::io::{IoError, read_gltf, read_gltf_bytes};
+use crate::graph::Diagnostics;
+use crate::io::gltf_write::{MeshSkin, edit_skins, with_graph};
+use crate::io::{GltfFile, IoError, read_gltf, read_gltf_bytes};
 use crate::play::{PlayError, Player};
+use drive::{Drive, Limits, Names};
 use edit::Edit;
+use meshes::check_held_out;
+use shown::Baking;
 use source::Collected;
 use std::path::Path;
 
@@ -36,6 +45,9 @@ pub enum SkinBakeError {
     /// A file could not be read or written.
     #[error(transparent)]
     Io(#[from] IoError),
+    /// The graph in a baked file is none: it was made by something else, or names of the character break it.
+    #[error("the graph in the baked file: {0}")]
+    Graph(Diagnostics),
     /// Smoothed weights could not be made.
     #[error("smoothed weights: {0}")]
     Smoothed(#[from] crate::deform::direct_delta_mush::DirectDeltaMushError),
@@ -57,6 +69,30 @@ pub enum SkinMethod {
     Smoothed(crate::deform::direct_delta_mush::SmoothingSettings),
 }
 
+/// What moves helpers and morph targets that are added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkinDrive {
+    /// Keys in the clips that are fitted: every engine plays them.
+    #[default]
+    Clips,
+    /// The pose: a graph in the file has pose drivers for them, which Sinew plays in every pose. Others see weights alone. Helpers and morph targets are fitted
+    /// to joint ranges, too.
+    Pose,
+    /// Both: keys for every engine, a graph for Sinew that goes by the pose and not by the keys. Fitted to clips.
+    Both,
+}
+
+impl SkinDrive {
+    /// Whether the file gets a graph.
+    pub fn has_graph(self) -> bool {
+        self != Self::Clips
+    }
+    /// Whether clips get keys.
+    pub fn has_keys(self) -> bool {
+        self != Self::Pose
+    }
+}
+
 /// What to bake.
 #[derive(Clone, Debug)]
 pub struct SkinRequest {
@@ -76,6 +112,12 @@ pub struct SkinRequest {
     pub clips: Vec<ClipFrames>,
     /// Turns of single joints.
     pub ranges: Vec<JointRange>,
+    /// Clips and frames that are played and measured and not fitted.
+    pub held_out: Vec<ClipFrames>,
+    /// What moves helpers and morph targets.
+    pub drive: SkinDrive,
+    /// Poses of a driver, at most.
+    pub drive_poses: usize,
     /// The mesh output to bake; all of the character's without.
     pub output: Option<String>,
     /// Name of the graph, for the report.
@@ -96,9 +138,83 @@ impl Default for SkinRequest {
             hold,
             clips: Vec::new(),
             ranges: Vec::new(),
+            held_out: Vec::new(),
+            drive: SkinDrive::Clips,
+            drive_poses: 24,
             output: None,
             graph: String::new(),
         }
+    }
+}
+
+/// Most poses of a driver: a system of that size is solved, and a frame costs their square.
+const MOST_POSES: usize = 256;
+
+impl SkinRequest {
+    /// Looks at all numbers before anything is played.
+    fn check(&self) -> Result<(), SkinError> {
+        self.settings(WeightMethod::Fitted).check()?;
+        check_correctives(self.correctives)?;
+        let wrong = |setting, found: String, expected| {
+            Err(SkinError::Setting {
+                setting,
+                found,
+                expected,
+            })
+        };
+        if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
+            return wrong("tolerance", self.tolerance.to_string(), "metres, 0 or more");
+        }
+        if !(2..=MOST_POSES).contains(&self.drive_poses) {
+            return wrong("drive_poses", self.drive_poses.to_string(), "2 to 256");
+        }
+        let is_keyed_alone = self.clips.is_empty() && self.drive == SkinDrive::Clips;
+        if is_keyed_alone && self.helpers.saturating_add(self.correctives) > 0 {
+            let found = format!("{} and {} without clips", self.helpers, self.correctives);
+            return wrong(
+                "helpers and correctives",
+                found,
+                "clips, which have their keys, or to be driven by the pose",
+            );
+        }
+        Ok(())
+    }
+
+    fn settings(&self, method: WeightMethod) -> SkinSettings {
+        SkinSettings {
+            method,
+            influences: self.influences,
+            helpers: self.helpers,
+            hold: self.hold,
+            ..SkinSettings::default()
+        }
+    }
+
+    /// What is fitted, and what is held out.
+    fn collected(
+        &self,
+        portable: &Portable,
+        player: &mut Player,
+        watch: &Watch<'_>,
+    ) -> Result<(Collected, Option<Collected>), SkinBakeError> {
+        let output = self.output.as_deref();
+        check_held_out(&portable.character.asset, &self.clips, &self.held_out)?;
+        let mut fitted =
+            Collected::of(portable, player, output, (&self.clips, &self.ranges), watch)?;
+        if self.drive == SkinDrive::Pose {
+            fitted.samples.free_all();
+        }
+        let held_out = match self.held_out.is_empty() {
+            true => None,
+            false => Some(Collected::of(
+                portable,
+                player,
+                output,
+                (&self.held_out, &[]),
+                watch,
+            )?),
+        };
+        Ok((fitted, held_out))
     }
 }
 
@@ -130,100 +246,139 @@ pub fn bake_skin(
     out: &Path,
     watch: &Watch<'_>,
 ) -> Result<SkinBake, SkinBakeError> {
-    let collected = Collected::of(portable, player, request, watch)?;
+    request.check()?;
+    let (collected, held_out) = request.collected(portable, player, watch)?;
     let problem = collected.problem();
-    let settings = SkinSettings {
-        method: weights_of(portable, &collected, &request.method, watch)?,
-        influences: request.influences,
-        helpers: request.helpers,
-        hold: request.hold,
-        ..SkinSettings::default()
-    };
-    let fit = fit_skin(&problem, &settings, watch)?;
+    let method = weights_of(portable, &collected, &request.method, watch)?;
+    let fit = fit_skin(&problem, &request.settings(method), watch)?;
     let mut correctives = correctives(&problem, &fit, request, watch)?;
     if portable.has_normals(&collected.baked) {
-        add_normals(
-            &mut correctives.targets,
-            problem.rest,
-            problem.topology.triangles(),
-        );
+        let triangles = problem.topology.triangles();
+        add_normals(&mut correctives.targets, problem.rest, triangles);
     }
+    let asset = &portable.character.asset;
+    let names = edit::target_names(asset, correctives.targets.len());
     let edit = Edit {
-        asset: &portable.character.asset,
+        asset,
+        collected: &collected,
+        fit: &fit,
+        correctives: &correctives,
+        names: &names,
+        has_keys: request.drive.has_keys(),
+    };
+    let edit = edit.made();
+    let mut bytes = edit_skins(&portable.glb, asset, portable.source(), &edit)?;
+    let drive = Drive {
+        asset,
         collected: &collected,
         fit: &fit,
         correctives: &correctives,
     };
-    let edit = edit.made();
-    let bytes = edit_skins(
-        &portable.glb,
-        &portable.character.asset,
-        portable.source(),
-        &edit,
-    )?;
+    let mut drivers = Vec::new();
+    if request.drive.has_graph() {
+        let names = names_in(portable, &bytes, names, edit.helpers.len(), out)?;
+        let limits = Limits {
+            poses: request.drive_poses,
+            tolerance: request.tolerance,
+        };
+        let made = drive.drivers(limits);
+        bytes = with_graph(&bytes, &drive.document(&made, &names), out)?;
+        drivers = drive.reports(&made, &names);
+    }
     if (watch.is_cancelled)() {
         return Err(SkinError::Cancelled.into());
     }
     // As the file will be, before it appears.
     let file = read_gltf_bytes(bytes.clone(), None, &name_of(out))?;
-    let meshes = portable.meshes_in(&file.document, &collected.baked);
-    let pose_of = collected.pose_of(portable, &file);
-    let shown = ShownFile {
-        asset: &file.asset,
-        meshes: &meshes,
-        pose_of: &pose_of,
-    };
-    let measured = measure_file(&problem, &shown)?;
+    let mut baking = Baking::new(portable, &file, player.fps())?;
+    let mut found = baking.measured(&collected, false, watch)?;
+    if let Some(held_out) = &held_out {
+        let more = baking.measured(held_out, true, watch)?;
+        found.clips.extend(more.clips);
+    }
+    let moments = moments(&baking, &collected, &found)?;
     crate::io::write_bytes(out, &bytes)?;
-    let source = measure_rows(&problem, problem.authored);
-    let mut report = SkinReport {
-        character: portable.character.asset.name.clone(),
+    let report = SkinReport {
+        character: asset.name.clone(),
         graph: request.graph.clone(),
         file: name_of(out),
-        method: match request.method {
-            SkinMethod::Fitted => "fitted to the samples".into(),
-            SkinMethod::Smoothed(_) => {
-                "authored weights, smoothed (direct delta mush, variant 5)".into()
-            }
-        },
-        fps: 0.0,
-        meshes: collected.mesh_names(&portable.character.asset),
+        method: request.method.words().into(),
+        fps: player.fps(),
+        meshes: collected.mesh_names(asset),
         vertices: problem.rest.len(),
         influences: request.influences,
         influences_found: fit.influences.max_per_vertex(),
-        helpers: helper_names(&portable.character.asset, &edit),
+        helpers: helper_names(asset, &edit),
         targets: correctives.targets.len(),
         target_vertices: target_vertices(&correctives),
         source_bytes: portable.glb.len() as u64,
         written_bytes: bytes.len() as u64,
-        clips: Vec::new(),
-        steps: fit
-            .steps
-            .iter()
-            .map(|s| (s.what.to_owned(), s.rms * 1e3))
-            .collect(),
+        drivers,
+        clips: found.clips,
+        steps: steps(&fit),
     };
-    let mut moments = Vec::new();
-    for (k, group) in problem.samples.groups().iter().enumerate() {
-        let clip = SkinClipReport::new(&problem, k, &measured, &source);
-        let sample = measured.groups[k].sample.max(group.samples.start);
-        moments.push(SkinMoment {
-            title: format!("{}, worst moment ({:.3} s)", clip.name, clip.worst_secs),
-            source: shown_by_rows(&problem, problem.authored, sample),
-            graph: problem.samples.positions(sample).to_vec(),
-            file: shown.shown(&problem, sample)?,
-        });
-        report.clips.push(clip);
-    }
-    report.fps = player.fps();
     Ok(SkinBake {
         report,
         moments,
         triangles: problem.topology.triangles().to_vec(),
-        of_vertex: measured.of_vertex,
+        of_vertex: found.plain.of_vertex,
         places: places_of(&collected.baked),
         edit,
     })
+}
+
+impl SkinMethod {
+    fn words(&self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted to the samples",
+            Self::Smoothed(_) => "authored weights, smoothed (direct delta mush, variant 5)",
+        }
+    }
+}
+
+fn steps(fit: &SkinFit) -> Vec<(String, f64)> {
+    let steps = fit.steps.iter();
+    steps.map(|s| (s.what.to_owned(), s.rms * 1e3)).collect()
+}
+
+/// What the file calls helpers, whose names were made unique, and targets.
+fn names_in(
+    portable: &Portable,
+    bytes: &[u8],
+    targets: Vec<String>,
+    helpers: usize,
+    out: &Path,
+) -> Result<Names, SkinBakeError> {
+    let file: GltfFile = read_gltf_bytes(bytes.to_vec(), None, &name_of(out))?;
+    let first = portable.source().rig_node_of_node.len();
+    let nodes = &file.document.json["nodes"];
+    let name = |h: usize| nodes[first + h]["name"].as_str().unwrap_or_default();
+    let meshes = &portable.character.asset.meshes;
+    Ok(Names {
+        helpers: (0..helpers).map(|h| name(h).to_owned()).collect(),
+        targets,
+        has_own_targets: meshes.iter().any(|m| !m.morph_targets.is_empty()),
+    })
+}
+
+/// The worst moment of each group.
+fn moments(
+    baking: &Baking<'_>,
+    collected: &Collected,
+    found: &shown::Found,
+) -> Result<Vec<SkinMoment>, SkinBakeError> {
+    let problem = collected.problem();
+    let groups = problem.samples.groups().iter().zip(&found.clips);
+    let of_group = |(k, (group, clip)): (usize, (&SampleGroup, &SkinClipReport))| {
+        let sample = found.plain.groups[k].sample.max(group.samples.start);
+        Ok(SkinMoment {
+            title: format!("{}, worst moment ({:.3} s)", clip.name, clip.worst_secs),
+            source: shown_by_rows(&problem, problem.authored, sample),
+            graph: problem.samples.positions(sample).to_vec(),
+            file: baking.look(collected, |shown| shown.shown(&problem, sample))?,
+        })
+    };
+    groups.enumerate().map(of_group).collect()
 }
 
 /// Compares what a baked file shows with the graph once more: nothing of the fit takes part.
@@ -237,21 +392,14 @@ pub fn measure_skin(
     baked: &Path,
     watch: &Watch<'_>,
 ) -> Result<Vec<SkinClipReport>, SkinBakeError> {
-    let collected = Collected::of(portable, player, request, watch)?;
-    let problem = collected.problem();
+    let (collected, held_out) = request.collected(portable, player, watch)?;
     let file = read_gltf(baked)?;
-    let meshes = portable.meshes_in(&file.document, &collected.baked);
-    let pose_of = collected.pose_of(portable, &file);
-    let shown = ShownFile {
-        asset: &file.asset,
-        meshes: &meshes,
-        pose_of: &pose_of,
-    };
-    let measured = measure_file(&problem, &shown)?;
-    let source = measure_rows(&problem, problem.authored);
-    let groups = 0..problem.samples.groups().len();
-    let of_group = |k| SkinClipReport::new(&problem, k, &measured, &source);
-    Ok(groups.map(of_group).collect())
+    let mut baking = Baking::new(portable, &file, player.fps())?;
+    let mut clips = baking.measured(&collected, false, watch)?.clips;
+    if let Some(held_out) = &held_out {
+        clips.extend(baking.measured(held_out, true, watch)?.clips);
+    }
+    Ok(clips)
 }
 
 /// Writes the baked character once more, its vertices coloured by how far off they are: from zero to the largest, without materials.
@@ -263,19 +411,31 @@ pub fn write_colored(
     bake: &SkinBake,
     out: &Path,
 ) -> Result<(), SkinBakeError> {
+    let asset = &portable.character.asset;
     let mut edit = bake.edit.clone();
     let most = bake.of_vertex.iter().copied().fold(0.0, f64::max);
     let colors = colors_of(&bake.of_vertex, most);
-    for mesh in &mut edit.meshes {
-        let range = bake.places.iter().find(|p| p.0 == mesh.mesh);
-        mesh.colors = range.and_then(|p| Some(colors.get(p.1.clone())?.to_vec()));
+    for (mesh, range) in &bake.places {
+        let own = colors.get(range.clone()).map(<[_]>::to_vec);
+        if let Some(changed) = edit.meshes.iter_mut().find(|m| m.mesh == *mesh) {
+            changed.colors = own;
+            continue;
+        }
+        // One that shows the same as before keeps its weights.
+        let Some(influences) = asset.meshes[*mesh].influences.clone() else {
+            continue;
+        };
+        edit.meshes.push(MeshSkin {
+            mesh: *mesh,
+            influences,
+            targets: Vec::new(),
+            colors: own,
+        });
+        for keys in &mut edit.clips {
+            keys.weights.push(vec![Vec::new(); keys.times_secs.len()]);
+        }
     }
-    let bytes = edit_skins(
-        &portable.glb,
-        &portable.character.asset,
-        portable.source(),
-        &edit,
-    )?;
+    let bytes = edit_skins(&portable.glb, asset, portable.source(), &edit)?;
     Ok(crate::io::write_bytes(out, &bytes)?)
 }
 
@@ -331,12 +491,17 @@ fn correctives(
     if request.correctives == 0 {
         return Ok(none);
     }
-    let extremes = extreme_samples(problem, fit, request.correctives, request.tolerance / 10.0);
-    let targets = left_over(problem, fit, &extremes, request.tolerance);
-    let targets: Vec<_> = targets
-        .into_iter()
-        .filter(|t| !t.vertices.is_empty())
-        .collect();
+    let (most, least) = (request.correctives, request.tolerance);
+    let targets = match request.drive.has_graph() {
+        // What follows the pose follows few joints.
+        true => local_targets(problem, fit, most, least, watch)?,
+        false => {
+            let extremes = extreme_samples(problem, fit, most, least / 10.0);
+            let mut targets = left_over(problem, fit, &extremes, least);
+            targets.retain(|t| !t.vertices.is_empty());
+            targets
+        }
+    };
     if targets.is_empty() {
         return Ok(none);
     }

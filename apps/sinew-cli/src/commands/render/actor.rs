@@ -326,8 +326,15 @@ fn player(
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
     let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
     let has_input = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
-    let given = args.set.iter().filter(has_parameter);
-    let values: Vec<String> = args.values.iter().filter(has_input).cloned().collect();
+    let given = args.graph.inputs.set.iter().filter(has_parameter);
+    let values: Vec<String> = args
+        .graph
+        .inputs
+        .values
+        .iter()
+        .filter(has_input)
+        .cloned()
+        .collect();
     let set: Vec<String> = given
         .map(String::as_str)
         .chain(own)
@@ -335,7 +342,14 @@ fn player(
         .collect();
     let parameters = load::settings(&plan, &set)?;
     let values = load::values(&plan, &values, play.numbers)?;
-    let files: Vec<String> = args.input_files.iter().filter(has_input).cloned().collect();
+    let files: Vec<String> = args
+        .graph
+        .inputs
+        .input_files
+        .iter()
+        .filter(has_input)
+        .cloned()
+        .collect();
     let folder = &variant.document.folder;
     let cast = load::cast(character.clone(), &plan, folder, &files, talk)?;
     let graph = setup::bind(&cast, &plan, &parameters, play.setup, talk)?;

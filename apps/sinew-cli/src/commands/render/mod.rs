@@ -108,7 +108,7 @@ fn check_combinations(
             "--rate is for .gif and .apng",
         ),
         (
-            args.play.graph.is_some() && graph_unused,
+            args.play.graph.graph.is_some() && graph_unused,
             "--graph is given, but --compare has neither 'graph' nor a setting of it",
         ),
     ];
@@ -147,9 +147,9 @@ fn check_character(
     }
     let play = &args.play;
     let wants_graph = [
-        (play.graph.is_some(), "--graph"),
-        (!play.set.is_empty(), "--set"),
-        (!play.values.is_empty(), "--values"),
+        (play.graph.graph.is_some(), "--graph"),
+        (!play.graph.inputs.set.is_empty(), "--set"),
+        (!play.graph.inputs.values.is_empty(), "--values"),
         (!compared.is_empty(), "--compare"),
         (
             *look == Look::Numbers(Source::Difference),

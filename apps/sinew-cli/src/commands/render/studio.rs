@@ -110,7 +110,7 @@ impl Studio<'_> {
 
     fn stage(&self, steps: &[Step], mut files: Files) -> Outcome<Stage> {
         let numbers: Vec<i64> = steps.iter().map(|s| s.frame).collect();
-        let document = match &self.args.play.graph {
+        let document = match &self.args.play.graph.graph {
             Some(path) => load::document(path)?,
             None => Document::of_character(&self.character),
         };
@@ -124,7 +124,7 @@ impl Studio<'_> {
         let play = Play {
             args: &self.args.play,
             numbers: &numbers,
-            setup: &SetupFile::open(self.args.play.cache.as_deref())?,
+            setup: &SetupFile::open(self.args.play.graph.inputs.cache.as_deref())?,
         };
         let actors = variants.iter().map(|v| self.actor(v, &play));
         let actors: Vec<Actor> = actors.collect::<Outcome<_>>()?;
@@ -159,7 +159,7 @@ impl Studio<'_> {
     fn check_names<'b>(&self, actors: impl Iterator<Item = &'b Actor> + Clone) -> Outcome {
         let play = &self.args.play;
         let name = |argument: &str| argument.split('=').next().unwrap_or_default().to_owned();
-        for argument in &play.set {
+        for argument in &play.graph.inputs.set {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_parameter(&name)) {
                 return Err(Failure::usage(format!(
@@ -167,8 +167,15 @@ impl Studio<'_> {
                 )));
             }
         }
-        let values = play.values.iter().map(|argument| ("--values", argument));
+        let values = play
+            .graph
+            .inputs
+            .values
+            .iter()
+            .map(|argument| ("--values", argument));
         let files = play
+            .graph
+            .inputs
             .input_files
             .iter()
             .map(|argument| ("--input", argument));

@@ -36,7 +36,7 @@ pub(super) fn source_of(
         }
         return played(args, settings, talk);
     }
-    if args.played.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
+    if args.played.graph.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
             "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
         ));
@@ -83,19 +83,19 @@ struct Stage {
 impl Stage {
     fn set(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Self> {
         let character = load::character(&args.source, talk)?;
-        let document = match &args.played.graph {
+        let document = match &args.played.graph.graph {
             Some(path) => load::document(path)?,
             None => Document::of_character(&character),
         };
         let plan = Arc::new(load::compile(&document, talk)?);
-        let parameters = load::settings(&plan, &args.played.set)?;
+        let parameters = load::settings(&plan, &args.played.graph.inputs.set)?;
         // What is not there is said before the work.
         for clip in &args.played.clip {
             character.find_clip_name(Some(clip))?;
         }
-        let files = &args.played.input_files;
+        let files = &args.played.graph.inputs.input_files;
         let cast = load::cast(character, &plan, &document.folder, files, talk)?;
-        let file = SetupFile::open(args.played.cache.as_deref())?;
+        let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         Ok(Self {
             graph: setup::bind(&cast, &plan, &parameters, &file, talk)?,
             cast,
@@ -109,10 +109,14 @@ impl Stage {
         let clip = character.find_clip_name(clip)?;
         let of_clip = character.asset.find_clip(clip.as_deref());
         let numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps)?;
-        let values = load::values(self.graph.plan(), &args.played.values, &numbers)?;
+        let values = load::values(
+            self.graph.plan(),
+            &args.played.graph.inputs.values,
+            &numbers,
+        )?;
         let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
         let key = key_of(args, &self.cast, clip.as_deref())?;
-        let runner = device::runner(&self.graph, args.played.device, talk)?;
+        let runner = device::runner(&self.graph, args.played.evaluated.device, talk)?;
         let player = Player::new(runner, self.cast.clone(), values, clip.as_deref(), self.fps)?;
         let output = args.played.mesh_output.as_deref();
         let frames = PlayedFrames::new(player, numbers, output, name, key);
@@ -122,9 +126,15 @@ impl Stage {
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
 fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
-    let mut out = format!("clip {clip:?}, device {:?}", args.played.device);
+    let mut out = format!("clip {clip:?}, device {:?}", args.played.evaluated.device);
     let characters = cast.characters().iter().map(|c| c.path.as_path());
-    let values = args.played.values.iter().filter_map(|g| g.split_once('='));
+    let values = args
+        .played
+        .graph
+        .inputs
+        .values
+        .iter()
+        .filter_map(|g| g.split_once('='));
     let paths = characters.chain(values.map(|g| Path::new(g.1)));
     for path in paths {
         for file in files_at(path)? {

@@ -283,3 +283,61 @@ fn what_does_not_fit_is_named() {
         "nothing to write"
     );
 }
+
+/// One sampler drives the weights of both nodes, whose mesh is one: the node that gets no target keeps its numbers.
+#[test]
+fn a_sampler_of_two_nodes_is_widened_for_one() {
+    let mut root = document();
+    root["animations"][0]["channels"] = json!([
+        { "sampler": 0, "target": { "node": 0, "path": "weights" } },
+        { "sampler": 0, "target": { "node": 1, "path": "weights" } },
+    ]);
+    let text = serde_json::to_vec(&root).expect("JSON");
+    let read = read_gltf_bytes(text, None, "in.gltf").expect("a file");
+    let (glb, _) = packed_glb(&read.document).expect("packs");
+    let file = read_gltf_bytes(glb.clone(), None, "in.glb").expect("a file");
+    let target = || MorphTarget {
+        name: "corrective".into(),
+        vertices: vec![2],
+        positions: vec![[0.0, 0.0, 4.0]],
+        ..MorphTarget::default()
+    };
+    let skin = |mesh: usize, targets: Vec<MorphTarget>| MeshSkin {
+        mesh,
+        influences: rows(&[&[(mesh as u32, 1.0)][..]; 3]),
+        targets,
+        colors: None,
+    };
+    let wider = skin(0, vec![target()]);
+    let twice = skin(1, vec![target(), target()]);
+    for meshes in [vec![wider.clone()], vec![wider, twice]] {
+        let change = SkinEdit {
+            meshes,
+            ..SkinEdit::default()
+        };
+        let bytes = edit_skins(&glb, &file.asset, &file.document, &change).expect("edits");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.glb");
+        std::fs::write(&path, &bytes).expect("written");
+        validate(&path);
+        let out = read_gltf_bytes(bytes, None, "out.glb")
+            .expect("a file")
+            .asset;
+        let mut pose = out.rig.rest_pose();
+        for (time, weight) in [(0.0, 0.25), (0.5, 0.5), (1.0, 0.75)] {
+            out.rig.evaluate(out.clips.first(), time, &mut pose);
+            for mesh in &out.meshes {
+                let weights = (0..mesh.morph_targets.len())
+                    .map(|t| pose.morph_weights[mesh.morph_weight_index(t)]);
+                let mut expected = vec![0.0; mesh.morph_targets.len()];
+                expected[0] = weight;
+                assert_eq!(
+                    weights.collect::<Vec<f32>>(),
+                    expected,
+                    "{} at {time}",
+                    mesh.name
+                );
+            }
+        }
+    }
+}

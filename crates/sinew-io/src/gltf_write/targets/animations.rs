@@ -1,12 +1,13 @@
 //! Animated weights of a mesh that gets more targets: a key holds one number a target.
 
 use super::appended::Appended;
+use super::push;
 use crate::{GltfSource, IoError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Gives each key of each channel that animates the weights of `mesh` zeros for `more` targets behind those of the `before`
-/// that it has.
+/// that it has. A sampler that drives something else, too (the weights of another mesh, say), stays as it is; these channels get one of their own.
 pub(in super::super) fn widen(
     file: &mut Appended<'_>,
     source: &GltfSource,
@@ -31,10 +32,32 @@ pub(in super::super) fn widen(
                 fields.remove("max");
             }
             let accessor = file.add("accessors", accessor);
-            file.root["animations"][a]["samplers"][s]["output"] = accessor.into();
+            let animation = &mut file.root["animations"][a];
+            let own = match is_shared(animation, s, &nodes) {
+                true => split(animation, s, &nodes),
+                false => s,
+            };
+            animation["samplers"][own]["output"] = accessor.into();
         }
     }
     Ok(())
+}
+
+/// Gives the channels of these nodes' weights a copy of their sampler; gives its index.
+fn split(animation: &mut Value, sampler: usize, nodes: &[usize]) -> usize {
+    let copy = animation["samplers"][sampler].clone();
+    let own = animation["samplers"].as_array().map_or(0, Vec::len);
+    push(&mut animation["samplers"], copy);
+    for channel in animation["channels"].as_array_mut().into_iter().flatten() {
+        if index(&channel["sampler"]) == sampler && is_weights_of(channel, nodes) {
+            channel["sampler"] = own.into();
+        }
+    }
+    own
+}
+
+fn is_weights_of(channel: &Value, nodes: &[usize]) -> bool {
+    channel["target"]["path"] == "weights" && nodes.contains(&index(&channel["target"]["node"]))
 }
 
 fn index(value: &Value) -> usize {
@@ -45,10 +68,8 @@ fn index(value: &Value) -> usize {
 /// The samplers of an animation that drive the weights of one of the nodes.
 fn samplers(animation: &Value, nodes: &[usize]) -> BTreeSet<usize> {
     let channels = animation["channels"].as_array();
-    let drives = |c: &&Value| {
-        c["target"]["path"] == "weights" && nodes.contains(&index(&c["target"]["node"]))
-    };
-    let found = channels.into_iter().flatten().filter(drives);
+    let found = channels.into_iter().flatten();
+    let found = found.filter(|c| is_weights_of(c, nodes));
     found.map(|c| index(&c["sampler"])).collect()
 }
 
@@ -191,10 +212,7 @@ pub(super) struct Remixed {
 
 /// Whether a sampler drives anything but the weights of these nodes.
 fn is_shared(animation: &Value, sampler: usize, nodes: &[usize]) -> bool {
-    let others = |c: &&Value| {
-        index(&c["sampler"]) == sampler
-            && !(c["target"]["path"] == "weights" && nodes.contains(&index(&c["target"]["node"])))
-    };
+    let others = |c: &&Value| index(&c["sampler"]) == sampler && !is_weights_of(c, nodes);
     let channels = animation["channels"].as_array();
     channels.into_iter().flatten().any(|c| others(&c))
 }

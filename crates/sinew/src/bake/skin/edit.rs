@@ -1,7 +1,8 @@
 //! What was fitted as changes of a file.
 
-use super::source::{Baked, Collected};
-use super::{Correctives, Helper, SampleGroup, SkinFit};
+use super::meshes::Baked;
+use super::source::Collected;
+use super::{Correctives, Helper, SampleGroup, SkinFit, SkinSamples};
 use crate::geom::{Affine, Asset, Mat3, MorphTarget, Quat, Trs, Vec3};
 use crate::io::gltf_write::{ClipKeys, HelperJoint, MeshSkin, SkinEdit};
 
@@ -11,6 +12,10 @@ pub(super) struct Edit<'a> {
     pub(super) collected: &'a Collected,
     pub(super) fit: &'a SkinFit,
     pub(super) correctives: &'a Correctives,
+    /// What targets are called.
+    pub(super) names: &'a [String],
+    /// Whether helpers and targets get keys in clips.
+    pub(super) has_keys: bool,
 }
 
 impl Edit<'_> {
@@ -40,7 +45,8 @@ impl Edit<'_> {
         let helpers: Vec<HelperJoint> = helpers.map(|(h, k)| self.helper(h, k)).collect();
         let has_targets = targets_of.iter().any(|t| !t.is_empty());
         let groups = self.collected.samples.groups().iter();
-        let clips = groups.filter(|_| !helpers.is_empty() || has_targets);
+        let needs_keys = self.has_keys && (!helpers.is_empty() || has_targets);
+        let clips = groups.filter(|_| needs_keys);
         let clips = clips.filter_map(|g| self.keys(g, &targets_of)).collect();
         SkinEdit {
             meshes,
@@ -56,12 +62,11 @@ impl Edit<'_> {
         range: &std::ops::Range<usize>,
     ) -> (Vec<MorphTarget>, Vec<usize>) {
         let mesh = &self.asset.meshes[baked.mesh];
-        let taken: Vec<&str> = mesh.morph_targets.iter().map(|t| t.name.as_str()).collect();
         let has_normals = mesh.normals.is_some();
         let (mut targets, mut indices) = (Vec::new(), Vec::new());
         for (k, target) in self.correctives.targets.iter().enumerate() {
             let mut own = MorphTarget {
-                name: free_name(&format!("corrective_{k}"), &taken),
+                name: self.names[k].clone(),
                 ..MorphTarget::default()
             };
             for (row, &v) in target.vertices.iter().enumerate() {
@@ -90,7 +95,7 @@ impl Edit<'_> {
         HelperJoint {
             name: format!("helper_{number}"),
             parent: parent.node,
-            rest: trs_of(&(parent.joint_from_bind * helper.bind)),
+            rest: at_rest(self.asset, helper),
             joint_from_bind: helper.bind.inverse().unwrap_or_default(),
         }
     }
@@ -114,16 +119,33 @@ impl Edit<'_> {
         })
     }
 
-    /// A helper below its parent at each sample: parent from bind, back through what the parent does, through what the helper does.
     fn moments(&self, helper: &Helper, group: &SampleGroup) -> Vec<Trs> {
-        let parent = &self.asset.rig.joints()[helper.parent];
-        let parents = self.collected.samples.motion(helper.parent);
-        let moment = |s: usize| {
-            let back = parents[s].inverse().unwrap_or_default();
-            trs_of(&(parent.joint_from_bind * back * helper.motion[s] * helper.bind))
-        };
+        let samples = &self.collected.samples;
+        let moment = |s: usize| moment(self.asset, samples, helper, s);
         group.samples.clone().map(moment).collect()
     }
+}
+
+/// A helper below its parent where nothing moves it.
+pub(super) fn at_rest(asset: &Asset, helper: &Helper) -> Trs {
+    let parent = &asset.rig.joints()[helper.parent];
+    trs_of(&(parent.joint_from_bind * helper.bind))
+}
+
+/// A helper below its parent in a sample: parent from bind, back through what the parent does, through what the helper does.
+pub(super) fn moment(asset: &Asset, samples: &SkinSamples, helper: &Helper, sample: usize) -> Trs {
+    let parent = &asset.rig.joints()[helper.parent];
+    let back = samples.motion(helper.parent)[sample].inverse();
+    let back = back.unwrap_or_default();
+    trs_of(&(parent.joint_from_bind * back * helper.motion[sample] * helper.bind))
+}
+
+/// Names of targets that no mesh has, so that a name says one thing everywhere.
+pub(super) fn target_names(asset: &Asset, count: usize) -> Vec<String> {
+    let all = asset.meshes.iter().flat_map(|m| &m.morph_targets);
+    let taken: Vec<&str> = all.map(|t| t.name.as_str()).collect();
+    let name = |k: usize| free_name(&format!("corrective_{k}"), &taken);
+    (0..count).map(name).collect()
 }
 
 fn free_name(wanted: &str, taken: &[&str]) -> String {

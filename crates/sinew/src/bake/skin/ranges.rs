@@ -134,6 +134,13 @@ pub fn ranges_from_json(
             }
         }
     }
+    if out.is_empty() {
+        return Err(malformed(
+            name.into(),
+            "no turn of any joint".into(),
+            "one at least",
+        ));
+    }
     Ok(out)
 }
 
