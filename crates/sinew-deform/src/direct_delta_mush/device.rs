@@ -24,7 +24,12 @@ const MOST_JOINTS: usize = 1 << 24;
 /// Parts of a quantised weight.
 const WEIGHT_PARTS: f64 = ((1_u32 << 24) - 1) as f64;
 
-/// As in `rows.wgsl`.
+/// What the texts read of a frame.
+pub(super) const UNIFORMS: &str = include_str!("device/uniforms.wgsl");
+/// Reads and writes vertices.
+pub(super) const VERTEX: &str = include_str!("../skin/device/vertex.wgsl");
+
+/// As in `uniforms.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Uniforms {
@@ -93,20 +98,18 @@ impl Slices {
 
 pub(super) fn node(bind: &DirectDeltaMushBind) -> DeviceNode {
     let (mut node, pass) = moving(bind, include_str!("device/moved.wgsl"));
+    node.shared.extend([UNIFORMS, VERTEX]);
     node.passes.push(pass);
     node
 }
 
-/// All but the passes, and the pass that makes the motion of each vertex. What becomes of a motion says the text `write`.
+/// All but the passes, [`UNIFORMS`] and [`VERTEX`], and the pass that makes the motion of each vertex. What becomes of a motion says the
+/// text `write`.
 pub(super) fn moving(bind: &DirectDeltaMushBind, write: &'static str) -> (DeviceNode, DevicePass) {
     let joints = bind.joint_count();
     let slices = Slices::new(bind);
     let mut node = DeviceNode {
-        shared: vec![
-            include_str!("../skin/device/vertex.wgsl"),
-            include_str!("device/rows.wgsl"),
-            write,
-        ],
+        shared: vec![include_str!("device/rows.wgsl"), write],
         uniform_bytes: size_of::<Uniforms>(),
         frame_arrays: vec![vec4s("matrices", 3 * joints), vec4s("parts", 7 * joints)],
         ..DeviceNode::default()

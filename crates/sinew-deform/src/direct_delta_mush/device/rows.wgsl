@@ -1,14 +1,3 @@
-struct Uniforms {
-    // What is taken from rest positions.
-    origin: vec3f,
-    // Whether any joint is stretched.
-    stretched: u32,
-    // What is added to posed positions.
-    reference: vec3f,
-    // How strongly the strongest joint's rotation pulls.
-    pull: f32,
-}
-
 // Vertices whose pairs stand side by side.
 const SLICE = 32u;
 

@@ -39,7 +39,13 @@ fn device_node(bind: &VirtualBonesBind) -> DeviceNode {
         len: 3 * bind.bone_count(),
         lasting: false,
     });
+    // Each pass has texts of its own, so that neither binds what the other reads.
+    let of_bones = std::mem::take(&mut node.shared).join("\n");
+    node.shared.push(device::VERTEX);
     add_blending(&mut node, &bind.skin);
+    let of_vertices = std::mem::take(&mut node.shared).join("\n");
+    node.written = vec![of_bones, of_vertices];
+    node.shared.push(device::UNIFORMS);
     let follow = include_str!("../device/follow.wgsl");
     node.passes = vec![
         DevicePass {
