@@ -651,7 +651,7 @@ fn bulging(asset: &Asset, pose: &Pose, degrees: f64) -> Vec<Vec3<f64>> {
     let rows = mesh.influences.as_ref().expect("weights");
     let place = |(v, p): (usize, &Vec3<f64>)| {
         let parts = rows.row(v).map(|(j, w)| {
-            let joint = asset.rig.joints()[j as usize];
+            let joint = &asset.rig.joints()[j as usize];
             (pose.scene_from_node[joint.node] * joint.joint_from_bind).point(*p) * f64::from(w)
         });
         parts.sum()
