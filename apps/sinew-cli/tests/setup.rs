@@ -117,7 +117,7 @@ mod interrupt {
 
     /// Only the reader of standard error has to know of it.
     /// What setup with so many iterations says of its progress. Setup that is done within half a second says nothing.
-    fn told(p: &Place, iterations: u32) -> Vec<serde_json::Value> {
+    fn told(p: &Place, iterations: usize) -> Vec<serde_json::Value> {
         p.put("mush.json", &mush(iterations));
         let o = p.sinew(&[
             "check",
