@@ -276,7 +276,6 @@ fn fine_strands_rest<R: HairReal>(colliders: &[Collider<'_>]) {
         }
         scene.settle(10.0, colliders);
         let fastest = scene.fastest();
-        eprintln!("ZZ fine {length} {vertices} {} {fastest}", colliders.len());
         // Very many vertices that touch go on trembling, by a tenth of a millimetre.
         let trembles = vertices > 128 && !colliders.is_empty();
         let most = if trembles { 0.05 } else { 1e-3 };
@@ -348,7 +347,6 @@ fn strands_that_leave_the_skin_flat_come_to_rest() {
         }];
         scene.settle(6.0, &colliders);
         let fastest = fastest_way(&mut scene, &colliders);
-        eprintln!("ZZ lying {lean} {vertices} {fastest}");
         assert!(
             fastest < 0.05,
             "{lean} degrees, {vertices} vertices: {fastest} m/s"

@@ -121,12 +121,14 @@ pub(crate) const RELAXING_STEPS: usize = 8;
 pub(crate) const LAST_PASS: f64 = 0.02;
 /// Strands of which no vertex is faster than this, in metres a second, lose their motion ([`REST_DRAG`]). That of rounding is up to a millimetre a second.
 pub(crate) const REST_SPEED: f64 = 0.003;
-/// The same for what touches something, times the coefficient of friction. The drag is largest at `1 / sqrt(3)` of that speed, `2 / sqrt(27)` of [`MOST_REST_DRAG`] times
-/// it: the friction of a strand's weight.
+/// The same for what touches something, times the coefficient of friction. The drag is largest at `1 / sqrt(3)` of that speed, `2 / sqrt(27)` of
+/// [`MOST_REST_DRAG`] and [`RUBBED_DRAG`] times it: the friction of a strand's weight.
 pub(crate) const RUBBED_SPEED: f64 = 0.25;
 /// How fast they do where they hardly move, in terms of damping, and at most, a second.
-pub(crate) const REST_DRAG: f64 = 50.0;
-pub(crate) const MOST_REST_DRAG: f64 = 100.0;
+pub(crate) const REST_DRAG: f64 = 5.0;
+pub(crate) const MOST_REST_DRAG: f64 = 10.0;
+/// How many times as fast where friction has them do so. Curls that hang free would come back too slowly.
+pub(crate) const RUBBED_DRAG: f64 = 10.0;
 /// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
 const FREED: f64 = 0.5;
 
@@ -203,12 +205,20 @@ impl<R: Real> StrandStep<'_, R> {
                 fastest = fastest.max((v - of_skin(w)).norm_squared());
             }
         }
-        let limit = R::from_double(REST_SPEED).max(rub * R::from_double(RUBBED_SPEED));
+        let (least, rubbed) = (
+            R::from_double(REST_SPEED),
+            rub * R::from_double(RUBBED_SPEED),
+        );
+        let (limit, drag) = if rubbed > least {
+            (rubbed, c.rest_drag * R::from_double(RUBBED_DRAG))
+        } else {
+            (least, c.rest_drag)
+        };
         let slow = (R::one() - fastest / (limit * limit)).max(R::zero());
         if slow <= R::zero() {
             return;
         }
-        let kept = R::one() / (R::one() + c.rest_drag * slow);
+        let kept = R::one() / (R::one() + drag * slow);
         for (w, v) in work.iter().zip(velocities).filter(|(w, _)| free(w)) {
             let of_skin = of_skin(w);
             *v = of_skin + (*v - of_skin) * kept;

@@ -7,8 +7,9 @@ const LAST_PASS = 0.02;
 // Strands lose motion where no vertex is faster than this, or than what follows times the friction of what they touch: `come_to_rest` in `step.rs`.
 const REST_SPEED = 0.003;
 const RUBBED_SPEED = 0.25;
-const REST_DRAG = 50.0;
-const MOST_REST_DRAG = 100.0;
+const REST_DRAG = 5.0;
+const MOST_REST_DRAG = 10.0;
+const RUBBED_DRAG = 10.0;
 
 var<private> strand: u32;
 var<private> count: u32;
@@ -96,7 +97,8 @@ fn rest_drag(s: Step, fastest: f32, rub: f32) -> f32 {
   if kept >= 1.0 { return 0.0; }
   let most = max(REST_SPEED, rub * RUBBED_SPEED);
   let slow = max(1.0 - fastest * fastest / (most * most), 0.0);
-  return min(-REST_DRAG * log(kept), MOST_REST_DRAG * s.constants.x) * slow;
+  let times = select(1.0, RUBBED_DRAG, rub * RUBBED_SPEED > REST_SPEED);
+  return min(-REST_DRAG * log(kept), MOST_REST_DRAG * s.constants.x) * times * slow;
 }
 
 fn at_rest(i: u32, velocity: vec3f, of_skin: vec3f, drag: f32) -> vec3f {

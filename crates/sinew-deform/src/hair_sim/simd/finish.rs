@@ -3,7 +3,7 @@
 use super::group::GroupStep;
 use super::room::{GroupTouch, GroupVertex, Lanes, Lanes3};
 use super::turn::{Placement, limited};
-use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_SPEED};
+use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -62,14 +62,19 @@ fn come_to_rest<S: Simd>(
     rubs: &Lanes,
 ) {
     let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
-    let rub = f32x8::load_array_ref(simd, rubs);
-    let limit = (rub * RUBBED_SPEED as f32).max(REST_SPEED as f32);
+    let least = f32x8::splat(simd, REST_SPEED as f32);
+    let rubbed = f32x8::load_array_ref(simd, rubs) * RUBBED_SPEED as f32;
+    let limit = rubbed.max(least);
+    let drag = f32x8::splat(simd, step.constants.rest_drag);
+    let drag = rubbed
+        .simd_gt(least)
+        .select(drag * RUBBED_DRAG as f32, drag);
     let slow = (one - fastest_squared / (limit * limit)).max(zero);
     let is_slow = slow.simd_gt(0.0);
     if !is_slow.any_true() {
         return;
     }
-    let kept = one / (slow * step.constants.rest_drag + one);
+    let kept = one / (slow * drag + one);
     let per_time = f32x8::splat(simd, 1.0 / step.constants.h);
     let skin = Placement::load(simd, &step.skin);
     for w in vertices {
