@@ -19,6 +19,8 @@ pub(crate) struct ContactVertex<R: Real> {
     pub(crate) carried: Vec3<R>,
     /// The same for the segment that leads to it, with the place along it.
     pub(crate) segment: SegmentContact<R>,
+    /// Largest coefficient of friction of what it or the segment that leads to it touches.
+    pub(crate) rub: R,
     /// How far it was brought out of where it was too deep before the step: no motion.
     pub(crate) freed: Vec3<R>,
     /// No less far from the solid at hand.
@@ -53,6 +55,7 @@ impl<R: Real> Default for ContactVertex<R> {
                 carried: Vec3::zeros(),
                 share: R::zero(),
             },
+            rub: R::zero(),
             freed: Vec3::zeros(),
             distance: R::zero(),
             most_margin: R::zero(),
@@ -74,6 +77,7 @@ impl<R: Real> ContactVertex<R> {
     pub(crate) fn free(&mut self) {
         self.normal = Vec3::zeros();
         self.segment.normal = Vec3::zeros();
+        self.rub = R::zero();
         self.freed = Vec3::zeros();
     }
     /// Notes that a solid turned the segment that leads here, at `point`; of contacts between its ends the first one counts.
@@ -88,12 +92,14 @@ impl<R: Real> ContactVertex<R> {
         if share >= R::one() {
             self.normal = normal;
             self.carried = carried;
+            self.rub = self.rub.max(solid.at.friction);
         } else if self.segment.normal == Vec3::zeros() {
             self.segment = SegmentContact {
                 normal,
                 carried,
                 share,
             };
+            self.rub = self.rub.max(solid.at.friction);
         }
     }
 }
@@ -255,6 +261,7 @@ fn resolve<R: Real>(
         v.x -= rubbed(relative, normal, push * solid.at.friction);
         v.normal = normal;
         v.carried = v.x - solid.at.carry.inverse_point(v.x);
+        v.rub = v.rub.max(solid.at.friction);
     }
     distance
 }
@@ -368,7 +375,9 @@ fn push_segment<R: Real, T: Touching<R>>(
     move_by(first.touch_mut(), shift * (at_a * wa), most);
     move_by(last.touch_mut(), shift * (at_b * wb), most);
     let point = a.x * at_a + b.x * at_b;
-    last.touch_mut().segment = SegmentContact {
+    let last = last.touch_mut();
+    last.rub = last.rub.max(solid.at.friction);
+    last.segment = SegmentContact {
         normal: hit.normal,
         carried: point - solid.at.carry.inverse_point(point),
         share: hit.share,

@@ -1,5 +1,6 @@
 //! Strands lose energy and come to rest, whatever way they fold.
 
+use super::step::{MOST_REST_DRAG, REST_DRAG, REST_SPEED};
 use super::test_scene::{Scene, bare};
 use super::{HairReal, HairSettings};
 use crate::collide::{Capsule, Collider, Contact, Plane};
@@ -180,6 +181,53 @@ fn a_root_that_is_brought_out_a_little_stops_no_strand() {
     }
     // Half of a segment is far: what lengths then do to the strand is no motion.
     assert_eq!(slowest(&glides_on::<f64>(0.006)), 0.0, "is at rest");
+}
+
+/// A loose strand after one step, which moved at `speed` while the skin at its root moves at `skin`, and what it should move at.
+fn slowed<R: HairReal>(speed: f64, skin: f64) -> [f64; 2] {
+    const DAMPING: f64 = 2.0;
+    let h = 1.0 / 240.0;
+    let strands = Strands::new([8]).expect("valid");
+    let rest = super::test_scene::line([0.0; 3], [0.0, 0.01, 0.0], 8);
+    let mut scene = Scene::<R>::new(&strands, &rest, Some(&[1.0; 8]));
+    scene.settings = HairSettings {
+        damping_per_sec: DAMPING as f32,
+        ..bare()
+    };
+    let mut head = Affine::identity();
+    scene.frame(&head, 0.0, &[]);
+    scene
+        .state
+        .velocities
+        .fill(R::vec3([speed as f32, 0.0, 0.0]));
+    head.translation.x = (skin * h) as f32;
+    scene.frame(&head, h as f32, &[]);
+    let seen = speed * (-DAMPING * h).exp() - skin;
+    let slow = (1.0 - (seen / REST_SPEED).powi(2)).max(0.0);
+    let drag = MOST_REST_DRAG.min(REST_DRAG * DAMPING) * slow;
+    let found = scene.state.velocities[3].x.to_single();
+    [f64::from(found), skin + seen / (1.0 + drag * h)]
+}
+
+/// What is slow loses its motion, as the skin sees it, and nothing else does.
+#[test]
+fn slow_strands_lose_what_is_left_of_their_motion() {
+    for (speed, skin) in [
+        (0.001, 0.0),
+        (0.002, 0.0),
+        (0.0029, 0.0),
+        (0.0035, 0.0),
+        (0.5, 0.0),
+        (0.01, 0.01),
+        (0.0, 0.002),
+    ] {
+        for [found, expected] in [slowed::<f32>(speed, skin), slowed::<f64>(speed, skin)] {
+            assert!(
+                (found - expected).abs() < 1e-5,
+                "{speed}, skin {skin}: {found} m/s, expected {expected}"
+            );
+        }
+    }
 }
 
 /// Strands that stand straight out from a ball, of some lengths in metres and numbers of vertices: with short segments gravity alone takes a vertex

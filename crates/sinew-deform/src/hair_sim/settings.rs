@@ -1,6 +1,6 @@
 //! What can be set from frame to frame.
 
-use super::step::StepConstants;
+use super::step::{MOST_REST_DRAG, REST_DRAG, StepConstants};
 use sinew_geom::Real;
 
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
@@ -148,9 +148,11 @@ impl HairSettings {
             let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
             R::from_double(angle * angle)
         };
+        let damping = f64::from(self.damping_per_sec.max(0.0));
         StepConstants {
             h: R::from_double(step_secs),
-            kept: R::from_double((-f64::from(self.damping_per_sec.max(0.0)) * step_secs).exp()),
+            kept: R::from_double((-damping * step_secs).exp()),
+            rest_drag: R::from_double((damping * REST_DRAG).min(MOST_REST_DRAG) * step_secs),
             gravity: R::vec3(self.gravity),
             weight: R::vec3(self.gravity).norm() * R::from_double(step_secs * step_secs),
             speed_limit: R::from_single(self.speed_limit),

@@ -12,7 +12,7 @@ pub(crate) const CHUNK: usize = 32;
 /// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
 ///
 /// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 32 guides room for eight strands:
-/// 2,656 bytes a vertex of the longest.
+/// 2,720 bytes a vertex of the longest.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
     pub(crate) positions: Vec<Vec3<R>>,

@@ -66,6 +66,8 @@ pub(crate) struct StepConstants<R: Real> {
     pub(crate) h: R,
     /// Share of the velocity that damping leaves.
     pub(crate) kept: R,
+    /// How much of its velocity a strand that hardly moves would lose in the step, over what is left of it.
+    pub(crate) rest_drag: R,
     pub(crate) gravity: Vec3<R>,
     /// How far gravity takes a vertex in a step, from rest.
     pub(crate) weight: R,
@@ -117,6 +119,16 @@ pub(crate) const LENGTH_ITERATIONS: usize = 2;
 pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
 pub(crate) const LAST_PASS: f64 = 0.02;
+/// Strands of which no vertex is faster than this, in metres a second, lose their motion ([`REST_DRAG`]). That of rounding is up to a millimetre a second.
+pub(crate) const REST_SPEED: f64 = 0.003;
+/// The same for what touches something, times the coefficient of friction. The drag is largest at `1 / sqrt(3)` of that speed, `2 / sqrt(27)` of
+/// [`MOST_REST_DRAG`] and [`RUBBED_DRAG`] times it: the friction of a strand's weight.
+pub(crate) const RUBBED_SPEED: f64 = 0.25;
+/// How fast they do where they hardly move, in terms of damping, and at most, a second.
+pub(crate) const REST_DRAG: f64 = 5.0;
+pub(crate) const MOST_REST_DRAG: f64 = 10.0;
+/// How many times as fast where friction has them do so. Curls that hang free would come back too slowly.
+pub(crate) const RUBBED_DRAG: f64 = 10.0;
 /// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
 const FREED: f64 = 0.5;
 
@@ -161,6 +173,7 @@ impl<R: Real> StrandStep<'_, R> {
         settle_lengths(&solids, work, exempt);
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
+        self.come_to_rest(velocities, work);
         let kept = self.kept_when_freed(freed);
         if kept < R::one() {
             velocities.iter_mut().for_each(|v| *v *= kept);
@@ -175,6 +188,41 @@ impl<R: Real> StrandStep<'_, R> {
         let full = R::from_single(self.reach) * self.scale() * R::from_double(share);
         let taken = way / full.max(R::from_double(1e-30)) * R::from_double(2.0) - R::one();
         R::one() - taken.clamp(R::zero(), R::one())
+    }
+
+    /// Slow strands lose motion: all that is left of it may be rounding, or the trembling of what lies on a surface between contact, lengths and shape.
+    /// Counts from the motion of the skin at the root.
+    fn come_to_rest(&self, velocities: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
+        let c = self.constants;
+        let [begin, end] = self.span.map(|t| self.drive.motion.at(t));
+        let skin = end.relative_to(&begin);
+        let free = |w: &WorkVertex<R>| w.contact.inverse_mass > R::zero();
+        let of_skin = |w: &WorkVertex<R>| (skin.point(w.contact.start) - w.moved) / c.h;
+        let (mut fastest, mut rub) = (R::zero(), R::zero());
+        for (w, v) in work.iter().zip(&*velocities) {
+            rub = rub.max(w.contact.rub);
+            if free(w) {
+                fastest = fastest.max((v - of_skin(w)).norm_squared());
+            }
+        }
+        let (least, rubbed) = (
+            R::from_double(REST_SPEED),
+            rub * R::from_double(RUBBED_SPEED),
+        );
+        let (limit, drag) = if rubbed > least {
+            (rubbed, c.rest_drag * R::from_double(RUBBED_DRAG))
+        } else {
+            (least, c.rest_drag)
+        };
+        let slow = (R::one() - fastest / (limit * limit)).max(R::zero());
+        if slow <= R::zero() {
+            return;
+        }
+        let kept = R::one() / (R::one() + drag * slow);
+        for (w, v) in work.iter().zip(velocities).filter(|(w, _)| free(w)) {
+            let of_skin = of_skin(w);
+            *v = of_skin + (*v - of_skin) * kept;
+        }
     }
 
     /// Brings the strand out of the solids that it begins in, and lets it find a smooth shape there; it is at rest afterwards. Where it

@@ -98,6 +98,7 @@ impl<R: Real> Placing<'_, R> {
         self.lay(strand, guide, points);
         if let Some(settings) = &self.collide {
             collide_strand(settings, self.solids, None, points, room);
+            lift(self.solids, settings.exempt, points);
         }
     }
 
@@ -143,6 +144,31 @@ impl<R: Real> Placing<'_, R> {
         let own = place(strand, bind.follower_root(strand));
         let beside = own - place(bind.guides[guide] as usize, bind.roots[guide]);
         beside.iter().all(|c| c.is_finite()).then_some(beside)
+    }
+}
+
+/// Cells that the first vertex of a follower which collides may be deep in a field, and cells by which a follower is lifted as a whole, at most, so that it is not deeper.
+const DEEPEST: f32 = 0.08;
+const FARTHEST_LIFT: f32 = 0.1;
+/// Spacings of samples in a cell of a field.
+const SPACINGS: f32 = 2.0;
+
+/// Lifts a follower as a whole that cannot get out of a field by turning its segments. A root on the skin is inside of a field where that is off between its nodes, and
+/// segments may be far shorter than it is deep.
+fn lift(solids: &Solids<'_, f32>, exempt: usize, points: &mut [[f32; 3]]) {
+    for solid in solids.iter().filter(|s| s.at.spacing.is_finite()) {
+        let Some(&first) = points.get(exempt) else {
+            return;
+        };
+        let cell = solid.at.spacing * SPACINGS;
+        let lack = -solid.distance(f32::vec3(first)) - cell * DEEPEST;
+        if lack > 0.0 {
+            let (_, normal) = solid.surface(f32::vec3(first), Vec3::zeros());
+            let way = normal * lack.min(cell * FARTHEST_LIFT);
+            for p in points.iter_mut() {
+                *p = f32::array3(f32::vec3(*p) + way);
+            }
+        }
     }
 }
 

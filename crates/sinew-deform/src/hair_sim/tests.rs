@@ -3,6 +3,7 @@
 use super::test_scene::{Scene, bare, followers, line, on_ball, period, turned};
 use super::{HairSettings, HairState, HairStateError, place_followers};
 use crate::Par;
+use crate::collide::test_shapes::Grid;
 use crate::collide::{Capsule, Collider, Contact};
 use sinew_geom::{Affine, Strands, Vec3};
 
@@ -438,6 +439,46 @@ fn followers_stay_out_of_solids_but_for_their_roots() {
         assert!(x[..2].iter().all(|x| (x + 0.004).abs() < 1e-6), "{x:?}");
         let is_out = x[3..].iter().all(|x| *x > -1e-5);
         assert_eq!(is_out, collide, "{x:?}");
+    }
+}
+
+/// A field whose surface is over the roots, as between nodes of a bent one, and strands that stand up in it, on segments far shorter than that: a follower is lifted
+/// as a whole by what its third vertex is too deep, a tenth of a cell at most; its guide stays.
+#[test]
+fn followers_that_cannot_turn_out_of_a_field_are_lifted() {
+    let cell = 0.01;
+    let ground = Grid::new([-0.1; 3], [0.1; 3], cell, |p| p[1]);
+    let strands = Strands::new([4; 2]).and_then(|s| s.with_guides(vec![0, 0]));
+    let strands = strands.expect("valid");
+    let up = [0.0, 1e-4, 0.0];
+    for (root, lifted) in [
+        (-0.0012, 0.0002),
+        (-0.0009, 0.0),
+        (-0.005, 0.001),
+        (0.001, 0.0),
+    ] {
+        let rest = [
+            line([0.003, root, 0.002], up, 4),
+            line([0.0, root, 0.0], up, 4),
+        ]
+        .concat();
+        let mut scene = Scene::<f32>::new(&strands, &rest, None);
+        scene.settings = bare();
+        scene.contacts = vec![Contact {
+            collider: 0,
+            margin: 0.0,
+            friction: 0.2,
+        }];
+        scene.frame(&Affine::identity(), STILL, &[Collider::still(&ground)]);
+        for (v, (p, rest)) in scene.positions.iter().zip(&rest).enumerate() {
+            let expected = if v < 4 { 0.0 } else { lifted };
+            let up = Vec3::from(*p) - Vec3::from(*rest);
+            let off = (up - Vec3::new(0.0, expected, 0.0)).norm();
+            assert!(
+                off < 1e-6,
+                "root at {root}, vertex {v}: {up:?}, expected {expected}"
+            );
+        }
     }
 }
 

@@ -21,18 +21,17 @@ use truth::Depths;
 
 /// Frames a second.
 pub(crate) const FPS: f64 = 60.0;
-/// Cells that hair may be deep, and the share that a segment may be longer or shorter.
+/// Cells that guides and followers may be deep, and the share that a segment may be longer or shorter.
 pub(crate) const DEEPEST: f32 = 0.1;
 pub(crate) const MOST_STRETCHED: f32 = 0.01;
-/// The same for followers. Their roots are on the skin by weights that are mixed of three vertices, to half a millimetre where it bends, and their first two
-/// vertices stay where that is: in ten seconds two short ones of the mohawk were 0.114 deep at their third vertex.
-pub(crate) const DEEPEST_FOLLOWER: f32 = 0.12;
 
 /// The same of what is measured against the mesh itself: fields interpolate between nodes, and know nothing that is smaller than a cell.
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
-/// Metres a second at the end of the rest, of the fastest vertex and in the mean: a few short strands tremble by up to some millimetres where they lie on the skin.
-pub(crate) const REST_SPEED: f64 = 0.1;
-pub(crate) const MEAN_REST_SPEED: f64 = 5e-4;
+/// Metres a second at the end of the rest, of the fastest vertex and in the mean.
+pub(crate) const REST_SPEED: f64 = 1e-3;
+pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
+/// The same of the fastest where strands keep no distance: two short ones tremble.
+pub(crate) const REST_SPEED_WITHOUT_MARGIN: f64 = 5e-3;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
 fn shaken_secs() -> f64 {
@@ -45,9 +44,9 @@ pub(crate) fn frames() -> i64 {
     (shaken_secs() * FPS) as i64
 }
 
-/// Frames in which the head is still after that: half as many, and at least four seconds.
+/// Frames in which the head is still after that: half as many, and at least five seconds.
 pub(crate) fn rest_frames() -> i64 {
-    (frames() / 2).max((4.0 * FPS) as i64)
+    (frames() / 2).max((5.0 * FPS) as i64)
 }
 
 /// A character with hair. Its graph has the outputs `hair` and `field`.
@@ -152,7 +151,7 @@ pub(crate) struct Measured {
     pub(crate) tip_height: f64,
     pub(crate) distance: f64,
     pub(crate) speed: f64,
-    /// Speed of the fastest vertex, metres a second, and how many strands have one faster than a centimetre a second.
+    /// Speed of the fastest vertex, metres a second, and how many strands have one faster than [`REST_SPEED`].
     pub(crate) fastest: f64,
     pub(crate) restless: usize,
 }
@@ -216,7 +215,7 @@ impl Playing<'_> {
         let fastest: Vec<f64> = fastest.collect();
         Measured {
             speed: (0..vertices).map(speed).sum::<f64>() / self.now.len() as f64,
-            restless: fastest.iter().filter(|s| **s > 0.01).count(),
+            restless: fastest.iter().filter(|s| **s > REST_SPEED).count(),
             fastest: fastest.into_iter().fold(0.0, f64::max),
             ..self.scene.measure(&self.now, &field)
         }

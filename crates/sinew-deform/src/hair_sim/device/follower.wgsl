@@ -1,10 +1,17 @@
 // Followers, a team of invocations each: laid beside their guides, then out of solids by places alone: `strands_out.rs` and `collide_strand` in `job.rs`.
 
+// Cells that the first vertex which collides may be deep in a field, and cells by which a follower is lifted, at most: `lift` in `strands_out.rs`.
+const DEEPEST = 0.08;
+const FARTHEST_LIFT = 0.1;
+// Spacings of samples in a cell of a field.
+const SPACINGS = 2.0;
+
 var<private> strand: u32;
 // Colliders in reach of any team.
 var<workgroup> reach_of_all: atomic<u32>;
 // Of each team.
 var<workgroup> reach_of: array<u32, TEAMS>;
+var<workgroup> lift_of: array<vec3f, TEAMS>;
 
 fn vertex_at(i: u32) -> u32 {
   return follower_plane(i) + strand;
@@ -36,6 +43,7 @@ fn kernel(group: u32, local: u32) {
   if lane == 0u {
     join_segments();
     reach_of[team] = 0u;
+    lift_of[team] = vec3f(0.0);
     if has_strand && u.whole.w != 0u && COLLIDERS > 0u { look_around(); }
   }
   sync();
@@ -46,8 +54,25 @@ fn kernel(group: u32, local: u32) {
       push_out(mine, of_all);
       settle_lengths(mine, mine != 0u);
     }
+    if lane == 0u && exempt < count { lift_of[team] = lift(mine); }
+    sync();
   }
-  for (var i = lane; i < count; i += LANES) { write_followers(vertex_at(i), vec4f(point(i), 0.0)); }
+  for (var i = lane; i < count; i += LANES) { write_followers(vertex_at(i), vec4f(point(i) + lift_of[team], 0.0)); }
+}
+
+// How far all of a follower is lifted out of what it cannot get out of by turning its segments.
+fn lift(mine: u32) -> vec3f {
+  var way = vec3f(0.0);
+  for (var c = 0u; c < COLLIDERS; c++) {
+    if (mine & (1u << c)) != 0u {
+      use_solid(c);
+      let found = sampled(point(exempt) + way);
+      let cell = solid.spacing * SPACINGS;
+      let lack = -found.w - cell * DEEPEST;
+      if is_sampled() && lack > 0.0 { way += unit_or(found.xyz, vec3f(0.0)) * min(lack, cell * FARTHEST_LIFT); }
+    }
+  }
+  return way;
 }
 
 // From the vertex before, aside of the guide's: `lay` in `strands_out.rs`. Of the first vertex its place.

@@ -4,6 +4,12 @@
 const LENGTH_ITERATIONS = 2u;
 // Share of its length that the last pass may move a vertex before its velocity changes.
 const LAST_PASS = 0.02;
+// Strands lose motion where no vertex is faster than this, or than what follows times the friction of what they touch: `come_to_rest` in `step.rs`.
+const REST_SPEED = 0.003;
+const RUBBED_SPEED = 0.25;
+const REST_DRAG = 5.0;
+const MOST_REST_DRAG = 10.0;
+const RUBBED_DRAG = 10.0;
 
 var<private> strand: u32;
 var<private> count: u32;
@@ -47,6 +53,8 @@ struct Step {
   // Where the root is at its end, and how it takes the strand along.
   at: Rigid,
   carry: Rigid,
+  // How the skin at the root moves.
+  skin: Rigid,
   // Size of the skin at the root at the end of the frame.
   whole_size: f32,
   // Strands come out of what they begin in: nothing blows or falls. The first of these steps only pushes them.
@@ -77,9 +85,25 @@ fn step_of(step: u32) -> Step {
   let share = read_state(drive_at(4u, strand)).w;
   // Motions about one screw axis add up: every step takes the strand along in the same way.
   let carry = relative_to(motion_at(motion, share / of_sort), first);
+  let skin = relative_to(motion_at(motion, 1.0 / of_sort), first);
   let end = f32(sort.y + step + 1u) / of_sort;
   size = placed_before.w + (placed.w - placed_before.w) * min(end, 1.0);
-  return Step(constants, gravity, motion_at(motion, end), carry, placed.w, is_freeing, is_freeing && step == 0u);
+  return Step(constants, gravity, motion_at(motion, end), carry, skin, placed.w, is_freeing, is_freeing && step == 0u);
+}
+
+// What slow strands lose of their motion in a step, over what is left of it.
+fn rest_drag(s: Step, fastest: f32, rub: f32) -> f32 {
+  let kept = s.constants.y;
+  if kept >= 1.0 { return 0.0; }
+  let most = max(REST_SPEED, rub * RUBBED_SPEED);
+  let slow = max(1.0 - fastest * fastest / (most * most), 0.0);
+  let times = select(1.0, RUBBED_DRAG, rub * RUBBED_SPEED > REST_SPEED);
+  return min(-REST_DRAG * log(kept), MOST_REST_DRAG * s.constants.x) * times * slow;
+}
+
+fn at_rest(i: u32, velocity: vec3f, of_skin: vec3f, drag: f32) -> vec3f {
+  if !(drag > 0.0) || inverse_mass_of(i) <= 0.0 { return velocity; }
+  return of_skin + (velocity - of_skin) / (1.0 + drag);
 }
 
 fn keep_vertex(i: u32, x: vec3f, velocity: vec3f, is_calm: bool) {

@@ -1,9 +1,9 @@
 // A guide as a workgroup keeps it clear of solids. What rooms hold:
 //
 // 0 place; distance, later 1 where it is settled | 1 place before it settled; length | 2 where it was when the step began; inverse mass
-// 3 normal of the surface touched; 1 where one is | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
+// 3 normal of the surface touched; 1 and its friction where one is | 4 how far the step carried that; share of the segment's contact | 5, 6 the same of the segment
 // 7 how far this push freed the vertex; ahead | 8 how far all of them did; what margins grow to, in `contact.wgsl` | 9 contact of the segment (normal; depth), at times (direction; stretch), later its
-// velocity | 10 (share, collider) of that contact
+// velocity | 10 (share, collider) of that contact, later the velocity of the skin
 
 fn inverse_mass_of(i: u32) -> f32 {
   return room(2u, i).w;
@@ -55,14 +55,19 @@ fn is_pressed(i: u32) -> bool {
 }
 
 fn touch(i: u32, normal: vec3f, carried: vec3f) {
-  set_room(3u, i, vec4f(normal, 1.0));
+  set_room(3u, i, vec4f(normal, max(room(3u, i).w, 1.0 + solid.friction)));
   set_room(4u, i, vec4f(carried, room(4u, i).w));
 }
 
 fn press(i: u32, normal: vec3f, carried: vec3f, share: f32) {
   set_room(4u, i, vec4f(room(4u, i).xyz, share));
-  set_room(5u, i, vec4f(normal, 1.0));
+  set_room(5u, i, vec4f(normal, max(room(5u, i).w, 1.0 + solid.friction)));
   set_room(6u, i, vec4f(carried, 0.0));
+}
+
+// Largest coefficient of friction of what the vertex or the segment that leads to it touches.
+fn rub_at(i: u32) -> f32 {
+  return max(max(room(3u, i).w, room(5u, i).w) - 1.0, 0.0);
 }
 
 fn begin_settling(i: u32) {

@@ -20,6 +20,9 @@ var<workgroup> reach_of_all: atomic<u32>;
 var<workgroup> told: array<atomic<u32>, TEAMS>;
 // How far a vertex was brought out of a solid that it began in: bits of a number that is not negative grow with it.
 var<workgroup> freed_ways: array<atomic<u32>, TEAMS>;
+// Speed of the fastest vertex as the skin sees it, and friction of what is touched, in the same way.
+var<workgroup> fastest_of: array<atomic<u32>, TEAMS>;
+var<workgroup> rub_of: array<atomic<u32>, TEAMS>;
 
 fn kernel(group: u32, local: u32) {
   team = local / LANES;
@@ -58,6 +61,8 @@ fn hold(guide: u32, step: u32, given: vec2u) {
   if lane == 0u {
     atomicStore(&told[team], 0u);
     atomicStore(&freed_ways[team], 0u);
+    atomicStore(&fastest_of[team], 0u);
+    atomicStore(&rub_of[team], 0u);
     if team == 0u { atomicStore(&reach_of_all, 0u); }
   }
   sync();
@@ -128,9 +133,17 @@ fn finish(s: Step, goes_on: bool) {
   if goes_on && lane == 0u { press_velocities(s); }
   sync();
   if goes_on {
-    let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team])));
     for (var i = lane; i < count; i += LANES) {
-      let velocity = room(9u, i).xyz * kept;
+      atomicMax(&rub_of[team], bitcast<u32>(rub_at(i)));
+      if inverse_mass_of(i) > 0.0 { atomicMax(&fastest_of[team], bitcast<u32>(length(room(9u, i).xyz - room(10u, i).xyz))); }
+    }
+  }
+  sync();
+  if goes_on {
+    let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team])));
+    let drag = rest_drag(s, bitcast<f32>(atomicLoad(&fastest_of[team])), bitcast<f32>(atomicLoad(&rub_of[team])));
+    for (var i = lane; i < count; i += LANES) {
+      let velocity = at_rest(i, room(9u, i).xyz, room(10u, i).xyz, drag) * kept;
       if !all_finite(vec4f(point(i) + velocity, 0.0)) { atomicOr(&told[team], IS_LOST); }
       keep_vertex(i, point(i), velocity, s.is_freeing);
     }
@@ -158,6 +171,7 @@ fn begin_velocity(i: u32, s: Step) {
       velocity -= normal * dot(normal, relative);
     }
   }
+  set_room(10u, i, vec4f((point_of(s.skin, start) - moved) / s.constants.x, 0.0));
   set_room(8u, i, vec4f(drift, 0.0));
   set_room(9u, i, vec4f(velocity, 0.0));
 }

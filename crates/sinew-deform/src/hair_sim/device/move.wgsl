@@ -149,7 +149,7 @@ fn finish(s: Step) {
     }
     write_state(flag_at(strand), vec4f(0.0));
   }
-  var sum = vec3f(0.0);
+  var fastest = 0.0;
   for (var i = 0u; i < count; i++) {
     let x = point(i);
     var velocity = vec3f(0.0);
@@ -158,13 +158,27 @@ fn finish(s: Step) {
       let unsettled = stretch_at(i).xyz;
       velocity = (x + limited(unsettled - x, length_of(i) * LAST_PASS) - moved) / s.constants.x;
       velocity = limited(velocity, s.gravity.w);
+      fastest = max(fastest, length(velocity - skin_velocity(i, s)));
     }
-    sum += x + velocity;
-    keep_vertex(i, x, velocity, s.is_freeing);
+    set_stretch(i, vec4f(velocity, 0.0), 0.0);
+  }
+  let drag = rest_drag(s, fastest, 0.0);
+  var sum = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    var velocity = stretch_at(i).xyz;
+    if drag > 0.0 { velocity = at_rest(i, velocity, skin_velocity(i, s), drag); }
+    sum += point(i) + velocity;
+    keep_vertex(i, point(i), velocity, s.is_freeing);
   }
   if !all_finite(vec4f(sum, 0.0)) {
     for (var i = 0u; i < count; i++) { restart_vertex(i, s); }
   }
+}
+
+// How fast the skin at the root would take a vertex along, beyond what it hands on.
+fn skin_velocity(i: u32, s: Step) -> vec3f {
+  let start = read_state(vertex_at(i)).xyz;
+  return (point_of(s.skin, start) - point_of(s.carry, start)) / s.constants.x;
 }
 
 fn lay() {

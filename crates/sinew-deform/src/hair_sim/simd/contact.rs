@@ -14,6 +14,8 @@ pub(super) struct Reach<'s> {
     exempt: usize,
     /// How far a vertex of each strand was brought out of a solid that it began in.
     pub(super) freed: Lanes,
+    /// Largest coefficient of friction of what each strand touches.
+    pub(super) rubs: Lanes,
 }
 
 #[derive(Clone, Copy)]
@@ -55,6 +57,7 @@ impl<'s> Reach<'s> {
             strands: found,
             exempt: step.constants.exempt,
             freed: [0.0; WIDTH],
+            rubs: [0.0; WIDTH],
         }
     }
 
@@ -82,7 +85,7 @@ impl<'s> Reach<'s> {
     }
 
     /// Takes its result over, with what is touched; tells whether anything may be.
-    pub(super) fn take_over(&self, room: &mut GroupRoom, longest: usize) -> bool {
+    pub(super) fn take_over(&mut self, room: &mut GroupRoom, longest: usize) -> bool {
         if self.strands.iter().all(Option::is_none) {
             return false;
         }
@@ -94,6 +97,7 @@ impl<'s> Reach<'s> {
             for i in 0..*vertices {
                 let c = contacts(room, lane, *vertices)[i];
                 put(&mut room.vertices[i].x, lane, c.x);
+                self.rubs[lane] = self.rubs[lane].max(c.rub);
                 let touch = &mut room.touches[i];
                 if c.normal != Vec3::zeros() {
                     put(&mut touch.normal, lane, c.normal);

@@ -1,29 +1,32 @@
 //! Velocities at the end of a step.
 
 use super::group::GroupStep;
-use super::room::{GroupTouch, GroupVertex, Lanes3};
-use super::turn::limited;
-use crate::hair_sim::step::LAST_PASS;
+use super::room::{GroupTouch, GroupVertex, Lanes, Lanes3};
+use super::turn::{Placement, limited};
+use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
-/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched. Returns the sum of all
-/// positions and velocities: it is finite where they are.
+/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched, with coefficients of friction `rubs` of each strand. Returns
+/// the sum of all positions and velocities: it is finite where they are.
 #[simd]
 pub(super) fn finish<S: Simd>(
     simd: S,
     step: &GroupStep<'_>,
     vertices: &mut [GroupVertex],
     touches: &[GroupTouch],
+    rubs: &Lanes,
 ) -> Lanes3 {
     let fastest = f32x8::splat(simd, step.constants.speed_limit);
     let zero = V3::splat(simd, 0.0);
+    let skin = Placement::load(simd, &step.skin);
+    let mut fastest_squared = f32x8::splat(simd, 0.0);
     let mut sum = zero;
     let mut touches = touches.iter();
     let mut before: Option<(Ending<S>, &mut GroupVertex)> = None;
-    for w in vertices {
-        let mut end = Ending::new(simd, step, w);
+    for w in vertices.iter_mut() {
+        let mut end = Ending::new(simd, step, skin, w);
         sum = sum.plus(V3::load_lanes(simd, &w.x));
         if let Some(touch) = touches.next() {
             end.leave_surface(simd, touch);
@@ -34,16 +37,67 @@ pub(super) fn finish<S: Simd>(
         end.velocity = limited(end.velocity, fastest).or(end.free, zero);
         if let Some((end, w)) = before.replace((end, w)) {
             sum = sum.plus(end.velocity);
+            fastest_squared = fastest_squared.max(end.from_skin_squared(zero));
             end.velocity.store_lanes(&mut w.velocity);
         }
     }
     if let Some((end, w)) = before {
         sum = sum.plus(end.velocity);
+        fastest_squared = fastest_squared.max(end.from_skin_squared(zero));
         end.velocity.store_lanes(&mut w.velocity);
     }
+    come_to_rest(simd, step, vertices, fastest_squared, rubs);
     let mut out = [[0.0; 8]; 3];
     sum.store_lanes(&mut out);
     out
+}
+
+/// What slow strands lose of their motion; see [`crate::hair_sim::step`].
+#[inline(always)]
+fn come_to_rest<S: Simd>(
+    simd: S,
+    step: &GroupStep<'_>,
+    vertices: &mut [GroupVertex],
+    fastest_squared: f32x8<S>,
+    rubs: &Lanes,
+) {
+    let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
+    let least = f32x8::splat(simd, REST_SPEED as f32);
+    let rubbed = f32x8::load_array_ref(simd, rubs) * RUBBED_SPEED as f32;
+    let limit = rubbed.max(least);
+    let drag = f32x8::splat(simd, step.constants.rest_drag);
+    let drag = rubbed
+        .simd_gt(least)
+        .select(drag * RUBBED_DRAG as f32, drag);
+    let slow = (one - fastest_squared / (limit * limit)).max(zero);
+    let is_slow = slow.simd_gt(0.0);
+    if !is_slow.any_true() {
+        return;
+    }
+    let kept = one / (slow * drag + one);
+    let per_time = f32x8::splat(simd, 1.0 / step.constants.h);
+    let skin = Placement::load(simd, &step.skin);
+    for w in vertices {
+        let velocity = V3::load_lanes(simd, &w.velocity);
+        let of_skin = skin_velocity(simd, skin, per_time, w);
+        let slower = velocity.minus(of_skin).scale_add(kept, of_skin);
+        let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
+        let velocity = slower.or(is_slow & free, velocity);
+        velocity.store_lanes(&mut w.velocity);
+    }
+}
+
+/// How fast the skin at the root would take a vertex along, beyond what it hands on.
+#[inline(always)]
+fn skin_velocity<S: Simd>(
+    simd: S,
+    skin: Placement<S>,
+    per_time: f32x8<S>,
+    w: &GroupVertex,
+) -> V3<S> {
+    let start = V3::load_lanes(simd, &w.start);
+    let moved = V3::load_lanes(simd, &w.moved);
+    skin.point(start).minus(moved).scale(per_time)
 }
 
 /// A vertex at the end of a step.
@@ -51,6 +105,8 @@ pub(super) fn finish<S: Simd>(
 struct Ending<S: Simd> {
     /// Relative to what the root hands on.
     velocity: V3<S>,
+    /// Of the skin, the same way.
+    of_skin: V3<S>,
     /// What the root hands on.
     drift: V3<S>,
     per_time: f32x8<S>,
@@ -60,7 +116,7 @@ struct Ending<S: Simd> {
 impl<S: Simd> Ending<S> {
     /// What the last pass changes is small and is no motion; see [`crate::hair_sim::step`].
     #[inline(always)]
-    fn new(simd: S, step: &GroupStep<'_>, w: &GroupVertex) -> Self {
+    fn new(simd: S, step: &GroupStep<'_>, skin: Placement<S>, w: &GroupVertex) -> Self {
         let scale = f32x8::load_array_ref(simd, &step.scale);
         let per_time = f32x8::splat(simd, 1.0 / step.constants.h);
         let x = V3::load_lanes(simd, &w.x);
@@ -72,10 +128,18 @@ impl<S: Simd> Ending<S> {
         let velocity = x.plus(unmoved).minus(moved).scale(per_time);
         Self {
             velocity: velocity.or(free, V3::splat(simd, 0.0)),
+            of_skin: skin_velocity(simd, skin, per_time, w),
             drift: moved.minus(start),
             per_time,
             free,
         }
+    }
+
+    /// Squared speed, as the skin sees it; zero of what is held.
+    #[inline(always)]
+    fn from_skin_squared(&self, zero: V3<S>) -> f32x8<S> {
+        let seen = self.velocity.minus(self.of_skin).or(self.free, zero);
+        seen.dot(seen)
     }
 
     /// Takes out what leads into the surface that the vertex touches.

@@ -19,6 +19,8 @@ pub(super) struct GroupStep<'a> {
     pub(super) root: RigidLanes,
     /// The part of the roots' motion that strands take part in.
     pub(super) shared: RigidLanes,
+    /// The motion of the skin at the roots.
+    pub(super) skin: RigidLanes,
     pub(super) scale: Lanes,
     pub(super) wind: Lanes3,
     pub(super) windy: bool,
@@ -122,7 +124,7 @@ impl<'f, 'r> Group<'f, 'r> {
         let touched = reach.take_over(self.room, self.longest);
         let vertices = &mut self.room.vertices[..self.longest];
         let touches = &self.room.touches[..if touched { self.longest } else { 0 }];
-        let sum = dispatch!(simd => finish::finish(simd, step, vertices, touches));
+        let sum = dispatch!(simd => finish::finish(simd, step, vertices, touches, &reach.rubs));
         self.tidy(&strands, &sum, reach.freed);
     }
 
@@ -192,6 +194,7 @@ impl<'f, 'r> Group<'f, 'r> {
             constants: &self.frame.constants,
             root: RigidLanes::default(),
             shared: RigidLanes::default(),
+            skin: RigidLanes::default(),
             scale: [0.0; WIDTH],
             wind: [[0.0; WIDTH]; 3],
             windy: false,
@@ -199,6 +202,7 @@ impl<'f, 'r> Group<'f, 'r> {
         for (lane, strand) in strands.iter().enumerate() {
             let root = strand.drive.motion.at(strand.span[1]);
             step.shared.put(lane, &strand.shared(&self.roots[lane]));
+            step.skin.put(lane, &root.relative_to(&self.roots[lane]));
             step.root.put(lane, &root);
             step.scale[lane] = strand.scale();
             put(&mut step.wind, lane, strand.wind);
