@@ -115,6 +115,13 @@ impl SmoothingSettings {
     }
 }
 
+impl SmoothingSettings {
+    /// The weight and share below which a joint is dropped: one joint of each vertex has more.
+    fn dropped(&self, joint_count: usize) -> f64 {
+        self.tolerance.min(0.5 / joint_count.max(1) as f64)
+    }
+}
+
 /// The moments of a mesh at rest, for a rig of `joint_count` joints. Time grows linearly with the vertices that each joint reaches,
 /// memory with the pairs that are kept; double precision inside. The same bits for any number of threads.
 ///
@@ -142,7 +149,7 @@ pub fn moments(
         &operator,
         &coefficients(settings.lambda, settings.iterations),
         &coefficients(settings.kappa, settings.iterations),
-        settings.tolerance,
+        settings.dropped(joint_count),
     );
     let mut scratch = FilterScratch::default();
     let whole = filter.run(&fields.whole(), &mut scratch, par, watch)?;
@@ -347,7 +354,7 @@ impl Centred {
         let sums = classes().zip(&centers);
         Self {
             alpha: settings.alpha,
-            least: settings.tolerance.min(0.5 / joint_count.max(1) as f64),
+            least: settings.dropped(joint_count),
             sums: sums
                 .map(|(m, &p)| centred(m, p, settings.alpha, 1.0))
                 .collect(),

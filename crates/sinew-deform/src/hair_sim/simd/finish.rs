@@ -37,13 +37,13 @@ pub(super) fn finish<S: Simd>(
         end.velocity = limited(end.velocity, fastest).or(end.free, zero);
         if let Some((end, w)) = before.replace((end, w)) {
             sum = sum.plus(end.velocity);
-            fastest_squared = fastest_squared.max(end.from_skin_squared(zero));
+            fastest_squared = fastest_squared.max(end.speed_squared(zero));
             end.velocity.store_lanes(&mut w.velocity);
         }
     }
     if let Some((end, w)) = before {
         sum = sum.plus(end.velocity);
-        fastest_squared = fastest_squared.max(end.from_skin_squared(zero));
+        fastest_squared = fastest_squared.max(end.speed_squared(zero));
         end.velocity.store_lanes(&mut w.velocity);
     }
     come_to_rest(simd, step, vertices, fastest_squared, rubs);
@@ -137,7 +137,7 @@ impl<S: Simd> Ending<S> {
 
     /// Squared speed, as the skin sees it; zero of what is held.
     #[inline(always)]
-    fn from_skin_squared(&self, zero: V3<S>) -> f32x8<S> {
+    fn speed_squared(&self, zero: V3<S>) -> f32x8<S> {
         let seen = self.velocity.minus(self.of_skin).or(self.free, zero);
         seen.dot(seen)
     }
