@@ -129,8 +129,8 @@ fn more_bones_come_nearer_and_the_error_is_what_it_says() {
         assert!(bytes < whole, "{bytes} of {whole}");
         before = e.rms;
     }
-    // The arm is half a metre long.
-    assert!(before < 1e-3, "{before}");
+    // The arm is 0.85 m long, and poses turn each joint by up to 150 degrees: 2.1 mm.
+    assert!(before < 2.5e-3, "{before}");
 }
 
 #[test]
