@@ -21,8 +21,9 @@ const POSES: usize = 24;
 const MOST_TURN: f64 = 5.0 * std::f64::consts::FRAC_PI_6;
 /// Bones that a vertex may choose from.
 const CANDIDATES: usize = 12;
-/// Vertices that are looked at for the choice of bones, at most.
-const MOST_LOOKED_AT: usize = 1 << 15;
+/// Vertices that are looked at for the choice of bones: so many, or so many for each bone, evenly by number.
+const LOOKED_AT: usize = 1 << 15;
+const LOOKED_AT_FOR_EACH: usize = 8;
 /// What is lost where positions are stored, of the mesh's size.
 const ROUNDING: f64 = 2e-7;
 /// Vertices in one task.
@@ -63,7 +64,7 @@ pub struct CompressionError {
 type Motion = Vec<Affine<f64>>;
 
 /// Brings `moments` of the mesh with these rest positions down to virtual bones and weights. Takes time in proportion to vertices
-/// times bones times poses at most, and 300 bytes a vertex meanwhile. The same bits for any number of threads.
+/// times bones times poses at most, and 380 bytes a vertex meanwhile. The same bits for any number of threads.
 ///
 /// # Errors
 /// A stop, or moments that are not those of these vertices and this rig.
@@ -246,14 +247,15 @@ impl<'a> Full<'a> {
         POSES as f64 * ROUNDING * ROUNDING * squares.fold(0.0, f64::max)
     }
 
-    /// Vertices that become bones: each is the one that those before take farthest from where it belongs.
+    /// Vertices that become bones: each is the one, of those that are looked at, that those before take farthest from where it belongs.
     fn choose(
         &self,
         bones: usize,
         par: Par,
         watch: &BindWatch<'_>,
     ) -> Result<Vec<usize>, DirectDeltaMushError> {
-        let stride = self.rest.len().div_ceil(MOST_LOOKED_AT).max(1);
+        let most = LOOKED_AT.max(LOOKED_AT_FOR_EACH.saturating_mul(bones));
+        let stride = self.rest.len().div_ceil(most).max(1);
         let looked_at: Vec<usize> = (0..self.rest.len()).step_by(stride).collect();
         let mut nearest = vec![f64::INFINITY; looked_at.len()];
         let mut chosen = Vec::new();
@@ -366,19 +368,25 @@ impl<'a> Full<'a> {
     }
 }
 
-/// The rig in [`POSES`] poses.
-fn frames(rig: &Rig, origin: Vec3<f64>) -> Vec<Frame<f64>> {
+/// The rig in [`POSES`] poses: each node that has a joint is turned once, however many skins share it.
+pub(super) fn frames(rig: &Rig, origin: Vec3<f64>) -> Vec<Frame<f64>> {
     let mut noise = Noise(0x5eed);
     let mut pose = rig.rest_pose();
     let rest = pose.locals.clone();
     let share = 1.0 / rig.joints().len().max(1) as f64;
     let shares = vec![share.to_single(); rig.joints().len()];
+    let mut nodes = Vec::new();
+    for joint in rig.joints() {
+        if !nodes.contains(&joint.node) {
+            nodes.push(joint.node);
+        }
+    }
     (0..POSES)
         .map(|_| {
             pose.locals.clone_from(&rest);
-            for joint in rig.joints() {
+            for &node in &nodes {
                 let turn = noise.turn();
-                match &mut pose.locals[joint.node] {
+                match &mut pose.locals[node] {
                     LocalTransform::Trs(trs) => trs.rotation *= turn,
                     LocalTransform::Matrix(m) => m.linear *= turn.to_rotation_matrix().into_inner(),
                 }

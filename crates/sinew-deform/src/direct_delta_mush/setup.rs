@@ -156,7 +156,10 @@ pub fn moments(
     // Fields of the whole mesh begin with all points, in their order.
     let centred = Centred::new(whole.carried, settings, joint_count);
     let pool = Mutex::new(Vec::new());
-    let done = AtomicUsize::new(0);
+    // The whole mesh was the first of them.
+    let count = joint_count + 1;
+    (watch.report)(1.0 / count as f64);
+    let done = AtomicUsize::new(1);
     let mut of_joint: Vec<Result<Vec<Entry>, Stopped>> = Vec::new();
     of_joint.resize_with(joint_count, || Ok(Vec::new()));
     // A joint at a time, and rows of a joint: many joints keep all threads busy, and so do a few of large meshes.
@@ -178,7 +181,7 @@ pub fn moments(
                     pool.push(scratch);
                 }
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                (watch.report)(done as f64 / joint_count as f64);
+                (watch.report)(done as f64 / count as f64);
             }
         },
     );
