@@ -411,7 +411,9 @@ mod tests {
                 })
                 .fold(0.0, f64::max);
             println!("{strength} {iterations}: {} terms, {worst:e}", series.len());
-            assert!(worst < 1e-11, "{strength} {iterations}: {worst:e}");
+            // What is left out, and rounding, grow with the number of terms.
+            let allowed = 1e-12 + 2e-14 * series.len() as f64;
+            assert!(worst < allowed, "{strength} {iterations}: {worst:e}");
         }
     }
 
