@@ -120,6 +120,17 @@ fn wrong_command_lines_say_what_is_wrong() {
         2,
         "--helpers and --correctives have keys in clips: with --no-clips there are none",
     );
+    let held = [
+        "--hold-out",
+        "bend",
+        "--ranges",
+        "30",
+        "--helpers",
+        "2",
+        "--drive",
+        "both",
+    ];
+    told(&held, 2, "--hold-out leaves none to fit; --drive pose");
     told(
         &["--drive", "both"],
         2,

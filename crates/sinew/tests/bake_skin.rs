@@ -408,11 +408,25 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
         told(&|r| r.drive_poses = 1),
         "drive_poses is 1, expected 2 to 256"
     );
-    let keyless = told(&|r| {
-        r.clips.clear();
-        r.correctives = 2;
-    });
-    assert!(keyless.contains("2 without clips"), "{keyless}");
+    for drive in [SkinDrive::Clips, SkinDrive::Both] {
+        let keyless = told(&|r| {
+            r.clips.clear();
+            r.correctives = 2;
+            r.drive = drive;
+        });
+        assert!(keyless.contains("2 without clips"), "{drive:?}: {keyless}");
+        // Ranges and what is held out have no keys either.
+        let ranges = ranges_of(&portable.character.asset, 40.0);
+        let keyless = told(&|r| {
+            r.held_out = std::mem::take(&mut r.clips);
+            r.ranges = ranges.clone();
+            (r.helpers, r.drive) = (2, drive);
+        });
+        assert!(
+            keyless.contains("2 and 0 without clips"),
+            "{drive:?}: {keyless}"
+        );
+    }
     let ranges = ranges_from_json(&portable.character.asset, "{}", "r.json");
     assert_eq!(
         ranges.expect_err("empty").to_string(),

@@ -50,6 +50,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     let asset = portable.character.asset.clone();
     let fitted = clips(args, &asset, talk)?;
     let (clips, held_out) = split(args, &asset, fitted)?;
+    check_keyed(args, &clips)?;
     let all = clips.iter().chain(&held_out);
     let numbers: Vec<i64> = all.flat_map(|c| c.numbers.clone()).collect();
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
@@ -102,18 +103,33 @@ fn check_added(args: &BakeSkinArgs) -> Outcome {
     if args.verify.is_some() {
         return Ok(());
     }
-    let added = args.helpers.saturating_add(args.correctives) > 0;
-    if args.no_clips && added && args.drive != DriveArg::Pose {
-        return Err(Failure::usage(
-            "--helpers and --correctives have keys in clips: with --no-clips there are none; --drive pose lets them follow the pose",
-        ));
+    if args.no_clips {
+        check_keyed(args, &[])?;
     }
+    let added = args.helpers.saturating_add(args.correctives) > 0;
     if !added && args.drive != DriveArg::Clips {
         return Err(Failure::usage(
             "--drive says what moves helpers and morph targets: expected --helpers or --correctives with it",
         ));
     }
     Ok(())
+}
+
+/// What has keys needs clips that have them.
+fn check_keyed(args: &BakeSkinArgs, fitted: &[ClipFrames]) -> Outcome {
+    let added = args.helpers.saturating_add(args.correctives) > 0;
+    let is_keyed = added && args.drive != DriveArg::Pose && args.verify.is_none();
+    if !is_keyed || !fitted.is_empty() {
+        return Ok(());
+    }
+    let why = match (args.no_clips, args.hold_out.is_empty()) {
+        (true, _) => "with --no-clips there are none",
+        (false, false) => "--hold-out leaves none to fit",
+        (false, true) => "the character has none",
+    };
+    Err(Failure::usage(format!(
+        "--helpers and --correctives have keys in clips: {why}; --drive pose lets them follow the pose"
+    )))
 }
 
 /// Takes out of the clips to fit what is held out.

@@ -168,13 +168,13 @@ impl SkinRequest {
         if !(2..=MOST_POSES).contains(&self.drive_poses) {
             return wrong("drive_poses", self.drive_poses.to_string(), "2 to 256");
         }
-        let is_keyed_alone = self.clips.is_empty() && self.drive == SkinDrive::Clips;
-        if is_keyed_alone && self.helpers.saturating_add(self.correctives) > 0 {
+        let has_no_keys = self.clips.is_empty() && self.drive.has_keys();
+        if has_no_keys && self.helpers.saturating_add(self.correctives) > 0 {
             let found = format!("{} and {} without clips", self.helpers, self.correctives);
             return wrong(
                 "helpers and correctives",
                 found,
-                "clips, which have their keys, or to be driven by the pose",
+                "clips, which have their keys, or to be driven by the pose alone",
             );
         }
         Ok(())
