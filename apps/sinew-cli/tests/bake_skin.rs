@@ -218,10 +218,22 @@ fn a_bake_can_follow_the_pose() {
         "{}",
         String::from_utf8_lossy(&again.stderr)
     );
-    // A report that says less of what follows the pose alone.
     let path = Path::new(&report).join("report.json");
     let json = std::fs::read_to_string(&path).expect("a report");
     let mut json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    // A limit between both ways of playing, whichever is worse.
+    let worst = |key: &str| {
+        let clips = json["clips"].as_array().into_iter().flatten();
+        clips.filter_map(|c| c[key].as_f64()).fold(0.0, f64::max)
+    };
+    let (plain, driven) = (worst("rms_mm"), worst("driven_rms_mm"));
+    assert!(plain < driven, "keys are nearer: {plain} {driven}");
+    let limit = (0.5 * (plain + driven)).to_string();
+    let limited = sinew(&[&common[..], &["--verify", &out, "--limit", &limit]].concat());
+    let told = String::from_utf8_lossy(&limited.stderr).into_owned();
+    assert_eq!(limited.status.code(), Some(5), "{told}");
+    assert!(told.contains("driven by the pose is off by"), "{told}");
+    // A report that says less of what follows the pose alone.
     let claimed = json["clips"][0]["driven_rms_mm"]
         .as_f64()
         .expect("a number");
