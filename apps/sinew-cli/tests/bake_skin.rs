@@ -62,6 +62,32 @@ fn a_bake_is_what_its_report_says() {
         "{}",
         String::from_utf8_lossy(&again.stderr)
     );
+    // An altered file is not what its report says because one frame of it is, or none.
+    let altered = at("altered.glb");
+    let worse = [&common[..], &["--hold", "100", "-o", &altered]].concat();
+    assert!(sinew(&worse).status.success());
+    let others: [(&[&str], &str); 3] = [
+        (
+            &["--frames", "0"],
+            "was measured in 1 samples, the report is about 11",
+        ),
+        (
+            &["--no-clips", "--ranges", "1"],
+            "the report has clip 'bend' (clip 0), of which nothing was measured",
+        ),
+        (
+            &["--fps", "29"],
+            "measured at 29 frames a second, the report at 30",
+        ),
+    ];
+    for (more, words) in others {
+        let start = ["bake", "skin", "sample:arm", "--graph", &graph];
+        let verify = ["--verify", &altered, "--report", &report];
+        let done = sinew(&[&start[..], &verify, more].concat());
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{more:?}: {told}");
+        assert!(told.contains(words), "{more:?}: {told}");
+    }
     let strict = sinew(&[&common[..], &["--verify", &out, "--limit", "0.000001"]].concat());
     assert_eq!(
         strict.status.code(),

@@ -365,9 +365,12 @@ fn verify(
         measure_skin(portable, player, request, file, watch).map_err(Failure::from)
     })?;
     tell(&measured, talk);
+    if let Some(report) = &claims {
+        check_measured(report, &measured, args.fps, file)?;
+    }
     for found in &measured {
         let claim = match &claims {
-            Some(claims) => Some(claim_of(claims, found, file)?),
+            Some(report) => Some(claim_of(&report.clips, found, file)?),
             None => None,
         };
         check_claim(found, claim, limit, args.drive).map_err(|told| {
@@ -382,23 +385,63 @@ fn verify(
     Ok(())
 }
 
-/// What a report says of the same samples: exactly one entry, since names may be those of several clips.
+/// Which samples an entry of a report is about: names may be those of several clips.
+fn samples_of(clip: &SkinClipReport) -> (&str, Option<usize>, bool) {
+    (&clip.name, clip.clip, clip.held_out)
+}
+
+/// The same in words.
+fn place(clip: &SkinClipReport) -> String {
+    let name = &clip.name;
+    let number = clip.clip.map_or(String::new(), |c| format!(" (clip {c})"));
+    let held_out = if clip.held_out { ", held out" } else { "" };
+    format!("clip '{name}'{number}{held_out}")
+}
+
+/// Whether all that a report says was measured, at its frames a second.
+fn check_measured(
+    report: &SkinReport,
+    measured: &[SkinClipReport],
+    fps: f64,
+    file: &Path,
+) -> Outcome {
+    let file = file.display();
+    if (report.fps - fps).abs() > 1e-9 * fps.abs() {
+        return Err(Failure::bind(format!(
+            "{file}: measured at {fps} frames a second, the report at {}; expected the --fps of the report",
+            report.fps
+        )));
+    }
+    let is_missing =
+        |claim: &&SkinClipReport| !measured.iter().any(|m| samples_of(m) == samples_of(claim));
+    match report.clips.iter().find(is_missing) {
+        None => Ok(()),
+        Some(claim) => Err(Failure::bind(format!(
+            "{file}: the report has {}, of which nothing was measured; expected what the file was baked with (--clip, --ranges, --hold-out, --hold-every)",
+            place(claim)
+        ))),
+    }
+}
+
+/// What a report says of the same samples: exactly one entry, of as many samples.
 fn claim_of<'a>(
     claims: &'a [SkinClipReport],
     found: &SkinClipReport,
     file: &Path,
 ) -> Outcome<&'a SkinClipReport> {
-    let key = |c: &SkinClipReport| (c.name.clone(), c.clip, c.held_out);
-    let same: Vec<&SkinClipReport> = claims.iter().filter(|c| key(c) == key(found)).collect();
+    let is_same = |c: &&SkinClipReport| samples_of(c) == samples_of(found);
+    let same: Vec<&SkinClipReport> = claims.iter().filter(is_same).collect();
+    let (file, place) = (file.display(), place(found));
     match same.as_slice() {
-        [one] => Ok(one),
+        [one] if one.samples == found.samples => Ok(one),
+        [one] => Err(Failure::bind(format!(
+            "{file}: {place} was measured in {} samples, the report is about {}; expected the frames that the file was baked with (--frames, --ranges, --hold-every)",
+            found.samples, one.samples
+        ))),
         all => {
-            let (file, name) = (file.display(), &found.name);
-            let place = found.clip.map_or(String::new(), |c| format!(" (clip {c})"));
-            let held_out = if found.held_out { ", held out" } else { "" };
             let count = all.len();
             Err(Failure::bind(format!(
-                "{file}: the report has {count} entries of clip '{name}'{place}{held_out}, expected 1"
+                "{file}: the report has {count} entries of {place}, expected 1"
             )))
         }
     }
@@ -453,12 +496,10 @@ fn check_distances(
 }
 
 /// What a report says.
-fn claims(folder: &Path) -> Outcome<Vec<SkinClipReport>> {
+fn claims(folder: &Path) -> Outcome<SkinReport> {
     let path = folder.join("report.json");
     let text = sinew::io::read_text(&path).map_err(Failure::input)?;
-    let report: SkinReport = serde_json::from_str(&text)
-        .map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-    Ok(report.clips)
+    serde_json::from_str(&text).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
 }
 
 impl From<SkinBakeError> for Failure {
@@ -527,6 +568,40 @@ mod tests {
         assert_eq!(
             told(&[], &claims[2]),
             "a.glb: the report has 0 entries of clip 'walk' (clip 0), held out, expected 1"
+        );
+        let fewer = SkinClipReport {
+            samples: 3,
+            ..claims[0].clone()
+        };
+        assert_eq!(
+            told(&claims, &fewer),
+            "a.glb: clip 'walk' (clip 0) was measured in 3 samples, the report is about 0; expected the frames that the file was baked with (--frames, --ranges, --hold-every)"
+        );
+    }
+
+    /// A claim that nothing was measured of does not hold.
+    #[test]
+    fn all_claims_are_measured() {
+        let report = SkinReport {
+            fps: 29.97,
+            clips: vec![clip("walk", Some(0), false), clip("walk", Some(0), true)],
+            ..SkinReport::default()
+        };
+        let file = Path::new("a.glb");
+        let told = |measured: &[SkinClipReport], fps: f64| {
+            let found = check_measured(&report, measured, fps, file);
+            found.err().map_or(String::new(), |e| e.message)
+        };
+        assert_eq!(told(&report.clips, 29.97), "");
+        let one = told(&report.clips[..1], 29.97);
+        assert!(
+            one.contains("clip 'walk' (clip 0), held out, of which nothing was measured"),
+            "{one}"
+        );
+        let slow = told(&report.clips, 15.0);
+        assert!(
+            slow.contains("at 15 frames a second, the report at 29.97"),
+            "{slow}"
         );
     }
 
