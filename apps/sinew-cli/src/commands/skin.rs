@@ -326,6 +326,13 @@ fn written(
             format!(", {n} pose drivers of {poses} poses")
         }
     };
+    if !report.undriven.is_empty() {
+        let names = report.undriven.join(", ");
+        let told = format!(
+            "no pose drives {names}: no joint that bears on them moves in the samples and has a name of its own, or they are within --tolerance without"
+        );
+        talk.warning("undriven", &told);
+    }
     let message = format!(
         "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
         out.display(),
