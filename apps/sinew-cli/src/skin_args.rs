@@ -78,7 +78,8 @@ pub(crate) struct BakeSkinArgs {
     /// Fit nothing: compare this baked GLB with the graph's frames; ends with 5 where it is farther off than the report (--report) says, or than --limit.
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     pub(crate) verify: Option<PathBuf>,
-    /// With --verify: the largest root mean square of a clip that is taken, millimetres.
+    /// With --verify: the largest root mean square of a clip that is taken, millimetres, as engines play the file and as its graph shows it; with --drive pose
+    /// what the graph shows alone.
     #[arg(long, value_name = "MILLIMETRES", requires = "verify")]
     pub(crate) limit: Option<f64>,
 }

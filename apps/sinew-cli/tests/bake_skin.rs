@@ -62,6 +62,32 @@ fn a_bake_is_what_its_report_says() {
         "{}",
         String::from_utf8_lossy(&again.stderr)
     );
+    // An altered file is not what its report says because one frame of it is, or none.
+    let altered = at("altered.glb");
+    let worse = [&common[..], &["--hold", "100", "-o", &altered]].concat();
+    assert!(sinew(&worse).status.success());
+    let others: [(&[&str], &str); 3] = [
+        (
+            &["--frames", "0"],
+            "was measured in 1 samples, the report is about 11",
+        ),
+        (
+            &["--no-clips", "--ranges", "1"],
+            "the report has clip 'bend' (clip 0), of which nothing was measured",
+        ),
+        (
+            &["--fps", "29"],
+            "measured at 29 frames a second, the report at 30",
+        ),
+    ];
+    for (more, words) in others {
+        let start = ["bake", "skin", "sample:arm", "--graph", &graph];
+        let verify = ["--verify", &altered, "--report", &report];
+        let done = sinew(&[&start[..], &verify, more].concat());
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(5), "{more:?}: {told}");
+        assert!(told.contains(words), "{more:?}: {told}");
+    }
     let strict = sinew(&[&common[..], &["--verify", &out, "--limit", "0.000001"]].concat());
     assert_eq!(
         strict.status.code(),
@@ -120,6 +146,17 @@ fn wrong_command_lines_say_what_is_wrong() {
         2,
         "--helpers and --correctives have keys in clips: with --no-clips there are none",
     );
+    let held = [
+        "--hold-out",
+        "bend",
+        "--ranges",
+        "30",
+        "--helpers",
+        "2",
+        "--drive",
+        "both",
+    ];
+    told(&held, 2, "--hold-out leaves none to fit; --drive pose");
     told(
         &["--drive", "both"],
         2,
@@ -207,10 +244,22 @@ fn a_bake_can_follow_the_pose() {
         "{}",
         String::from_utf8_lossy(&again.stderr)
     );
-    // A report that says less of what follows the pose alone.
     let path = Path::new(&report).join("report.json");
     let json = std::fs::read_to_string(&path).expect("a report");
     let mut json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    // A limit between both ways of playing, whichever is worse.
+    let worst = |key: &str| {
+        let clips = json["clips"].as_array().into_iter().flatten();
+        clips.filter_map(|c| c[key].as_f64()).fold(0.0, f64::max)
+    };
+    let (plain, driven) = (worst("rms_mm"), worst("driven_rms_mm"));
+    assert!(plain < driven, "keys are nearer: {plain} {driven}");
+    let limit = (0.5 * (plain + driven)).to_string();
+    let limited = sinew(&[&common[..], &["--verify", &out, "--limit", &limit]].concat());
+    let told = String::from_utf8_lossy(&limited.stderr).into_owned();
+    assert_eq!(limited.status.code(), Some(5), "{told}");
+    assert!(told.contains("driven by the pose is off by"), "{told}");
+    // A report that says less of what follows the pose alone.
     let claimed = json["clips"][0]["driven_rms_mm"]
         .as_f64()
         .expect("a number");

@@ -408,11 +408,25 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
         told(&|r| r.drive_poses = 1),
         "drive_poses is 1, expected 2 to 256"
     );
-    let keyless = told(&|r| {
-        r.clips.clear();
-        r.correctives = 2;
-    });
-    assert!(keyless.contains("2 without clips"), "{keyless}");
+    for drive in [SkinDrive::Clips, SkinDrive::Both] {
+        let keyless = told(&|r| {
+            r.clips.clear();
+            r.correctives = 2;
+            r.drive = drive;
+        });
+        assert!(keyless.contains("2 without clips"), "{drive:?}: {keyless}");
+        // Ranges and what is held out have no keys either.
+        let ranges = ranges_of(&portable.character.asset, 40.0);
+        let keyless = told(&|r| {
+            r.held_out = std::mem::take(&mut r.clips);
+            r.ranges = ranges.clone();
+            (r.helpers, r.drive) = (2, drive);
+        });
+        assert!(
+            keyless.contains("2 and 0 without clips"),
+            "{drive:?}: {keyless}"
+        );
+    }
     let ranges = ranges_from_json(&portable.character.asset, "{}", "r.json");
     assert_eq!(
         ranges.expect_err("empty").to_string(),
@@ -752,6 +766,77 @@ fn correctives_follow_the_pose_as_the_known_function_does() {
             _ => assert!(driven < 0.02 && plain < 0.02, "{driven} {plain}"),
         }
     }
+}
+
+/// Joints that share a name cannot be named in a graph: what they would drive is told.
+#[test]
+fn what_no_pose_drives_is_told() {
+    let plain = Portable::new(&arm()).expect("a file");
+    let bytes = with_json(&plain.glb, |json| {
+        let nodes = json["nodes"].as_array_mut().expect("nodes");
+        for node in nodes.iter_mut().filter(|n| n["mesh"].is_null()) {
+            node["name"] = "bone".into();
+        }
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bones.glb");
+    std::fs::write(&path, bytes).expect("written");
+    let same = Portable::new(&Character::load(&path).expect("a character"));
+    for (portable, can_drive) in [(&same.expect("a file"), false), (&plain, true)] {
+        let request = SkinRequest {
+            clips: all_clips(&portable.character.asset, 10),
+            helpers: 1,
+            correctives: 2,
+            drive: SkinDrive::Both,
+            ..SkinRequest::default()
+        };
+        let made = baked(portable, MUSH, &request, &folder.path().join("out.glb"));
+        let report = &made.report;
+        assert_eq!(report.drivers.is_empty(), !can_drive, "{report:?}");
+        assert_eq!(report.undriven.is_empty(), can_drive, "{report:?}");
+        let driven = report.drivers.iter().flat_map(|d| &d.drives);
+        let mut all: Vec<&String> = driven.chain(&report.undriven).collect();
+        all.sort_unstable();
+        let helpers = (0..report.helpers.len()).map(|h| format!("helper_{h}"));
+        let targets = (0..report.targets).map(|t| format!("corrective_{t}"));
+        let mut added: Vec<String> = helpers.chain(targets).collect();
+        added.sort_unstable();
+        assert!(!added.is_empty());
+        assert_eq!(all, added.iter().collect::<Vec<_>>(), "each once");
+    }
+}
+
+/// A file that has helpers gets others, and the report says what they are called there.
+#[test]
+fn a_report_names_helpers_as_the_file_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (first, second) = (folder.path().join("a.glb"), folder.path().join("b.glb"));
+    let bake = |character: &Character, out: &Path| {
+        let portable = Portable::new(character).expect("a file");
+        let request = SkinRequest {
+            clips: all_clips(&portable.character.asset, 10),
+            helpers: 1,
+            ..SkinRequest::default()
+        };
+        baked(&portable, MUSH, &request, out).report.helpers
+    };
+    let of_first = bake(&arm(), &first);
+    let again = Character::load(&first).expect("a character");
+    let of_second = bake(&again, &second);
+    assert_eq!(of_first[0].0, "helper_0");
+    let json = read_gltf(&second).expect("a file").document.json.clone();
+    let nodes = json["nodes"].as_array().expect("nodes");
+    let named = |name: &str| -> Vec<usize> {
+        let is_meant = |n: &usize| nodes[*n]["name"] == name;
+        (0..nodes.len()).filter(is_meant).collect()
+    };
+    let (name, parent) = &of_second[0];
+    assert_ne!(*name, of_first[0].0);
+    let (child, parent) = (named(name), named(parent));
+    assert_eq!((child.len(), parent.len()), (1, 1), "{of_second:?}");
+    let children = nodes[parent[0]]["children"].as_array().expect("children");
+    assert!(children.contains(&child[0].into()), "{of_second:?}");
+    assert_eq!(child[0], nodes.len() - 1, "the one that came in");
 }
 
 /// What is held out changes nothing but the report, and is measured as it is.

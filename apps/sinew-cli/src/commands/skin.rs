@@ -50,6 +50,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     let asset = portable.character.asset.clone();
     let fitted = clips(args, &asset, talk)?;
     let (clips, held_out) = split(args, &asset, fitted)?;
+    check_keyed(args, &clips)?;
     let all = clips.iter().chain(&held_out);
     let numbers: Vec<i64> = all.flat_map(|c| c.numbers.clone()).collect();
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
@@ -102,18 +103,33 @@ fn check_added(args: &BakeSkinArgs) -> Outcome {
     if args.verify.is_some() {
         return Ok(());
     }
-    let added = args.helpers.saturating_add(args.correctives) > 0;
-    if args.no_clips && added && args.drive != DriveArg::Pose {
-        return Err(Failure::usage(
-            "--helpers and --correctives have keys in clips: with --no-clips there are none; --drive pose lets them follow the pose",
-        ));
+    if args.no_clips {
+        check_keyed(args, &[])?;
     }
+    let added = args.helpers.saturating_add(args.correctives) > 0;
     if !added && args.drive != DriveArg::Clips {
         return Err(Failure::usage(
             "--drive says what moves helpers and morph targets: expected --helpers or --correctives with it",
         ));
     }
     Ok(())
+}
+
+/// What has keys needs clips that have them.
+fn check_keyed(args: &BakeSkinArgs, fitted: &[ClipFrames]) -> Outcome {
+    let added = args.helpers.saturating_add(args.correctives) > 0;
+    let is_keyed = added && args.drive != DriveArg::Pose && args.verify.is_none();
+    if !is_keyed || !fitted.is_empty() {
+        return Ok(());
+    }
+    let why = match (args.no_clips, args.hold_out.is_empty()) {
+        (true, _) => "with --no-clips there are none",
+        (false, false) => "--hold-out leaves none to fit",
+        (false, true) => "the character has none",
+    };
+    Err(Failure::usage(format!(
+        "--helpers and --correctives have keys in clips: {why}; --drive pose lets them follow the pose"
+    )))
 }
 
 /// Takes out of the clips to fit what is held out.
@@ -213,6 +229,17 @@ fn tolerance(args: &BakeSkinArgs) -> Outcome<f64> {
     }
 }
 
+/// The largest root mean square that is taken, millimetres.
+fn limit(args: &BakeSkinArgs) -> Outcome<f64> {
+    match args.limit {
+        None => Ok(f64::INFINITY),
+        Some(limit) if limit >= 0.0 => Ok(limit),
+        Some(limit) => Err(Failure::usage(format!(
+            "--limit is {limit}, expected millimetres, 0 or more"
+        ))),
+    }
+}
+
 /// Clips and their frames; clips that another one of the same name hides are left out.
 fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFrames>> {
     if args.no_clips {
@@ -299,6 +326,13 @@ fn written(
             format!(", {n} pose drivers of {poses} poses")
         }
     };
+    if !report.undriven.is_empty() {
+        let names = report.undriven.join(", ");
+        let told = format!(
+            "no pose drives {names}: no joint that bears on them moves in the samples and has a name of its own, or they are within --tolerance without"
+        );
+        talk.warning("undriven", &told);
+    }
     let message = format!(
         "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
         out.display(),
@@ -332,18 +366,21 @@ fn verify(
     file: &Path,
     talk: &Talk,
 ) -> Outcome {
+    let limit = limit(args)?;
     let claims = args.report.as_deref().map(claims).transpose()?;
     let measured = watched(talk, |watch: &Watch<'_>| {
         measure_skin(portable, player, request, file, watch).map_err(Failure::from)
     })?;
     tell(&measured, talk);
-    let limit = args.limit.unwrap_or(f64::INFINITY);
+    if let Some(report) = &claims {
+        check_measured(report, &measured, args.fps, file)?;
+    }
     for found in &measured {
         let claim = match &claims {
-            Some(claims) => Some(claim_of(claims, found, file)?),
+            Some(report) => Some(claim_of(&report.clips, found, file)?),
             None => None,
         };
-        check_claim(found, claim, limit).map_err(|told| {
+        check_claim(found, claim, limit, args.drive).map_err(|told| {
             let (file, name) = (file.display(), &found.name);
             Failure::bind(format!("{file}: clip '{name}' {told}"))
         })?;
@@ -355,68 +392,121 @@ fn verify(
     Ok(())
 }
 
-/// What a report says of the same samples: exactly one entry, since names may be those of several clips.
+/// Which samples an entry of a report is about: names may be those of several clips.
+fn samples_of(clip: &SkinClipReport) -> (&str, Option<usize>, bool) {
+    (&clip.name, clip.clip, clip.held_out)
+}
+
+/// The same in words.
+fn place(clip: &SkinClipReport) -> String {
+    let name = &clip.name;
+    let number = clip.clip.map_or(String::new(), |c| format!(" (clip {c})"));
+    let held_out = if clip.held_out { ", held out" } else { "" };
+    format!("clip '{name}'{number}{held_out}")
+}
+
+/// Whether all that a report says was measured, at its frames a second.
+fn check_measured(
+    report: &SkinReport,
+    measured: &[SkinClipReport],
+    fps: f64,
+    file: &Path,
+) -> Outcome {
+    let file = file.display();
+    if (report.fps - fps).abs() > 1e-9 * fps.abs() {
+        return Err(Failure::bind(format!(
+            "{file}: measured at {fps} frames a second, the report at {}; expected the --fps of the report",
+            report.fps
+        )));
+    }
+    let is_missing =
+        |claim: &&SkinClipReport| !measured.iter().any(|m| samples_of(m) == samples_of(claim));
+    match report.clips.iter().find(is_missing) {
+        None => Ok(()),
+        Some(claim) => Err(Failure::bind(format!(
+            "{file}: the report has {}, of which nothing was measured; expected what the file was baked with (--clip, --ranges, --hold-out, --hold-every)",
+            place(claim)
+        ))),
+    }
+}
+
+/// What a report says of the same samples: exactly one entry, of as many samples.
 fn claim_of<'a>(
     claims: &'a [SkinClipReport],
     found: &SkinClipReport,
     file: &Path,
 ) -> Outcome<&'a SkinClipReport> {
-    let key = |c: &SkinClipReport| (c.name.clone(), c.clip, c.held_out);
-    let same: Vec<&SkinClipReport> = claims.iter().filter(|c| key(c) == key(found)).collect();
+    let is_same = |c: &&SkinClipReport| samples_of(c) == samples_of(found);
+    let same: Vec<&SkinClipReport> = claims.iter().filter(is_same).collect();
+    let (file, place) = (file.display(), place(found));
     match same.as_slice() {
-        [one] => Ok(one),
+        [one] if one.samples == found.samples => Ok(one),
+        [one] => Err(Failure::bind(format!(
+            "{file}: {place} was measured in {} samples, the report is about {}; expected the frames that the file was baked with (--frames, --ranges, --hold-every)",
+            found.samples, one.samples
+        ))),
         all => {
-            let (file, name) = (file.display(), &found.name);
-            let place = found.clip.map_or(String::new(), |c| format!(" (clip {c})"));
-            let held_out = if found.held_out { ", held out" } else { "" };
             let count = all.len();
             Err(Failure::bind(format!(
-                "{file}: the report has {count} entries of clip '{name}'{place}{held_out}, expected 1"
+                "{file}: the report has {count} entries of {place}, expected 1"
             )))
         }
     }
 }
 
-/// Whether a clip is as near as it was said to be; numbers that are none fit nothing.
+/// Root mean square and largest distance, millimetres.
+type Distances = (f64, f64);
+
+/// What the file's own graph shows, where it has one.
+fn driven(clip: &SkinClipReport) -> Option<Distances> {
+    clip.driven_rms_mm.zip(clip.driven_largest_mm)
+}
+
+/// Whether a clip is as near as it was said to be, in both ways of playing. `limit` holds both, too; of a file that the pose alone drives only what the
+/// graph shows: others play its weights alone.
 fn check_claim(
     found: &SkinClipReport,
     claim: Option<&SkinClipReport>,
     limit: f64,
+    drive: DriveArg,
+) -> Result<(), String> {
+    let by_pose = driven(found);
+    let is_bare = by_pose.is_some() && drive == DriveArg::Pose;
+    let plain_limit = if is_bare { f64::INFINITY } else { limit };
+    let plain = |c: &SkinClipReport| (c.rms_mm, c.largest_mm);
+    check_distances("", plain(found), claim.map(plain), plain_limit)?;
+    match (claim.and_then(driven), by_pose) {
+        (claimed, Some(found)) => check_distances("driven by the pose ", found, claimed, limit),
+        (Some(_), None) => Err("is driven by no graph, as the report says that it is".into()),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Numbers that are none fit nothing.
+fn check_distances(
+    how: &str,
+    found: Distances,
+    claim: Option<Distances>,
+    limit: f64,
 ) -> Result<(), String> {
     let allowed = |mm: f64| mm * SLACK + SLACK_MM;
-    let claimed = claim.map(|c| [allowed(c.rms_mm), allowed(c.largest_mm)]);
-    let [rms, largest] = claimed.unwrap_or([f64::INFINITY; 2]);
+    let claimed = claim.map(|(rms, largest)| (allowed(rms), allowed(largest)));
+    let (rms, largest) = claimed.unwrap_or((f64::INFINITY, f64::INFINITY));
     let rms = rms.min(limit);
-    if !(found.rms_mm <= rms && found.largest_mm <= largest) {
-        return Err(format!(
-            "is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
-            found.rms_mm, found.largest_mm
-        ));
-    }
-    let of = |c: &SkinClipReport| c.driven_rms_mm.zip(c.driven_largest_mm);
-    match (claim.and_then(of), of(found)) {
-        (Some(claimed), Some(driven)) => {
-            let (rms, largest) = (allowed(claimed.0), allowed(claimed.1));
-            match driven.0 <= rms && driven.1 <= largest {
-                true => Ok(()),
-                false => Err(format!(
-                    "driven by the pose is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
-                    driven.0, driven.1
-                )),
-            }
-        }
-        (Some(_), None) => Err("is driven by no graph, as the report says that it is".into()),
-        (None, _) => Ok(()),
+    match found.0 <= rms && found.1 <= largest {
+        true => Ok(()),
+        false => Err(format!(
+            "{how}is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
+            found.0, found.1
+        )),
     }
 }
 
 /// What a report says.
-fn claims(folder: &Path) -> Outcome<Vec<SkinClipReport>> {
+fn claims(folder: &Path) -> Outcome<SkinReport> {
     let path = folder.join("report.json");
     let text = sinew::io::read_text(&path).map_err(Failure::input)?;
-    let report: SkinReport = serde_json::from_str(&text)
-        .map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-    Ok(report.clips)
+    serde_json::from_str(&text).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
 }
 
 impl From<SkinBakeError> for Failure {
@@ -486,6 +576,40 @@ mod tests {
             told(&[], &claims[2]),
             "a.glb: the report has 0 entries of clip 'walk' (clip 0), held out, expected 1"
         );
+        let fewer = SkinClipReport {
+            samples: 3,
+            ..claims[0].clone()
+        };
+        assert_eq!(
+            told(&claims, &fewer),
+            "a.glb: clip 'walk' (clip 0) was measured in 3 samples, the report is about 0; expected the frames that the file was baked with (--frames, --ranges, --hold-every)"
+        );
+    }
+
+    /// A claim that nothing was measured of does not hold.
+    #[test]
+    fn all_claims_are_measured() {
+        let report = SkinReport {
+            fps: 29.97,
+            clips: vec![clip("walk", Some(0), false), clip("walk", Some(0), true)],
+            ..SkinReport::default()
+        };
+        let file = Path::new("a.glb");
+        let told = |measured: &[SkinClipReport], fps: f64| {
+            let found = check_measured(&report, measured, fps, file);
+            found.err().map_or(String::new(), |e| e.message)
+        };
+        assert_eq!(told(&report.clips, 29.97), "");
+        let one = told(&report.clips[..1], 29.97);
+        assert!(
+            one.contains("clip 'walk' (clip 0), held out, of which nothing was measured"),
+            "{one}"
+        );
+        let slow = told(&report.clips, 15.0);
+        assert!(
+            slow.contains("at 15 frames a second, the report at 29.97"),
+            "{slow}"
+        );
     }
 
     #[test]
@@ -500,7 +624,7 @@ mod tests {
         let fits = |change: &dyn Fn(&mut SkinClipReport)| {
             let mut claim = found.clone();
             change(&mut claim);
-            check_claim(&found, Some(&claim), f64::INFINITY).is_ok()
+            check_claim(&found, Some(&claim), f64::INFINITY, DriveArg::Both).is_ok()
         };
         assert!(fits(&|_| {}));
         assert!(!fits(&|c| c.rms_mm = 0.99));
@@ -508,16 +632,46 @@ mod tests {
         assert!(!fits(&|c| c.driven_rms_mm = Some(1.98)));
         assert!(!fits(&|c| c.driven_largest_mm = Some(5.9)));
         assert!(fits(&|c| c.driven_rms_mm = None), "claims nothing");
-        assert!(check_claim(&found, None, 0.5).is_err(), "--limit");
         let none = SkinClipReport {
             rms_mm: f64::NAN,
             ..found.clone()
         };
-        assert!(check_claim(&none, None, 1.0).is_err(), "no number");
+        let all = f64::INFINITY;
+        let both = DriveArg::Both;
+        assert!(check_claim(&none, None, all, both).is_err(), "no number");
+        let none = SkinClipReport {
+            driven_largest_mm: Some(f64::NAN),
+            ..found.clone()
+        };
+        assert!(check_claim(&none, None, all, both).is_err(), "no number");
         let plain = SkinClipReport {
             driven_rms_mm: None,
             ..found.clone()
         };
-        assert!(check_claim(&plain, Some(&found), 9.0).is_err(), "no graph");
+        assert!(check_claim(&plain, Some(&found), 9.0, both).is_err());
+    }
+
+    /// Plain 1 mm and driven 2 mm, or the other way round: the worse of both decides, and of what the pose alone drives the driven one.
+    #[test]
+    fn a_limit_holds_what_the_graph_shows() {
+        let of = |rms_mm: f64, driven: Option<f64>| SkinClipReport {
+            rms_mm,
+            driven_rms_mm: driven,
+            driven_largest_mm: driven,
+            ..SkinClipReport::default()
+        };
+        let fits = |clip: &SkinClipReport, limit: f64, drive: DriveArg| {
+            check_claim(clip, None, limit, drive).is_ok()
+        };
+        for drive in [DriveArg::Clips, DriveArg::Both] {
+            for worst in [of(1.0, Some(2.0)), of(2.0, Some(1.0))] {
+                assert!(!fits(&worst, 1.5, drive), "{drive:?} {worst:?}");
+                assert!(fits(&worst, 2.0, drive), "{drive:?} {worst:?}");
+            }
+        }
+        assert!(!fits(&of(1.0, Some(2.0)), 1.5, DriveArg::Pose));
+        assert!(fits(&of(2.0, Some(1.0)), 1.5, DriveArg::Pose));
+        assert!(!fits(&of(2.0, None), 1.5, DriveArg::Pose), "no graph");
+        assert!(!fits(&of(2.0, Some(1.0)), 0.9, DriveArg::Pose));
     }
 }

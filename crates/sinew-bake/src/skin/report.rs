@@ -96,6 +96,10 @@ pub struct SkinReport {
     pub written_bytes: u64,
     /// What drives helpers and morph targets by the pose.
     pub drivers: Vec<SkinDriver>,
+    /// Helpers and morph targets that no pose drives, where a graph was asked for: no joint that bears on them moves and has a name that no other
+    /// has, or they are where they should be without.
+    #[serde(default)]
+    pub undriven: Vec<String>,
     /// Clips and joint ranges; behind them those that were held out.
     pub clips: Vec<SkinClipReport>,
     /// Root mean square, millimetres, after each step of the fit.
@@ -293,10 +297,14 @@ fn page(
 }
 
 fn drivers(page: &mut Page, report: &SkinReport) {
-    if report.drivers.is_empty() {
+    if report.drivers.is_empty() && report.undriven.is_empty() {
         return;
     }
     page.section("What follows the pose");
+    if !report.undriven.is_empty() {
+        let all = report.undriven.join(", ");
+        page.paragraph(&format!("Driven by no pose: {all}."));
+    }
     let row = |d: &SkinDriver| {
         let poses = d.poses.to_string();
         let rms = format!("{:.4}", d.rms_mm);

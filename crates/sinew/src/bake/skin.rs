@@ -17,7 +17,7 @@ pub use sinew_bake::skin::*;
 pub use source::Portable;
 
 use crate::bake::{BakeError, Watch};
-use crate::geom::{Asset, Influences};
+use crate::geom::Influences;
 use crate::graph::Diagnostics;
 use crate::io::gltf_write::{MeshSkin, edit_skins, with_graph};
 use crate::io::{GltfFile, IoError, read_gltf, read_gltf_bytes};
@@ -168,13 +168,13 @@ impl SkinRequest {
         if !(2..=MOST_POSES).contains(&self.drive_poses) {
             return wrong("drive_poses", self.drive_poses.to_string(), "2 to 256");
         }
-        let is_keyed_alone = self.clips.is_empty() && self.drive == SkinDrive::Clips;
-        if is_keyed_alone && self.helpers.saturating_add(self.correctives) > 0 {
+        let has_no_keys = self.clips.is_empty() && self.drive.has_keys();
+        if has_no_keys && self.helpers.saturating_add(self.correctives) > 0 {
             let found = format!("{} and {} without clips", self.helpers, self.correctives);
             return wrong(
                 "helpers and correctives",
                 found,
-                "clips, which have their keys, or to be driven by the pose",
+                "clips, which have their keys, or to be driven by the pose alone",
             );
         }
         Ok(())
@@ -274,16 +274,17 @@ pub fn bake_skin(
         fit: &fit,
         correctives: &correctives,
     };
-    let mut drivers = Vec::new();
+    let (mut drivers, mut undriven) = (Vec::new(), Vec::new());
     if request.drive.has_graph() {
         let names = names_in(portable, &bytes, names, edit.helpers.len(), out)?;
         let limits = Limits {
             poses: request.drive_poses,
             tolerance: request.tolerance,
         };
-        let made = drive.drivers(limits);
+        let made = drive.drivers(limits, watch)?;
         bytes = with_graph(&bytes, &drive.document(&made, &names), out)?;
         drivers = drive.reports(&made, &names);
+        undriven = drive.undriven(&made, &names);
     }
     if (watch.is_cancelled)() {
         return Err(SkinError::Cancelled.into());
@@ -308,12 +309,13 @@ pub fn bake_skin(
         vertices: problem.rest.len(),
         influences: request.influences,
         influences_found: fit.influences.max_per_vertex(),
-        helpers: helper_names(asset, &edit),
+        helpers: helper_names(portable, &file, &edit),
         targets: correctives.targets.len(),
         target_vertices: target_vertices(&correctives),
         source_bytes: portable.glb.len() as u64,
         written_bytes: bytes.len() as u64,
         drivers,
+        undriven,
         clips: found.clips,
         steps: steps(&fit),
     };
@@ -350,12 +352,11 @@ fn names_in(
     out: &Path,
 ) -> Result<Names, SkinBakeError> {
     let file: GltfFile = read_gltf_bytes(bytes.to_vec(), None, &name_of(out))?;
-    let first = portable.source().rig_node_of_node.len();
-    let nodes = &file.document.json["nodes"];
-    let name = |h: usize| nodes[first + h]["name"].as_str().unwrap_or_default();
     let meshes = &portable.character.asset.meshes;
     Ok(Names {
-        helpers: (0..helpers).map(|h| name(h).to_owned()).collect(),
+        helpers: helpers_in(portable, &file, helpers)
+            .map(str::to_owned)
+            .collect(),
         targets,
         has_own_targets: meshes.iter().any(|m| !m.morph_targets.is_empty()),
     })
@@ -523,12 +524,27 @@ fn target_vertices(correctives: &Correctives) -> usize {
     all.len()
 }
 
-fn helper_names(asset: &Asset, edit: &crate::io::gltf_write::SkinEdit) -> Vec<(String, String)> {
-    let nodes = asset.rig.nodes();
-    let helpers = edit.helpers.iter();
-    helpers
-        .map(|h| (h.name.clone(), nodes[h.parent].name.clone()))
-        .collect()
+/// What a written file calls helpers, which come behind the nodes that it had: names were made unique.
+fn helpers_in<'a>(
+    portable: &Portable,
+    file: &'a GltfFile,
+    count: usize,
+) -> impl Iterator<Item = &'a str> {
+    let first = portable.source().rig_node_of_node.len();
+    let nodes = &file.document.json["nodes"];
+    (first..first + count).map(move |n| nodes[n]["name"].as_str().unwrap_or_default())
+}
+
+/// Helpers and their parents as they are in the file.
+fn helper_names(
+    portable: &Portable,
+    file: &GltfFile,
+    edit: &crate::io::gltf_write::SkinEdit,
+) -> Vec<(String, String)> {
+    let nodes = portable.character.asset.rig.nodes();
+    let names = helpers_in(portable, file, edit.helpers.len());
+    let parents = edit.helpers.iter().map(|h| nodes[h.parent].name.clone());
+    names.map(str::to_owned).zip(parents).collect()
 }
 
 fn name_of(path: &Path) -> String {

@@ -18,7 +18,8 @@ mod tests;
 
 use super::edit::moment;
 use super::source::Collected;
-use super::{Correctives, Helper, SkinDriver, SkinFit, SkinProblem};
+use super::{Correctives, Helper, SkinDriver, SkinError, SkinFit, SkinProblem};
+use crate::bake::Watch;
 use crate::deform::pose_driver::{
     Clamp, DriverPose, DriverValue, Normalize, PoseDriver, PoseDriverBind, PoseDriverJob,
     PoseDriverScratch, Width,
@@ -100,8 +101,21 @@ pub(super) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// Drivers of all helpers and correctives; those that look at the same joints share one.
-    pub(super) fn drivers(&self, limits: Limits) -> Vec<Driver> {
+    /// All that can be driven.
+    fn items(&self) -> impl Iterator<Item = Item> {
+        let helpers = (0..self.fit.helpers.len()).map(Item::Helper);
+        helpers.chain((0..self.correctives.targets.len()).map(Item::Corrective))
+    }
+
+    /// Drivers of helpers and correctives; those that look at the same joints share one. What no joint moves has none: see [`Self::undriven`].
+    ///
+    /// # Errors
+    /// [`SkinError::Cancelled`].
+    pub(super) fn drivers(
+        &self,
+        limits: Limits,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Driver>, SkinError> {
         let problem = self.collected.problem();
         let training = training(&problem);
         let rest = self.rest();
@@ -113,34 +127,49 @@ impl Drive<'_> {
             &rest,
             &training,
         );
-        let helpers = (0..self.fit.helpers.len()).map(Item::Helper);
-        let correctives = (0..self.correctives.targets.len()).map(Item::Corrective);
+        let is_stopped = watch.is_cancelled;
+        let search = |table: &Table, vertices: usize| {
+            let enough = limits.enough(vertices);
+            knots_of(table, &training, limits.poses, enough, is_stopped)
+        };
         let mut sets: BTreeMap<Vec<usize>, Vec<Item>> = BTreeMap::new();
-        for item in helpers.chain(correctives) {
+        for item in self.items() {
             let vertices = self.vertices(item);
-            let enough = limits.enough(vertices.len());
             let left = |joints: &[usize]| {
                 let table = self.table(joints, &[item], &rest);
                 let all = mean(training.iter().map(|&s| squares(&table.rows[s])));
-                let knots = knots_of(&table, &training, limits.poses, enough);
-                knots.map_or(all, |k| k.left)
+                search(&table, vertices.len()).map_or(all, |k| k.left)
             };
             let joints = relevance.joints(&vertices, &left);
+            if is_stopped() {
+                return Err(SkinError::Cancelled);
+            }
             if !joints.is_empty() {
                 sets.entry(joints).or_default().push(item);
             }
         }
-        let made = sets.into_iter().filter_map(|(joints, items)| {
+        let mut made = Vec::new();
+        for (joints, items) in sets {
             let table = self.table(&joints, &items, &rest);
             let vertices: usize = items.iter().map(|i| self.vertices(*i).len()).sum();
-            let knots = knots_of(&table, &training, limits.poses, limits.enough(vertices))?;
-            Some(Driver {
+            let found = search(&table, vertices);
+            if is_stopped() {
+                return Err(SkinError::Cancelled);
+            }
+            made.extend(found.map(|knots| Driver {
                 joints,
                 items,
                 knots,
-            })
-        });
-        made.collect()
+            }));
+        }
+        Ok(made)
+    }
+
+    /// What no driver moves, by name.
+    pub(super) fn undriven(&self, drivers: &[Driver], names: &Names) -> Vec<String> {
+        let is_driven = |item: &Item| drivers.iter().any(|d| d.items.contains(item));
+        let others = self.items().filter(|item| !is_driven(item));
+        others.map(|item| names.of(item).to_owned()).collect()
     }
 
     fn rest(&self) -> Vec<DriverValue> {
@@ -272,12 +301,14 @@ fn apart(a: &[DriverValue], b: &[DriverValue]) -> f64 {
     a.iter().zip(b).map(of_joint).sum::<f64>().sqrt()
 }
 
-/// Poses for a table: see the page of the module. `None` where nothing needs to be driven. `enough` is a sum of squares.
+/// Poses for a table: see the page of the module. `None` where nothing needs to be driven. `enough` is a sum of squares. Where work is to stop no more
+/// poses are sought.
 pub(super) fn knots_of(
     table: &Table,
     training: &[usize],
     most: usize,
     enough: f64,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Option<Knots> {
     let norm = |s: usize| squares(&table.rows[s]);
     // A sample at rest says more of it than zeros do.
@@ -290,7 +321,7 @@ pub(super) fn knots_of(
         left: mean(training.iter().map(|&s| norm(s))),
     };
     let mut left: Vec<f64> = training.iter().map(|&s| norm(s)).collect();
-    while knots.samples.len() < most {
+    while knots.samples.len() < most && !is_stopped() {
         let is_new = |s: usize| {
             let value = &table.values[s];
             knots.values.iter().all(|k| apart(k, value) >= SAME)

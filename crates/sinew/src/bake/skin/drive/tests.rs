@@ -46,7 +46,7 @@ fn a_known_function_of_a_joint_is_exact_at_poses_and_near_between() {
     let angles: Vec<Vec<f64>> = (0..=140).map(|d| vec![f64::from(d)]).collect();
     let table = table(&angles, |a| (a[0].to_radians() / 2.0).sin().powi(2));
     let training: Vec<usize> = (0..=140).step_by(4).collect();
-    let knots = knots_of(&table, &training, 16, 1e-6).expect("poses");
+    let knots = knots_of(&table, &training, 16, 1e-6, &|| false).expect("poses");
     let shown = shown(&table, &knots);
     let truth = |s: usize| table.rows[s][0];
     for k in knots.samples.iter().flatten() {
@@ -87,7 +87,7 @@ fn a_product_of_two_joints_is_found() {
     });
     let is_trained = |s: &usize| angles[*s].iter().all(|d| d % 10.0 == 0.0);
     let (training, others): (Vec<usize>, Vec<usize>) = (0..angles.len()).partition(is_trained);
-    let knots = knots_of(&table, &training, 40, 1e-4).expect("poses");
+    let knots = knots_of(&table, &training, 40, 1e-4, &|| false).expect("poses");
     let shown = shown(&table, &knots);
     let off = |s: &usize| (shown[*s] - table.rows[*s][0]).abs();
     let most = others.iter().map(off).fold(0.0, f64::max);
@@ -95,15 +95,34 @@ fn a_product_of_two_joints_is_found() {
     assert!(most < 0.03, "{most:e}");
 }
 
+/// Asked once a pose: what was begun ends with as many as there were.
+#[test]
+fn stopped_work_seeks_no_more_poses() {
+    let angles: Vec<Vec<f64>> = (0..=140).map(|d| vec![f64::from(d)]).collect();
+    let table = table(&angles, |a| (a[0].to_radians() / 2.0).sin().powi(2));
+    let all: Vec<usize> = (0..=140).collect();
+    assert!(knots_of(&table, &all, 16, 1e-12, &|| true).is_none());
+    let asked = std::cell::Cell::new(0);
+    let third = || {
+        asked.set(asked.get() + 1);
+        asked.get() == 3
+    };
+    let knots = knots_of(&table, &all, 16, 1e-12, &third).expect("poses");
+    assert_eq!(knots.samples.len(), 3, "the rest pose and two");
+}
+
 #[test]
 fn what_needs_no_pose_gets_none_and_samples_that_agree_are_one() {
     let angles: Vec<Vec<f64>> = (0..20).map(|d| vec![f64::from(d)]).collect();
     let all: Vec<usize> = (0..20).collect();
     let still = table(&angles, |_| 1e-4);
-    assert!(knots_of(&still, &all, 16, 1e-6).is_none());
+    assert!(knots_of(&still, &all, 16, 1e-6, &|| false).is_none());
     // The same pose with other numbers, as a jiggle has them: one of them, and no fault.
     let same = table(&[vec![30.0], vec![30.0], vec![30.0]], |a| a[0]);
-    let knots = knots_of(&same, &[0, 1, 2], 16, 1e-6).expect("poses");
+    let knots = knots_of(&same, &[0, 1, 2], 16, 1e-6, &|| false).expect("poses");
     assert_eq!(knots.samples, [None, Some(0)]);
-    assert!(knots_of(&same, &[], 16, 1e-6).is_none(), "nothing known");
+    assert!(
+        knots_of(&same, &[], 16, 1e-6, &|| false).is_none(),
+        "nothing known"
+    );
 }
