@@ -261,11 +261,16 @@ fn every_kind_of_file_comes_out_right() {
         };
         let (rms, source) = (sum(&|c| c.rms_mm), sum(&|c| c.source_rms_mm));
         println!("{name}, delta mush: rms {rms:.4} mm, the source's {source:.4} mm");
-        assert!(rms < 0.9 * source, "{name}: {rms} {source}");
         let asset = kept(&changed);
-        let pairs = asset.meshes.iter().zip(&portable.character.asset.meshes);
-        let differ = pairs.filter(|(a, b)| a.influences != b.influences).count();
-        assert!(differ > 0, "{name}: weights that were written");
+        // Delta mush does nothing to the flat strip of four quads: what is left of it is rounding.
+        let is_flat = name == "simple_skin.gltf";
+        assert_eq!(source < 1e3 * 1e-6 * size, is_flat, "{name}: {source}");
+        if !is_flat {
+            assert!(rms < 0.9 * source, "{name}: {rms} {source}");
+            let pairs = asset.meshes.iter().zip(&portable.character.asset.meshes);
+            let differ = pairs.filter(|(a, b)| a.influences != b.influences).count();
+            assert!(differ > 0, "{name}: weights that were written");
+        }
         let nodes = portable.character.asset.rig.nodes().len();
         assert_eq!(asset.rig.nodes().len(), nodes + made.report.helpers.len());
         let mut again = player(&portable, MUSH);
