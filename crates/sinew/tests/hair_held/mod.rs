@@ -27,11 +27,13 @@ pub(crate) const MOST_STRETCHED: f32 = 0.01;
 
 /// The same of what is measured against the mesh itself: fields interpolate between nodes, and know nothing that is smaller than a cell.
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
-/// Metres a second at the end of the rest, of the fastest vertex and in the mean.
+/// Metres a second: what is faster at the end of the rest does not rest.
 pub(crate) const REST_SPEED: f64 = 1e-3;
+/// Strands of which that may hold: some short ones tremble where they lie on the skin, by up to a centimetre a second.
+pub(crate) const MOST_RESTLESS: usize = 12;
+/// Metres a second at the end of the rest, of the fastest vertex and in the mean.
+pub(crate) const FASTEST_AT_REST: f64 = 2e-2;
 pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
-/// The same of the fastest where strands keep no distance: some short ones tremble, by up to 7 mm/s.
-pub(crate) const REST_SPEED_WITHOUT_MARGIN: f64 = 2e-2;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
 fn shaken_secs() -> f64 {
