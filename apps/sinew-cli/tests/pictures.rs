@@ -23,13 +23,14 @@ const DONE: &str = "--frames 24 --background white --no-ground";
 const FALLEN: &str = "--frames 60 --background white --no-ground";
 
 /// A picture and what `sinew render` makes it of; `GRAPH` is the example of its name.
-const PICTURES: [(&str, &[&str]); 45] = [
+const PICTURES: [(&str, &[&str]); 46] = [
     ("skin_linear", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_dual_quaternion", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_rigid", &["sample:arm GRAPH", ARM, BENT]),
     ("skin_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("rigid_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
     ("direct_delta_mush", &["sample:arm GRAPH", ARM, BENT]),
+    ("direct_delta_mush_soft", &["sample:arm GRAPH", ARM, BENT]),
     ("smooth", &["sample:arm GRAPH", ARM, BENT]),
     ("pose_driver", &["sample:arm GRAPH", ARM, BENT]),
     (
