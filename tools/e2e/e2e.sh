@@ -190,7 +190,7 @@ fi
 
 echo "-- skins baked from a graph, in Blender's own linear skinning"
 # Bakes a clip, validates the file, holds Blender's skinning against the claims, and a report that claims less and a file whose weights were altered by
-# three parts in a hundred, which must both be noticed.
+# a few parts in a hundred, which must both be noticed.
 bake_skin() {
   local name=$1 character=$2 clip=$3 every=$4
   shift 4
@@ -209,7 +209,7 @@ for clip in report["clips"]:
 json.dump(report, open(sys.argv[2], "w"))
 PYTHON
   if judge_skin "$out/$name-less.json" "$out/$name.glb" >/dev/null; then fail "a claim that is too good is noticed: $name"; fi
-  quietly "$PYTHON" tools/e2e/skin_tamper.py "$out/$name.glb" "$out/$name-altered.glb" 0.03 || fail "skin_tamper.py $name"
+  quietly "$PYTHON" tools/e2e/skin_tamper.py "$out/$name.glb" "$out/$name-altered.glb" "$altered" || fail "skin_tamper.py $name"
   if judge_skin "$out/$name-report/report.json" "$out/$name-altered.glb" >/dev/null; then fail "altered weights are noticed: $name"; fi
   if "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" --verify "$out/$name-altered.glb" --report "$out/$name-report" >/dev/null 2>&1; then
     fail "altered weights are noticed by --verify: $name"
@@ -217,12 +217,15 @@ PYTHON
   quietly "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" --verify "$out/$name.glb" --report "$out/$name-report" || fail "sinew bake skin --verify: $name"
   if [ -z "${E2E_KEEP:-}" ]; then rm -f "$out/$name.npz"; fi
 }
+altered=0.03
 bake_skin skin_arm sample:arm bend 1 --helpers 3 --correctives 4
 if [ -d "$characters" ]; then
   bake_skin skin_male "$characters/mh_male_ge53.glb" bend_test 1
   bake_skin skin_male_helpers "$characters/mh_male_ge53.glb" bend_test 1 --helpers 8 --correctives 8
   if [ -x target/ci/npm/node_modules/.bin/gltfpack ]; then
     quietly target/ci/npm/node_modules/.bin/gltfpack -cc -kn -i "$characters/fox.glb" -o "$out/fox_small.glb"
+    # So far off that small changes of weights are lost in it.
+    altered=0.15
     bake_skin skin_fox "$out/fox_small.glb" Walk 1 --helpers 2
   fi
 else
