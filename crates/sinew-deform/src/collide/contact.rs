@@ -210,7 +210,7 @@ pub(super) fn margins_along<R: Real>(
 }
 
 /// Moves one vertex out, whose distance is known, to where it has this margin; returns its distance afterwards.
-fn resolve<R: Real>(
+pub(super) fn resolve<R: Real>(
     solid: &Placed<'_, R>,
     v: &mut ContactVertex<R>,
     moved: R,
@@ -323,31 +323,69 @@ fn push_segments<R: Real, T: Touching<R>>(solid: &Placed<'_, R>, strand: &mut [T
     let skin = skin_of(strand, exempt);
     let mut found = (root.touch().x, root.touch().distance);
     for i in 1..strand.len() {
-        let ((from, from_distance), end) = (found, *strand[i].touch());
-        found = (end.x, end.distance);
-        let start = *strand[i - 1].touch();
+        let end = *strand[i].touch();
+        let (from, from_distance) = std::mem::replace(&mut found, (end.x, end.distance));
+        if is_clear(
+            solid.at.margin,
+            [from_distance, end.distance],
+            (end.x - from).norm(),
+        ) {
+            continue;
+        }
+        let segment = FoundSegment {
+            from,
+            from_distance,
+            end: i,
+            exempt,
+            skin,
+        };
+        segment.push(solid, &mut strand[i - 1..=i]);
+    }
+}
+
+/// A segment as a pass found it, before any was moved.
+pub(super) struct FoundSegment<R: Real> {
+    /// Where its root's side was, and how far from the solid.
+    pub(super) from: Vec3<R>,
+    pub(super) from_distance: R,
+    /// Index of the vertex that it leads to, and how many are exempt.
+    pub(super) end: usize,
+    pub(super) exempt: usize,
+    /// Where the last exempt vertex is.
+    pub(super) skin: Vec3<R>,
+}
+
+impl<R: Real> FoundSegment<R> {
+    /// Moves its two ends so that its deepest place comes out of the solid.
+    pub(super) fn push<T: Touching<R>>(&self, solid: &Placed<'_, R>, ends: &mut [T]) {
+        let [start, end] = ends else { return };
+        let (start, end) = (start.touch(), end.touch());
         let weight = |k: usize, v: &ContactVertex<R>| {
-            if k < exempt {
+            if k < self.exempt {
                 R::zero()
             } else {
                 v.inverse_mass
             }
         };
-        let weights = (weight(i - 1, &start), weight(i, &end));
+        let weights = (weight(self.end - 1, start), weight(self.end, end));
         if weights.0 + weights.1 <= R::zero() {
-            continue;
+            return;
         }
-        let distances = [from_distance, end.distance];
-        if is_clear(solid.at.margin, distances, (end.x - from).norm()) {
-            continue;
-        }
-        let margins = margins_along(solid, [&start, &end], i <= exempt, skin, from_distance);
-        let Some(mut hit) = deepest(solid, from, end.x, distances, margins) else {
-            continue;
+        let distances = [self.from_distance, end.distance];
+        let leaves_skin = self.end <= self.exempt;
+        let margins = margins_along(
+            solid,
+            [start, end],
+            leaves_skin,
+            self.skin,
+            self.from_distance,
+        );
+        let Some(mut hit) = deepest(solid, self.from, end.x, distances, margins) else {
+            return;
         };
-        hit.depth -= hit.normal.dot(&(start.x - from)) * (R::one() - hit.share);
+        hit.depth -= hit.normal.dot(&(start.x - self.from)) * (R::one() - hit.share);
         if hit.depth > solid.at.tolerance {
-            push_segment(solid, &mut strand[i - 1..=i], weights, &hit);
+            push_segment(solid, ends, weights, &hit);
         }
     }
 }

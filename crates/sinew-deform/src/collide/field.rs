@@ -76,6 +76,21 @@ impl Distance for FieldCollider<'_> {
             Kind::Solids(all) => least(all, |solid| (solid.distance(point), [0.0; 3])).0,
         }
     }
+    fn distances(&self, points: &[[f32; 8]; 3], wanted: u8) -> [f32; 8] {
+        match self.kind {
+            Kind::Grid(view) => view.sample_eight(points, wanted, self.frame.scene_length()),
+            Kind::Solids(all) => {
+                let mut out = [0.0; 8];
+                for (i, d) in out.iter_mut().enumerate() {
+                    if (wanted >> i) & 1 != 0 {
+                        let point = points.map(|axis| axis[i]);
+                        *d = least(all, |solid| (solid.distance(point), [0.0; 3])).0;
+                    }
+                }
+                out
+            }
+        }
+    }
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         match self.kind {
             Kind::Grid(_) if self.gradient != GradientMode::Analytic => {

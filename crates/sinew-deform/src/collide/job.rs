@@ -1,11 +1,13 @@
 //! Collision alone, for strands that something else moves.
 
 use super::chunks::{PerChunk, PerStrand};
-use super::contact::{ContactVertex, most_margin, push_out};
+use super::contact::most_margin;
 use super::placed::{Collider, Contact, Placement, Solids};
-use super::settle::settle_lengths;
+use super::simd::{ContactLanes, StrandGroup, WIDTH};
+use crate::lanes::{point as lane_point, put};
 use crate::{Par, for_each_chunk};
-use sinew_geom::{Real, Strands};
+use arrayvec::ArrayVec;
+use sinew_geom::{Real, Strands, Vec3};
 
 /// Strands in one task.
 pub(crate) const CHUNK: usize = 32;
@@ -31,7 +33,7 @@ impl Default for CollideSettings {
 /// Room to work in; belongs to one instance.
 #[derive(Clone, Debug, Default)]
 pub struct CollideScratch {
-    vertices: Vec<ContactVertex<f32>>,
+    vertices: Vec<ContactLanes>,
     placements: Vec<Placement<f32>>,
     longest: usize,
 }
@@ -42,7 +44,7 @@ impl CollideScratch {
         let longest = strands.longest();
         let tasks = strands.len().div_ceil(CHUNK);
         Self {
-            vertices: vec![ContactVertex::default(); tasks * longest],
+            vertices: vec![ContactLanes::default(); tasks * longest],
             placements: vec![Placement::default(); contacts],
             longest,
         }
@@ -60,7 +62,7 @@ impl CollideScratch {
         self.placements.len()
     }
     /// Room for the vertices of each task, room for contacts, vertices a task.
-    pub(crate) fn parts(&mut self) -> (&mut [ContactVertex<f32>], &mut [Placement<f32>], usize) {
+    pub(crate) fn parts(&mut self) -> (&mut [ContactLanes], &mut [Placement<f32>], usize) {
         (&mut self.vertices, &mut self.placements, self.longest)
     }
 }
@@ -122,68 +124,88 @@ impl CollideJob<'_> {
             CHUNK,
             outputs,
             &|range, (mut p, room)| {
-                for (s, strand) in range.enumerate() {
-                    let points = p.strand(s);
-                    let old = previous.map(|o| &o[strands.range(strand)]);
-                    collide_strand(settings, &solids, old, points, &mut *room.items);
+                let members: ArrayVec<usize, CHUNK> = (0..range.len()).collect();
+                let old = |s: usize| previous.map(|o| &o[strands.range(range.start + s)]);
+                for members in members.chunks(WIDTH) {
+                    collide_strands(settings, &solids, members, old, &mut p, &mut *room.items);
                 }
             },
         );
     }
 }
 
-/// Collides one strand; `room` has space for it.
-pub(crate) fn collide_strand(
+/// Collides up to [`WIDTH`] strands side by side: those of `points` that `members` says. `previous` has where their vertices were; `room` has space for the longest.
+pub(crate) fn collide_strands<'p>(
     settings: &CollideSettings,
     solids: &Solids<'_, f32>,
-    previous: Option<&[[f32; 3]]>,
-    points: &mut [[f32; 3]],
-    room: &mut [ContactVertex<f32>],
+    members: &[usize],
+    previous: impl Fn(usize) -> Option<&'p [[f32; 3]]>,
+    points: &mut PerStrand<'_, [f32; 3]>,
+    room: &mut [ContactLanes],
 ) {
-    let Some(room) = room.get_mut(..points.len()) else {
-        return;
-    };
-    if points.iter().flatten().any(|c| !c.is_finite()) {
+    let mut group = StrandGroup::new(solids, settings.exempt);
+    room.iter_mut().for_each(ContactLanes::free);
+    for (lane, &member) in members.iter().take(WIDTH).enumerate() {
+        let points = &*points.strand(member);
+        let is_finite = points.iter().flatten().all(|c| c.is_finite());
+        let (Some(room), true) = (room.get_mut(..points.len()), is_finite) else {
+            continue;
+        };
+        let previous = previous(member);
+        let reach = load(settings, lane, points, previous, room);
+        // Whose paths are not tested moves from where it is, with a length that stays.
+        let near = match (previous, points.first()) {
+            (None, Some(&root)) => solids.in_reach(f32::vec3(root), f32::vec3(root), reach),
+            _ => *solids,
+        };
+        if !near.is_empty() {
+            group.add(lane, points.len(), &near);
+        }
+    }
+    if group.is_empty() {
         return;
     }
+    for _ in 0..settings.iterations.max(1) {
+        group.push_out(room);
+        group.settle(room);
+    }
+    for (lane, &member) in members.iter().take(WIDTH).enumerate() {
+        let count = group.counts()[lane];
+        let points = points.strand(member);
+        for (point, v) in points.iter_mut().zip(&room[..count]) {
+            *point = lane_point(&v.x, lane).into();
+        }
+    }
+}
+
+/// Makes vertices of one strand that touch nothing yet; returns its length.
+fn load(
+    settings: &CollideSettings,
+    lane: usize,
+    points: &[[f32; 3]],
+    previous: Option<&[[f32; 3]]>,
+    room: &mut [ContactLanes],
+) -> f32 {
     let mut way = if settings.exempt == 0 {
         f32::INFINITY
     } else {
         0.0
     };
-    for (i, v) in room.iter_mut().enumerate() {
-        let x = f32::vec3(points[i]);
-        let length = if i == 0 {
-            0.0
-        } else {
-            (x - f32::vec3(points[i - 1])).norm()
-        };
+    let mut reach = 0.0;
+    let mut before: Option<Vec3<f32>> = None;
+    for (i, (v, &x)) in room.iter_mut().zip(points).enumerate() {
+        let x = f32::vec3(x);
+        let length = before.map_or(0.0, |before| (x - before).norm());
+        before = Some(x);
+        reach += length;
         if i >= settings.exempt {
             way += length;
         }
-        *v = ContactVertex {
-            x,
-            start: previous.map_or(x, |p| f32::vec3(p[i])),
-            inverse_mass: if i < settings.exempt { 0.0 } else { 1.0 },
-            length,
-            most_margin: most_margin(way),
-            ..ContactVertex::default()
-        };
+        put(&mut v.x, lane, x);
+        put(&mut v.start, lane, previous.map_or(x, |p| f32::vec3(p[i])));
+        v.inverse_mass[lane] = if i < settings.exempt { 0.0 } else { 1.0 };
+        v.length[lane] = length;
+        v.most_margin[lane] = most_margin(way);
     }
-    // Whose paths are not tested moves from where it is, with a length that stays.
-    let near = match (previous, room.first()) {
-        (None, Some(root)) => {
-            let reach = room.iter().map(|v| v.length).sum();
-            solids.in_reach(root.x, root.x, reach)
-        }
-        _ => *solids,
-    };
-    let solids = &near;
-    for _ in 0..settings.iterations.max(1) {
-        push_out(solids, room, settings.exempt);
-        settle_lengths(solids, room, settings.exempt);
-    }
-    for (point, v) in points.iter_mut().zip(room.iter()) {
-        *point = f32::array3(v.x);
-    }
+    reach
 }

@@ -15,6 +15,7 @@ pub(crate) mod ports;
 mod response;
 mod settle;
 mod shape;
+pub(crate) mod simd;
 #[cfg(test)]
 pub(crate) mod test_shapes;
 #[cfg(test)]
@@ -26,7 +27,7 @@ pub(crate) use device::{
     LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
 };
 pub use field::FieldCollider;
-pub(crate) use job::{CHUNK, collide_strand};
+pub(crate) use job::{CHUNK, collide_strands};
 pub use job::{CollideJob, CollideScratch, CollideSettings};
 pub(crate) use motion::turn;
 pub use motion::{Rigid, RigidMotion};

@@ -2,6 +2,8 @@
 
 use super::motion::{Rigid, RigidMotion};
 use super::shape::Distance;
+use crate::lanes::V3;
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use sinew_geom::{Mat3, Quat, Real, Vec3};
 
 /// A solid and how it moves during the frame.
@@ -86,6 +88,10 @@ impl<'a, R: Real> Solids<'a, R> {
             }
         }
         out
+    }
+    /// The contacts that [`Self::in_reach`] left out, a bit each.
+    pub(crate) fn out_of_reach(&self) -> u32 {
+        self.out_of_reach
     }
     /// Whether there is nothing to collide with.
     pub(crate) fn is_empty(&self) -> bool {
@@ -226,6 +232,25 @@ impl<R: Real> Placed<'_, R> {
             leaves: (middle - begins) * (two + two) - (ends - begins),
             bends: (begins + ends - middle * two) * two,
         }
+    }
+}
+
+impl Placed<'_, f32> {
+    /// [`Placed::distance`] of eight points; lanes that are not `wanted` get anything.
+    #[inline(always)]
+    pub(super) fn distances<S: Simd>(&self, x: V3<S>, wanted: mask32x8<S>) -> f32x8<S> {
+        let simd = x.x.simd;
+        let from = x.minus(V3::all(simd, self.at.origin));
+        let m = &self.at.inverse;
+        let rows = [
+            V3::all(simd, Vec3::new(m.m11, m.m12, m.m13)),
+            V3::all(simd, Vec3::new(m.m21, m.m22, m.m23)),
+            V3::all(simd, Vec3::new(m.m31, m.m32, m.m33)),
+        ];
+        let mut points = [[0.0; 8]; 3];
+        from.times(rows).store_lanes(&mut points);
+        let wanted = wanted.to_bitmask() as u8;
+        f32x8::load_array(simd, self.shape.distances(&points, wanted))
     }
 }
 

@@ -10,7 +10,7 @@ use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
 
 /// Rounds, at most.
-const ROUNDS: usize = 6;
+pub(super) const ROUNDS: usize = 6;
 /// A segment that points straight at a surface (this sine and less) is turned aside any way.
 const HEAD_ON: f64 = 0.05;
 /// What points away from a surface with this cosine has no better way out.
@@ -101,14 +101,8 @@ fn settle_round<R: Real, T: Touching<R>>(
         }
         v.is_settled = true;
         let mut is_turned = false;
-        if let Some((mut hit, solid)) = hit {
-            let arm = (direction - was) * (hit.share * v.length);
-            hit.depth -= hit.normal.dot(&(pivot - from + arm));
-            is_turned = hit.depth > solid.at.tolerance && turn_out(&mut direction, &hit, v.length);
-            if is_turned {
-                let point = pivot + direction * (hit.share * v.length);
-                v.note_contact(&solid, hit.normal, point, hit.share);
-            }
+        if let Some(hit) = hit {
+            is_turned = turn_from(v, hit, [from, pivot], was, &mut direction);
         }
         // What was moved is looked at again.
         is_carried |= is_turned;
@@ -119,6 +113,24 @@ fn settle_round<R: Real, T: Touching<R>>(
         }
     }
     is_unfinished
+}
+
+/// Turns a segment out of what it is deepest in, where it still is after its root's side went from one place to another and it turned away from where it `was`; tells whether.
+pub(super) fn turn_from<R: Real>(
+    v: &mut ContactVertex<R>,
+    (mut hit, solid): HitOn<'_, R>,
+    [from, pivot]: [Vec3<R>; 2],
+    was: Vec3<R>,
+    direction: &mut Vec3<R>,
+) -> bool {
+    let arm = (*direction - was) * (hit.share * v.length);
+    hit.depth -= hit.normal.dot(&(pivot - from + arm));
+    let is_turned = hit.depth > solid.at.tolerance && turn_out(direction, &hit, v.length);
+    if is_turned {
+        let point = pivot + *direction * (hit.share * v.length);
+        v.note_contact(&solid, hit.normal, point, hit.share);
+    }
+    is_turned
 }
 
 /// Distances of one point from the first solids, as far as they were asked for: the end of a segment is where the next one begins.
@@ -139,7 +151,7 @@ impl<R: Real> Measured<R> {
 }
 
 /// A place that is too deep, and in which solid.
-type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
+pub(super) type HitOn<'a, R> = (Hit<R>, Placed<'a, R>);
 
 /// Where a segment begins, the vertex there, whether that is exempt, and where the last exempt vertex is.
 struct SegmentBegin<'a, R: Real> {
@@ -172,12 +184,7 @@ fn worst_of<'s, R: Real>(
         let margin = v.margin(&solid, begin.skin);
         let gap = distance - margin;
         let hit = if gap < -solid.at.tolerance {
-            let (_, normal) = solid.surface(end, across(direction));
-            Some(Hit {
-                share: R::one(),
-                normal,
-                depth: -gap,
-            })
+            Some(hit_at_end(&solid, end, direction, -gap))
         } else if solid.at.spacing < v.length {
             let from = at_pivot.get(contact);
             let from = from.unwrap_or_else(|| solid.distance(pivot));
@@ -199,6 +206,21 @@ fn worst_of<'s, R: Real>(
         }
     }
     (worst, clearance)
+}
+
+/// A segment whose end is this deep.
+pub(super) fn hit_at_end<R: Real>(
+    solid: &Placed<'_, R>,
+    end: Vec3<R>,
+    direction: Vec3<R>,
+    depth: R,
+) -> Hit<R> {
+    let (_, normal) = solid.surface(end, across(direction));
+    Hit {
+        share: R::one(),
+        normal,
+        depth,
+    }
 }
 
 /// Turns the direction of a segment until it is out of a surface, taken for flat; tells whether there is a way.

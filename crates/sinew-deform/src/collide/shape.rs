@@ -7,6 +7,16 @@
 pub trait Distance: Sync {
     /// Signed distance at a point of the shape's frame. Where it is unknown (outside a grid): a lower bound.
     fn distance(&self, point: [f32; 3]) -> f32;
+    /// [`Self::distance`] of eight points, given as their x, y and z. Those whose bit is not set in `wanted`, the lowest for the first, get anything.
+    fn distances(&self, points: &[[f32; 8]; 3], wanted: u8) -> [f32; 8] {
+        let mut out = [0.0; 8];
+        for (i, d) in out.iter_mut().enumerate() {
+            if (wanted >> i) & 1 != 0 {
+                *d = self.distance([points[0][i], points[1][i], points[2][i]]);
+            }
+        }
+        out
+    }
     /// Distance and gradient. The gradient may be zero (where there is none) and need not have unit length.
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]);
     /// Size of the smallest detail, in scene units: the cell of a grid, a radius. Segments are sampled at half of

@@ -30,6 +30,8 @@ mod wind;
 pub use crate::documented_hair_sim::{DocumentedJob, DocumentedSettings, DocumentedState};
 pub(crate) use bind::BoundVertex;
 pub use bind::{HairBind, HairBindError};
+#[cfg(test)]
+pub(crate) use followers::mixed;
 pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;

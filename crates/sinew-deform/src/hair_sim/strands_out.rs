@@ -4,12 +4,13 @@ use super::bind::HairBind;
 use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::HairState;
+use crate::collide::simd::{ContactLanes, WIDTH};
 use crate::collide::{
-    CollideSettings, Collider, Contact, ContactVertex, PerChunk, PerStrand, Solids, collide_strand,
-    turn, unit_or,
+    CollideSettings, Collider, Contact, PerChunk, PerStrand, Solids, collide_strands, turn, unit_or,
 };
 use crate::lanes::V3;
 use crate::{Par, for_each_chunk};
+use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Real, Vec3};
@@ -63,11 +64,16 @@ pub(crate) fn write_strands<R: HairReal>(
     let outputs = (per_strand(positions), tangents.map(per_strand), room);
     for_each_chunk(out.par, strands.len(), CHUNK, outputs, &|range, outputs| {
         let (mut p, mut t, room) = outputs;
-        for (i, strand) in range.enumerate() {
-            let points = p.strand(i);
-            placing.place(strand, points, &mut *room.items);
-            if let Some(t) = &mut t {
-                write_tangents(points, t.strand(i));
+        let mut followers: ArrayVec<usize, CHUNK> = ArrayVec::new();
+        for (i, strand) in range.clone().enumerate() {
+            if placing.place(strand, p.strand(i)) {
+                followers.push(i);
+            }
+        }
+        placing.collide(&followers, &mut p, &mut *room.items);
+        if let Some(t) = &mut t {
+            for i in 0..range.len() {
+                write_tangents(p.strand(i), t.strand(i));
             }
         }
     });
@@ -84,8 +90,8 @@ struct Placing<'a, R: Real> {
 }
 
 impl<R: Real> Placing<'_, R> {
-    /// A guide is copied; a follower is laid beside it.
-    fn place(&self, strand: usize, points: &mut [[f32; 3]], room: &mut [ContactVertex<f32>]) {
+    /// A guide is copied; a follower is laid beside it. Tells which it is.
+    fn place(&self, strand: usize, points: &mut [[f32; 3]]) -> bool {
         let bind = self.bind;
         let guide = bind.guide_of[strand] as usize;
         let lead = &self.positions[bind.guide_range(guide)];
@@ -93,12 +99,27 @@ impl<R: Real> Placing<'_, R> {
             for (point, &x) in points.iter_mut().zip(lead) {
                 *point = R::array3(x);
             }
-            return;
+            return false;
         }
         self.lay(strand, guide, points);
-        if let Some(settings) = &self.collide {
-            collide_strand(settings, self.solids, None, points, room);
-            lift(self.solids, settings.exempt, points);
+        true
+    }
+
+    /// Brings followers out of solids.
+    fn collide(
+        &self,
+        followers: &[usize],
+        points: &mut PerStrand<'_, [f32; 3]>,
+        room: &mut [ContactLanes],
+    ) {
+        let Some(settings) = &self.collide else {
+            return;
+        };
+        for members in followers.chunks(WIDTH) {
+            collide_strands(settings, self.solids, members, |_| None, points, room);
+            for &member in members {
+                lift(self.solids, settings.exempt, points.strand(member));
+            }
         }
     }
 

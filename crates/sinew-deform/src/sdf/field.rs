@@ -107,7 +107,7 @@ impl BrickValues<'_> {
 
     /// The corners of a cell: x fastest.
     #[inline]
-    fn cell(&self, slot: usize, node: usize) -> [f32; 8] {
+    pub(super) fn cell(&self, slot: usize, node: usize) -> [f32; 8] {
         match self {
             Self::Single(v) => v.get(slot).map_or([0.0; 8], |b| corners(b, node)),
             Self::Half(v) => (v.get(slot)).map_or([0.0; 8], |b| corners(b, node).map(single_from)),
@@ -119,7 +119,17 @@ impl BrickValues<'_> {
 fn corners<T: Copy>(brick: &[T; BRICK_VALUES], node: usize) -> [T; 8] {
     // One check for all eight.
     let n = node.min(BRICK_VALUES - 74);
-    [0, 1, 8, 9, 64, 65, 72, 73].map(|o| brick[n + o])
+    // No closure: it may stay a function of its own, and this is the heart of each look-up.
+    [
+        brick[n],
+        brick[n + 1],
+        brick[n + 8],
+        brick[n + 9],
+        brick[n + 64],
+        brick[n + 65],
+        brick[n + 72],
+        brick[n + 73],
+    ]
 }
 
 /// A built field: borrowed, cheap to copy, free of locks. Distances are positive outside.

@@ -12,6 +12,7 @@ mod half;
 mod isosurface;
 mod node;
 mod reference;
+mod sample_eight;
 mod settings;
 mod simd;
 mod slices;

@@ -478,3 +478,65 @@ proptest! {
         }
     }
 }
+
+/// Bit for bit, in bricks, between them, outside of the grid and where nothing is finite.
+#[test]
+fn eight_look_ups_are_eight_single_ones() {
+    let mesh = meshes::sphere(12, 24);
+    for storage in [Storage::Single, Storage::Half] {
+        let made = make_mesh(
+            &mesh,
+            SdfSettings {
+                storage,
+                ..cells(60)
+            },
+        );
+        let view = made.buffers.view();
+        let (low, high) = (view.shape.origin, view.shape.high());
+        let (unit, mut fine, mut coarse, mut outside) = (0.7_f32, 0, 0, 0);
+        for group in 0..500_u32 {
+            let mut points = [[0.0; 8]; 3];
+            for (axis, lanes) in points.iter_mut().enumerate() {
+                for (lane, value) in lanes.iter_mut().enumerate() {
+                    let number = (group * 8 + lane as u32) as f32;
+                    let share = (number * [0.754_877, 0.569_84, 0.430_16][axis]).fract();
+                    let share = share * 1.3 - 0.15;
+                    *value = (low[axis] + (high[axis] - low[axis]) * share) * unit;
+                }
+            }
+            if group == 7 {
+                points[1][3] = f32::NAN;
+                points[0][5] = f32::INFINITY;
+                points[2][6] = -1e30;
+            }
+            let wanted = (group * 37) as u8 | 1;
+            let found = view.sample_eight(&points, wanted, unit);
+            for lane in (0..8).filter(|lane| (wanted >> lane) & 1 != 0) {
+                let scale = 1.0 / unit;
+                let point = points.map(|axis| axis[lane] * scale);
+                let expected = view.sample(point) * unit;
+                assert_eq!(
+                    found[lane].is_nan(),
+                    expected.is_nan(),
+                    "{point:?}: {} {expected}",
+                    found[lane]
+                );
+                assert!(
+                    expected.is_nan() || found[lane].to_bits() == expected.to_bits(),
+                    "{point:?}: {} {expected}",
+                    found[lane]
+                );
+                let at = [0, 1, 2].map(|k| (point[k] - low[k]) / view.shape.cell);
+                if (0..3).any(|k| !(at[k] >= 0.0 && point[k] <= high[k])) {
+                    outside += 1;
+                } else if view.is_exact(at.map(|c| c as u32)) {
+                    fine += 1;
+                } else {
+                    coarse += 1;
+                }
+            }
+        }
+        let all = [fine, coarse, outside];
+        assert!(all.iter().all(|&count| count > 100), "{all:?}");
+    }
+}

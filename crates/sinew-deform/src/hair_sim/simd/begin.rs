@@ -2,7 +2,8 @@
 
 use super::group::GroupStep;
 use super::room::GroupVertex;
-use super::turn::{Placement, limited, unit_or};
+use super::turn::{Placement, limited};
+use crate::collide::simd::unit_or;
 use crate::lanes::V3;
 use fearless_simd::{f32x8, prelude::*};
 use fearless_simd_macros::simd;

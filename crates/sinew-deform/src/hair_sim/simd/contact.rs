@@ -1,157 +1,187 @@
-//! Contacts, strand by strand: solids are asked for distances at one point at a time.
+//! Contacts of the strands of a group that solids can reach.
 
-use super::WIDTH;
-use super::group::GroupStep;
-use super::room::{GroupRoom, GroupTouch, Lanes, point, put};
-use crate::collide::{ContactVertex, Solids, push_out, settle_lengths};
-use crate::hair_sim::step::{StrandStep, take_freed};
-use sinew_geom::Vec3;
+use super::group::{GroupStep, Strands};
+use super::room::{GroupRoom, GroupVertex};
+use crate::collide::simd::{ContactLanes, StrandGroup};
+use crate::collide::{ContactVertex, most_margin};
+use crate::lanes::{Lanes, V3, point};
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
+use fearless_simd_macros::simd;
 
 /// The solids that the strands of a group can touch in a step.
 pub(super) struct Reach<'s> {
-    /// Strands that can touch some, with those.
-    strands: [Option<InReach<'s>>; WIDTH],
-    exempt: usize,
+    group: StrandGroup<'s>,
     /// How far a vertex of each strand was brought out of a solid that it began in.
     pub(super) freed: Lanes,
     /// Largest coefficient of friction of what each strand touches.
     pub(super) rubs: Lanes,
 }
 
-#[derive(Clone, Copy)]
-struct InReach<'s> {
-    solids: Solids<'s, f32>,
-    vertices: usize,
-}
-
 impl<'s> Reach<'s> {
-    /// Looks for solids, and copies the strands that can touch some to where contacts are found.
+    /// Looks for solids, and copies strands to where contacts are found if one can touch any. The first `used` strands count, of at most `longest` vertices.
     pub(super) fn find(
-        strands: &'s [StrandStep<'s, f32>],
+        strands: &'s Strands<'s>,
+        (used, longest): (usize, usize),
         step: &GroupStep<'_>,
         room: &mut GroupRoom,
     ) -> Self {
-        let mut found = [None; WIDTH];
-        for (lane, strand) in strands.iter().enumerate() {
-            if strand.solids.is_empty() {
-                continue;
-            }
-            let (scale, vertices) = (step.scale[lane], strand.bound.len());
-            take_vertex(room, lane, 0, scale);
-            let root = contacts(room, lane, 1)[0];
-            let solids = strand.solids_in_reach(&root, scale);
-            if solids.is_empty() {
-                continue;
-            }
-            let mut sum = Vec3::zeros();
-            for (i, b) in strand.bound.iter().enumerate() {
-                sum += take_vertex(room, lane, i, scale);
-                contacts(room, lane, vertices)[i].most_margin = strand.most_margin(b) * scale;
-            }
-            // What is lost begins anew at the end of the step; until then no walk along it would come to an end.
-            if sum.iter().all(|c| c.is_finite()) {
-                found[lane] = Some(InReach { solids, vertices });
+        // All strands of a step see the same solids.
+        let solids = strands[0].solids;
+        let mut group = StrandGroup::new(solids, step.constants.exempt);
+        if !solids.is_empty() {
+            for (lane, strand) in strands[..used].iter().enumerate() {
+                let reach = strand.solids_in_reach(&root(room, lane), step.scale[lane]);
+                if !reach.is_empty() {
+                    group.add(lane, strand.bound.len(), &reach);
+                }
             }
         }
+        if !group.is_empty() {
+            let reaches = strands.each_ref().map(|strand| strand.reach);
+            let (vertices, contacts) = room.of(longest);
+            let finite = dispatch!(simd => take(simd, step, &reaches, vertices, contacts));
+            // What is lost begins anew at the end of the step; until then no walk along it would come to an end.
+            group.leave_out(!finite);
+        }
         Self {
-            strands: found,
-            exempt: step.constants.exempt,
-            freed: [0.0; WIDTH],
-            rubs: [0.0; WIDTH],
+            group,
+            freed: [0.0; 8],
+            rubs: [0.0; 8],
         }
     }
 
     /// Moves vertices and segments out of the solids; lengths change.
-    pub(super) fn push_out(&mut self, room: &mut GroupRoom) {
-        for (lane, strand) in self.strands.iter().enumerate() {
-            let Some(InReach { solids, vertices }) = strand else {
-                continue;
-            };
-            copy_in(room, lane, *vertices);
-            let strand = contacts(room, lane, *vertices);
-            push_out(solids, strand, self.exempt);
-            self.freed[lane] = self.freed[lane].max(copy_out(room, lane, *vertices));
+    pub(super) fn push_out(&mut self, room: &mut GroupRoom, longest: usize) {
+        if self.group.is_empty() {
+            return;
         }
+        let (vertices, contacts) = room.of(longest);
+        copy_in(vertices, contacts);
+        self.group.push_out(contacts);
+        let freed = self.freed;
+        self.freed = dispatch!(simd => copy_out(simd, freed, vertices, contacts));
     }
 
     /// The last pass of the strands that can touch something, beside the group.
-    pub(super) fn settle(&self, room: &mut GroupRoom) {
-        for (lane, strand) in self.strands.iter().enumerate() {
-            if let Some(InReach { solids, vertices }) = strand {
-                copy_in(room, lane, *vertices);
-                settle_lengths(solids, contacts(room, lane, *vertices), self.exempt);
-            }
+    pub(super) fn settle(&self, room: &mut GroupRoom, longest: usize) {
+        if !self.group.is_empty() {
+            let (vertices, contacts) = room.of(longest);
+            copy_in(vertices, contacts);
+            self.group.settle(contacts);
         }
     }
 
-    /// Takes its result over, with what is touched; tells whether anything may be.
-    pub(super) fn take_over(&mut self, room: &mut GroupRoom, longest: usize) -> bool {
-        if self.strands.iter().all(Option::is_none) {
-            return false;
+    /// Takes its result over; returns what is touched, nothing where nothing can be.
+    pub(super) fn take_over<'r>(
+        &mut self,
+        room: &'r mut GroupRoom,
+        longest: usize,
+    ) -> (&'r mut [GroupVertex], &'r [ContactLanes]) {
+        let (vertices, contacts) = room.of(longest);
+        if self.group.is_empty() {
+            return (vertices, &[]);
         }
-        room.touches[..longest].fill(GroupTouch::default());
-        for (lane, strand) in self.strands.iter().enumerate() {
-            let Some(InReach { vertices, .. }) = strand else {
-                continue;
-            };
-            for i in 0..*vertices {
-                let c = contacts(room, lane, *vertices)[i];
-                put(&mut room.vertices[i].x, lane, c.x);
-                self.rubs[lane] = self.rubs[lane].max(c.rub);
-                let touch = &mut room.touches[i];
-                if c.normal != Vec3::zeros() {
-                    put(&mut touch.normal, lane, c.normal);
-                    put(&mut touch.carried, lane, c.carried);
-                }
-                if c.segment.normal != Vec3::zeros() {
-                    put(&mut touch.segment_normal, lane, c.segment.normal);
-                    put(&mut touch.segment_carried, lane, c.segment.carried);
-                    touch.share[lane] = c.segment.share;
-                }
-            }
-        }
-        true
+        let counts = self.group.lengths();
+        self.rubs = dispatch!(simd => take_over(simd, counts, vertices, contacts));
+        (vertices, contacts)
     }
 }
 
-/// One strand's vertices that collide.
-fn contacts(room: &mut GroupRoom, lane: usize, vertices: usize) -> &mut [ContactVertex<f32>] {
-    let longest = room.contacts.len() / WIDTH;
-    &mut room.contacts[lane * longest..][..vertices]
+/// The root of one strand.
+fn root(room: &GroupRoom, lane: usize) -> ContactVertex<f32> {
+    let w = &room.vertices[0];
+    ContactVertex {
+        x: point(&w.x, lane),
+        start: point(&w.start, lane),
+        inverse_mass: w.inverse_mass[lane],
+        ..ContactVertex::default()
+    }
 }
 
-/// Makes a vertex one that touches nothing yet; returns where it is.
-fn take_vertex(room: &mut GroupRoom, lane: usize, i: usize, scale: f32) -> Vec3<f32> {
-    let longest = room.contacts.len() / WIDTH;
-    let (c, w) = (&mut room.contacts[lane * longest + i], &room.vertices[i]);
-    c.x = point(&w.x, lane);
-    c.start = point(&w.start, lane);
-    c.inverse_mass = w.inverse_mass[lane];
-    c.length = w.length[lane] * scale;
-    c.free();
-    c.x
+/// Makes vertices that touch nothing yet; returns which strands are finite, a bit each. `reaches` are lengths of strands.
+#[simd]
+fn take<S: Simd>(
+    simd: S,
+    step: &GroupStep<'_>,
+    reaches: &Lanes,
+    vertices: &[GroupVertex],
+    contacts: &mut [ContactLanes],
+) -> u8 {
+    let scale = f32x8::load_array_ref(simd, &step.scale);
+    let reach = f32x8::load_array_ref(simd, reaches);
+    let last_exempt = step.constants.exempt.checked_sub(1);
+    let begins = last_exempt.and_then(|last| vertices.get(last));
+    let begins = begins.map_or([1.0; 8], |w| w.arc);
+    let begins = f32x8::load_array(simd, begins);
+    let mut sum = V3::splat(simd, 0.0);
+    for (w, c) in vertices.iter().zip(contacts) {
+        sum = sum.plus(V3::load_lanes(simd, &w.x));
+        c.x = w.x;
+        c.start = w.start;
+        c.inverse_mass = w.inverse_mass;
+        (f32x8::load_array_ref(simd, &w.length) * scale).store_array(&mut c.length);
+        c.most_margin = [f32::INFINITY; 8];
+        if last_exempt.is_some() {
+            let arc = f32x8::load_array_ref(simd, &w.arc);
+            let way = (arc - begins).max(0.0) * reach;
+            (way * most_margin(1.0) * scale).store_array(&mut c.most_margin);
+        }
+        c.free();
+    }
+    let sum = sum.x.abs() + sum.y.abs() + sum.z.abs();
+    sum.simd_le(f32::MAX).to_bitmask() as u8
 }
 
 /// Where vertices are now.
-fn copy_in(room: &mut GroupRoom, lane: usize, vertices: usize) {
-    let longest = room.contacts.len() / WIDTH;
-    let strand = &mut room.contacts[lane * longest..][..vertices];
-    for (c, w) in strand.iter_mut().zip(&room.vertices) {
-        c.x = point(&w.x, lane);
+fn copy_in(vertices: &[GroupVertex], contacts: &mut [ContactLanes]) {
+    for (c, w) in contacts.iter_mut().zip(vertices) {
+        c.x = w.x;
     }
 }
 
-/// Where they were moved to; returns how far a vertex was brought out of a solid that it began in.
-fn copy_out(room: &mut GroupRoom, lane: usize, vertices: usize) -> f32 {
-    let longest = room.contacts.len() / WIDTH;
-    let strand = &mut room.contacts[lane * longest..][..vertices];
-    let mut freed = 0.0_f32;
-    for (c, w) in strand.iter_mut().zip(&mut room.vertices) {
-        let mut moved = point(&w.moved, lane);
-        freed = freed.max(take_freed(c, &mut moved));
-        put(&mut w.moved, lane, moved);
-        put(&mut w.x, lane, c.x);
-        put(&mut w.start, lane, c.start);
+/// Where they were moved to; returns how far a vertex of each strand was brought out of a solid that it began in, or what it was before, if that is more.
+#[simd]
+fn copy_out<S: Simd>(
+    simd: S,
+    freed: Lanes,
+    vertices: &mut [GroupVertex],
+    contacts: &mut [ContactLanes],
+) -> Lanes {
+    let mut most = f32x8::load_array(simd, freed);
+    for (w, c) in vertices.iter_mut().zip(contacts) {
+        w.x = c.x;
+        w.start = c.start;
+        let way = V3::load_lanes(simd, &c.freed);
+        let length = way.dot(way).sqrt();
+        if length.simd_gt(0.0).any_true() {
+            most = most.max(length);
+            let moved = V3::load_lanes(simd, &w.moved).plus(way);
+            moved.store_lanes(&mut w.moved);
+            c.freed = [[0.0; 8]; 3];
+        }
     }
-    freed
+    let mut out = [0.0; 8];
+    most.store_array(&mut out);
+    out
+}
+
+/// Where the last pass took the strands of which `counts` vertices took part; returns the largest coefficient of friction of what each touches.
+#[simd]
+fn take_over<S: Simd>(
+    simd: S,
+    counts: &Lanes,
+    vertices: &mut [GroupVertex],
+    contacts: &[ContactLanes],
+) -> Lanes {
+    let counts = f32x8::load_array_ref(simd, counts);
+    let mut rubs = f32x8::splat(simd, 0.0);
+    for (i, (w, c)) in vertices.iter_mut().zip(contacts).enumerate() {
+        let part: mask32x8<S> = counts.simd_gt(i as f32);
+        let x = V3::load_lanes(simd, &c.x).or(part, V3::load_lanes(simd, &w.x));
+        x.store_lanes(&mut w.x);
+        rubs = rubs.max(f32x8::load_array_ref(simd, &c.rub));
+    }
+    let mut out = [0.0; 8];
+    rubs.store_array(&mut out);
+    out
 }

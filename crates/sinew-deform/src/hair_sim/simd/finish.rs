@@ -1,10 +1,11 @@
 //! Velocities at the end of a step.
 
 use super::group::GroupStep;
-use super::room::{GroupTouch, GroupVertex, Lanes, Lanes3};
+use super::room::GroupVertex;
 use super::turn::{Placement, limited};
 use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
-use crate::lanes::V3;
+use crate::collide::simd::ContactLanes;
+use crate::lanes::{Lanes, Lanes3, V3};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -15,7 +16,7 @@ pub(super) fn finish<S: Simd>(
     simd: S,
     step: &GroupStep<'_>,
     vertices: &mut [GroupVertex],
-    touches: &[GroupTouch],
+    touches: &[ContactLanes],
     rubs: &Lanes,
 ) -> Lanes3 {
     let fastest = f32x8::splat(simd, step.constants.speed_limit);
@@ -144,7 +145,7 @@ impl<S: Simd> Ending<S> {
 
     /// Takes out what leads into the surface that the vertex touches.
     #[inline(always)]
-    fn leave_surface(&mut self, simd: S, touch: &GroupTouch) {
+    fn leave_surface(&mut self, simd: S, touch: &ContactLanes) {
         let n = V3::load_lanes(simd, &touch.normal);
         let carried = V3::load_lanes(simd, &touch.carried);
         let drift = self.drift.minus(carried);
@@ -156,7 +157,7 @@ impl<S: Simd> Ending<S> {
 
     /// The same for the segment that leads here from `root`, shared between its ends.
     #[inline(always)]
-    fn leave_segment(&mut self, simd: S, root: &mut Self, touch: &GroupTouch) {
+    fn leave_segment(&mut self, simd: S, root: &mut Self, touch: &ContactLanes) {
         let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
         let n = V3::load_lanes(simd, &touch.segment_normal);
         let carried = V3::load_lanes(simd, &touch.segment_carried);

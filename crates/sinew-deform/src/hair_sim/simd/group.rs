@@ -1,13 +1,14 @@
 //! A group of strands on its way through the steps of a frame.
 
 use super::contact::Reach;
-use super::room::{GroupRoom, GroupVertex, Lanes, Lanes3, put};
+use super::room::{GroupRoom, GroupVertex};
 use super::turn::RigidLanes;
 use super::{BEHIND, WIDTH, begin, finish, length, matrix, shape};
 use crate::collide::Rigid;
 use crate::hair_sim::bind::BoundVertex;
 use crate::hair_sim::frame::{Frame, Guides, Moment};
 use crate::hair_sim::step::{LENGTH_ITERATIONS, StepConstants, StrandStep};
+use crate::lanes::{Lanes, Lanes3, point, put};
 use sinew_geom::Vec3;
 use std::array::from_fn;
 
@@ -91,11 +92,11 @@ impl<'f, 'r> Group<'f, 'r> {
             let local = self.lanes[lane] - self.first;
             let x = state.positions.strand(local);
             for (x, w) in x.iter_mut().zip(&self.room.vertices) {
-                *x = super::room::point(&w.x, lane);
+                *x = point(&w.x, lane);
             }
             let velocity = state.velocities.strand(local);
             for (v, w) in velocity.iter_mut().zip(&self.room.vertices) {
-                *v = super::room::point(&w.velocity, lane);
+                *v = point(&w.velocity, lane);
             }
         }
     }
@@ -109,21 +110,19 @@ impl<'f, 'r> Group<'f, 'r> {
         if step.constants.keeps_shape() {
             dispatch!(simd => shape::restore_shape(simd, step, vertices));
         }
-        let strands_used = &strands[..self.used];
-        let mut reach = Reach::find(strands_used, step, self.room);
+        let longest = self.longest;
+        let mut reach = Reach::find(&strands, (self.used, longest), step, self.room);
         for _ in 0..step.constants.collision_iterations.max(1) {
-            reach.push_out(self.room);
+            reach.push_out(self.room, longest);
             let vertices = &mut self.room.vertices[..self.longest];
             for _ in 0..LENGTH_ITERATIONS {
                 dispatch!(simd => length::restore_lengths(simd, step, vertices));
             }
         }
-        reach.settle(self.room);
+        reach.settle(self.room, longest);
         let vertices = &mut self.room.vertices[..self.longest];
         dispatch!(simd => length::settle(simd, step, vertices));
-        let touched = reach.take_over(self.room, self.longest);
-        let vertices = &mut self.room.vertices[..self.longest];
-        let touches = &self.room.touches[..if touched { self.longest } else { 0 }];
+        let (vertices, touches) = reach.take_over(self.room, longest);
         let sum = dispatch!(simd => finish::finish(simd, step, vertices, touches, &reach.rubs));
         self.tidy(&strands, &sum, reach.freed);
     }
@@ -131,7 +130,7 @@ impl<'f, 'r> Group<'f, 'r> {
     /// Strands that were brought far out of a solid are at rest; those that are lost begin anew.
     fn tidy(&mut self, strands: &Strands<'_>, sum: &Lanes3, freed: Lanes) {
         for lane in 0..self.used {
-            let lost = !super::room::point(sum, lane).iter().all(|c| c.is_finite());
+            let lost = !point(sum, lane).iter().all(|c| c.is_finite());
             if lost {
                 for (w, x) in self.room.vertices.iter_mut().zip(strands[lane].at_rest()) {
                     put(&mut w.x, lane, x);
@@ -141,7 +140,7 @@ impl<'f, 'r> Group<'f, 'r> {
             if lost || kept < 1.0 {
                 for w in &mut self.room.vertices[..self.longest] {
                     // Lost velocities may be no numbers.
-                    let v = super::room::point(&w.velocity, lane) * kept;
+                    let v = point(&w.velocity, lane) * kept;
                     put(&mut w.velocity, lane, if lost { Vec3::zeros() } else { v });
                 }
             }
@@ -164,7 +163,7 @@ impl<'f, 'r> Group<'f, 'r> {
         let mut moved = [false; WIDTH];
         for (moved, &guide) in moved.iter_mut().zip(&self.lanes[..self.used]) {
             let x = state.positions.strand(guide - self.first);
-            let work = &mut self.room.contacts[..x.len()];
+            let work = &mut self.room.alone[..x.len()];
             *moved = self.frame.strand(guide, moment).push_free(x, work);
         }
         moved

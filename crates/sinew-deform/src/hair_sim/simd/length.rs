@@ -2,7 +2,7 @@
 
 use super::group::GroupStep;
 use super::room::GroupVertex;
-use super::turn::unit_or;
+use crate::collide::simd::unit_or;
 use crate::hair_sim::length::FARTHEST;
 use crate::lanes::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};

@@ -1,9 +1,9 @@
 //! The matrix of `shape.rs`, which is the same in all steps of a frame: made and decomposed once.
 
-use super::room::{GroupVertex, Lanes};
+use super::room::GroupVertex;
 use crate::hair_sim::shape::{CURL, FADE, SHARP, STIFFEST, TAUT};
 use crate::hair_sim::step::StepConstants;
-use crate::lanes::V3;
+use crate::lanes::{Lanes, V3};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 

@@ -1,11 +1,8 @@
 //! Room for one group of strands: vertex after vertex, each number of all eight strands together.
 
 use crate::collide::ContactVertex;
-
-/// One number of each of eight strands.
-pub(super) type Lanes = [f32; 8];
-/// Three coordinates of each.
-pub(super) type Lanes3 = [Lanes; 3];
+use crate::collide::simd::ContactLanes;
+use crate::lanes::{Lanes, Lanes3};
 
 /// One vertex of each of eight strands. Names are those of [`super::super::step::WorkVertex`] and [`super::super::bind::BoundVertex`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,24 +47,13 @@ pub(crate) struct GroupVertex {
     pub(super) ahead: Lanes,
 }
 
-/// What one vertex of each of eight strands touches; see [`ContactVertex`].
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
-pub(crate) struct GroupTouch {
-    pub(super) normal: Lanes3,
-    pub(super) carried: Lanes3,
-    pub(super) segment_normal: Lanes3,
-    pub(super) segment_carried: Lanes3,
-    pub(super) share: Lanes,
-}
-
 /// Room of one task.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupRoom {
     pub(super) vertices: Vec<GroupVertex>,
-    pub(super) touches: Vec<GroupTouch>,
-    /// Strand after strand, each as long as the longest.
-    pub(super) contacts: Vec<ContactVertex<f32>>,
+    pub(super) contacts: Vec<ContactLanes>,
+    /// For one strand.
+    pub(super) alone: Vec<ContactVertex<f32>>,
 }
 
 impl GroupRoom {
@@ -75,28 +61,20 @@ impl GroupRoom {
     pub(crate) fn new(longest: usize) -> Self {
         Self {
             vertices: vec![GroupVertex::default(); longest],
-            touches: vec![GroupTouch::default(); longest],
-            contacts: vec![ContactVertex::default(); longest * super::WIDTH],
+            contacts: vec![ContactLanes::default(); longest],
+            alone: vec![ContactVertex::default(); longest],
         }
+    }
+
+    /// The first vertices.
+    pub(super) fn of(&mut self, longest: usize) -> (&mut [GroupVertex], &mut [ContactLanes]) {
+        let vertices = &mut self.vertices[..longest];
+        (vertices, &mut self.contacts[..longest])
     }
 
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
-            + size_of_val(self.touches.as_slice())
             + size_of_val(self.contacts.as_slice())
+            + size_of_val(self.alone.as_slice())
     }
-}
-
-/// One strand's point.
-#[inline]
-pub(super) fn point(lanes: &Lanes3, lane: usize) -> sinew_geom::Vec3<f32> {
-    sinew_geom::Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
-}
-
-/// The way back.
-#[inline]
-pub(super) fn put(lanes: &mut Lanes3, lane: usize, v: sinew_geom::Vec3<f32>) {
-    lanes[0][lane] = v.x;
-    lanes[1][lane] = v.y;
-    lanes[2][lane] = v.z;
 }

@@ -1,10 +1,11 @@
 //! Global and local shape; see `shape.rs` of the reference for the formulas.
 
 use super::group::GroupStep;
-use super::room::{GroupVertex, Lanes3};
-use super::turn::{Placement, Turn, unit_or};
+use super::room::GroupVertex;
+use super::turn::{Placement, Turn};
+use crate::collide::simd::unit_or;
 use crate::hair_sim::shape::{SLACK, STRONGEST, TURN};
-use crate::lanes::V3;
+use crate::lanes::{Lanes3, V3};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 

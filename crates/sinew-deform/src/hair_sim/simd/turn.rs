@@ -1,8 +1,7 @@
-//! Rotations, placements and directions of eight strands.
+//! Rotations and placements of eight strands.
 
-use super::room::{Lanes, Lanes3, put};
 use crate::collide::Rigid;
-use crate::lanes::V3;
+use crate::lanes::{Lanes, Lanes3, V3, put};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use sinew_geom::Vec3;
 
@@ -126,15 +125,6 @@ fn half_turn<S: Simd>(from: V3<S>) -> Turn<S> {
         axis: across.scale(one / across.dot(across).sqrt()),
         w: zero,
     }
-}
-
-/// Unit length, or `otherwise` where there is none; see [`crate::collide::unit_or`].
-#[inline(always)]
-pub(super) fn unit_or<S: Simd>(v: V3<S>, otherwise: V3<S>) -> V3<S> {
-    let squared = v.dot(v);
-    let good = squared.simd_gt(1e-30) & squared.simd_le(f32::MAX);
-    let inverse = f32x8::splat(squared.simd, 1.0) / squared.sqrt();
-    v.scale(inverse).or(good, otherwise)
 }
 
 /// No longer than `most`, the direction kept.
