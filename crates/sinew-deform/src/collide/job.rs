@@ -145,6 +145,7 @@ pub(crate) fn collide_strands<'p>(
 ) {
     let mut group = StrandGroup::new(solids, settings.exempt);
     room.iter_mut().for_each(ContactLanes::free);
+    room.iter_mut().for_each(ContactLanes::forget);
     for (lane, &member) in members.iter().take(WIDTH).enumerate() {
         let points = &*points.strand(member);
         let is_finite = points.iter().flatten().all(|c| c.is_finite());
@@ -165,8 +166,8 @@ pub(crate) fn collide_strands<'p>(
     if group.is_empty() {
         return;
     }
-    for _ in 0..settings.iterations.max(1) {
-        group.push_out(room);
+    for i in 0..settings.iterations.max(1) {
+        group.push_out(room, i == 0);
         group.settle(room);
     }
     for (lane, &member) in members.iter().take(WIDTH).enumerate() {

@@ -18,13 +18,7 @@ impl FieldView<'_> {
 }
 
 #[simd]
-fn sample<S: Simd>(
-    simd: S,
-    view: &FieldView<'_>,
-    points: &Lanes3,
-    wanted: u8,
-    unit: f32,
-) -> Lanes {
+fn sample<S: Simd>(simd: S, view: &FieldView<'_>, points: &Lanes3, wanted: u8, unit: f32) -> Lanes {
     let zero = f32x8::splat(simd, 0.0);
     let inverse = 1.0 / view.shape.cell;
     let scale = 1.0 / unit;
@@ -110,13 +104,7 @@ impl<S: Simd> Found<S> {
 
     /// Corners of the cells around those points that are wanted, and where the points are in them.
     #[inline(always)]
-    fn look_up(
-        &self,
-        view: &FieldView<'_>,
-        wanted: u8,
-        corners: &mut [Lanes; 8],
-        at: &mut Lanes3,
-    ) {
+    fn look_up(&self, view: &FieldView<'_>, wanted: u8, corners: &mut [Lanes; 8], at: &mut Lanes3) {
         let (mut bricks, mut nodes, mut coarse) = ([0; 8], [0; 8], [0; 8]);
         self.brick.store_array(&mut bricks);
         self.node.store_array(&mut nodes);

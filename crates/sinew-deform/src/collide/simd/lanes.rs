@@ -1,6 +1,8 @@
 //! One vertex of each of eight strands.
 
+use super::super::MAX_COLLIDERS;
 use super::super::contact::{ContactVertex, SegmentContact};
+use super::bounds::UNKNOWN;
 use crate::lanes::{Lanes, Lanes3, point, put};
 
 /// Names are those of [`ContactVertex`].
@@ -21,7 +23,12 @@ pub(crate) struct ContactLanes {
     pub(crate) rub: Lanes,
     pub(crate) freed: Lanes3,
     pub(super) distance: Lanes,
-    /// A bit for each strand.
+    /// No less far from each of the first solids, where the vertex was at [`Self::noted`]; less than nothing where that is not known.
+    pub(super) bounds: [Lanes; MAX_COLLIDERS],
+    pub(super) noted: Lanes3,
+    /// Whose distance is a bound, not what the solid answered, a bit for each strand.
+    pub(super) guessed: u64,
+    /// While strands settle: where nothing is left to do, a bit for each.
     pub(super) settled: u64,
 }
 
@@ -59,6 +66,25 @@ impl ContactLanes {
         self.share[lane] = v.segment.share;
         self.rub[lane] = v.rub;
         put(&mut self.freed, lane, v.freed);
+    }
+
+    /// Forgets how far solids are.
+    pub(crate) fn forget(&mut self) {
+        self.bounds = [[UNKNOWN; 8]; MAX_COLLIDERS];
+    }
+
+    /// The same of one strand.
+    pub(crate) fn forget_lane(&mut self, lane: usize) {
+        for bound in &mut self.bounds {
+            bound[lane] = UNKNOWN;
+        }
+    }
+
+    /// The same of one contact.
+    pub(super) fn forget_one(&mut self, contact: usize) {
+        if let Some(bound) = self.bounds.get_mut(contact) {
+            *bound = [UNKNOWN; 8];
+        }
     }
 
     /// Forgets all contacts.

@@ -1,6 +1,7 @@
 //! Contacts of eight strands side by side: what `contact.rs` and `settle.rs` do, in the same order. Solids are asked for eight distances at
 //! once; what few vertices need (ways out, paths, turns of segments) is found lane by lane, by the functions of those files.
 
+mod bounds;
 mod lanes;
 mod push;
 mod settle;
@@ -20,6 +21,8 @@ pub(crate) const WIDTH: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) struct StrandGroup<'a> {
     solids: &'a Solids<'a, f32>,
+    /// How many contacts there are.
+    contacts: usize,
     /// Vertices of each strand; none of what takes no part.
     counts: [usize; WIDTH],
     /// The same as numbers that kernels compare with.
@@ -34,6 +37,7 @@ impl<'a> StrandGroup<'a> {
     pub(crate) fn new(solids: &'a Solids<'a, f32>, exempt: usize) -> Self {
         Self {
             solids,
+            contacts: solids.indexed().last().map_or(0, |(i, _)| i + 1),
             counts: [0; WIDTH],
             lengths: [0.0; WIDTH],
             out_of_reach: [0; WIDTH],
@@ -56,6 +60,13 @@ impl<'a> StrandGroup<'a> {
         }
     }
 
+    /// Forgets how far vertices of strands that were not added are from solids.
+    pub(crate) fn forget_others(&self, vertex: &mut ContactLanes) {
+        for lane in (0..WIDTH).filter(|&lane| self.counts[lane] == 0) {
+            vertex.forget_lane(lane);
+        }
+    }
+
     /// Vertices of each strand that was added, zero of others.
     pub(crate) fn counts(&self) -> [usize; WIDTH] {
         self.counts
@@ -71,14 +82,28 @@ impl<'a> StrandGroup<'a> {
         self.counts == [0; WIDTH]
     }
 
-    /// See [`super::push_out`]. `vertices` are as many as those of the longest strand, or more.
-    pub(crate) fn push_out(&self, vertices: &mut [ContactLanes]) {
+    /// See [`super::push_out`]. `vertices` are as many as those of the longest strand, or more. What is known of their distances is from where they
+    /// start where this is the first pass of a step (`is_first`), else from the end of the pass before.
+    pub(crate) fn push_out(&self, vertices: &mut [ContactLanes], is_first: bool) {
         let vertices = self.used(vertices);
+        if is_first {
+            vertices.iter_mut().for_each(|v| v.noted = v.x);
+        }
         for (contact, solid) in self.solids.indexed() {
             let lanes = self.reaching(contact);
-            if lanes != 0 {
-                dispatch!(simd => push::push_out(simd, self, &solid, lanes, vertices));
+            if lanes == 0 {
+                vertices.iter_mut().for_each(|v| v.forget_one(contact));
+                continue;
             }
+            dispatch!(simd => bounds::go_on(simd, self, vertices));
+            let pass = push::Pass {
+                group: self,
+                solid,
+                contact,
+                lanes,
+                is_first,
+            };
+            dispatch!(simd => push::push_out(simd, &pass, vertices));
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::MAX_COLLIDERS;
 use super::super::contact::{ContactVertex, Hit, deepest, margins_along};
 use super::super::placed::Placed;
 use super::super::settle::{HitOn, ROUNDS, hit_at_end, turn_from};
+use super::bounds::{self, Noted};
 use super::push::skin_of;
 use super::{ContactLanes, StrandGroup, WIDTH, lanes_of, unit_or};
 use crate::lanes::{Lanes, Lanes3, V3, point, put};
@@ -19,10 +20,14 @@ pub(super) fn settle<S: Simd>(simd: S, group: &StrandGroup<'_>, vertices: &mut [
         v.settled = 0;
     }
     lay(simd, counts, vertices);
+    bounds::go_on(simd, group, vertices);
     for _ in 0..ROUNDS {
         if !settle_round(simd, group, counts, vertices) {
             break;
         }
+    }
+    for v in vertices {
+        v.noted = v.x;
     }
 }
 
@@ -71,6 +76,7 @@ fn settle_round<S: Simd>(
         let x = V3::load_lanes(simd, &v.x);
         let length = f32x8::load_array_ref(simd, &v.length);
         let from = found;
+        let pivot_before = pivot;
         found = x;
         let was = unit_or(x.minus(from), direction);
         direction = unit_or(x.minus(pivot), was).or(carried, was);
@@ -105,11 +111,16 @@ fn settle_round<S: Simd>(
         }
         // What was moved is looked at again.
         let v = &mut vertices[i];
-        let moved = direction.scale_add(length, pivot).or(carried, x);
-        moved.store_lanes(&mut v.x);
-        v.settled = (settled | free).to_bitmask() & !carried.to_bitmask();
-        is_unfinished |= carried.any_true();
-        pivot = moved;
+        v.settled = (settled | free).to_bitmask();
+        pivot = x;
+        if carried.any_true() {
+            pivot = direction.scale_add(length, pivot_before).or(carried, x);
+            pivot.store_lanes(&mut v.x);
+            v.settled &= !carried.to_bitmask();
+            let way = pivot.minus(x);
+            bounds::take_way(simd, group, v, way.dot(way).sqrt());
+            is_unfinished = true;
+        }
     }
     is_unfinished
 }
@@ -183,14 +194,13 @@ impl Measured {
 fn worst_of<'s, S: Simd>(
     simd: S,
     group: &StrandGroup<'s>,
-    vertices: &[ContactLanes],
+    vertices: &mut [ContactLanes],
     segment: &Segment<S>,
     asked: mask32x8<S>,
     measured: &mut Measured,
 ) -> (f32x8<S>, [Option<HitOn<'s, f32>>; WIDTH]) {
     let mut hits = [const { None }; WIDTH];
-    let v = &vertices[segment.index];
-    let length = f32x8::load_array_ref(simd, &v.length);
+    let length = f32x8::load_array_ref(simd, &vertices[segment.index].length);
     let end = segment.was.scale_add(length, segment.from);
     let mut clearance = f32x8::splat(simd, 1e9);
     for (contact, solid) in group.solids.indexed() {
@@ -199,11 +209,22 @@ fn worst_of<'s, S: Simd>(
         if !asked.any_true() {
             continue;
         }
-        let distance = solid.distances(end, asked);
-        measured.note_ends(contact, asked, distance);
+        let v = &mut vertices[segment.index];
+        let noted = Noted::new(simd, contact, solid.at);
+        let bound = noted.get(v);
+        // Of segments with samples between their ends those must be clear, too.
+        let long = length.simd_gt(solid.at.spacing);
+        let room = long.select(length, f32x8::splat(simd, 0.0));
+        let asked_now = asked & !(bound - solid.at.margin).simd_ge(room);
+        let mut distance = bound;
+        if asked_now.any_true() {
+            distance = asked_now.select(solid.distances(end, asked_now), bound);
+            noted.set(v, mask32x8::from_bitmask(simd, reaching), distance);
+        }
+        measured.note_ends(contact, asked_now, distance);
         let beyond = distance - solid.at.margin;
         clearance = asked.select(clearance.min(beyond), clearance);
-        let near = asked & !beyond.simd_ge(length);
+        let near = asked_now & !beyond.simd_ge(length);
         if !near.any_true() {
             continue;
         }
@@ -221,7 +242,7 @@ fn worst_of<'s, S: Simd>(
             gap.store_array(&mut gaps);
             found.note_ends(deep.to_bitmask(), &gaps);
         }
-        let long = near & !deep & length.simd_gt(solid.at.spacing);
+        let long = near & !deep & long;
         if long.any_true() {
             let from = begin_distances(simd, &solid, contact, segment, long, measured);
             let full = solid.at.margin + solid.at.margin;

@@ -59,46 +59,76 @@ fn loaded(strands: &[Vec<ContactVertex<f32>>]) -> Vec<ContactLanes> {
     lanes
 }
 
-/// How far vertices of both ways are from each other, and how many were moved at all.
-fn compare(seed: u64, solids: &Solids<'_, f32>) -> (Vec<f32>, usize) {
+/// Steps one after another, as a frame has them: what is known of distances goes on from one to the next.
+const STEPS: usize = 3;
+
+/// How far vertices of both ways are from each other after each step, and how many touch something. The next step begins where single strands are.
+fn compare(seed: u64, colliders: &[Collider<'_>], contacts: &[Contact]) -> (Vec<f32>, usize) {
     let mut alone: Vec<_> = (COUNTS.iter().enumerate())
         .map(|(lane, &count)| strand(seed, lane, count))
         .collect();
-    let before = alone.clone();
     let mut lanes = loaded(&alone);
-    let mut group = StrandGroup::new(solids, EXEMPT);
-    for (lane, strand) in alone.iter_mut().enumerate() {
-        // One strand takes no part.
-        if lane == 4 {
-            continue;
-        }
-        let reach = if lane % 2 == 0 {
-            *solids
-        } else {
-            let reach = strand.iter().map(|v| v.length).sum();
-            solids.in_reach(strand[0].start, strand[0].x, reach)
-        };
-        group.add(lane, strand.len(), &reach);
-        push_out(&reach, strand, EXEMPT);
-        settle_lengths(&reach, strand, EXEMPT);
-    }
-    group.push_out(&mut lanes);
-    group.settle(&mut lanes);
-    let (mut off, mut moved) = (Vec::new(), 0);
-    for (lane, (strand, before)) in alone.iter().zip(&before).enumerate() {
-        for (i, (v, before)) in strand.iter().zip(before).enumerate() {
-            let found = lanes[i].get(lane);
-            moved += usize::from(v.normal != Vec3::zeros() || v.segment.normal != Vec3::zeros());
-            let normals = (found.normal - v.normal).norm()
-                + (found.segment.normal - v.segment.normal).norm();
-            let way = (found.x - v.x).norm();
-            off.push(way.max(0.01 * normals).max((found.rub - v.rub).abs()));
+    lanes.iter_mut().for_each(ContactLanes::forget);
+    let (mut off, mut touched) = (Vec::new(), 0);
+    for step in 0..STEPS {
+        let span = [step, step + 1].map(|s| s as f32 / STEPS as f32);
+        let mut placements = vec![Default::default(); contacts.len()];
+        let solids = Solids::place(colliders, contacts, &mut placements, span);
+        let mut group = StrandGroup::new(&solids, EXEMPT);
+        lanes.iter_mut().for_each(ContactLanes::free);
+        for (lane, strand) in alone.iter_mut().enumerate() {
+            if step > 0 {
+                go_on(seed + step as u64 * 100, lane, strand, &mut lanes);
+            }
+            // One strand takes no part.
             if lane == 4 {
-                assert_eq!(point(&lanes[i].x, lane), before.x, "takes no part");
+                continue;
+            }
+            let reach = if lane % 2 == 0 {
+                solids
+            } else {
+                let reach = strand.iter().map(|v| v.length).sum();
+                solids.in_reach(strand[0].start, strand[0].x, reach)
+            };
+            group.add(lane, strand.len(), &reach);
+            push_out(&reach, strand, EXEMPT);
+            settle_lengths(&reach, strand, EXEMPT);
+        }
+        let before = lanes.clone();
+        group.push_out(&mut lanes, true);
+        group.settle(&mut lanes);
+        for (lane, strand) in alone.iter_mut().enumerate() {
+            for (i, v) in strand.iter_mut().enumerate() {
+                let found = lanes[i].get(lane);
+                touched += usize::from(v.normal != Vec3::zeros());
+                touched += usize::from(v.segment.normal != Vec3::zeros());
+                let normals = (found.normal - v.normal).norm()
+                    + (found.segment.normal - v.segment.normal).norm();
+                let way = (found.x - v.x).norm();
+                off.push(way.max(0.01 * normals).max((found.rub - v.rub).abs()));
+                if lane == 4 {
+                    assert_eq!(found.x, point(&before[i].x, lane), "takes no part");
+                }
+                // Not by more than roundings, or it counts above: both go on from one place.
+                put(&mut lanes[i].x, lane, v.x);
             }
         }
     }
-    (off, moved)
+    (off, touched)
+}
+
+/// The next step of one strand: its vertices move on a little, most of them by less than they are away from solids.
+fn go_on(seed: u64, lane: usize, strand: &mut [ContactVertex<f32>], lanes: &mut [ContactLanes]) {
+    for (i, (v, to)) in strand.iter_mut().zip(lanes).enumerate() {
+        let at = |axis: usize| random(seed, lane, 400 + 3 * i + axis) - 0.5;
+        v.start = v.x;
+        if v.inverse_mass > 0.0 {
+            v.x += Vec3::new(at(0), at(1), at(2)) * 0.004;
+        }
+        v.free();
+        put(&mut to.start, lane, v.start);
+        put(&mut to.x, lane, v.x);
+    }
 }
 
 fn spinning(shape: &dyn crate::collide::Distance) -> Collider<'_> {
@@ -115,9 +145,7 @@ fn spinning(shape: &dyn crate::collide::Distance) -> Collider<'_> {
 /// Roundings alone decide at times whether something is touched, and what hangs on it goes another way then: few may. The others differ by roundings.
 #[test]
 fn strands_side_by_side_go_where_they_go_alone() {
-    let ball = Grid::new([-0.15; 3], [0.15; 3], 0.006, |p| {
-        Vec3::from(p).norm() - 0.1
-    });
+    let ball = Grid::new([-0.15; 3], [0.15; 3], 0.006, |p| Vec3::from(p).norm() - 0.1);
     let arm = Capsule {
         ends: [[0.05, 0.1, 0.0], [0.2, 0.15, 0.0]],
         radii: [0.03, 0.01],
@@ -138,22 +166,16 @@ fn strands_side_by_side_go_where_they_go_alone() {
         contact(2, 0.002, 0.0),
     ];
     for count in 1..=3 {
-        let mut placements = vec![Default::default(); count];
-        let solids = Solids::place(
-            &colliders,
-            &contacts[..count],
-            &mut placements,
-            [0.0, 1.0],
-        );
-        let (mut all, mut moved) = (Vec::new(), 0);
-        for seed in 0..60 {
-            let (off, touched) = compare(seed, &solids);
+        let (mut all, mut touched) = (Vec::new(), 0);
+        for seed in 0..40 {
+            let (off, touches) = compare(seed, &colliders, &contacts[..count]);
             all.extend(off);
-            moved += touched;
+            touched += touches;
         }
-        let far = all.iter().filter(|&&off| off.is_nan() || off > 2e-6).count();
-        println!("{count} solids: {far} of {} elsewhere, {moved} touch", all.len());
-        assert!(moved * 4 > all.len(), "{moved} of {} touch", all.len());
-        assert!(far * 100 < moved, "{far} of {moved} went another way");
+        let far = all.iter().filter(|&&off| off.is_nan() || off > 2e-6);
+        let (far, len) = (far.count(), all.len());
+        println!("{count} solids: {far} of {len} elsewhere, {touched} touch");
+        assert!(touched * 5 > len, "{touched} of {len} touch");
+        assert!(far * 100 < touched, "{far} of {touched} went another way");
     }
 }

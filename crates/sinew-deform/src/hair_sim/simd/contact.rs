@@ -36,9 +36,13 @@ impl<'s> Reach<'s> {
                 }
             }
         }
-        if !group.is_empty() {
+        if group.is_empty() {
+            room.forget(longest);
+        } else {
             let reaches = strands.each_ref().map(|strand| strand.reach);
+            room.knows_distances = true;
             let (vertices, contacts) = room.of(longest);
+            contacts.iter_mut().for_each(|c| group.forget_others(c));
             let finite = dispatch!(simd => take(simd, step, &reaches, vertices, contacts));
             // What is lost begins anew at the end of the step; until then no walk along it would come to an end.
             group.leave_out(!finite);
@@ -51,13 +55,13 @@ impl<'s> Reach<'s> {
     }
 
     /// Moves vertices and segments out of the solids; lengths change.
-    pub(super) fn push_out(&mut self, room: &mut GroupRoom, longest: usize) {
+    pub(super) fn push_out(&mut self, room: &mut GroupRoom, longest: usize, is_first: bool) {
         if self.group.is_empty() {
             return;
         }
         let (vertices, contacts) = room.of(longest);
         copy_in(vertices, contacts);
-        self.group.push_out(contacts);
+        self.group.push_out(contacts, is_first);
         let freed = self.freed;
         self.freed = dispatch!(simd => copy_out(simd, freed, vertices, contacts));
     }

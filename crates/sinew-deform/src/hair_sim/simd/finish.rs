@@ -3,8 +3,8 @@
 use super::group::GroupStep;
 use super::room::GroupVertex;
 use super::turn::{Placement, limited};
-use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
 use crate::collide::simd::ContactLanes;
+use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
 use crate::lanes::{Lanes, Lanes3, V3};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;

@@ -68,6 +68,9 @@ impl<'f, 'r> Group<'f, 'r> {
     /// Takes the strands from the state, and makes ready what all steps share.
     pub(super) fn load(&mut self, state: &mut Guides<'_, f32>) {
         let begin = self.frame.moments.first().map_or(0.0, |m| m.span[0]);
+        // Another frame, other strands: whatever was known of solids is not theirs.
+        self.room.knows_distances = true;
+        self.room.forget(self.longest);
         let vertices = &mut self.room.vertices[..self.longest];
         for (lane, &guide) in self.lanes.iter().enumerate() {
             let local = guide - self.first;
@@ -112,8 +115,8 @@ impl<'f, 'r> Group<'f, 'r> {
         }
         let longest = self.longest;
         let mut reach = Reach::find(&strands, (self.used, longest), step, self.room);
-        for _ in 0..step.constants.collision_iterations.max(1) {
-            reach.push_out(self.room, longest);
+        for i in 0..step.constants.collision_iterations.max(1) {
+            reach.push_out(self.room, longest, i == 0);
             let vertices = &mut self.room.vertices[..self.longest];
             for _ in 0..LENGTH_ITERATIONS {
                 dispatch!(simd => length::restore_lengths(simd, step, vertices));
@@ -132,6 +135,8 @@ impl<'f, 'r> Group<'f, 'r> {
         for lane in 0..self.used {
             let lost = !point(sum, lane).iter().all(|c| c.is_finite());
             if lost {
+                let contacts = &mut self.room.contacts[..self.longest];
+                contacts.iter_mut().for_each(|c| c.forget_lane(lane));
                 for (w, x) in self.room.vertices.iter_mut().zip(strands[lane].at_rest()) {
                     put(&mut w.x, lane, x);
                 }

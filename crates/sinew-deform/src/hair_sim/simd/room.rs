@@ -52,6 +52,8 @@ pub(crate) struct GroupVertex {
 pub(crate) struct GroupRoom {
     pub(super) vertices: Vec<GroupVertex>,
     pub(super) contacts: Vec<ContactLanes>,
+    /// Whether these know how far solids are.
+    pub(super) knows_distances: bool,
     /// For one strand.
     pub(super) alone: Vec<ContactVertex<f32>>,
 }
@@ -62,6 +64,7 @@ impl GroupRoom {
         Self {
             vertices: vec![GroupVertex::default(); longest],
             contacts: vec![ContactLanes::default(); longest],
+            knows_distances: true,
             alone: vec![ContactVertex::default(); longest],
         }
     }
@@ -70,6 +73,14 @@ impl GroupRoom {
     pub(super) fn of(&mut self, longest: usize) -> (&mut [GroupVertex], &mut [ContactLanes]) {
         let vertices = &mut self.vertices[..longest];
         (vertices, &mut self.contacts[..longest])
+    }
+
+    /// Forgets how far solids are from the first vertices.
+    pub(super) fn forget(&mut self, longest: usize) {
+        if std::mem::take(&mut self.knows_distances) {
+            let contacts = &mut self.contacts[..longest];
+            contacts.iter_mut().for_each(ContactLanes::forget);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
