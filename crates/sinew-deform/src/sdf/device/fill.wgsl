@@ -21,7 +21,7 @@ var<workgroup> parts: array<u32, 2>;
 // A brick and its first triangle.
 var<workgroup> brick: array<u32, 2>;
 // Triangles that are left, numbers in the batch, ROOM bytes for each block.
-var<workgroup> kept: array<atomic<u32>, 192>;
+var<workgroup> kept: array<atomic<u32>, 128>;
 var<workgroup> kept_counts: array<atomic<u32>, 8>;
 var<workgroup> most_kept: atomic<u32>;
 // Of some of these: direction and distance as seen from the centre of the block. In the end values, a column each.
@@ -109,8 +109,8 @@ fn bound_chunk(block: u32, lane: u32, first: u32, count: u32, center: vec3f, kno
 
 // Exact distances of a column to a triangle of the batch.
 fn measure(i: u32, p: vec3f) {
-    let slot = vec4u(listed_slots[i]);
     let t = staged(i);
+    let slot = vec4u(t.slot);
     let at = in_flat(t, p);
     let up = vec3f(t.x.z, t.y.z, t.n.z);
     let here = vec4f(square_at(t, at), square_at(t, at + up), square_at(t, at + up * 2.0), square_at(t, at + up * 3.0));
@@ -203,7 +203,7 @@ fn measure_corners(count: u32, local: u32, box: Box) {
         let far = listed[i];
         if (far.w + dot(far.xyz, offset) <= known) {
             let t = staged(i);
-            let best = nearer(Nearest(squares.x, slots.x), square_at(t, in_flat(t, box.center + offset)), listed_slots[i]);
+            let best = nearer(Nearest(squares.x, slots.x), square_at(t, in_flat(t, box.center + offset)), t.slot);
             squares.x = best.square;
             slots.x = best.slot;
         }

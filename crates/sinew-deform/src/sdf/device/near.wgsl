@@ -5,13 +5,15 @@
 // convex function: where it is less than such a plane's at the corners of a box, it is less in all of the box.
 
 // Triangles of a batch.
-const ROOM: u32 = 96u;
+const ROOM: u32 = 64u;
 // Batches that a triangle for each invocation and what is left of the batch before can fill, and one more.
 const BATCHES: u32 = (FILLED + ROOM - 1u) / ROOM + 1u;
 // Leaves or clusters whose eight parts a group looks at in one go.
 const EIGHTHS: u32 = FILLED / 8u;
 // Closer than this a direction is rounding noise; the bound is then zero everywhere.
 const TOUCHING: f32 = 0.05;
+// Makes small whole numbers floats that are not denormal.
+const NUMBER: u32 = 0x40000000u;
 // Roundings of bounds, in cells.
 const SLACK: f32 = 1e-3;
 
@@ -31,10 +33,13 @@ var<workgroup> leaf_count: atomic<u32>;
 var<workgroup> clusters: array<u32, FILLED>;
 var<workgroup> cluster_count: atomic<u32>;
 // Triangles of the batch: direction and distance as seen from the centre of the box.
-var<workgroup> listed: array<vec4f, 96>;
-var<workgroup> listed_slots: array<u32, 96>;
-// As `Flat`, five words of four each.
-var<workgroup> listed_flats: array<vec4f, 480>;
+var<workgroup> listed: array<vec4f, ROOM>;
+// What `Flat` is made of: corner 0 and the length of edge 0-1; the x axis and the inverse of that; the y axis and where corner 2 is along x;
+// its height, inverse squares of edges 0-2 and 1-2, the triangle's number.
+var<workgroup> listed_origins: array<vec4f, ROOM>;
+var<workgroup> listed_xs: array<vec4f, ROOM>;
+var<workgroup> listed_ys: array<vec4f, ROOM>;
+var<workgroup> listed_rest: array<vec4f, ROOM>;
 var<workgroup> listed_count: atomic<u32>;
 // The nearest so far: a distance in the upper bits, a number in the lower ones.
 var<workgroup> seed_key: atomic<u32>;
@@ -70,8 +75,8 @@ fn reaches(bound: vec4f, far: f32, known: Corners) -> bool {
     return any((around - u.z <= known.low) | (around + u.z <= known.high));
 }
 
-// A triangle in its plane, corner 0 the origin and edge 0-1 the x axis; the end of edge 0-2, and edges over the squares of their
-// lengths, so that clamps are to one and cost nothing.
+// A triangle in its plane, corner 0 the origin and edge 0-1 the x axis; corner 2 is at (`along`, `height`). Edges over the squares of
+// their lengths, so that clamps are to one and cost nothing.
 struct Flat {
     origin: vec3f,
     length: f32,
@@ -83,28 +88,30 @@ struct Flat {
     height: f32,
     along02: vec2f,
     along12: vec2f,
+    slot: u32,
 }
 
+// Its square is finite, too: what is shorter counts as a point.
 fn inverse(length: f32) -> f32 {
-    return select(0.0, 1.0 / length, length > 0.0);
+    return select(0.0, 1.0 / length, length > 1e-15);
 }
 
-fn stage(i: u32, t: Plane) {
-    let at = 5u * i;
-    listed_flats[at] = vec4f(t.origin, t.length);
-    listed_flats[at + 1u] = vec4f(t.x, inverse(t.length));
-    listed_flats[at + 2u] = vec4f(t.y, t.edge02.x * t.edge02.z);
-    listed_flats[at + 3u] = vec4f(t.n, t.edge02.y * t.edge02.z);
-    listed_flats[at + 4u] = vec4f(t.edge02.xy * inverse(t.edge02.z), t.edge12.xy * inverse(t.edge12.z));
+fn stage(i: u32, slot: u32, t: Plane) {
+    listed_origins[i] = vec4f(t.origin, t.length);
+    listed_xs[i] = vec4f(t.x, inverse(t.length));
+    listed_ys[i] = vec4f(t.y, t.edge02.x * t.edge02.z);
+    let rest = vec3f(t.edge02.y * t.edge02.z, inverse(t.edge02.z), inverse(t.edge12.z));
+    listed_rest[i] = vec4f(rest.x, rest.yz * rest.yz, bitcast<f32>(slot | NUMBER));
 }
 
 fn staged(i: u32) -> Flat {
-    let a = listed_flats[5u * i];
-    let b = listed_flats[5u * i + 1u];
-    let c = listed_flats[5u * i + 2u];
-    let d = listed_flats[5u * i + 3u];
-    let e = listed_flats[5u * i + 4u];
-    return Flat(a.xyz, a.w, b.xyz, b.w, c.xyz, c.w, d.xyz, d.w, e.xy, e.zw);
+    let a = listed_origins[i];
+    let b = listed_xs[i];
+    let c = listed_ys[i];
+    let d = listed_rest[i];
+    let along02 = vec2f(c.w, d.x) * d.y;
+    let along12 = vec2f(c.w - a.w, d.x) * d.z;
+    return Flat(a.xyz, a.w, b.xyz, b.w, c.xyz, c.w, cross(b.xyz, c.xyz), d.x, along02, along12, bitcast<u32>(d.w) & ~NUMBER);
 }
 
 fn in_flat(t: Flat, p: vec3f) -> vec3f {
@@ -270,8 +277,7 @@ fn list_triangles(first: u32, count: u32, local: u32, box: Box, is_coarse: bool)
             let at = atomicAdd(&listed_count, 1u);
             if (at < ROOM) {
                 listed[at] = bound;
-                listed_slots[at] = slot;
-                stage(at, plane);
+                stage(at, slot, plane);
                 is_open = false;
             }
         }
