@@ -7,7 +7,7 @@
 //! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes higher up |
 //! | `moments` | clusters, then level after level | for winding numbers only |
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
-//! | `fill` | parts of the coarse level, then slots, a workgroup after another | the coarse level and values of bricks |
+//! | `fill` | slots, then parts of the coarse level, a workgroup each | the coarse level and values of bricks |
 //!
 //! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves, clusters and triangles
 //! near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many as every device has. Lists in workgroup memory
@@ -39,8 +39,9 @@ const MARKED: usize = 128;
 const FILLED: usize = 128;
 /// Groups of `mark`, where clusters alone are fewer: large triangles come near many bricks.
 const MARKING: usize = 1024;
-/// Groups of `fill`, at most: each takes one part after another.
-const FILLING: usize = 2048;
+/// Groups of `fill`, at most: where there are more parts each takes one after another. With a group for each part the device hands
+/// them out as others end.
+const FILLING: usize = 16384;
 /// Words of the tally before the counts of wanted bricks.
 const TALLY: usize = 8;
 /// Words of the state.
@@ -248,7 +249,7 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
     (out, written)
 }
 
-/// Groups of `fill`: as many as there may be parts, or enough to keep a device busy.
+/// Groups of `fill`: as many as there may be parts, up to a limit.
 fn filling(bind: &SdfBind) -> usize {
     (bind.brick_capacity() + entries(bind)).min(FILLING)
 }

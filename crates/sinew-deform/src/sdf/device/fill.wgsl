@@ -1,37 +1,36 @@
-// Values of bricks and of the coarse level, by groups of 128: eight blocks of nodes, a team of 16 for each. In a brick a block has 4 x 4 x 4
-// nodes, a column of four for each of its team; on the coarse level it is one corner of a brick that has no values. For each block those
-// triangles that no node of it can be nearest to are dropped once more.
-
-// What a group fills: cells from the centre to the outermost nodes along each axis, from there to the middle of each
-// block, and from that to its own outermost ones.
-struct Box {
-    center: vec3f,
-    half_edge: f32,
-    to_block: f32,
-    reach: f32,
-    is_coarse: bool,
-}
+// Values of bricks and of the coarse level, by groups of 128: eight teams of 16. In a brick each has a block of 4 x 4 x 4 nodes, and each
+// of the team a column of four; on the coarse level it has one corner of a brick that has no values.
+//
+// For each block those triangles are kept that may be nearest to one of its nodes, and bounded as seen from its centre. Each column
+// measures the one that its bounds say is nearest, and of the others only those that their bounds say may be nearer still.
 
 // Invocations of a team.
 const LANES: u32 = FILLED / 8u;
 // Of the team, the one whose column has a node in the middle of the block, its second.
 const MIDDLE: u32 = 5u;
+// From the centre of a brick to those of its blocks along each axis, and from there to its outermost nodes.
+const TO_BLOCK: f32 = 2.0;
+const BLOCK_EDGE: f32 = 1.5;
 // The furthest that a node of the block is from that one, and a little more.
 const BLOCK_RADIUS: f32 = 3.6;
+// Of those kept, as many are looked at together.
+const CHUNK: u32 = 32u;
 
-// Work of all groups: parts of the coarse level, then bricks.
+// Ends of what there is to do: bricks, parts of the coarse level.
 var<workgroup> parts: array<u32, 2>;
 // A brick and its first triangle.
 var<workgroup> brick: array<u32, 2>;
-// Triangles that are left, ROOM for each block.
-var<workgroup> kept: array<u32, 768>;
+// Triangles that are left, numbers in the batch, ROOM bytes for each block.
+var<workgroup> kept: array<atomic<u32>, 128>;
 var<workgroup> kept_counts: array<atomic<u32>, 8>;
-// Of a brick in the end, x fastest.
-var<workgroup> values: array<f32, 512>;
-// Nearest to the centre of each block: square in the upper bits, number in the list in the lower eight.
+var<workgroup> most_kept: atomic<u32>;
+// Of some of these: direction and distance as seen from the centre of the block. In the end values, a column each.
+var<workgroup> bounds: array<vec4f, 256>;
+// Nearest to the centre of each block: distance in the upper bits, number in the list in the lower eight. Of the coarse level, squares.
 var<workgroup> nearest_keys: array<atomic<u32>, 8>;
-// From the surface to the centre of each block.
-var<workgroup> block_away: array<vec3f, 8>;
+// Distances of a triangle from the corners of each block, and a little more: the nearest of the batch, and what was known before.
+var<workgroup> fresh: array<vec4f, 16>;
+var<workgroup> before: array<vec4f, 16>;
 // Where a block is far from a closed surface one sign serves it: 0 or 1; 2 where it does not.
 var<workgroup> block_inside: array<u32, 8>;
 
@@ -39,142 +38,196 @@ var<workgroup> block_inside: array<u32, 8>;
 var<private> squares: vec4f;
 var<private> slots: vec4u;
 
-fn block_offset(block: u32) -> vec3f {
-    return vec3f(f32(block & 1u), f32((block >> 1u) & 1u), f32(block >> 2u)) * 2.0 - 1.0;
-}
-
 // From the centre of a block to the lowest node of a column.
 fn column_offset(lane: u32) -> vec3f {
     return vec3f(f32(lane & 3u), f32(lane >> 2u), 0.0) - vec3f(1.5);
 }
 
-// Looks at the batch from the centre of a block.
-fn look(block: u32, lane: u32, count: u32, box: Box) {
-    let offset = block_offset(block) * box.to_block;
-    let limit = limit_of(block_away[block], box.reach);
+// A triangle of the batch that is near the block, as seen from the centre of the box.
+fn guess(block: u32, lane: u32, count: u32) {
+    let offset = side_of(block) * TO_BLOCK;
     var key = NO_TRIANGLE;
     for (var i = lane; i < count; i += LANES) {
-        let bound = listed[i];
-        if (keeps(limit, bound.w + dot(bound.xyz, offset), bound.xyz)) {
-            let away = away_of(staged(i), box.center + offset);
-            key = min(key, (bitcast<u32>(dot(away, away)) & 0xffffff00u) | i);
-        }
+        let far = listed[i];
+        let distance = max(far.w + dot(far.xyz, offset), 0.0);
+        key = min(key, (bitcast<u32>(distance) & 0xffffff00u) | i);
     }
     atomicMin(&nearest_keys[block], key);
 }
 
-// The known point of a block, the batch's if that is nearer.
-fn known_away(block: u32, box: Box) -> vec3f {
-    let known = block_away[block];
-    let key = atomicLoad(&nearest_keys[block]);
-    if (key == NO_TRIANGLE) {
-        return known;
+// Its distances from the corners of the block, by two of the team.
+fn look(block: u32, lane: u32, center: vec3f) {
+    let t = staged(min(atomicLoad(&nearest_keys[block]) & 0xffu, ROOM - 1u));
+    if (lane < 2u) {
+        var out = vec4f(0.0);
+        for (var k = 0u; k < 4u; k++) {
+            let p = center + side_of(4u * lane + k) * BLOCK_EDGE;
+            out[k] = sqrt(square_at(t, in_flat(t, p))) * 1.00001 + SLACK;
+        }
+        fresh[2u * block + lane] = out;
     }
-    let center = box.center + block_offset(block) * box.to_block;
-    let away = away_of(staged(min(key & 0xffu, ROOM - 1u)), center);
-    return select(known, away, dot(away, away) < dot(known, known));
 }
 
-fn keep_some(block: u32, lane: u32, count: u32, away: vec3f, box: Box) {
-    let offset = block_offset(block) * box.to_block;
-    let limit = limit_of(away, box.reach);
+// The nearer one of what the batch has and what was known.
+fn nearer_corners(block: u32) -> Corners {
+    let now = Corners(fresh[2u * block], fresh[2u * block + 1u]);
+    let was = Corners(before[2u * block], before[2u * block + 1u]);
+    if (dot(now.low + now.high, vec4f(1.0)) < dot(was.low + was.high, vec4f(1.0))) {
+        return now;
+    }
+    return was;
+}
+
+// Keeps triangles that may be nearest to a node of the block.
+fn keep_some(block: u32, lane: u32, count: u32, known: Corners) {
+    let offset = side_of(block) * TO_BLOCK;
     for (var i = lane; i < count; i += LANES) {
         let far = listed[i];
-        if (keeps(limit, far.w + dot(far.xyz, offset), far.xyz)) {
-            let bound = bound_of(away_of(staged(i), box.center + offset));
-            if (keeps(limit, bound.w, bound.xyz)) {
-                kept[ROOM * block + atomicAdd(&kept_counts[block], 1u)] = i;
-            }
+        if (reaches(vec4f(far.xyz, far.w + dot(far.xyz, offset)), BLOCK_EDGE, known)) {
+            let at = atomicAdd(&kept_counts[block], 1u);
+            atomicMax(&most_kept, at + 1u);
+            atomicOr(&kept[(ROOM * block + at) / 4u], i << (8u * (at % 4u)));
         }
     }
 }
 
-// A triangle in its plane, so that clamps are to one and cost nothing: edges as they are, and over the squares of their lengths.
-struct Flat {
-    length: f32,
-    per_length: f32,
-    edge02: vec2f,
-    along02: vec2f,
-    edge12: vec2f,
-    along12: vec2f,
+fn kept_at(block: u32, k: u32) -> u32 {
+    return (atomicLoad(&kept[(ROOM * block + k) / 4u]) >> (8u * (k % 4u))) & 0xffu;
 }
 
-fn inverse(length: f32) -> f32 {
-    return select(0.0, 1.0 / length, length > 0.0);
-}
-
-fn flat_of(t: Plane) -> Flat {
-    let a = t.edge02;
-    let b = t.edge12;
-    return Flat(t.length, inverse(t.length), a.xy * a.z, a.xy * inverse(a.z), b.xy * b.z, b.xy * inverse(b.z));
-}
-
-fn square_at(t: Flat, at: vec3f) -> f32 {
-    let p = at.xy;
-    let q = vec2f(p.x - t.length, p.y);
-    let off01 = vec2f(p.x - t.length * saturate(p.x * t.per_length), p.y);
-    let off02 = p - t.edge02 * saturate(dot(p, t.along02));
-    let off12 = q - t.edge12 * saturate(dot(q, t.along12));
-    let beside = min(dot(off01, off01), min(dot(off02, off02), dot(off12, off12)));
-    let right_of_02 = p.x * t.edge02.y - p.y * t.edge02.x > 0.0;
-    let left_of_12 = q.x * t.edge12.y - q.y * t.edge12.x < 0.0;
-    return at.z * at.z + select(beside, 0.0, (p.y > 0.0) & right_of_02 & left_of_12);
-}
-
-// Exact distances of a column, or of a corner, which all of its team measure, to what is left.
-fn measure(block: u32, p: vec3f) {
-    let count = atomicLoad(&kept_counts[block]);
-    for (var k = 0u; k < count; k++) {
-        let i = kept[ROOM * block + k];
-        let slot = vec4u(listed_slots[i]);
-        let t = staged(i);
-        let at = in_plane(t, p);
-        let up = vec3f(t.x.z, t.y.z, t.n.z);
-        let f = flat_of(t);
-        let here = vec4f(square_at(f, at), square_at(f, at + up), square_at(f, at + up * 2.0), square_at(f, at + up * 3.0));
-        // The lowest of equals, whatever the order.
-        let is_nearer = (here < squares) | ((here == squares) & (slot < slots));
-        squares = select(squares, here, is_nearer);
-        slots = select(slots, slot, is_nearer);
+// Bounds of a chunk, as seen from the centre of the block; out of reach where no node of it can be nearest.
+fn bound_chunk(block: u32, lane: u32, first: u32, count: u32, center: vec3f, known: Corners) {
+    for (var k = lane; k < count; k += LANES) {
+        let bound = bound_of(away_of_flat(staged(kept_at(block, first + k)), center));
+        var out = vec4f(0.0, 0.0, 0.0, NOWHERE);
+        if (reaches(bound, BLOCK_EDGE, known)) {
+            out = vec4f(bound.xyz, bound.w - SLACK);
+        }
+        bounds[CHUNK * block + k] = out;
     }
 }
 
-// The batch against all nodes of the box.
-fn measure_batch(count: u32, local: u32, box: Box) {
+// Exact distances of a column to a triangle of the batch.
+fn measure(i: u32, p: vec3f) {
+    let t = staged(i);
+    let slot = vec4u(t.slot);
+    let at = in_flat(t, p);
+    let up = vec3f(t.x.z, t.y.z, t.n.z);
+    let here = vec4f(square_at(t, at), square_at(t, at + up), square_at(t, at + up * 2.0), square_at(t, at + up * 3.0));
+    // The lowest of equals, whatever the order.
+    let is_nearer = (here < squares) | ((here == squares) & (slot < slots));
+    squares = select(squares, here, is_nearer);
+    slots = select(slots, slot, is_nearer);
+}
+
+// What may be nearest to a column: by bounds first, exactly where these leave it open.
+fn measure_chunk(block: u32, lane: u32, first: u32, count: u32, center: vec3f) {
+    if (count == 0u) {
+        return;
+    }
+    let low = column_offset(lane);
+    var done = 0u;
+    if (squares.x >= HUGE) {
+        let middle = low + vec3f(0.0, 0.0, 1.5);
+        var least = NOWHERE;
+        var best = 0u;
+        for (var k = 0u; k < count; k++) {
+            let bound = bounds[CHUNK * block + k];
+            let distance = bound.w + dot(bound.xyz, middle);
+            best = select(best, k, distance < least);
+            least = min(least, distance);
+        }
+        measure(kept_at(block, first + best), center + low);
+        done = 1u << best;
+    }
+    var open = 0u;
+    for (var k = 0u; k < count; k++) {
+        let bound = bounds[CHUNK * block + k];
+        let lowest = bound.w + dot(bound.xyz, low);
+        let here = max(vec4f(lowest) + bound.z * vec4f(0.0, 1.0, 2.0, 3.0), vec4f(0.0));
+        open |= select(0u, 1u << k, any(here * here <= squares));
+    }
+    open &= ~done;
+    for (var turn = 0u; turn < CHUNK; turn++) {
+        if (open == 0u) {
+            break;
+        }
+        measure(kept_at(block, first + firstTrailingBit(open)), center + low);
+        open &= open - 1u;
+    }
+}
+
+// The batch against all nodes of the brick.
+fn measure_nodes(count: u32, local: u32, box: Box) {
     let block = local / LANES;
     let lane = local % LANES;
+    let center = box.center + side_of(block) * TO_BLOCK;
+    for (var i = local; i < 2u * ROOM; i += FILLED) {
+        atomicStore(&kept[i], 0u);
+    }
     if (local < 8u) {
         atomicStore(&nearest_keys[local], NO_TRIANGLE);
         atomicStore(&kept_counts[local], 0u);
     }
-    workgroupBarrier();
-    look(block, lane, count, box);
-    workgroupBarrier();
-    let away = known_away(block, box);
-    keep_some(block, lane, count, away, box);
-    workgroupBarrier();
-    if (lane == 0u) {
-        block_away[block] = away;
+    if (local == 0u) {
+        atomicStore(&most_kept, 0u);
     }
-    let center = box.center + block_offset(block) * box.to_block;
-    if (box.is_coarse) {
-        measure(block, center);
-    } else {
-        measure(block, center + column_offset(lane));
+    workgroupBarrier();
+    guess(block, lane, count);
+    workgroupBarrier();
+    look(block, lane, center);
+    workgroupBarrier();
+    let known = nearer_corners(block);
+    keep_some(block, lane, count, known);
+    let most = workgroupUniformLoad(&most_kept);
+    if (lane == 0u) {
+        before[2u * block] = known.low;
+        before[2u * block + 1u] = known.high;
+    }
+    let all = atomicLoad(&kept_counts[block]);
+    for (var first = 0u; first < most; first += CHUNK) {
+        let here = min(max(all, first) - first, CHUNK);
+        bound_chunk(block, lane, first, here, center, known);
+        workgroupBarrier();
+        measure_chunk(block, lane, first, here, center);
+        workgroupBarrier();
+    }
+}
+
+// The batch against the corners of a part of the coarse level, a team each.
+fn measure_corners(count: u32, local: u32, box: Box) {
+    let block = local / LANES;
+    let offset = side_of(block) * HALF_EDGE;
+    let known = corner_bound(block);
+    for (var i = local % LANES; i < count; i += LANES) {
+        let far = listed[i];
+        if (far.w + dot(far.xyz, offset) <= known) {
+            let t = staged(i);
+            let best = nearer(Nearest(squares.x, slots.x), square_at(t, in_flat(t, box.center + offset)), t.slot);
+            squares.x = best.square;
+            slots.x = best.slot;
+        }
+    }
+    if (slots.x != NO_TRIANGLE) {
+        atomicMin(&corner_bounds[block], bitcast<u32>(sqrt(squares.x) * 1.00001 + SLACK));
     }
     workgroupBarrier();
 }
 
-fn begin(local: u32, box: Box, away: vec3f) {
-    if (local < 8u) {
-        block_away[local] = away + block_offset(local) * box.to_block;
+fn measure_batch(count: u32, local: u32, box: Box, is_coarse: bool) {
+    if (is_coarse) {
+        measure_corners(count, local, box);
+    } else {
+        measure_nodes(count, local, box);
     }
-    if (local == 0u) {
-        atomicStore(&listed_count, 0u);
+}
+
+fn begin(local: u32) {
+    if (local < 16u) {
+        before[local] = vec4f(NOWHERE);
     }
     squares = vec4f(HUGE);
     slots = vec4u(NO_TRIANGLE);
-    workgroupBarrier();
 }
 
 fn signed(square: f32, slot: u32, p: vec3f) -> f32 {
@@ -185,7 +238,7 @@ fn signed(square: f32, slot: u32, p: vec3f) -> f32 {
 fn put_values(local: u32, box: Box) {
     let block = local / LANES;
     let lane = local % LANES;
-    let offset = block_offset(block) * box.to_block + column_offset(lane);
+    let offset = side_of(block) * TO_BLOCK + column_offset(lane);
     let p = box.center + offset;
     let up = vec3f(0.0, 0.0, 1.0);
     if (lane == MIDDLE) {
@@ -196,30 +249,37 @@ fn put_values(local: u32, box: Box) {
         block_inside[block] = inside;
     }
     workgroupBarrier();
-    let n = vec3u(offset + HALF_EDGE + 0.25);
     let inside = block_inside[block];
-    for (var k = 0u; k < 4u; k++) {
-        var value = sqrt(squares[k]);
-        if (inside == 2u) {
-            value = signed(squares[k], slots[k], p + up * f32(k));
-        } else if (inside == 1u) {
-            value = -value;
+    var column = sqrt(squares);
+    if (inside == 2u) {
+        for (var k = 0u; k < 4u; k++) {
+            column[k] = signed(squares[k], slots[k], p + up * f32(k));
         }
-        values[n.x + 8u * n.y + 64u * (n.z + k)] = value;
+    } else if (inside == 1u) {
+        column = -column;
     }
+    bounds[local] = column;
     workgroupBarrier();
+}
+
+// Of a node of the brick, x fastest.
+fn value_at(node: u32) -> f32 {
+    let n = vec3u(node & 7u, (node >> 3u) & 7u, node >> 6u);
+    let block = (n.x >> 2u) + 2u * (n.y >> 2u) + 4u * (n.z >> 2u);
+    let column = bounds[LANES * block + (n.x & 3u) + 4u * (n.y & 3u)];
+    return column[n.z & 3u];
 }
 
 fn store(first: u32, slot: u32, local: u32) {
     if (IS_HALF) {
         for (var i = local; i < 256u; i += FILLED) {
-            let two = clamp(vec2f(values[2u * i], values[2u * i + 1u]), vec2f(-65504.0), vec2f(65504.0));
+            let two = clamp(vec2f(value_at(2u * i), value_at(2u * i + 1u)), vec2f(-65504.0), vec2f(65504.0));
             write_field(first + 256u * slot + i, pack2x16float(two));
         }
         return;
     }
     for (var i = local; i < 512u; i += FILLED) {
-        write_field(first + 512u * slot + i, bitcast<u32>(values[i]));
+        write_field(first + 512u * slot + i, bitcast<u32>(value_at(i)));
     }
 }
 
@@ -229,17 +289,15 @@ fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
     }
     workgroupBarrier();
     let at = unflatten(brick[0], bricks);
-    let center = vec3f(at * 7u) + vec3f(HALF_EDGE);
-    let box = Box(center, HALF_EDGE, 2.0, 1.5, false);
-    let away = away_from(brick[1], center);
-    begin(local, box, away);
-    search(local, box, away);
+    let box = Box(vec3f(at * 7u) + vec3f(HALF_EDGE));
+    begin(local);
+    search(local, box, brick[1], false);
     put_values(local, box);
     store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
     // Its corners, where it stands for those.
     if (local < 8u && all((at & vec3u(1u)) == vec3u(0u))) {
         let bits = vec3u(local & 1u, (local >> 1u) & 1u, local >> 2u);
-        put_corner(at + bits, bricks, values[7u * (bits.x + 8u * bits.y + 64u * bits.z)]);
+        put_corner(at + bits, bricks, value_at(7u * (bits.x + 8u * bits.y + 64u * bits.z)));
     }
 }
 
@@ -260,15 +318,25 @@ fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
         // The brick writes its corners itself.
         return;
     }
-    let center = vec3f(first * 7u) + vec3f(HALF_EDGE);
-    let box = Box(center, HALF_EDGE, HALF_EDGE, 0.0, true);
-    let away = away_from(find_seed(local, center), center);
-    begin(local, box, away);
-    search(local, box, away);
+    let box = Box(vec3f(first * 7u) + vec3f(HALF_EDGE));
+    begin(local);
+    if (local < 8u) {
+        atomicStore(&nearest_keys[local], NO_TRIANGLE);
+        atomicStore(&kept_counts[local], NO_TRIANGLE);
+    }
+    search(local, box, find_seed(local, box.center), true);
+    // The nearest of each team, the lowest of equals.
     let block = local / LANES;
+    atomicMin(&nearest_keys[block], bitcast<u32>(squares.x));
+    workgroupBarrier();
+    let square = atomicLoad(&nearest_keys[block]);
+    if (bitcast<u32>(squares.x) == square) {
+        atomicMin(&kept_counts[block], slots.x);
+    }
+    workgroupBarrier();
     let corner = first + vec3u(block & 1u, (block >> 1u) & 1u, block >> 2u);
     if (local % LANES == 0u && all(corner <= bricks)) {
-        put_corner(corner, bricks, signed(squares.x, slots.x, vec3f(corner * 7u)));
+        put_corner(corner, bricks, signed(bitcast<f32>(square), atomicLoad(&kept_counts[block]), vec3f(corner * 7u)));
     }
 }
 
@@ -279,18 +347,18 @@ fn kernel(group: u32, local: u32) {
     if (local == 0u) {
         let has_moved = read_state(MOVED) != 0u;
         let coarse = select(0u, brick_count(coarse_groups(known_shape().bricks)), has_moved);
-        parts[0] = coarse;
-        parts[1] = coarse + read_state(BUILT);
+        parts[0] = read_state(BUILT);
+        parts[1] = read_state(BUILT) + coarse;
     }
     workgroupBarrier();
-    let coarse = workgroupUniformLoad(&parts[0]);
+    let built = workgroupUniformLoad(&parts[0]);
     let all_parts = workgroupUniformLoad(&parts[1]);
     let bricks = known_shape().bricks;
     for (var part = group; part < all_parts; part += FILLING_GROUPS) {
-        if (part < coarse) {
-            fill_coarse(part, local, bricks);
+        if (part < built) {
+            fill_brick(part, local, bricks);
         } else {
-            fill_brick(part - coarse, local, bricks);
+            fill_coarse(part - built, local, bricks);
         }
         workgroupBarrier();
     }
