@@ -8,8 +8,7 @@
 mod hair_held;
 
 use hair_held::{
-    DEEPEST, FASTEST_AT_REST, MOST_STRETCHED, Measured, Playing, Scene, frames, margins,
-    rest_frames,
+    DEEPEST, MOST_STRETCHED, Measured, Playing, REST_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::geom::Vec3;
 use sinew::play::Runner;
@@ -89,7 +88,7 @@ fn a_mohawk_is_held() {
     }
     for margin in [0.0, 0.002] {
         if let Some(scene) = Scene::mohawk(margin) {
-            play(&scene, &gpu, frames(), (rest_frames(), FASTEST_AT_REST));
+            play(&scene, &gpu, frames(), (rest_frames(), REST_SPEED));
         }
     }
 }

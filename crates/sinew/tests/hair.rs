@@ -4,8 +4,8 @@ mod hair_held;
 
 use hair_held::truth::Depths;
 use hair_held::{
-    DEEPEST, DEEPEST_IN_MESH, FASTEST_AT_REST, MEAN_REST_SPEED, MOST_RESTLESS, MOST_STRETCHED,
-    Measured, REST_SPEED, Scene, frames, margins, rest_frames,
+    DEEPEST, DEEPEST_IN_MESH, FRAMES_AT_REST, MEAN_REST_SPEED, MOST_STRETCHED, Measured,
+    REST_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::hair_sim::{FollowerSettings, place_followers};
@@ -501,15 +501,20 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     let mut playing = scene.play(Runner::processor(&scene.graph).expect("on the processor"));
     let (mut worst, mut in_mesh) = (Measured::default(), Depths::default());
     let (shaken, all) = (frames(), frames() + rest_frames());
-    let mut last = Measured::default();
+    let mut rest = Measured::default();
     for number in 0..=all {
         playing.advance(number);
-        last = playing.measure(&playing.field());
+        let last = playing.measure(&playing.field());
         worst.add(&last, &last);
-        if number > shaken && (number - shaken) % 60 == 0 {
+        if number > all - FRAMES_AT_REST {
+            rest.fastest = rest.fastest.max(last.fastest);
+            rest.restless = rest.restless.max(last.restless);
+            rest.speed = rest.speed.max(last.speed);
+        }
+        if number > shaken && (number - shaken) % 30 == 0 {
             println!(
                 "still for {} s: {} m/s at most, {} strands faster than {REST_SPEED} m/s",
-                (number - shaken) / 60,
+                (number - shaken) as f64 / 60.0,
                 last.fastest,
                 last.restless
             );
@@ -526,8 +531,8 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     );
     println!("in the mesh, cells of {cell} m: {in_mesh:?}");
     println!(
-        "at rest: {} m/s in the mean, {} at most, {} strands faster than {REST_SPEED} m/s",
-        last.speed, last.fastest, last.restless
+        "last {FRAMES_AT_REST} frames: {} m/s in the mean, {} at most, {} strands faster than {REST_SPEED} m/s",
+        rest.speed, rest.fastest, rest.restless
     );
     assert!(worst.deepest < DEEPEST, "{} cells deep", worst.deepest);
     assert!(worst.deepest_follower < DEEPEST, "{worst:?}");
@@ -538,9 +543,8 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     // Nearer than the depth that vertices may have: skins bend, and weights between three vertices are no exact place of theirs.
     assert!(in_mesh.roots < f64::from(DEEPEST) * cell, "{in_mesh:?}");
     assert!(worst.follower_stretch < MOST_STRETCHED, "{worst:?}");
-    assert!(last.fastest < FASTEST_AT_REST, "{last:?}");
-    assert!(last.restless <= MOST_RESTLESS, "{last:?}");
-    assert!(last.speed < MEAN_REST_SPEED, "{last:?}");
+    assert!(rest.fastest < REST_SPEED, "{rest:?}");
+    assert!(rest.speed < MEAN_REST_SPEED, "{rest:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) const CHUNK: usize = 32;
 /// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
 ///
 /// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 32 guides room for eight strands:
-/// 2,720 bytes a vertex of the longest.
+/// 2,816 bytes a vertex of the longest.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
     pub(crate) positions: Vec<Vec3<R>>,
@@ -136,6 +136,7 @@ impl<R: HairReal> HairState<R> {
     }
 
     /// Speeds of the vertices of guides, one a guide vertex, guide after guide, in m/s; relative to what roots hand on.
+    /// A strand that stays where it touches something keeps what would move it: some millimetres a second.
     pub fn velocities(&self) -> &[Vec3<R>] {
         &self.velocities
     }

@@ -14,6 +14,8 @@ use sinew_geom::{Real, Vec3};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkVertex<R: Real> {
     pub(crate) contact: ContactVertex<R>,
+    /// Where the step found it.
+    pub(crate) origin: Vec3<R>,
     /// Where its share of the root's motion alone takes it.
     pub(crate) moved: Vec3<R>,
     /// Rest position as the skin has it; later, where the vertex is before the last pass.
@@ -36,6 +38,7 @@ impl<R: Real> Default for WorkVertex<R> {
     fn default() -> Self {
         Self {
             contact: ContactVertex::default(),
+            origin: Vec3::zeros(),
             moved: Vec3::zeros(),
             goal: Vec3::zeros(),
             diagonal: R::zero(),
@@ -129,6 +132,11 @@ pub(crate) const REST_DRAG: f64 = 5.0;
 pub(crate) const MOST_REST_DRAG: f64 = 10.0;
 /// How many times as fast where friction has them do so. Curls that hang free would come back too slowly.
 pub(crate) const RUBBED_DRAG: f64 = 10.0;
+/// Strands that a step takes no farther than this, in metres a second and times the coefficient of friction of what they touch, stay where they were: static friction.
+/// As [`RUBBED_DRAG`] has them, forces that would move them so are up to a tenth of the friction of their weight.
+pub(crate) const HELD_SPEED: f64 = 0.0125;
+/// The same of any strand: a metre from the origin two roundings a step are as fast, and a 30,000th of gravity.
+pub(crate) const UNMOVED_SPEED: f64 = 3e-5;
 /// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
 const FREED: f64 = 0.5;
 
@@ -174,6 +182,7 @@ impl<R: Real> StrandStep<'_, R> {
         self.take_velocities(velocities, work);
         self.finish(positions, velocities, work);
         self.come_to_rest(velocities, work);
+        self.stay(positions, work);
         let kept = self.kept_when_freed(freed);
         if kept < R::one() {
             velocities.iter_mut().for_each(|v| *v *= kept);
@@ -194,8 +203,7 @@ impl<R: Real> StrandStep<'_, R> {
     /// Counts from the motion of the skin at the root.
     fn come_to_rest(&self, velocities: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
         let c = self.constants;
-        let [begin, end] = self.span.map(|t| self.drive.motion.at(t));
-        let skin = end.relative_to(&begin);
+        let skin = self.skin();
         let free = |w: &WorkVertex<R>| w.contact.inverse_mass > R::zero();
         let of_skin = |w: &WorkVertex<R>| (skin.point(w.contact.start) - w.moved) / c.h;
         let (mut fastest, mut rub) = (R::zero(), R::zero());
@@ -223,6 +231,43 @@ impl<R: Real> StrandStep<'_, R> {
             let of_skin = of_skin(w);
             *v = of_skin + (*v - of_skin) * kept;
         }
+    }
+
+    /// Strands that hardly move stay where they were, on the skin at the root. Velocities go on: where they balance what contacts and lengths take back in each
+    /// step, strands without them would set out anew.
+    fn stay(&self, positions: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
+        let c = self.constants;
+        let skin = self.skin();
+        let free = |w: &WorkVertex<R>| w.contact.inverse_mass > R::zero();
+        let (mut farthest, mut rub) = (R::zero(), R::zero());
+        for (w, x) in work.iter().zip(&*positions) {
+            rub = rub.max(w.contact.rub);
+            if free(w) {
+                farthest = farthest.max((x - skin.point(w.origin)).norm_squared());
+            }
+        }
+        let held = rub * R::from_double(HELD_SPEED);
+        let most = held.max(R::from_double(UNMOVED_SPEED)) * c.h;
+        if c.rest_drag > R::zero() && farthest < most * most {
+            for (x, w) in positions.iter_mut().zip(work).filter(|(_, w)| free(w)) {
+                *x = skin.point(w.origin);
+            }
+        }
+    }
+
+    /// How the skin at the root moves in this step.
+    fn skin(&self) -> Rigid<R> {
+        let [begin, end] = self.span.map(|t| self.drive.motion.at(t));
+        self.skin_motion(&begin, &end)
+    }
+
+    /// The same, from where the root is when the step begins and ends; nothing at all where it stands still.
+    pub(crate) fn skin_motion(&self, begin: &Rigid<R>, end: &Rigid<R>) -> Rigid<R> {
+        let motion = &self.drive.motion;
+        if motion.from() == motion.to() {
+            return Rigid::identity();
+        }
+        end.relative_to(begin)
     }
 
     /// Brings the strand out of the solids that it begins in, and lets it find a smooth shape there; it is at rest afterwards. Where it
@@ -324,6 +369,7 @@ impl<R: Real> StrandStep<'_, R> {
         for ((w, b), &x) in work.iter_mut().zip(self.bound).zip(positions) {
             w.goal = at.point(R::vec3(b.offset) * scale);
             w.moved = carry.point(x);
+            w.origin = x;
             let c = &mut w.contact;
             c.start = x;
             c.inverse_mass = R::from_single(b.inverse_mass);

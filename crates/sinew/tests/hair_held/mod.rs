@@ -29,11 +29,10 @@ pub(crate) const MOST_STRETCHED: f32 = 0.01;
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
 /// Metres a second: what is faster at the end of the rest does not rest.
 pub(crate) const REST_SPEED: f64 = 1e-3;
-/// Strands of which that may hold: some short ones tremble where they lie on the skin, by up to a centimetre a second.
-pub(crate) const MOST_RESTLESS: usize = 12;
-/// Metres a second at the end of the rest, of the fastest vertex and in the mean.
-pub(crate) const FASTEST_AT_REST: f64 = 2e-2;
-pub(crate) const MEAN_REST_SPEED: f64 = 1e-4;
+/// Metres a second at the end of the rest, in the mean of all vertices.
+pub(crate) const MEAN_REST_SPEED: f64 = 1e-5;
+/// Frames at the end of the rest in each of which nothing may be faster: what trembles is slow at times.
+pub(crate) const FRAMES_AT_REST: i64 = 15;
 
 /// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
 fn shaken_secs() -> f64 {
@@ -46,9 +45,11 @@ pub(crate) fn frames() -> i64 {
     (shaken_secs() * FPS) as i64
 }
 
-/// Frames in which the head is still after that: half as many, and at least five seconds.
+/// Frames in which the head is still after that: half as many, and at least five seconds; longer with `SINEW_HAIR_REST_SECS=9`.
 pub(crate) fn rest_frames() -> i64 {
-    (frames() / 2).max((5.0 * FPS) as i64)
+    let given = std::env::var("SINEW_HAIR_REST_SECS").ok();
+    let secs: f64 = given.and_then(|s| s.parse().ok()).unwrap_or(5.0);
+    (frames() / 2).max((secs * FPS) as i64)
 }
 
 /// A character with hair. Its graph has the outputs `hair` and `field`.

@@ -67,6 +67,11 @@ impl<'a> StrandGroup<'a> {
         }
     }
 
+    /// Follows vertices that were moved since the last pass, so that what is known of their distances holds.
+    pub(crate) fn go_on(&self, vertices: &mut [ContactLanes]) {
+        dispatch!(simd => bounds::go_on(simd, self, vertices));
+    }
+
     /// Vertices of each strand that was added, zero of others.
     pub(crate) fn counts(&self) -> [usize; WIDTH] {
         self.counts

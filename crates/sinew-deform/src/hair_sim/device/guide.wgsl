@@ -10,6 +10,9 @@ const RUBBED_SPEED = 0.25;
 const REST_DRAG = 5.0;
 const MOST_REST_DRAG = 10.0;
 const RUBBED_DRAG = 10.0;
+// Strands that a step takes no farther than this, as a speed, stay where they were: `stay` in `step.rs`.
+const HELD_SPEED = 0.0125;
+const UNMOVED_SPEED = 3e-5;
 
 var<private> strand: u32;
 var<private> count: u32;
@@ -81,11 +84,14 @@ fn step_of(step: u32) -> Step {
   let placed_before = read_state(drive_at(1u, strand));
   let placed = read_state(drive_at(3u, strand));
   let first = Rigid(read_state(drive_at(0u, strand)), placed_before.xyz);
-  let motion = motion_between(first, Rigid(read_state(drive_at(2u, strand)), placed.xyz));
+  let last = Rigid(read_state(drive_at(2u, strand)), placed.xyz);
+  let motion = motion_between(first, last);
   let share = read_state(drive_at(4u, strand)).w;
   // Motions about one screw axis add up: every step takes the strand along in the same way.
   let carry = relative_to(motion_at(motion, share / of_sort), first);
-  let skin = relative_to(motion_at(motion, 1.0 / of_sort), first);
+  var skin = relative_to(motion_at(motion, 1.0 / of_sort), first);
+  // Nothing at all where the root stands still.
+  if all(first.rotation == last.rotation) && all(first.translation == last.translation) { skin = Rigid(vec4f(0.0, 0.0, 0.0, 1.0), vec3f(0.0)); }
   let end = f32(sort.y + step + 1u) / of_sort;
   size = placed_before.w + (placed.w - placed_before.w) * min(end, 1.0);
   return Step(constants, gravity, motion_at(motion, end), carry, skin, placed.w, is_freeing, is_freeing && step == 0u);
@@ -99,6 +105,22 @@ fn rest_drag(s: Step, fastest: f32, rub: f32) -> f32 {
   let slow = max(1.0 - fastest * fastest / (most * most), 0.0);
   let times = select(1.0, RUBBED_DRAG, rub * RUBBED_SPEED > REST_SPEED);
   return min(-REST_DRAG * log(kept), MOST_REST_DRAG * s.constants.x) * times * slow;
+}
+
+// Whether a strand stays where it was that the step took so far at most.
+fn stays(s: Step, way: f32, rub: f32) -> bool {
+  return s.constants.y < 1.0 && way < max(UNMOVED_SPEED, rub * HELD_SPEED) * s.constants.x;
+}
+
+// Where the skin at the root takes a vertex from where the step found it.
+fn place_on_skin(i: u32, s: Step) -> vec3f {
+  return point_of(s.skin, read_state(vertex_at(i)).xyz);
+}
+
+// Where the vertex goes in the end.
+fn place_in_end(i: u32, s: Step, x: vec3f, is_staying: bool) -> vec3f {
+  if !is_staying || inverse_mass_of(i) <= 0.0 { return x; }
+  return place_on_skin(i, s);
 }
 
 fn at_rest(i: u32, velocity: vec3f, of_skin: vec3f, drag: f32) -> vec3f {

@@ -23,6 +23,8 @@ var<workgroup> freed_ways: array<atomic<u32>, TEAMS>;
 // Speed of the fastest vertex as the skin sees it, and friction of what is touched, in the same way.
 var<workgroup> fastest_of: array<atomic<u32>, TEAMS>;
 var<workgroup> rub_of: array<atomic<u32>, TEAMS>;
+// How far the step took a vertex, as the skin sees it.
+var<workgroup> farthest_of: array<atomic<u32>, TEAMS>;
 
 fn kernel(group: u32, local: u32) {
   team = local / LANES;
@@ -63,6 +65,7 @@ fn hold(guide: u32, step: u32, given: vec2u) {
     atomicStore(&freed_ways[team], 0u);
     atomicStore(&fastest_of[team], 0u);
     atomicStore(&rub_of[team], 0u);
+    atomicStore(&farthest_of[team], 0u);
     if team == 0u { atomicStore(&reach_of_all, 0u); }
   }
   sync();
@@ -135,17 +138,22 @@ fn finish(s: Step, goes_on: bool) {
   if goes_on {
     for (var i = lane; i < count; i += LANES) {
       atomicMax(&rub_of[team], bitcast<u32>(rub_at(i)));
-      if inverse_mass_of(i) > 0.0 { atomicMax(&fastest_of[team], bitcast<u32>(length(room(9u, i).xyz - room(10u, i).xyz))); }
+      if inverse_mass_of(i) > 0.0 {
+        atomicMax(&fastest_of[team], bitcast<u32>(length(room(9u, i).xyz - room(10u, i).xyz)));
+        atomicMax(&farthest_of[team], bitcast<u32>(length(point(i) - place_on_skin(i, s))));
+      }
     }
   }
   sync();
   if goes_on {
     let kept = kept_when_freed(bitcast<f32>(atomicLoad(&freed_ways[team])));
-    let drag = rest_drag(s, bitcast<f32>(atomicLoad(&fastest_of[team])), bitcast<f32>(atomicLoad(&rub_of[team])));
+    let rub = bitcast<f32>(atomicLoad(&rub_of[team]));
+    let drag = rest_drag(s, bitcast<f32>(atomicLoad(&fastest_of[team])), rub);
+    let is_staying = stays(s, bitcast<f32>(atomicLoad(&farthest_of[team])), rub);
     for (var i = lane; i < count; i += LANES) {
       let velocity = at_rest(i, room(9u, i).xyz, room(10u, i).xyz, drag) * kept;
       if !all_finite(vec4f(point(i) + velocity, 0.0)) { atomicOr(&told[team], IS_LOST); }
-      keep_vertex(i, point(i), velocity, s.is_freeing);
+      keep_vertex(i, place_in_end(i, s, point(i), is_staying), velocity, s.is_freeing);
     }
   }
   sync();

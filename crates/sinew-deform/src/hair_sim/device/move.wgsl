@@ -150,6 +150,7 @@ fn finish(s: Step) {
     write_state(flag_at(strand), vec4f(0.0));
   }
   var fastest = 0.0;
+  var way = 0.0;
   for (var i = 0u; i < count; i++) {
     let x = point(i);
     var velocity = vec3f(0.0);
@@ -159,16 +160,18 @@ fn finish(s: Step) {
       velocity = (x + limited(unsettled - x, length_of(i) * LAST_PASS) - moved) / s.constants.x;
       velocity = limited(velocity, s.gravity.w);
       fastest = max(fastest, length(velocity - skin_velocity(i, s)));
+      way = max(way, length(x - place_on_skin(i, s)));
     }
     set_stretch(i, vec4f(velocity, 0.0), 0.0);
   }
   let drag = rest_drag(s, fastest, 0.0);
+  let is_staying = stays(s, way, 0.0);
   var sum = vec3f(0.0);
   for (var i = 0u; i < count; i++) {
     var velocity = stretch_at(i).xyz;
     if drag > 0.0 { velocity = at_rest(i, velocity, skin_velocity(i, s), drag); }
     sum += point(i) + velocity;
-    keep_vertex(i, point(i), velocity, s.is_freeing);
+    keep_vertex(i, place_in_end(i, s, point(i), is_staying), velocity, s.is_freeing);
   }
   if !all_finite(vec4f(sum, 0.0)) {
     for (var i = 0u; i < count; i++) { restart_vertex(i, s); }

@@ -37,6 +37,7 @@ pub(super) fn begin<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [Grou
         before = Some(x);
         let turned = shared.rotation.vector(V3::load_lanes(simd, &w.velocity));
         let velocity = limited(push.scale_add(h, turned.scale(kept)), fastest);
+        x.store_lanes(&mut w.origin);
         x.store_lanes(&mut w.start);
         goal.store_lanes(&mut w.goal);
         moved.or(free, goal).store_lanes(&mut w.moved);

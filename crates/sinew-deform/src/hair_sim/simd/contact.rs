@@ -42,7 +42,12 @@ impl<'s> Reach<'s> {
             let reaches = strands.each_ref().map(|strand| strand.reach);
             room.knows_distances = true;
             let (vertices, contacts) = room.of(longest);
-            contacts.iter_mut().for_each(|c| group.forget_others(c));
+            // Strands that stay where they were are not where the last pass left them.
+            for (c, w) in contacts.iter_mut().zip(&*vertices) {
+                group.forget_others(c);
+                c.x = w.origin;
+            }
+            group.go_on(contacts);
             let finite = dispatch!(simd => take(simd, step, &reaches, vertices, contacts));
             // What is lost begins anew at the end of the step; until then no walk along it would come to an end.
             group.leave_out(!finite);

@@ -4,7 +4,9 @@ use super::group::GroupStep;
 use super::room::GroupVertex;
 use super::turn::{Placement, limited};
 use crate::collide::simd::ContactLanes;
-use crate::hair_sim::step::{LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED};
+use crate::hair_sim::step::{
+    HELD_SPEED, LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED, UNMOVED_SPEED,
+};
 use crate::lanes::{Lanes, Lanes3, V3};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -23,11 +25,13 @@ pub(super) fn finish<S: Simd>(
     let zero = V3::splat(simd, 0.0);
     let skin = Placement::load(simd, &step.skin);
     let mut fastest_squared = f32x8::splat(simd, 0.0);
+    let mut farthest_squared = f32x8::splat(simd, 0.0);
     let mut sum = zero;
     let mut touches = touches.iter();
     let mut before: Option<(Ending<S>, &mut GroupVertex)> = None;
     for w in vertices.iter_mut() {
         let mut end = Ending::new(simd, step, skin, w);
+        farthest_squared = farthest_squared.max(end.way_squared(simd, skin, w));
         sum = sum.plus(V3::load_lanes(simd, &w.x));
         if let Some(touch) = touches.next() {
             end.leave_surface(simd, touch);
@@ -48,6 +52,7 @@ pub(super) fn finish<S: Simd>(
         end.velocity.store_lanes(&mut w.velocity);
     }
     come_to_rest(simd, step, vertices, fastest_squared, rubs);
+    stay(simd, step, vertices, farthest_squared, rubs);
     let mut out = [[0.0; 8]; 3];
     sum.store_lanes(&mut out);
     out
@@ -85,6 +90,30 @@ fn come_to_rest<S: Simd>(
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
         let velocity = slower.or(is_slow & free, velocity);
         velocity.store_lanes(&mut w.velocity);
+    }
+}
+
+/// Strands that the step hardly moved stay where they were; see [`crate::hair_sim::step`].
+#[inline(always)]
+fn stay<S: Simd>(
+    simd: S,
+    step: &GroupStep<'_>,
+    vertices: &mut [GroupVertex],
+    farthest_squared: f32x8<S>,
+    rubs: &Lanes,
+) {
+    let held = f32x8::load_array_ref(simd, rubs) * HELD_SPEED as f32;
+    let most = held.max(UNMOVED_SPEED as f32) * step.constants.h;
+    let stays = farthest_squared.simd_lt(most * most);
+    if step.constants.rest_drag <= 0.0 || !stays.any_true() {
+        return;
+    }
+    let skin = Placement::load(simd, &step.skin);
+    for w in vertices {
+        let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
+        let x = V3::load_lanes(simd, &w.x);
+        let there = skin.point(V3::load_lanes(simd, &w.origin));
+        there.or(stays & free, x).store_lanes(&mut w.x);
     }
 }
 
@@ -134,6 +163,15 @@ impl<S: Simd> Ending<S> {
             per_time,
             free,
         }
+    }
+
+    /// Squared way of the step, as the skin sees it; zero of what is held.
+    #[inline(always)]
+    fn way_squared(&self, simd: S, skin: Placement<S>, w: &GroupVertex) -> f32x8<S> {
+        let there = skin.point(V3::load_lanes(simd, &w.origin));
+        let way = V3::load_lanes(simd, &w.x).minus(there);
+        let way = way.or(self.free, V3::splat(simd, 0.0));
+        way.dot(way)
     }
 
     /// Squared speed, as the skin sees it; zero of what is held.

@@ -206,7 +206,8 @@ impl<'f, 'r> Group<'f, 'r> {
         for (lane, strand) in strands.iter().enumerate() {
             let root = strand.drive.motion.at(strand.span[1]);
             step.shared.put(lane, &strand.shared(&self.roots[lane]));
-            step.skin.put(lane, &root.relative_to(&self.roots[lane]));
+            step.skin
+                .put(lane, &strand.skin_motion(&self.roots[lane], &root));
             step.root.put(lane, &root);
             step.scale[lane] = strand.scale();
             put(&mut step.wind, lane, strand.wind);

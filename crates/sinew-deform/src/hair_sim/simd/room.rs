@@ -33,6 +33,9 @@ pub(crate) struct GroupVertex {
     pub(super) x: Lanes3,
     pub(super) velocity: Lanes3,
     // Within a step.
+    /// Where the step found it.
+    pub(super) origin: Lanes3,
+    /// The same, brought out of what it began in.
     pub(super) start: Lanes3,
     pub(super) moved: Lanes3,
     /// Rest position as the skin has it; later, where the vertex is before the last pass.

@@ -260,5 +260,5 @@ fn a_lost_strand_begins_anew_and_leaves_its_neighbours_alone() {
 #[test]
 fn room_is_what_the_documentation_says() {
     let room = super::GroupRoom::new(10);
-    assert_eq!(room.bytes(), 10 * 2768);
+    assert_eq!(room.bytes(), 10 * 2864);
 }
