@@ -25,9 +25,9 @@ fn sample<S: Simd>(simd: S, view: &FieldView<'_>, points: &Lanes3, wanted: u8, u
     let mut found = Found::new(simd);
     let mut squared = zero;
     let mut row = [1, 1];
-    for k in 0..3 {
+    for (k, lanes) in points.iter().enumerate() {
         let count = view.shape.bricks[k];
-        let point = f32x8::load_array_ref(simd, &points[k]) * scale;
+        let point = f32x8::load_array_ref(simd, lanes) * scale;
         let at = (point - view.shape.origin[k]) * inverse;
         let inside = at.max(zero).min(f32x8::splat(simd, count as f32 * CELLS));
         let beyond = at - inside;
@@ -117,8 +117,8 @@ impl<S: Simd> Found<S> {
             let slot = view.table.get(bricks[lane] as u32 as usize).copied();
             let slot = slot.unwrap_or(NO_BRICK);
             let values = if slot == NO_BRICK {
-                for axis in 0..3 {
-                    at[axis][lane] = self.in_brick[axis][lane] * SHARE;
+                for (at, within) in at.iter_mut().zip(&self.in_brick) {
+                    at[lane] = within[lane] * SHARE;
                 }
                 self.coarse_corners(view, coarse[lane] as u32 as usize)
             } else {
