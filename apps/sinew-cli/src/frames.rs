@@ -25,10 +25,6 @@ pub(crate) fn frame_numbers(
         })?,
         None => {
             let (start, end) = clip.map_or((0.0, 0.0), Clip::range);
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "float to integer casts saturate, and the count is checked below"
-            )]
             let number = |t: f32| (f64::from(t) * fps).round() as i64;
             (number(start), number(end), 1)
         }

@@ -51,10 +51,6 @@ impl Collected {
         number: i64,
         time_secs: f64,
     ) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "files store single precision"
-        )]
         self.times_secs.push(time_secs as f32);
         self.numbers.push(number);
         for (name, output) in outputs {
@@ -184,7 +180,6 @@ fn write_one(
             write_npz_meshes(path, &cache.meshes, times, extras).map_err(Failure::output)
         }
         "pc2" => {
-            #[allow(clippy::cast_precision_loss, reason = "PC2 stores single precision")]
             let (start, rate) = (
                 numbers[0] as f32,
                 numbers.get(1).map_or(1, |n| n - numbers[0]) as f32,

@@ -174,11 +174,6 @@ struct SetupBar {
 
 impl SetupBar {
     fn show(&mut self, talk: &Talk, at: SetupProgress<'_>) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "shares are from 0 to 1"
-        )]
         let hundredths = (at.done * 100.0) as u8;
         let begin = || (talk.progress(100, "setup"), u8::MAX);
         let (progress, before) = self.shown.get_or_insert_with(begin);

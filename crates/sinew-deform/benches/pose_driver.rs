@@ -12,7 +12,6 @@ use std::hint::black_box;
 
 /// Rotations up to 140 degrees that cover the sphere evenly enough (a Fibonacci spiral of axes).
 fn rotation(i: usize, count: usize) -> Quat<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (i, count) = (i as f64, count as f64);
     let z = 1.0 - 2.0 * (i + 0.5) / count;
     let around = i * 2.399_963_229_728_653;

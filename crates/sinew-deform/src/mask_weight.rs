@@ -47,10 +47,6 @@ impl<'a> MaskWeight<'a> {
     .in_update();
 
     /// From a context whose node has [`MASK_PORT`], [`Self::WEIGHT`] and [`Self::INVERT`].
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are single precision in kernels"
-    )]
     pub fn from_context(context: &UpdateContext<'a>) -> Self {
         Self {
             mask: context.inputs.mask("mask"),
@@ -60,10 +56,6 @@ impl<'a> MaskWeight<'a> {
     }
 
     /// The parameters [`Self::WEIGHT`] and [`Self::INVERT`], as uniforms.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are single precision in kernels"
-    )]
     pub fn uniforms(parameters: &crate::Parameters<'_>) -> (f32, u32) {
         (
             parameters.float("weight") as f32,

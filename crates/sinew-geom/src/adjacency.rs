@@ -63,10 +63,6 @@ impl OneRings {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "vertex and corner counts fit 32 bits"
-)]
 fn weld_index(i: usize) -> u32 {
     i as u32
 }

@@ -229,10 +229,6 @@ impl Channel {
     /// Writes the morph weights at `time_secs`; the length must be the channel's width.
     pub fn sample_weights(&self, time_secs: f64, weights: &mut [f32]) {
         for (c, w) in weights.iter_mut().enumerate().take(self.width) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "weights are stored in single precision"
-            )]
             {
                 *w = self.component(time_secs, c) as f32;
             }

@@ -155,10 +155,6 @@ impl Influences {
             self.weights.push(1.0);
             RowState::Empty
         } else {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "weights are stored in single precision"
-            )]
             for &(j, w) in row.iter() {
                 self.joints.push(j + first_joint);
                 self.weights.push((w / kept) as f32);
@@ -169,10 +165,6 @@ impl Influences {
                 RowState::Clean
             }
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "more than 2^32 influences would not fit in memory"
-        )]
         self.offsets.push(self.joints.len() as u32);
         state
     }
@@ -208,10 +200,6 @@ impl Influences {
 
     /// Every vertex follows one joint.
     pub fn rigid(vertex_count: usize, joint: u32) -> Self {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "vertex counts fit 32 bits by construction of Topology"
-        )]
         Self {
             offsets: (0..=vertex_count as u32).collect(),
             joints: vec![joint; vertex_count],
@@ -300,10 +288,6 @@ enum RowState {
 
 impl RowState {
     fn note(self, vertex: usize, unnormalised: &mut Vec<u32>, empty: &mut Vec<u32>) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "vertex counts fit 32 bits by construction of Topology"
-        )]
         match self {
             Self::Clean => {}
             Self::Unnormalised => unnormalised.push(vertex as u32),

@@ -32,10 +32,6 @@ pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
 }
 
 impl Real for f32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding to single precision is what the function is for"
-    )]
     #[inline]
     fn from_double(value: f64) -> Self {
         value as f32
@@ -59,10 +55,6 @@ impl Real for f64 {
     fn to_double(self) -> f64 {
         self
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounding to single precision is what the function is for"
-    )]
     #[inline]
     fn to_single(self) -> f32 {
         self as f32

@@ -15,10 +15,6 @@ pub struct WeldMap {
 
 impl WeldMap {
     /// Every vertex its own class.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "vertex counts fit 32 bits by construction of Topology"
-    )]
     pub fn identity(vertex_count: usize) -> Self {
         let all: Vec<u32> = (0..vertex_count as u32).collect();
         Self {
@@ -30,10 +26,6 @@ impl WeldMap {
     /// Joins vertices whose distance is at most `tolerance` (metres); zero joins equal positions only
     /// (`0.0 == -0.0`). Closeness chains: a-b and b-c close puts a and c in one class. Expected linear time, however
     /// large the tolerance is.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "vertex counts fit 32 bits by construction of Topology"
-    )]
     pub fn by_position(positions: &[[f32; 3]], tolerance: f32) -> Self {
         let mut parent: Vec<u32> = (0..positions.len() as u32).collect();
         if tolerance > 0.0 {
@@ -49,10 +41,6 @@ impl WeldMap {
         Self::from_parents(parent)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "vertex counts fit 32 bits by construction of Topology"
-    )]
     fn from_parents(mut parent: Vec<u32>) -> Self {
         let mut first_vertex = Vec::new();
         let mut class_of_vertex = vec![0; parent.len()];

@@ -190,10 +190,6 @@ fn convert(
     })
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "checked to be whole and within 2^53 just before"
-)]
 fn whole(json: &Json, min: i64, max: i64) -> Result<i64, Problem> {
     let v = json.number().ok_or(Problem::Type)?;
     if v.fract() != 0.0 || v.abs() > 9.0e15 {
@@ -334,10 +330,6 @@ fn plain(json: &Json) -> serde_json::Value {
     match &json.kind {
         Kind::Null => V::Null,
         Kind::Bool(b) => V::Bool(*b),
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "checked to be whole and below 2^53"
-        )]
         Kind::Number(n) if n.fract() == 0.0 && n.abs() < 9.0e15 => V::from(*n as i64),
         Kind::Number(n) => V::from(*n),
         Kind::Text(t) => V::String(t.clone()),

@@ -172,10 +172,6 @@ pub(crate) fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
     if (length - 1.0).abs() < 1e-6 {
         return Some(v);
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "stored in single precision"
-    )]
     Some(d.map(|c| (c / length) as f32))
 }
 

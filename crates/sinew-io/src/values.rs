@@ -67,10 +67,6 @@ pub fn read_values(path: &Path) -> Result<ValueTable, IoError> {
     Ok(table)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "values are single precision; what becomes infinite is refused"
-)]
 fn single(v: f64) -> f32 {
     v as f32
 }
@@ -212,7 +208,6 @@ struct Element {
 }
 
 fn element(descr: &str) -> Option<Element> {
-    #[expect(clippy::cast_precision_loss, reason = "values are single precision")]
     let (size, read): (usize, fn(&[u8]) -> f32) = match descr {
         "<f4" => (4, |b| fixed(b).map_or(f32::NAN, f32::from_le_bytes)),
         "<f8" => (8, |b| {

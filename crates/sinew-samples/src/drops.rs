@@ -76,7 +76,6 @@ fn surface(field: impl Fn([f32; 3]) -> f32) -> Mesh {
             }
         }
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a few thousand vertices")]
     let count = out.positions.len() as u32;
     let topology = Topology::new(count, out.triangles).unwrap_or_default();
     Mesh::new("drop", topology, out.positions)
@@ -122,7 +121,6 @@ impl Surface {
             let share = (at_a / (at_a - at_b)).clamp(0.05, 0.95);
             let point = std::array::from_fn(|k| from[k] + (to[k] - from[k]) * share);
             self.positions.push(point);
-            #[expect(clippy::cast_possible_truncation, reason = "a few thousand vertices")]
             let index = self.positions.len() as u32 - 1;
             index
         })

@@ -43,10 +43,6 @@ pub fn carrier_mesh(name: &str, triangles: u32, bounds: &Bounds, layout: &Layout
 /// Texture coordinates of the texel of each vertex in frame 0, at its centre, `v` down.
 pub fn texel_centers(vertices: u32, layout: &Layout) -> Vec<[f32; 2]> {
     let [width, height] = layout.size.map(f64::from);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounded to single precision on purpose"
-    )]
     let center = |vertex| {
         let [x, y] = layout.texel(vertex, 0).map(f64::from);
         [((x + 0.5) / width) as f32, ((y + 0.5) / height) as f32]
@@ -65,10 +61,6 @@ pub(crate) fn thick_enough(bounds: &Bounds) -> [[f32; 3]; 2] {
     let extent: [f32; 3] = std::array::from_fn(|k| high[k] - low[k]);
     // Squares of boxes that files may claim do not fit into single precision.
     let squares = extent.iter().map(|e| f64::from(*e).powi(2));
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounded to single precision on purpose"
-    )]
     let diagonal = squares.sum::<f64>().sqrt() as f32;
     let least = (diagonal * 1e-3).max(1e-4);
     for k in 0..3 {
@@ -94,11 +86,6 @@ pub(crate) fn cells_for(triangles: u32, low: &[f32; 3], high: &[f32; 3]) -> [u32
         return [along.unwrap_or(2); 3];
     }
     loop {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "positive; a float too large for u32 gives its largest value"
-        )]
         let cells = extent.map(|e| ((e / side).floor() as u32).max(2));
         let all: u64 = cells.iter().map(|c| u64::from(*c)).product();
         if all >= u64::from(triangles) {

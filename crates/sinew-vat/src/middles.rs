@@ -108,10 +108,6 @@ pub struct Middles {
 impl Middles {
     /// Of the first frame; no triangle is in two of the quads. Vertices of the middles come behind those of the frame, in the order of the quads. Of each quad
     /// two of its four triangles take the places of the first frame's, the other two come behind all, in the order of the quads.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more quads than triangles, whose number fits"
-    )]
     pub fn new(first: &Arc<Topology>, quads: Vec<Quad>) -> Self {
         let count = first.vertex_count() as u32;
         let mut triangles = first.triangles().to_vec();

@@ -75,10 +75,6 @@ impl ShadingGroups {
     }
 
     /// Numbers the groups of a fan; within it a group is called by the place of its first corner.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "there are no more points and groups than corners, whose number fits"
-    )]
     fn add_point(&mut self, point: usize, fan: &[u32], groups: &[u32]) {
         for (i, (&corner, &group)) in fan.iter().zip(groups).enumerate() {
             let first = group as usize;
@@ -127,10 +123,6 @@ impl ShadingGroups {
             let group = self.of_corner(t, k);
             let mean = || unit(of_point[self.point_of_group[group] as usize]);
             let found = unit(of_group[group]).or(faces[t]).or_else(mean);
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "rounded to single precision on purpose"
-            )]
             found.unwrap_or([0.0, 1.0, 0.0]).map(|c| c as f32)
         };
         (0..topology.triangles().len())
@@ -179,10 +171,6 @@ impl Around<'_> {
             groups.resize(fan.len(), 0);
             return;
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a fan has fewer corners than the mesh, whose number fits"
-        )]
         groups.extend(0..fan.len() as u32);
         for i in 1..fan.len() {
             for j in 0..i {

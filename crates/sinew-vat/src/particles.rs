@@ -92,11 +92,6 @@ pub fn point_numbers(frame: usize, mesh: &Mesh, name: &str) -> Result<Vec<u32>, 
                 found,
             });
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole and in range"
-        )]
         let number = found as u32;
         if let Some(first) = seen.insert(number, point) {
             return Err(ParticlesError::Twice {

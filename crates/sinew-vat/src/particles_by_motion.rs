@@ -83,10 +83,6 @@ fn nearest_of_all(from: &[[f32; 3]], to: &[[f32; 3]], reach: f32) -> Vec<Option<
     from.iter().map(nearest).collect()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "saturates: all that is that far away shares a cell"
-)]
 fn cell_of(place: [f32; 3], reach: f32) -> [i64; 3] {
     let side = f64::from(reach.max(f32::MIN_POSITIVE));
     place.map(|c| (f64::from(c) / side).floor() as i64)

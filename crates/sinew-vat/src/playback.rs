@@ -41,11 +41,6 @@ pub struct FrameBlend {
 
 impl ClipFrames {
     /// What is seen at a moment, seconds from the start of the clip. Moments that are not finite show the first frame.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between zero and the number of frames"
-    )]
     pub fn at(&self, secs: f64) -> FrameBlend {
         let count = self.count.max(1);
         let frames = f64::from(count);

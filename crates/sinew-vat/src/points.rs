@@ -93,10 +93,6 @@ impl PointTable {
         out
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more corners than are numbered by 32 bits"
-    )]
     fn add(&mut self, entry: std::collections::hash_map::Entry<'_, Vec<u32>, u32>) {
         let corner = self.of_corner.len() as u32;
         let point = *entry.or_insert_with(|| {
@@ -129,10 +125,6 @@ struct Absent {
 }
 
 impl Absent {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more points than slots, whose number fits"
-    )]
     fn of(slots: &[SlotContent]) -> Self {
         let mut known: HashMap<[u32; 3], u32> = HashMap::new();
         let mut points = Vec::new();
@@ -257,10 +249,6 @@ fn lookup_of(slots: &[SlotContent], table: &PointTable, absent: &Absent) -> Vec<
                 SlotContent::Triangle { triangle, turn } => {
                     table.of_corner(*triangle as usize, (k + *turn as usize) % 3)
                 }
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "no more points than the layout has room for"
-                )]
                 SlotContent::Absent { .. } => table.count() as u32 + own,
             };
             out.extend(lookup_texel(point));

@@ -21,10 +21,6 @@ pub struct Recut {
 impl Recut {
     /// Compares two lists whose numbers mean the same vertices. Neither the order of triangles counts nor which corner is first; triangles that are turned
     /// over do. Linear time.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more triangles than corners, whose number fits"
-    )]
     pub fn between(shown: &[[u32; 3]], own: &[[u32; 3]]) -> Self {
         let differ = |(i, (a, b)): (usize, (&[u32; 3], &[u32; 3]))| (a != b).then_some(i);
         let both = shown.len().min(own.len());

@@ -105,10 +105,6 @@ impl Pieces {
     }
 
     /// Numbers pieces by their first vertex.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more pieces than vertices, whose number fits"
-    )]
     fn numbered(first: &Mesh, keys: &[u32]) -> Self {
         let mut numbers = std::collections::HashMap::new();
         let mut sums: Vec<([f64; 3], f64)> = Vec::new();
@@ -145,10 +141,6 @@ impl Pieces {
 
     /// Pivot of a piece, metres, as the carrier stores it.
     pub fn pivot(&self, piece: usize) -> [f32; 3] {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "rounded to single precision on purpose"
-        )]
         self.pivots[piece].map(|c| c as f32)
     }
 
@@ -224,10 +216,6 @@ impl Pieces {
             let rotation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
             let by = rotation * (wide(stored[piece]) - Vector3::from(self.pivots[piece]));
             let position = wide(pose.position) + by;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "rounded to single precision on purpose"
-            )]
             PiecePose {
                 position: [0, 1, 2].map(|k| position[k] as f32),
                 ..*pose
@@ -280,10 +268,6 @@ fn pose(mean: &Vector3<f64>, covariance: &Matrix3<f64>, before: Option<&PiecePos
     if rotation.coords.dot(&before.coords) < 0.0 {
         rotation = UnitQuaternion::new_unchecked(-rotation.into_inner());
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "rounded to single precision on purpose"
-    )]
     PiecePose {
         position: [0, 1, 2].map(|k| mean[k] as f32),
         rotation: [0, 1, 2, 3].map(|k| rotation.coords[k] as f32),

@@ -97,10 +97,6 @@ pub enum SoftError {
 
 impl SoftCarrier {
     /// From the first frame; edges sharper than `crease` (radians) are hard. Vertices that no triangle uses are left out.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more vertices than corners, whose number fits"
-    )]
     pub fn new(first: &Mesh, crease: f32) -> Self {
         let groups = ShadingGroups::new(&first.topology, &first.positions, crease);
         let mut seen = HashMap::new();
@@ -199,10 +195,6 @@ impl SoftCarrier {
     }
 
     /// The same carrier with its last vertex first (OpenVAT counts so).
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more vertices than corners, whose number fits"
-    )]
     pub fn reversed(&self) -> Self {
         let last = self.vertices.len().saturating_sub(1) as u32;
         let triangles = self.triangles.iter();
@@ -419,10 +411,6 @@ pub fn triangles_like_first<'a>(
 }
 
 /// The first corner of each vertex.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "no more triangles than corners, whose number fits"
-)]
 fn first_corners(count: u32, triangles: &[[u32; 3]]) -> Result<Vec<(u32, u8)>, SoftError> {
     if count as usize > 3 * triangles.len() {
         let vertex = 3 * triangles.len();

@@ -26,10 +26,6 @@ pub struct SharedEdges(Vec<[u32; 2]>);
 
 impl SharedEdges {
     /// Of a list of triangles, in ascending order. Where more than two triangles meet at an edge each is joined to the next. Cost: one sort of the edges.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more edges than corners, whose number fits"
-    )]
     pub fn new(topology: &Topology) -> Self {
         let triangles = topology.triangles().iter().enumerate();
         let mut edges: Vec<[u32; 3]> = triangles
@@ -161,10 +157,6 @@ pub struct CornerClasses {
 
 impl CornerClasses {
     /// Of one frame: corners that share a vertex and a normal. `groups` are those of the same triangles.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more groups than corners, whose number fits"
-    )]
     pub fn of_frame(topology: &Topology, groups: &ShadingGroups) -> Self {
         let triangles = topology.triangles();
         Self::numbered(triangles.len(), |t, k| {

@@ -73,11 +73,6 @@ impl TexelFormat {
     /// Appends the bytes of a channel (little endian; of two textures one behind the other).
     ///
     /// `value` is between 0 and 1 for formats that are not floats; what is outside goes to the nearest end.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the range of the code"
-    )]
     pub fn encode(self, value: f32, out: &mut Vec<u8>) {
         let unit = value.clamp(0.0, 1.0);
         match self {
@@ -113,11 +108,6 @@ impl TexelFormat {
 
 /// The whole number that is nearest to one that is not negative, halves upwards: [`f64::round`] without a call of a library. The sum is exact: numbers have 40
 /// bits here at most, and a half more needs no more than 53, but for those that are nothing beside it.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a code of 16 bits at most"
-)]
 fn nearest(value: f64) -> u32 {
     (value + 0.5) as u32
 }

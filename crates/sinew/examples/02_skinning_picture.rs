@@ -145,10 +145,6 @@ fn posed(asset: &Asset, clip: Option<&Clip>, node: usize, shot: &Shot) -> Pose {
 }
 
 /// A camera that shows the cube around the joint.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "pictures are single precision"
-)]
 fn aimed(pose: &Pose, node: usize, shot: &Shot) -> Camera {
     let at = pose.scene_from_node[node].translation;
     let at = [at.x as f32, at.y as f32, at.z as f32];

@@ -139,7 +139,6 @@ fn skinned(mesh: &Mesh, pose: &Pose) -> Vec<Vec3<f64>> {
 }
 
 fn single(points: &[Vec3<f64>]) -> Vec<[f32; 3]> {
-    #[expect(clippy::cast_possible_truncation, reason = "to compare with floats")]
     let narrow = |p: &Vec3<f64>| [p.x as f32, p.y as f32, p.z as f32];
     points.iter().map(narrow).collect()
 }

@@ -66,10 +66,6 @@ impl Plot<'_> {
     }
 
     /// Horizontal lines and their numbers.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "labels need no more digits"
-    )]
     fn draw_rows(&self, top: f64, out: &mut String) {
         for (value, label) in ticks(0.0, top as f32, 5) {
             let y = y_of(value, top);
@@ -84,10 +80,6 @@ impl Plot<'_> {
     }
 
     /// Numbers of frames below, where they are whole and there.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "between the first frame and the last"
-    )]
     fn draw_columns(&self, out: &mut String) {
         let (Some(&first), Some(&last)) = (self.frames.first(), self.frames.last()) else {
             return;

@@ -311,10 +311,6 @@ impl<'a> Work<'a> {
                 targets[*k].positions.push(f64::array3(d * largest[*k]));
             }
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are stored in single precision"
-        )]
         let row = |w: &Vec<f64>| {
             let all = w.iter().zip(&largest);
             all.map(|(w, most)| (w / most) as f32).collect()

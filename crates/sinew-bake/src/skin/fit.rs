@@ -279,10 +279,6 @@ impl Work<'_> {
                 rows.filter(|r| r.0 as usize > index).for_each(|r| r.0 -= 1);
             }
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are stored in single precision"
-        )]
         let single = |f: &Fitted| f.row.iter().map(|&(b, w)| (b, w as f32)).collect();
         let rows: Vec<Vec<(u32, f32)>> = self.fitted.iter().map(single).collect();
         let bones = joints + self.helpers.len();

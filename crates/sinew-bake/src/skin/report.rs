@@ -356,14 +356,12 @@ fn pictures(
 
 /// A colour for each distance, linear: blue at zero, red at `most`.
 pub fn colors_of(distances: &[f64], most: f64) -> Vec<[f32; 4]> {
-    #[expect(clippy::cast_possible_truncation, reason = "for colours")]
     let scale = Scale {
         min: 0.0,
         max: (most as f32).max(f32::MIN_POSITIVE),
         map: ColorMap::Turbo,
         title: String::new(),
     };
-    #[expect(clippy::cast_possible_truncation, reason = "for colours")]
     let numbers: Vec<f32> = distances.iter().map(|d| *d as f32).collect();
     colored(&numbers, &scale)
 }

@@ -468,10 +468,6 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "no more frames than the layout has"
-)]
 fn named_clip(job: &VatJob, clip: &FrameRange) -> NamedClip {
     NamedClip {
         name: clip.name.clone(),

@@ -438,7 +438,6 @@ impl<'a> Shown<'a> {
     }
 
     /// What a player draws `weight` of the way behind a frame.
-    #[expect(clippy::cast_possible_truncation, reason = "frames fit")]
     fn triangles(&self, frame: usize, weight: f32) -> Vec<Corners> {
         let manifest = self.animation.manifest();
         let blends = weight > 0.0 && manifest.can_blend;

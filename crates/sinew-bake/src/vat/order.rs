@@ -54,11 +54,6 @@ pub(crate) fn slots_in_order(order: &[u32], slots: u32, absent: [f32; 3]) -> Vec
 }
 
 /// Hue in the high half, lightness in the low one; greys have hue zero.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the range of the code"
-)]
 fn hue_and_lightness([r, g, b]: [f64; 3]) -> u64 {
     let (high, low) = (r.max(g).max(b), r.min(g).min(b));
     let spread = high - low;
@@ -73,11 +68,6 @@ fn hue_and_lightness([r, g, b]: [f64; 3]) -> u64 {
 }
 
 /// Place along the curve (Skilling 2004: transpose of the Hilbert index by exchanges and inversions of bits).
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the range of the code"
-)]
 fn curve_index(at: [f64; 3], (low, high): &Bounds) -> u64 {
     let most = f64::from((1_u32 << BITS) - 1);
     let mut x: [u32; 3] = std::array::from_fn(|k| {

@@ -316,7 +316,6 @@ fn place_slot(plan: &VatPlan, slot: ParticleSlot) -> ParticleSlot {
 }
 
 /// How far points are from where they are in a frame, metres; both are in the space of the textures.
-#[expect(clippy::cast_possible_truncation, reason = "frames and slots fit")]
 fn measure(
     plan: &VatPlan,
     frame: usize,

@@ -92,7 +92,6 @@ impl<'a> Shown<'a> {
     }
 
     /// Where a vertex of the bake (of particles: a slot) is in a frame as players see it, metres; `None` where no texture says so.
-    #[expect(clippy::cast_possible_truncation, reason = "shown with four digits")]
     pub(crate) fn place_of(
         &self,
         frame: usize,
@@ -114,7 +113,6 @@ impl<'a> Shown<'a> {
 }
 
 /// Corners of pieces, with the colours that the carrier has in all frames.
-#[expect(clippy::cast_possible_truncation, reason = "for pictures")]
 fn piece_corners(
     triangles: &[[u32; 3]],
     shown: &ShownPieces,
@@ -294,10 +292,6 @@ pub(crate) fn flat(
     draw(&corners, camera, side)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "no more corners than a frame has, whose number fits"
-)]
 fn draw(corners: &Corners, camera: &Camera, side: usize) -> Result<Image, BakeError> {
     let count = corners.places.len();
     let triangles: Vec<[u32; 3]> = (0..count as u32 / 3)

@@ -346,7 +346,6 @@ impl RigidTexels {
         Ok(self.carrier.pieces.about(&self.pivots, &poses))
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
     fn measure(
         &self,
         job: &VatJob,
@@ -369,7 +368,6 @@ impl RigidTexels {
     }
 
     /// The carrier as players show it by the texels of a frame, metres of glTF.
-    #[expect(clippy::cast_possible_truncation, reason = "normals need no more")]
     pub(crate) fn shown(&self, job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>]) -> ShownPieces {
         let pose = |piece: usize| {
             let pivot = self.pivots[piece].map(f64::from);

@@ -232,7 +232,6 @@ struct Truth {
 }
 
 /// Decodes the texels again and looks how far they are from the truth, in metres; `texel` tells which one a vertex has.
-#[expect(clippy::cast_possible_truncation, reason = "frames and vertices fit")]
 fn measure(
     job: &VatJob,
     plan: &VatPlan,

@@ -153,10 +153,6 @@ impl BoundNode for Bound {
         });
     }
     fn update(&self, mut context: UpdateContext<'_>) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "kernels are single precision"
-        )]
         BlendJob {
             factor: context.parameters.float("factor") as f32,
             weight: MaskWeight::from_context(&context),

@@ -90,10 +90,6 @@ pub(crate) fn by_collider(
     let fits = given.len() <= 1 || given.len() == linked;
     let bad = given.iter().find(|v| !v.is_finite() || **v < 0.0);
     if let (true, None) = (fits, bad) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "kernels read single precision"
-        )]
         let one = |i: usize| {
             let given = given.get(i).or(given.first());
             given.map_or(otherwise, |v| *v as f32)

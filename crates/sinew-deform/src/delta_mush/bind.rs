@@ -179,10 +179,6 @@ impl DeltaMushBind {
 /// A frame is gone when its area vector is this much smaller than at rest.
 const VANISHED: f64 = 1e-5;
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels work in single precision"
-)]
 fn delta(fans: &Fans, points: &[Vec3<f64>], detail: Vec3<f64>, slot: usize) -> [f32; 4] {
     let vectors = reference::vectors(&fans.fan(slot), points);
     let area = vectors.normal.norm_squared();

@@ -344,10 +344,6 @@ impl PointsView<'_> {
     }
 
     /// Factors of the edges whose sum points along growing u.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     fn uv_factors(&self, class: usize, fan: &OwnFan) -> Vec<f32> {
         let mut factors = vec![0.0_f64; fan.entries.len()];
         let base = self.points[fan.entries[0] as usize];

@@ -141,10 +141,6 @@ impl DeltaMushJob<'_> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels work in single precision"
-)]
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let parameters = &context.parameters;
     let config = DeltaMushConfig {
@@ -187,10 +183,6 @@ impl BoundNode for Bound {
     fn scratch_bytes(&self) -> usize {
         self.0.scratch_bytes()
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     fn update(&self, mut context: UpdateContext<'_>) {
         let weight = MaskWeight::from_context(&context);
         let output = context.outputs.mesh("mesh").positions;
@@ -213,10 +205,6 @@ impl BoundNode for Bound {
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(self.0.device_node(context))
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         let displacement = frame.parameters.float("displacement") as f32;
         SmoothingUniforms::write(self.0.step, displacement, frame, data);

@@ -132,10 +132,6 @@ impl BoundNode for Bound {
         let Some(colors) = context.outputs.mesh("mesh").colors else {
             return;
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "colours are single precision"
-        )]
         DifferenceColorJob {
             scale: context.parameters.float("scale") as f32,
             positions: context.inputs.mesh("mesh").positions,

@@ -272,13 +272,11 @@ fn number_mut(pair: &mut PairMoments, k: usize) -> &mut f32 {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "limited to 16 bits")]
 fn whole(value: f32) -> i32 {
     value.round().clamp(-32_767.0, 32_767.0) as i32
 }
 
 /// Half word 0 (the lower) or 1, as a number.
-#[expect(clippy::cast_precision_loss, reason = "16 bits")]
 pub(crate) fn half_of(word: i32, half: usize) -> f32 {
     let upper = if half == 0 { word << 16 } else { word };
     (upper >> 16) as f32

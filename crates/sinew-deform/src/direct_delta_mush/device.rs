@@ -269,20 +269,10 @@ fn add_quantized(node: &mut DeviceNode, bind: &DirectDeltaMushBind, slices: &Sli
 }
 
 /// A whole number of 16 bits.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole numbers of 16 bits"
-)]
 fn half(x: f32) -> u32 {
     x as i32 as u32 & 0xffff
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "limited to what the bits hold"
-)]
 fn weight_parts(weight: f32) -> u32 {
     (f64::from(weight).clamp(0.0, 1.0) * WEIGHT_PARTS).round() as u32
 }

@@ -136,10 +136,6 @@ fn class_weights(
 impl DenseMoments {
     /// In the form that setup leaves, about the middle of the centres: one row a vertex, strongest joint first, without the pairs whose
     /// weight is at most `tolerance`. What those held goes to the strongest joint.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "moments are stored in single precision"
-    )]
     pub fn to_moments(&self, tolerance: f64) -> Moments {
         let count = self.centers.len().max(1) as f64;
         let origin = self.centers.iter().sum::<Vec3<f64>>() / count;

@@ -309,10 +309,6 @@ fn centred(carried: &Carried, p: [f64; 3], alpha: f64, weight: f64) -> Pair {
 }
 
 fn single(pair: &Pair) -> PairMoments {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels read single precision"
-    )]
     let v = pair.map(|v| v as f32);
     PairMoments {
         second: [v[0], v[1], v[2], v[3], v[4], v[5]],
@@ -460,10 +456,6 @@ impl ClassRows {
             out.joints.extend(row.iter().map(|e| e.0));
             out.pairs.extend(row.iter().map(|e| e.1));
             out.offsets.push(index32(out.pairs.len()));
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "kernels read single precision"
-            )]
             out.centers
                 .push(self.centers[class as usize].map(|c| c as f32));
         }

@@ -539,10 +539,6 @@ impl<const COFACTOR: bool, P: Source> Rule for ByMoments<COFACTOR, P> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels work in single precision"
-)]
 #[inline(always)]
 fn pull_of(variant: Variant) -> f32 {
     variant.pull() as f32

@@ -302,7 +302,6 @@ impl<R: Real> Frame<'_, R> {
             R::zero(),
         );
         let global = s.global_stiffness > 0.0 && s.global_range != 0.0;
-        #[expect(clippy::cast_precision_loss, reason = "few vertices a strand")]
         let reach = s.global_range * strand.now.len() as f32;
         for i in 0..strand.now.len() {
             let goal = skin.point(root + R::vec3(strand.bound[i].offset));
@@ -310,7 +309,6 @@ impl<R: Real> Frame<'_, R> {
             let mut x = goal;
             if strand.movable(i) {
                 x = p + (p - old) * kept + fall;
-                #[expect(clippy::cast_precision_loss, reason = "few vertices a strand")]
                 if global && (i as f32) < reach {
                     x += (goal - x) * R::from_single(s.global_stiffness);
                 }
@@ -389,7 +387,6 @@ impl<R: Real> Frame<'_, R> {
             aim * (Quat::from_axis_angle(axis, angle) * Vec3::x()) * strength
         };
         let (y, z) = (Vec3::y_axis(), Vec3::z_axis());
-        #[expect(clippy::cast_precision_loss, reason = "less than twenty")]
         let a = (guide % WIND_PERIOD) as f64 / WIND_PERIOD as f64;
         let first = corner(&y, angle) + corner(&z, angle);
         let second = corner(&y, -angle) + corner(&z, -angle);
@@ -401,7 +398,6 @@ impl<R: Real> Frame<'_, R> {
         let lead = &now[bind.guide_range(bind.guide_of[strand] as usize)];
         let first = bind.strands.range(strand).start;
         let offset = R::vec3(bind.separations[first]);
-        #[expect(clippy::cast_precision_loss, reason = "few vertices a strand")]
         let part = |i: usize| i as f32 / lead.len() as f32;
         for (i, (point, &x)) in points.iter_mut().zip(lead).enumerate() {
             let size = R::from_single(1.0 + self.settings.tip_separation * part(i));

@@ -116,11 +116,6 @@ const PARAMETERS: &[ParameterDesc] = &[
     ),
 ];
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "in the range of their descriptions; kernels read single precision"
-)]
 fn settings(p: &Parameters<'_>) -> DocumentedSettings {
     let number = |name: &str| p.float(name) as f32;
     DocumentedSettings {

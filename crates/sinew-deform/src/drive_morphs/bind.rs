@@ -293,10 +293,6 @@ fn mix_row(mix: &Mix<'_>, weight_count: usize) -> Result<Vec<f32>, DriveMorphsEr
             expected: weight_count,
         });
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are single precision"
-    )]
     let row: Vec<f32> = mix.weights.iter().map(|&w| w as f32).collect();
     match row.iter().position(|w| !w.is_finite()) {
         Some(index) => Err(DriveMorphsError::MixNumber {

@@ -115,10 +115,6 @@ fn without(
 
 fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {
     let p = context.parameters;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are single precision"
-    )]
     let in_between = |r: crate::Parameters<'a>| InBetween {
         target: r.text("target"),
         of: r.text("of"),
@@ -203,10 +199,6 @@ impl BoundNode for BoundDriveMorphs {
             return;
         };
         let pose = context.inputs.pose("pose");
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are single precision"
-        )]
         DriveMorphsJob {
             bind: &self.bind,
             weights: context.inputs.floats("weights").unwrap_or_default(),

@@ -119,10 +119,6 @@ impl HairBind {
         Ok(bind)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "strands are indexed with 32 bits"
-    )]
     fn push_guide(&mut self, strand: usize, rest: &[[f32; 3]], masses: Option<&[f32]>) {
         self.guide_of[strand] = self.guides.len() as u32;
         self.guides.push(strand as u32);
@@ -234,11 +230,6 @@ const SHORTEST: f64 = 0.01;
 /// No segment hangs on one this many times shorter, as bends see it.
 const LONGEST_LEVER: f64 = 4.0;
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "kernels read single precision; counts are small"
-)]
 fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex> {
     let points: Vec<Vec3<f64>> = rest.iter().map(|p| Vec3::from(p.map(f64::from))).collect();
     let segment = |i: usize| points[i] - points[i - 1];

@@ -212,11 +212,6 @@ fn morton_codes(points: &[[f32; 3]]) -> Vec<u32> {
     let extent = (0..3).map(|k| high[k] - low[k]).fold(1e-30, f32::max);
     let code = |point: &[f32; 3]| {
         let along = |k: usize| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "ten bits"
-            )]
             let cell = ((point[k] - low[k]) / extent * LARGEST) as u32;
             spread(cell) << k
         };
@@ -484,10 +479,6 @@ impl Sorts {
             true => settings.pre_roll(),
             false => [none; 2],
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "as the processor does it: steps are in single precision"
-        )]
         let (secs, steps) = settings.substeps(frame.dt_secs as f32);
         let frame = Piece {
             secs,
@@ -576,20 +567,11 @@ pub(super) fn write_frame(hair: &Hair, frame: &DeviceFrame<'_>, data: &mut Devic
 }
 
 /// A whole number of 2^-32, and what is left of it: the whole part, which wraps.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole numbers that fit 64 bits; what is above 32 of the fraction is the whole part"
-)]
 fn fixed(value: f64) -> [u32; 2] {
     let scaled = (value * 4_294_967_296.0).round() as i64;
     [(scaled >> 32) as u32, scaled as u32]
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels read single precision"
-)]
 fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     let sorts = Sorts::new(settings, frame);
     let secs = sorts.0.map(|p| p.step_secs());

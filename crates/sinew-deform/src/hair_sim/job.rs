@@ -325,7 +325,6 @@ pub(crate) fn root_of<R: Real>(transform: &Affine<R>, root: Vec3<R>) -> Option<(
     (frame.is_finite() && scale.is_finite()).then_some((frame, scale))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 steps")]
 fn count(steps: usize) -> f64 {
     steps as f64
 }

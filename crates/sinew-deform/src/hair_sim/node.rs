@@ -97,11 +97,6 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "in the range of their descriptions; kernels read single precision"
-)]
 pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
     let number = |name: &str| p.float(name) as f32;
     let vector = |name: &str| p.vec3(name).map(|v| v as f32);

@@ -89,7 +89,6 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// Time of a step; zero where there is none.
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 steps")]
     pub(crate) fn step_secs(&self) -> f64 {
         f64::from(self.secs) / self.steps.max(1) as f64
     }
@@ -112,11 +111,6 @@ impl HairSettings {
         let left = all - times * PRE_ROLL_FRAME;
         let piece = |secs: f32, times: f32| {
             let (secs, steps) = self.substeps(secs);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "fewer than a million, and not less than zero"
-            )]
             let times = if steps > 0 { times as usize } else { 0 };
             Piece { secs, steps, times }
         };
@@ -174,11 +168,6 @@ impl HairSettings {
         }
         // Times like 1/60 are not exact: a step may be a little longer.
         let wanted = (time * self.substeps_per_sec.max(1.0) - 1e-3).ceil();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "limited; casts saturate"
-        )]
         let count = wanted.clamp(1.0, 1e6) as usize;
         (time, count)
     }

@@ -192,7 +192,6 @@ impl<R: Real> StrandStep<'_, R> {
     /// Share of its velocity that the strand keeps where a vertex of it was brought so far out of a solid: what the lengths then do to the
     /// rest is no motion. They do little where that is little beside a segment.
     pub(crate) fn kept_when_freed(&self, way: R) -> R {
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 vertices")]
         let share = FREED / (self.bound.len().max(2) - 1) as f64;
         let full = R::from_single(self.reach) * self.scale() * R::from_double(share);
         let taken = way / full.max(R::from_double(1e-30)) * R::from_double(2.0) - R::one();

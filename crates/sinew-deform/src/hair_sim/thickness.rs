@@ -29,8 +29,6 @@ pub fn thickness_profile(strands: &Strands, rest: &[[f32; 3]], root: f32, tip: f
 }
 
 /// Share of the arc length at each vertex; of the number of vertices where the strand has no length.
-#[expect(clippy::cast_possible_truncation, reason = "shares from 0 to 1")]
-#[expect(clippy::cast_precision_loss, reason = "vertices of one strand")]
 fn arc_shares(rest: &[[f32; 3]], strand: &Range<usize>) -> Vec<f32> {
     let points = rest.get(strand.clone()).unwrap_or_default();
     let point = |p: [f32; 3]| Vec3::from(p.map(f64::from));

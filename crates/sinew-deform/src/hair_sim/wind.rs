@@ -57,7 +57,6 @@ impl Gusts {
         }
         let random = mixed(u64::from(self.seed) << 32 | u64::from(strand));
         let wave = |k: usize| {
-            #[expect(clippy::cast_precision_loss, reason = "16 bits are exact")]
             let phase = (random >> (16 * k) & 0xffff) as f64 / 65_536.0;
             ((self.hz * RATIOS[k] * time_secs + phase).fract() * TAU).sin()
         };

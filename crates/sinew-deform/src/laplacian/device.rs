@@ -37,10 +37,6 @@ pub(crate) struct SmoothingUniforms {
 
 impl SmoothingUniforms {
     /// Writes them, with the blend and the mask's parameters of the frame.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     pub(crate) fn write(
         step: f32,
         displacement: f32,

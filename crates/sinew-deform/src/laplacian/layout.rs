@@ -70,10 +70,6 @@ impl Layout {
             for (n, w) in strip(c as usize) {
                 this.indices.push(slot_of_class[n as usize]);
                 if !uniform {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        reason = "kernels work in single precision"
-                    )]
                     this.weights.push(w as f32);
                 }
             }
@@ -184,10 +180,6 @@ impl Layout {
         if !self.weights.is_empty() {
             return (1.0 - step, step);
         }
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "no point has 2^24 neighbours that matter one by one"
-        )]
         let n = valence as f32;
         if self.counts_itself {
             let each = step / (n + 1.0);

@@ -91,10 +91,6 @@ impl Default for LaplacianConfig {
 
 impl LaplacianConfig {
     /// From the parameters [`WEIGHTS`], [`PIN_BORDER`] and [`WELD_TOLERANCE`].
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "positions are single precision, so are distances between them"
-    )]
     pub fn from_parameters(parameters: &Parameters<'_>) -> Self {
         Self {
             weights: EdgeWeights::from_name(parameters.text("weights")).unwrap_or_default(),
@@ -132,10 +128,6 @@ pub(crate) fn class_triangles(mesh: &Mesh, weld: &WeldMap) -> Vec<[u32; 3]> {
 }
 
 /// Vertex, class and edge counts fit 32 bits by construction of the topology.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "vertex and edge counts fit 32 bits"
-)]
 pub(crate) fn index32(i: usize) -> u32 {
     i as u32
 }

@@ -42,10 +42,6 @@ fn mean(first: [f32; 3], others: &[u32], positions: &[[f32; 3]], out: &mut [f32;
             sum[c] += p[c] - first[c];
         }
     }
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "no point has 2^24 copies that matter one by one"
-    )]
     let n = (others.len() + 1) as f32;
     let p: [f32; 3] = std::array::from_fn(|c| first[c] + sum[c] / n);
     *out = [p[0], p[1], p[2], p[0]];

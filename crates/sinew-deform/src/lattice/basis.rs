@@ -154,10 +154,6 @@ pub(super) fn stand_ins(j: isize, last: isize, border: Border) -> [(isize, f64);
 }
 
 /// The cell of `c` and the place in it, 0 to 1. The last cell includes its end.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "clamped to the grid before; not-a-number becomes 0"
-)]
 fn split_cell<R: Real>(rule: &AxisRule, c: R, shift: f64) -> (isize, R) {
     let last = if shift > 0.0 {
         rule.high

@@ -96,11 +96,6 @@ impl GridAxis {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "small whole numbers; below zero means none"
-)]
 fn count(n: f64) -> usize {
     n.max(0.0) as usize
 }
@@ -158,10 +153,6 @@ const NAMES: [[&str; 13]; 3] = [
     ],
 ];
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels are single precision, and a grid has few points"
-)]
 fn settings(bind: &LatticeBind, grid: &[GridAxis; 3]) -> Vec<(&'static str, DeviceSetting)> {
     let whole = |n: usize| DeviceSetting::U32(n as u32);
     let number = |n: f64| DeviceSetting::F32(n as f32);
@@ -264,10 +255,6 @@ pub(super) fn node(bind: &LatticeBind) -> DeviceNode {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels are single precision"
-)]
 pub(super) fn write_frame(
     bind: &LatticeBind,
     frame: &DeviceFrame<'_>,

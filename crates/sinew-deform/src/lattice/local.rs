@@ -46,10 +46,6 @@ pub(super) struct LocalLattice {
     eased: bool,
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the kernel is single precision, and the grid is small"
-)]
 impl LocalAxis {
     /// None where the weights are no cubics.
     fn new(rule: &AxisRule, taps: usize) -> Option<Self> {
@@ -112,10 +108,6 @@ fn new_cell(rule: &AxisRule, taps: usize, shift: f64, cell: f64) -> Option<Cell>
             let values = Vector4::from_fn(|r, _| samples[r][tap]);
             let cubic = solve.solve(&values)?;
             for power in 0..4 {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "the kernel is single precision"
-                )]
                 let coefficient = cubic[power] as f32;
                 sides[side][power][tap] = coefficient;
             }
@@ -272,11 +264,6 @@ impl LocalLattice {
         let c = r.max(axis.low).min(axis.high);
         let cell = (c + axis.shift).floor().min(axis.last);
         let t = c + axis.shift - cell;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the cells, and checked by the lookup"
-        )]
         let index = (cell - axis.first) as usize;
         let Some(cell) = axis.cells.get(index) else {
             return 0;

@@ -72,10 +72,6 @@ impl Plan {
 }
 
 /// The cubics through the reference's weights at four places of each cell.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the kernel is single precision"
-)]
 fn cubic_axis(rule: &AxisRule) -> CubicAxis {
     let mut basis = AxisBasis::<f64>::new();
     let mut sums_at = |r: f64| {

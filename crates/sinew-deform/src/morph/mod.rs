@@ -171,10 +171,6 @@ impl BoundNode for BoundMorph {
                 scratch
             }
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "kernels are single precision"
-        )]
         MorphJob {
             bind: &self.bind,
             weights,

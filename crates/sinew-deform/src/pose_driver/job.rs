@@ -83,10 +83,6 @@ impl PoseDriverJob<'_> {
             let influences = &mut influences[..count];
             reference::weights(bind, values, influences, &mut solved[..count]);
         }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights go to single-precision kernels"
-        )]
         for (out, w) in weights.iter_mut().zip(solved) {
             *out = *w as f32;
         }

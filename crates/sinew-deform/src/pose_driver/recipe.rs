@@ -147,7 +147,6 @@ fn common_width(driver: &PoseDriver, distance: &dyn Fn(usize, usize) -> f64) -> 
         Width::Given(width) => width,
         // With one pose there is no pair; a right angle, or a metre.
         Width::Automatic | Width::Nearest if number == 0 => std::f64::consts::FRAC_PI_2,
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 pairs")]
         Width::Automatic | Width::Nearest => {
             pairs().map(|(i, j)| distance(i, j)).sum::<f64>() / number as f64
         }

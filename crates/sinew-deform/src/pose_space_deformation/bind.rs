@@ -299,7 +299,6 @@ fn squares(metric: Metric, poses: &[Coordinates]) -> DMatrix<f64> {
 fn automatic_width(squares: &[DMatrix<f64>], influence: JointInfluence) -> f64 {
     let count = squares.first().map_or(0, DMatrix::nrows);
     let pairs = || (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let joints = squares.len() as f64;
     let all: Vec<f64> = match influence {
         JointInfluence::Equal => pairs()
@@ -311,7 +310,6 @@ fn automatic_width(squares: &[DMatrix<f64>], influence: JointInfluence) -> f64 {
             .filter(|&distance| distance >= SAME)
             .collect(),
     };
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 pairs")]
     let number = all.len() as f64;
     if all.is_empty() {
         // With one pose there is no pair; a right angle, or a metre.
@@ -365,7 +363,6 @@ fn rows(
 ) -> Result<Vec<Row>, PoseSpaceError> {
     let count = skin_joints.len();
     if influence == JointInfluence::Equal {
-        #[expect(clippy::cast_precision_loss, reason = "small counts")]
         let part = (1.0 / count as f64).to_single();
         return Ok(vec![(0..count).map(|joint| (joint, part)).collect()]);
     }

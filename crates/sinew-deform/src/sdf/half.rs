@@ -1,10 +1,6 @@
 //! IEEE 754 half precision, without the hardware's help so that every machine gives the same bits.
 
 /// The nearest half, ties to even; too large becomes infinity.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a half has 16 bits, the shifts leave no more"
-)]
 pub(super) fn half_from(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) & 0x8000;

@@ -74,10 +74,6 @@ impl Blocks {
         }
         let strongest = vertices.map(|v| many_row(influences, v).0[0]);
         self.strongest.push(strongest);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "no longer than the influences, which are counted in 32 bits"
-        )]
         self.offsets.push(self.joints.len() as u32);
     }
 

@@ -165,11 +165,6 @@ fn whole(count: usize) -> u32 {
 }
 
 /// Second to fourth weight, and whether there are more, as `row_four.wgsl` reads them.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "limited to what the bits hold"
-)]
 fn pack_weights(weights: &[f32]) -> [u32; 2] {
     let parts = |k: usize, bits: u32| {
         let w = weights.get(k).map_or(0.0, |&w| f64::from(w));

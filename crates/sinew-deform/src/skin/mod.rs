@@ -124,10 +124,6 @@ impl SkinScratch {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels read single precision"
-)]
 fn single(v: f64) -> f32 {
     v as f32
 }

@@ -343,10 +343,6 @@ pub(crate) fn apply_affine<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
 /// `sign * v / |v|`, or `rest` where `v` has no length.
 #[inline(always)]
 fn direction<S: Simd>(simd: S, v: V3<S>, sign: f32x8<S>, rest: V3<S>) -> V3<S> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the limit is representable"
-    )]
     let limit = f32x8::splat(simd, NO_LENGTH as f32);
     let squared = v.dot(v);
     let good = squared.simd_gt(limit);

@@ -146,10 +146,6 @@ impl BoundNode for Bound {
     fn scratch_bytes(&self) -> usize {
         self.0.scratch_bytes()
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     fn update(&self, mut context: UpdateContext<'_>) {
         let weight = MaskWeight::from_context(&context);
         let output = context.outputs.mesh("mesh").positions;
@@ -186,10 +182,6 @@ impl BoundNode for Bound {
         }
         Some(node)
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "kernels work in single precision"
-    )]
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         let step = frame.parameters.float("step") as f32;
         SmoothingUniforms::write(step, 0.0, frame, data);

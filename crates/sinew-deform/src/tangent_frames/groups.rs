@@ -83,18 +83,10 @@ impl Rows {
 }
 
 /// The number of a corner.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "setup refuses more than 2^30 triangles"
-)]
 pub(super) fn corner(triangle: usize, k: usize) -> u32 {
     (triangle as u32) << 2 | k as u32
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "vertex and corner counts fit 32 bits"
-)]
 pub(super) fn index(i: usize) -> u32 {
     i as u32
 }

@@ -315,10 +315,6 @@ pub fn compute_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
 }
 
 fn config(parameters: &Parameters<'_>) -> TangentFramesConfig {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "distances and angles are single precision in kernels"
-    )]
     TangentFramesConfig {
         normals: match parameters.text("normals") {
             "area_weighted" => NormalMode::AreaWeighted,

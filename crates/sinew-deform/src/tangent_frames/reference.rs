@@ -121,17 +121,9 @@ pub fn gather_fixed<R: Real>(
             *s += to_fixed((x * f.weights[k]).to_double());
         }
     }
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a direction is made from it, scale and last bits do not matter"
-    )]
     Vec3::from(sum.map(|s| R::from_double(s as f64)))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "truncation towards zero is what the documented accumulation does"
-)]
 fn to_fixed(x: f64) -> i64 {
     (x * FIXED_POINT_RANGE) as i64
 }

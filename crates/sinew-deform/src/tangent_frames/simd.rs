@@ -99,10 +99,6 @@ pub(super) fn face_terms<S: Simd>(
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a threshold, stored in single precision"
-)]
 #[inline(always)]
 fn eight<S: Simd>(simd: S, p: [V3<S>; 3]) -> (V3<S>, V3<S>) {
     let (e01, e02, e12) = (sub(p[1], p[0]), sub(p[2], p[0]), sub(p[2], p[1]));

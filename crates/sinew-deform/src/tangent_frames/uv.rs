@@ -22,10 +22,6 @@ fn gradient(uv: [[f32; 2]; 3]) -> Option<(f64, [f32; 2])> {
 }
 
 /// Only the direction matters: scaled so that the larger one is one.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "stored in single precision, values at most one"
-)]
 pub(super) fn coefficients(area: f64, t21: f64, t31: f64) -> [f32; 2] {
     let scale = area.signum() / t21.abs().max(t31.abs());
     [(t31 * scale) as f32, (-t21 * scale) as f32]

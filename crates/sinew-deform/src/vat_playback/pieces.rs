@@ -54,11 +54,6 @@ impl PieceCarrier {
 }
 
 /// The texel that a point of the texture is in; what is outside is in none of a bake's.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates, and no texture is that large"
-)]
 fn texel_at(uv: [f32; 2], size: [u32; 2]) -> [u32; 2] {
     [0, 1].map(|k| {
         let at = f64::from(uv[k]) * f64::from(size[k]);

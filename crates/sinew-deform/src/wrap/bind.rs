@@ -258,7 +258,6 @@ impl Rest {
             let [a, b, c] = triangles[i as usize].corners;
             ((b - a).norm() + (c - b).norm() + (a - c).norm()) / 3.0
         });
-        #[expect(clippy::cast_precision_loss, reason = "an average")]
         let mean_edge = edges.sum::<f64>() / order.len() as f64;
         let corners = triangles.iter().map(|t| t.corners).collect();
         let given = |v: f32| (v > 0.0).then_some(f64::from(v));

@@ -277,10 +277,6 @@ type Out<'a> = (
     Option<&'a mut [[f32; 4]]>,
 );
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "distances are single precision in kernels"
-)]
 fn config(parameters: &Parameters<'_>) -> WrapConfig {
     WrapConfig {
         mode: match parameters.text("mode") {

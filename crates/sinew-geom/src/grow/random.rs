@@ -23,10 +23,6 @@ impl Random {
 
     /// 0 to 1, without 1.
     pub(super) fn share(&mut self) -> f64 {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "53 bits fit a double-precision number"
-        )]
         let whole = (self.bits() >> 11) as f64;
         whole / (1_u64 << 53) as f64
     }

@@ -70,11 +70,6 @@ pub(super) fn scatter(
             if count * settings.vertices as f64 > MOST_IN_ALL as f64 {
                 return fault(IN_ALL);
             }
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "limited above, a positive product"
-            )]
             let count = count as usize;
             count.max(1)
         }
@@ -175,10 +170,6 @@ impl<'a> Surface<'a> {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "meshes hold single precision"
-)]
 fn single(x: f64) -> f32 {
     x as f32
 }
@@ -260,7 +251,6 @@ impl Grid {
         this
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "casts saturate")]
     fn cell_of(&self, p: Vec3<f64>) -> [i64; 3] {
         [p.x, p.y, p.z].map(|c| (c / self.cell).floor() as i64)
     }

@@ -155,10 +155,6 @@ fn evenly(curve: &[Vec3<f64>], count: usize) -> impl Iterator<Item = Vec3<f64>> 
     })
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "meshes hold single precision"
-)]
 fn single(x: f64) -> f32 {
     x as f32
 }

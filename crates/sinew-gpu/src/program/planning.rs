@@ -149,7 +149,6 @@ impl Planner<'_> {
     }
 
     /// Microseconds that plain launches take on a large device, about.
-    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     fn plain_cost(&self, run: &[PassText], vertices: usize) -> f64 {
         let launches = plain_groups(run.to_vec(), self.nodes, self.most_bindings).len();
         launches as f64 * (4.0 + 12e-6 * (vertices * self.instances) as f64)
@@ -230,12 +229,6 @@ impl Planner<'_> {
 
     /// Microseconds of a launch on a large device, about: fitted to an H200 with meshes of 10 thousand to 10 million vertices. `None`
     /// where tiles do not fit.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "an estimate of numbers above zero"
-    )]
     fn estimate(&self, schedule: &Schedule, size: usize, vertices: usize) -> Option<f64> {
         let side = (size.min(vertices) as f64).sqrt();
         let tiles = vertices.div_ceil(size);

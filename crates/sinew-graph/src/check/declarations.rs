@@ -329,10 +329,6 @@ impl Collector<'_> {
     pub(super) fn read_declared_type(&mut self, scope: usize, m: &Member) -> Option<ParameterType> {
         let bound =
             |key: &str, default: f64| m.value.get(key).and_then(Json::number).unwrap_or(default);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "float to integer casts saturate"
-        )]
         let whole = |key: &str, default: i64| {
             m.value
                 .get(key)

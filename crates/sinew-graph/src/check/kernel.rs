@@ -215,11 +215,6 @@ impl Collector<'_> {
         let size = given
             .number()
             .filter(|v| v.fract() == 0.0 && range.contains(v));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole and in range"
-        )]
         match size {
             Some(size) => Some(size as u32),
             None => {

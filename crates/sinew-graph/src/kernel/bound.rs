@@ -242,10 +242,6 @@ impl BoundNode for BoundKernel {
 }
 
 /// A parameter's value, register after register.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "kernels compute in single precision and 32 bits"
-)]
 fn words(value: &ParameterValue, put: &mut dyn FnMut([u32; 4])) {
     let float = |v: f64| (v as f32).to_bits();
     let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as u32;

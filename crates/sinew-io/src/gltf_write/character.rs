@@ -323,10 +323,6 @@ struct Skin {
     entries: BTreeMap<u32, usize>,
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "stored in single precision"
-)]
 fn single(numbers: &[f64]) -> Vec<f32> {
     numbers.iter().map(|n| *n as f32).collect()
 }

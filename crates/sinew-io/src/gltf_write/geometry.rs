@@ -153,10 +153,6 @@ fn cross(positions: &[[f32; 3]], t: &[u32; 3]) -> [f64; 3] {
 
 fn unit64(v: [f64; 3]) -> Option<[f32; 3]> {
     let length = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "stored in single precision"
-    )]
     (length.is_finite() && length > 0.0).then(|| v.map(|c| (c / length) as f32))
 }
 

@@ -351,10 +351,6 @@ fn write_primitive(
     storage: &[Storage],
 ) -> io::Result<()> {
     let count = part.vertices.len();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "vertex counts fit 32 bits by construction of Topology"
-    )]
     let start = part.vertices.start as u32;
     let corners = part.triangles.iter().flatten();
     let corners = corners.chain(part.lines.iter().flatten());
@@ -397,10 +393,6 @@ fn is_moved(delta: &[f32]) -> bool {
 }
 
 /// Indices below `count`, padded to four bytes.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the type was chosen by the count"
-)]
 fn put_indices(out: &mut impl Write, indices: &[u32], count: usize) -> io::Result<()> {
     if index_type(count).1 == 4 {
         return put_u32s(out, indices);

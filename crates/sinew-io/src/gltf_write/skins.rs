@@ -681,17 +681,9 @@ fn summing_to_one(rows: &Influences, vertex: usize) -> Vec<(u32, f32)> {
     if sum <= 0.0 {
         return row;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are stored in single precision"
-    )]
     row.iter_mut()
         .for_each(|r| r.1 = (f64::from(r.1) / sum) as f32);
     let rest: f64 = row.iter().skip(1).map(|r| f64::from(r.1)).sum();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "weights are stored in single precision"
-    )]
     if let Some(first) = row.first_mut() {
         first.1 = (1.0 - rest) as f32;
     }
@@ -718,10 +710,6 @@ fn is_one(scale: &[f64; 3]) -> bool {
     scale.iter().all(|s| (s - 1.0).abs() < 1e-6)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "stored in single precision"
-)]
 fn single<const N: usize>(numbers: &[f64; N]) -> [f32; N] {
     numbers.map(|n| n as f32)
 }

@@ -172,10 +172,6 @@ fn skin(
 }
 
 /// Four by four numbers, column after column.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "stored in single precision"
-)]
 pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
     std::array::from_fn(|i| match (i % 4, i / 4) {

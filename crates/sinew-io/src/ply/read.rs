@@ -173,11 +173,6 @@ impl Body<'_> {
                     return Err((length.to_string(), "a list length"));
                 }
                 // Every number takes bytes, so a wrong length ends at the end of the file.
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "checked above; saturates"
-                )]
                 for _ in 0..length as u64 {
                     take(self.number(item).map_err(|f| (f, "a list item"))?);
                 }
@@ -199,10 +194,6 @@ impl Body<'_> {
         Ok(())
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "meshes are single precision"
-    )]
     fn vertices(
         &mut self,
         element: &Element,

@@ -198,10 +198,6 @@ fn write_edges(
     let mut base = 0_usize;
     for s in surfaces {
         for ends in s.topology.strands().into_iter().flat_map(Strands::segments) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "PLY's indices have 32 bits"
-            )]
             let [a, b] = ends.map(|v| (base + v as usize) as u32);
             match encoding {
                 PlyEncoding::Ascii => writeln!(out, "{a} {b}")?,
@@ -273,11 +269,6 @@ fn write_vertices(
     Ok(())
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the range of a byte"
-)]
 fn to_byte(c: f32) -> u8 {
     (c.clamp(0.0, 1.0) * 255.0).round() as u8
 }

@@ -224,7 +224,6 @@ impl Rotations {
 }
 
 /// Cells are as wide as the difference of quaternions that counts as none.
-#[expect(clippy::cast_possible_truncation, reason = "components are at most 1")]
 fn cell(q: &[f64; 4], component: usize) -> (usize, [i64; 3]) {
     let sign = 1.0_f64.copysign(q[component]);
     let at = |step: usize| (sign * q[(component + step) % 4] / SAME_RADIANS).floor() as i64;

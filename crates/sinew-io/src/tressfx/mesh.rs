@@ -195,11 +195,6 @@ fn parsed<T: FromStr>(field: &[u8]) -> Option<T> {
 fn count(field: &[u8]) -> Option<usize> {
     let number = parsed::<f64>(field)?;
     let is_count = number >= 0.0 && number.fract() == 0.0 && number < 4e9;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a whole number in range"
-    )]
     is_count.then_some(number as usize)
 }
 

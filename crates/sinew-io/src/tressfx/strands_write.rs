@@ -108,7 +108,6 @@ fn offsets(path: &Path, strands: &TfxStrands) -> Result<[u32; 5], IoError> {
     Ok(offsets)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "offsets fit, so counts do")]
 fn put(out: &mut AtomicFile, strands: &TfxStrands, offsets: [u32; 5]) -> io::Result<()> {
     out.write_all(&strands.version.to_le_bytes())?;
     let counts = [

@@ -165,7 +165,6 @@ fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Bo
     let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
     let plan = RemeshPlan::new(&scans?, &settings)?;
     let encode = |mesh: &Mesh| {
-        #[expect(clippy::cast_possible_truncation, reason = "a few thousand triangles")]
         let triangles = mesh.topology.triangles().len() as u32;
         let slots = slots_in_file_order(triangles, plan.slots, mesh.positions[0]);
         encode_frame(mesh, &slots, &plan.textures, PI)
@@ -193,7 +192,6 @@ fn soft(
 ) -> Result<Bake, Box<dyn Error>> {
     let frames = bending_blob(8);
     let source = SoftCarrier::new(&frames[0], PI);
-    #[expect(clippy::cast_possible_truncation, reason = "a few thousand vertices")]
     let (count, frame_count) = (source.vertex_count() as u32, frames.len() as u32);
     let layout = match is_columns {
         true => Layout::columns(count, frame_count, 1)?,

@@ -219,7 +219,6 @@ pub(crate) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
     let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
     let plan = RemeshPlan::new(&scans?, &settings)?;
     let encode = |mesh: &Mesh| {
-        #[expect(clippy::cast_possible_truncation, reason = "a few thousand triangles")]
         let triangles = mesh.topology.triangles().len() as u32;
         let slots = slots_in_file_order(triangles, plan.slots, mesh.positions[0]);
         encode_frame(mesh, &slots, &plan.textures, PI)

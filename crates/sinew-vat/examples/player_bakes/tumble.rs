@@ -73,10 +73,6 @@ fn sides(i: usize) -> Vec<([f64; 3], [[f64; 3]; 4])> {
         .collect()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "frames are single precision"
-)]
 fn single(v: [f64; 3]) -> [f32; 3] {
     v.map(|c| c as f32)
 }

@@ -101,7 +101,6 @@ impl SurfaceTree {
     pub fn within(&self, point: [f32; 3], reach: f64) -> Vec<NearTriangle> {
         let point = Vector::from(point);
         // Boxes are asked for what is nearer than the limit.
-        #[expect(clippy::cast_possible_truncation, reason = "a distance of places")]
         let mut limit = (reach * reach * 1.000_001) as f32 + f32::MIN_POSITIVE;
         let mut out = Vec::new();
         self.tree.visit(&point, &mut limit, &mut |triangle, _| {
@@ -125,7 +124,6 @@ impl SurfaceTree {
         if self.triangles.is_empty() {
             return known;
         }
-        #[expect(clippy::cast_possible_truncation, reason = "a distance of places")]
         let mut most = (known * known) as f32;
         let mut out = known;
         for point in points {

@@ -24,7 +24,6 @@ pub(super) fn closest_weights(point: &Vector, corners: &[Vector; 3]) -> [f32; 3]
             best = (square, weights);
         }
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a share")]
     best.1.map(|weight| weight as f32)
 }
 

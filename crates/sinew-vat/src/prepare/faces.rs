@@ -121,10 +121,6 @@ fn pick_target(target: &MorphTarget, used: &[usize]) -> MorphTarget {
 }
 
 /// A vertex, face or corner number.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "vertex counts fit 32 bits by construction of Topology"
-)]
 pub(super) fn index(i: usize) -> u32 {
     i as u32
 }

@@ -246,11 +246,6 @@ impl<'a> Drawing<'a> {
     }
 
     /// Carries the depth of a point along its face to the centre of its pixel, and compares there.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "points lie inside the drawing, which has a margin"
-    )]
     fn sees_point(&self, point: Point, slope: [f64; 2], tolerance: f64) -> bool {
         let at = [point[0], point[1]].map(|c| c / SUBPIXELS as f64);
         let cell = at.map(|c| c.floor().clamp(0.0, (self.resolution - 1) as f64));
@@ -273,10 +268,6 @@ fn slopes(normal: Point) -> [f64; 2] {
     slope.map(|s| s * (MAX_SLOPE / steep).min(1.0))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "places lie within the drawing, at most 4096 pixels wide"
-)]
 fn project(mesh: &Mesh, view: &View, direction: Point) -> Vec<Corner> {
     let other = if direction[0].abs() < 0.6 {
         [1.0, 0.0, 0.0]
@@ -366,11 +357,6 @@ impl Edge {
 }
 
 /// The pixels along one axis whose centres lie between the lowest and the highest of three places.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the drawing"
-)]
 fn centres(places: [i64; 3], resolution: usize) -> std::ops::Range<usize> {
     let low = places[0].min(places[1]).min(places[2]);
     let high = places[0].max(places[1]).max(places[2]);

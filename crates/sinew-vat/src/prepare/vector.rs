@@ -8,10 +8,6 @@ pub(super) fn wide(p: [f32; 3]) -> Point {
 }
 
 /// Back to single precision; what would be infinite becomes the largest number.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "positions are stored in single precision"
-)]
 pub(super) fn narrow(p: Point) -> [f32; 3] {
     p.map(|c| c.clamp(f64::from(f32::MIN), f64::from(f32::MAX)) as f32)
 }

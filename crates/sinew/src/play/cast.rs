@@ -123,10 +123,6 @@ impl Cast {
                 continue;
             }
             let mesh = self.characters[character].asset.merged(&input.selection)?;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "vertices are indexed with 32 bits"
-            )]
             let first = positions.len() as u32;
             positions.extend_from_slice(&mesh.positions);
             let own = mesh.topology.triangles().iter();
@@ -348,10 +344,6 @@ fn binding(
 }
 
 /// Gives strands the attribute that writers take for their thickness.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "attributes have single precision"
-)]
 fn set_thickness(mesh: &mut Mesh, Thickness { root, tip }: &Thickness) {
     if let Some(strands) = mesh.topology.strands() {
         let profile = thickness_profile(strands, &mesh.positions, *root as f32, *tip as f32);

@@ -14,10 +14,6 @@ pub(super) fn with_followers(
     let Some(strands) = mesh.topology.strands() else {
         return Ok(mesh.clone());
     };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "positions have single precision"
-    )]
     let settings = FollowerSettings {
         per_guide: followers.count,
         radius: followers.radius as f32,
@@ -80,10 +76,6 @@ impl Skin {
             if of_corner.is_empty() {
                 return None;
             }
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "weights have single precision"
-            )]
             row.extend(of_corner.iter().map(|(j, w)| (*j, w * share as f32)));
         }
         Some(row)

@@ -249,10 +249,6 @@ impl Player {
 
     /// When a frame is, in seconds.
     pub fn time_secs(&self, number: i64) -> f64 {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "frame numbers are far below 2^53"
-        )]
         let number = number as f64;
         number / self.fps
     }

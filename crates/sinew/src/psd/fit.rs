@@ -416,7 +416,6 @@ fn root_mean_square(errors: &[f64]) -> f64 {
     (errors.iter().map(|e| e * e).sum::<f64>() / float(errors.len())).sqrt()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
 fn float(number: usize) -> f64 {
     number as f64
 }

@@ -151,7 +151,6 @@ pub fn along_arcs(
     Ok(out)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 steps")]
 fn share(step: usize, steps: usize) -> f64 {
     step as f64 / steps as f64
 }

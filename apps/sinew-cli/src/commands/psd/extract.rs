@@ -133,10 +133,6 @@ fn check_names(orders: &[Order], character: &sinew::play::Character) -> Outcome 
     Ok(())
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "frame numbers are far below 2^53"
-)]
 fn time_secs(frame: i64, fps: f64) -> f64 {
     frame as f64 / fps
 }

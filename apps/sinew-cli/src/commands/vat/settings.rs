@@ -42,10 +42,6 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
 }
 
 /// Frames a second, if they are asked for.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "files store single precision"
-)]
 pub(super) fn rate_of(played: &PlayedArgs) -> Option<f32> {
     played.fps.map(|fps| fps as f32)
 }

@@ -39,10 +39,6 @@ fn coordinate(code: f32) -> f32 {
     code / 31.5 * 4.0 - 2.0
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "between 0 and 31: the circle has a radius of 2"
-)]
 fn nearest_code(coordinate: f32) -> i32 {
     ((coordinate + 2.0) / 4.0 * 31.5).round().clamp(0.0, 31.0) as i32
 }

@@ -36,11 +36,6 @@ fn address(points: &Layout, frame: u32, point: u32) -> [u8; 4] {
 }
 
 /// The codes whose `first / 255 + second / 255^2` is nearest to a number from 0 to 1.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 8 bits"
-)]
 fn two_codes(value: f64) -> [u8; 2] {
     let first = (value * 255.0).floor().clamp(0.0, 255.0);
     let second = ((value * 255.0 - first) * 255.0).round().clamp(0.0, 255.0);

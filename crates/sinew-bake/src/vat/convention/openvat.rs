@@ -79,10 +79,6 @@ pub(super) fn texture(choice: &TextureChoice, extent: &Extent) -> TextureSpec {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounded to single precision on purpose"
-)]
 fn range_of(low: f64, high: f64) -> Range {
     Range {
         scale: (high - low) as f32,

@@ -60,11 +60,6 @@ pub(super) fn encode(
 /// How a piece lies, as players read it, in the space of glTF.
 pub(super) fn decode(position: [f32; 4], rotation: [f32; 4], space: Space) -> PiecePose {
     let [x, y, z, alpha] = position;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "0 to 3 where this program wrote it"
-    )]
     let largest = (alpha * 4.0).floor() as u8;
     let parts = [rotation[0], rotation[1], rotation[2]];
     let pose = PiecePose {
@@ -119,7 +114,6 @@ fn packed(q: [f32; 4]) -> Packed {
         3 => [x, y, -w],
         _ => [x, y, z],
     };
-    #[expect(clippy::cast_possible_truncation, reason = "0 to 3")]
     Packed {
         parts,
         largest: largest as u8,
@@ -127,10 +121,6 @@ fn packed(q: [f32; 4]) -> Packed {
 }
 
 /// Turns from one frame to the next the shorter way, 0 to a half; negative where the second quaternion, as players read it, is on the other side.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounded to single precision on purpose"
-)]
 fn turns_between(now: &Packed, next: &Packed) -> f32 {
     let (a, b) = (
         now.rotation().map(f64::from),

@@ -185,10 +185,6 @@ fn bounds(least: &[f32], most: &[f32], is_float: bool) -> ([f32; 3], [f32; 3]) {
 }
 
 /// The nearest number in direction `step` that is whole, to the bit, after ten times it was taken in single precision.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "rounded to single precision on purpose"
-)]
 fn whole_tenth(value: f64, step: f64) -> f32 {
     let start = (value * 10.0).round();
     let mut candidates = (0..64).map(|i| ((start + step * f64::from(i)) / 10.0) as f32);

@@ -21,10 +21,6 @@ impl Grid {
         grid
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "saturates: all that is that far away shares a cell"
-    )]
     fn cell_of(&self, at: [f64; 3]) -> [i64; 3] {
         at.map(|c| (c / self.cell).floor() as i64)
     }

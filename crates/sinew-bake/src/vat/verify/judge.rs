@@ -135,10 +135,6 @@ impl<'a> Judge<'a> {
                 TexelFormat::Half => farthest / 2048.0,
                 _ => 0.0,
             };
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "half a code: 0 or a number with an exponent that fits"
-            )]
             let code = spec.format.half_step() as f32;
             spec.ranges[k].scale * code + half
         });
@@ -198,10 +194,6 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges a frame; `next` is the one that its blends go to, where there is one.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more frames than the layout has"
-    )]
     pub(super) fn frame(
         &self,
         frame: usize,
@@ -214,10 +206,6 @@ impl<'a> Judge<'a> {
         Ok(out)
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "no more frames than the layout has"
-    )]
     fn compared(
         &self,
         frame: u32,

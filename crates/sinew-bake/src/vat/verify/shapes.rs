@@ -296,10 +296,6 @@ fn texels_of(layout: &Layout) -> HashMap<[u32; 2], u32> {
     (0..layout.vertices).map(|v| (of(v), v)).collect()
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "frames are single precision"
-)]
 fn single(v: [f64; 3]) -> [f32; 3] {
     v.map(|c| c as f32)
 }

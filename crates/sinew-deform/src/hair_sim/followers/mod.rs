@@ -67,10 +67,6 @@ pub fn place_followers(
     let (mut counts, mut leaders, mut placed) = (Vec::new(), Vec::new(), Vec::new());
     for (number, strand) in guides.guide_strands().enumerate() {
         let range = guides.range(strand);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "strands are indexed with 32 bits, which `Strands::new` checks"
-        )]
         let (leader, index) = (counts.len() as u32, strand as u32);
         counts.extend(std::iter::repeat_n(range.len(), settings.per_guide + 1));
         leaders.extend(std::iter::repeat_n(leader, settings.per_guide + 1));
@@ -185,10 +181,6 @@ fn leaning(spread: P, along: P, normal: P) -> P {
     across - out * across.dot(&out).min(0.0)
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "positions have single precision"
-)]
 fn single(p: P) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
@@ -196,7 +188,6 @@ fn single(p: P) -> [f32; 3] {
 /// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ by machine.
 fn in_disc(random: u64) -> [f64; 2] {
     const TRIES: usize = 32;
-    #[expect(clippy::cast_precision_loss, reason = "24 bits")]
     let share = |bits: u64| (bits & 0xff_ffff) as f64 / 8_388_608.0 - 1.0;
     let row = std::iter::successors(Some(random), |&bits| Some(mixed(bits)));
     let mut places = row.take(TRIES).map(|bits| [share(bits), share(bits >> 32)]);

@@ -207,11 +207,6 @@ impl Collector<'_> {
                     self.reporter(scope)
                         .error("out_of_range", &v.span, message, help);
                 }
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "whole and in range"
-                )]
                 whole.map(|n| n as u32)
             }
         }?;

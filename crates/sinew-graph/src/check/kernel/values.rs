@@ -99,10 +99,6 @@ impl Collector<'_> {
 fn constant(json: &Json) -> Option<String> {
     let float = |json: &Json| {
         let v = json.number()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "WGSL computes in single precision"
-        )]
         let single = v as f32;
         single.is_finite().then(|| format!("{single:?}"))
     };

@@ -339,7 +339,6 @@ impl Reader<'_> {
 }
 
 /// A number that single precision holds.
-#[expect(clippy::cast_possible_truncation, reason = "checked to be finite")]
 fn single(value: &Value) -> Option<f32> {
     value.as_f64().map(|n| n as f32).filter(|n| n.is_finite())
 }

@@ -38,10 +38,6 @@ impl TargetChange<'_> {
             row.iter().zip(removed).map(|(c, w)| c * w).sum()
         };
         let added = self.weights.iter().map(of_row);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are single precision"
-        )]
         let all = kept.map(|w| *w.1).chain(added).map(|w| w as f32).collect();
         all
     }

@@ -66,11 +66,6 @@ impl<'a> Search<'a> {
     }
 
     /// Fewest faces that are near enough.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a count is a count"
-    )]
     fn enough(&self) -> usize {
         ((1.0 - self.tolerance) * self.target as f64).ceil() as usize
     }

@@ -392,10 +392,6 @@ fn normalised(wide: &[Point], triangles: &[[u32; 3]]) -> (Vec<[f32; 3]>, f64) {
 fn in_extents(wide: &[Point], triangles: &[[u32; 3]], extent: f64, most: f64) -> Vec<[f32; 3]> {
     let low = used_box(wide, triangles).0;
     let per_extent = if extent > 0.0 { 1.0 / extent } else { 1.0 };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the simplifier works in single precision"
-    )]
     let place = |p: &Point| sub(*p, low).map(|c| (c * per_extent).clamp(-1.0, most) as f32);
     wide.iter().map(place).collect()
 }

@@ -125,10 +125,6 @@ impl<'a> Sampler<'a> {
             .map(|j| pose.scene_from_node[j.node] * j.joint_from_bind)
             .collect();
         let morphed = self.morphed(pose);
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "files store single precision"
-        )]
         let time = time_secs as f32;
         self.samples.push(&palette, positions, morphed, time)?;
         self.locals.push(joint_values(self.asset, pose));

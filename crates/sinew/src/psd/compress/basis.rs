@@ -178,10 +178,6 @@ impl Stored {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "targets and coefficients are single precision"
-)]
 fn rounded(m: &DMatrix<f64>) -> DMatrix<f32> {
     m.map(|x| x as f32)
 }
@@ -361,7 +357,6 @@ impl Stored {
 }
 
 /// Of squared distances, one for each vertex of each target; and the target with the largest.
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn distances<I: Iterator<Item = f64>>(
     targets: usize,
     vertices: usize,

@@ -237,7 +237,6 @@ mod tests {
     fn only_the_last_steps_are_kept() {
         let missing = [Vec3::new(1.0, 0.0, 0.0)];
         let mut history = History::new(Weights::of(&missing, 1.0));
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         for step in 0..DEPTH + 3 {
             history.push(vec![[step as f32, 0.0, 0.0]], vec![[1.0, step as f32, 0.0]]);
         }

@@ -112,10 +112,6 @@ impl ReportParts<'_> {
 
 fn distances_of(field: &[Vec3<f64>]) -> Distances {
     let squares: f64 = field.iter().map(Vec3::norm_squared).sum();
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "vertex counts are far below 2^53"
-    )]
     let count = field.len().max(1) as f64;
     Distances {
         largest: longest(field),

@@ -20,10 +20,6 @@ pub(super) struct Stack<'a, 'f> {
 }
 
 /// In single precision.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "targets and rest positions are single precision"
-)]
 pub(super) fn single(v: &Vec3<f64>) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }

@@ -48,11 +48,6 @@ pub(super) fn dashes(pose: usize) -> Option<(f64, f64)> {
 
 /// White for 0, the colour for 1.
 pub(super) fn tint(color: RGBColor, strength: f64) -> RGBColor {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and 255"
-    )]
     let mix = |c: u8| (255.0 + (f64::from(c) - 255.0) * strength.clamp(0.0, 1.0)) as u8;
     RGBColor(mix(color.0), mix(color.1), mix(color.2))
 }
@@ -91,7 +86,6 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
 }
 
 /// Pixels of the page as coordinates of the drawing.
-#[expect(clippy::cast_possible_truncation, reason = "places on the page")]
 pub(super) fn at(x: f64, y: f64, scale: u32) -> (i32, i32) {
     let scale = f64::from(scale);
     ((x * scale).round() as i32, (y * scale).round() as i32)
@@ -113,16 +107,10 @@ pub(super) fn stroke(color: RGBAColor, width: f64, scale: u32) -> ShapeStyle {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "widths of lines"
-)]
 pub(super) fn whole(pixels: f64) -> u32 {
     pixels.round().max(1.0) as u32
 }
 
-#[expect(clippy::cast_precision_loss, reason = "few rows and poses")]
 pub(super) fn float(number: usize) -> f64 {
     number as f64
 }

@@ -55,10 +55,6 @@ impl DrawingBackend for &mut Pixels {
     fn present(&mut self) -> Result<(), Fault> {
         Ok(())
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "single precision is enough for coverage"
-    )]
     fn draw_pixel(&mut self, at: BackendCoord, color: BackendColor) -> Result<(), Fault> {
         if let (Ok(x), Ok(y)) = (usize::try_from(at.0), usize::try_from(at.1)) {
             let (r, g, b) = color.rgb;
@@ -69,11 +65,6 @@ impl DrawingBackend for &mut Pixels {
     }
 
     /// The default leaves out the room before letters.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "places in pictures"
-    )]
     fn draw_text<S: BackendTextStyle>(
         &mut self,
         text: &str,
@@ -115,7 +106,6 @@ fn text_style(size: f32, color: [u8; 4]) -> TextStyle {
 
 /// How wide a text becomes, pixels; with some room, for an SVG is shown in whatever font there is.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "sizes of letters")]
     let style = text_style(size as f32, [0, 0, 0, 255]);
     f64::from(text_width(text, &style)) * 1.15
 }
