@@ -1,6 +1,6 @@
 //! Random texts, from bytes to kernels that naga can parse: none ends in a panic, and every error lies in the text.
 
-mod common;
+use crate::common;
 
 use proptest::prelude::*;
 use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet, tokens};

@@ -1,8 +1,6 @@
 //! Modules put together from several texts.
 
-mod common;
-
-use common::{ACCESSORS, RENAMES, entry_point, module, module_with};
+use crate::common::{ACCESSORS, RENAMES, entry_point, module, module_with};
 use sinew_wgsl::{
     DeclarationKind, EntryFunction, Module, ModuleBuilder, ModuleOptions, Snippet, SnippetKind,
 };

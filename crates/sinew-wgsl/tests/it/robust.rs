@@ -1,6 +1,6 @@
 //! No text ends in a panic or uses up the stack.
 
-mod common;
+use crate::common;
 
 /// Less than what tests and most threads have.
 const SMALL_STACK: usize = 512 << 10;

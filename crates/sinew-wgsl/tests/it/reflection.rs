@@ -1,8 +1,6 @@
 //! What a module says of itself.
 
-mod common;
-
-use common::module;
+use crate::common::module;
 use sinew_wgsl::{BindingKind, ModuleBuilder, ModuleOptions};
 
 #[test]

@@ -1,8 +1,8 @@
 //! What authors see when a kernel is wrong, letter by letter.
 
-mod common;
+use crate::common;
 
-use common::errors;
+use crate::common::errors;
 
 /// `(what, kernel, what its author sees)`
 const WRONG: [(&str, &str, &str); 32] = [

@@ -1,7 +1,5 @@
 //! A module as the GPU executor makes it: two pins, one kernel, one entry point.
 
-#![allow(dead_code, reason = "each test program uses its own part of this file")]
-
 use sinew_wgsl::{KernelErrors, Module, ModuleBuilder, ModuleOptions, Snippet};
 
 pub(crate) const ACCESSORS: &str = "\

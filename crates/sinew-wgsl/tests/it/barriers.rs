@@ -1,6 +1,6 @@
 //! Barriers in uniform and in other control flow.
 
-mod common;
+use crate::common;
 
 /// Whether each `(kernel, line of the message)` is refused there, or not at all.
 fn check(cases: &[(&str, Option<usize>)]) {
