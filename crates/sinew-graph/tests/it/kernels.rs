@@ -555,7 +555,7 @@ fn texts_are_limited() {
 /// The first kernel of the documents is right as it stands.
 #[test]
 fn the_documents_first_kernel_compiles() {
-    let page = include_str!("../../../docs/kernels.md");
+    let page = include_str!("../../../../docs/kernels.md");
     let document = page
         .split("```json\n")
         .nth(1)
@@ -600,7 +600,7 @@ fn the_schema_knows_kernels() {
         .keys()
         .map(String::as_str)
         .collect();
-    let example = include_str!("../../../examples/custom_kernels.json");
+    let example = include_str!("../../../../examples/custom_kernels.json");
     let plain = sinew_graph::to_plain_json("example", example).unwrap_or_else(|e| panic!("{e}"));
     let example: serde_json::Value = serde_json::from_str(&plain).expect("JSON");
     let mut seen = 0;
