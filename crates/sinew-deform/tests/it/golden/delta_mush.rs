@@ -1,6 +1,6 @@
 //! Delta mush beside Blender's Corrective Smooth: the same idea with the same smoothing, but other frames.
 
-use crate::{Golden, poses};
+use super::{Golden, poses};
 use sinew_deform::delta_mush::{DeltaMushBind, DeltaMushConfig, DeltaMushJob, FrameKind};
 use sinew_deform::laplacian::LaplacianConfig;
 use sinew_deform::skin::SkinMethod;
