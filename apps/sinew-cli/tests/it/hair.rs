@@ -1,8 +1,6 @@
 //! `sinew hair` and `sinew field` as their users meet them.
 
-mod common;
-
-use common::{Place, said};
+use crate::common::{Place, said};
 use sinew::geom::{Selection, Strands};
 use sinew::io::{read_any, read_png};
 

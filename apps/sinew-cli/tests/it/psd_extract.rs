@@ -1,8 +1,6 @@
 //! `sinew psd extract`: a bent strip in a GLB file, a sculpt in an OBJ file, and what comes out.
 
-mod common;
-
-use common::{Place, printed, said};
+use crate::common::{Place, printed, said};
 use serde_json::{Value, json};
 use sinew::deform::Par;
 use sinew::graph::Frame;

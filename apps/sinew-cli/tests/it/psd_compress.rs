@@ -1,8 +1,6 @@
 //! `sinew psd compress`: a tube with correctives that are alike, with its graph beside it and inside.
 
-mod common;
-
-use common::{Place, printed, said};
+use crate::common::{Place, printed, said};
 use serde_json::{Value, json};
 use sinew::geom::MorphTarget;
 use sinew::play::{Character, Document};

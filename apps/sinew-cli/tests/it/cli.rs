@@ -1,8 +1,6 @@
 //! The binary as its users meet it: exit codes, messages, files.
 
-mod common;
-
-use common::{Place, SHIFT, printed, said};
+use crate::common::{Place, SHIFT, printed, said};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,9 +1,7 @@
 //! `sinew bake vat` and `sinew vat` as their users meet them.
 
-mod common;
-
-use common::sequences::{ended, sequence};
-use common::{Place, printed, said};
+use crate::common::sequences::{ended, sequence};
+use crate::common::{Place, SHIFT, SKIN, printed, said};
 use sinew_testkit::files_in as content;
 use std::path::Path;
 
@@ -101,7 +99,7 @@ fn farms_bake_in_chunks_to_the_same_bytes() {
 #[test]
 fn morph_animation_is_baked_to_the_frames_it_shows() {
     let p = Place::new();
-    p.put("skin.json", common::SKIN);
+    p.put("skin.json", SKIN);
     std::fs::create_dir(p.path("truth")).expect("a folder");
     let graph = [
         "run",
@@ -455,10 +453,7 @@ fn a_graph_that_changed_within_is_baked_anew() {
     let verified = || p.sinew(&[&["vat", "verify", "out"][..], &source].concat());
     baked();
     ended(&verified(), 0, "2 frames");
-    p.put(
-        "shift.json",
-        &common::SHIFT.replace("[0, 0, 1]", "[0, 0, 2]"),
-    );
+    p.put("shift.json", &SHIFT.replace("[0, 0, 1]", "[0, 0, 2]"));
     ended(&verified(), 5, "differs");
     baked();
     ended(&verified(), 0, "2 frames");

@@ -1,5 +1,4 @@
 //! What the program's tests share.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 pub(crate) mod sequences;
 

@@ -1,8 +1,6 @@
 //! `sinew bench`.
 
-mod common;
-
-use common::{Place, printed, said};
+use crate::common::{Place, printed, said};
 use serde_json::Value;
 
 /// Moves a square in two steps, the first one with a parameter.

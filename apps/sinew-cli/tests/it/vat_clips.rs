@@ -1,9 +1,7 @@
 //! Several clips in one bake, sizes before the bake, and quantities that differ, as their users meet them.
 
-mod common;
-
-use common::sequences::{colored, ended};
-use common::{Place, printed, said};
+use crate::common::sequences::{colored, ended};
+use crate::common::{Place, SKIN, printed, said};
 use sinew::vat::manifest::{Manifest, Mode};
 
 fn manifest(p: &Place, file: &str) -> Manifest {
@@ -399,7 +397,7 @@ fn names_of_all_scripts_stay_and_never_take_each_others_place() {
 fn too_many_threads_are_refused_before_there_is_one() {
     let p = Place::new();
     colored(&p, "drops", &[4, 5], |_| 9);
-    p.put("skin.json", common::SKIN);
+    p.put("skin.json", SKIN);
     let commands: [&[&str]; 6] = [
         &["bake", "vat", "drops", "-o", "out"],
         &["vat", "bake", "--work", "w"],

@@ -1,8 +1,6 @@
 //! `sinew run --device`.
 
-mod common;
-
-use common::{Place, said};
+use crate::common::{Place, said};
 use std::process::{Command, Output};
 
 fn run(p: &Place, device: &str, adapter: Option<&str>) -> Output {

@@ -1,9 +1,6 @@
 //! `sinew render`: kinds of pictures, cameras, looks, wrong input. What they look like is in pictures.rs.
-#![cfg(feature = "gpu")]
 
-mod common;
-
-use common::{Place, said};
+use crate::common::{Place, said};
 use sinew::geom::Image;
 use sinew::picture::ColorMap;
 use std::process::Output;

@@ -1,8 +1,6 @@
 //! Setup as users of the command line meet it: progress, Ctrl-C, the file of `--cache`.
 
-mod common;
-
-use common::{Place, said};
+use crate::common::{Place, said};
 use std::fmt::Write as _;
 use std::process::Output;
 

@@ -1,8 +1,6 @@
 //! `sinew psd` as its users meet it.
 
-mod common;
-
-use common::{Place, printed, said};
+use crate::common::{Place, printed, said};
 use serde_json::Value;
 use std::process::Output;
 
