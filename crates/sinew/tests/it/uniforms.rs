@@ -1,8 +1,6 @@
 //! `struct Uniforms` of each node takes as many bytes in WGSL as in Rust: without a device, so that drift is found everywhere.
 
-mod common;
-
-use common::{assets, running};
+use crate::common::{assets, running};
 use sinew::deform::{DeviceNode, Phase, REGISTRY};
 use sinew_wgsl::{ModuleBuilder, ModuleOptions};
 use std::collections::BTreeSet;

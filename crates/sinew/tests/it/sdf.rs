@@ -1,43 +1,12 @@
 //! Distance fields: no allocation while building, and the documented field of TressFX on its own colliders.
 
-#![expect(
-    unsafe_code,
-    reason = "a global allocator is an unsafe trait; it forwards to the system's"
-)]
-
+use crate::common::allocations::counted_pool;
 use sinew::deform::Par;
 use sinew::deform::sdf::{
     Axis, CompatibilityField, FieldBuffers, FieldFrame, ReferenceMesh, Resolution, SdfBind,
     SdfSettings, SignMethod, Storage, UNSET,
 };
 use sinew::geom::{Mesh, Vec3};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn cells(count: u32) -> SdfSettings {
     SdfSettings {
@@ -49,16 +18,11 @@ fn cells(count: u32) -> SdfSettings {
     }
 }
 
-/// One test only: allocations of a neighbour would be counted too.
 #[test]
-fn building_allocates_nothing_and_tressfx_is_as_documented() {
-    building_allocates_nothing();
-    tressfx();
-}
-
 fn building_allocates_nothing() {
     let mesh = sinew_testkit::meshes::sphere(24, 48);
     let frame = FieldFrame::default();
+    let (pool, count) = counted_pool(1);
     for (sign, storage) in [
         (SignMethod::Pseudonormals, Storage::Single),
         (SignMethod::WindingNumber, Storage::Half),
@@ -77,17 +41,19 @@ fn building_allocates_nothing() {
             }
             buffers.build(&bind, &moved, &frame, Par::Seq)
         };
-        build(0.0);
-        let before = COUNT.load(Ordering::Relaxed);
-        for _ in 0..3 {
-            build(0.1);
-        }
-        assert_eq!(COUNT.load(Ordering::Relaxed), before, "{sign:?}");
+        pool.install(|| {
+            build(0.0);
+            let before = count();
+            for _ in 0..3 {
+                build(0.1);
+            }
+            assert_eq!(count(), before, "{sign:?}");
+        });
     }
 }
 
-#[expect(clippy::print_stdout, reason = "tests say what they skip")]
-fn tressfx() {
+#[test]
+fn tressfx_is_as_documented() {
     let Some(data) = sinew_testkit::shared_data() else {
         println!("skipped: no shared data");
         return;

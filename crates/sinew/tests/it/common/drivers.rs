@@ -1,5 +1,4 @@
 //! Small drivers without kernels, a solver, and other nodes that graphics devices meet.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,

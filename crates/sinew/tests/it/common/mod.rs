@@ -1,5 +1,10 @@
 //! What the registry's tests share: one small graph for each node, and meshes to run it on.
-#![allow(dead_code, reason = "each test uses a part of it")]
+
+pub(crate) mod allocations;
+pub(crate) mod devices;
+pub(crate) mod drivers;
+#[cfg(feature = "io")]
+pub(crate) mod hair_held;
 
 use sinew::deform::{NodeDesc, NodeKind, Par, ParameterType, Phase, PortDesc, PortType, REGISTRY};
 use sinew::geom::{

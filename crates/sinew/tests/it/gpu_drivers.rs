@@ -1,7 +1,6 @@
 //! Drivers on the host beside a graphics device: the same numbers as on the processor, and what is refused.
 
-mod drivers;
-
+use crate::common::drivers;
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{
     Affine, Influences, Joint, LocalTransform, Mesh, MorphTarget, Node, Pose, Rig, Trs,

@@ -1,8 +1,6 @@
 //! Pose drivers from files to frames: conversion, and a whole character.
 
-mod common;
-
-use common::bindings;
+use crate::common::bindings;
 use sinew::deform::Par;
 use sinew::deform::pose_driver::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch};
 use sinew::geom::{Affine, Asset, Pose, Quat, Rig};
@@ -441,7 +439,7 @@ fn the_males_weights_are_smooth_along_the_clip() {
 #[test]
 fn the_example_bulges_and_lifts() {
     let asset = sinew_samples::arm_with_hand().expect("a sample");
-    let text = include_str!("../../../examples/pose_driver.json");
+    let text = include_str!("../../../../examples/pose_driver.json");
     let text = text.replace(
         "\"body\": \"skin\"",
         "\"body\": \"skin\", \"bulge\": \"bulge\", \"lift\": \"lift\"",

@@ -1,5 +1,4 @@
 //! Hair that fields hold, measured: how deep, how stretched, where and how fast on the whole. The same on both devices.
-#![allow(dead_code, reason = "each test uses a part of it")]
 #![expect(
     clippy::print_stdout,
     reason = "says what was measured and what was skipped"
@@ -85,6 +84,7 @@ impl Scene {
     }
 
     /// The sample head, which shakes: its field follows the joint that turns.
+    #[cfg(feature = "gpu")]
     pub(crate) fn head() -> Self {
         let text = r#"{"sinew": "1.0",
  "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}},
@@ -182,6 +182,7 @@ impl Playing<'_> {
         self.scene.depths(&self.now, &self.body, limit)
     }
 
+    #[cfg(feature = "gpu")]
     pub(crate) fn positions(&self) -> &[[f32; 3]] {
         &self.now
     }

@@ -1,11 +1,8 @@
 //! The conformance loop on a graphics device: every node of the registry and every graph in `graphs/`, on every sample and on awkward
 //! meshes, against the processor.
 
-mod common;
-mod devices;
-
-use common::{assets, document, on_devices};
-use devices::{Worst, angle_degrees, distance, graph_files, poses, run};
+use crate::common::devices::{Worst, angle_degrees, distance, graph_files, poses, run};
+use crate::common::{assets, document, on_devices};
 use sinew_gpu::GpuError;
 
 /// Where in a clip.

@@ -1,40 +1,9 @@
 //! A player's frames allocate nothing: poses, values and lists of them keep their memory.
 
-#![expect(
-    unsafe_code,
-    reason = "a global allocator is an unsafe trait; it forwards to the system's"
-)]
-
+use crate::common::allocations::counted_pool;
 use sinew::io::ValueTable;
 use sinew::play::{Cast, Character, Document, Player, Runner, Values};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-struct Counting;
-
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Skinning, and weights of the one morph target from the caller.
 const DOCUMENT: &str = r#"{
@@ -68,7 +37,7 @@ fn bulging_arm() -> Player {
 fn hairy_head() -> Player {
     let head = sinew_samples::head().expect("a sample");
     let head = Arc::new(Character::from_asset(head));
-    let text = include_str!("../../../examples/hair.json");
+    let text = include_str!("../../../../examples/hair.json");
     let document = Document::from_text("hair.json", text, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
     let cast = Cast::assemble(head, &plan, &document.folder).expect("no file");
@@ -102,7 +71,6 @@ fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
         .collect()
 }
 
-// One test only: allocations of a neighbour would be counted too.
 #[test]
 fn advancing_allocates_nothing() {
     for (name, mut player, threads) in [
@@ -111,18 +79,18 @@ fn advancing_allocates_nothing() {
         ("head", hairy_head(), 2),
     ] {
         // Inside a pool: from outside, its queue allocates now and then.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("a pool").install(|| {
+        let (pool, count) = counted_pool(threads);
+        pool.install(|| {
             // The queues of rayon grow once.
             for number in 0..4 {
                 player.advance(number).expect("a frame");
             }
             let begin = outputs(&mut player);
-            let before = COUNT.load(Ordering::Relaxed);
+            let before = count();
             for number in 4..10 {
                 player.advance(number).expect("a frame");
             }
-            let found = COUNT.load(Ordering::Relaxed) - before;
+            let found = count() - before;
             assert!(
                 begin.iter().zip(outputs(&mut player)).all(|(a, b)| *a != b),
                 "{name} moved"

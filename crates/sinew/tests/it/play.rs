@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
 
-const SKIN_LINEAR: &str = include_str!("../../../examples/skin_linear.json");
+const SKIN_LINEAR: &str = include_str!("../../../../examples/skin_linear.json");
 /// A unit square, two triangles, without normals.
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
 /// Moves the mesh by the parameter's share of a metre.

@@ -5,8 +5,7 @@
     reason = "says what was measured and what was skipped"
 )]
 
-mod common;
-
+use crate::common;
 use sinew::deform::direct_delta_mush::{
     CompressionSettings, DirectDeltaMushBind, DirectDeltaMushJob, DirectDeltaMushScratch, Moments,
     SmoothingSettings, Storage, Variant, VirtualBonesBind, VirtualBonesJob, VirtualBonesScratch,

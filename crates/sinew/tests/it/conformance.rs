@@ -1,8 +1,6 @@
 //! The conformance loop: what holds for every node of the registry, on every sample and on awkward meshes.
 
-mod common;
-
-use common::{assets, bindings, forms, instance, middle, numbers, running_with};
+use crate::common::{assets, bindings, forms, instance, middle, numbers, running_with};
 use sinew::deform::{MAX_PORTS, NodeKind, Par, ParameterDesc, ParameterType, REGISTRY};
 use sinew::graph::{BindError, BindOptions, BoundGraph, Frame, Instance, SetupWatch};
 use std::collections::BTreeSet;

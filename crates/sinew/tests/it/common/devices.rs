@@ -1,5 +1,4 @@
 //! Comparing what the processor and a graphics device made of the same frame.
-#![allow(dead_code, reason = "each test uses a part of it")]
 
 use crate::common::{bindings, inputs, needed, numbers};
 use sinew::deform::{NodeDesc, Par, PortType};

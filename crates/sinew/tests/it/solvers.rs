@@ -1,7 +1,6 @@
 //! Nodes with state, on every executor: first frames, resets, saved state, graphics devices.
 
-mod drivers;
-
+use crate::common::drivers;
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{Affine, Vec3};
 use sinew::graph::{

@@ -1,10 +1,7 @@
 //! Devices with no more than what WebGPU promises: eight storage buffers a kernel, buffers of 128 MiB bound.
 
-mod common;
-mod devices;
-
-use common::{Stored, assets, baked, document, on_devices};
-use devices::{Worst, graph_files, poses, run};
+use crate::common::devices::{Worst, graph_files, poses, run};
+use crate::common::{Stored, assets, baked, document, on_devices};
 use sinew::deform::{Par, REGISTRY};
 use sinew::graph::{BoundGraph, InputBinding, NoNesting, compile};
 use sinew_gpu::{Gpu, GpuError, GpuGraph, wgpu};

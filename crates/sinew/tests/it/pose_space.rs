@@ -1,10 +1,7 @@
 //! Weighted pose space deformation on a character: combinations of poses that nobody sculpted, the example, and graphics devices.
 
-mod common;
-mod devices;
-
-use common::{assets, instance};
-use devices::{Worst, poses, run};
+use crate::common::devices::{Worst, poses, run};
+use crate::common::{assets, instance};
 use sinew::deform::pose_driver::{DriverPose, DriverValue, PoseDriver, PoseDriverBind};
 use sinew::deform::pose_space_deformation::{
     JointInfluence, PoseSpace, PoseSpaceBind, SculptedPose,
@@ -154,7 +151,7 @@ fn errors(
     [rms.sqrt() * 1e3, largest * 1e3]
 }
 
-/// `cargo test -p sinew --test pose_space combinations -- --nocapture` prints the table of the node's page.
+/// `cargo test -p sinew --test it combinations -- --nocapture` prints the table of the node's page.
 #[test]
 fn row_157_combinations_that_nobody_sculpted() {
     let truth = Truth::new(&ARM.meshes[0]);
@@ -259,7 +256,7 @@ fn arm_at(seconds: f64) -> Pose {
 /// With the elbow at 140 degrees the biceps has its full bulge; straight, there is none; in between the clip's own curve is another.
 #[test]
 fn the_example_bulges() {
-    let text = include_str!("../../../examples/pose_space_deformation.json");
+    let text = include_str!("../../../../examples/pose_space_deformation.json");
     let skin = r#"{"sinew": "1.0", "stack": [{"node": "morph"}, {"node": "skin", "method": "dual_quaternion"}]}"#;
     let (mut found, mut by_clip) = (instance(&ARM, text), instance(&ARM, skin));
     for (seconds, weight) in [(0.0, 0.0), (1.8, 1.0)] {

@@ -1,71 +1,34 @@
 //! Updates on a graphics device allocate nothing of ours, compile nothing and make no buffer.
 //!
-//! wgpu allocates whenever it uploads, records or submits, and its calls are in the midst of ours. So the counting allocator keeps
+//! wgpu allocates whenever it uploads, records or submits, and its calls are in the midst of ours. So the allocator keeps
 //! the stack of each allocation that the updating thread makes: the innermost function of a crate that is not the standard library's tells who
 //! asked for the memory. Ours must have asked for none; what wgpu and the driver ask for is counted and printed.
 
-#![expect(
-    unsafe_code,
-    reason = "a global allocator is an unsafe trait; it forwards to the system's"
-)]
-
-mod common;
-mod devices;
-mod drivers;
-
-use common::{assets, bindings, numbers, on_devices};
-use devices::{posed, poses};
+use crate::common::allocations::watch;
+use crate::common::devices::{posed, poses};
+use crate::common::drivers;
+use crate::common::{assets, bindings, numbers, on_devices};
 use sinew::deform::{Par, ParameterValue};
 use sinew::graph::{BoundGraph, Frame, NoNesting, compile_with_nodes};
 use sinew_gpu::{GpuGraph, GpuInstances};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
-struct Counting;
-
 thread_local! {
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
     static STACKS: RefCell<Vec<Backtrace>> = const { RefCell::new(Vec::new()) };
 }
 
-fn note() {
-    // Not while a stack is taken, nor in a thread that ends.
-    let watched = WATCHED.try_with(|w| w.replace(false)).unwrap_or_default();
-    if watched {
-        let stack = Backtrace::force_capture();
-        STACKS.with(|stacks| stacks.borrow_mut().push(stack));
-        WATCHED.with(|w| w.set(true));
-    }
+fn keep_stack() {
+    let stack = Backtrace::force_capture();
+    STACKS.with(|stacks| stacks.borrow_mut().push(stack));
 }
-
-// SAFETY: every call is handed to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note();
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(p, layout) }
-    }
-    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note();
-        // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(p, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// The stacks of all allocations that `work` makes in this thread.
 fn allocations<R>(work: impl FnOnce() -> R) -> Vec<Backtrace> {
-    WATCHED.with(|w| w.set(true));
+    watch(Some(&keep_stack));
     let result = work();
-    WATCHED.with(|w| w.set(false));
+    watch(None);
     drop(result);
     STACKS.with(RefCell::take)
 }
@@ -131,7 +94,11 @@ fn runs_without_backtraces(test: &str) -> bool {
     }
     let program = std::env::current_exe().expect("this program");
     let status = std::process::Command::new(program)
-        .args(["--exact", test, "--nocapture"])
+        .args([
+            "--exact",
+            &format!("no_allocation_gpu::{test}"),
+            "--nocapture",
+        ])
         .env("RUST_BACKTRACE", "0")
         .env_remove("RUST_LIB_BACKTRACE")
         .status();
@@ -191,7 +158,6 @@ const HAIR: &str = r#"{"sinew": "1.0",
            "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "ball", "wind": [1, 0, 0]}},
  "outputs": {"hair": "sim"}}"#;
 
-// One test: counters of the device would see what others make.
 #[test]
 fn frames_allocate_compile_and_make_nothing() {
     if runs_without_backtraces("frames_allocate_compile_and_make_nothing") {

@@ -5,9 +5,7 @@
     reason = "says what was measured and what was skipped"
 )]
 
-mod hair_held;
-
-use hair_held::{
+use crate::common::hair_held::{
     DEEPEST, MOST_STRETCHED, Measured, Playing, REST_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::geom::Vec3;

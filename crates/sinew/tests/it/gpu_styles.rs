@@ -1,10 +1,7 @@
 //! Launches in tiles and launches that are written out: what large devices run, here on any, against the processor.
 
-mod common;
-mod devices;
-
-use common::{assets, bindings};
-use devices::{Worst, graph_files, poses, run_in};
+use crate::common::devices::{Worst, graph_files, poses, run_in};
+use crate::common::{assets, bindings};
 use sinew::deform::Par;
 use sinew::graph::{BoundGraph, NoNesting, compile};
 use sinew_gpu::{Access, GpuGraph, GpuInstances, LaunchStyle};

@@ -1,13 +1,10 @@
 //! Real characters on a graphics device, against the processor and against the references in double precision.
 
-mod common;
-mod devices;
-
-use common::{bindings, on_devices};
-use devices::{
+use crate::common::devices::{
     NORMALS_DEGREES, POSITIONS, VertexNormal, Worst, angle_degrees, graph_files, largest, posed,
     poses, run, vertex_normals,
 };
+use crate::common::{bindings, on_devices};
 use sinew::deform::delta_mush::{DeltaMushBind, DeltaMushConfig, reference};
 use sinew::deform::laplacian::{LaplacianConfig, Smoother, reference as laplacian};
 use sinew::deform::{MaskWeight, Par, PortType};

@@ -1,9 +1,7 @@
 //! Hair in graphs: strands, fields and colliders together, as documents say it.
 
-mod hair_held;
-
-use hair_held::truth::Depths;
-use hair_held::{
+use crate::common::hair_held::truth::Depths;
+use crate::common::hair_held::{
     DEEPEST, DEEPEST_IN_MESH, FRAMES_AT_REST, MEAN_REST_SPEED, MOST_STRETCHED, Measured,
     REST_SPEED, Scene, frames, margins, rest_frames,
 };

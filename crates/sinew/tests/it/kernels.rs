@@ -5,9 +5,8 @@
     reason = "tests say what they measure and what they skip"
 )]
 
-mod common;
-
-use common::bindings;
+use crate::common;
+use crate::common::bindings;
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{Asset, Mesh, Pose, Vec3};
 use sinew::graph::{

@@ -1,10 +1,7 @@
 //! Vertex animation textures on a graphics device: every format and layout, against the processor.
 
-mod common;
-mod devices;
-
-use common::{Stored, baked};
-use devices::{angle_degrees, distance, largest};
+use crate::common::devices::{NORMALS_DEGREES, angle_degrees, distance, largest};
+use crate::common::{Stored, baked};
 use sinew::bake::vat::{Mode, Points, VatSettings, bake, read_animation};
 use sinew::bake::{MeshFrames, Watch};
 use sinew::deform::Par;
@@ -100,11 +97,7 @@ fn every_format_and_layout_gives_the_same_numbers_on_both_devices() {
                 "{stored:?}: {distance}"
             );
             // Normals that are made anew magnify rounding of positions.
-            let most = if offsets {
-                devices::NORMALS_DEGREES
-            } else {
-                1e-3
-            };
+            let most = if offsets { NORMALS_DEGREES } else { 1e-3 };
             assert!(angle < most, "{stored:?}: {angle} degrees");
         }
     }
