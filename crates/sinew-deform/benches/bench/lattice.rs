@@ -1,6 +1,6 @@
 //! Lattices on a tube of the proportions of an arm, 50 k vertices, one thread. Divide by 50 000 for a vertex's time.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::lattice::{
     Interpolation, LatticeBind, LatticeConfig, LatticeJob, LatticeScratch, rest_points,
 };
@@ -29,7 +29,7 @@ fn shaken(bind: &LatticeBind) -> Vec<[f64; 3]> {
     points
 }
 
-fn lattice(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let mesh = meshes::tube(499, 100, 0.7, 0.05);
     let normals = mesh.normals.clone().unwrap_or_default();
     let tangents = vec![[1.0, 0.0, 0.0, 1.0]; normals.len()];
@@ -90,6 +90,3 @@ fn lattice(c: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, lattice);
-criterion_main!(benches);

@@ -1,7 +1,7 @@
 //! Whole bakes, from files to files: a splash of some 9,000 triangles a frame (`shared/data/sequences` beside the project, otherwise left out), and a
 //! made-up swarm of the size of the published example, 1,130 triangles in 300 frames and in 75.
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group};
 use sinew_bake::vat::{TriangleOrder, VatSettings, bake};
 use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
 use sinew_geom::{Mesh, Topology};
@@ -71,4 +71,3 @@ criterion_group! {
     config = Criterion::default().sample_size(10);
     targets = bakes
 }
-criterion_main!(benches);

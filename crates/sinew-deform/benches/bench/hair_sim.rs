@@ -1,7 +1,7 @@
 //! A head of hair: 2,228 guides of 32 vertices, two followers each, on a head that shakes, with the head as a collider;
 //! a frame of 1/60 s in steps of 1/240 s. One call is one frame.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::Criterion;
 use sinew_deform::Par;
 use sinew_deform::collide::{Capsule, Collider, Contact, Rigid, RigidMotion};
 use sinew_deform::hair_sim::{
@@ -36,7 +36,7 @@ fn head(time_secs: f32) -> Affine<f32> {
     Affine::from_trs(shift, rotation, Vec3::new(1.0, 1.0, 1.0))
 }
 
-fn hair(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let Some((guides, rest)) = scalp() else {
         return;
     };
@@ -99,6 +99,3 @@ fn hair(c: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, hair);
-criterion_main!(benches);

@@ -1,13 +1,13 @@
 //! Normals and tangents of a welded sphere of about 50,000 vertices, one thread and all threads.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput};
 use sinew_deform::Par;
 use sinew_deform::tangent_frames::{
     NormalMode, TangentFramesBind, TangentFramesConfig, TangentFramesJob, TangentMode,
 };
 use std::hint::black_box;
 
-fn benches(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let mut mesh = sinew_testkit::meshes::sphere(224, 224);
     mesh.uvs = vec![
         mesh.positions
@@ -57,6 +57,3 @@ fn benches(c: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(all, benches);
-criterion_main!(all);

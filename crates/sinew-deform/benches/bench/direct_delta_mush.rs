@@ -1,11 +1,9 @@
 //! A frame of direct delta mush on one thread, beside linear skinning, and linear skinning with ten passes of delta mush, of the same bent arm:
-//! `taskset -c 1 cargo bench -p sinew-deform --bench direct_delta_mush`. Positions alone; 'normals' with these. 'bones' are two layers, four virtual bones
+//! `taskset -c 1 cargo bench -p sinew-deform -- direct_delta_mush`. Positions alone; 'normals' with these. 'bones' are two layers, four virtual bones
 //! a vertex; how far they are off is printed (`-- "bones/50k|v0/50k|linear/50k"` runs some).
 
-mod common;
-
-use common::arm::{SIZES, arm, palette, rig};
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use crate::common::arm::{SIZES, arm, palette, rig};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::delta_mush::{DeltaMushBind, DeltaMushConfig, DeltaMushJob};
 use sinew_deform::direct_delta_mush::{
     CompressionSettings, DirectDeltaMushBind, DirectDeltaMushJob, DirectDeltaMushScratch, Moments,
@@ -165,7 +163,7 @@ fn bones(c: &mut Criterion, mesh: &Mesh, size: &str, moments: &Moments) {
     }
 }
 
-fn frame(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     for (size, around, rings) in SIZES {
         let mesh = arm(around, rings);
         skinned(c, &mesh, size, "skin linear", 0);
@@ -205,6 +203,3 @@ fn frame(c: &mut Criterion) {
         }
     }
 }
-
-criterion_group!(benches, frame);
-criterion_main!(benches);

@@ -2,12 +2,10 @@
 //! throughput counts the bytes that must move (inputs, outputs, what setup bound), so that the throughput of the
 //! copy divided by a node's says how far the node is from its floor.
 
-mod common;
-
-use common::arm::{SIZES, arm, palette};
-use common::plain::Plain;
+use crate::common::arm::{SIZES, arm, palette};
+use crate::common::plain::Plain;
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion, Throughput};
 use sinew_deform::blend::BlendJob;
 use sinew_deform::debug_lines::{DebugLinesJob, Shape as Drawing};
 use sinew_deform::difference_color::DifferenceColorJob;
@@ -316,7 +314,7 @@ fn views(group: &mut Group<'_>, mesh: &Mesh) {
     });
 }
 
-fn all(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let mesh = arm(SIZES[1].1, SIZES[1].2);
     let n = mesh.vertex_count();
     let mut out = Output {
@@ -336,6 +334,3 @@ fn all(c: &mut Criterion) {
     views(&mut group, &mesh);
     group.finish();
 }
-
-criterion_group!(benches, all);
-criterion_main!(benches);

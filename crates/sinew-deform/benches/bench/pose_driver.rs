@@ -1,8 +1,8 @@
 //! Pose drivers: queries of many small ones, as a character has them, and setup.
 //!
-//! `cargo bench -p sinew-deform --bench pose_driver`. A query is a driver value in, one weight a pose out.
+//! `cargo bench -p sinew-deform -- pose_driver`. A query is a driver value in, one weight a pose out.
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 use sinew_deform::pose_driver::{
     DriverPose, DriverValue, Metric, PoseDriver, PoseDriverBind, PoseDriverJob, PoseDriverScratch,
     RadialKernel, Solver,
@@ -114,5 +114,7 @@ fn setup(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, queries, setup);
-criterion_main!(benches);
+pub(crate) fn benches(c: &mut Criterion) {
+    queries(c);
+    setup(c);
+}

@@ -1,10 +1,6 @@
 //! Deformers along an axis, one thread, 50 k vertices: ns per vertex is the time divided by 50 000.
-#![allow(
-    missing_docs,
-    reason = "criterion's macros make undocumented functions"
-)]
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput};
 use sinew_deform::local_frame::{LocalDeformer, LocalJob, Placement, Profile, Region};
 use sinew_deform::squash_stretch::{Mode, SquashStretch};
 use sinew_deform::{MaskWeight, MeshView, MeshViewMut, Par, bend, sine, taper, twist};
@@ -63,7 +59,11 @@ fn case<D: LocalDeformer>(c: &mut Criterion, name: &str, deformer: D) {
     group.finish();
 }
 
-fn all(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
+    *c = std::mem::take(c)
+        .warm_up_time(std::time::Duration::from_millis(200))
+        .measurement_time(std::time::Duration::from_millis(600))
+        .sample_size(20);
     c.bench_function("copy positions and normals", |b| {
         let from = (points(), points());
         let mut to = from.clone();
@@ -143,13 +143,3 @@ fn all(c: &mut Criterion) {
         },
     );
 }
-
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .warm_up_time(std::time::Duration::from_millis(200))
-        .measurement_time(std::time::Duration::from_millis(600))
-        .sample_size(20);
-    targets = all
-}
-criterion_main!(benches);

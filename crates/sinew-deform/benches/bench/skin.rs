@@ -1,10 +1,8 @@
 //! Skinning of a bent arm on one thread, beside plain C++ loops: `tools/bench/run skin`.
 
-mod common;
-
-use common::arm::{SIZES, arm, palette, rig, shuffled};
-use common::plain::Plain;
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use crate::common::arm::{SIZES, arm, palette, rig, shuffled};
+use crate::common::plain::Plain;
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
 use sinew_deform::{MeshView, MeshViewMut, Par};
 use sinew_geom::Mesh;
@@ -110,7 +108,7 @@ fn ours(c: &mut Criterion, mesh: &Mesh, size: &str, case: Case, par: Par, thread
     group.finish();
 }
 
-fn all(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     for (size, around, rings) in SIZES {
         let mesh = arm(around, rings);
         plain(c, &mesh, size);
@@ -123,6 +121,3 @@ fn all(c: &mut Criterion) {
     plain(c, &mesh, "50k shuffled");
     ours(c, &mesh, "50k shuffled", CASES[1], Par::Seq, "");
 }
-
-criterion_group!(benches, all);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! Matching of two frames of about 9,000 triangles, and slots of a sequence: `cargo bench -p sinew-vat`.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group};
 use sinew_vat::matching::{MatchSettings, SlotPolicy, Triangles, compose, match_triangles};
 use std::f32::consts::TAU;
 use std::hint::black_box;
@@ -70,4 +70,3 @@ fn matching(c: &mut Criterion) {
 }
 
 criterion_group!(benches, matching);
-criterion_main!(benches);

@@ -1,7 +1,7 @@
-//! Setup of direct delta mush: `cargo bench -p sinew-deform --bench direct_delta_mush_setup`. Beside a factored matrix, which is what
+//! Setup of direct delta mush: `cargo bench -p sinew-deform -- direct_delta_mush_setup`. Beside a factored matrix, which is what
 //! other programs take: `tools/bench/factored`.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::direct_delta_mush::{SmoothingSettings, moments};
 use sinew_deform::{BindWatch, Par};
 use sinew_geom::{Influences, Mesh};
@@ -23,7 +23,7 @@ fn tube(segments: u32, around: u32, joints: u32) -> Mesh {
     mesh
 }
 
-fn setup(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let mut group = c.benchmark_group("direct_delta_mush setup");
     group.sample_size(10);
     let cases = [
@@ -69,6 +69,3 @@ fn setup(c: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, setup);
-criterion_main!(benches);

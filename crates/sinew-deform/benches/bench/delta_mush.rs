@@ -1,11 +1,9 @@
 //! Delta mush on a bent arm, alone and behind linear skinning, beside the same work as plain C++ loops:
 //! `tools/bench/run delta_mush`.
 
-mod common;
-
-use common::arm::{SIZES, arm, palette, rig, shuffled};
-use common::plain::Plain;
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use crate::common::arm::{SIZES, arm, palette, rig, shuffled};
+use crate::common::plain::Plain;
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::delta_mush::{DeltaMushBind, DeltaMushConfig, DeltaMushJob, FrameKind};
 use sinew_deform::laplacian::{EdgeWeights, LaplacianConfig, SmoothingScratch};
 use sinew_deform::skin::{SkinBind, SkinJob, SkinMethod, SkinScratch};
@@ -178,7 +176,7 @@ fn ours(c: &mut Criterion, mesh: &Mesh, size: &str) {
     group.finish();
 }
 
-fn all(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     for (size, around, rings) in SIZES {
         let mesh = arm(around, rings);
         plain(c, &mesh, size);
@@ -188,6 +186,3 @@ fn all(c: &mut Criterion) {
     plain(c, &mesh, "50k shuffled");
     ours(c, &mesh, "50k shuffled");
 }
-
-criterion_group!(benches, all);
-criterion_main!(benches);

@@ -1,6 +1,6 @@
 //! Weights of a character of the size of the MakeHuman male: 14,400 vertices, 52 joints, 160 samples.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group};
 use sinew_bake::Watch;
 use sinew_bake::skin::{SkinProblem, SkinSamples, SkinSettings, fit_skin};
 use sinew_geom::{Affine, Influences, Quat, Real, Topology, Vec3};
@@ -87,4 +87,3 @@ fn weights(c: &mut Criterion) {
 }
 
 criterion_group!(benches, weights);
-criterion_main!(benches);

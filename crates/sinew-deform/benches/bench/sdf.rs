@@ -1,7 +1,7 @@
 //! Fields of a blob of 10 k and of 100 k triangles, on one thread and on two; `64` and `128` nodes along the box, which is 1.2
 //! times the blob. Compare with narrow bands of OpenVDB on the same blob.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use sinew_deform::Par;
 use sinew_deform::sdf::{
     FieldBuffers, FieldFrame, Resolution, SdfBind, SdfSettings, SignMethod, Storage,
@@ -57,7 +57,7 @@ fn blob(n: u32) -> (Topology, Vec<[f32; 3]>) {
     (topology, positions)
 }
 
-fn fields(c: &mut Criterion) {
+pub(crate) fn benches(c: &mut Criterion) {
     let frame = FieldFrame::default();
     let mut group = c.benchmark_group("sdf");
     group.sample_size(15);
@@ -103,6 +103,3 @@ fn fields(c: &mut Criterion) {
         }
     }
 }
-
-criterion_group!(benches, fields);
-criterion_main!(benches);
