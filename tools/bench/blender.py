@@ -20,7 +20,7 @@ FRAMES = 30
 
 
 def arm():
-    """Positions, triangles and weights: the arm of crates/sinew-deform/benches/common/arm.rs."""
+    """Positions, triangles and weights: the arm of crates/sinew-deform/benches/bench/common/arm.rs."""
     s = np.repeat((np.arange(RINGS) + 0.5) / RINGS * LENGTH, AROUND)
     a = np.tile(np.arange(AROUND) / AROUND * 2 * np.pi, RINGS)
     end = np.minimum(np.minimum(s, LENGTH - s) / 0.05, 1)

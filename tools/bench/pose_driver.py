@@ -1,4 +1,4 @@
-"""SciPy's RBFInterpolator on the drivers of `cargo bench -p sinew-deform --bench pose_driver`: 20 rotations, one-hot values, one query at a
+"""SciPy's RBFInterpolator on the drivers of `cargo bench -p sinew-deform -- pose_driver`: 20 rotations, one-hot values, one query at a
 time and many at once. Needs numpy and scipy; run it beside the benchmark, on the same core."""
 
 import time

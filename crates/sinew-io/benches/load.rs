@@ -2,7 +2,7 @@
 //! each primitive once, without looking at a single value.
 //!
 //! `SINEW_BENCH_GLB` names a file; without it the largest character of the shared data is taken, and where that is
-//! not there, nothing is measured. `cargo bench -p sinew-io --bench load`.
+//! not there, nothing is measured. `cargo bench -p sinew-io`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //!
 //! Beside it the same picture without shadow and occlusion, and the bytes alone: a copy of the picture from the device. Meshes: the
 //! samples' arm, and the shared data's characters where they are there. `SINEW_ADAPTER` chooses the device.
-//! `cargo bench -p sinew-render --bench picture`.
+//! `cargo bench -p sinew-render`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use sinew_geom::{Mesh, Selection};

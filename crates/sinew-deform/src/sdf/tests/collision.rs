@@ -1,5 +1,5 @@
 //! Real colliders of ../shared/data against every triangle in double precision: some nodes of each, and the ways out of them. Every
-//! node is judged in `tests/sdf_real.rs` of `sinew`, with the same bounds.
+//! node is judged in `tests/it/sdf_real.rs` of `sinew`, with the same bounds.
 
 use super::*;
 use sinew_testkit::read_obj;

@@ -1,0 +1,584 @@
+//! The binary as its users meet it: exit codes, messages, files.
+
+use crate::common::{Place, SHIFT, printed, said};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+#[track_caller]
+fn expect(o: &Output, code: i32, message: &str) {
+    assert_eq!(o.status.code(), Some(code), "{}", said(o));
+    assert!(
+        said(o).contains(message),
+        "expected '{message}' in:\n{}",
+        said(o)
+    );
+}
+
+#[test]
+fn run_deforms_and_writes() {
+    let p = Place::new();
+    expect(
+        &p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "w=0.5",
+            "-o",
+            "out.obj",
+        ]),
+        0,
+        "wrote out.obj",
+    );
+    let vertices: Vec<String> = p
+        .text("out.obj")
+        .lines()
+        .filter(|l| l.starts_with("v "))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        vertices,
+        ["v 0 0 0.5", "v 1 0 0.5", "v 1 1 0.5", "v 0 1 0.5"]
+    );
+}
+
+#[test]
+fn run_refuses_sequences() {
+    let p = Place::new();
+    for name in ["wave_0001.obj", "wave_0002.obj"] {
+        p.put(name, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    }
+    let arguments = ["run", "wave_####.obj", "-g", "shift.json", "-o", "out.obj"];
+    expect(&p.sinew(&arguments), 5, "is a sequence of 2 frames");
+    assert!(
+        !p.files().contains(&"out.obj".to_owned()),
+        "nothing is written"
+    );
+}
+
+#[test]
+fn every_format_is_written_at_once() {
+    let p = Place::new();
+    let names = ["o.glb", "o.npz", "o.pc2", "o.mdd", "o.ply"];
+    let mut arguments = vec!["run", "square.obj", "-g", "shift.json", "--frames", "0-2"];
+    names.iter().for_each(|n| arguments.extend(["-o", n]));
+    expect(&p.sinew(&arguments), 0, "wrote o.ply");
+    let files = p.files();
+    for name in [
+        "o.glb",
+        "o.npz",
+        "o.pc2",
+        "o.mdd",
+        "o_0000.ply",
+        "o_0002.ply",
+    ] {
+        assert!(files.iter().any(|f| f == name), "{name} in {files:?}");
+    }
+    let inspected = printed(&p.sinew(&["inspect", "o.pc2", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&inspected).expect("JSON");
+    assert_eq!(
+        (&report["frames"], &report["points"]),
+        (&3.into(), &4.into())
+    );
+}
+
+#[test]
+fn exit_codes_tell_what_is_wrong() {
+    let p = Place::new();
+    let run = |rest: &[&str]| p.sinew(&[&["run"], rest].concat());
+    let before = p.files();
+    expect(
+        &run(&["square.obj", "-o", "out.obj"]),
+        2,
+        "carries no graph",
+    );
+    expect(
+        &run(&["square.obj", "-g", "shift.json", "-o", "out.fbx"]),
+        2,
+        "known are .glb, .npz",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--frames",
+            "5-1",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "--frames",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--clip",
+            "walk",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "no clip 'walk'",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "w=3",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "out of range",
+    );
+    expect(
+        &run(&[
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--set",
+            "v=3",
+            "-o",
+            "out.obj",
+        ]),
+        2,
+        "it has w",
+    );
+    expect(
+        &run(&["missing.glb", "-g", "shift.json", "-o", "out.obj"]),
+        3,
+        "missing.glb",
+    );
+    p.put("bad.json", "{\"sinew\": \"1.0\", \"stack\": [\"skn\"]}");
+    expect(
+        &run(&["square.obj", "-g", "bad.json", "-o", "out.obj"]),
+        4,
+        "there is no node 'skn'",
+    );
+    p.put("skin.json", "{\"sinew\": \"1.0\", \"stack\": [\"skin\"]}");
+    expect(
+        &run(&["square.obj", "-g", "skin.json", "-o", "out.obj"]),
+        5,
+        "node 'skin'",
+    );
+    expect(
+        &run(&["square.obj", "-g", "shift.json", "-o", "nowhere/out.obj"]),
+        6,
+        "nowhere",
+    );
+    std::fs::remove_file(p.path("bad.json")).expect("remove");
+    std::fs::remove_file(p.path("skin.json")).expect("remove");
+    assert_eq!(p.files(), before, "nothing was left behind");
+}
+
+/// A square with one morph target, which moves it by 1 along z, and a graph that takes its weight as a value.
+fn with_target() -> Place {
+    let p = Place::new();
+    p.put(
+        "keyed.json",
+        &SHIFT.replace("\"$w\"", r#"{"keys": [[0, 0], [1, 1]]}"#),
+    );
+    let glb = ["run", "square.obj", "-g", "keyed.json", "--fps", "1"];
+    let rest = ["--frames", "0-1", "-o", "target.glb"];
+    expect(&p.sinew(&[&glb[..], &rest].concat()), 0, "wrote target.glb");
+    p.put(
+        "morph.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "w": {"type": "values", "count": 1}},
+ "stack": [{"node": "morph", "weights": "w"}]}"#,
+    );
+    p
+}
+
+#[test]
+fn values_come_from_files() {
+    let p = with_target();
+    let run = |values: &str, frames: &str, out: &str| {
+        let all = ["run", "target.glb", "-g", "morph.json", "--values", values];
+        p.sinew(&[&all[..], &["--frames", frames, "-o", out]].concat())
+    };
+    let heights = |name: &str| -> Vec<String> {
+        let text = p.text(name);
+        let lines = text.lines().filter(|l| l.starts_with("v "));
+        lines
+            .filter_map(|l| l.split(' ').nth(3).map(str::to_owned))
+            .collect()
+    };
+    p.put("one.json", "[0.5]");
+    expect(&run("w=one.json", "7", "a.obj"), 0, "wrote a.obj");
+    assert_eq!(heights("a.obj"), ["0.5"; 4]);
+    // One number a frame, by the number of the frame, in each of the three ways to write it.
+    p.put("list.json", "[0, 0.25, 0.5, 0.75]");
+    p.put("rows.json", "[[0], [0.25], [0.5], [0.75]]");
+    let mut npy = b"\x93NUMPY\x01\0\x40\0".to_vec();
+    npy.extend(
+        format!(
+            "{:<63}\n",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1), }"
+        )
+        .as_bytes(),
+    );
+    npy.extend(
+        [0.0_f32, 0.25, 0.5, 0.75]
+            .iter()
+            .flat_map(|v| v.to_le_bytes()),
+    );
+    std::fs::write(p.path("rows.npy"), npy).expect("write");
+    for file in ["list.json", "rows.json", "rows.npy"] {
+        expect(&run(&format!("w={file}"), "2-3", "b.obj"), 0, "wrote");
+        assert_eq!(heights("b_0002.obj"), ["0.5"; 4], "{file}");
+        assert_eq!(heights("b_0003.obj"), ["0.75"; 4], "{file}");
+    }
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused() {
+    let p = with_target();
+    p.put("two.json", "[[1, 2], [3, 4]]");
+    p.put("list.json", "[0, 0.25, 0.5, 0.75]");
+    p.put("text.json", "[\"x\"]");
+    p.put("huge.json", "[1e39]");
+    let run = |rest: &[&str]| {
+        let all = ["run", "target.glb", "-g", "morph.json", "-o", "out.obj"];
+        p.sinew(&[&all[..], rest].concat())
+    };
+    let before = p.files();
+    for (rest, code, message) in [
+        (
+            &[][..],
+            2,
+            "input 'w' (values, count 1) is not given; add --values w=FILE",
+        ),
+        (&["--values", "w"], 2, "expected NAME=FILE"),
+        (
+            &["--values", "v=list.json"],
+            2,
+            "no values input 'v'; it has w",
+        ),
+        (
+            &[
+                "--values",
+                "w=list.json",
+                "--values",
+                "w=list.json",
+                "--frames",
+                "0",
+            ],
+            2,
+            "'w' is given twice",
+        ),
+        (&["--values", "w=none.json"], 3, "none.json"),
+        (
+            &["--values", "w=text.json"],
+            3,
+            "text.json: row 0, column 0: found '\"x\"', expected a number",
+        ),
+        (&["--values", "w=huge.json"], 3, "expected a finite number"),
+        (
+            &["--values", "w=square.obj"],
+            3,
+            "values come from .json or .npy",
+        ),
+        (
+            &["--values", "w=two.json"],
+            5,
+            "input 'w': two.json: found 2 values a frame, expected 1",
+        ),
+        (
+            &["--values", "w=list.json", "--frames", "2-4"],
+            5,
+            "found 4 rows, expected one for each frame from 0 to 4",
+        ),
+    ] {
+        expect(&run(rest), code, message);
+    }
+    assert_eq!(p.files(), before, "nothing was written");
+}
+
+#[test]
+fn graph_problems_are_underlined() {
+    let p = Place::new();
+    p.put(
+        "bad.json",
+        "{\n  \"sinew\": \"1.0\",\n  \"stack\": [{\"node\": \"transform\", \"wieght\": 1}]\n}",
+    );
+    let o = p.sinew(&["check", "bad.json"]);
+    expect(&o, 4, "bad.json:3:35");
+    assert!(
+        said(&o).contains("^^^^^^^^") && said(&o).contains("did you mean 'weight'?"),
+        "{}",
+        said(&o)
+    );
+}
+
+#[test]
+fn nested_graphs_are_relative_to_the_document_that_names_them() {
+    let p = Place::new();
+    std::fs::create_dir_all(p.path("graphs/parts")).expect("folders");
+    let nest = |file: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}}, "nodes": {{"n": {{"node": "graph", "file": "{file}", "body": "body"}}}}, "outputs": {{"body": "n"}}}}"#
+        )
+    };
+    p.put("graphs/main.json", &nest("parts/arm.json"));
+    p.put("graphs/parts/arm.json", &nest("finger.json"));
+    p.put("graphs/parts/finger.json", SHIFT);
+    // A decoy where a wrong rule would look.
+    p.put("graphs/finger.json", "{}");
+    expect(
+        &p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "graphs/main.json",
+            "-o",
+            "out.obj",
+        ]),
+        0,
+        "wrote",
+    );
+    assert!(
+        p.text("out.obj").contains("v 1 1 1"),
+        "{}",
+        p.text("out.obj")
+    );
+    p.put("graphs/parts/finger.json", &nest("arm.json"));
+    expect(
+        &p.sinew(&["check", "graphs/main.json"]),
+        4,
+        "contains itself",
+    );
+}
+
+#[test]
+fn json_logs_are_json() {
+    let p = Place::new();
+    let o = p.sinew(&[
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "--frames",
+        "0-3",
+        "-o",
+        "out.obj",
+        "--log-format",
+        "json",
+    ]);
+    let lines: Vec<serde_json::Value> = said(&o)
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("one object a line"))
+        .collect();
+    assert!(
+        lines
+            .iter()
+            .any(|l| l["event"] == "progress" && l["done"] == 4 && l["total"] == 4),
+        "{lines:?}"
+    );
+    let o = p.sinew(&[
+        "run",
+        "missing.glb",
+        "-g",
+        "shift.json",
+        "-o",
+        "out.obj",
+        "--log-format",
+        "json",
+    ]);
+    let last: serde_json::Value =
+        serde_json::from_str(said(&o).lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["exit"], 3);
+}
+
+#[test]
+fn the_starter_graph_is_valid_and_kept() {
+    let p = Place::new();
+    expect(&p.sinew(&["init", "mine.json"]), 0, "wrote mine.json");
+    expect(&p.sinew(&["check", "mine.json"]), 0, "no problem");
+    expect(&p.sinew(&["init", "mine.json"]), 6, "--force");
+    let explained = printed(&p.sinew(&["check", "mine.json", "--explain"]));
+    assert!(
+        explained.contains("update (each frame):") && explained.contains("blend = $blend"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn setup_is_cached_and_damage_is_noticed() {
+    let p = Place::new();
+    p.put("smooth.json", r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "parameters": {"s": {"type": "float", "default": 0.5}}, "stack": [{"node": "smooth", "pin_border": false, "blend": "$s"}]}"#);
+    let run = |out: &str| {
+        p.sinew(&[
+            "run",
+            "square.obj",
+            "-g",
+            "smooth.json",
+            "--cache",
+            "setup.bin",
+            "-o",
+            out,
+        ])
+    };
+    expect(&run("a.obj"), 0, "setup written");
+    expect(&run("b.obj"), 0, "setup read");
+    assert_eq!(p.text("a.obj"), p.text("b.obj"));
+    let mut bytes = std::fs::read(p.path("setup.bin")).expect("read");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(p.path("setup.bin"), &bytes).expect("write");
+    expect(&run("c.obj"), 0, "damaged");
+    assert_eq!(p.text("a.obj"), p.text("c.obj"));
+}
+
+#[test]
+fn the_registry_is_listed() {
+    let p = Place::new();
+    let list = printed(&p.sinew(&["nodes"]));
+    for word in ["skin", "delta_mush", "lattice", "wrap"] {
+        assert!(list.lines().any(|l| l.starts_with(word)), "{word}");
+    }
+    assert!(
+        printed(&p.sinew(&["nodes", "skin"])).contains("dual_quaternion"),
+        "page"
+    );
+    expect(&p.sinew(&["nodes", "skni"]), 2, "there is no node");
+    let schema: serde_json::Value =
+        serde_json::from_str(&printed(&p.sinew(&["schema"]))).expect("JSON");
+    assert!(schema["$defs"]["node_skin"].is_object(), "schema");
+    for arguments in [&["doctor"][..], &["man"], &["completions", "bash"]] {
+        let o = p.sinew(arguments);
+        assert!(o.status.success() && !o.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_doctor_speaks_json() {
+    let p = Place::new();
+    let o = p.sinew(&["doctor", "--log-format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
+    assert!(report["threads"].as_u64() > Some(0), "{report}");
+    let adapters = report["graphics"]["adapters"].as_array().expect("a list");
+    let taken = adapters.iter().filter(|a| a["taken"] == true).count();
+    if cfg!(feature = "gpu") && !adapters.is_empty() && std::env::var("SINEW_ADAPTER").is_err() {
+        assert_eq!(taken, 1, "{report}");
+        let limits = &adapters[0]["limits"];
+        assert!(limits["buffer_bytes"].as_u64() > Some(0), "{report}");
+        let speed = &report["graphics"]["copy_bandwidth"]["gb_per_s"];
+        assert!(speed.as_f64() > Some(0.0), "{report}");
+    }
+}
+
+#[test]
+fn the_doctor_lists_adapters_where_the_wanted_one_is_missing() {
+    let p = Place::new();
+    let o = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["doctor", "--log-format", "json"])
+        .env("SINEW_ADAPTER", "no such adapter")
+        .current_dir(p.path("."))
+        .output()
+        .expect("the program starts");
+    let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
+    let graphics = &report["graphics"];
+    let adapters = graphics["adapters"].as_array().expect("a list");
+    assert!(adapters.iter().all(|a| a["taken"] == false), "{graphics}");
+    if let Some(first) = adapters.first() {
+        let message = graphics["message"].as_str().expect("a message");
+        assert!(message.contains("'no such adapter'"), "{message}");
+        let name = first["name"].as_str().expect("a name");
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn the_doctor_says_what_to_install() {
+    let p = Place::new();
+    // No Vulkan driver in either way of naming them.
+    let o = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .arg("doctor")
+        .env("VK_DRIVER_FILES", p.path("none.json"))
+        .env("VK_ICD_FILENAMES", p.path("none.json"))
+        .output()
+        .expect("the program starts");
+    assert!(o.status.success(), "{}", said(&o));
+    if cfg!(all(feature = "gpu", target_os = "linux")) {
+        assert!(printed(&o).contains("adapters none"), "{}", printed(&o));
+        assert!(
+            said(&o).contains("mesa-vulkan-drivers libvulkan1"),
+            "{}",
+            said(&o)
+        );
+    }
+}
+
+#[test]
+fn the_docs_pages_are_those_of_the_registry() {
+    let p = Place::new();
+    expect(&p.sinew(&["nodes", "--pages", "pages"]), 0, "wrote");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/nodes");
+    for page in std::fs::read_dir(p.path("pages")).expect("list") {
+        let page = page.expect("entry").path();
+        let name = page.file_name().expect("a name");
+        let stored = std::fs::read_to_string(docs.join(name)).unwrap_or_default();
+        assert!(
+            stored == std::fs::read_to_string(&page).expect("read"),
+            "docs/nodes/{} is old: sinew nodes --pages docs/nodes",
+            name.display()
+        );
+    }
+}
+
+#[test]
+fn malformed_files_end_in_a_message() {
+    let Some(folder) = shared() else {
+        return println_skipped();
+    };
+    let p = Place::new();
+    let repaired = ["gltf_weights_sum_0_7.glb", "gltf_zero_weight_vertices.glb"];
+    for file in std::fs::read_dir(folder.join("malformed")).expect("list") {
+        let path = file.expect("entry").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let known = ["glb", "gltf", "obj", "ply"]
+            .iter()
+            .any(|e| name.ends_with(e));
+        if !known {
+            continue;
+        }
+        let o = p.sinew(&["inspect", &path.to_string_lossy()]);
+        let fine = name.starts_with('_') || repaired.contains(&name.as_str());
+        assert_eq!(
+            o.status.code(),
+            Some(if fine { 0 } else { 3 }),
+            "{name}: {}",
+            said(&o)
+        );
+        assert!(fine || said(&o).contains(&name), "{name}: {}", said(&o));
+    }
+    let o = p.sinew(&[
+        "inspect",
+        &folder.join("characters/cesium_man.gltf").to_string_lossy(),
+    ]);
+    assert!(
+        o.status.success() && printed(&o).contains("210"),
+        "{}",
+        printed(&o)
+    );
+}
+
+fn shared() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    path.is_dir().then_some(path)
+}
+
+#[expect(clippy::print_stdout, reason = "a skip is said aloud")]
+fn println_skipped() {
+    println!("skipped: no shared data");
+}

@@ -1,0 +1,17 @@
+//! The program from outside: what it prints, writes and draws, and how it ends.
+
+mod bake_skin;
+mod bench;
+mod cli;
+mod common;
+mod devices;
+mod hair;
+mod pictures;
+mod psd;
+mod psd_compress;
+mod psd_extract;
+#[cfg(feature = "gpu")]
+mod render;
+mod setup;
+mod vat;
+mod vat_clips;

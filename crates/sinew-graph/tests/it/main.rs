@@ -1,0 +1,11 @@
+//! The crate as its users see it: documents, what is wrong with them, and what they compute.
+
+mod bind_options;
+mod check;
+mod frame_time;
+mod instance;
+mod kernels;
+mod nested;
+mod own_nodes;
+mod records;
+mod setup_cache;

@@ -1,0 +1,3 @@
+//! Vertex animation textures of whole sequences.
+
+mod sequences;

@@ -1,0 +1,49 @@
+//! What the facade promises, on processors and graphics devices.
+
+#[cfg(feature = "io")]
+mod bake_skin;
+mod common;
+mod conformance;
+#[cfg(feature = "io")]
+mod direct_delta_mush;
+mod gpu;
+#[cfg(feature = "io")]
+mod gpu_characters;
+mod gpu_drivers;
+mod gpu_hair;
+#[cfg(all(feature = "gpu", feature = "io"))]
+mod gpu_hair_held;
+mod gpu_instances;
+mod gpu_limits;
+mod gpu_rows;
+mod gpu_sdf;
+#[cfg(all(feature = "gpu", feature = "io"))]
+mod gpu_states;
+mod gpu_styles;
+#[cfg(feature = "io")]
+mod gpu_vat;
+#[cfg(feature = "io")]
+mod hair;
+#[cfg(feature = "io")]
+mod kernels;
+mod no_allocation;
+mod no_allocation_gpu;
+#[cfg(feature = "io")]
+mod no_allocation_play;
+#[cfg(feature = "io")]
+mod play;
+#[cfg(feature = "io")]
+mod pose_drivers;
+mod pose_space;
+#[cfg(feature = "io")]
+mod psd_compress;
+#[cfg(feature = "io")]
+mod psd_extract;
+#[cfg(feature = "io")]
+mod sdf;
+#[cfg(feature = "io")]
+mod sdf_real;
+mod solvers;
+mod uniforms;
+#[cfg(feature = "io")]
+mod vat;

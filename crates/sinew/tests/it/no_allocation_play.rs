@@ -1,0 +1,101 @@
+//! A player's frames allocate nothing: poses, values and lists of them keep their memory.
+
+use crate::common::allocations::counted_pool;
+use sinew::io::ValueTable;
+use sinew::play::{Cast, Character, Document, Player, Runner, Values};
+use std::sync::Arc;
+
+/// Skinning, and weights of the one morph target from the caller.
+const DOCUMENT: &str = r#"{
+    "sinew": "1.0",
+    "inputs": {
+        "body": { "type": "mesh" },
+        "pose": { "type": "pose" },
+        "bulge": { "type": "values", "count": 1 }
+    },
+    "stack": [{ "node": "morph", "weights": "bulge" }, "skin"]
+}"#;
+
+fn bulging_arm() -> Player {
+    let arm = sinew_samples::arm_with_hand().expect("a sample");
+    let arm = Arc::new(Character::from_asset(arm));
+    let document = Document::from_text("bulge.json", DOCUMENT, "");
+    let plan = Arc::new(document.compile().expect("a correct document"));
+    let cast = Cast::assemble(arm, &plan, &document.folder).expect("no file");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let table = ValueTable {
+        values: (0..10_u8).map(|i| f32::from(i) / 10.0).collect(),
+        columns: 10,
+        is_list: true,
+    };
+    let values = Values::of_table(&plan, "bulge", table, "ten", 9).expect("fits");
+    let runner = Runner::processor(&graph).expect("runs on the processor");
+    Player::new(runner, cast, vec![values], None, 30.0).expect("plays")
+}
+
+/// A head that turns: its field is built anew in each frame, and its hair is simulated in steps and kept out of it.
+fn hairy_head() -> Player {
+    let head = sinew_samples::head().expect("a sample");
+    let head = Arc::new(Character::from_asset(head));
+    let text = include_str!("../../../../examples/hair.json");
+    let document = Document::from_text("hair.json", text, "");
+    let plan = Arc::new(document.compile().expect("a correct document"));
+    let cast = Cast::assemble(head, &plan, &document.folder).expect("no file");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let runner = Runner::processor(&graph).expect("runs on the processor");
+    Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
+}
+
+/// What every output holds, as bits: vertices or the words of a field.
+fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
+    let Runner::Processor(instance) = player.runner() else {
+        panic!("on the processor")
+    };
+    let bits = |name: &str| match instance.field_output(name) {
+        Some(words) => words.to_vec(),
+        None => {
+            let mesh = instance.mesh_output(name).expect("a mesh");
+            mesh.positions
+                .as_flattened()
+                .iter()
+                .map(|c| c.to_bits())
+                .collect()
+        }
+    };
+    let graph = instance.graph().clone();
+    graph
+        .plan()
+        .outputs()
+        .iter()
+        .map(|o| bits(&o.name))
+        .collect()
+}
+
+#[test]
+fn advancing_allocates_nothing() {
+    for (name, mut player, threads) in [
+        ("arm", bulging_arm(), 1),
+        ("head", hairy_head(), 1),
+        ("head", hairy_head(), 2),
+    ] {
+        // Inside a pool: from outside, its queue allocates now and then.
+        let (pool, count) = counted_pool(threads);
+        pool.install(|| {
+            // The queues of rayon grow once.
+            for number in 0..4 {
+                player.advance(number).expect("a frame");
+            }
+            let begin = outputs(&mut player);
+            let before = count();
+            for number in 4..10 {
+                player.advance(number).expect("a frame");
+            }
+            let found = count() - before;
+            assert!(
+                begin.iter().zip(outputs(&mut player)).all(|(a, b)| *a != b),
+                "{name} moved"
+            );
+            assert_eq!(found, 0, "allocations of {name} on {threads} threads");
+        });
+    }
+}
