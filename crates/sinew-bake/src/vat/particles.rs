@@ -8,6 +8,7 @@ use super::settings::{Mode, TextureChoice};
 use super::shapes::{ParticleSettings, check_quantities};
 use super::target::place_mesh;
 use crate::{BakeError, Watch};
+use sinew_geom::vec3::distance;
 use sinew_geom::{Attribute, Bounds, Mesh, Topology};
 use sinew_vat::carrier::carrier_box;
 use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
@@ -205,8 +206,7 @@ impl Numbering {
         if mesh.attributes.contains_key(&settings.id) {
             return Self::Attribute;
         }
-        let squares = (0..3).map(|k| (high[k] - low[k]).powi(2));
-        let reach = REACH * squares.sum::<f32>().sqrt();
+        let reach = REACH * distance(*high, *low);
         Self::Motion(MotionFollower::new(settings.reach.unwrap_or(reach)))
     }
 

@@ -8,6 +8,7 @@ use super::settings::{Mode, VatSettings};
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sinew_geom::vec3::{length, sub};
 use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_vat::middles::{Middles, Quad, quads_of};
 use sinew_vat::recut::{Recut, surface_gap};
@@ -191,8 +192,7 @@ pub(crate) fn plan_recut(
             s.is_first_surface && s.recut.is_some()
         }
     };
-    let squares = (0..3).map(|k| f64::from(high[k] - low[k]).powi(2));
-    let diagonal = squares.sum::<f64>().sqrt();
+    let diagonal = length(sub(*high, *low).map(f64::from));
     let tolerance = settings
         .recut_tolerance
         .map_or(TOLERANCE * diagonal, f64::from);

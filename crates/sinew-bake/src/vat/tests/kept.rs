@@ -1,6 +1,7 @@
 //! What must not be taken for triangles that stay the same.
 
 use super::*;
+use sinew_geom::vec3::{area_vector, cross, dot, length, scale, sub};
 use sinew_vat::prepare::simplify::SimplifySettings;
 
 /// Around the ring and around its tube.
@@ -152,28 +153,19 @@ fn wide(p: [f32; 3]) -> [f64; 3] {
     p.map(f64::from)
 }
 
-fn less(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|k| a[k] - b[k])
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|k| a[k] * b[k]).sum()
-}
-
 /// Distance of a point from a triangle: from its plane where the foot is within, otherwise from the nearest side.
 fn from_triangle(p: [f64; 3], t: [[f64; 3]; 3]) -> f64 {
-    let n = decoded::cross(less(t[1], t[0]), less(t[2], t[0]));
+    let n = area_vector(t);
     let sides = [0, 1, 2].map(|k| (t[k], t[(k + 1) % 3]));
-    let is_within =
-        |(a, b): &([f64; 3], [f64; 3])| dot(decoded::cross(less(*b, *a), less(p, *a)), n) >= 0.0;
+    let is_within = |(a, b): &([f64; 3], [f64; 3])| dot(cross(sub(*b, *a), sub(p, *a)), n) >= 0.0;
     if sides.iter().all(is_within) {
-        return dot(less(p, t[0]), n).abs() / dot(n, n).sqrt();
+        return dot(sub(p, t[0]), n).abs() / length(n);
     }
     let from_side = |(a, b): ([f64; 3], [f64; 3])| {
-        let (along, to) = (less(b, a), less(p, a));
+        let (along, to) = (sub(b, a), sub(p, a));
         let share = (dot(to, along) / dot(along, along)).clamp(0.0, 1.0);
-        let off = less(to, along.map(|c| share * c));
-        dot(off, off).sqrt()
+        let off = sub(to, scale(along, share));
+        length(off)
     };
     sides
         .map(from_side)

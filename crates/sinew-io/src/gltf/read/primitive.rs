@@ -6,7 +6,7 @@ use crate::IoError;
 use gltf_json::accessor::ComponentType;
 use gltf_json::mesh::{Mode, Semantic};
 use gltf_json::validation::Checked;
-use sinew_geom::Attribute;
+use sinew_geom::{Attribute, vec3};
 use std::collections::BTreeMap;
 
 /// The attributes and triangles of one primitive.
@@ -179,7 +179,7 @@ fn read_attributes(
 
 /// Quantised vectors are unit only up to their step.
 fn normalise(v: &mut [f32; 3]) {
-    let length = v.iter().map(|c| c * c).sum::<f32>().sqrt();
+    let length = vec3::length(*v);
     if length > 0.0 {
         *v = v.map(|c| c / length);
     }

@@ -2,8 +2,9 @@
 
 use super::super::faces::index;
 use super::super::shape::largest_cosine;
-use super::super::vector::{Point, add, area_vector, cross, dot, length, sub, unit};
+use super::super::vector::{Point, unit};
 use super::wedges::Wedges;
+use sinew_geom::vec3::{add, area_vector, cross, dot, length, sub};
 use std::collections::HashSet;
 
 /// Passes over the faces; few meshes need half of them.
@@ -154,7 +155,7 @@ impl<'a> Flips<'a> {
     fn moved(&self, now: &[[Point; 3]; 2], then: &[[Point; 3]; 2]) -> Option<f64> {
         let normal = self.common_normal(now)?;
         let same_way = |t: &[Point; 3]| {
-            unit(area_vector(t)).is_some_and(|n| dot(n, normal) >= self.least_cosine)
+            unit(area_vector(*t)).is_some_and(|n| dot(n, normal) >= self.least_cosine)
         };
         if !then.iter().all(same_way) {
             return None;
@@ -165,7 +166,7 @@ impl<'a> Flips<'a> {
 
     /// The mean normal of two faces that are nearly coplanar; a face without area goes with the other.
     fn common_normal(&self, faces: &[[Point; 3]; 2]) -> Option<Point> {
-        match [&faces[0], &faces[1]].map(|t| unit(area_vector(t))) {
+        match faces.map(|t| unit(area_vector(t))) {
             [Some(n), None] | [None, Some(n)] => Some(n),
             [Some(n), Some(m)] if dot(n, m) >= self.least_cosine => unit(add(n, m)),
             _ => None,

@@ -138,10 +138,10 @@ fn base_of(frames: &[Mesh]) -> usize {
 }
 
 fn area(mesh: &Mesh) -> f64 {
-    use super::super::vector::{area_vector, length};
+    use sinew_geom::vec3::{area_vector, length};
     let triangles = mesh.topology.triangles().iter();
     triangles
-        .map(|t| length(area_vector(&faces::corners(mesh, t))))
+        .map(|t| length(area_vector(faces::corners(mesh, t))))
         .sum()
 }
 

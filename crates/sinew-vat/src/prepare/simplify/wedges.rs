@@ -1,10 +1,11 @@
 //! The mesh as the simplifier shall see it: vertices joined where nothing tells them apart, split at hard edges.
 
 use super::super::faces::{corners, index};
-use super::super::vector::{Point, area_vector, dot, sub, unit, wide};
+use super::super::vector::{Point, unit, wide};
 use super::SimplifySettings;
 use crate::groups::Groups;
 use meshopt::SimplifyVertex;
+use sinew_geom::vec3::{area_vector, dot, sub};
 use sinew_geom::{Attribute, Mesh, WeldMap};
 use std::collections::HashMap;
 
@@ -201,7 +202,7 @@ impl Wedges {
     /// Triangles of vertices of the mesh, each corner the vertex of its wedge whose normal fits the face best.
     pub(super) fn vertices_of(&self, mesh: &Mesh, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
         let one = |t: &[u32; 3]| {
-            let normal = area_vector(&self.corners(t));
+            let normal = area_vector(self.corners(t));
             t.map(|w| self.vertex_of(mesh, w, normal))
         };
         triangles.iter().map(one).collect()
@@ -298,7 +299,7 @@ fn rows(class: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
 fn split(mesh: &Mesh, weld: &WeldMap, faces: &[[u32; 3]], parts: Parts, least: f64) -> Parts {
     let normals: Vec<_> = faces
         .iter()
-        .map(|t| unit(area_vector(&corners(mesh, t))))
+        .map(|t| unit(area_vector(corners(mesh, t))))
         .collect();
     let mut groups = Groups::new(index(3 * faces.len()));
     let mut at_hard_edge = vec![false; weld.class_count()];
