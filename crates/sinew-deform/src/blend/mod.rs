@@ -10,7 +10,6 @@ use crate::{
     NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
 use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
 
 pub use reference::{blend_direction, blend_position};
 
@@ -146,7 +145,7 @@ impl BoundNode for Bound {
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
         data.set_uniforms(&Uniforms {
-            factor: frame.parameters.float("factor").to_single(),
+            factor: frame.parameters.single("factor"),
             weight,
             mask_invert,
             unused: 0.0,
@@ -154,7 +153,7 @@ impl BoundNode for Bound {
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         BlendJob {
-            factor: context.parameters.float("factor") as f32,
+            factor: context.parameters.single("factor"),
             weight: MaskWeight::from_context(&context),
             input: context.inputs.mesh("mesh"),
             target: context.inputs.mesh("target"),

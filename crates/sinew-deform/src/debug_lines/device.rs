@@ -62,7 +62,7 @@ pub(super) fn write_frame(parameters: &Parameters<'_>, data: &mut DeviceFrameDat
     data.set_uniforms(&Uniforms {
         transform: parameters.transform("transform").into(),
         color: parameters.vec4("color").map(Real::to_single),
-        size: parameters.float("size").to_single(),
+        size: parameters.single("size"),
         unused: [0.0; 3],
     });
 }

@@ -10,7 +10,6 @@ use crate::{
     UpdateContext, for_each_chunk,
 };
 use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
 
 pub use reference::difference_color;
 
@@ -124,7 +123,7 @@ impl BoundNode for Bound {
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         data.set_uniforms(&Uniforms {
-            scale: frame.parameters.float("scale").to_single(),
+            scale: frame.parameters.single("scale"),
             unused: [0.0; 3],
         });
     }
@@ -133,7 +132,7 @@ impl BoundNode for Bound {
             return;
         };
         DifferenceColorJob {
-            scale: context.parameters.float("scale") as f32,
+            scale: context.parameters.single("scale"),
             positions: context.inputs.mesh("mesh").positions,
             reference: context.inputs.mesh("reference").positions,
             colors,

@@ -47,7 +47,7 @@ impl SmoothingUniforms {
         data.set_uniforms(&Self {
             step,
             displacement,
-            blend: frame.parameters.float("blend") as f32,
+            blend: frame.parameters.single("blend"),
             weight,
             mask_invert,
             unused: [0; 3],

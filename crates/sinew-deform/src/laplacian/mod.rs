@@ -95,7 +95,7 @@ impl LaplacianConfig {
         Self {
             weights: EdgeWeights::from_name(parameters.text("weights")).unwrap_or_default(),
             pin_border: parameters.bool("pin_border"),
-            weld_tolerance: parameters.float("weld_tolerance") as f32,
+            weld_tolerance: parameters.single("weld_tolerance"),
         }
     }
 }

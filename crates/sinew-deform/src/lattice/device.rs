@@ -273,7 +273,7 @@ pub(super) fn write_frame(
     data.set_uniforms(&Uniforms {
         unit_from_scene: unit_from_scene.unwrap_or_else(Affine::identity).into(),
         scene_from_unit: bind.scene_from_unit(&box_transform).into(),
-        falloff_distance: frame.parameters.float("falloff_distance") as f32,
+        falloff_distance: frame.parameters.single("falloff_distance"),
         weight,
         mask_invert,
         is_active: u32::from(moved && unit_from_scene.is_some()),

@@ -11,7 +11,6 @@ use crate::{
     DeviceSetting, DeviceType, PACKED_WGSL,
 };
 use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
 
 /// `moved_direction`: as [`super::reference::add_directions`] ends.
 pub(crate) const MOVED_DIRECTION_WGSL: &str = include_str!("device/moved_direction.wgsl");
@@ -104,7 +103,7 @@ pub(super) fn write_frame(
     data: &mut DeviceFrameData<'_>,
 ) {
     data.set_uniforms(&Uniforms {
-        scale: frame.parameters.float("scale").to_single(),
+        scale: frame.parameters.single("scale"),
         unused: [0.0; 3],
     });
     let WeightSource::Pose(indices) = &bound.source else {

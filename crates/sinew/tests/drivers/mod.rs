@@ -90,7 +90,7 @@ const NOTHING: MeshReads = MeshReads {
 };
 
 fn gain(context: &UpdateContext<'_>) -> f32 {
-    context.parameters.float("gain") as f32
+    context.parameters.single("gain")
 }
 
 /// Where the first joint moved the origin in x and y, times `gain`.
@@ -298,7 +298,7 @@ impl BoundNode for Groups {
         })
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        data.set_uniforms(&[frame.parameters.float("gain") as f32, 0.0, 0.0, 0.0]);
+        data.set_uniforms(&[frame.parameters.single("gain"), 0.0, 0.0, 0.0]);
     }
 }
 
