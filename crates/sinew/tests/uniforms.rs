@@ -3,7 +3,7 @@
 mod common;
 
 use common::{assets, running};
-use sinew::deform::{DeviceNode, Phase, REGISTRY};
+use sinew::deform::{DeviceNode, REGISTRY};
 use sinew_wgsl::{ModuleBuilder, ModuleOptions};
 use std::collections::BTreeSet;
 
@@ -62,8 +62,7 @@ fn rust_and_wgsl_agree_about_their_size() {
         for desc in REGISTRY {
             let instance = running(&asset, desc);
             let graph = instance.graph();
-            let phases = [Phase::Setup, Phase::Update];
-            let steps = phases.into_iter().flat_map(|p| graph.program().steps(p));
+            let steps = graph.program().all_steps();
             for step in steps.filter(|s| s.desc.name == desc.name) {
                 let Some(node) = graph.device_node(step) else {
                     continue;
