@@ -40,10 +40,7 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
     let plan = Arc::new(load::compile(&document, talk)?);
     let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
     let mut player = player(args, &plan, cast, talk)?;
-    for number in player.way_to(args.frame) {
-        talk.check_interrupt()?;
-        player.advance(number)?;
-    }
+    player.seek(args.frame, |_| talk.check_interrupt())?;
     let name = output_name(args, player.graph())?;
     let Runner::Processor(instance) = player.runner() else {
         return Err(Failure::bind("the field is not on the processor"));
