@@ -40,6 +40,7 @@
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
+use sinew_geom::index32;
 use std::sync::Arc;
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
@@ -252,8 +253,7 @@ impl DeviceRelation {
         };
         for row in rows {
             this.entries.extend_from_slice(row.as_ref());
-            this.offsets
-                .push(u32::try_from(this.entries.len()).unwrap_or(u32::MAX));
+            this.offsets.push(index32(this.entries.len()));
         }
         this
     }

@@ -45,7 +45,7 @@ pub use mesh::{
 };
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
 pub use strands::{Strands, StrandsError, THICKNESS};
-pub use topology::{Polygons, Topology, TopologyError};
+pub use topology::{Polygons, Topology, TopologyError, index32};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
 pub use weld::WeldMap;
 

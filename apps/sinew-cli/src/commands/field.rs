@@ -6,7 +6,7 @@ use crate::load;
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use sinew::deform::sdf::{FieldView, FieldWords, isosurface};
-use sinew::geom::{Image, Mesh, Topology};
+use sinew::geom::{Image, Mesh, Topology, index32};
 use sinew::graph::{BoundGraph, OutputPlace, Plan};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface, write_png};
@@ -211,7 +211,7 @@ fn write_surface(path: &Path, view: &FieldView<'_>, level: f32) -> Outcome {
     let positions: Vec<[f32; 3]> = (found.positions.iter())
         .map(|p| view.frame.point_to_scene(*p))
         .collect();
-    let count = u32::try_from(positions.len()).unwrap_or(u32::MAX);
+    let count = index32(positions.len());
     let topology = Topology::new(count, found.triangles).map_err(Failure::output)?;
     let mut mesh = Mesh::new("isosurface", topology, positions);
     mesh.normals = Some(sinew::deform::tangent_frames::compute_normals(&mesh));

@@ -9,7 +9,7 @@ use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
 use crate::{BakeError, Watch};
 use sinew_geom::vec3::distance;
-use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, Topology, index32};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::layout::Layout;
@@ -62,7 +62,7 @@ impl RigidCarrier {
         let mesh = carried(&self.soft, mesh);
         let poses = self.pieces.fit(&mesh, &[])?;
         let mut residual = ErrorSum::default();
-        let frame = u32::try_from(frame).unwrap_or(u32::MAX);
+        let frame = index32(frame);
         for (v, place) in (0..).zip(&mesh.positions) {
             let seen = self.pieces.placed(v as usize, &poses);
             residual.add(
@@ -76,8 +76,8 @@ impl RigidCarrier {
         Ok(PieceScan {
             // Nobody asks for poses that are wrong.
             poses: if is_rigid { poses } else { Vec::new() },
-            count: u32::try_from(self.pieces.count()).unwrap_or(u32::MAX),
-            piece: u32::try_from(piece).unwrap_or(u32::MAX),
+            count: index32(self.pieces.count()),
+            piece: index32(piece),
             residual,
         })
     }
@@ -105,7 +105,7 @@ impl RigidCarrier {
 
 /// The vertices of a carrier in a frame.
 pub(crate) fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
-    let count = u32::try_from(soft.vertex_count()).unwrap_or(u32::MAX);
+    let count = index32(soft.vertex_count());
     let places = (0..soft.vertex_count()).map(|v| frame.positions.get(soft.source_vertex(v)));
     // The carrier's own indices are below its count.
     let topology = Topology::new(count, soft.triangles().to_vec()).unwrap_or_default();
@@ -219,12 +219,12 @@ pub(crate) fn plan_rigid(
         let extent = space.extent(&c.quantity, extent);
         TextureSpec::new(c.quantity.clone(), c.format, &extent)
     };
-    let count = u32::try_from(carrier.pieces.count()).unwrap_or(u32::MAX);
+    let count = index32(carrier.pieces.count());
     let triangles = carrier.soft.triangles().len();
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Rigid,
-        triangles: u32::try_from(triangles).unwrap_or(u32::MAX),
+        triangles: index32(triangles),
         layout: layout_for(job, count)?,
         space,
         bounds: bounds_of(scans),

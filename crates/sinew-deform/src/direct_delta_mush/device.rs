@@ -9,13 +9,12 @@ use super::DirectDeltaMushScratch;
 use super::PairMoments;
 use super::bind::DirectDeltaMushBind;
 use super::variant::{Reads, Storage, Variant};
-use crate::laplacian::index32;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
     DeviceSetting, DeviceType, PACKED_WGSL,
 };
 use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
+use sinew_geom::{Real, index32};
 
 /// Vertices in a slice.
 const SLICE: usize = 32;

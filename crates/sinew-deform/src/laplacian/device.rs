@@ -5,12 +5,13 @@
 //! smoothing are needed later, they stay in `gathered` and the first pass goes from there to `slots_b`, so that an odd number
 //! of passes always ends in `slots_b`.
 
-use super::{Layout, index32};
+use super::Layout;
 use crate::{
     BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 /// An array of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Symmetric edge weights between weld classes, in compressed rows.
 
-use super::{EdgeWeights, class_positions, class_triangles, index32, robust};
+use super::{EdgeWeights, class_positions, class_triangles, robust};
 use sinew_geom::vec3::{cross, distance, dot, length, sub};
-use sinew_geom::{Mesh, OneRings, WeldMap};
+use sinew_geom::{Mesh, OneRings, WeldMap, index32};
 
 /// Symmetric weights `w_ab = w_ba >= 0` between weld classes: minus the off-diagonal of a Laplacian.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -126,8 +126,3 @@ pub(crate) fn class_triangles(mesh: &Mesh, weld: &WeldMap) -> Vec<[u32; 3]> {
         .filter(|[a, b, c]| a != b && b != c && c != a)
         .collect()
 }
-
-/// Vertex, class and edge counts fit 32 bits by construction of the topology.
-pub(crate) fn index32(i: usize) -> u32 {
-    i as u32
-}

@@ -4,7 +4,7 @@
 //! glued, which makes every edge have exactly two sides, whatever the mesh. Flips only need lengths.
 
 use super::edges::EdgeTable;
-use super::index32;
+use sinew_geom::index32;
 use sinew_geom::vec3::{cross, distance, dot, length, sub};
 
 /// Mollification: smallest slack of the triangle inequality as a fraction of the mean length.

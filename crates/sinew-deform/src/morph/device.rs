@@ -11,6 +11,7 @@ use crate::{
     DeviceSetting, DeviceType, PACKED_WGSL,
 };
 use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 /// `moved_direction`: as [`super::reference::add_directions`] ends.
 pub(crate) const MOVED_DIRECTION_WGSL: &str = include_str!("device/moved_direction.wgsl");
@@ -38,7 +39,7 @@ fn lists(bind: &MorphBind) -> (Vec<u32>, Vec<Delta>) {
                 .any(|d| !is_zero(*d))
         };
         deltas.extend(bind.row(v).iter().filter(moves));
-        offsets.push(u32::try_from(deltas.len()).unwrap_or(u32::MAX));
+        offsets.push(index32(deltas.len()));
     }
     (offsets, deltas)
 }

@@ -14,6 +14,7 @@ use crate::{
     DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
 };
 use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 use std::collections::HashMap;
 
 /// As in `kernel.wgsl`.
@@ -24,10 +25,6 @@ struct Uniforms {
     weight: f32,
     mask_invert: u32,
     moves: u32,
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// A node that hands its mesh on.
@@ -51,8 +48,8 @@ pub(super) fn node(bind: &PoseSpaceBind) -> DeviceNode {
     let mut node = DeviceNode {
         shared: vec![MASK_WEIGHT_WGSL, ELEMENTARY_WGSL, MOVED_DIRECTION_WGSL],
         settings: vec![
-            ("POSES", DeviceSetting::U32(small(bind.pose_count))),
-            ("SLOTS", DeviceSetting::U32(small(rows.len()))),
+            ("POSES", DeviceSetting::U32(index32(bind.pose_count))),
+            ("SLOTS", DeviceSetting::U32(index32(rows.len()))),
         ],
         constants: vec![
             DeviceConstant::new("slots", DeviceType::U32, &slots),
@@ -105,15 +102,17 @@ fn lists(bind: &PoseSpaceBind) -> (Vec<u32>, Vec<[u32; 2]>, Vec<[u32; 2]>) {
     let mut known: HashMap<Vec<[u32; 2]>, [u32; 2]> = HashMap::new();
     for (block, lane) in bind.blocks.places() {
         let row = bind.blocks.row(block, lane);
-        let row: Vec<[u32; 2]> = row.map(|(joint, w)| [small(joint), w.to_bits()]).collect();
+        let row: Vec<[u32; 2]> = row
+            .map(|(joint, w)| [index32(joint), w.to_bits()])
+            .collect();
         let place = *known.entry(row).or_insert_with_key(|row| {
-            let begin = small(seen.len());
+            let begin = index32(seen.len());
             seen.extend_from_slice(row);
-            [begin, small(seen.len())]
+            [begin, index32(seen.len())]
         });
         rows.push(place);
         let vertex = bind.blocks.blocks[block].vertices[lane];
-        slots[vertex as usize] = small(rows.len());
+        slots[vertex as usize] = index32(rows.len());
     }
     (slots, rows, seen)
 }

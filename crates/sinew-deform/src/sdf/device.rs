@@ -23,6 +23,7 @@ use crate::{
     DeviceSetting, DeviceType,
 };
 use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 macro_rules! text {
     ($($name:literal),+) => {
@@ -261,7 +262,7 @@ fn settings(
     still: f32,
 ) -> Vec<(&'static str, DeviceSetting)> {
     let s = bind.settings();
-    let number = |n: usize| DeviceSetting::U32(u32::try_from(n).unwrap_or(u32::MAX));
+    let number = |n: usize| DeviceSetting::U32(index32(n));
     let (is_fixed, low, high) = match s.field_box {
         FieldBox::Tight => (false, [0.0; 3], [0.0; 3]),
         FieldBox::Fixed { low, high } => (true, low, high),
@@ -326,7 +327,7 @@ struct MeshWords {
 
 impl MeshWords {
     fn new(bind: &SdfBind) -> Self {
-        let numbers = |n: usize| 0..u32::try_from(n).unwrap_or(u32::MAX);
+        let numbers = |n: usize| 0..index32(n);
         let edges: Vec<&[u32]> = numbers(bind.edge_count())
             .map(|e| bind.triangles_of_edge(e))
             .collect();
@@ -364,7 +365,7 @@ fn starts(lists: &[&[u32]]) -> Vec<u32> {
     let mut end = 0;
     for list in lists {
         end += list.len();
-        out.push(u32::try_from(end).unwrap_or(u32::MAX));
+        out.push(index32(end));
     }
     out
 }

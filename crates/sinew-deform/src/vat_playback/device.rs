@@ -4,6 +4,7 @@ use super::bind::VatPlaybackBind;
 use super::pieces::PieceCarrier;
 use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType};
 use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 use sinew_vat::layout::{Arrangement, Layout};
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
@@ -192,7 +193,7 @@ fn add_texture(
         TexelFormat::Half => 3,
         TexelFormat::Float => 4,
     };
-    let count = u32::try_from(spec.ranges.len()).unwrap_or(u32::MAX);
+    let count = index32(spec.ranges.len());
     out.settings.push((format, DeviceSetting::U32(code)));
     out.settings.push((channels, DeviceSetting::U32(count)));
     let texels = DeviceConstant {

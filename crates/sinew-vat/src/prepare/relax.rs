@@ -7,13 +7,13 @@
 //!
 //! Vertices at one place move as one, whatever their attributes. Normals and tangents turn with the surface.
 
-use super::faces::{corners, index};
+use super::faces::corners;
 use super::vector::{Point, narrow, unit, wide};
 use super::{PrepareError, expect};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::{add, area_vector, cross, dot, length, scale, sub};
-use sinew_geom::{Mesh, WeldMap};
+use sinew_geom::{Mesh, WeldMap, index32};
 
 /// What stops a mesh from shrinking when it is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -306,7 +306,7 @@ fn edge_uses(mesh: &Mesh, weld: &WeldMap) -> Vec<EdgeUse> {
             continue;
         }
         let ends = [(a, b), (b, c), (c, a)];
-        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b), index(face))));
+        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b), index32(face))));
     }
     uses.sort_unstable();
     uses

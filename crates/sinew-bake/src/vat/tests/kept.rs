@@ -1,6 +1,7 @@
 //! What must not be taken for triangles that stay the same.
 
 use super::*;
+use sinew_geom::index32;
 use sinew_geom::vec3::{area_vector, cross, dot, length, scale, sub};
 use sinew_vat::prepare::simplify::SimplifySettings;
 
@@ -39,7 +40,7 @@ fn turned(mesh: &mut Mesh, chosen: impl Fn(usize) -> bool) {
         true => [a, c, b],
         false => [a, b, c],
     });
-    let count = u32::try_from(mesh.positions.len()).expect("fits");
+    let count = index32(mesh.positions.len());
     let topology = Topology::new(count, turned.collect()).expect("in range");
     mesh.topology = std::sync::Arc::new(topology);
 }
@@ -274,7 +275,7 @@ fn flipped(mesh: &mut Mesh, count: usize, seed: u64) {
         (triangles[t], triangles[other]) = ([c, a, d], [d, b, c]);
         done += 1;
     }
-    let vertices = u32::try_from(mesh.positions.len()).expect("fits");
+    let vertices = index32(mesh.positions.len());
     mesh.topology = std::sync::Arc::new(Topology::new(vertices, triangles).expect("in range"));
 }
 
