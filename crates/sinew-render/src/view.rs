@@ -21,42 +21,42 @@ const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
     ([0.35, 0.55, -0.80], [0.34, 0.38, 0.44]),
 ];
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct LightUniforms {
-    direction: [f32; 3],
-    unused0: f32,
-    color: [f32; 3],
-    unused1: f32,
+sinew_deform::uniform_struct! {
+    pub(crate) struct LightUniforms {
+        direction: [f32; 3],
+        unused0: f32,
+        color: [f32; 3],
+        unused1: f32,
+    }
 }
 
-/// `View` of view.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct ViewUniforms {
-    /// By columns.
-    clip_from_scene: [[f32; 4]; 4],
-    shadow_from_scene: [[f32; 4]; 4],
-    eye: [f32; 3],
-    is_orthographic: u32,
-    right: [f32; 3],
-    near: f32,
-    up: [f32; 3],
-    far: f32,
-    backward: [f32; 3],
-    half_height: f32,
-    size: [f32; 2],
-    aspect: f32,
-    ground: f32,
-    center: [f32; 3],
-    radius: f32,
-    lights: [LightUniforms; 3],
-    background_top: [f32; 4],
-    background_bottom: [f32; 4],
-    has_shadows: u32,
-    has_occlusion: u32,
-    occlusion_radius: f32,
-    shadow_texel: f32,
+sinew_deform::uniform_struct! {
+    /// `View` of view.wgsl.
+    pub(crate) struct ViewUniforms {
+        /// By columns.
+        clip_from_scene: [[f32; 4]; 4],
+        shadow_from_scene: [[f32; 4]; 4],
+        eye: [f32; 3],
+        is_orthographic: u32,
+        right: [f32; 3],
+        near: f32,
+        up: [f32; 3],
+        far: f32,
+        backward: [f32; 3],
+        half_height: f32,
+        size: [f32; 2],
+        aspect: f32,
+        ground: f32,
+        center: [f32; 3],
+        radius: f32,
+        lights: [LightUniforms; 3],
+        background_top: [f32; 4],
+        background_bottom: [f32; 4],
+        has_shadows: u32,
+        has_occlusion: u32,
+        occlusion_radius: f32,
+        shadow_texel: f32,
+    }
 }
 
 fn unit_or_up(v: [f32; 3]) -> [f32; 3] {
@@ -174,39 +174,14 @@ impl ViewUniforms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_layout, fields, surface_module};
+    use crate::tests::surface_module;
+    use sinew_deform::UniformLayout;
+    use sinew_gpu::test_support::assert_layout;
 
     #[test]
     fn views_lie_as_the_shaders_say() {
         let module = surface_module();
-        let light = fields!(LightUniforms, direction: [f32; 3], color: [f32; 3]);
-        assert_layout(&module, "Light", size_of::<LightUniforms>(), light);
-        let view = fields!(
-            ViewUniforms,
-            clip_from_scene: [[f32; 4]; 4],
-            shadow_from_scene: [[f32; 4]; 4],
-            eye: [f32; 3],
-            is_orthographic: u32,
-            right: [f32; 3],
-            near: f32,
-            up: [f32; 3],
-            far: f32,
-            backward: [f32; 3],
-            half_height: f32,
-            size: [f32; 2],
-            aspect: f32,
-            ground: f32,
-            center: [f32; 3],
-            radius: f32,
-            lights: [LightUniforms; 3],
-            background_top: [f32; 4],
-            background_bottom: [f32; 4],
-            has_shadows: u32,
-            has_occlusion: u32,
-            occlusion_radius: f32,
-            shadow_texel: f32,
-        );
-        assert_layout(&module, "View", size_of::<ViewUniforms>(), view);
+        assert_layout(&module, "View", &UniformLayout::of::<ViewUniforms>());
     }
 
     #[test]

@@ -7,9 +7,9 @@ mod tests;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, MASK_PORT,
     MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
+    for_each_chunk,
 };
-use bytemuck::{Pod, Zeroable};
 
 pub use reference::{blend_direction, blend_position};
 
@@ -117,14 +117,14 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    factor: f32,
-    weight: f32,
-    mask_invert: u32,
-    unused: f32,
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        factor: f32,
+        weight: f32,
+        mask_invert: u32,
+        unused: f32,
+    }
 }
 
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl BoundNode for Bound {
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(DeviceNode {
             shared: vec![MASK_WEIGHT_WGSL],
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             passes: vec![DevicePass::per_vertex("blend", include_str!("kernel.wgsl"))],
             ..DeviceNode::default()
         })

@@ -13,9 +13,8 @@ use super::node::Collide;
 use super::ports::{Contacts, PORTS};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::{Strands, index32};
 use std::fmt::Write;
 
@@ -26,11 +25,12 @@ const LONGEST_SHARED: usize = 32;
 /// Vectors of room a vertex of a strand that forgets its contacts, as in `light.wgsl`.
 pub(crate) const LIGHT_ROOMS: usize = 4;
 
-/// As in `layout.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    frame: [u32; 4],
+crate::uniform_struct! {
+    /// As in `layout.wgsl`.
+    #[derive(Default)]
+    struct Uniforms {
+        frame: [u32; 4],
+    }
 }
 
 macro_rules! texts {
@@ -130,7 +130,7 @@ pub(super) fn node(collide: &Collide, context: &BindContext<'_>) -> Option<Devic
         settings: settings(strands, ports.len(), teams),
         constants: vec![rows(strands)],
         scratch: arrays(vertices, ports.len()),
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         ..DeviceNode::default()
     };
     if !is_small {

@@ -7,9 +7,8 @@ mod tests;
 use crate::{
     AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
     MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext, for_each_chunk,
+    UniformLayout, UpdateContext, for_each_chunk,
 };
-use bytemuck::{Pod, Zeroable};
 
 pub use reference::difference_color;
 
@@ -96,12 +95,12 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    scale: f32,
-    unused: [f32; 3],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        scale: f32,
+        unused: [f32; 3],
+    }
 }
 
 #[derive(Debug)]
@@ -113,7 +112,7 @@ impl BoundNode for Bound {
     }
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(DeviceNode {
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             passes: vec![DevicePass::per_vertex(
                 "difference_color",
                 include_str!("kernel.wgsl"),

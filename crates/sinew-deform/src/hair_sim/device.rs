@@ -38,9 +38,8 @@ use crate::collide::{
 };
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::index32;
 
 /// Steps that one dispatch goes through, at most.
@@ -71,21 +70,24 @@ enum Pass {
     Beside,
 }
 
-/// As in `uniforms.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    steps: [u32; 4],
-    fractions: [u32; 4],
-    begin: [u32; 4],
-    sorts: [[f32; 4]; 3],
-    calm: [f32; 4],
-    gravity: [f32; 4],
-    wind: [f32; 4],
-    sideways: [f32; 4],
-    roots: [f32; 4],
-    whole: [u32; 4],
-    part: [u32; 4],
+crate::uniform_struct! {
+    /// As in `uniforms.wgsl`.
+    #[derive(Default)]
+    struct Uniforms {
+        steps: [u32; 4],
+        fractions: [u32; 4],
+        begin: [u32; 4],
+        step_0: [f32; 4],
+        step_1: [f32; 4],
+        step_2: [f32; 4],
+        calm: [f32; 4],
+        gravity: [f32; 4],
+        wind: [f32; 4],
+        sideways: [f32; 4],
+        roots: [f32; 4],
+        whole: [u32; 4],
+        part: [u32; 4],
+    }
 }
 
 macro_rules! texts {
@@ -253,7 +255,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
             DeviceType::Vec4F,
             &bound(bind, &guides),
         )],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         passes_vary: true,
         group_size: Some(64),
         ..DeviceNode::default()
@@ -581,6 +583,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     let gusts = Gusts::new(settings);
     let (wind, sideways) = gusts.directions();
     let vector = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
+    let [step_0, step_1, step_2] = secs.map(constants);
     let hz = RATIOS.map(|ratio| fixed(f64::from(settings.gust_hz) * ratio));
     let [seconds, fraction] = fixed(-f64::from(settings.pre_roll_secs.clamp(0.0, 1e4)));
     Uniforms {
@@ -600,7 +603,9 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             index32(settings.exempt),
             index32(settings.collision_iterations),
         ],
-        sorts: secs.map(constants),
+        step_0,
+        step_1,
+        step_2,
         calm: constants(f64::from(settings.step_secs())),
         gravity: vector(settings.gravity, settings.speed_limit),
         wind: vector(wind.map(|v| v as f32), settings.gust_strength),

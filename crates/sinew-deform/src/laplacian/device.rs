@@ -9,8 +9,8 @@ use super::Layout;
 use crate::{
     BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
+    UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::index32;
 
 /// An array of points.
@@ -24,16 +24,17 @@ pub(crate) enum Slots {
     Gathered,
 }
 
-/// As in `smoothing.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct SmoothingUniforms {
-    step: f32,
-    displacement: f32,
-    blend: f32,
-    weight: f32,
-    mask_invert: u32,
-    unused: [u32; 3],
+crate::uniform_struct! {
+    /// As in `smoothing.wgsl`.
+    #[derive(Default)]
+    pub(crate) struct SmoothingUniforms {
+        step: f32,
+        displacement: f32,
+        blend: f32,
+        weight: f32,
+        mask_invert: u32,
+        unused: [u32; 3],
+    }
 }
 
 impl SmoothingUniforms {
@@ -168,7 +169,7 @@ impl DeviceSmoothing {
                 DeviceRelation::new("class", [vertices, domain], class_of_vertex.chunks(1)),
             ],
             scratch,
-            uniform_bytes: size_of::<SmoothingUniforms>(),
+            uniforms: UniformLayout::of::<SmoothingUniforms>(),
             passes: self.passes(domain),
             ..DeviceNode::default()
         }

@@ -8,20 +8,19 @@ use super::bind::{Delta, MorphBind};
 use super::{BoundMorph, WeightSource};
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, PACKED_WGSL,
+    DeviceSetting, DeviceType, PACKED_WGSL, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::index32;
 
 /// `moved_direction`: as [`super::reference::add_directions`] ends.
 pub(crate) const MOVED_DIRECTION_WGSL: &str = include_str!("device/moved_direction.wgsl");
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    scale: f32,
-    unused: [f32; 3],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    pub(super) struct Uniforms {
+        scale: f32,
+        unused: [f32; 3],
+    }
 }
 
 fn is_zero(delta: [f32; 3]) -> bool {
@@ -61,7 +60,7 @@ pub(super) fn node(bound: &BoundMorph) -> DeviceNode {
             DeviceConstant::packed("targets", &targets, per_word),
             vec3s("position_deltas", |d| d.position),
         ],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         ..DeviceNode::default()
     };
     if deltas.iter().all(|d| is_zero(d.normal)) {

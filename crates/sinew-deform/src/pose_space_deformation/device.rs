@@ -11,20 +11,19 @@ use crate::pose_driver::Family;
 use crate::pose_driver::Joints;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+    DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::index32;
 use std::collections::HashMap;
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    rate: f32,
-    weight: f32,
-    mask_invert: u32,
-    moves: u32,
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        rate: f32,
+        weight: f32,
+        mask_invert: u32,
+        moves: u32,
+    }
 }
 
 /// A node that hands its mesh on.
@@ -57,7 +56,7 @@ pub(super) fn node(bind: &PoseSpaceBind) -> DeviceNode {
             DeviceConstant::new("seen", DeviceType::Vec2U, &seen),
             coefficients("coefficients", &bind.blocks.positions),
         ],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![DeviceArray {
             name: "squares",
             ty: DeviceType::F32,

@@ -5,7 +5,7 @@ use super::{BufferPer, CustomKernel, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
     DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
-    UpdateContext,
+    UniformLayout, UpdateContext,
 };
 use sinew_geom::{Mesh, OneRings, WeldMap, index32};
 use std::sync::Arc;
@@ -214,7 +214,8 @@ impl BoundNode for BoundKernel {
         }
         if uses_parameters(kernel) {
             let parameters = kernel.desc().parameters.iter();
-            node.uniform_bytes = 16 * parameters.map(|p| registers(p.ty)).sum::<usize>();
+            let registers: usize = parameters.map(|p| registers(p.ty)).sum();
+            node.uniforms = UniformLayout::unnamed(16 * registers);
         }
         (node.passes, node.written) = self.passes();
         Some(node)

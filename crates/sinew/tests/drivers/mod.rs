@@ -4,7 +4,7 @@
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
-    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UpdateContext,
+    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout, UpdateContext,
 };
 use std::any::Any;
 
@@ -216,7 +216,7 @@ impl BoundNode for Lag {
                 len: self.vertices,
                 lasting: true,
             }],
-            uniform_bytes: 16,
+            uniforms: UniformLayout::unnamed(16),
             passes: vec![DevicePass::per_vertex("lag", LAG_WGSL)],
             ..DeviceNode::default()
         })
@@ -289,7 +289,7 @@ impl BoundNode for Groups {
         let write = DevicePass::per_vertex("write", WRITE_WGSL).over(DeviceDomain::Elements(5));
         Some(DeviceNode {
             scratch: vec![array("sums", 3, false), array("tally", 2, true)],
-            uniform_bytes: 16,
+            uniforms: UniformLayout::unnamed(16),
             passes: vec![
                 DevicePass::in_groups("sum", SUM_WGSL, 3, 32),
                 write.scattering(),
