@@ -40,6 +40,7 @@
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
+use sinew_geom::{PackedAffine, index32};
 use std::sync::Arc;
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
@@ -252,8 +253,7 @@ impl DeviceRelation {
         };
         for row in rows {
             this.entries.extend_from_slice(row.as_ref());
-            this.offsets
-                .push(u32::try_from(this.entries.len()).unwrap_or(u32::MAX));
+            this.offsets.push(index32(this.entries.len()));
         }
         this
     }
@@ -402,6 +402,103 @@ impl DevicePass {
     }
 }
 
+/// What the members of a structure of uniforms are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniformKind {
+    /// `f32`, vectors, matrices and arrays of it.
+    F32,
+    /// `u32`, vectors and arrays of it.
+    U32,
+    /// A structure, or an array of it.
+    Struct(&'static [UniformMember]),
+}
+
+/// A member of a structure of uniforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UniformMember {
+    /// Its name; one that begins with `unused` is padding.
+    pub name: &'static str,
+    /// Bytes from the start of the structure.
+    pub offset: usize,
+    /// Bytes that it takes.
+    pub size: usize,
+    /// What it is made of.
+    pub kind: UniformKind,
+}
+
+/// What uniforms are made of; [`crate::uniform_struct`] implements it.
+pub trait UniformType {
+    /// What kind that is.
+    const KIND: UniformKind;
+}
+impl UniformType for f32 {
+    const KIND: UniformKind = UniformKind::F32;
+}
+impl UniformType for u32 {
+    const KIND: UniformKind = UniformKind::U32;
+}
+impl UniformType for PackedAffine {
+    const KIND: UniformKind = UniformKind::F32;
+}
+impl<T: UniformType, const N: usize> UniformType for [T; N] {
+    const KIND: UniformKind = T::KIND;
+}
+
+/// How a structure of uniforms lies in memory, in Rust: tests compare it with the one in WGSL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UniformLayout {
+    /// Bytes of the structure.
+    pub bytes: usize,
+    /// Its members, in order.
+    pub members: Vec<UniformMember>,
+}
+
+impl UniformLayout {
+    /// That of a structure.
+    pub fn of<T: UniformType>() -> Self {
+        let bytes = size_of::<T>();
+        match T::KIND {
+            UniformKind::Struct(members) => Self {
+                bytes,
+                members: members.to_vec(),
+            },
+            _ => Self::unnamed(bytes),
+        }
+    }
+    /// So many bytes, with nothing said about what is in them.
+    pub fn unnamed(bytes: usize) -> Self {
+        Self {
+            bytes,
+            members: Vec::new(),
+        }
+    }
+}
+
+/// Declares a structure of uniforms: `Pod`, `repr(C)`, with its [`UniformLayout`].
+#[macro_export]
+macro_rules! uniform_struct {
+    ($(#[$attribute:meta])* $visible:vis struct $name:ident {
+        $($(#[$of_member:meta])* $member:ident: $ty:ty),+ $(,)?
+    }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+        #[repr(C)]
+        $visible struct $name {
+            $($(#[$of_member])* $member: $ty),+
+        }
+        impl $crate::UniformType for $name {
+            const KIND: $crate::UniformKind = $crate::UniformKind::Struct(&[
+                $($crate::UniformMember {
+                    name: stringify!($member),
+                    offset: std::mem::offset_of!($name, $member),
+                    size: size_of::<$ty>(),
+                    kind: <$ty as $crate::UniformType>::KIND,
+                }),+
+            ]);
+        }
+    };
+}
+
 /// All that a node runs on a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceNode {
@@ -415,8 +512,8 @@ pub struct DeviceNode {
     pub relations: Vec<DeviceRelation>,
     /// Working memory of one instance; its content lives from frame to frame.
     pub scratch: Vec<DeviceArray>,
-    /// Bytes of `struct Uniforms`, a multiple of 16; 0 where the text has none.
-    pub uniform_bytes: usize,
+    /// `struct Uniforms`, a multiple of 16 bytes; nothing where the text has none.
+    pub uniforms: UniformLayout,
     /// Arrays that come with each frame.
     pub frame_arrays: Vec<DeviceArray>,
     /// Kernels, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
@@ -453,7 +550,7 @@ pub const MAX_FRAME_ARRAYS: usize = 16;
 /// Where a node writes what comes with a frame.
 #[derive(Debug)]
 pub struct DeviceFrameData<'a> {
-    /// [`DeviceNode::uniform_bytes`] of it.
+    /// [`DeviceNode::uniforms`], as many bytes as that says.
     pub uniforms: &'a mut [u8],
     /// In the order of [`DeviceNode::frame_arrays`].
     pub arrays: ArrayVec<&'a mut [u8], MAX_FRAME_ARRAYS>,

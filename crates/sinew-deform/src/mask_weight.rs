@@ -51,14 +51,14 @@ impl<'a> MaskWeight<'a> {
         Self {
             mask: context.inputs.mask("mask"),
             invert: context.parameters.bool("mask_invert"),
-            weight: context.parameters.float("weight") as f32,
+            weight: context.parameters.single("weight"),
         }
     }
 
     /// The parameters [`Self::WEIGHT`] and [`Self::INVERT`], as uniforms.
     pub fn uniforms(parameters: &crate::Parameters<'_>) -> (f32, u32) {
         (
-            parameters.float("weight") as f32,
+            parameters.single("weight"),
             u32::from(parameters.bool("mask_invert")),
         )
     }

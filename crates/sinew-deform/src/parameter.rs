@@ -383,6 +383,10 @@ impl<'a> Parameters<'a> {
     getter!(
         /// A number.
         float -> f64, ParameterValue::Float(v) => *v, 0.0);
+    /// [`Self::float`] in single precision.
+    pub fn single(&self, name: &str) -> f32 {
+        self.float(name) as f32
+    }
     getter!(
         /// A word or text.
         text -> &'a str, ParameterValue::Text(v) => v.as_str(), "");

@@ -1,6 +1,6 @@
 //! Who neighbours whom: one-rings and corner fans in compressed rows.
 
-use crate::{Topology, WeldMap};
+use crate::{Topology, WeldMap, index32};
 use serde::{Deserialize, Serialize};
 
 /// Neighbours of each weld class.
@@ -39,10 +39,10 @@ impl OneRings {
                 let k = corner as usize % 3;
                 edges.push((class(t[(k + 1) % 3]), class(t[(k + 2) % 3])));
             }
-            let own = weld_index(c);
+            let own = index32(c);
             let (border, manifold) = order_ring(own, &edges, &mut ring);
             out.neighbours.extend_from_slice(&ring);
-            out.offsets.push(weld_index(out.neighbours.len()));
+            out.offsets.push(index32(out.neighbours.len()));
             out.is_border.push(border);
             out.is_manifold.push(manifold);
         }
@@ -61,10 +61,6 @@ impl OneRings {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-}
-
-fn weld_index(i: usize) -> u32 {
-    i as u32
 }
 
 /// Orders the neighbours of `own` given the opposite edge `(from, to)` of each face around it.
@@ -150,7 +146,7 @@ impl CornerFans {
         let mut cursor = offsets.clone();
         let mut corners = vec![0; topology.triangles().len() * 3];
         for (corner, c) in classes().enumerate() {
-            corners[cursor[c] as usize] = weld_index(corner);
+            corners[cursor[c] as usize] = index32(corner);
             cursor[c] += 1;
         }
         Self { offsets, corners }

@@ -7,6 +7,7 @@
 //! * [`Image`]: finished pixels, which other crates draw, read and write.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
 //!   [`Decomposition`], [`EulerOrder`]: their parts.
+//! * [`vec3`]: arithmetic on vectors that are stored as arrays.
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
 //!
 //! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; triangle
@@ -25,6 +26,7 @@ mod rig;
 mod strands;
 mod topology;
 mod transform;
+pub mod vec3;
 mod weld;
 
 pub use adjacency::{CornerFans, OneRings};
@@ -43,7 +45,7 @@ pub use mesh::{
 };
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
 pub use strands::{Strands, StrandsError, THICKNESS};
-pub use topology::{Polygons, Topology, TopologyError};
+pub use topology::{Polygons, Topology, TopologyError, index32};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
 pub use weld::WeldMap;
 

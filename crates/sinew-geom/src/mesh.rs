@@ -1,6 +1,6 @@
 //! A mesh: constant topology plus rest attributes. Hair is one, too: strands instead of triangles.
 
-use crate::Topology;
+use crate::{Topology, vec3};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -476,9 +476,7 @@ impl Mesh {
 
     /// Length of the diagonal of [`Self::bounds`], zero for an empty mesh.
     pub fn diagonal(&self) -> f32 {
-        self.bounds().map_or(0.0, |(lo, hi)| {
-            (0..3).map(|c| (hi[c] - lo[c]).powi(2)).sum::<f32>().sqrt()
-        })
+        self.bounds().map_or(0.0, |(lo, hi)| vec3::distance(hi, lo))
     }
 }
 

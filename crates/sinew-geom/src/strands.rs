@@ -1,5 +1,6 @@
 //! Which vertices of a mesh form which strands.
 
+use crate::index32;
 use crate::mesh::{Attribute, Mesh};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -81,7 +82,7 @@ impl Strands {
                 return Err(StrandsError::TooShort { strand, found });
             }
             end = end.saturating_add(found);
-            offsets.push(u32::try_from(end).unwrap_or(u32::MAX));
+            offsets.push(index32(end));
         }
         let allowed = u32::MAX as usize;
         if end > allowed {

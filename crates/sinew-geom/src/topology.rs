@@ -27,6 +27,12 @@ pub enum TopologyError {
     },
 }
 
+/// The number of a vertex, class, triangle or corner, of which a topology has fewer than 2^32. What does not fit becomes the largest.
+#[inline]
+pub fn index32(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
+}
+
 /// Faces with any number of corners, kept beside the triangles for files and tangent spaces that care.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Polygons {

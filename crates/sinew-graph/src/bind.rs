@@ -237,8 +237,7 @@ impl BoundGraph {
 
     /// The steps whose results a cache can hold.
     fn kept_steps(&self) -> impl Iterator<Item = (&Step, &Kept)> {
-        let steps = self.program.setup_steps.iter();
-        let steps = steps.chain(&self.program.update_steps);
+        let steps = self.program.all_steps();
         steps.filter_map(|step| Some((step, self.kept.get(&step.name)?)))
     }
 
@@ -293,8 +292,7 @@ impl BoundGraph {
 
     /// What setup of the nodes that run found, in the order in which they run.
     pub fn notes(&self) -> Vec<NodeNote> {
-        let steps = self.program.setup_steps.iter();
-        let steps = steps.chain(&self.program.update_steps);
+        let steps = self.program.all_steps();
         let note = |s: &Step| {
             Some(NodeNote {
                 node: s.name.clone(),
@@ -346,10 +344,8 @@ impl BoundGraph {
 
     /// Bytes that all instances share: what nodes bound, and the results of setup steps.
     pub fn memory_bytes(&self) -> usize {
-        let steps = self.program.setup_steps.iter();
-        let steps = steps.chain(&self.program.update_steps);
-        let bound: usize = steps.map(|s| s.bound.setup_bytes()).sum();
-        bound + self.setup.iter().map(Buffer::bytes).sum::<usize>()
+        let bound = self.program.all_steps().map(|s| s.bound.setup_bytes());
+        bound.chain(self.setup.iter().map(Buffer::bytes)).sum()
     }
 }
 

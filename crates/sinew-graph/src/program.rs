@@ -228,6 +228,10 @@ impl Program {
             Phase::Update => &self.update_steps,
         }
     }
+    /// The steps of both phases, in the order in which they run.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.setup_steps.iter().chain(&self.update_steps)
+    }
     /// The buffers that the steps of a phase write.
     pub fn buffers(&self, phase: Phase) -> &[BufferDesc] {
         match phase {
@@ -257,14 +261,12 @@ impl Program {
 
     /// The first step that only a graphics device can run.
     pub fn device_only(&self) -> Option<&Step> {
-        let mut steps = self.setup_steps.iter().chain(&self.update_steps);
-        steps.find(|s| !s.bound.runs_on_processor())
+        self.all_steps().find(|s| !s.bound.runs_on_processor())
     }
 
     /// Whether a frame must bring the input of that index.
     pub fn needs_input(&self, input: usize) -> bool {
-        let steps = self.setup_steps.iter().chain(&self.update_steps);
-        let mut read = steps.flat_map(|s| s.inputs.iter().flatten());
+        let mut read = self.all_steps().flat_map(|s| s.inputs.iter().flatten());
         let is_it = |place: &Place| *place == Place::Input(input);
         read.any(|port| match port {
             PortPlace::Mesh(attributes) => attributes.iter().flatten().any(is_it),

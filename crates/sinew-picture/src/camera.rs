@@ -1,5 +1,6 @@
 //! Cameras: around a set of points, from a place, or as a file has them.
 
+use sinew_geom::vec3::{add_scaled, cross, dot, length, sub, unit};
 use sinew_geom::{Affine, Projection};
 
 /// Half the vertical opening angle of a camera that frames, as a tangent (about 13 degrees: a portrait lens).
@@ -40,14 +41,6 @@ pub struct Camera {
     pub(crate) distance: f32,
     aspect: f32,
     lens: Lens,
-}
-
-pub(crate) fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-pub(crate) fn sub(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|c| a[c] - b[c])
 }
 
 /// Right, up and backward of a camera turned by `yaw` around +Y and lifted by `pitch`.
@@ -106,24 +99,11 @@ fn distance(points: &[[f32; 3]], target: [f32; 3], axes: [[f32; 3]; 3], aspect: 
     }
 }
 
-fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
-    let length = dot(v, v).sqrt();
-    (length > 0.0 && length.is_finite()).then(|| v.map(|c| c / length))
-}
-
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
 impl Camera {
     fn around(target: [f32; 3], distance: f32, axes: [[f32; 3]; 3], aspect: f32) -> Self {
         let [right, up, backward] = axes;
         Self {
-            eye: std::array::from_fn(|c| target[c] + backward[c] * distance),
+            eye: add_scaled(target, backward, distance),
             right,
             up,
             backward,
@@ -178,7 +158,7 @@ impl Camera {
             right: unit(cross(up, backward))?,
             up,
             backward,
-            distance: dot(offset, offset).sqrt(),
+            distance: length(offset),
             aspect,
             lens,
         })

@@ -1,10 +1,11 @@
 //! The canvas: supersampled colour and depth, triangles and lines.
 
 use crate::PictureError;
-use crate::camera::{Camera, dot, sub};
-use crate::normals::{smooth_normals, unit};
+use crate::camera::Camera;
+use crate::normals::{UP, smooth_normals};
 use crate::shade::Lights;
 use sinew_geom::Image;
+use sinew_geom::vec3::{area_vector, dot, sub, unit};
 
 /// Samples a pixel along each axis.
 const SAMPLES: usize = 3;
@@ -185,9 +186,8 @@ impl Picture {
         for t in mesh.triangles {
             if let [Some(a), Some(b), Some(c)] = t.map(corner) {
                 // Seen from behind, the surface is lit as if it faced the camera.
-                let [p, q, r] = t.map(|v| mesh.positions[v as usize]);
-                let face = crate::normals::cross(sub(q, p), sub(r, p));
-                let flip = dot(face, sub(camera.eye, p)) < 0.0;
+                let corners = t.map(|v| mesh.positions[v as usize]);
+                let flip = dot(area_vector(corners), sub(camera.eye, corners[0])) < 0.0;
                 self.fill([a, b, c], &lights, if flip { -1.0 } else { 1.0 });
             }
         }
@@ -252,7 +252,7 @@ impl Picture {
                             (0..3).map(|k| f(&t[k])[c] * weights[k]).sum::<f32>() * depth
                         })
                     };
-                    let normal = unit(mix(|c| c.normal)).map(|n| n * side);
+                    let normal = unit(mix(|c| c.normal)).unwrap_or(UP).map(|n| n * side);
                     let [r, g, b] = lights.shade(normal, mix(|c| c.color));
                     self.depth[i] = depth;
                     self.color[i] = [r, g, b, 1.0];

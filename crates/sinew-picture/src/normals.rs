@@ -1,24 +1,10 @@
 //! Smooth normals where the caller has none.
 
-use crate::camera::{dot, sub};
+use sinew_geom::vec3::{add, area_vector, unit};
 use std::collections::HashMap;
 
-pub(crate) fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-pub(crate) fn unit(v: [f32; 3]) -> [f32; 3] {
-    let length = dot(v, v).sqrt();
-    if length > 0.0 && length.is_finite() {
-        v.map(|c| c / length)
-    } else {
-        [0.0, 1.0, 0.0]
-    }
-}
+/// Stands in for a normal that has no direction.
+pub(crate) const UP: [f32; 3] = [0.0, 1.0, 0.0];
 
 /// Area-weighted unit normals, one a vertex; vertices at the same position share theirs, so texture seams do not
 /// show. Vertices without area get +Y. Triangles that name missing vertices are skipped.
@@ -35,13 +21,10 @@ pub fn smooth_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f3
         if t.iter().any(|&v| v >= positions.len()) {
             continue;
         }
-        let [a, b, c] = t.map(|v| positions[v]);
-        let n = cross(sub(b, a), sub(c, a));
+        let n = area_vector(t.map(|v| positions[v]));
         for v in t {
-            for k in 0..3 {
-                sum[class[v]][k] += n[k];
-            }
+            sum[class[v]] = add(sum[class[v]], n);
         }
     }
-    class.iter().map(|&c| unit(sum[c])).collect()
+    class.iter().map(|&c| unit(sum[c]).unwrap_or(UP)).collect()
 }

@@ -1,7 +1,8 @@
 //! Three lights that travel with the camera, so that every view is lit well.
 
-use crate::camera::{Camera, dot};
-use crate::normals::unit;
+use crate::camera::Camera;
+use crate::normals::UP;
+use sinew_geom::vec3::{add, dot, unit};
 
 /// Direction to the light in camera axes (right, up, towards the camera), colour.
 const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
@@ -22,14 +23,14 @@ pub(crate) struct Lights {
 impl Lights {
     pub(crate) fn new(camera: &Camera) -> Self {
         let directions = LIGHTS.map(|(d, _)| {
-            unit(std::array::from_fn(|c| {
+            let direction = std::array::from_fn(|c| {
                 d[0] * camera.right[c] + d[1] * camera.up[c] + d[2] * camera.backward[c]
-            }))
+            });
+            unit(direction).unwrap_or(UP)
         });
-        let key = directions[0];
         Self {
             directions,
-            halfway: unit(std::array::from_fn(|c| key[c] + camera.backward[c])),
+            halfway: unit(add(directions[0], camera.backward)).unwrap_or(UP),
         }
     }
 

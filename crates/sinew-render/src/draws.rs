@@ -12,37 +12,38 @@ use sinew_gpu::{Buffer, BufferUse, Gpu, wgpu};
 use sinew_picture::ColorMap;
 use std::ops::Range;
 
-/// `Surface` of surface.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
-struct SurfaceUniforms {
-    base_color: [f32; 4],
-    image_from_uv: [[f32; 4]; 2],
-    wire: [f32; 4],
-    value_min: f32,
-    value_max: f32,
-    value_scale: f32,
-    alpha_cutoff: f32,
-    has: u32,
-    first_position: u32,
-    first_normal: u32,
-    first_color: u32,
-    first_value: u32,
-    unused: [u32; 3],
+sinew_deform::uniform_struct! {
+    /// `Surface` of surface.wgsl.
+    #[derive(Default)]
+    struct SurfaceUniforms {
+        base_color: [f32; 4],
+        image_from_uv: [[f32; 4]; 2],
+        wire: [f32; 4],
+        value_min: f32,
+        value_max: f32,
+        value_scale: f32,
+        alpha_cutoff: f32,
+        has: u32,
+        first_position: u32,
+        first_normal: u32,
+        first_color: u32,
+        first_value: u32,
+        unused: [u32; 3],
+    }
 }
 
 const HAS_NORMALS: u32 = 1;
 const HAS_UVS: u32 = 2;
 const HAS_COLORS: u32 = 4;
 
-/// `Style` of line.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-struct LineUniforms {
-    width: f32,
-    alpha: f32,
-    first_line: u32,
-    nearer: f32,
+sinew_deform::uniform_struct! {
+    /// `Style` of line.wgsl.
+    struct LineUniforms {
+        width: f32,
+        alpha: f32,
+        first_line: u32,
+        nearer: f32,
+    }
 }
 
 /// Lines are drawn this part of their depth nearer, so that they win against the surface they lie on.
@@ -449,34 +450,17 @@ fn apply_material<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_layout, checked, constant, fields, surface_module};
+    use crate::tests::{checked, constant, surface_module};
+    use sinew_deform::UniformLayout;
+    use sinew_gpu::test_support::assert_layout;
 
     #[test]
     fn uniforms_lie_as_the_shaders_say() {
-        let surface = fields!(
-            SurfaceUniforms,
-            base_color: [f32; 4],
-            image_from_uv: [[f32; 4]; 2],
-            wire: [f32; 4],
-            value_min: f32,
-            value_max: f32,
-            value_scale: f32,
-            alpha_cutoff: f32,
-            has: u32,
-            first_position: u32,
-            first_normal: u32,
-            first_color: u32,
-            first_value: u32,
-        );
-        assert_layout(
-            &surface_module(),
-            "Surface",
-            size_of::<SurfaceUniforms>(),
-            surface,
-        );
+        let surface = UniformLayout::of::<SurfaceUniforms>();
+        assert_layout(&surface_module(), "Surface", &surface);
         let text = crate::pipelines::whole_text(include_str!("wgsl/line.wgsl"));
-        let line = fields!(LineUniforms, width: f32, alpha: f32, first_line: u32, nearer: f32);
-        assert_layout(&checked(&text), "Style", size_of::<LineUniforms>(), line);
+        let line = UniformLayout::of::<LineUniforms>();
+        assert_layout(&checked(&text), "Style", &line);
     }
 
     #[test]

@@ -8,14 +8,14 @@ use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, KernelSource, wgpu};
 /// Invocations of a workgroup (smooth_normals.wgsl).
 pub(crate) const GROUP: u32 = 64;
 
-/// `Sizes` of smooth_normals.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-struct Sizes {
-    vertices: u32,
-    first_position: u32,
-    row: u32,
-    unused: u32,
+sinew_deform::uniform_struct! {
+    /// `Sizes` of smooth_normals.wgsl.
+    struct Sizes {
+        vertices: u32,
+        first_position: u32,
+        row: u32,
+        unused: u32,
+    }
 }
 
 /// The triangles around each vertex, and room for the normals.
@@ -111,13 +111,14 @@ fn around(rest: &Mesh) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_layout, checked, fields};
+    use crate::tests::checked;
+    use sinew_deform::UniformLayout;
+    use sinew_gpu::test_support::assert_layout;
 
     #[test]
     fn sizes_lie_as_the_kernel_says() {
         let module = checked(include_str!("wgsl/smooth_normals.wgsl"));
-        let fields = fields!(Sizes, vertices: u32, first_position: u32, row: u32);
-        assert_layout(&module, "Sizes", size_of::<Sizes>(), fields);
+        assert_layout(&module, "Sizes", &UniformLayout::of::<Sizes>());
     }
 
     type Point = sinew_geom::Vec3<f64>;

@@ -15,34 +15,6 @@ pub(crate) fn surface_module() -> Module {
     checked(&whole_text(include_str!("wgsl/surface.wgsl")))
 }
 
-/// Compares a structure with `(name, offset, size)` of the fields that stand for it, in order.
-#[track_caller]
-pub(crate) fn assert_layout(
-    module: &Module,
-    name: &str,
-    size: usize,
-    fields: &[(&str, usize, usize)],
-) {
-    let layout = module
-        .struct_layout(name)
-        .unwrap_or_else(|| panic!("no structure {name}"));
-    let found = layout
-        .fields
-        .iter()
-        .map(|f| (f.name.as_str(), f.offset as usize, f.size as usize));
-    let found: Vec<_> = found.filter(|f| !f.0.starts_with("unused")).collect();
-    assert_eq!(found, fields, "{name}");
-    assert_eq!(layout.size as usize, size, "size of {name}");
-}
-
-/// `(name, offset, size)` of fields of a `repr(C)` structure.
-macro_rules! fields {
-    ($of:ty, $($field:ident: $kind:ty),+ $(,)?) => {
-        &[$((stringify!($field), std::mem::offset_of!($of, $field), size_of::<$kind>())),+]
-    };
-}
-pub(crate) use fields;
-
 /// The value of a `const` of a shader.
 #[track_caller]
 pub(crate) fn constant(module: &Module, name: &str) -> u32 {

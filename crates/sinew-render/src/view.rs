@@ -2,6 +2,7 @@
 
 use crate::scene::{Background, Scene, Shot};
 use sinew_geom::Bounds;
+use sinew_geom::vec3::{cross, dot, length, unit};
 use sinew_picture::{Camera, Lens};
 
 /// Texels of the shadow map along each side.
@@ -20,63 +21,46 @@ const LIGHTS: [([f32; 3], [f32; 3]); 3] = [
     ([0.35, 0.55, -0.80], [0.34, 0.38, 0.44]),
 ];
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct LightUniforms {
-    direction: [f32; 3],
-    unused0: f32,
-    color: [f32; 3],
-    unused1: f32,
-}
-
-/// `View` of view.wgsl.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(crate) struct ViewUniforms {
-    /// By columns.
-    clip_from_scene: [[f32; 4]; 4],
-    shadow_from_scene: [[f32; 4]; 4],
-    eye: [f32; 3],
-    is_orthographic: u32,
-    right: [f32; 3],
-    near: f32,
-    up: [f32; 3],
-    far: f32,
-    backward: [f32; 3],
-    half_height: f32,
-    size: [f32; 2],
-    aspect: f32,
-    ground: f32,
-    center: [f32; 3],
-    radius: f32,
-    lights: [LightUniforms; 3],
-    background_top: [f32; 4],
-    background_bottom: [f32; 4],
-    has_shadows: u32,
-    has_occlusion: u32,
-    occlusion_radius: f32,
-    shadow_texel: f32,
-}
-
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
-fn unit(v: [f32; 3]) -> [f32; 3] {
-    let length = dot(v, v).sqrt();
-    if length > 0.0 {
-        v.map(|c| c / length)
-    } else {
-        [0.0, 1.0, 0.0]
+sinew_deform::uniform_struct! {
+    pub(crate) struct LightUniforms {
+        direction: [f32; 3],
+        unused0: f32,
+        color: [f32; 3],
+        unused1: f32,
     }
+}
+
+sinew_deform::uniform_struct! {
+    /// `View` of view.wgsl.
+    pub(crate) struct ViewUniforms {
+        /// By columns.
+        clip_from_scene: [[f32; 4]; 4],
+        shadow_from_scene: [[f32; 4]; 4],
+        eye: [f32; 3],
+        is_orthographic: u32,
+        right: [f32; 3],
+        near: f32,
+        up: [f32; 3],
+        far: f32,
+        backward: [f32; 3],
+        half_height: f32,
+        size: [f32; 2],
+        aspect: f32,
+        ground: f32,
+        center: [f32; 3],
+        radius: f32,
+        lights: [LightUniforms; 3],
+        background_top: [f32; 4],
+        background_bottom: [f32; 4],
+        has_shadows: u32,
+        has_occlusion: u32,
+        occlusion_radius: f32,
+        shadow_texel: f32,
+    }
+}
+
+fn unit_or_up(v: [f32; 3]) -> [f32; 3] {
+    unit(v).unwrap_or([0.0, 1.0, 0.0])
 }
 
 fn columns(rows: [[f32; 4]; 4]) -> [[f32; 4]; 4] {
@@ -88,7 +72,7 @@ pub(crate) fn ball(bounds: Option<Bounds>) -> ([f32; 3], f32) {
     let (lo, hi) = bounds.unwrap_or(([-0.5; 3], [0.5; 3]));
     let center = std::array::from_fn(|c| 0.5 * (lo[c] + hi[c]));
     let half: [f32; 3] = std::array::from_fn(|c| 0.5 * (hi[c] - lo[c]));
-    (center, dot(half, half).sqrt().max(1e-4))
+    (center, length(half).max(1e-4))
 }
 
 /// Whether the ground is in the picture: asked for, and seen from above.
@@ -98,7 +82,7 @@ pub(crate) fn shows_ground(scene: &Scene<'_>, shot: &Shot) -> bool {
 
 fn lights(camera: &Camera) -> [LightUniforms; 3] {
     LIGHTS.map(|(d, color)| LightUniforms {
-        direction: unit(std::array::from_fn(|c| {
+        direction: unit_or_up(std::array::from_fn(|c| {
             d[0] * camera.right()[c] + d[1] * camera.up()[c] + d[2] * camera.backward()[c]
         })),
         unused0: 0.0,
@@ -127,7 +111,7 @@ fn shadow_rows(direction: [f32; 3], center: [f32; 3], radius: f32) -> [[f32; 4];
     } else {
         [1.0, 0.0, 0.0]
     };
-    let right = unit(cross(aside, direction));
+    let right = unit_or_up(cross(aside, direction));
     let up = cross(direction, right);
     let row = |axis: [f32; 3], scale: f32, offset: f32| {
         let [x, y, z] = axis.map(|c| c * scale);
@@ -190,39 +174,14 @@ impl ViewUniforms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{assert_layout, fields, surface_module};
+    use crate::tests::surface_module;
+    use sinew_deform::UniformLayout;
+    use sinew_gpu::test_support::assert_layout;
 
     #[test]
     fn views_lie_as_the_shaders_say() {
         let module = surface_module();
-        let light = fields!(LightUniforms, direction: [f32; 3], color: [f32; 3]);
-        assert_layout(&module, "Light", size_of::<LightUniforms>(), light);
-        let view = fields!(
-            ViewUniforms,
-            clip_from_scene: [[f32; 4]; 4],
-            shadow_from_scene: [[f32; 4]; 4],
-            eye: [f32; 3],
-            is_orthographic: u32,
-            right: [f32; 3],
-            near: f32,
-            up: [f32; 3],
-            far: f32,
-            backward: [f32; 3],
-            half_height: f32,
-            size: [f32; 2],
-            aspect: f32,
-            ground: f32,
-            center: [f32; 3],
-            radius: f32,
-            lights: [LightUniforms; 3],
-            background_top: [f32; 4],
-            background_bottom: [f32; 4],
-            has_shadows: u32,
-            has_occlusion: u32,
-            occlusion_radius: f32,
-            shadow_texel: f32,
-        );
-        assert_layout(&module, "View", size_of::<ViewUniforms>(), view);
+        assert_layout(&module, "View", &UniformLayout::of::<ViewUniforms>());
     }
 
     #[test]

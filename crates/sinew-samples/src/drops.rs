@@ -1,5 +1,6 @@
 //! Shapes that change, for baking: drops that part, as the surface of a field (marching tetrahedra), and a blob that bends.
 
+use sinew_geom::vec3::{area_vector, dot, sub};
 use sinew_geom::{Mesh, Topology};
 use std::collections::HashMap;
 
@@ -128,15 +129,8 @@ impl Surface {
 
     /// Counter-clockwise seen from outside.
     fn add_triangle(&mut self, [a, b, c]: [u32; 3], inside: [f32; 3]) {
-        let [p, q, r] = [a, b, c].map(|v| self.positions[v as usize]);
-        let d = |to: [f32; 3]| [to[0] - p[0], to[1] - p[1], to[2] - p[2]];
-        let (u, v, w) = (d(q), d(r), d(inside));
-        let normal = [
-            u[1] * v[2] - u[2] * v[1],
-            u[2] * v[0] - u[0] * v[2],
-            u[0] * v[1] - u[1] * v[0],
-        ];
-        let towards_inside: f32 = (0..3).map(|k| normal[k] * w[k]).sum();
+        let corners = [a, b, c].map(|v| self.positions[v as usize]);
+        let towards_inside = dot(area_vector(corners), sub(inside, corners[0]));
         self.triangles.push(match towards_inside < 0.0 {
             true => [a, b, c],
             false => [a, c, b],
@@ -147,6 +141,7 @@ impl Surface {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sinew_geom::vec3::cross;
     use std::collections::HashSet;
 
     /// Pieces of a surface that hang together by their triangles.
@@ -193,12 +188,7 @@ mod tests {
                 .iter()
                 .map(|t| {
                     let [p, q, r] = t.map(|v| mesh.positions[v as usize]);
-                    let cross = [
-                        q[1] * r[2] - q[2] * r[1],
-                        q[2] * r[0] - q[0] * r[2],
-                        q[0] * r[1] - q[1] * r[0],
-                    ];
-                    (0..3).map(|k| p[k] * cross[k]).sum::<f32>() / 6.0
+                    dot(p, cross(q, r)) / 6.0
                 })
                 .sum();
             assert!(volume > 0.5, "{volume}");

@@ -1,6 +1,6 @@
 //! Cloth that tears, with a tear that is known.
 
-use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, Topology, index32};
 
 /// A square of cloth with waves, cut along one column of vertices from the first row on; its sides part a frame after they were split.
 /// Vertices are numbered anew in each frame.
@@ -99,11 +99,11 @@ pub fn renumbered(mesh: &Mesh, seed: u32) -> Mesh {
     }
     let mut new = vec![0; count];
     for (i, v) in old.iter().enumerate() {
-        new[*v] = u32::try_from(i).expect("fits");
+        new[*v] = index32(i);
     }
     let triangles = mesh.topology.triangles().iter();
     let triangles = triangles.map(|t| t.map(|v| new[v as usize])).collect();
-    let topology = Topology::new(u32::try_from(count).expect("fits"), triangles);
+    let topology = Topology::new(index32(count), triangles);
     let places = old.iter().map(|v| mesh.positions[*v]).collect();
     let mut out = Mesh::new("", topology.expect("in range"), places);
     out.name.clone_from(&mesh.name);

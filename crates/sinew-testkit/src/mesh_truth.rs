@@ -1,6 +1,7 @@
 //! What fields of distances should say, in double precision: how far the nearest triangle is and how often a mesh winds around a
 //! point. It shares no code and no method of signs with the fields that it judges, and is fast enough for every node of a grid.
 
+use sinew_geom::vec3::{area_vector, cross, dot, length, sub};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
@@ -98,7 +99,7 @@ impl MeshTruth {
     pub fn lattice(&self, [xs, ys, zs]: &[Vec<f64>; 3]) -> Lattice {
         let mut crossings = vec![Vec::new(); ys.len() * zs.len()];
         for t in self.triangles.iter().chain(&self.caps) {
-            cross(t, ys, zs, &mut crossings);
+            crossings_of(t, ys, zs, &mut crossings);
         }
         let (mut distances, mut windings) = (Vec::new(), Vec::new());
         for (row, crossed) in crossings.iter().enumerate() {
@@ -120,22 +121,6 @@ impl MeshTruth {
             windings,
         }
     }
-}
-
-fn sub(a: P, b: P) -> P {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-fn dot(a: P, b: P) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn cross_product(a: P, b: P) -> P {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
 }
 
 /// A fan over the open edges. All of its inner edges cancel, since ends of open edges meet.
@@ -209,9 +194,9 @@ fn square_to_box(p: P, node: &Box3) -> f64 {
 /// Squared distance of a triangle: of its plane where the foot is between the edges, of the nearest edge elsewhere.
 fn square_to(p: P, t: &Triangle) -> f64 {
     let sides = [0, 1, 2].map(|k| sub(t[(k + 1) % 3], t[k]));
-    let normal = cross_product(sides[0], sides[1]);
+    let normal = cross(sides[0], sides[1]);
     let square = dot(normal, normal);
-    let is_left = |k: usize| dot(cross_product(normal, sides[k]), sub(p, t[k])) >= 0.0;
+    let is_left = |k: usize| dot(cross(normal, sides[k]), sub(p, t[k])) >= 0.0;
     if square > 0.0 && (0..3).all(is_left) {
         let along = dot(normal, sub(p, t[0]));
         return along * along / square;
@@ -234,8 +219,8 @@ fn square_to(p: P, t: &Triangle) -> f64 {
 fn winding_of(p: P, triangles: &[Triangle]) -> f64 {
     let angle = |t: &Triangle| {
         let [a, b, c] = t.map(|v| sub(v, p));
-        let [la, lb, lc] = [a, b, c].map(|v| dot(v, v).sqrt());
-        let volume = dot(a, cross_product(b, c));
+        let [la, lb, lc] = [a, b, c].map(length);
+        let volume = dot(a, cross(b, c));
         let cosines = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
         2.0 * volume.atan2(cosines)
     };
@@ -244,8 +229,8 @@ fn winding_of(p: P, triangles: &[Triangle]) -> f64 {
 
 /// Where lines along x cross a triangle, and whether outward (1) or inward (-1). Triangles that share an edge ask it the same
 /// question, and ends of edges count once: no line slips through between two of them.
-fn cross(t: &Triangle, ys: &[f64], zs: &[f64], crossings: &mut [Vec<(f64, f64)>]) {
-    let normal = cross_product(sub(t[1], t[0]), sub(t[2], t[0]));
+fn crossings_of(t: &Triangle, ys: &[f64], zs: &[f64], crossings: &mut [Vec<(f64, f64)>]) {
+    let normal = area_vector(*t);
     let span = |k: usize, of: &[f64]| {
         let low = t.iter().map(|p| p[k]).fold(f64::INFINITY, f64::min);
         let high = t.iter().map(|p| p[k]).fold(f64::NEG_INFINITY, f64::max);
@@ -347,7 +332,7 @@ mod tests {
         let ball = meshes::sphere(96, 192);
         let truth = MeshTruth::new(&ball.positions, ball.topology.triangles());
         for p in points(&lines()).step_by(41) {
-            let expected = (dot(p, p).sqrt() - 1.0).abs();
+            let expected = (length(p) - 1.0).abs();
             let found = truth.distance(p, f64::INFINITY);
             // The mesh lies up to 0.0005 inside the ball.
             assert!((found - expected).abs() < 6e-4, "{p:?}: {found} {expected}");

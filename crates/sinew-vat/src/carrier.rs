@@ -147,6 +147,7 @@ pub(crate) fn between(low: f32, high: f32, step: u32, steps: u32) -> f32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sinew_geom::vec3::area_vector;
 
     fn made(triangles: u32, min: [f32; 3], max: [f32; 3]) -> (Mesh, Layout) {
         let layout = Layout::fitting(triangles * 3, 10, 3, 4096).expect("fits");
@@ -160,14 +161,8 @@ mod tests {
     }
 
     /// Twice the area as a normal, double precision.
-    fn normal([a, b, c]: [[f32; 3]; 3]) -> [f64; 3] {
-        let d = |p: [f32; 3]| [0, 1, 2].map(|k| f64::from(p[k]) - f64::from(a[k]));
-        let (u, v) = (d(b), d(c));
-        [
-            u[1] * v[2] - u[2] * v[1],
-            u[2] * v[0] - u[0] * v[2],
-            u[0] * v[1] - u[1] * v[0],
-        ]
+    fn normal(corners: [[f32; 3]; 3]) -> [f64; 3] {
+        area_vector(corners.map(|p| p.map(f64::from)))
     }
 
     /// Whether two triangles in horizontal planes share a point: some side of one separates them, or their heights do.

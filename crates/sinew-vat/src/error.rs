@@ -1,6 +1,7 @@
 //! How far what players see is from what was baked.
 
 use serde::{Deserialize, Serialize};
+use sinew_geom::vec3::{cross, dot, length};
 
 /// Distances or angles over many samples.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
@@ -54,16 +55,11 @@ impl ErrorSum {
 /// Angle between two directions of any length, radians; `PI / 2` where one has none.
 pub fn angle_between(a: [f32; 3], b: [f32; 3]) -> f64 {
     let (a, b) = (a.map(f64::from), b.map(f64::from));
-    let cross = [0, 1, 2].map(|c| {
-        let (d, e) = ((c + 1) % 3, (c + 2) % 3);
-        a[d] * b[e] - a[e] * b[d]
-    });
     // By the sine as well: the cosine alone loses half the digits near one.
-    let sine = cross.iter().map(|c| c * c).sum::<f64>().sqrt();
-    let cosine: f64 = (0..3).map(|c| a[c] * b[c]).sum();
-    match (sine, cosine) {
+    let sine = length(cross(a, b));
+    match (sine, dot(a, b)) {
         (0.0, 0.0) => std::f64::consts::FRAC_PI_2,
-        _ => sine.atan2(cosine),
+        (sine, cosine) => sine.atan2(cosine),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What engines need of a carrier of loose shapes, looked for in a mesh: what [`crate::carrier`] and [`crate::sprites`] make.
 
 use crate::carrier::thick_enough;
+use sinew_geom::vec3::{area_vector, length};
 use sinew_geom::{Bounds, Mesh, bounds};
 
 /// Share of the diagonal of the box that places may be off.
@@ -80,16 +81,9 @@ pub fn check_floating(mesh: &Mesh, low_high: &Bounds, corners: usize) -> Result<
 }
 
 /// Whether the normal of a triangle is nearly +Y, and its area above zero.
-fn faces_up([a, b, c]: [[f32; 3]; 3]) -> bool {
-    let side = |p: [f32; 3]| [0, 1, 2].map(|k| f64::from(p[k]) - f64::from(a[k]));
-    let (u, v) = (side(b), side(c));
-    let cross = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
-    let length = cross.iter().map(|c| c * c).sum::<f64>().sqrt();
-    cross[1] > 0.999 * length
+fn faces_up(corners: [[f32; 3]; 3]) -> bool {
+    let area = area_vector(corners.map(|p| p.map(f64::from)));
+    area[1] > 0.999 * length(area)
 }
 
 fn first_touching(mesh: &Mesh, corners: usize) -> Option<[usize; 2]> {

@@ -3,6 +3,7 @@
 //! Around a point, triangles that meet at an edge flatter than the crease angle belong together; a corner's normal is the mean
 //! of its group's, weighted by the angles at the point (Thürmer and Wüthrich 1998). A triangle without area takes part in no mean.
 
+use sinew_geom::vec3::{add, add_scaled, area_vector, dot, sub, unit};
 use sinew_geom::{CornerFans, Topology, WeldMap};
 
 /// Largest angle between two triangles that are shaded as one surface, radians; `PI` makes everything smooth.
@@ -109,15 +110,17 @@ impl ShadingGroups {
         let mut of_group = vec![[0.0; 3]; self.count()];
         for (t, triangle) in topology.triangles().iter().enumerate() {
             let Some(face) = faces[t] else { continue };
-            let points = triangle.map(|v| positions[v as usize]);
+            let points = triangle.map(|v| positions[v as usize].map(f64::from));
             for k in 0..3 {
                 let angle = angle_at(points, k);
-                add(&mut of_group[self.of_corner(t, k)], face.map(|c| c * angle));
+                let sum = &mut of_group[self.of_corner(t, k)];
+                *sum = add_scaled(*sum, face, angle);
             }
         }
         let mut of_point = vec![[0.0; 3]; self.points];
         for (sum, point) in of_group.iter().zip(&self.point_of_group) {
-            add(&mut of_point[*point as usize], *sum);
+            let mean = &mut of_point[*point as usize];
+            *mean = add(*mean, *sum);
         }
         let normal = |t: usize, k: usize| {
             let group = self.of_corner(t, k);
@@ -146,14 +149,8 @@ pub fn corner_normals(
 fn face_normals(topology: &Topology, positions: &[[f32; 3]]) -> Vec<Option<[f64; 3]>> {
     let corners = topology.triangles().iter();
     corners
-        .map(|t| unit(area_normal(t.map(|v| positions[v as usize]))))
+        .map(|t| unit(area_vector(t.map(|v| positions[v as usize].map(f64::from)))))
         .collect()
-}
-
-fn add(sum: &mut [f64; 3], more: [f64; 3]) {
-    for (a, b) in sum.iter_mut().zip(more) {
-        *a += b;
-    }
 }
 
 struct Around<'a> {
@@ -201,37 +198,15 @@ impl Around<'_> {
     }
 }
 
-fn area_normal([a, b, c]: [[f32; 3]; 3]) -> [f64; 3] {
-    let (u, v) = (difference(b, a), difference(c, a));
-    [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ]
-}
-
 /// Angle of a triangle at its corner `k`, radians.
-fn angle_at(points: [[f32; 3]; 3], k: usize) -> f64 {
+fn angle_at(points: [[f64; 3]; 3], k: usize) -> f64 {
     let at = points[k];
-    let u = unit(difference(points[(k + 1) % 3], at));
-    let v = unit(difference(points[(k + 2) % 3], at));
+    let u = unit(sub(points[(k + 1) % 3], at));
+    let v = unit(sub(points[(k + 2) % 3], at));
     match (u, v) {
         (Some(u), Some(v)) => dot(u, v).clamp(-1.0, 1.0).acos(),
         _ => 0.0,
     }
-}
-
-fn difference(a: [f32; 3], b: [f32; 3]) -> [f64; 3] {
-    std::array::from_fn(|k| f64::from(a[k]) - f64::from(b[k]))
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-fn unit(v: [f64; 3]) -> Option<[f64; 3]> {
-    let length = dot(v, v).sqrt();
-    (length > 0.0 && length.is_finite()).then(|| v.map(|c| c / length))
 }
 
 #[cfg(test)]
@@ -302,7 +277,8 @@ mod tests {
         let (topology, positions) = cube();
         let hard = corner_normals(&topology, &positions, DEFAULT_CREASE);
         for (t, corners) in topology.triangles().iter().zip(&hard) {
-            let face = area_normal(t.map(|v| positions[v as usize])).map(|c| c as f32 / 4.0);
+            let face = area_vector(t.map(|v| positions[v as usize].map(f64::from)))
+                .map(|c| c as f32 / 4.0);
             assert!(
                 face.iter().filter(|c| c.abs() == 1.0).count() == 1,
                 "{face:?}"

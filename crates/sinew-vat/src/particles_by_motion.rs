@@ -3,6 +3,7 @@
 //! A point is expected where its velocity takes it, or, without one, as far from its last place as it came in the frame before. It is the same point as one of the
 //! next frame where each is the other's nearest, and not too far away.
 
+use sinew_geom::vec3::{add, dot, sub};
 use std::collections::HashMap;
 
 /// Follows points frame by frame and numbers them.
@@ -33,7 +34,7 @@ impl MotionFollower {
 
     /// Numbers of a frame's points. `steps`: how far velocities take each until the next frame, metres.
     pub fn advance(&mut self, places: &[[f32; 3]], steps: Option<&[[f32; 3]]>) -> Vec<u32> {
-        let expected: Vec<[f32; 3]> = self.before.iter().map(|s| sum(s.place, s.step)).collect();
+        let expected: Vec<[f32; 3]> = self.before.iter().map(|s| add(s.place, s.step)).collect();
         let to = nearest_of_all(&expected, places, self.reach);
         let back = nearest_of_all(places, &expected, self.reach);
         let mut now = Vec::with_capacity(places.len());
@@ -41,7 +42,7 @@ impl MotionFollower {
             let known = back[point].filter(|&b| to[b] == Some(point));
             let known = known.map(|b| self.before[b]);
             let number = known.map_or_else(|| self.new_number(), |b| b.number);
-            let moved = known.map_or([0.0; 3], |b| difference(*place, b.place));
+            let moved = known.map_or([0.0; 3], |b| sub(*place, b.place));
             let step = steps.and_then(|s| s.get(point)).copied().unwrap_or(moved);
             now.push(Seen {
                 number,
@@ -70,8 +71,8 @@ fn nearest_of_all(from: &[[f32; 3]], to: &[[f32; 3]], reach: f32) -> Vec<Option<
         let mut best: Option<(f32, usize)> = None;
         for cell in around(cell_of(*place, reach)) {
             for &i in cells.get(&cell).into_iter().flatten() {
-                let d = difference(to[i], *place);
-                let far = d.iter().map(|c| c * c).sum::<f32>();
+                let d = sub(to[i], *place);
+                let far = dot(d, d);
                 let is_better = best.is_none_or(|(b, at)| far < b || (far == b && i < at));
                 if far <= reach * reach && is_better {
                     best = Some((far, i));
@@ -97,14 +98,6 @@ fn around([x, y, z]: [i64; 3]) -> impl Iterator<Item = [i64; 3]> {
             z.saturating_add(c),
         ]
     })
-}
-
-fn sum(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|k| a[k] + b[k])
-}
-
-fn difference(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|k| a[k] - b[k])
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::remesh::{FrameError, FrameScan, join_extents};
 use crate::texel::TexelFormat;
 use crate::texture::{Extent, TextureSpec};
 use serde::{Deserialize, Serialize};
-use sinew_geom::Bounds;
+use sinew_geom::{Bounds, index32};
 
 /// What is wanted of a bake whose triangles change from frame to frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl RemeshPlan {
 
 fn layout_for(slots: u32, frames: usize, settings: &RemeshSettings) -> Result<Layout, LayoutError> {
     let limit = settings.largest_side;
-    let frames = u32::try_from(frames).unwrap_or(u32::MAX);
+    let frames = index32(frames);
     let frames = frames.saturating_mul(if settings.has_ends { 2 } else { 1 });
     let layout = Layout::fitting(slots * 3, frames, 3, limit)?;
     match settings.powers_of_two {

@@ -4,6 +4,7 @@ use crate::animation::VertexAnimation;
 use crate::manifest::{Mode, Space};
 use crate::playback::FrameBlend;
 use crate::quantity::Quantity;
+use sinew_geom::vec3::cross;
 
 /// A bake of [`Mode::Rigid`].
 #[derive(Clone, Copy, Debug)]
@@ -160,11 +161,4 @@ fn mixed<const N: usize>(a: [f64; N], b: [f64; N], weight: f64) -> [f64; N] {
 
 fn dot(a: [f64; 4], b: [f64; 4]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|k| {
-        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
 }

@@ -16,7 +16,7 @@ use crate::plan::RemeshSettings;
 use crate::quantity::Quantity;
 use crate::remesh::{SlotContent, value_of_corner};
 use crate::texture::{TextureSpec, encode_vertices};
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, index32};
 use std::collections::HashMap;
 
 /// Most points of a frame: what 24 bits number.
@@ -154,7 +154,7 @@ pub fn points_layout(points: &[u64], settings: &RemeshSettings) -> Result<Layout
     }
     let most = points.iter().max().copied().unwrap_or(0);
     let most = u32::try_from(most).unwrap_or(MOST_POINTS);
-    let frames = u32::try_from(points.len()).unwrap_or(u32::MAX);
+    let frames = index32(points.len());
     let limit = settings.largest_side;
     let layout = Layout::fitting(most, frames, 1, limit)?;
     Ok(match settings.powers_of_two {

@@ -8,7 +8,7 @@ use crate::normals::corner_normals;
 use crate::quantity::Quantity;
 use crate::texture::{Extent, TextureSpec, encode_vertices};
 use serde::{Deserialize, Serialize};
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, index32};
 
 /// What a slot shows in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub fn scan_frame(
         false => Some(quantities.iter().map(scan).collect::<Result<_, _>>()?),
     };
     Ok(FrameScan {
-        triangles: u32::try_from(triangles.len()).unwrap_or(u32::MAX),
+        triangles: index32(triangles.len()),
         extents,
     })
 }

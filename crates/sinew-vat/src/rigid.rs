@@ -8,7 +8,7 @@ use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Attribute, Mesh, WeldMap};
+use sinew_geom::{Attribute, Mesh, WeldMap, index32};
 
 /// How a piece lies in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Pieces {
         // Classes begin as their own parents; parents are classes.
         parents.truncate(weld.class_count());
         for (class, parent) in parents.iter_mut().enumerate() {
-            *parent = u32::try_from(class).unwrap_or(u32::MAX);
+            *parent = index32(class);
         }
         for t in first.topology.triangles() {
             let classes = t.map(|v| weld.class_of_vertex[v as usize]);

@@ -17,7 +17,7 @@ use crate::quantity::Quantity;
 use crate::recut::Recut;
 use crate::tearing::{CornerClasses, cut_as_first};
 use crate::texture::{TextureSpec, encode_vertices};
-use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, Topology, index32};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -247,7 +247,7 @@ impl SoftCarrier {
     /// The carrier as a mesh: the first frame (of cloth that tears after [`Self::adopt`]) with its texture coordinates and colours, and behind them texture coordinates at
     /// the texel centres of the first frame of `layout`.
     pub fn mesh(&self, name: &str, first: &Mesh, layout: &Layout) -> Mesh {
-        let count = u32::try_from(self.vertices.len()).unwrap_or(u32::MAX);
+        let count = index32(self.vertices.len());
         // Every index was counted, so there is always a topology.
         let topology = Topology::new(count, self.triangles.clone()).unwrap_or_default();
         let sources = || self.vertices.iter().map(|v| v.0 as usize);

@@ -175,6 +175,7 @@ impl Space {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sinew_geom::vec3::{cross, dot};
 
     const ALL: [Space; 4] = [
         Space::YUpRightHanded,
@@ -182,13 +183,6 @@ mod tests {
         Space::YUpLeftHanded,
         Space::ZUpLeftHandedCentimeters,
     ];
-
-    fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-        [0, 1, 2].map(|k| {
-            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-            a[i] * b[j] - a[j] * b[i]
-        })
-    }
 
     fn turned(q: [f32; 4], v: [f32; 3]) -> [f32; 3] {
         let axis = [q[0], q[1], q[2]];
@@ -224,7 +218,7 @@ mod tests {
         for space in ALL {
             let [x, y, z] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
                 .map(|axis| space.direction(axis));
-            let volume: f32 = (0..3).map(|k| cross(x, y)[k] * z[k]).sum();
+            let volume = dot(cross(x, y), z);
             assert_eq!(volume < 0.0, space.mirrors(), "{space:?}");
         }
     }

@@ -14,7 +14,7 @@
 
 use crate::normals::ShadingGroups;
 use serde::{Deserialize, Serialize};
-use sinew_geom::Topology;
+use sinew_geom::{Topology, index32};
 use std::collections::HashMap;
 
 /// Of 100 edges of the frame that has fewer of them, how many the other must have.
@@ -177,13 +177,13 @@ impl CornerClasses {
         let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
         let triangles = (0..count).map(|t| {
             [0, 1, 2].map(|k| {
-                let next = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+                let next = index32(seen.len());
                 *seen.entry(key(t, k)).or_insert(next)
             })
         });
         Self {
             triangles: triangles.collect(),
-            count: u32::try_from(seen.len()).unwrap_or(u32::MAX),
+            count: index32(seen.len()),
         }
     }
 
@@ -208,7 +208,7 @@ impl CornerClasses {
             }
         }
         let split = parts.iter().filter(|p| **p > 1).count();
-        u32::try_from(split).unwrap_or(u32::MAX)
+        index32(split)
     }
 }
 

@@ -73,9 +73,7 @@ impl PlayedFrames {
     fn play(&self, number: i64) -> Result<Option<FrameData>, PlayError> {
         // A panic elsewhere leaves a player that starts anew.
         let mut player = self.player.lock().unwrap_or_else(PoisonError::into_inner);
-        for on_the_way in player.way_to(number) {
-            player.advance(on_the_way)?;
-        }
+        player.seek(number, |_| Ok::<_, PlayError>(()))?;
         let outputs = player.read_outputs()?;
         let ours = outputs.into_iter().find(|(name, _)| *name == self.output);
         Ok(ours.and_then(|(_, output)| match output {

@@ -6,7 +6,7 @@ use crate::load;
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use sinew::deform::sdf::{FieldView, FieldWords, isosurface};
-use sinew::geom::{Image, Mesh, Topology};
+use sinew::geom::{Image, Mesh, Topology, index32};
 use sinew::graph::{BoundGraph, OutputPlace, Plan};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface, write_png};
@@ -40,10 +40,7 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
     let plan = Arc::new(load::compile(&document, talk)?);
     let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
     let mut player = player(args, &plan, cast, talk)?;
-    for number in player.way_to(args.frame) {
-        talk.check_interrupt()?;
-        player.advance(number)?;
-    }
+    player.seek(args.frame, |_| talk.check_interrupt())?;
     let name = output_name(args, player.graph())?;
     let Runner::Processor(instance) = player.runner() else {
         return Err(Failure::bind("the field is not on the processor"));
@@ -214,7 +211,7 @@ fn write_surface(path: &Path, view: &FieldView<'_>, level: f32) -> Outcome {
     let positions: Vec<[f32; 3]> = (found.positions.iter())
         .map(|p| view.frame.point_to_scene(*p))
         .collect();
-    let count = u32::try_from(positions.len()).unwrap_or(u32::MAX);
+    let count = index32(positions.len());
     let topology = Topology::new(count, found.triangles).map_err(Failure::output)?;
     let mut mesh = Mesh::new("isosurface", topology, positions);
     mesh.normals = Some(sinew::deform::tangent_frames::compute_normals(&mesh));

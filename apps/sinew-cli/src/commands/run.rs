@@ -145,10 +145,7 @@ pub(crate) fn run_frames(player: &mut Player, numbers: &[i64], talk: &Talk) -> O
     let progress = talk.progress(numbers.len(), "frames");
     let mut collected = Collected::default();
     for (done, &number) in numbers.iter().enumerate() {
-        for on_the_way in player.way_to(number) {
-            talk.check_interrupt()?;
-            player.advance(on_the_way)?;
-        }
+        player.seek(number, |_| talk.check_interrupt())?;
         let outputs = player.read_outputs()?;
         collected.add(player.graph(), outputs, number, player.time_secs(number));
         progress.step(done + 1);

@@ -13,7 +13,7 @@ use super::{SkinError, SkinFit};
 use crate::Watch;
 use rayon::prelude::*;
 use sinew_geom::nalgebra::{DMatrix, DVector};
-use sinew_geom::{Affine, Mat3, MorphTarget, Real, Vec3};
+use sinew_geom::{Affine, Mat3, MorphTarget, Real, Vec3, index32};
 use std::collections::BTreeMap;
 
 /// Turns of weights and deltas.
@@ -69,7 +69,7 @@ impl<'a> Skinned<'a> {
         for &vertex in vertices {
             let (blend, off) = self.at(sample, vertex);
             if off.norm() > least {
-                out.vertices.push(u32::try_from(vertex).unwrap_or(u32::MAX));
+                out.vertices.push(index32(vertex));
                 out.positions
                     .push(f64::array3(before_skinning(&blend.linear, off)));
             }
@@ -305,9 +305,7 @@ impl<'a> Work<'a> {
         let mut targets = vec![MorphTarget::default(); self.targets];
         for (&v, deltas) in &self.deltas {
             for (k, d) in deltas {
-                targets[*k]
-                    .vertices
-                    .push(u32::try_from(v).unwrap_or(u32::MAX));
+                targets[*k].vertices.push(index32(v));
                 targets[*k].positions.push(f64::array3(d * largest[*k]));
             }
         }

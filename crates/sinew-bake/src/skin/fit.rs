@@ -8,7 +8,7 @@ use super::weights::{Fit, Fitted, strength};
 use super::{SkinError, SkinSettings};
 use crate::Watch;
 use rayon::prelude::*;
-use sinew_geom::Influences;
+use sinew_geom::{Influences, index32};
 use std::collections::BTreeSet;
 
 /// Weights and helper in turn, before the next helper.
@@ -216,7 +216,7 @@ impl Work<'_> {
         };
         let index = self.helpers.len();
         let bone = self.problem.samples.joint_count() + index;
-        let bone = u32::try_from(bone).unwrap_or(u32::MAX);
+        let bone = index32(bone);
         let vertices = region.vertices(self.problem, &self.around);
         self.bones.helpers.push(helper.motion.clone());
         self.helpers.push(helper);

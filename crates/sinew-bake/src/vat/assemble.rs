@@ -22,7 +22,7 @@ use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
-use sinew_geom::{Mesh, Topology};
+use sinew_geom::{Mesh, Topology, index32};
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
@@ -362,7 +362,7 @@ fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
     if !matches!(job.settings().convention, Convention::OpenVat { .. }) {
         return out;
     }
-    let count = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let count = index32(out.positions.len());
     let triangles = carrier.topology.triangles().iter();
     let triangles = triangles.map(|t| t.map(|v| count - 1 - v)).collect();
     // Every index stays below the count, so there is always a topology.

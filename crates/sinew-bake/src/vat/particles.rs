@@ -8,7 +8,8 @@ use super::settings::{Mode, TextureChoice};
 use super::shapes::{ParticleSettings, check_quantities};
 use super::target::place_mesh;
 use crate::{BakeError, Watch};
-use sinew_geom::{Attribute, Bounds, Mesh, Topology};
+use sinew_geom::vec3::distance;
+use sinew_geom::{Attribute, Bounds, Mesh, Topology, index32};
 use sinew_vat::carrier::carrier_box;
 use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use sinew_vat::particles_by_motion::MotionFollower;
@@ -51,7 +52,7 @@ pub(crate) fn scan_points(
     frame: usize,
     mesh: &Mesh,
 ) -> Result<Vec<(Quantity, Extent)>, BakeError> {
-    let points = u32::try_from(mesh.positions.len()).unwrap_or(u32::MAX);
+    let points = index32(mesh.positions.len());
     let mut quantities: Vec<Quantity> = job
         .settings()
         .textures_of(Mode::Particles)
@@ -189,7 +190,7 @@ fn slots_of_all(job: &VatJob, bounds: &Bounds, watch: &Watch<'_>) -> Result<u32,
         job.work.write(PARTICLES, frame, &job.key, &row)?;
         stage.step();
     }
-    let count = u32::try_from(slots.count()).unwrap_or(u32::MAX);
+    let count = index32(slots.count());
     Ok(count.max(FEWEST_SLOTS))
 }
 
@@ -205,8 +206,7 @@ impl Numbering {
         if mesh.attributes.contains_key(&settings.id) {
             return Self::Attribute;
         }
-        let squares = (0..3).map(|k| (high[k] - low[k]).powi(2));
-        let reach = REACH * squares.sum::<f32>().sqrt();
+        let reach = REACH * distance(*high, *low);
         Self::Motion(MotionFollower::new(settings.reach.unwrap_or(reach)))
     }
 

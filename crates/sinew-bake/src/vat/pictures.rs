@@ -10,6 +10,7 @@ use super::settings::Mode;
 use super::textures::{bytes_of, texels_of};
 use crate::BakeError;
 use rayon::prelude::*;
+use sinew_geom::vec3::length;
 use sinew_geom::{Bounds, Image, Mesh};
 use sinew_picture::{Background, Camera, MeshPicture, Picture};
 use sinew_vat::normals::corner_normals;
@@ -139,16 +140,11 @@ fn squares(points: &[SeenPoint], camera: &Camera) -> Corners {
             let place = |k| point.place[k] + along(k) * point.width;
             out.places.push(std::array::from_fn(place));
             let normal = std::array::from_fn(|k| towards[k] + along(k));
-            out.normals.push(unit(normal));
+            out.normals.push(normal.map(|c: f32| c / length(normal)));
             out.colors.extend(point.color);
         }
     }
     out
-}
-
-fn unit(v: [f32; 3]) -> [f32; 3] {
-    let length = v.iter().map(|c| c * c).sum::<f32>().sqrt();
-    v.map(|c| c / length)
 }
 
 /// Corners of triangles, three each, with what is seen of them.

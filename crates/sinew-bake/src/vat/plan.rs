@@ -14,7 +14,7 @@ use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
 use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
-use sinew_geom::Bounds;
+use sinew_geom::{Bounds, index32};
 use sinew_vat::carrier::carrier_box;
 use sinew_vat::error::ErrorSum;
 use sinew_vat::layout::{Layout, LayoutError, Limits, larger_device};
@@ -335,7 +335,7 @@ fn conventional(
 ) -> Result<(Layout, Vec<TextureSpec>), BakeError> {
     let convention = job.settings().convention;
     let (corners, limit) = (made.slots.saturating_mul(3), job.settings().largest_side);
-    let frames = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+    let frames = index32(seen.len());
     let Some(layout) = convention.layout(corners, frames, limit)? else {
         return Ok((made.layout, made.textures.clone()));
     };
@@ -420,7 +420,7 @@ fn compose(
         keep(last, &row)?;
         slots = slots.max(row.len());
     }
-    Ok((u32::try_from(slots).unwrap_or(u32::MAX), rests))
+    Ok((index32(slots), rests))
 }
 
 /// The middle of a box.
@@ -478,11 +478,11 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
     };
     let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
     let extents = extents.ok_or(nothing)?;
-    let vertices = u32::try_from(carrier.vertex_count()).unwrap_or(u32::MAX);
+    let vertices = index32(carrier.vertex_count());
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Soft,
-        triangles: u32::try_from(carrier.triangles().len()).unwrap_or(u32::MAX),
+        triangles: index32(carrier.triangles().len()),
         layout: layout_for(job, vertices)?,
         bounds: bounds_of(scans),
         space,
@@ -499,7 +499,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
 
 /// The layout of what has one texel each: vertices, pieces, particles.
 pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
-    let frames = u32::try_from(job.frame_count()).unwrap_or(u32::MAX);
+    let frames = index32(job.frame_count());
     let limit = job.settings().largest_side;
     if let Some(layout) = job.settings().convention.layout(vertices, frames, limit)? {
         return Ok(layout);

@@ -6,7 +6,7 @@ use super::settings::{Mode, VatSettings};
 use super::{VatJob, Verified, read_manifest};
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, index32};
 use sinew_vat::matching::{SurfaceDistance, numbers_mean_the_same, surface_deviation};
 use sinew_vat::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
 use sinew_vat::prepare::{PrepareReport, PrepareSettings, prepare};
@@ -60,11 +60,10 @@ impl Prepared {
         }
         let seen = found.values().filter(|(is_seen, _)| *is_seen);
         let is_left: Vec<bool> = seen.map(|(_, is_left)| *is_left).collect();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let lost = is_left.iter().filter(|is_left| !**is_left).count();
         Some(LostPieces {
-            before: count(is_left.len()),
-            lost: count(lost),
+            before: index32(is_left.len()),
+            lost: index32(lost),
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::recut::RecutScan;
 use crate::work::Kind;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, Topology, index32};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::matching::SurfaceDistance;
 use sinew_vat::prepare::PrepareReport;
@@ -62,7 +62,7 @@ impl From<&Mesh> for MeshRecord {
         };
         let attributes = mesh.attributes.iter();
         Self {
-            vertices: u32::try_from(mesh.positions.len()).unwrap_or(u32::MAX),
+            vertices: index32(mesh.positions.len()),
             triangles: mesh.topology.triangles().to_vec(),
             positions: mesh.positions.clone(),
             tangents: mesh.tangents.clone(),

@@ -8,7 +8,8 @@ use super::settings::{Mode, VatSettings};
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Bounds, Mesh, Topology};
+use sinew_geom::vec3::{length, sub};
+use sinew_geom::{Bounds, Mesh, Topology, index32};
 use sinew_vat::middles::{Middles, Quad, quads_of};
 use sinew_vat::recut::{Recut, surface_gap};
 use sinew_vat::soft::triangles_like_first;
@@ -168,7 +169,7 @@ pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Opt
         surface_gap(&halves(false), &halves(true))
     };
     Some(RecutScan {
-        others: u32::try_from(rest.own.len()).unwrap_or(u32::MAX),
+        others: index32(rest.own.len()),
         off: surface_gap(
             &corners(&shown, &rest.shown),
             &corners(&mesh.topology, &rest.own),
@@ -191,8 +192,7 @@ pub(crate) fn plan_recut(
             s.is_first_surface && s.recut.is_some()
         }
     };
-    let squares = (0..3).map(|k| f64::from(high[k] - low[k]).powi(2));
-    let diagonal = squares.sum::<f64>().sqrt();
+    let diagonal = length(sub(*high, *low).map(f64::from));
     let tolerance = settings
         .recut_tolerance
         .map_or(TOLERANCE * diagonal, f64::from);
@@ -221,7 +221,7 @@ pub(crate) fn plan_recut(
             }
         }
     }
-    found.quads = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    found.quads = index32(all.len());
     let mut farthest_first: Vec<_> = all.into_values().collect();
     farthest_first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.triangles.cmp(&b.0.triangles)));
     let mut taken = HashSet::new();

@@ -8,7 +8,8 @@ use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
 use crate::{BakeError, Watch};
-use sinew_geom::{Attribute, Mesh, Topology};
+use sinew_geom::vec3::distance;
+use sinew_geom::{Attribute, Mesh, Topology, index32};
 use sinew_vat::carrier::texel_centers;
 use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::layout::Layout;
@@ -50,7 +51,7 @@ impl RigidCarrier {
         };
         let tolerance = settings.pieces.tolerance;
         Ok(Self {
-            tolerance: tolerance.unwrap_or_else(|| TOLERANCE * diagonal(&mesh)),
+            tolerance: tolerance.unwrap_or_else(|| TOLERANCE * mesh.diagonal()),
             soft,
             pieces,
         })
@@ -61,18 +62,22 @@ impl RigidCarrier {
         let mesh = carried(&self.soft, mesh);
         let poses = self.pieces.fit(&mesh, &[])?;
         let mut residual = ErrorSum::default();
-        let frame = u32::try_from(frame).unwrap_or(u32::MAX);
+        let frame = index32(frame);
         for (v, place) in (0..).zip(&mesh.positions) {
             let seen = self.pieces.placed(v as usize, &poses);
-            residual.add(frame, v, distance(seen.map(f64::from), *place));
+            residual.add(
+                frame,
+                v,
+                distance(seen.map(f64::from), place.map(f64::from)),
+            );
         }
         let piece = self.pieces.of_vertex(residual.vertex as usize);
         let is_rigid = residual.largest <= f64::from(self.tolerance);
         Ok(PieceScan {
             // Nobody asks for poses that are wrong.
             poses: if is_rigid { poses } else { Vec::new() },
-            count: u32::try_from(self.pieces.count()).unwrap_or(u32::MAX),
-            piece: u32::try_from(piece).unwrap_or(u32::MAX),
+            count: index32(self.pieces.count()),
+            piece: index32(piece),
             residual,
         })
     }
@@ -100,18 +105,11 @@ impl RigidCarrier {
 
 /// The vertices of a carrier in a frame.
 pub(crate) fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
-    let count = u32::try_from(soft.vertex_count()).unwrap_or(u32::MAX);
+    let count = index32(soft.vertex_count());
     let places = (0..soft.vertex_count()).map(|v| frame.positions.get(soft.source_vertex(v)));
     // The carrier's own indices are below its count.
     let topology = Topology::new(count, soft.triangles().to_vec()).unwrap_or_default();
     Mesh::new("", topology, places.flatten().copied().collect())
-}
-
-fn diagonal(mesh: &Mesh) -> f32 {
-    mesh.bounds().map_or(0.0, |(low, high)| {
-        let squares = (0..3).map(|k| (high[k] - low[k]).powi(2));
-        squares.sum::<f32>().sqrt()
-    })
 }
 
 /// Whether scans are of at least two pieces that keep their shape, and what is asked for can be told of pieces.
@@ -221,12 +219,12 @@ pub(crate) fn plan_rigid(
         let extent = space.extent(&c.quantity, extent);
         TextureSpec::new(c.quantity.clone(), c.format, &extent)
     };
-    let count = u32::try_from(carrier.pieces.count()).unwrap_or(u32::MAX);
+    let count = index32(carrier.pieces.count());
     let triangles = carrier.soft.triangles().len();
     Ok(VatPlan {
         job: job.key.clone(),
         mode: Mode::Rigid,
-        triangles: u32::try_from(triangles).unwrap_or(u32::MAX),
+        triangles: index32(triangles),
         layout: layout_for(job, count)?,
         space,
         bounds: bounds_of(scans),
@@ -359,7 +357,7 @@ impl RigidTexels {
         let mut out = FrameErrors::default();
         for (v, (place, seen)) in shown.places.iter().zip(&shown.normals).enumerate() {
             let truth = mesh.positions[self.carrier.soft.source_vertex(v)];
-            let off = distance(*place, truth);
+            let off = distance(*place, truth.map(f64::from));
             out.position.add(frame as u32, v as u32, off);
             let angle = angle_between(*seen, normals[v]);
             out.normal.add(frame as u32, v as u32, angle);
@@ -439,9 +437,4 @@ pub(crate) fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {
             false => [0.0, 0.0, 0.0, 1.0],
         },
     }
-}
-
-fn distance(a: [f64; 3], b: [f32; 3]) -> f64 {
-    let squares = (0..3).map(|k| (a[k] - f64::from(b[k])).powi(2));
-    squares.sum::<f64>().sqrt()
 }

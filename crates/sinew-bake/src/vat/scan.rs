@@ -14,7 +14,7 @@ use super::tearing::{may_tear, tears_of};
 use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
-use sinew_geom::{Attribute, Mesh};
+use sinew_geom::{Attribute, Mesh, index32};
 use sinew_vat::carrier::FARTHEST;
 use sinew_vat::derive::add_derived;
 use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
@@ -162,8 +162,8 @@ impl Scanner<'_> {
         let is_points = is_points(&mesh, job.settings());
         let of_widths = is_points.then(|| width_warning(&mesh, &job.settings().particles));
         let scan = ScanRecord {
-            triangles: count(mesh.topology.triangles().len()),
-            vertices: count(mesh.positions.len()),
+            triangles: index32(mesh.topology.triangles().len()),
+            vertices: index32(mesh.positions.len()),
             is_first_surface,
             extents: extents_of(job, frame, &mesh)?,
             edges: tears.as_ref().map(|t| t.0),
@@ -239,10 +239,6 @@ fn points_of(
         true => scan_points(job, frame, mesh),
         false => Ok(Vec::new()),
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Of all quantities that a bake of these settings may hold, whatever mode comes out. One that was asked for and is missing is an error.

@@ -14,6 +14,7 @@ mod spaces;
 
 use super::*;
 use crate::{MeshFrames, Watch};
+use sinew_geom::vec3::distance;
 use sinew_geom::{Mesh, Topology};
 use sinew_testkit::files_in as content;
 use sinew_vat::manifest;
@@ -542,10 +543,6 @@ fn blends_go_to_where_things_are_in_the_next_frame() {
     assert_eq!(animation.manifest().frame_step(), 2);
     let vector = |texture: usize, vertex: u32, frame: u32| {
         [0, 1, 2].map(|c| animation.value(texture, vertex, frame, c))
-    };
-    let distance = |a: [f32; 3], b: [f32; 3]| {
-        let squares = (0..3).map(|k| (a[k] - b[k]).powi(2));
-        squares.sum::<f32>().sqrt()
     };
     for frame in 0..8_u32 {
         let now = source.load(frame as usize).expect("a frame").mesh;

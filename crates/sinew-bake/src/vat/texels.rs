@@ -15,7 +15,7 @@ use super::tearing::soft_carrier;
 use crate::work::hash_of;
 use crate::{BakeError, Chunk, Watch};
 use rayon::prelude::*;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, index32};
 use sinew_vat::ends::ShownFrame;
 use sinew_vat::error::angle_between;
 use sinew_vat::matching::FrameEnd;
@@ -182,7 +182,7 @@ fn contents(
         TriangleOrder::Matched(_) => slots_of(job, plan, frame)?,
         TriangleOrder::File => {
             let triangles = mesh.topology.triangles().len();
-            slots_in_file_order(u32::try_from(triangles).unwrap_or(u32::MAX), count, absent)
+            slots_in_file_order(index32(triangles), count, absent)
         }
         TriangleOrder::Curve => slots_in_order(&along_curve(mesh, &plan.bounds), count, absent),
         TriangleOrder::Color => slots_in_order(&by_color(mesh), count, absent),

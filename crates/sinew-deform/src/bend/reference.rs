@@ -1,9 +1,9 @@
 //! The arc of one point.
 
-use crate::Parameters;
 use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, Region, RegionAt,
 };
+use crate::{Parameters, UniformType};
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,17 +33,30 @@ impl LocalDeformer for Bend {
     fn device_map(&self) -> DeviceMap {
         DeviceMap {
             name: "bend",
+            map: Map::KIND,
             texts: vec![include_str!("map.wgsl")],
             settings: vec![],
         }
     }
     fn map_uniforms(&self) -> MapUniforms {
         let map = BendMap::<f32>::new(self);
-        let [x, y] = map.toward;
-        MapUniforms {
-            region: map.region,
-            numbers: [map.curvature, map.center, x, y, 0.0, 0.0, 0.0, 0.0],
-        }
+        let numbers = Map {
+            curvature: map.curvature,
+            center: map.center,
+            toward: map.toward,
+            unused: [0.0; 4],
+        };
+        MapUniforms::new(map.region, numbers)
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `map.wgsl`.
+    struct Map {
+        curvature: f32,
+        center: f32,
+        toward: [f32; 2],
+        unused: [f32; 4],
     }
 }
 

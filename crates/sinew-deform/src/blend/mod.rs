@@ -7,10 +7,9 @@ mod tests;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, MASK_PORT,
     MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
+    for_each_chunk,
 };
-use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
 
 pub use reference::{blend_direction, blend_position};
 
@@ -118,14 +117,14 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    factor: f32,
-    weight: f32,
-    mask_invert: u32,
-    unused: f32,
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        factor: f32,
+        weight: f32,
+        mask_invert: u32,
+        unused: f32,
+    }
 }
 
 #[derive(Debug)]
@@ -138,7 +137,7 @@ impl BoundNode for Bound {
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(DeviceNode {
             shared: vec![MASK_WEIGHT_WGSL],
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             passes: vec![DevicePass::per_vertex("blend", include_str!("kernel.wgsl"))],
             ..DeviceNode::default()
         })
@@ -146,7 +145,7 @@ impl BoundNode for Bound {
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
         data.set_uniforms(&Uniforms {
-            factor: frame.parameters.float("factor").to_single(),
+            factor: frame.parameters.single("factor"),
             weight,
             mask_invert,
             unused: 0.0,
@@ -154,7 +153,7 @@ impl BoundNode for Bound {
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         BlendJob {
-            factor: context.parameters.float("factor") as f32,
+            factor: context.parameters.single("factor"),
             weight: MaskWeight::from_context(&context),
             input: context.inputs.mesh("mesh"),
             target: context.inputs.mesh("target"),

@@ -13,10 +13,9 @@ use super::node::Collide;
 use super::ports::{Contacts, PORTS};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
-use sinew_geom::Strands;
+use sinew_geom::{Strands, index32};
 use std::fmt::Write;
 
 /// Vectors of a collider's placement, as in `place.wgsl`.
@@ -26,11 +25,12 @@ const LONGEST_SHARED: usize = 32;
 /// Vectors of room a vertex of a strand that forgets its contacts, as in `light.wgsl`.
 pub(crate) const LIGHT_ROOMS: usize = 4;
 
-/// As in `layout.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    frame: [u32; 4],
+crate::uniform_struct! {
+    /// As in `layout.wgsl`.
+    #[derive(Default)]
+    struct Uniforms {
+        frame: [u32; 4],
+    }
 }
 
 macro_rules! texts {
@@ -130,7 +130,7 @@ pub(super) fn node(collide: &Collide, context: &BindContext<'_>) -> Option<Devic
         settings: settings(strands, ports.len(), teams),
         constants: vec![rows(strands)],
         scratch: arrays(vertices, ports.len()),
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         ..DeviceNode::default()
     };
     if !is_small {
@@ -170,7 +170,7 @@ fn settings(
         ("VERTICES", strands.vertex_count()),
         ("STRANDS", strands.len()),
     ];
-    let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
+    let setting = |(name, n)| (name, DeviceSetting::U32(index32(n)));
     settings
         .into_iter()
         .chain(teams.settings())
@@ -180,8 +180,10 @@ fn settings(
 
 /// Each vertex's strand, then the first vertex and the number of vertices of each strand.
 fn rows(strands: &Strands) -> DeviceConstant {
-    let of_vertex = (0..strands.len()).flat_map(|s| strands.range(s).map(move |_| [whole(s), 0]));
-    let of_strand = strands.ranges().map(|r| [whole(r.start), whole(r.len())]);
+    let of_vertex = (0..strands.len()).flat_map(|s| strands.range(s).map(move |_| [index32(s), 0]));
+    let of_strand = strands
+        .ranges()
+        .map(|r| [index32(r.start), index32(r.len())]);
     let all: Vec<[u32; 2]> = of_vertex.chain(of_strand).collect();
     DeviceConstant::new("rows", DeviceType::Vec2U, &all)
 }
@@ -201,10 +203,6 @@ fn array(name: &'static str, ty: DeviceType, len: usize) -> DeviceArray {
         len,
         lasting: true,
     }
-}
-
-fn whole(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 pub(super) fn write_frame(frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {

@@ -2,6 +2,7 @@
 
 use super::shape::Distance;
 use crate::Choice;
+use sinew_geom::vec3::{add_scaled, length};
 
 /// How the gradient of a distance is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,10 +103,10 @@ pub fn documented_response(
         return None;
     }
     let gradient = documented_gradient(shape, point, distance, mode);
-    let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+    let length = length(gradient);
     if !(length > 0.0 && length.is_finite()) {
         return None;
     }
     let push = (margin - distance) / length;
-    Some([0, 1, 2].map(|c| point[c] + gradient[c] * push))
+    Some(add_scaled(point, gradient, push))
 }

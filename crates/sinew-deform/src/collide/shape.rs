@@ -1,5 +1,7 @@
 //! What strands collide with: anything that knows its distance.
 
+use sinew_geom::vec3::{dot, length, scale, sub};
+
 /// A signed distance in a frame of its own: negative inside, positive outside.
 ///
 /// It need not be exact, but it must not grow faster than the way walked (Lipschitz constant 1): whoever
@@ -74,7 +76,7 @@ impl Capsule {
     /// Distance and unit gradient.
     fn measure(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         let [a, b] = self.ends;
-        let axis = minus(b, a);
+        let axis = sub(b, a);
         let squared = dot(axis, axis);
         let narrowing = self.radii[0] - self.radii[1];
         let slant = squared - narrowing * narrowing;
@@ -84,10 +86,10 @@ impl Capsule {
             return ball(point, self.ends[larger], self.radii[larger]);
         }
         let length = squared.sqrt();
-        let unit = scaled(axis, 1.0 / length);
-        let from = minus(point, a);
+        let unit = scale(axis, 1.0 / length);
+        let from = sub(point, a);
         let height = dot(from, unit);
-        let outward = minus(from, scaled(unit, height));
+        let outward = sub(from, scale(unit, height));
         let radial = dot(outward, outward).sqrt();
         // The cone's normal leans by (narrowing, sqrt(slant)) / length from the radial direction.
         let (lean, upright) = (narrowing / length, slant.sqrt() / length);
@@ -117,24 +119,15 @@ impl Distance for Capsule {
 }
 
 fn ball(point: [f32; 3], center: [f32; 3], radius: f32) -> (f32, [f32; 3]) {
-    let from = minus(point, center);
-    let length = dot(from, from).sqrt();
+    let from = sub(point, center);
+    let length = length(from);
     (length - radius, unit_or(from, [0.0, 1.0, 0.0]))
 }
 
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-fn scaled(a: [f32; 3], f: f32) -> [f32; 3] {
-    a.map(|v| v * f)
-}
 fn unit_or(a: [f32; 3], otherwise: [f32; 3]) -> [f32; 3] {
     let squared = dot(a, a);
     if squared > f32::MIN_POSITIVE && squared < f32::MAX {
-        scaled(a, 1.0 / squared.sqrt())
+        scale(a, 1.0 / squared.sqrt())
     } else {
         otherwise
     }

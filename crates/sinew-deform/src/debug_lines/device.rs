@@ -3,22 +3,21 @@
 use super::{Shape, draw};
 use crate::{
     DeviceConstant, DeviceDomain, DeviceFrameData, DeviceNode, DevicePass, DeviceType, Line,
-    Parameters,
+    Parameters, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::{Affine, PackedAffine, Real};
 
 /// Stands for the parameter `color`.
 const FROM_PARAMETER: [f32; 4] = [0.0, 0.0, 0.0, -1.0];
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    transform: PackedAffine,
-    color: [f32; 4],
-    size: f32,
-    unused: [f32; 3],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    pub(super) struct Uniforms {
+        transform: PackedAffine,
+        color: [f32; 4],
+        size: f32,
+        unused: [f32; 3],
+    }
 }
 
 /// The lines of `shape` in its own frame.
@@ -52,7 +51,7 @@ pub(super) fn node(shape: Shape<'_>, count: usize) -> DeviceNode {
             DeviceConstant::new("reaches", DeviceType::Vec3F, &reaches),
             DeviceConstant::new("colors", DeviceType::Vec4F, &colors),
         ],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         passes: vec![pass.over(DeviceDomain::Elements(count))],
         ..DeviceNode::default()
     }
@@ -62,7 +61,7 @@ pub(super) fn write_frame(parameters: &Parameters<'_>, data: &mut DeviceFrameDat
     data.set_uniforms(&Uniforms {
         transform: parameters.transform("transform").into(),
         color: parameters.vec4("color").map(Real::to_single),
-        size: parameters.float("size").to_single(),
+        size: parameters.single("size"),
         unused: [0.0; 3],
     });
 }

@@ -3,11 +3,11 @@
 use super::frames::{FanBuilder, Fans, FrameKind};
 use super::reference::{self, frame};
 use crate::laplacian::{
-    LaplacianConfig, Smoother, SmootherError, SmoothingScratch, index32, smooth_watched,
+    LaplacianConfig, Smoother, SmootherError, SmoothingScratch, smooth_watched,
 };
 use crate::{BindWatch, Par, Stopped};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mesh, Vec3};
+use sinew_geom::{Mesh, Vec3, index32};
 
 /// Why delta mush could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! Which neighbours make the frame of each point.
 
 use super::reference::vectors;
-use crate::laplacian::{Layout, index32, offsets_fit};
+use crate::laplacian::{Layout, offsets_fit};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{CornerFans, Mesh, OneRings, Vec3, WeldMap};
+use sinew_geom::{CornerFans, Mesh, OneRings, Vec3, WeldMap, index32};
 use std::collections::VecDeque;
 
 /// What the detail turns with.

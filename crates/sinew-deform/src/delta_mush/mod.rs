@@ -146,7 +146,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let config = DeltaMushConfig {
         laplacian: LaplacianConfig::from_parameters(parameters),
         iterations: u32::try_from(parameters.int("iterations")).unwrap_or(0),
-        step: parameters.float("step") as f32,
+        step: parameters.single("step"),
         frame: FrameKind::from_name(parameters.text("frame")).unwrap_or_default(),
     };
     let mesh = context.mesh("mesh")?;
@@ -192,8 +192,8 @@ impl BoundNode for Bound {
         };
         DeltaMushJob {
             bind: &self.0,
-            displacement: context.parameters.float("displacement") as f32,
-            blend: context.parameters.float("blend") as f32,
+            displacement: context.parameters.single("displacement"),
+            blend: context.parameters.single("blend"),
             weight,
             input: context.inputs.mesh("mesh").positions,
             output,
@@ -206,7 +206,7 @@ impl BoundNode for Bound {
         Some(self.0.device_node(context))
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        let displacement = frame.parameters.float("displacement") as f32;
+        let displacement = frame.parameters.single("displacement");
         SmoothingUniforms::write(self.0.step, displacement, frame, data);
     }
     fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {

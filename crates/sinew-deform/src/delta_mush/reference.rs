@@ -3,8 +3,8 @@
 use super::bind::DeltaMushBind;
 use super::frames::Fan;
 use crate::MaskWeight;
-use crate::laplacian::{SmoothingScratch, index32, reference as laplacian};
-use sinew_geom::{Real, Vec3};
+use crate::laplacian::{SmoothingScratch, reference as laplacian};
+use sinew_geom::{Real, Vec3, index32};
 
 /// What a frame is made of, neither unit nor orthogonal.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,8 @@ mod tests;
 use crate::{
     AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
     MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext, for_each_chunk,
+    UniformLayout, UpdateContext, for_each_chunk,
 };
-use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
 
 pub use reference::difference_color;
 
@@ -97,12 +95,12 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    scale: f32,
-    unused: [f32; 3],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        scale: f32,
+        unused: [f32; 3],
+    }
 }
 
 #[derive(Debug)]
@@ -114,7 +112,7 @@ impl BoundNode for Bound {
     }
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(DeviceNode {
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             passes: vec![DevicePass::per_vertex(
                 "difference_color",
                 include_str!("kernel.wgsl"),
@@ -124,7 +122,7 @@ impl BoundNode for Bound {
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         data.set_uniforms(&Uniforms {
-            scale: frame.parameters.float("scale").to_single(),
+            scale: frame.parameters.single("scale"),
             unused: [0.0; 3],
         });
     }
@@ -133,7 +131,7 @@ impl BoundNode for Bound {
             return;
         };
         DifferenceColorJob {
-            scale: context.parameters.float("scale") as f32,
+            scale: context.parameters.single("scale"),
             positions: context.inputs.mesh("mesh").positions,
             reference: context.inputs.mesh("reference").positions,
             colors,

@@ -3,10 +3,10 @@
 use super::blocks::Blocks;
 use super::variant::{Storage, Variant};
 use super::{CompressionSettings, Moments, SmoothingSettings};
-use crate::laplacian::{LaplacianConfig, index32};
+use crate::laplacian::LaplacianConfig;
 use crate::{NodeError, Parameters};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Real, Vec3};
+use sinew_geom::{Real, Vec3, index32};
 
 /// A mesh bound to a rig.
 #[derive(Clone, Debug)]

@@ -4,8 +4,9 @@
 use super::reference::inverse_sizes;
 use super::variant::{Reads, Storage};
 use super::{Moments, PairMoments};
-use crate::laplacian::{index32, offsets_fit};
+use crate::laplacian::offsets_fit;
 use serde::{Deserialize, Serialize};
+use sinew_geom::index32;
 
 /// Vertices in a block.
 pub(crate) const LANES: usize = 8;

@@ -8,11 +8,10 @@
 
 use super::reference::{Row, bone_motion, inverse_sizes};
 use super::{DirectDeltaMushError, Frame, Moments, PairMoments, Variant};
-use crate::laplacian::index32;
 use crate::skin::SkinBindError;
 use crate::{BindWatch, Par, Stopped, for_each_chunk};
 use sinew_fit::Quadratic;
-use sinew_geom::{Affine, Influences, LocalTransform, Quat, Real, Rig, Vec3};
+use sinew_geom::{Affine, Influences, LocalTransform, Quat, Real, Rig, Vec3, index32};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Poses that the rig is brought to.

@@ -9,13 +9,11 @@ use super::DirectDeltaMushScratch;
 use super::PairMoments;
 use super::bind::DirectDeltaMushBind;
 use super::variant::{Reads, Storage, Variant};
-use crate::laplacian::index32;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, PACKED_WGSL,
+    DeviceSetting, DeviceType, PACKED_WGSL, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
+use sinew_geom::{Real, index32};
 
 /// Vertices in a slice.
 const SLICE: usize = 32;
@@ -29,14 +27,14 @@ pub(super) const UNIFORMS: &str = include_str!("device/uniforms.wgsl");
 /// Reads and writes vertices.
 pub(super) const VERTEX: &str = include_str!("../skin/device/vertex.wgsl");
 
-/// As in `uniforms.wgsl`.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    origin: [f32; 3],
-    stretched: u32,
-    reference: [f32; 3],
-    pull: f32,
+crate::uniform_struct! {
+    /// As in `uniforms.wgsl`.
+    struct Uniforms {
+        origin: [f32; 3],
+        stretched: u32,
+        reference: [f32; 3],
+        pull: f32,
+    }
 }
 
 const fn vec4s(name: &'static str, len: usize) -> DeviceArray {
@@ -110,7 +108,7 @@ pub(super) fn moving(bind: &DirectDeltaMushBind, write: &'static str) -> (Device
     let slices = Slices::new(bind);
     let mut node = DeviceNode {
         shared: vec![include_str!("device/rows.wgsl"), write],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![vec4s("matrices", 3 * joints), vec4s("parts", 7 * joints)],
         ..DeviceNode::default()
     };

@@ -24,8 +24,9 @@
 //! Source of the operator: Le and Lewis, "Direct Delta Mush Skinning and Variants", 2019. Of the series: Mason and Handscomb,
 //! "Chebyshev Polynomials", 2003.
 
-use crate::laplacian::{MeanOperator, index32};
+use crate::laplacian::MeanOperator;
 use crate::{BindWatch, Par, Stopped, for_each_chunk};
+use sinew_geom::index32;
 
 /// Numbers a point carries through the filter: weight, three first and six second moments, the weight once more for the other
 /// function ([`WEIGHT_LANE`]), and one that fills the vector up.

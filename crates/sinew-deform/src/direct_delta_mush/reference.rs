@@ -9,9 +9,9 @@
 use super::joints::{Frame, JointFrame};
 use super::rotation::nearest_rotation;
 use super::{Moments, PairMoments, SmoothingSettings, Variant};
-use crate::laplacian::{MeanOperator, class_positions, index32};
+use crate::laplacian::{MeanOperator, class_positions};
 use sinew_geom::nalgebra::{DMatrix, Matrix4, Quaternion, Vector4};
-use sinew_geom::{Affine, Mat3, Mesh, Quat, Real, Vec3};
+use sinew_geom::{Affine, Mat3, Mesh, Quat, Real, Vec3, index32};
 
 /// The moments of every point and joint, double precision. A point is a weld class: all vertices at one position.
 #[derive(Clone, Debug)]

@@ -8,11 +8,11 @@
 use super::filter::{Carried, Filter, FilterScratch, Filtered, LANES, WEIGHT_LANE, coefficients};
 use super::{Moments, PairMoments};
 use crate::laplacian::{
-    LaplacianConfig, MeanOperator, SmootherError, check_positions, class_positions, index32,
+    LaplacianConfig, MeanOperator, SmootherError, check_positions, class_positions,
 };
 use crate::skin::{SkinBindError, check_influences};
 use crate::{BindWatch, Par, Stopped, for_each_chunk};
-use sinew_geom::{Influences, Mesh, WeldMap};
+use sinew_geom::{Influences, Mesh, WeldMap, index32};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -117,19 +117,18 @@ const PARAMETERS: &[ParameterDesc] = &[
 ];
 
 fn settings(p: &Parameters<'_>) -> DocumentedSettings {
-    let number = |name: &str| p.float(name) as f32;
     DocumentedSettings {
-        damping: number("damping"),
-        gravity: number("gravity"),
-        global_stiffness: number("global_stiffness"),
-        global_range: number("global_range"),
-        local_stiffness: number("local_stiffness"),
+        damping: p.single("damping"),
+        gravity: p.single("gravity"),
+        global_stiffness: p.single("global_stiffness"),
+        global_range: p.single("global_range"),
+        local_stiffness: p.single("local_stiffness"),
         local_iterations: p.int("local_iterations") as usize,
         length_iterations: p.int("length_iterations") as usize,
-        shock_coefficient: number("shock_coefficient"),
-        shock_threshold: number("shock_threshold"),
-        tip_separation: number("tip_separation"),
-        wind_magnitude: number("wind_magnitude"),
+        shock_coefficient: p.single("shock_coefficient"),
+        shock_threshold: p.single("shock_threshold"),
+        tip_separation: p.single("tip_separation"),
+        wind_magnitude: p.single("wind_magnitude"),
         wind_direction: p.vec3("wind_direction").map(|v| v as f32),
         gradient: GradientMode::named(p.text("gradient")),
     }

@@ -5,29 +5,11 @@ use crate::Par;
 use crate::collide::{Capsule, Collider, GradientMode, Plane};
 use crate::hair_sim::test_scene::followers;
 use crate::hair_sim::{HairBind, place_followers};
+use sinew_geom::vec3::{add_scaled as add, cross, dot, length, sub};
 use sinew_geom::{Affine, PackedAffine, Quat, Strands, Vec3};
 
 type P = [f64; 3];
 
-fn add(a: P, b: P, f: f64) -> P {
-    [a[0] + f * b[0], a[1] + f * b[1], a[2] + f * b[2]]
-}
-fn sub(a: P, b: P) -> P {
-    add(a, b, -1.0)
-}
-fn dot(a: P, b: P) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-fn cross(a: P, b: P) -> P {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-fn length(a: P) -> f64 {
-    dot(a, a).sqrt()
-}
 fn unit(a: P) -> P {
     a.map(|c| c / length(a))
 }

@@ -5,6 +5,7 @@ use crate::sdf::{
     BRICK_CELLS, BRICK_NODES, BRICK_VALUES, FieldFrame, GridParts, GridShape, NO_BRICK, UNSET,
     grid_words, lay_grid, unset_in_cells,
 };
+use sinew_geom::index32;
 
 /// How a dense grid lies in bricks. Its node `(i, j, k)` is node `(i, j, k)` of the bricks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +68,7 @@ impl DocumentedLayout {
             let node = shape.coarse_at(corner).map(|c| c * BRICK_CELLS as u32);
             *value = nodes.value(node);
         }
-        *count = u32::try_from(slots).unwrap_or(u32::MAX);
+        *count = index32(slots);
     }
 }
 

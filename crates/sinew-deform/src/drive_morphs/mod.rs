@@ -118,7 +118,7 @@ fn config<'a>(context: &BindContext<'a>) -> DriveMorphsConfig<'a> {
     let in_between = |r: crate::Parameters<'a>| InBetween {
         target: r.text("target"),
         of: r.text("of"),
-        at: r.float("at") as f32,
+        at: r.single("at"),
     };
     let mix = |r: crate::Parameters<'a>| Mix {
         target: r.text("target"),
@@ -206,7 +206,7 @@ impl BoundNode for BoundDriveMorphs {
             pose: pose
                 .zip(self.pose.as_deref())
                 .map(|(pose, indices)| (pose.morph_weights.as_slice(), indices)),
-            gain: context.parameters.float("gain") as f32,
+            gain: context.parameters.single("gain"),
             output,
         }
         .run();

@@ -38,9 +38,9 @@ use crate::collide::{
 };
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality,
+    DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
@@ -70,21 +70,24 @@ enum Pass {
     Beside,
 }
 
-/// As in `uniforms.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    steps: [u32; 4],
-    fractions: [u32; 4],
-    begin: [u32; 4],
-    sorts: [[f32; 4]; 3],
-    calm: [f32; 4],
-    gravity: [f32; 4],
-    wind: [f32; 4],
-    sideways: [f32; 4],
-    roots: [f32; 4],
-    whole: [u32; 4],
-    part: [u32; 4],
+crate::uniform_struct! {
+    /// As in `uniforms.wgsl`.
+    #[derive(Default)]
+    struct Uniforms {
+        steps: [u32; 4],
+        fractions: [u32; 4],
+        begin: [u32; 4],
+        step_0: [f32; 4],
+        step_1: [f32; 4],
+        step_2: [f32; 4],
+        calm: [f32; 4],
+        gravity: [f32; 4],
+        wind: [f32; 4],
+        sideways: [f32; 4],
+        roots: [f32; 4],
+        whole: [u32; 4],
+        part: [u32; 4],
+    }
 }
 
 macro_rules! texts {
@@ -229,10 +232,6 @@ fn spread(bits: u32) -> u32 {
     (x | x << 2) & 0x0924_9249
 }
 
-fn whole(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
 pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let bind = &hair.bind;
     let guides = Sorted::new(
@@ -256,7 +255,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
             DeviceType::Vec4F,
             &bound(bind, &guides),
         )],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         passes_vary: true,
         group_size: Some(64),
         ..DeviceNode::default()
@@ -358,7 +357,7 @@ fn settings_of(
         ("STRANDS", bind.strands().len()),
         ("FOLLOWERS", followers.strands.len()),
     ];
-    let setting = |(name, n)| (name, DeviceSetting::U32(whole(n)));
+    let setting = |(name, n)| (name, DeviceSetting::U32(index32(n)));
     let settings = settings.into_iter().chain(teams.settings());
     settings.map(setting).collect()
 }
@@ -385,29 +384,31 @@ fn outlet(
     let strands = bind.strands();
     let mut place_of_guide = vec![0; guides.strands.len()];
     for (place, &guide) in guides.strands.iter().enumerate() {
-        place_of_guide[guide] = whole(place);
+        place_of_guide[guide] = index32(place);
     }
     let mut number = vec![NO_FOLLOWER; strands.len()];
     for (place, &strand) in followers.strands.iter().enumerate() {
-        number[strand] = whole(place);
+        number[strand] = index32(place);
     }
     let mut out: Vec<[u32; 4]> = Vec::with_capacity(bind.vertex_count() + strands.len());
     for strand in 0..strands.len() {
         let separations = &bind.separations[strands.range(strand)];
         out.extend(separations.iter().map(|s| {
             let [x, y, z] = s.map(f32::to_bits);
-            [x, y, z, whole(strand)]
+            [x, y, z, index32(strand)]
         }));
     }
     out.extend((0..strands.len()).map(|strand| {
         let range = strands.range(strand);
         let guide = place_of_guide[bind.guide_of[strand] as usize];
-        let (first, count) = (whole(range.start), whole(range.len()));
+        let (first, count) = (index32(range.start), index32(range.len()));
         [guide, number[strand], first, count]
     }));
     let of_followers = followers.strands.iter().zip(own);
-    out.extend(of_followers.map(|(strand, own)| [whole(*strand), whole(own.0), whole(own.1), 0]));
-    out.extend(followers.planes.iter().map(|n| [whole(*n), 0, 0, 0]));
+    out.extend(
+        of_followers.map(|(strand, own)| [index32(*strand), index32(own.0), index32(own.1), 0]),
+    );
+    out.extend(followers.planes.iter().map(|n| [index32(*n), 0, 0, 0]));
     DeviceConstant::new("outlet", DeviceType::Vec4U, &out)
 }
 
@@ -420,7 +421,7 @@ fn add_roots(
 ) -> &'static str {
     let bind = &hair.bind;
     let mut influences: Vec<[u32; 2]> = Vec::new();
-    let alone = |n: &usize| [whole(*n), 0, 0, 0];
+    let alone = |n: &usize| [index32(*n), 0, 0, 0];
     let mut out: Vec<[u32; 4]> = guides.planes.iter().map(alone).collect();
     out.extend(guides.strands.iter().map(|&guide| {
         let [x, y, z] = bind.roots[guide].map(f32::to_bits);
@@ -439,7 +440,7 @@ fn add_roots(
         let (first, count) = add_influences(bind.guides[guide] as usize);
         let vertices = bind.guide_range(guide).len();
         let reach = bind.reaches[guide].to_bits();
-        out.push([whole(vertices), whole(first), whole(count), reach]);
+        out.push([index32(vertices), index32(first), index32(count), reach]);
     }
     let of_follower = |&strand: &usize| match bind.has_own_root(strand) {
         true => add_influences(strand),
@@ -582,13 +583,14 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     let gusts = Gusts::new(settings);
     let (wind, sideways) = gusts.directions();
     let vector = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
+    let [step_0, step_1, step_2] = secs.map(constants);
     let hz = RATIOS.map(|ratio| fixed(f64::from(settings.gust_hz) * ratio));
     let [seconds, fraction] = fixed(-f64::from(settings.pre_roll_secs.clamp(0.0, 1e4)));
     Uniforms {
         steps: [
-            whole(sorts.steps(0)),
-            whole(sorts.steps(1)),
-            whole(sorts.steps(2)),
+            index32(sorts.steps(0)),
+            index32(sorts.steps(1)),
+            index32(sorts.steps(2)),
             u32::from(frame.is_first),
         ],
         fractions: {
@@ -598,10 +600,12 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         begin: [
             seconds,
             fraction,
-            whole(settings.exempt),
-            whole(settings.collision_iterations),
+            index32(settings.exempt),
+            index32(settings.collision_iterations),
         ],
-        sorts: secs.map(constants),
+        step_0,
+        step_1,
+        step_2,
         calm: constants(f64::from(settings.step_secs())),
         gravity: vector(settings.gravity, settings.speed_limit),
         wind: vector(wind.map(|v| v as f32), settings.gust_strength),

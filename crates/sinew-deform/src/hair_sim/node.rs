@@ -98,27 +98,26 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
 }
 
 pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
-    let number = |name: &str| p.float(name) as f32;
     let vector = |name: &str| p.vec3(name).map(|v| v as f32);
     HairSettings {
-        substeps_per_sec: number("substeps"),
-        damping_per_sec: number("damping"),
+        substeps_per_sec: p.single("substeps"),
+        damping_per_sec: p.single("damping"),
         gravity: vector("gravity"),
-        global_stiffness_hz: number("global_stiffness"),
-        global_range: number("global_range"),
-        local_stiffness_hz: number("local_stiffness"),
-        root_motion_share: number("root_motion"),
-        root_acceleration_limit: number("root_acceleration_limit"),
+        global_stiffness_hz: p.single("global_stiffness"),
+        global_range: p.single("global_range"),
+        local_stiffness_hz: p.single("local_stiffness"),
+        root_motion_share: p.single("root_motion"),
+        root_acceleration_limit: p.single("root_acceleration_limit"),
         wind: vector("wind"),
-        gust_strength: number("gusts"),
-        gust_hz: number("gust_frequency"),
+        gust_strength: p.single("gusts"),
+        gust_hz: p.single("gust_frequency"),
         seed: p.int("seed") as u32,
-        speed_limit: number("speed_limit"),
-        tip_separation: number("tip_separation"),
+        speed_limit: p.single("speed_limit"),
+        tip_separation: p.single("tip_separation"),
         exempt: p.int("exempt") as usize,
         collision_iterations: p.int("collision_iterations") as usize,
         collide_followers: p.bool("collide_followers"),
-        pre_roll_secs: number("pre_roll"),
+        pre_roll_secs: p.single("pre_roll"),
         ..HairSettings::default()
     }
 }

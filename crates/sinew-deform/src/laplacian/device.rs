@@ -5,12 +5,13 @@
 //! smoothing are needed later, they stay in `gathered` and the first pass goes from there to `slots_b`, so that an odd number
 //! of passes always ends in `slots_b`.
 
-use super::{Layout, index32};
+use super::Layout;
 use crate::{
     BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
+    UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 /// An array of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +24,17 @@ pub(crate) enum Slots {
     Gathered,
 }
 
-/// As in `smoothing.wgsl`.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct SmoothingUniforms {
-    step: f32,
-    displacement: f32,
-    blend: f32,
-    weight: f32,
-    mask_invert: u32,
-    unused: [u32; 3],
+crate::uniform_struct! {
+    /// As in `smoothing.wgsl`.
+    #[derive(Default)]
+    pub(crate) struct SmoothingUniforms {
+        step: f32,
+        displacement: f32,
+        blend: f32,
+        weight: f32,
+        mask_invert: u32,
+        unused: [u32; 3],
+    }
 }
 
 impl SmoothingUniforms {
@@ -47,7 +49,7 @@ impl SmoothingUniforms {
         data.set_uniforms(&Self {
             step,
             displacement,
-            blend: frame.parameters.float("blend") as f32,
+            blend: frame.parameters.single("blend"),
             weight,
             mask_invert,
             unused: [0; 3],
@@ -167,7 +169,7 @@ impl DeviceSmoothing {
                 DeviceRelation::new("class", [vertices, domain], class_of_vertex.chunks(1)),
             ],
             scratch,
-            uniform_bytes: size_of::<SmoothingUniforms>(),
+            uniforms: UniformLayout::of::<SmoothingUniforms>(),
             passes: self.passes(domain),
             ..DeviceNode::default()
         }

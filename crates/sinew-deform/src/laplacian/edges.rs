@@ -1,7 +1,8 @@
 //! Symmetric edge weights between weld classes, in compressed rows.
 
-use super::{EdgeWeights, class_positions, class_triangles, index32, robust};
-use sinew_geom::{Mesh, OneRings, WeldMap};
+use super::{EdgeWeights, class_positions, class_triangles, robust};
+use sinew_geom::vec3::{cross, distance, dot, length, sub};
+use sinew_geom::{Mesh, OneRings, WeldMap, index32};
 
 /// Symmetric weights `w_ab = w_ba >= 0` between weld classes: minus the off-diagonal of a Laplacian.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,10 +97,6 @@ impl EdgeTable {
     }
 }
 
-pub(super) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f64>().sqrt()
-}
-
 fn inverse_lengths(rings: &OneRings, positions: &[[f64; 3]]) -> EdgeTable {
     let length = |a: usize, b: u32| distance(positions[a], positions[b as usize]);
     let all = (0..rings.len()).flat_map(|c| rings.row(c).iter().map(move |&n| length(c, n)));
@@ -129,15 +126,8 @@ fn cotangent(triangles: &[[u32; 3]], positions: &[[f64; 3]]) -> EdgeTable {
 
 /// Cotangent of the angle at `p` of the triangle `p a b`, cut off at +-[`CAP`]; 0 where a side has no length.
 fn corner_cotangent(p: [f64; 3], a: [f64; 3], b: [f64; 3]) -> f64 {
-    let u: [f64; 3] = std::array::from_fn(|c| a[c] - p[c]);
-    let v: [f64; 3] = std::array::from_fn(|c| b[c] - p[c]);
-    let dot: f64 = (0..3).map(|c| u[c] * v[c]).sum();
-    let cross = [
-        u[1] * v[2] - u[2] * v[1],
-        u[2] * v[0] - u[0] * v[2],
-        u[0] * v[1] - u[1] * v[0],
-    ];
-    let area = cross.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let (u, v) = (sub(a, p), sub(b, p));
+    let (dot, area) = (dot(u, v), length(cross(u, v)));
     if dot == 0.0 {
         return 0.0;
     }

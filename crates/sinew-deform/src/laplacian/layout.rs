@@ -1,8 +1,8 @@
 //! The averaging operator as the fast kernel wants it: classes reordered into slots, rows of equal length together.
 
-use super::{EdgeWeights, MeanOperator, index32};
+use super::{EdgeWeights, MeanOperator};
 use serde::{Deserialize, Serialize};
-use sinew_geom::WeldMap;
+use sinew_geom::{WeldMap, index32};
 
 /// Slots in one task.
 pub const CHUNK: usize = 1024;

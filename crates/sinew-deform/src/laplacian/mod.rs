@@ -95,7 +95,7 @@ impl LaplacianConfig {
         Self {
             weights: EdgeWeights::from_name(parameters.text("weights")).unwrap_or_default(),
             pin_border: parameters.bool("pin_border"),
-            weld_tolerance: parameters.float("weld_tolerance") as f32,
+            weld_tolerance: parameters.single("weld_tolerance"),
         }
     }
 }
@@ -125,9 +125,4 @@ pub(crate) fn class_triangles(mesh: &Mesh, weld: &WeldMap) -> Vec<[u32; 3]> {
         .map(|t| t.map(class))
         .filter(|[a, b, c]| a != b && b != c && c != a)
         .collect()
-}
-
-/// Vertex, class and edge counts fit 32 bits by construction of the topology.
-pub(crate) fn index32(i: usize) -> u32 {
-    i as u32
 }

@@ -1,7 +1,7 @@
 //! The averaging operator: each row says of whom a class is the weighted mean.
 
-use super::{EdgeTable, EdgeWeights, LaplacianConfig, index32};
-use sinew_geom::{Mesh, OneRings, Real, Vec3, WeldMap};
+use super::{EdgeTable, EdgeWeights, LaplacianConfig};
+use sinew_geom::{Mesh, OneRings, Real, Vec3, WeldMap, index32};
 
 /// Weighted means in compressed rows, one row a weld class. Weights are not negative and sum to one in each row.
 /// A class that keeps its place (isolated, pinned, all weights zero) has the row `(itself, 1)`.

@@ -3,8 +3,9 @@
 //! Every triangle is doubled into a front and a back copy. Around each edge the copies that face each other are
 //! glued, which makes every edge have exactly two sides, whatever the mesh. Flips only need lengths.
 
-use super::edges::{EdgeTable, distance};
-use super::index32;
+use super::edges::EdgeTable;
+use sinew_geom::index32;
+use sinew_geom::vec3::{cross, distance, dot, length, sub};
 
 /// Mollification: smallest slack of the triangle inequality as a fraction of the mean length.
 const SLACK: f64 = 1e-5;
@@ -243,18 +244,18 @@ struct Around {
 impl Around {
     fn new(side: (u32, u32, u32, u32), triangles: &[[u32; 3]], positions: &[[f64; 3]]) -> Self {
         let (origin, end) = (positions[side.0 as usize], positions[side.1 as usize]);
-        let axis = minus(end, origin);
+        let axis = sub(end, origin);
         let apex = triangles[side.2 as usize][(side.3 as usize + 2) % 3];
-        let spoke = minus(positions[apex as usize], origin);
+        let spoke = sub(positions[apex as usize], origin);
         let y = cross(axis, spoke);
         // Same length as y: |axis| |y|, brought down by |axis|.
-        let length = dot(axis, axis).sqrt();
+        let length = length(axis);
         let x = cross(y, axis).map(|c| if length > 0.0 { c / length } else { 0.0 });
         Self { origin, x, y }
     }
 
     fn angle(&self, p: [f64; 3]) -> f64 {
-        let d = minus(p, self.origin);
+        let d = sub(p, self.origin);
         let angle = dot(d, self.y).atan2(dot(d, self.x));
         if angle < 0.0 {
             angle + std::f64::consts::TAU
@@ -262,19 +263,4 @@ impl Around {
             angle
         }
     }
-}
-
-fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|c| a[c] - b[c])
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|c| a[c] * b[c]).sum()
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|c| {
-        let (i, j) = ((c + 1) % 3, (c + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
 }

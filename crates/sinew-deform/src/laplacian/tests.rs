@@ -1,7 +1,7 @@
 use super::robust::{Cover, next};
 use super::*;
 use proptest::prelude::*;
-use sinew_geom::{OneRings, Topology, Vec3};
+use sinew_geom::{OneRings, Topology, Vec3, index32};
 use sinew_testkit::meshes;
 use std::collections::BTreeMap;
 

@@ -5,23 +5,23 @@ use super::bind::{Interpolation, LatticeBind, Outside};
 use super::cage::offset_in_scene;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+    DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::{Affine, Mat3, PackedAffine, Vec3};
 
-/// As in `lattice.wgsl`.
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    unit_from_scene: PackedAffine,
-    scene_from_unit: PackedAffine,
-    falloff_distance: f32,
-    weight: f32,
-    mask_invert: u32,
-    is_active: u32,
-    along_box: u32,
-    unused: [u32; 3],
+crate::uniform_struct! {
+    /// As in `lattice.wgsl`.
+    #[derive(Default)]
+    pub(super) struct Uniforms {
+        unit_from_scene: PackedAffine,
+        scene_from_unit: PackedAffine,
+        falloff_distance: f32,
+        weight: f32,
+        mask_invert: u32,
+        is_active: u32,
+        along_box: u32,
+        unused: [u32; 3],
+    }
 }
 
 /// Most taps an axis of `sum_near.wgsl`.
@@ -243,7 +243,7 @@ pub(super) fn node(bind: &LatticeBind) -> DeviceNode {
         shared: vec![MASK_WEIGHT_WGSL, include_str!("lattice.wgsl"), place, sum],
         settings: settings(bind, &grid),
         constants,
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![DeviceArray {
             name: "offsets",
             ty: DeviceType::Vec3F,
@@ -273,7 +273,7 @@ pub(super) fn write_frame(
     data.set_uniforms(&Uniforms {
         unit_from_scene: unit_from_scene.unwrap_or_else(Affine::identity).into(),
         scene_from_unit: bind.scene_from_unit(&box_transform).into(),
-        falloff_distance: frame.parameters.float("falloff_distance") as f32,
+        falloff_distance: frame.parameters.single("falloff_distance"),
         weight,
         mask_invert,
         is_active: u32::from(moved && unit_from_scene.is_some()),

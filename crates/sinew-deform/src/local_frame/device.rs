@@ -3,9 +3,9 @@
 use super::{Frame, LocalDeformer, Placement, RegionAt};
 use crate::{
     DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, DeviceSetting,
-    DeviceType, Line, MASK_WEIGHT_WGSL, MaskWeight,
+    DeviceType, Line, MASK_WEIGHT_WGSL, MaskWeight, UniformKind, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{NoUninit, Zeroable};
 
 /// `sine_cosine`, `exponential`, `angle_above`, as [`super::LaneReal`] has them.
 pub const ELEMENTARY_WGSL: &str = include_str!("elementary.wgsl");
@@ -17,7 +17,9 @@ pub const PROFILE_WGSL: &str = include_str!("profile.wgsl");
 pub struct DeviceMap {
     /// Name of the pass.
     pub name: &'static str,
-    /// WGSL with `struct Map`, which is [`MapUniforms::numbers`], and
+    /// `struct Map`, as [`MapUniforms::new`] takes it.
+    pub map: UniformKind,
+    /// WGSL with `struct Map` and
     /// `fn map_at(map: Map, region: Region, p: vec3f) -> Local`; with helpers of its own.
     pub texts: Vec<&'static str>,
     /// Constants in those texts.
@@ -29,23 +31,40 @@ pub struct DeviceMap {
 pub struct MapUniforms {
     /// The stretch of the axis.
     pub region: RegionAt<f32>,
-    /// Fields of `struct Map`.
-    pub numbers: [f32; 8],
+    map: [f32; 8],
 }
 
-/// As in `local_frame.wgsl`; matrices as columns of four.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    scene_from_local: [[f32; 4]; 3],
-    local_from_scene: [[f32; 4]; 3],
-    offset: [f32; 3],
-    weight: f32,
-    region: [f32; 4],
-    map: [f32; 8],
-    mask_invert: u32,
-    is_active: u32,
-    unused: [u32; 2],
+impl MapUniforms {
+    /// With a `struct Map`, eight numbers.
+    pub fn new(region: RegionAt<f32>, map: impl NoUninit) -> Self {
+        let map = bytemuck::cast(map);
+        Self { region, map }
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `local_frame.wgsl`.
+    struct RegionUniforms {
+        low: f32,
+        high: f32,
+        span: f32,
+        inverse_span: f32,
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `local_frame.wgsl`; matrices as columns of four.
+    pub(super) struct Uniforms {
+        scene_from_local: [[f32; 4]; 3],
+        local_from_scene: [[f32; 4]; 3],
+        offset: [f32; 3],
+        weight: f32,
+        region: RegionUniforms,
+        map: [f32; 8],
+        mask_invert: u32,
+        is_active: u32,
+        unused: [u32; 2],
+    }
 }
 
 pub(super) fn node<D: LocalDeformer>(deformer: &D) -> DeviceNode {
@@ -56,10 +75,13 @@ pub(super) fn node<D: LocalDeformer>(deformer: &D) -> DeviceNode {
         include_str!("local_frame.wgsl"),
     ];
     shared.extend(map.texts);
+    let mut uniforms = UniformLayout::of::<Uniforms>();
+    let of_deformer = uniforms.members.iter_mut().filter(|m| m.name == "map");
+    of_deformer.for_each(|m| m.kind = map.map);
     let mut node = DeviceNode {
         shared,
         settings: map.settings,
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms,
         passes: vec![DevicePass::per_vertex(
             map.name,
             include_str!("kernel.wgsl"),
@@ -91,11 +113,16 @@ pub(super) fn write_frame<D: LocalDeformer>(
         deformer.debug_lines(&placement, &frame.parameters, data.array::<Line>(0));
     }
     let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
-    let MapUniforms { region, numbers } = deformer.map_uniforms();
+    let MapUniforms { region, map } = deformer.map_uniforms();
     let mut uniforms = Uniforms {
         weight,
-        region: [region.low, region.high, region.span, region.inverse_span],
-        map: numbers,
+        region: RegionUniforms {
+            low: region.low,
+            high: region.high,
+            span: region.span,
+            inverse_span: region.inverse_span,
+        },
+        map,
         mask_invert,
         ..Uniforms::zeroed()
     };

@@ -5,23 +5,23 @@
 use super::{BoundMask, Combine, Curve, MaskSource, Shape};
 use crate::{
     DeviceConstant, DeviceFrameData, DeviceNode, DevicePass, DeviceSetting, DeviceType, Parameters,
+    UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::{Affine, PackedAffine};
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    transform: PackedAffine,
-    inverse: PackedAffine,
-    value: f32,
-    falloff: f32,
-    low: f32,
-    high: f32,
-    invert: u32,
-    has_inside: u32,
-    unused: [u32; 2],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    pub(super) struct Uniforms {
+        transform: PackedAffine,
+        inverse: PackedAffine,
+        value: f32,
+        falloff: f32,
+        low: f32,
+        high: f32,
+        invert: u32,
+        has_inside: u32,
+        unused: [u32; 2],
+    }
 }
 
 fn curve_number(curve: Curve) -> u32 {
@@ -55,7 +55,7 @@ pub(super) fn node(bound: &BoundMask) -> DeviceNode {
         settings: settings
             .map(|(name, n)| (name, DeviceSetting::U32(n)))
             .to_vec(),
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         passes: vec![DevicePass::per_vertex(
             "mask",
             include_str!("device/kernel.wgsl"),

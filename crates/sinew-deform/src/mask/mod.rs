@@ -12,7 +12,7 @@ use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeError, Par, Parameters,
     UpdateContext, for_each_chunk,
 };
-use sinew_geom::{Affine, Real};
+use sinew_geom::Affine;
 
 pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
 pub use desc::DESC;
@@ -154,14 +154,13 @@ struct BoundMask {
 impl BoundMask {
     /// Values of a frame.
     fn settings(&self, p: &Parameters<'_>) -> MaskSettings {
-        let float = |name| p.float(name).to_single();
         MaskSettings {
-            value: float("value"),
+            value: p.single("value"),
             transform: p.transform("transform").cast(),
-            falloff: float("falloff"),
+            falloff: p.single("falloff"),
             curve: self.curve,
-            low: float("low"),
-            high: float("high"),
+            low: p.single("low"),
+            high: p.single("high"),
             invert: p.bool("invert"),
             combine: self.combine,
         }

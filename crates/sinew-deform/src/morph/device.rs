@@ -8,20 +8,19 @@ use super::bind::{Delta, MorphBind};
 use super::{BoundMorph, WeightSource};
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, PACKED_WGSL,
+    DeviceSetting, DeviceType, PACKED_WGSL, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
-use sinew_geom::Real;
+use sinew_geom::index32;
 
 /// `moved_direction`: as [`super::reference::add_directions`] ends.
 pub(crate) const MOVED_DIRECTION_WGSL: &str = include_str!("device/moved_direction.wgsl");
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    scale: f32,
-    unused: [f32; 3],
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    pub(super) struct Uniforms {
+        scale: f32,
+        unused: [f32; 3],
+    }
 }
 
 fn is_zero(delta: [f32; 3]) -> bool {
@@ -39,7 +38,7 @@ fn lists(bind: &MorphBind) -> (Vec<u32>, Vec<Delta>) {
                 .any(|d| !is_zero(*d))
         };
         deltas.extend(bind.row(v).iter().filter(moves));
-        offsets.push(u32::try_from(deltas.len()).unwrap_or(u32::MAX));
+        offsets.push(index32(deltas.len()));
     }
     (offsets, deltas)
 }
@@ -61,7 +60,7 @@ pub(super) fn node(bound: &BoundMorph) -> DeviceNode {
             DeviceConstant::packed("targets", &targets, per_word),
             vec3s("position_deltas", |d| d.position),
         ],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         ..DeviceNode::default()
     };
     if deltas.iter().all(|d| is_zero(d.normal)) {
@@ -104,7 +103,7 @@ pub(super) fn write_frame(
     data: &mut DeviceFrameData<'_>,
 ) {
     data.set_uniforms(&Uniforms {
-        scale: frame.parameters.float("scale").to_single(),
+        scale: frame.parameters.single("scale"),
         unused: [0.0; 3],
     });
     let WeightSource::Pose(indices) = &bound.source else {

@@ -174,7 +174,7 @@ impl BoundNode for BoundMorph {
         MorphJob {
             bind: &self.bind,
             weights,
-            scale: context.parameters.float("scale") as f32,
+            scale: context.parameters.single("scale"),
             input: context.inputs.mesh("mesh"),
             output: context.outputs.mesh("mesh"),
             par: context.par,

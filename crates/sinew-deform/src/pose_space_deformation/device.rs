@@ -11,23 +11,19 @@ use crate::pose_driver::Family;
 use crate::pose_driver::Joints;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight,
+    DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 use std::collections::HashMap;
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    rate: f32,
-    weight: f32,
-    mask_invert: u32,
-    moves: u32,
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        rate: f32,
+        weight: f32,
+        mask_invert: u32,
+        moves: u32,
+    }
 }
 
 /// A node that hands its mesh on.
@@ -51,8 +47,8 @@ pub(super) fn node(bind: &PoseSpaceBind) -> DeviceNode {
     let mut node = DeviceNode {
         shared: vec![MASK_WEIGHT_WGSL, ELEMENTARY_WGSL, MOVED_DIRECTION_WGSL],
         settings: vec![
-            ("POSES", DeviceSetting::U32(small(bind.pose_count))),
-            ("SLOTS", DeviceSetting::U32(small(rows.len()))),
+            ("POSES", DeviceSetting::U32(index32(bind.pose_count))),
+            ("SLOTS", DeviceSetting::U32(index32(rows.len()))),
         ],
         constants: vec![
             DeviceConstant::new("slots", DeviceType::U32, &slots),
@@ -60,7 +56,7 @@ pub(super) fn node(bind: &PoseSpaceBind) -> DeviceNode {
             DeviceConstant::new("seen", DeviceType::Vec2U, &seen),
             coefficients("coefficients", &bind.blocks.positions),
         ],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![DeviceArray {
             name: "squares",
             ty: DeviceType::F32,
@@ -105,15 +101,17 @@ fn lists(bind: &PoseSpaceBind) -> (Vec<u32>, Vec<[u32; 2]>, Vec<[u32; 2]>) {
     let mut known: HashMap<Vec<[u32; 2]>, [u32; 2]> = HashMap::new();
     for (block, lane) in bind.blocks.places() {
         let row = bind.blocks.row(block, lane);
-        let row: Vec<[u32; 2]> = row.map(|(joint, w)| [small(joint), w.to_bits()]).collect();
+        let row: Vec<[u32; 2]> = row
+            .map(|(joint, w)| [index32(joint), w.to_bits()])
+            .collect();
         let place = *known.entry(row).or_insert_with_key(|row| {
-            let begin = small(seen.len());
+            let begin = index32(seen.len());
             seen.extend_from_slice(row);
-            [begin, small(seen.len())]
+            [begin, index32(seen.len())]
         });
         rows.push(place);
         let vertex = bind.blocks.blocks[block].vertices[lane];
-        slots[vertex as usize] = small(rows.len());
+        slots[vertex as usize] = index32(rows.len());
     }
     (slots, rows, seen)
 }

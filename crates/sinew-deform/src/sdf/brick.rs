@@ -14,6 +14,7 @@ use super::walk::NearBox;
 use super::winding::{Winding, is_inside};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
+use sinew_geom::vec3::add;
 
 /// Clusters that are looked at in one go. Any number of them comes in batches, as the least of all is the least of
 /// the batches' least.
@@ -128,11 +129,6 @@ fn part(index: usize, step: f32) -> P {
     [side(0), side(1), side(2)]
 }
 
-#[inline(always)]
-fn plus(a: P, b: P) -> P {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
 /// Fills a brick whose lowest node is `low`; `seed` is the triangle nearest to its centre.
 #[inline(always)]
 pub(super) fn fill<S: Simd>(
@@ -144,7 +140,7 @@ pub(super) fn fill<S: Simd>(
     out: &mut [f32; BRICK_VALUES],
 ) {
     const HALF: f32 = BRICK_CELLS as f32 / 2.0;
-    let center = plus(low, [HALF; 3]);
+    let center = add(low, [HALF; 3]);
     let from = from_point(simd, &frame.surface.clusters[seed / CLUSTER], center);
     let away = from.away.lane(seed % CLUSTER);
     let best = Best { away, reach: HALF };
@@ -152,7 +148,7 @@ pub(super) fn fill<S: Simd>(
     work.found.far.fill(false);
     let furthest = guess_blocks(simd, frame, &mut work.found, center, seed) + BLOCK_RADIUS;
     let limit = furthest * furthest + SLACK;
-    let high = plus(low, [BRICK_CELLS as f32; 3]);
+    let high = add(low, [BRICK_CELLS as f32; 3]);
     let mut walk = NearBox::new(frame.tree, low, high, limit);
     let keep = Limit::new(simd, &best);
     loop {
@@ -327,7 +323,7 @@ fn keep_near<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, center: P,
 /// The 4x4x4 nodes of one block against the batch.
 #[inline(always)]
 fn fill_block<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, brick: P, block: usize) {
-    let center = plus(brick, part(block, 2.0));
+    let center = add(brick, part(block, 2.0));
     approach(simd, frame, &mut work.found, center, block);
     keep_near(simd, frame, work, center, block);
     if work.block.len == 0 {
@@ -401,7 +397,7 @@ fn measure_far<S: Simd>(
         place += 1;
     }
     let slot = work.block.clusters[place] * CLUSTER as u32 + lane as u32;
-    let center = plus(block, offset);
+    let center = add(block, offset);
     measure_at(simd, frame, &mut work.found, group, center, slot);
     let slot = work.found.block_slots[group / 8];
     measure_at(simd, frame, &mut work.found, group, center, slot);
@@ -441,7 +437,7 @@ fn collect_group<S: Simd>(
     group: usize,
 ) -> (usize, P) {
     let offset = part(group, 1.0);
-    let center = plus(block, offset);
+    let center = add(block, offset);
     let reach = 0.5;
     let known = Best { away, reach };
     let limit = Limit::new(simd, &known);
@@ -565,7 +561,7 @@ fn store<S: Simd>(
     let zero = f32x8::splat(simd, 0.0);
     let still = V3::splat(simd, [0.0; 3]);
     for block in 0..8 {
-        let block_center = plus(brick, part(block, 2.0));
+        let block_center = add(brick, part(block, 2.0));
         let mut middle = None;
         for group in 0..8 {
             let g = block * 8 + group;
@@ -580,7 +576,7 @@ fn store<S: Simd>(
                     known
                 }
                 _ => {
-                    let center = plus(block_center, part(group, 1.0));
+                    let center = add(block_center, part(group, 1.0));
                     signs(simd, frame, &work.found.slots[g], center, offsets)
                 }
             };

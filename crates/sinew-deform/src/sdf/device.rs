@@ -20,9 +20,9 @@ use super::tree::CLUSTER;
 use crate::follow::Carried;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType,
+    DeviceSetting, DeviceType, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
+use sinew_geom::index32;
 
 macro_rules! text {
     ($($name:literal),+) => {
@@ -47,14 +47,16 @@ const TALLY: usize = 8;
 /// Words of the state.
 const STATE: usize = 16;
 
-/// As in `shared.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    rows: [[f32; 4]; 3],
-    scale: f32,
-    is_first: u32,
-    unused: [u32; 2],
+crate::uniform_struct! {
+    /// As in `shared.wgsl`.
+    struct Uniforms {
+        row_x: [f32; 4],
+        row_y: [f32; 4],
+        row_z: [f32; 4],
+        scale: f32,
+        is_first: u32,
+        unused: [u32; 2],
+    }
 }
 
 /// The tree with blocks numbered from the root: children of block b begin at 8b + 1.
@@ -165,7 +167,7 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             &mesh.words,
         )],
         scratch,
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         passes,
         written,
         ..DeviceNode::default()
@@ -261,7 +263,7 @@ fn settings(
     still: f32,
 ) -> Vec<(&'static str, DeviceSetting)> {
     let s = bind.settings();
-    let number = |n: usize| DeviceSetting::U32(u32::try_from(n).unwrap_or(u32::MAX));
+    let number = |n: usize| DeviceSetting::U32(index32(n));
     let (is_fixed, low, high) = match s.field_box {
         FieldBox::Tight => (false, [0.0; 3], [0.0; 3]),
         FieldBox::Fixed { low, high } => (true, low, high),
@@ -326,7 +328,7 @@ struct MeshWords {
 
 impl MeshWords {
     fn new(bind: &SdfBind) -> Self {
-        let numbers = |n: usize| 0..u32::try_from(n).unwrap_or(u32::MAX);
+        let numbers = |n: usize| 0..index32(n);
         let edges: Vec<&[u32]> = numbers(bind.edge_count())
             .map(|e| bind.triangles_of_edge(e))
             .collect();
@@ -364,7 +366,7 @@ fn starts(lists: &[&[u32]]) -> Vec<u32> {
     let mut end = 0;
     for list in lists {
         end += list.len();
-        out.push(u32::try_from(end).unwrap_or(u32::MAX));
+        out.push(index32(end));
     }
     out
 }
@@ -380,8 +382,11 @@ fn features(bind: &SdfBind) -> Vec<u32> {
 
 pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFrameData<'_>) {
     let (r, scale, t) = carried.field_frame().parts();
+    let [row_x, row_y, row_z] = [0, 1, 2].map(|k| [r[3 * k], r[3 * k + 1], r[3 * k + 2], t[k]]);
     data.set_uniforms(&Uniforms {
-        rows: std::array::from_fn(|k| [r[3 * k], r[3 * k + 1], r[3 * k + 2], t[k]]),
+        row_x,
+        row_y,
+        row_z,
         scale,
         is_first: u32::from(is_first),
         unused: [0; 2],

@@ -7,6 +7,7 @@
 
 use super::frame::FieldFrame;
 use super::half::single_from;
+use sinew_geom::vec3::length;
 
 /// Cells of a brick along each axis.
 pub const BRICK_CELLS: usize = 7;
@@ -342,10 +343,6 @@ impl Cell {
         ];
         (dz * z + on_y[0], gradient.map(|g| g * (1.0 / self.size)))
     }
-}
-
-fn length([x, y, z]: [f32; 3]) -> f32 {
-    (x * x + y * y + z * z).sqrt()
 }
 
 /// Value outside the grid from that on its side.

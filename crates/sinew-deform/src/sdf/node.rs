@@ -105,7 +105,7 @@ pub static DESC: NodeDesc = NodeDesc {
 };
 
 fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
-    let cell_size = p.float("cell_size") as f32;
+    let cell_size = p.single("cell_size");
     let along = match p.text("axis") {
         "x" => Axis::X,
         "y" => Axis::Y,
@@ -126,8 +126,8 @@ fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
             },
             _ => FieldBox::Tight,
         },
-        padding_cells: p.float("padding") as f32,
-        band_cells: p.float("band") as f32,
+        padding_cells: p.single("padding"),
+        band_cells: p.single("band"),
         sign: match p.text("sign") {
             "winding_number" => SignMethod::WindingNumber,
             _ => SignMethod::Pseudonormals,

@@ -9,6 +9,7 @@ use super::half::{half_from, single_from};
 use super::*;
 use crate::Par;
 use proptest::prelude::*;
+use sinew_geom::vec3::length;
 use sinew_geom::{Mesh, Quat, Topology, Vec3};
 use sinew_testkit::meshes;
 
@@ -127,7 +128,7 @@ impl Made {
                     if d >= 0.0 {
                         return false;
                     }
-                    let length = g.iter().map(|c| c * c).sum::<f32>().sqrt().max(1e-6);
+                    let length = length(g).max(1e-6);
                     p = std::array::from_fn(|k| p[k] + 0.4 * cell * g[k] / length);
                 }
                 true
@@ -173,15 +174,11 @@ fn against(made: &Made, form: impl Fn([f32; 3]) -> f32, within: f32) -> f32 {
         .fold(0.0, f32::max)
 }
 
-fn norm(p: [f32; 3]) -> f32 {
-    p.iter().map(|c| c * c).sum::<f32>().sqrt()
-}
-
 #[test]
 fn sphere_has_its_closed_form() {
     let made = make_mesh(&meshes::sphere(96, 192), cells(40));
     assert!(made.bind.report().is_closed(), "{:?}", made.bind.report());
-    let off = against(&made, |p| norm(p) - 1.0, 3.0);
+    let off = against(&made, |p| length(p) - 1.0, 3.0);
     // The mesh is up to 0.0005 inside the sphere, a cell is 0.05.
     assert!(off < 0.012, "{off} cells");
 }
@@ -194,7 +191,7 @@ fn box_has_its_closed_form() {
     assert!(made.bind.report().is_closed(), "split corners are welded");
     let form = |p: [f32; 3]| {
         let q = p.map(|c| c.abs() - half);
-        let outside = norm(q.map(|c| c.max(0.0)));
+        let outside = length(q.map(|c| c.max(0.0)));
         outside + q[0].max(q[1]).max(q[2]).min(0.0)
     };
     assert!(against(&made, form, 3.0) < 1e-4);
@@ -204,7 +201,7 @@ fn box_has_its_closed_form() {
 fn torus_has_its_closed_form() {
     let (topology, positions) = torus(160, 96);
     let made = make(&topology, &positions, cells(48));
-    let form = |p: [f32; 3]| norm([norm([p[0], p[1], 0.0]) - 0.6, p[2], 0.0]) - 0.2;
+    let form = |p: [f32; 3]| length([length([p[0], p[1], 0.0]) - 0.6, p[2], 0.0]) - 0.2;
     let off = against(&made, form, 3.0);
     assert!(off < 0.02, "{off} cells");
     assert_eq!(made.compare(31).wrong_signs, 0);
@@ -242,9 +239,9 @@ fn both_signs_agree_on_closed_meshes() {
 /// How far the upper half of the unit sphere is: along the radius above, to the rim below.
 fn to_hemisphere([x, y, z]: [f32; 3]) -> f32 {
     if y >= 0.0 {
-        (norm([x, y, z]) - 1.0).abs()
+        (length([x, y, z]) - 1.0).abs()
     } else {
-        norm([norm([x, 0.0, z]) - 1.0, y, 0.0])
+        length([length([x, 0.0, z]) - 1.0, y, 0.0])
     }
 }
 
@@ -285,7 +282,7 @@ fn open_hemisphere_is_filled_by_winding_numbers() {
     // On the axis the number is `1/2 + y / (2 sqrt(1 + y^2))`. It is documented to within 0.01 in bricks, and 0.11 between them.
     let is_behind = |p: [f32; 3], in_brick: bool| {
         let known = if in_brick { 0.03 } else { 0.3 };
-        (p[1].abs() > known).then(|| p[1] > 0.0 && norm(p) < 1.0)
+        (p[1].abs() > known).then(|| p[1] > 0.0 && length(p) < 1.0)
     };
     let (off, wrong, count) = against_hemisphere(&made, is_behind);
     assert_eq!(wrong, 0, "of {count}");
@@ -301,7 +298,7 @@ fn open_hemisphere_has_two_sides_by_pseudonormals() {
     let made = make(&hemisphere(&sphere), &sphere.positions, cells(32));
     let is_behind = |p: [f32; 3], in_brick: bool| {
         let [x, y, z] = p;
-        let beyond = norm([x, y.max(0.0), z]) - 1.0;
+        let beyond = length([x, y.max(0.0), z]) - 1.0;
         let aslant = 0.1 * (-y).max(0.0) + 2e-3;
         (in_brick && beyond.abs() > aslant).then_some(beyond < 0.0)
     };
@@ -320,11 +317,11 @@ fn outside_the_grid_is_a_continuous_lower_bound() {
         let p = [high[0] - 0.05 + t, 0.3 * t, 0.2 - 0.1 * t];
         let (d, g) = view.sample_with_gradient(p);
         assert!(
-            d > 0.0 && d <= norm(p) - 1.0 + 0.2 * view.shape.cell,
+            d > 0.0 && d <= length(p) - 1.0 + 0.2 * view.shape.cell,
             "{d} at {p:?}"
         );
         assert_eq!(d, view.sample(p));
-        assert!(norm(g) < 1.05 && g[0] > 0.0, "{g:?}");
+        assert!(length(g) < 1.05 && g[0] > 0.0, "{g:?}");
     }
     let side = view.sample([high[0], 0.1, 0.1]);
     let beyond = view.sample([high[0] * 1.0001, 0.1, 0.1]);
@@ -448,7 +445,7 @@ fn frame_moves_the_field() {
     for i in 0..50 {
         let t = i as f32 * 0.13;
         let at = [t.cos(), (1.7 * t).sin(), (2.3 * t).cos()];
-        let p = at.map(|c| c * 1.02 / norm(at));
+        let p = at.map(|c| c * 1.02 / length(at));
         let (d, g) = view.sample_with_gradient_in_scene(p);
         assert!((d - 0.02).abs() < 0.006, "{d}");
         let along: f32 = (0..3).map(|k| g[k] * p[k] / 1.02).sum();

@@ -1,31 +1,9 @@
 //! A triangle in a plane of its own: the form in which the fast kernels measure distances.
 
+pub(crate) use sinew_geom::vec3::{add_scaled, cross, dot, scale as scaled, sub};
+
 pub(crate) type P = [f32; 3];
 
-#[inline(always)]
-pub(crate) fn sub(a: P, b: P) -> P {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-#[inline(always)]
-pub(crate) fn dot(a: P, b: P) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-#[inline(always)]
-pub(crate) fn cross(a: P, b: P) -> P {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-#[inline(always)]
-pub(super) fn add_scaled(a: P, b: P, f: f32) -> P {
-    [a[0] + b[0] * f, a[1] + b[1] * f, a[2] + b[2] * f]
-}
-#[inline(always)]
-pub(super) fn scaled(a: P, f: f32) -> P {
-    [a[0] * f, a[1] * f, a[2] * f]
-}
 /// Unit length, or zero where there is none.
 #[inline(always)]
 pub(super) fn unit(a: P) -> P {

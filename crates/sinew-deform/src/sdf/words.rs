@@ -19,6 +19,7 @@
 use super::field::{BRICK_VALUES, BrickValues, FieldView, GridShape};
 use super::frame::FieldFrame;
 use bytemuck::{cast_slice, cast_slice_mut};
+use sinew_geom::index32;
 
 /// Words before everything else.
 pub const HEADER_WORDS: usize = 32;
@@ -209,9 +210,9 @@ fn write_head(
         head[i] = number.to_bits();
     }
     head[18..21].copy_from_slice(&shape.bricks);
-    head[21] = whole(slots);
+    head[21] = index32(slots);
     for (i, start) in (22..).zip(starts) {
-        head[i] = whole(HEADER_WORDS + start);
+        head[i] = index32(HEADER_WORDS + start);
     }
 }
 
@@ -224,14 +225,10 @@ pub fn write_solids(words: &mut [u32], solids: &[[f32; SOLID_WORDS]], frame: &Fi
     let count = solids.len().min(rest.len() / SOLID_WORDS);
     head[0] = SOLIDS;
     write_frame(head, frame);
-    head[21] = whole(count);
-    head[24] = whole(HEADER_WORDS);
+    head[21] = index32(count);
+    head[24] = index32(HEADER_WORDS);
     let to: &mut [f32] = cast_slice_mut(&mut rest[..count * SOLID_WORDS]);
     to.copy_from_slice(solids[..count].as_flattened());
-}
-
-fn whole(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

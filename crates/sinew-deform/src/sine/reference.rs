@@ -1,10 +1,10 @@
 //! The wave at one point.
 
-use crate::Parameters;
 use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, Region, RegionAt,
     high,
 };
+use crate::{Parameters, UniformType};
 use std::f64::consts::TAU;
 
 /// Shape of the wave.
@@ -58,30 +58,40 @@ impl LocalDeformer for Sine {
         }
     }
     fn device_map(&self) -> DeviceMap {
+        let (map, text) = match self.wave {
+            Wave::Plane => (PlaneMap::KIND, include_str!("plane.wgsl")),
+            Wave::Radial => (RadialMap::KIND, include_str!("radial.wgsl")),
+        };
         DeviceMap {
             name: "sine",
-            texts: match self.wave {
-                Wave::Plane => vec![include_str!("plane.wgsl")],
-                Wave::Radial => vec![include_str!("radial.wgsl")],
-            },
+            map,
+            texts: vec![text],
             settings: vec![],
         }
     }
     fn map_uniforms(&self) -> MapUniforms {
-        let (region, [a, b, c, d]) = match self.wave {
+        match self.wave {
             Wave::Plane => {
                 let map = PlaneWaveMap::<f32>::new(self);
-                let [x, y] = map.amplitude;
-                (map.region, [map.rate, map.phase, x, y])
+                let numbers = PlaneMap {
+                    rate: map.rate,
+                    phase: map.phase,
+                    amplitude: map.amplitude,
+                    unused: [0.0; 4],
+                };
+                MapUniforms::new(map.region, numbers)
             }
             Wave::Radial => {
                 let map = RadialWaveMap::<f32>::new(self);
-                (map.region, [map.rate, map.phase, map.amplitude, map.decay])
+                let numbers = RadialMap {
+                    rate: map.rate,
+                    phase: map.phase,
+                    amplitude: map.amplitude,
+                    decay: map.decay,
+                    unused: [0.0; 4],
+                };
+                MapUniforms::new(map.region, numbers)
             }
-        };
-        MapUniforms {
-            region,
-            numbers: [a, b, c, d, 0.0, 0.0, 0.0, 0.0],
         }
     }
 }
@@ -89,6 +99,27 @@ impl LocalDeformer for Sine {
 impl Sine {
     fn rate(&self) -> f64 {
         TAU / self.wavelength.max(1e-4)
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `plane.wgsl`.
+    struct PlaneMap {
+        rate: f32,
+        phase: f32,
+        amplitude: [f32; 2],
+        unused: [f32; 4],
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `radial.wgsl`.
+    struct RadialMap {
+        rate: f32,
+        phase: f32,
+        amplitude: f32,
+        decay: f32,
+        unused: [f32; 4],
     }
 }
 

@@ -26,9 +26,8 @@ use super::joint::split_joint;
 use super::simd::PackedMotion;
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, PACKED_WGSL,
+    DeviceSetting, DeviceType, PACKED_WGSL, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::PackedAffine;
 
 /// Joints that stand in the row of a vertex; the rest goes into the tail.
@@ -36,13 +35,13 @@ const IN_ROW: usize = 4;
 /// Parts of a weight.
 const ONE: f64 = (1_u32 << 22) as f64;
 
-/// As in `motions.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    stretched: u32,
-    blend: f32,
-    unused: [f32; 2],
+crate::uniform_struct! {
+    /// As in `motions.wgsl`.
+    pub(super) struct Uniforms {
+        stretched: u32,
+        blend: f32,
+        unused: [f32; 2],
+    }
 }
 
 const fn vec4s(name: &'static str, len: usize) -> DeviceArray {
@@ -95,7 +94,7 @@ pub(super) fn node(bind: &SkinBind) -> DeviceNode {
         }
     };
     if bind.method().uses_dual_quaternions() {
-        node.uniform_bytes = size_of::<Uniforms>();
+        node.uniforms = UniformLayout::of::<Uniforms>();
     }
     node.passes.push(pass);
     node
@@ -248,7 +247,7 @@ mod tests {
     use super::super::tests::cloud_of;
     use super::*;
 
-    fn constant<'a, T: Pod>(node: &'a DeviceNode, name: &str) -> &'a [T] {
+    fn constant<'a, T: bytemuck::Pod>(node: &'a DeviceNode, name: &str) -> &'a [T] {
         let found = node.constants.iter().find(|c| c.name == name);
         found.map_or(&[], |c| bytemuck::cast_slice(&c.bytes))
     }
@@ -331,7 +330,7 @@ mod tests {
         let node = node(&bind);
         let bytes: usize = node.constants.iter().map(|c| c.bytes.len()).sum();
         assert_eq!(bytes, 48, "one byte each, whole words");
-        assert_eq!(node.uniform_bytes, 0);
+        assert_eq!(node.uniforms.bytes, 0);
     }
 
     #[test]

@@ -156,8 +156,8 @@ impl BoundNode for Bound {
         SmoothJob {
             bind: &self.0,
             iterations: iterations(&context.parameters),
-            step: context.parameters.float("step") as f32,
-            blend: context.parameters.float("blend") as f32,
+            step: context.parameters.single("step"),
+            blend: context.parameters.single("blend"),
             weight,
             input: context.inputs.mesh("mesh").positions,
             output,
@@ -183,7 +183,7 @@ impl BoundNode for Bound {
         Some(node)
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        let step = frame.parameters.float("step") as f32;
+        let step = frame.parameters.single("step");
         SmoothingUniforms::write(step, 0.0, frame, data);
     }
     fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {

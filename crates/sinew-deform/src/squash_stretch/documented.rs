@@ -2,6 +2,7 @@
 
 use super::SquashStretch;
 use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt, high};
+use crate::{UniformKind, UniformType};
 
 /// Map of the documented mode.
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +35,29 @@ impl<R: LaneReal> DocumentedMap<R> {
     }
 }
 
+crate::uniform_struct! {
+    /// As in `documented.wgsl`.
+    struct Map {
+        m: f32,
+        stretch: f32,
+        cross_scale: [f32; 2],
+        unused: [f32; 4],
+    }
+}
+
 impl DocumentedMap<f32> {
+    /// Members of `struct Map`.
+    pub(super) const MAP: UniformKind = Map::KIND;
+
     /// As in `documented.wgsl`.
     pub(super) fn uniforms(&self) -> MapUniforms {
-        let [x, y] = self.cross;
-        MapUniforms {
-            region: self.region,
-            numbers: [self.bezier.m, self.stretch, x, y, 0.0, 0.0, 0.0, 0.0],
-        }
+        let numbers = Map {
+            m: self.bezier.m,
+            stretch: self.stretch,
+            cross_scale: self.cross,
+            unused: [0.0; 4],
+        };
+        MapUniforms::new(self.region, numbers)
     }
 }
 

@@ -212,12 +212,14 @@ impl LocalDeformer for SquashStretch {
 
     fn device_map(&self) -> DeviceMap {
         let bezier = include_str!("bezier.wgsl");
+        let (map, text) = match self.mode {
+            Mode::VolumePreserving => (VolumeMap::MAP, include_str!("volume.wgsl")),
+            Mode::Documented => (DocumentedMap::MAP, include_str!("documented.wgsl")),
+        };
         DeviceMap {
             name: "squash_stretch",
-            texts: match self.mode {
-                Mode::VolumePreserving => vec![bezier, include_str!("volume.wgsl")],
-                Mode::Documented => vec![bezier, include_str!("documented.wgsl")],
-            },
+            map,
+            texts: vec![bezier, text],
             settings: vec![],
         }
     }

@@ -8,11 +8,11 @@ use crate::{
     BindContext, BindInput, BindWarnings, Inputs, OutputValue, Outputs, Par, ParameterValue,
     ReadLog, UpdateContext,
 };
-use sinew_geom::{Affine, Quat, Vec3};
+use sinew_geom::{Affine, Quat, Vec3, index32};
 
 /// Points without triangles.
 fn mesh_of(positions: Vec<[f32; 3]>) -> sinew_geom::Mesh {
-    let count = u32::try_from(positions.len()).expect("few");
+    let count = index32(positions.len());
     let topology = sinew_geom::Topology::new(count, Vec::new()).expect("valid");
     sinew_geom::Mesh::new("points", topology, positions)
 }

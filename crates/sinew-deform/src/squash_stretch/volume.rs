@@ -3,6 +3,7 @@
 use super::SquashStretch;
 use super::documented::Bezier;
 use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt};
+use crate::{UniformKind, UniformType};
 
 /// Map of the volume-preserving mode.
 #[derive(Clone, Copy, Debug)]
@@ -36,24 +37,35 @@ impl<R: LaneReal> VolumeMap<R> {
     }
 }
 
+crate::uniform_struct! {
+    /// As in `volume.wgsl`.
+    struct Map {
+        m: f32,
+        inverse_m: f32,
+        stretch: f32,
+        lean: f32,
+        even: f32,
+        first_leads: f32,
+        unused: [f32; 2],
+    }
+}
+
 impl VolumeMap<f32> {
+    /// Members of `struct Map`.
+    pub(super) const MAP: UniformKind = Map::KIND;
+
     /// As in `volume.wgsl`.
     pub(super) fn uniforms(&self) -> MapUniforms {
-        let (m, inverse_m) = (self.bezier.m, self.inverse_bezier.m);
-        let first_leads = if self.first_leads { 1.0 } else { 0.0 };
-        MapUniforms {
-            region: self.region,
-            numbers: [
-                m,
-                inverse_m,
-                self.stretch,
-                self.lean,
-                self.even,
-                first_leads,
-                0.0,
-                0.0,
-            ],
-        }
+        let numbers = Map {
+            m: self.bezier.m,
+            inverse_m: self.inverse_bezier.m,
+            stretch: self.stretch,
+            lean: self.lean,
+            even: self.even,
+            first_leads: if self.first_leads { 1.0 } else { 0.0 },
+            unused: [0.0; 2],
+        };
+        MapUniforms::new(self.region, numbers)
     }
 }
 

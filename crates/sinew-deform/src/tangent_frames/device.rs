@@ -1,11 +1,11 @@
 //! The device side: one pass in which each vertex gathers from the triangles around it.
 
 use super::bind::{NO_VERTEX, NormalMode, TangentFramesBind, TangentMode, UvBind};
-use super::groups::index;
 use crate::{
     DeviceConstant, DeviceDomain, DeviceExtras, DeviceNode, DevicePadding, DevicePass,
     DeviceRelation, DeviceSetting, DeviceType,
 };
+use sinew_geom::index32;
 use std::collections::BTreeSet;
 
 /// `unit_or_zero`, `gram_schmidt`, `any_perpendicular`, `is_zero`.
@@ -176,7 +176,7 @@ impl TangentFramesBind {
                 factors.extend(corners.iter().map(|c| c.1));
                 corners.iter().flat_map(|c| c.0).collect::<Vec<u32>>()
             } else {
-                let own = index(v);
+                let own = index32(v);
                 let row = ring(own, &corners);
                 factors.extend(row.iter().map(|e| e.1));
                 row.iter().map(|e| e.0).collect()
@@ -280,7 +280,7 @@ fn sign_bits(uv: &UvBind) -> Vec<u32> {
     let mut out = vec![0; uv.row_of_vertex.len().div_ceil(32)];
     for (v, &row) in uv.row_of_vertex.iter().enumerate() {
         if uv.signs[row as usize] < 0.0 {
-            out[v / 32] |= 1 << index(v % 32);
+            out[v / 32] |= 1 << index32(v % 32);
         }
     }
     out

@@ -3,7 +3,7 @@
 use super::bind::{HardEdges, TangentFramesConfig};
 use super::reference::{face_terms, unit};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mesh, Real, Vec3, WeldMap};
+use sinew_geom::{Mesh, Real, Vec3, WeldMap, index32};
 
 /// Authored normals this close (cosine of one degree) count as one: files store them in as few as eight bits.
 const SAME_NORMAL_COSINE: f64 = 0.999_847_7;
@@ -52,7 +52,7 @@ impl Rows {
         };
         for l in lists {
             out.corners.extend_from_slice(l);
-            out.offsets.push(index(out.corners.len()));
+            out.offsets.push(index32(out.corners.len()));
         }
         out
     }
@@ -73,7 +73,7 @@ impl Rows {
     /// Whether offsets rise from zero to the end and every corner exists.
     pub(super) fn is_valid(&self, triangle_count: usize) -> bool {
         self.offsets.first() == Some(&0)
-            && self.offsets.last().copied() == Some(index(self.corners.len()))
+            && self.offsets.last().copied() == Some(index32(self.corners.len()))
             && self.offsets.is_sorted()
             && self
                 .corners
@@ -85,10 +85,6 @@ impl Rows {
 /// The number of a corner.
 pub(super) fn corner(triangle: usize, k: usize) -> u32 {
     (triangle as u32) << 2 | k as u32
-}
-
-pub(super) fn index(i: usize) -> u32 {
-    i as u32
 }
 
 /// Group of each vertex, and the corners of each group.
@@ -153,7 +149,7 @@ fn split_classes(weld: &WeldMap, normals: &[Option<Vec3<f64>>], cosine: f64) -> 
             (last, at) = (at, next[at as usize]);
         }
         if at == END {
-            at = index(leader.len());
+            at = index32(leader.len());
             leader.push(v);
             next.push(END);
             match next.get_mut(last as usize) {

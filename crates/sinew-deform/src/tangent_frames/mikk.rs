@@ -2,10 +2,10 @@
 //! (Mikkelsen 2008); steps keep its names.
 
 use super::bind::UvBind;
-use super::groups::{Rows, corner, index};
+use super::groups::{Rows, corner};
 use super::reference::angle_between;
 use super::uv::coefficients;
-use sinew_geom::{Mesh, Real};
+use sinew_geom::{Mesh, Real, index32};
 use std::collections::HashMap;
 
 const NONE: u32 = u32::MAX;
@@ -77,7 +77,7 @@ fn weld(mesh: &Mesh, normals: &[[f32; 3]], uvs: &[[f32; 2]], faces: &mut [Face])
         let ([x, y, z], [a, b, c], [s, t]) = (mesh.positions[v], normals[v], uvs[v]);
         // Adding zero turns -0.0 into 0.0.
         let key = [x, y, z, a, b, c, s, t].map(|f| (f + 0.0).to_bits());
-        let new = index(seen.len());
+        let new = index32(seen.len());
         *seen.entry(key).or_insert(new)
     };
     for (face, t) in faces.iter_mut().zip(mesh.topology.triangles()) {
@@ -91,7 +91,7 @@ fn build_neighbours(faces: &mut [Face]) {
     for (f, face) in faces.iter().enumerate().filter(|f| !f.1.degenerate) {
         for k in 0..3_u8 {
             let (a, b) = edge(face, k);
-            edges.push((a.min(b), a.max(b), index(f), k));
+            edges.push((a.min(b), a.max(b), index32(f), k));
         }
     }
     edges.sort_unstable();
@@ -134,7 +134,7 @@ fn build_groups(faces: &mut [Face]) -> Vec<Group> {
             if face.degenerate || face.any || face.groups[k] != NONE {
                 continue;
             }
-            let (id, vertex, preserving) = (index(groups.len()), face.welded[k], face.preserving);
+            let (id, vertex, preserving) = (index32(groups.len()), face.welded[k], face.preserving);
             face.groups[k] = id;
             let mut corners = vec![corner(f, k)];
             // The last pushed is visited first: the edge that ends here, then the one that starts here.
@@ -218,8 +218,8 @@ fn assign(mesh: &Mesh, faces: &[Face], groups: &[Group]) -> UvBind {
             );
             // v runs down in glTF: the sign is opposite to that of the original.
             signs.push(if preserving { -1.0 } else { 1.0 });
-            seen.insert(own, index(rows.len() - 1));
-            index(rows.len() - 1)
+            seen.insert(own, index32(rows.len() - 1));
+            index32(rows.len() - 1)
         });
         row_of_vertex.push(row);
     }

@@ -334,8 +334,8 @@ fn config(parameters: &Parameters<'_>) -> TangentFramesConfig {
             "split" => HardEdges::Split,
             _ => HardEdges::Authored,
         },
-        hard_angle: parameters.float("hard_angle") as f32,
-        weld_tolerance: parameters.float("weld_tolerance") as f32,
+        hard_angle: parameters.single("hard_angle"),
+        weld_tolerance: parameters.single("weld_tolerance"),
         uv_set: usize::try_from(parameters.int("uv_set")).unwrap_or(0),
     }
 }

@@ -1,8 +1,9 @@
 //! Setup of UV tangents: coefficients of each triangle, tangent groups, bitangent signs.
 
 use super::bind::{TangentFramesBind, UvBind};
-use super::groups::{Rows, index};
+use super::groups::Rows;
 use super::reference::FaceTerms;
+use sinew_geom::index32;
 use std::collections::HashMap;
 
 /// A triangle whose UV area is below this fraction of its longest squared UV edge has no usable gradient. The
@@ -41,7 +42,7 @@ pub(super) fn bind(bind: &TangentFramesBind, faces: &[FaceTerms<f64>], uvs: &[[f
         .iter()
         .zip(uvs)
         .map(|(&group, uv)| {
-            let new = index(seen.len());
+            let new = index32(seen.len());
             // Adding zero turns -0.0 into 0.0.
             *seen
                 .entry((group, uv.map(|c| (c + 0.0).to_bits())))

@@ -2,7 +2,7 @@ struct Map {
     // Scale at the bottom.
     start: vec2f,
     // Logarithm of top over bottom.
-    rate: vec2f,
+    rise: vec2f,
     // Four times the curve.
     curve: f32,
     unused_0: f32,
@@ -12,6 +12,6 @@ struct Map {
 fn map_at(map: Map, region: Region, p: vec3f) -> Local {
     let u = region_fraction(region, p.z);
     let hump = hump_at(map.curve, u.x);
-    let scale = map.start * vec2f(exponential(map.rate.x * u.x), exponential(map.rate.y * u.x));
-    return section(p, scale - 1.0 + hump.x, (scale * map.rate + hump.y) * u.y);
+    let scale = map.start * vec2f(exponential(map.rise.x * u.x), exponential(map.rise.y * u.x));
+    return section(p, scale - 1.0 + hump.x, (scale * map.rise + hump.y) * u.y);
 }

@@ -4,7 +4,7 @@ use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
     Profile, Region, RegionAt,
 };
-use crate::{DeviceSetting, Parameters};
+use crate::{DeviceSetting, Parameters, UniformType};
 
 /// How the scale goes from the bottom to the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl LocalDeformer for Taper {
         };
         DeviceMap {
             name: "taper",
+            map: Map::KIND,
             texts,
             settings: vec![("SMOOTH", DeviceSetting::Bool(smooth))],
         }
@@ -79,10 +80,23 @@ impl LocalDeformer for Taper {
                 (map.region, map.start, map.rate, map.curve)
             }
         };
-        MapUniforms {
-            region,
-            numbers: [start[0], start[1], rise[0], rise[1], curve, 0.0, 0.0, 0.0],
-        }
+        let numbers = Map {
+            start,
+            rise,
+            curve,
+            unused: [0.0; 3],
+        };
+        MapUniforms::new(region, numbers)
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `map.wgsl` and `exponential.wgsl`.
+    struct Map {
+        start: [f32; 2],
+        rise: [f32; 2],
+        curve: f32,
+        unused: [f32; 3],
     }
 }
 

@@ -8,9 +8,9 @@ mod tests;
 use crate::{
     BindContext, BoundNode, DIRECTIONS_WGSL, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
     MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
+    for_each_chunk,
 };
-use bytemuck::{Pod, Zeroable};
 use sinew_geom::{Affine, PackedAffine, Vec3};
 
 pub use reference::transform_vertex;
@@ -78,16 +78,16 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Ok(Box::new(Bound))
 }
 
-/// As in `kernel.wgsl`.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Uniforms {
-    linear: PackedAffine,
-    normal: PackedAffine,
-    weight: f32,
-    mask_invert: u32,
-    determinant: f32,
-    unused: f32,
+crate::uniform_struct! {
+    /// As in `kernel.wgsl`.
+    struct Uniforms {
+        linear: PackedAffine,
+        normal: PackedAffine,
+        weight: f32,
+        mask_invert: u32,
+        determinant: f32,
+        unused: f32,
+    }
 }
 
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl BoundNode for Bound {
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(DeviceNode {
             shared: vec![MASK_WEIGHT_WGSL, DIRECTIONS_WGSL],
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             passes: vec![DevicePass::per_vertex(
                 "transform",
                 include_str!("kernel.wgsl"),

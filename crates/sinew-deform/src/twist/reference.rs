@@ -4,7 +4,7 @@ use crate::local_frame::{
     DeviceMap, LaneReal, Local, LocalDeformer, LocalMap, MapUniforms, MapVisitor, PROFILE_WGSL,
     Profile, Region, RegionAt,
 };
-use crate::{DeviceSetting, Parameters};
+use crate::{DeviceSetting, Parameters, UniformType};
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +37,7 @@ impl LocalDeformer for Twist {
     fn device_map(&self) -> DeviceMap {
         DeviceMap {
             name: "twist",
+            map: Map::KIND,
             texts: vec![PROFILE_WGSL, include_str!("map.wgsl")],
             settings: vec![(
                 "SMOOTH",
@@ -46,10 +47,21 @@ impl LocalDeformer for Twist {
     }
     fn map_uniforms(&self) -> MapUniforms {
         let map = TwistMap::<f32>::new(self);
-        MapUniforms {
-            region: map.region,
-            numbers: [map.half_start, map.half_turn, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        }
+        let numbers = Map {
+            half_start: map.half_start,
+            half_turn: map.half_turn,
+            unused: [0.0; 6],
+        };
+        MapUniforms::new(map.region, numbers)
+    }
+}
+
+crate::uniform_struct! {
+    /// As in `map.wgsl`.
+    struct Map {
+        half_start: f32,
+        half_turn: f32,
+        unused: [f32; 6],
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::bind::VatPlaybackBind;
 use super::pieces::PieceCarrier;
-use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType};
-use bytemuck::{Pod, Zeroable};
+use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType, UniformLayout};
+use sinew_geom::index32;
 use sinew_vat::layout::{Arrangement, Layout};
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
@@ -26,18 +26,18 @@ const PIECE_NORMALS: &str = concat!(
     include_str!("piece_normals.wgsl")
 );
 
-/// As in `texels.wgsl`.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    frame: u32,
-    next: u32,
-    weight: f32,
-    unused: u32,
-    place_scale: [f32; 4],
-    place_offset: [f32; 4],
-    turn_scale: [f32; 4],
-    turn_offset: [f32; 4],
+crate::uniform_struct! {
+    /// As in `texels.wgsl`.
+    pub(super) struct Uniforms {
+        frame: u32,
+        next: u32,
+        weight: f32,
+        unused: u32,
+        place_scale: [f32; 4],
+        place_offset: [f32; 4],
+        turn_scale: [f32; 4],
+        turn_offset: [f32; 4],
+    }
 }
 
 pub(super) fn uniforms(bind: &VatPlaybackBind, at: FrameBlend) -> Uniforms {
@@ -82,7 +82,7 @@ pub(super) fn node(bind: &VatPlaybackBind) -> Option<DeviceNode> {
     let manifest = bind.animation.manifest();
     let mut out = DeviceNode {
         shared: vec![TEXELS],
-        uniform_bytes: size_of::<Uniforms>(),
+        uniforms: UniformLayout::of::<Uniforms>(),
         settings: layout_settings(manifest.texture_layout(), TEXELS_LAYOUT),
         ..DeviceNode::default()
     };
@@ -192,7 +192,7 @@ fn add_texture(
         TexelFormat::Half => 3,
         TexelFormat::Float => 4,
     };
-    let count = u32::try_from(spec.ranges.len()).unwrap_or(u32::MAX);
+    let count = index32(spec.ranges.len());
     out.settings.push((format, DeviceSetting::U32(code)));
     out.settings.push((channels, DeviceSetting::U32(count)));
     let texels = DeviceConstant {

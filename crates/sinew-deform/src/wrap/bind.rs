@@ -8,7 +8,7 @@ use crate::tangent_frames::{
 };
 use crate::{BindWatch, NodeError, Stopped};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mat3, Mesh, Real, Topology, Vec3};
+use sinew_geom::{Mat3, Mesh, Real, Topology, Vec3, index32};
 use std::sync::Arc;
 
 /// How many nearby triangles are tried for a point on the interpolated surface.
@@ -134,8 +134,7 @@ impl WrapBind {
             let normal = mesh_normals.as_ref().map(|n| f64::vec3(n[v]));
             let distance = rest.bind_point(f64::vec3(p), normal, &mut this.bindings);
             this.strength.push(config.strength(distance));
-            this.offsets
-                .push(u32::try_from(this.bindings.len()).unwrap_or(u32::MAX));
+            this.offsets.push(index32(this.bindings.len()));
         }
         Ok(this)
     }

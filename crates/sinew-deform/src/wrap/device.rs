@@ -5,17 +5,16 @@ use super::bind::{Binding, WrapBind};
 use crate::tangent_frames::UNIT_WGSL;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceSetting, DeviceType, MaskWeight,
+    DevicePass, DeviceSetting, DeviceType, MaskWeight, UniformLayout,
 };
-use bytemuck::{Pod, Zeroable};
 
-/// As in `uniforms.wgsl`.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Uniforms {
-    weight: f32,
-    mask_invert: u32,
-    unused: [u32; 2],
+crate::uniform_struct! {
+    /// As in `uniforms.wgsl`.
+    pub(super) struct Uniforms {
+        weight: f32,
+        mask_invert: u32,
+        unused: [u32; 2],
+    }
 }
 
 impl Uniforms {
@@ -72,7 +71,7 @@ impl WrapBind {
                 DeviceType::Vec4U,
                 &bindings,
             )],
-            uniform_bytes: size_of::<Uniforms>(),
+            uniforms: UniformLayout::of::<Uniforms>(),
             ..DeviceNode::default()
         };
         let text = if self.push_driver_normals(&mut node) {

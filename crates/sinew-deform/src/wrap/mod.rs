@@ -284,10 +284,10 @@ fn config(parameters: &Parameters<'_>) -> WrapConfig {
             "smooth" => WrapMode::Smooth,
             _ => WrapMode::Surface,
         },
-        max_distance: parameters.float("max_distance") as f32,
-        falloff: parameters.float("falloff") as f32,
+        max_distance: parameters.single("max_distance"),
+        falloff: parameters.single("falloff"),
         neighbours: usize::try_from(parameters.int("neighbours")).unwrap_or(1),
-        radius: parameters.float("radius") as f32,
+        radius: parameters.single("radius"),
         reject_opposing: parameters.bool("reject_opposing"),
     }
 }

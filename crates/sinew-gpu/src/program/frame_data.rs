@@ -83,7 +83,7 @@ impl FrameData {
                         allowed: MAX_FRAME_ARRAYS,
                     });
                 }
-                if node.device.uniform_bytes > 0 {
+                if node.device.uniforms.bytes > 0 {
                     last = add(Memory::Uniforms { node: node.index });
                 }
                 for index in 0..arrays {

@@ -131,7 +131,7 @@ pub(super) fn all_given(
     }
     arrays(&mut out, node);
     relations(&mut out, node);
-    if node.device.uniform_bytes > 0 {
+    if node.device.uniforms.bytes > 0 {
         let memory = Memory::Uniforms { node: node.index };
         out.push(("uniforms".into(), Given::Uniforms { memory }));
     }

@@ -121,7 +121,7 @@ pub(super) fn shape(graph: &BoundGraph, nodes: &[NodeOnDevice], memory: Memory) 
             ((Kind::Plain(a.ty), a.len), per_node(node))
         }
         Memory::Uniforms { node } => {
-            let bytes = nodes[node].device.uniform_bytes;
+            let bytes = nodes[node].device.uniforms.bytes;
             ((Kind::Uniforms { bytes }, 1), per_node(node))
         }
         Memory::FrameArray { node, index } => {

@@ -5,9 +5,9 @@ use super::{BufferPer, CustomKernel, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
     DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
-    UpdateContext,
+    UniformLayout, UpdateContext,
 };
-use sinew_geom::{Mesh, OneRings, WeldMap};
+use sinew_geom::{Mesh, OneRings, WeldMap, index32};
 use std::sync::Arc;
 
 /// What a text needs to know of a mesh.
@@ -214,7 +214,8 @@ impl BoundNode for BoundKernel {
         }
         if uses_parameters(kernel) {
             let parameters = kernel.desc().parameters.iter();
-            node.uniform_bytes = 16 * parameters.map(|p| registers(p.ty)).sum::<usize>();
+            let registers: usize = parameters.map(|p| registers(p.ty)).sum();
+            node.uniforms = UniformLayout::unnamed(16 * registers);
         }
         (node.passes, node.written) = self.passes();
         Some(node)
@@ -278,11 +279,11 @@ fn rings(mesh: &Mesh) -> Vec<u32> {
     for v in 0..count {
         let class = weld.class_of_vertex[v] as usize;
         let closed = rings.is_manifold[class] && !rings.is_border[class];
-        out[v] = whole(out.len()) | u32::from(closed) << 31;
+        out[v] = index32(out.len()) | u32::from(closed) << 31;
         let neighbours = rings.row(class).iter();
         out.extend(neighbours.map(|c| weld.first_vertex[*c as usize]));
     }
-    out[count] = whole(out.len());
+    out[count] = index32(out.len());
     out
 }
 
@@ -292,7 +293,7 @@ fn influences(mesh: &Mesh) -> Vec<u32> {
     let count = mesh.vertex_count();
     let mut out = vec![0; count + 1];
     for v in 0..count {
-        out[v] = whole(out.len());
+        out[v] = index32(out.len());
         let mut row: Vec<(u32, f32)> = match &mesh.influences {
             Some(influences) => influences.row(v).collect(),
             None => Vec::new(),
@@ -300,11 +301,6 @@ fn influences(mesh: &Mesh) -> Vec<u32> {
         row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         out.extend(row.iter().flat_map(|(joint, w)| [*joint, w.to_bits()]));
     }
-    out[count] = whole(out.len());
+    out[count] = index32(out.len());
     out
-}
-
-/// Counts of vertices and their neighbours fit 32 bits.
-fn whole(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -2,7 +2,7 @@
 
 use sinew_deform::{
     AttributeRead, BindContext, BoundNode, InputValue, MeshEffect, MeshReads, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, Phase, PortDesc, PortType, REGISTRY, UpdateContext,
+    NodeKind, Par, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
 };
 use sinew_geom::{Affine, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
 use sinew_graph::{
@@ -493,9 +493,8 @@ fn the_host_runs_drivers_for_a_device() {
     let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq).expect("binds");
     let graph = Arc::new(graph);
     let program = graph.program();
-    let steps = |phase| program.steps(phase).iter();
-    let all: Vec<(&str, bool)> = steps(Phase::Setup)
-        .chain(steps(Phase::Update))
+    let all: Vec<(&str, bool)> = program
+        .all_steps()
         .map(|s| (s.name.as_str(), s.runs_on_host()))
         .filter(|(name, _)| !name.starts_with("frames"))
         .collect();
@@ -506,7 +505,7 @@ fn the_host_runs_drivers_for_a_device() {
         ("slip", false),
     ];
     assert_eq!(all, expected);
-    let skin = steps(Phase::Update).find(|s| s.name == "skin");
+    let skin = program.all_steps().find(|s| s.name == "skin");
     let skin = skin.expect("it runs");
 
     pose.palette[0].rows[0][3] = 4.0;

@@ -9,6 +9,7 @@ use crate::fault::malformed;
 use serde_json::{Value, json};
 use sinew_geom::{
     Asset, Channel, ChannelTarget, Influences, Interpolation, LocalTransform, Mesh, MeshPart, Rig,
+    index32,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -228,7 +229,7 @@ impl Work<'_> {
     }
 
     fn indices(&mut self, mesh: &Mesh, part: &MeshPart) -> usize {
-        let first = u32::try_from(part.vertices.start).unwrap_or(u32::MAX);
+        let first = index32(part.vertices.start);
         let triangles = &mesh.topology.triangles()[part.triangles.clone()];
         let indices: Vec<u32> = triangles.iter().flatten().map(|v| v - first).collect();
         let mut bytes = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::surface::unit;
 use crate::{CachedMesh, fault::warning};
+use sinew_geom::vec3::{self, add, add_scaled, area_vector, dot};
 use sinew_geom::{Mesh, Strands, Warning};
 use std::ops::Range;
 
@@ -84,25 +85,26 @@ fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
 /// Vertices without direction take a face's normal, else +Y.
 pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) -> Vec<[f32; 3]> {
     let data = &cached.frames[frame];
-    let positions = &data.positions;
+    let corners = |t: &[u32; 3]| t.map(|v| data.positions[v as usize].map(f64::from));
+    let unit_single = |v: [f64; 3]| vec3::unit(v).map(|n| n.map(|c| c as f32));
     let given = data.normals.as_ref().filter(|_| cached.has_normals());
     let mut out: Vec<Option<[f32; 3]>> = match given {
         Some(n) => n[part.vertices.clone()].iter().map(|n| unit(*n)).collect(),
         None => {
             let mut sums = vec![[0.0_f64; 3]; part.vertices.len()];
             for t in part.triangles {
-                let n = cross(positions, t);
+                let n = area_vector(corners(t));
                 for &v in t {
                     let sum = &mut sums[v as usize - part.vertices.start];
-                    *sum = std::array::from_fn(|c| sum[c] + n[c]);
+                    *sum = add(*sum, n);
                 }
             }
-            sums.into_iter().map(unit64).collect()
+            sums.into_iter().map(unit_single).collect()
         }
     };
     if out.iter().any(Option::is_none) {
         for t in part.triangles {
-            let face = unit64(cross(positions, t));
+            let face = unit_single(area_vector(corners(t)));
             for &v in t {
                 let slot = &mut out[v as usize - part.vertices.start];
                 *slot = slot.or(face);
@@ -124,8 +126,7 @@ pub(super) fn tangents(tangents: &[[f32; 4]], normals: &[[f32; 3]]) -> Vec<[f32;
         } else {
             [0.0, 1.0, 0.0]
         };
-        let dot: f32 = (0..3).map(|c| n[c] * other[c]).sum();
-        unit(std::array::from_fn(|c| other[c] - dot * n[c])).unwrap_or([1.0, 0.0, 0.0])
+        unit(add_scaled(other, *n, -dot(*n, other))).unwrap_or([1.0, 0.0, 0.0])
     };
     tangents
         .iter()
@@ -135,25 +136,6 @@ pub(super) fn tangents(tangents: &[[f32; 4]], normals: &[[f32; 3]]) -> Vec<[f32;
             [x, y, z, if t[3] < 0.0 { -1.0 } else { 1.0 }]
         })
         .collect()
-}
-
-/// Twice the area of a triangle along its normal.
-fn cross(positions: &[[f32; 3]], t: &[u32; 3]) -> [f64; 3] {
-    let [a, b, c] = t.map(|v| positions[v as usize].map(f64::from));
-    let (e, f): ([f64; 3], [f64; 3]) = (
-        std::array::from_fn(|k| b[k] - a[k]),
-        std::array::from_fn(|k| c[k] - a[k]),
-    );
-    [
-        e[1] * f[2] - e[2] * f[1],
-        e[2] * f[0] - e[0] * f[2],
-        e[0] * f[1] - e[1] * f[0],
-    ]
-}
-
-fn unit64(v: [f64; 3]) -> Option<[f32; 3]> {
-    let length = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-    (length.is_finite() && length > 0.0).then(|| v.map(|c| (c / length) as f32))
 }
 
 /// Numbers that are finite; others become zero.

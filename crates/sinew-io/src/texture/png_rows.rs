@@ -4,6 +4,7 @@ use super::{Claim, Texels, Texture, unsupported};
 use crate::fault::{cannot_write, malformed};
 use crate::{AtomicFile, IoError};
 use png::{BitDepth, ColorType, DecodingError};
+use sinew_geom::index32;
 use std::io::{Cursor, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -53,7 +54,7 @@ impl PngRows {
         let path = file.path().to_owned();
         let file = Arc::new(Mutex::new(file));
         // Checked to have 31 bits by the caller.
-        let [width, height] = size.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+        let [width, height] = size.map(|side| index32(side));
         let mut encoder = png::Encoder::new(Shared(file.clone()), width, height);
         encoder.set_color(match channels {
             1 => ColorType::Grayscale,

@@ -166,11 +166,12 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sinew_geom::index32;
 
     const CREASE: f32 = 1.0;
 
     fn thickness(positions: &[[f32; 3]], triangles: Vec<[u32; 3]>) -> Vec<f32> {
-        let count = u32::try_from(positions.len()).expect("few");
+        let count = index32(positions.len());
         let topology = Topology::new(count, triangles).expect("in range");
         vertex_thickness(&topology, positions, CREASE)
     }

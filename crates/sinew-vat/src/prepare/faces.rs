@@ -1,7 +1,7 @@
 //! Deleting faces of a mesh, with everything that hangs on its vertices.
 
 use super::vector::{Point, wide};
-use sinew_geom::{Attribute, Mesh, MorphTarget, Topology};
+use sinew_geom::{Attribute, Mesh, MorphTarget, Topology, index32};
 use std::sync::Arc;
 
 /// The corners of a triangle.
@@ -37,7 +37,7 @@ pub(super) fn with_triangles(mesh: &Mesh, triangles: &[[u32; 3]]) -> Mesh {
     let renamed = triangles.iter().map(|t| t.map(|v| new_index[v as usize]));
     let mut out = gather(mesh, &used);
     // Indices were in range before and are counted anew here.
-    if let Ok(topology) = Topology::new(index(used.len()), renamed.collect()) {
+    if let Ok(topology) = Topology::new(index32(used.len()), renamed.collect()) {
         out.topology = Arc::new(topology);
     }
     out
@@ -52,7 +52,7 @@ fn used_vertices(vertex_count: usize, triangles: &[[u32; 3]]) -> (Vec<usize>, Ve
     let mut new_index = vec![0; vertex_count];
     let mut used = Vec::new();
     for v in (0..vertex_count).filter(|&v| is_used[v]) {
-        new_index[v] = index(used.len());
+        new_index[v] = index32(used.len());
         used.push(v);
     }
     (used, new_index)
@@ -111,16 +111,11 @@ fn pick_target(target: &MorphTarget, used: &[usize]) -> MorphTarget {
         let Ok(new) = used.binary_search(&(v as usize)) else {
             continue;
         };
-        out.vertices.push(index(new));
+        out.vertices.push(index32(new));
         // A target may have no normals or tangents at all.
         out.positions.extend(target.positions.get(row));
         out.normals.extend(target.normals.get(row));
         out.tangents.extend(target.tangents.get(row));
     }
     out
-}
-
-/// A vertex, face or corner number.
-pub(super) fn index(i: usize) -> u32 {
-    i as u32
 }

@@ -16,11 +16,12 @@
 //! Open surfaces are seen from both sides: the inside of an open bowl is kept.
 
 use super::faces;
-use super::vector::{Point, add, centroid, cross, dot, length, scale, sub, unit, wide};
+use super::vector::{Point, centroid, unit, wide};
 use super::{PrepareError, expect};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{add, cross, dot, length, scale, sub};
 
 /// Depths closer than this share of the radius of the mesh count as equal.
 const SAME_DEPTH: f64 = 1e-5;

@@ -7,12 +7,13 @@
 //!
 //! Vertices at one place move as one, whatever their attributes. Normals and tangents turn with the surface.
 
-use super::faces::{corners, index};
-use super::vector::{Point, add, area_vector, cross, dot, length, narrow, scale, sub, unit, wide};
+use super::faces::corners;
+use super::vector::{Point, narrow, unit, wide};
 use super::{PrepareError, expect};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mesh, WeldMap};
+use sinew_geom::vec3::{add, area_vector, cross, dot, length, scale, sub};
+use sinew_geom::{Mesh, WeldMap, index32};
 
 /// What stops a mesh from shrinking when it is smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -178,7 +179,7 @@ fn volume(mesh: &Mesh) -> f64 {
     let Some(&[origin, ..]) = faces.peek() else {
         return 0.0;
     };
-    let part = |t: [Point; 3]| dot(sub(t[0], origin), area_vector(&t)) / 6.0;
+    let part = |t: [Point; 3]| dot(sub(t[0], origin), area_vector(t)) / 6.0;
     faces.map(part).sum()
 }
 
@@ -305,7 +306,7 @@ fn edge_uses(mesh: &Mesh, weld: &WeldMap) -> Vec<EdgeUse> {
             continue;
         }
         let ends = [(a, b), (b, c), (c, a)];
-        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b), index(face))));
+        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b), index32(face))));
     }
     uses.sort_unstable();
     uses
@@ -314,7 +315,7 @@ fn edge_uses(mesh: &Mesh, weld: &WeldMap) -> Vec<EdgeUse> {
 /// Whether any two neighbouring faces at an edge differ by more than `angle`; faces without area do not count.
 fn is_hard(mesh: &Mesh, edge: &[EdgeUse], angle: f32) -> bool {
     let normal = |e: &EdgeUse| {
-        unit(area_vector(&corners(
+        unit(area_vector(corners(
             mesh,
             &mesh.topology.triangles()[e.2 as usize],
         )))
@@ -353,7 +354,7 @@ fn move_vertices(mesh: &mut Mesh, weld: &WeldMap, neighbours: &Neighbours, place
 fn place_normals(mesh: &Mesh, weld: &WeldMap) -> Vec<Point> {
     let mut normals = vec![[0.0; 3]; weld.class_count()];
     for t in mesh.topology.triangles() {
-        let face = area_vector(&corners(mesh, t));
+        let face = area_vector(corners(mesh, t));
         for &v in t {
             let place = &mut normals[weld.class_of_vertex[v as usize] as usize];
             *place = add(*place, face);

@@ -1,7 +1,8 @@
 //! How well shaped the triangles of a mesh are.
 
-use super::vector::{Point, dot, length, sub};
+use super::vector::Point;
 use serde::{Deserialize, Serialize};
+use sinew_geom::vec3::{dot, length, sub};
 
 /// Angle below which a triangle counts as a sliver: ten degrees, in radians.
 const SLIVER_ANGLE: f64 = 10.0 * std::f64::consts::PI / 180.0;

@@ -1,6 +1,7 @@
 //! Meshes to test on, and distances worked out the slow way.
 
-use super::vector::{Point, add, area_vector, cross, dot, length, scale, sub, unit, wide};
+use super::vector::{Point, unit, wide};
+use sinew_geom::vec3::{add, area_vector, cross, dot, length, scale, sub};
 use sinew_geom::{Mesh, Topology};
 use std::collections::HashMap;
 
@@ -163,7 +164,7 @@ pub(super) fn triangle_distance(t: &[Point; 3], p: Point) -> f64 {
     let edges = segment(t[0], t[1])
         .min(segment(t[1], t[2]))
         .min(segment(t[2], t[0]));
-    let Some(n) = unit(area_vector(t)) else {
+    let Some(n) = unit(area_vector(*t)) else {
         return edges;
     };
     let left = |a: Point, b: Point| dot(cross(sub(b, a), sub(p, a)), n) >= 0.0;
@@ -243,7 +244,7 @@ pub(super) fn corner_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
     let mut sums = vec![[0.0; 3]; mesh.vertex_count()];
     for (t, corners) in mesh.topology.triangles().iter().zip(corners(mesh)) {
         for &v in t {
-            sums[v as usize] = add(sums[v as usize], area_vector(&corners));
+            sums[v as usize] = add(sums[v as usize], area_vector(corners));
         }
     }
     let normal = |n: &Point| unit(*n).unwrap_or([0.0, 1.0, 0.0]).map(|c| c as f32);

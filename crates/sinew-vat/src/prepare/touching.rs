@@ -5,11 +5,12 @@
 //! Detection*, 5.1.5), found in a tree of boxes. Faces next to the contact that are smaller than the distance touch, too.
 
 use super::faces::{self, corners};
-use super::vector::{Point, add, centroid, dot, length, scale, sub, unit, wide};
+use super::vector::{Point, centroid, unit, wide};
 use super::{PrepareError, expect};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{add, dot, length, scale, sub};
 
 /// A plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

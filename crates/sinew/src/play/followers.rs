@@ -111,6 +111,7 @@ fn taken<T: Copy>(values: &[T], from: &[usize]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geom::vec3::distance;
 
     #[test]
     fn followers_have_what_their_guide_has() {
@@ -139,7 +140,7 @@ mod tests {
             for (own, lead) in range.zip(guide) {
                 assert_eq!(found.uvs[0][own], found.uvs[0][lead]);
                 let [a, b] = [own, lead].map(|v| found.positions[v]);
-                let apart = (0..3).map(|c| (a[c] - b[c]).powi(2)).sum::<f32>().sqrt();
+                let apart = distance(a, b);
                 assert!(apart <= 0.5 + 1e-6, "radius and tip separation");
                 assert_eq!(apart == 0.0, strands.is_guide(strand));
             }

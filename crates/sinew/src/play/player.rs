@@ -117,10 +117,25 @@ impl Player {
         }
     }
 
-    /// The frames to [`Self::advance`] through to see `number` as it is in play: `number` alone where nothing remembers; where
-    /// the graph has solvers (hair), all behind the last frame, or all from frame 0 on, which is the first one. Going back, or to the last frame
-    /// again, starts anew.
-    pub fn way_to(&mut self, number: i64) -> RangeInclusive<i64> {
+    /// Shows `number` as it is in play: [`Self::advance`] to that frame alone where no node remembers anything. A graph with solvers (hair)
+    /// plays all frames since the last one, or all from frame 0 on, which is the first one; going back, or to the last frame again, starts
+    /// anew. `before` is given the number of each frame before it is played, to stop there.
+    ///
+    /// # Errors
+    /// Those of [`Self::advance`] and of `before`.
+    pub fn seek<E: From<PlayError>>(
+        &mut self,
+        number: i64,
+        mut before: impl FnMut(i64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for number in self.way_to(number) {
+            before(number)?;
+            self.advance(number)?;
+        }
+        Ok(())
+    }
+
+    fn way_to(&mut self, number: i64) -> RangeInclusive<i64> {
         let mut nodes = self.graph().plan().nodes().iter();
         if !nodes.any(|n| n.desc.kind == NodeKind::Solver) {
             return number..=number;

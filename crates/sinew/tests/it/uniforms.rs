@@ -1,8 +1,9 @@
-//! `struct Uniforms` of each node takes as many bytes in WGSL as in Rust: without a device, so that drift is found everywhere.
+//! `struct Uniforms` of each node lies in WGSL as in Rust, member by member: without a device, so that drift is found everywhere.
 
 use crate::common::{assets, running};
-use sinew::deform::{DeviceNode, Phase, REGISTRY};
-use sinew_wgsl::{ModuleBuilder, ModuleOptions};
+use sinew::deform::{DeviceNode, REGISTRY, UniformLayout};
+use sinew_gpu::test_support::assert_layout;
+use sinew_wgsl::{Module, ModuleBuilder, ModuleOptions};
 use std::collections::BTreeSet;
 
 /// All `struct NAME {...}` of a text, each without what stands around it.
@@ -25,8 +26,8 @@ fn mentions(structure: &str, name: &str) -> bool {
     words.any(|word| word == name)
 }
 
-/// Bytes of `struct Uniforms` in the texts of a node.
-fn bytes_in_wgsl(name: &str, node: &DeviceNode) -> Option<u32> {
+/// A module of `struct Uniforms` in the texts of a node.
+fn module(name: &str, node: &DeviceNode) -> Module {
     let passes = node.passes.iter().map(|p| p.text);
     let written = node.written.iter().map(String::as_str);
     let texts = node.shared.iter().copied().chain(passes).chain(written);
@@ -49,30 +50,28 @@ fn bytes_in_wgsl(name: &str, node: &DeviceNode) -> Option<u32> {
     let mut builder = ModuleBuilder::new(ModuleOptions::default());
     builder.declare(name, &text);
     let module = builder.finish();
-    let module = module.unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-    module.struct_layout("Uniforms").map(|layout| layout.size)
+    module.unwrap_or_else(|e| panic!("{name}: {e}\n{text}"))
 }
 
 #[test]
-fn rust_and_wgsl_agree_about_their_size() {
+fn rust_and_wgsl_agree_about_their_members() {
     let mut compared = 0;
     for asset in assets() {
         for desc in REGISTRY {
             let instance = running(&asset, desc);
             let graph = instance.graph();
-            let phases = [Phase::Setup, Phase::Update];
-            let steps = phases.into_iter().flat_map(|p| graph.program().steps(p));
+            let steps = graph.program().all_steps();
             for step in steps.filter(|s| s.desc.name == desc.name) {
                 let Some(node) = graph.device_node(step) else {
                     continue;
                 };
-                let found = bytes_in_wgsl(desc.name, &node).unwrap_or(0) as usize;
-                assert_eq!(
-                    found, node.uniform_bytes,
-                    "{}: bytes in WGSL, in Rust",
-                    desc.name
-                );
-                compared += usize::from(found > 0);
+                let module = module(desc.name, &node);
+                if node.uniforms == UniformLayout::default() {
+                    assert_eq!(module.struct_layout("Uniforms"), None, "{}", desc.name);
+                    continue;
+                }
+                assert_layout(&module, "Uniforms", &node.uniforms);
+                compared += 1;
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use serde_json::{Value, json};
+use sinew::geom::index32;
 use sinew::graph::{InputBinding, InputType, NoNesting, compile};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,7 +119,7 @@ pub(super) fn measure(
         let cpu = processor::measure(&graph, &motion, frames, talk)?;
         let gpu = graphics.measure(&graph, &motion, frames)?;
         sizes.push(Size {
-            vertices: u32::try_from(mesh.vertex_count()).unwrap_or(u32::MAX),
+            vertices: index32(mesh.vertex_count()),
             cpu_us: cpu.frame_us,
             gpu_us: gpu.frame_us(),
             host_us: gpu.host_us,

@@ -3,6 +3,7 @@
 use super::motion::Motion;
 use super::{GraphicsTimes, Part};
 use crate::exit::{Failure, Outcome};
+use sinew::geom::index32;
 use sinew::gpu::{
     AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, GpuOptions, Samples, Stopwatch, Timestamps,
     copy_bandwidth, largest_copy,
@@ -149,8 +150,7 @@ impl Graphics {
         let count = instances.launch_labels().len();
         let mut samples = vec![Samples::new(frames); count];
         let mut dispatches = instances.dispatches();
-        let spans = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let mut times = Timestamps::new(gpu, spans(dispatches.len()))?;
+        let mut times = Timestamps::new(gpu, index32(dispatches.len()))?;
         let begun = Stopwatch::start();
         let mut done = 0;
         motion.play(|frame| {

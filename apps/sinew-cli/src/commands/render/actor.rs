@@ -119,10 +119,7 @@ impl Actor {
                 self.is_painted = false;
             }
             Source::Graph(player) => {
-                for on_the_way in player.way_to(number) {
-                    talk.check_interrupt()?;
-                    player.advance(on_the_way)?;
-                }
+                player.seek(number, |_| talk.check_interrupt())?;
                 self.lines.clear();
                 match player.runner_mut() {
                     Runner::Processor(instance) => {

@@ -4,6 +4,7 @@ use super::actor::{Actor, drawn};
 use crate::exit::Outcome;
 use crate::render_args::LookArgs;
 use crate::talk::Talk;
+use sinew::geom::vec3::distance;
 use sinew::gpu::Gpu;
 use sinew::picture::Extent;
 use sinew::play::Character;
@@ -123,5 +124,5 @@ fn diagonal(points: &[[f32; 3]]) -> f32 {
     let mut extent = Extent::default();
     extent.add(points.iter().copied());
     let (lo, hi) = extent.bounds().unwrap_or_default();
-    (0..3).map(|c| (hi[c] - lo[c]).powi(2)).sum::<f32>().sqrt()
+    distance(hi, lo)
 }

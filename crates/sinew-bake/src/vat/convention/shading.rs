@@ -4,6 +4,7 @@ use super::compressed_normal;
 use crate::vat::settings::Space;
 use crate::vat::texels::decode;
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{cross, dot, length, scale, sub};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::{TextureSpec, encode_vertices};
@@ -135,8 +136,8 @@ fn rotation_to(normal: [f32; 3], tangent: Option<[f32; 3]>) -> [f32; 4] {
 /// A rotation followed by one around the normal, so that +X goes to the tangent.
 fn twist(q: [f32; 4], normal: [f32; 3], tangent: [f32; 3]) -> Option<[f32; 4]> {
     let along = dot(tangent, normal);
-    let flat: [f32; 3] = std::array::from_fn(|k| tangent[k] - along * normal[k]);
-    let length = dot(flat, flat).sqrt();
+    let flat = sub(tangent, scale(normal, along));
+    let length = length(flat);
     if length < 1e-6 {
         return None;
     }
@@ -150,17 +151,6 @@ fn twist(q: [f32; 4], normal: [f32; 3], tangent: [f32; 3]) -> Option<[f32; 4]> {
     let half = [(1.0 - cosine) * 0.5, (1.0 + cosine) * 0.5].map(f32::sqrt);
     let [a, b, c] = normal.map(|n| n * half[0] * sign);
     unit4(product([a, b, c, half[1]], q))
-}
-
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    (0..3).map(|k| a[k] * b[k]).sum()
-}
-
-fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
-    [0, 1, 2].map(|k| {
-        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
 }
 
 fn unit4(q: [f32; 4]) -> Option<[f32; 4]> {

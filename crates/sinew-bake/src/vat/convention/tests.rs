@@ -4,6 +4,7 @@ use super::*;
 use crate::vat::{assemble, bake, plan, read_animation, scan, texels, verify};
 use crate::{Chunk, FrameSource, MeshFrames};
 use sinew_geom::Topology;
+use sinew_geom::vec3::distance;
 use sinew_io::{Texels, read_any, read_texture};
 use sinew_testkit::files_in as content;
 use sinew_vat::error::angle_between;
@@ -59,10 +60,6 @@ fn beside_report(out: &Path, name: &str) -> Vec<String> {
     let (report, files) = (format!("{name}.report.html"), content(out));
     assert!(files.contains_key(&report), "no report");
     files.into_keys().filter(|f| *f != report).collect()
-}
-
-fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
-    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f32>().sqrt()
 }
 
 /// What manuals say of the axes, written out.

@@ -46,14 +46,6 @@ pub(super) fn off(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
-pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-
 /// `q v` as matrices have it.
 pub(in crate::vat) fn rotated([x, y, z, w]: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     let rows = [

@@ -1,6 +1,8 @@
 //! What must not be taken for triangles that stay the same.
 
 use super::*;
+use sinew_geom::index32;
+use sinew_geom::vec3::{area_vector, cross, dot, length, scale, sub};
 use sinew_vat::prepare::simplify::SimplifySettings;
 
 /// Around the ring and around its tube.
@@ -38,7 +40,7 @@ fn turned(mesh: &mut Mesh, chosen: impl Fn(usize) -> bool) {
         true => [a, c, b],
         false => [a, b, c],
     });
-    let count = u32::try_from(mesh.positions.len()).expect("fits");
+    let count = index32(mesh.positions.len());
     let topology = Topology::new(count, turned.collect()).expect("in range");
     mesh.topology = std::sync::Arc::new(topology);
 }
@@ -152,28 +154,19 @@ fn wide(p: [f32; 3]) -> [f64; 3] {
     p.map(f64::from)
 }
 
-fn less(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|k| a[k] - b[k])
-}
-
-fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
-    (0..3).map(|k| a[k] * b[k]).sum()
-}
-
 /// Distance of a point from a triangle: from its plane where the foot is within, otherwise from the nearest side.
 fn from_triangle(p: [f64; 3], t: [[f64; 3]; 3]) -> f64 {
-    let n = decoded::cross(less(t[1], t[0]), less(t[2], t[0]));
+    let n = area_vector(t);
     let sides = [0, 1, 2].map(|k| (t[k], t[(k + 1) % 3]));
-    let is_within =
-        |(a, b): &([f64; 3], [f64; 3])| dot(decoded::cross(less(*b, *a), less(p, *a)), n) >= 0.0;
+    let is_within = |(a, b): &([f64; 3], [f64; 3])| dot(cross(sub(*b, *a), sub(p, *a)), n) >= 0.0;
     if sides.iter().all(is_within) {
-        return dot(less(p, t[0]), n).abs() / dot(n, n).sqrt();
+        return dot(sub(p, t[0]), n).abs() / length(n);
     }
     let from_side = |(a, b): ([f64; 3], [f64; 3])| {
-        let (along, to) = (less(b, a), less(p, a));
+        let (along, to) = (sub(b, a), sub(p, a));
         let share = (dot(to, along) / dot(along, along)).clamp(0.0, 1.0);
-        let off = less(to, along.map(|c| share * c));
-        dot(off, off).sqrt()
+        let off = sub(to, scale(along, share));
+        length(off)
     };
     sides
         .map(from_side)
@@ -282,7 +275,7 @@ fn flipped(mesh: &mut Mesh, count: usize, seed: u64) {
         (triangles[t], triangles[other]) = ([c, a, d], [d, b, c]);
         done += 1;
     }
-    let vertices = u32::try_from(mesh.positions.len()).expect("fits");
+    let vertices = index32(mesh.positions.len());
     mesh.topology = std::sync::Arc::new(Topology::new(vertices, triangles).expect("in range"));
 }
 

@@ -1,11 +1,12 @@
 //! Pieces, particles, tangents, velocities and thickness in the axes of engines: texels decoded here, by the manifest as JSON, against the
 //! motion that the sequences were made with and what manuals say of the axes.
 
-use super::decoded::{Decoded, SPACES, cross, engine, gltf, off, place, rotated, unit};
+use super::decoded::{Decoded, SPACES, engine, gltf, off, place, rotated, unit};
 use super::shapes::{boxes, drop_at, fountain, middle, turned, with_mode};
 use super::*;
 use serde_json::Value;
 use sinew_geom::Attribute;
+use sinew_geom::vec3::cross;
 use sinew_io::read_any;
 
 fn verified(source: &MeshFrames, folders: &Folders, settings: &VatSettings) -> Verified {

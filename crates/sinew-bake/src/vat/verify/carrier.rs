@@ -4,7 +4,7 @@ use super::judge::Judge;
 use crate::FrameSource;
 use crate::vat::InBetweens;
 use serde::Serialize;
-use sinew_geom::{Bounds, Mesh};
+use sinew_geom::{Bounds, Mesh, index32};
 use sinew_vat::error::angle_between;
 use sinew_vat::floating::{FloatingFault, check_floating};
 use sinew_vat::manifest::{Manifest, Mode};
@@ -226,7 +226,7 @@ fn other_texel(manifest: &Manifest, carrier: &Mesh) -> Option<Fault> {
         };
         let expected = match texel {
             Some(texel) => {
-                let texel = u32::try_from(texel).unwrap_or(u32::MAX);
+                let texel = index32(texel);
                 layout.texel(texel, 0).map(|t| f64::from(t) + 0.5)
             }
             None => found.map(|f| f.floor() + 0.5),

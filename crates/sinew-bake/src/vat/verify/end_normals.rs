@@ -8,6 +8,7 @@
 
 use super::judge::Judge;
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{cross, length, sub};
 use sinew_vat::error::angle_between;
 use sinew_vat::matching::NearTriangle;
 use sinew_vat::normals::corner_normals;
@@ -65,11 +66,11 @@ impl<'a> NextNormals<'a> {
         let corners = corners.map(|v| self.mesh.positions[v as usize].map(f64::from));
         let farthest = normals.iter().map(|n| angle_between(*n, here));
         let farthest = farthest.fold(0.0, f64::max);
-        let sides = [0, 1, 2].map(|k| less(corners[(k + 2) % 3], corners[(k + 1) % 3]));
+        let sides = [0, 1, 2].map(|k| sub(corners[(k + 2) % 3], corners[(k + 1) % 3]));
         let twice_area = length(cross(sides[0], sides[1]));
         let changes = (0..3).map(|k| {
             let share = self.reach * length(sides[k]) / twice_area;
-            share * length(less(normals[k].map(f64::from), here.map(f64::from)))
+            share * length(sub(normals[k].map(f64::from), here.map(f64::from)))
         });
         let change = changes.sum::<f64>() / length_here;
         match change < 1.0 {
@@ -88,19 +89,4 @@ impl<'a> NextNormals<'a> {
 /// The nearest of some normals, radians.
 pub(super) fn nearest_of(seen: [f32; 3], normals: impl Iterator<Item = [f32; 3]>) -> Option<f64> {
     normals.map(|n| angle_between(seen, n)).reduce(f64::min)
-}
-
-fn less(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|k| a[k] - b[k])
-}
-
-fn length(v: [f64; 3]) -> f64 {
-    v.iter().map(|c| c * c).sum::<f64>().sqrt()
-}
-
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|k| {
-        let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-        a[i] * b[j] - a[j] * b[i]
-    })
 }

@@ -27,7 +27,7 @@ pub use ends::EndErrors;
 use judge::Judge;
 use serde::Serialize;
 pub(super) use shapes::pieces_of;
-use sinew_geom::Mesh;
+use sinew_geom::{Mesh, vec3};
 use std::path::Path;
 pub use surface::SurfaceErrors;
 
@@ -177,6 +177,5 @@ fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
 }
 
 pub(super) fn distance(a: [f32; 3], b: [f32; 3]) -> f64 {
-    let squares = (0..3).map(|k| (f64::from(a[k]) - f64::from(b[k])).powi(2));
-    squares.sum::<f64>().sqrt()
+    vec3::distance(a.map(f64::from), b.map(f64::from))
 }

@@ -195,7 +195,7 @@ fn what_outgrows_its_room_is_reported() {
         let coarse = 7.0 * view.shape.cell;
         for node in every_node(&view.shape, 11) {
             let p = view.shape.node_position(node);
-            let d = norm(p) - factor;
+            let d = length(p) - factor;
             // Where the coarse level stands in, it is off by less than its own cell.
             assert!(view.is_exact(node) || (view.node(node) - d).abs() < coarse);
         }

@@ -60,7 +60,7 @@ fn defect_15_no_node_inside_is_left_unset() {
         let p = view.shape.node_position(node);
         let value = view.node(node);
         assert!(value.abs() < 4.0, "{node:?}: {value}");
-        assert!(norm(p) > 0.99 || value < 0.0, "{node:?}: {value}");
+        assert!(length(p) > 0.99 || value < 0.0, "{node:?}: {value}");
     }
     assert_eq!(made.stuck_inside(101), 0, "every point finds its way out");
 }

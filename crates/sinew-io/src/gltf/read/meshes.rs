@@ -8,6 +8,7 @@ use super::{morphs, space};
 use crate::IoError;
 use sinew_geom::{
     Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Strands, Topology,
+    index32,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -154,7 +155,7 @@ impl Placing {
         let scene_from_node = tree.scene_from_node[rig];
         // A node that is flat at rest (scale zero) cannot be undone: its mesh stays in the space of the node.
         let inverse = scene_from_node.inverse().filter(Affine::is_finite);
-        let rigid_joint = u32::try_from(palette.len()).unwrap_or(u32::MAX);
+        let rigid_joint = index32(palette.len());
         palette.push(Joint {
             node: rig,
             joint_from_bind: inverse.unwrap_or_default(),
@@ -218,7 +219,7 @@ fn influences(
         let vertices = primitives.iter().map(|p| p.positions.len()).sum();
         return Ok(Influences::rigid(vertices, placing.rigid_joint));
     };
-    let first = u32::try_from(skin.joints.start).unwrap_or(u32::MAX);
+    let first = index32(skin.joints.start);
     let mut out: Option<Influences> = None;
     for p in primitives {
         let (joints, weights) = (
@@ -314,7 +315,7 @@ fn join(
     let (mut triangles, mut strands) = (Vec::new(), Vec::new());
     for mut p in primitives {
         let (base, count) = (out.positions.len(), p.positions.len());
-        let base32 = u32::try_from(base).unwrap_or(u32::MAX);
+        let base32 = index32(base);
         if base > 0 {
             let shift = |t: &mut [u32; 3]| *t = t.map(|v| v + base32);
             p.triangles.iter_mut().for_each(shift);
@@ -358,7 +359,7 @@ fn join(
             }
         }
     }
-    let vertices = u32::try_from(out.positions.len()).unwrap_or(u32::MAX);
+    let vertices = index32(out.positions.len());
     let wrong =
         |found: String| doc.malformed(format!("meshes[{mesh}]"), found, "indices of its vertices");
     out.topology = Arc::new(if strands.is_empty() {

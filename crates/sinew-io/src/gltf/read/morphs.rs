@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::primitive::Primitive;
 use crate::IoError;
-use sinew_geom::MorphTarget;
+use sinew_geom::{MorphTarget, index32};
 
 type Deltas = Option<Vec<[f32; 3]>>;
 
@@ -71,7 +71,7 @@ fn read_target(
                 push_moving(&mut out, base, count, &deltas, keep_normals, keep_tangents);
             }
         }
-        base += u32::try_from(count).unwrap_or(u32::MAX);
+        base += index32(count);
     }
     Ok(out)
 }

@@ -6,7 +6,7 @@ use crate::IoError;
 use gltf_json::accessor::ComponentType;
 use gltf_json::mesh::{Mode, Semantic};
 use gltf_json::validation::Checked;
-use sinew_geom::Attribute;
+use sinew_geom::{Attribute, index32, vec3};
 use std::collections::BTreeMap;
 
 /// The attributes and triangles of one primitive.
@@ -179,7 +179,7 @@ fn read_attributes(
 
 /// Quantised vectors are unit only up to their step.
 fn normalise(v: &mut [f32; 3]) {
-    let length = v.iter().map(|c| c * c).sum::<f32>().sqrt();
+    let length = vec3::length(*v);
     if length > 0.0 {
         *v = v.map(|c| c / length);
     }
@@ -201,7 +201,7 @@ fn indices(
     let count = primitive.positions.len();
     let indices = match json.indices {
         Some(accessor) => doc.accessor(accessor.value(), &place)?.indices()?,
-        None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),
+        None => (0..index32(count)).collect(),
     };
     let largest = indices.iter().fold(0, |m, &i| m.max(i));
     if !indices.is_empty() && largest as usize >= count {

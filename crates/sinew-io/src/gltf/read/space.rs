@@ -1,6 +1,6 @@
 //! Bakes a transform into a mesh: stored space to scene space at bind.
 
-use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3};
+use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3, index32};
 use std::sync::Arc;
 
 /// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors. Fails with
@@ -98,7 +98,7 @@ fn flip(mesh: &mut Mesh) {
         .iter()
         .map(|t| [t[0], t[2], t[1]])
         .collect();
-    let count = u32::try_from(mesh.topology.vertex_count()).unwrap_or(u32::MAX);
+    let count = index32(mesh.topology.vertex_count());
     // The same indices as before, so this cannot fail; the mesh would keep its winding if it did.
     if let Ok(topology) = Topology::new(count, flipped) {
         mesh.topology = Arc::new(topology);

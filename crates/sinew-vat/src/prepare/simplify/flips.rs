@@ -1,9 +1,10 @@
 //! Turns edges over where that makes thin triangles better.
 
-use super::super::faces::index;
 use super::super::shape::largest_cosine;
-use super::super::vector::{Point, add, area_vector, cross, dot, length, sub, unit};
+use super::super::vector::{Point, unit};
 use super::wedges::Wedges;
+use sinew_geom::index32;
+use sinew_geom::vec3::{add, area_vector, cross, dot, length, sub};
 use std::collections::HashSet;
 
 /// Passes over the faces; few meshes need half of them.
@@ -83,7 +84,7 @@ impl<'a> Flips<'a> {
     /// Flips until nothing gets better; returns how many flips there were and the farthest that one moved the surface.
     pub(super) fn run(mut self) -> (usize, f64) {
         let (mut count, mut farthest) = (0, 0.0_f64);
-        let mut to_do: Vec<u32> = (0..index(self.triangles.len())).collect();
+        let mut to_do: Vec<u32> = (0..index32(self.triangles.len())).collect();
         for _ in 0..MAX_PASSES {
             let mut changed = Vec::new();
             for face in std::mem::take(&mut to_do) {
@@ -154,7 +155,7 @@ impl<'a> Flips<'a> {
     fn moved(&self, now: &[[Point; 3]; 2], then: &[[Point; 3]; 2]) -> Option<f64> {
         let normal = self.common_normal(now)?;
         let same_way = |t: &[Point; 3]| {
-            unit(area_vector(t)).is_some_and(|n| dot(n, normal) >= self.least_cosine)
+            unit(area_vector(*t)).is_some_and(|n| dot(n, normal) >= self.least_cosine)
         };
         if !then.iter().all(same_way) {
             return None;
@@ -165,7 +166,7 @@ impl<'a> Flips<'a> {
 
     /// The mean normal of two faces that are nearly coplanar; a face without area goes with the other.
     fn common_normal(&self, faces: &[[Point; 3]; 2]) -> Option<Point> {
-        match [&faces[0], &faces[1]].map(|t| unit(area_vector(t))) {
+        match faces.map(|t| unit(area_vector(t))) {
             [Some(n), None] | [None, Some(n)] => Some(n),
             [Some(n), Some(m)] if dot(n, m) >= self.least_cosine => unit(add(n, m)),
             _ => None,
@@ -216,7 +217,7 @@ fn apex(triangles: &[[u32; 3]], half: u32) -> u32 {
 }
 
 fn all_halves(triangles: &[[u32; 3]]) -> impl Iterator<Item = (u32, [u32; 2])> + '_ {
-    (0..index(3 * triangles.len())).map(|half| (half, ends_of(triangles, half)))
+    (0..index32(3 * triangles.len())).map(|half| (half, ends_of(triangles, half)))
 }
 
 fn key(wedges: &Wedges, ends: [u32; 2]) -> [u32; 2] {

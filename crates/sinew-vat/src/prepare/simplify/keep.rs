@@ -4,9 +4,10 @@
 //! back to back and from there to none, and has no flag against that (`Prune` only makes pieces go sooner). So drops of a splash vanish. Each such piece gets
 //! a stand-in of its own vertices: a tetrahedron where it is closed, a triangle where it is open, which reach as far as the piece does.
 
-use super::super::vector::{Point, add, area_vector, cross, dot, length, sub};
+use super::super::vector::Point;
 use super::wedges::Wedges;
 use crate::groups::Groups;
+use sinew_geom::vec3::{add, area_vector, cross, dot, length, sub};
 use std::collections::HashMap;
 
 /// Height of a tetrahedron, as a share of its longest side, below which it is two triangles back to back.
@@ -92,7 +93,7 @@ impl<'a> Pieces<'a> {
 
     fn area(&self, triangles: &[[u32; 3]], frame: usize) -> f64 {
         let each = triangles.iter();
-        let each = each.map(|t| length(area_vector(&self.wedges.corners_in(frame, t))));
+        let each = each.map(|t| length(area_vector(self.wedges.corners_in(frame, t))));
         each.sum()
     }
 
@@ -105,7 +106,7 @@ impl<'a> Pieces<'a> {
             return Vec::new();
         };
         let (face, turned) = ([a, b, c].map(|p| p.0), [a, c, b].map(|p| p.0));
-        let normal = area_vector(&[a.1, b.1, c.1]);
+        let normal = area_vector([a.1, b.1, c.1]);
         if !self.is_closed(lost) {
             let along = self.sum_of_areas(lost);
             return vec![if dot(normal, along) < 0.0 {
@@ -143,7 +144,7 @@ impl<'a> Pieces<'a> {
 
     fn sum_of_areas(&self, lost: &Lost) -> Point {
         let each = lost.triangles.iter();
-        let each = each.map(|t| area_vector(&self.wedges.corners_in(lost.frame, t)));
+        let each = each.map(|t| area_vector(self.wedges.corners_in(lost.frame, t)));
         each.fold([0.0; 3], add)
     }
 

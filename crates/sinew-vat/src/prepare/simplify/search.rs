@@ -1,6 +1,5 @@
 //! Runs the simplifier until the number of faces is at most the target, and near it.
 
-use super::super::vector::{area_vector, length};
 use super::keep::Pieces;
 use super::wedges::Wedges;
 use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings, SmallPieces};
@@ -8,6 +7,7 @@ use meshopt::{
     SimplifyOptions, SimplifyVertex, simplify_decoder, simplify_sloppy_decoder,
     simplify_with_attributes_and_locks_decoder, simplify_with_locks_decoder,
 };
+use sinew_geom::vec3::{area_vector, length};
 use std::collections::BTreeSet;
 
 /// Runs on grids to try, each about a tenth of the cost of a run of collapses.
@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
 
     /// Keeps the largest faces, in their order.
     fn cut(&self, stage: Stage) -> Stage {
-        let area = |t: &[u32; 3]| length(area_vector(&self.wedges.corners(t)));
+        let area = |t: &[u32; 3]| length(area_vector(self.wedges.corners(t)));
         let mut order: Vec<(usize, f64)> = stage.triangles.iter().map(area).enumerate().collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         order.truncate(self.target);

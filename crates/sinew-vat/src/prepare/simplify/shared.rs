@@ -9,11 +9,10 @@
 //!
 //! Vertices that are left are a subset of those that came in, in every frame.
 
-use super::super::faces::index;
 use super::{Method, SimplifyReport, SimplifySettings, faces, kept_triangles, shape};
 use crate::soft::{SoftError, is_same_surface, turned_over};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mesh, Topology};
+use sinew_geom::{Mesh, Topology, index32};
 
 /// Most frames that are looked at: the simplifier takes 32 attributes, and a frame is three.
 const MOST_FRAMES: usize = 11;
@@ -51,7 +50,7 @@ impl SharedCollapse {
         let empty = Mesh::new("", Topology::default(), Vec::new());
         let first = frames.first().unwrap_or(&empty);
         let mut out = Self {
-            vertices: index(first.topology.vertex_count()),
+            vertices: index32(first.topology.vertex_count()),
             source: first.topology.triangles().to_vec(),
             kept: None,
             report: SimplifyReport {
@@ -138,10 +137,10 @@ fn base_of(frames: &[Mesh]) -> usize {
 }
 
 fn area(mesh: &Mesh) -> f64 {
-    use super::super::vector::{area_vector, length};
+    use sinew_geom::vec3::{area_vector, length};
     let triangles = mesh.topology.triangles().iter();
     triangles
-        .map(|t| length(area_vector(&faces::corners(mesh, t))))
+        .map(|t| length(area_vector(faces::corners(mesh, t))))
         .sum()
 }
 

@@ -1,11 +1,12 @@
 //! The mesh as the simplifier shall see it: vertices joined where nothing tells them apart, split at hard edges.
 
-use super::super::faces::{corners, index};
-use super::super::vector::{Point, area_vector, dot, sub, unit, wide};
+use super::super::faces::corners;
+use super::super::vector::{Point, unit, wide};
 use super::SimplifySettings;
 use crate::groups::Groups;
 use meshopt::SimplifyVertex;
-use sinew_geom::{Attribute, Mesh, WeldMap};
+use sinew_geom::vec3::{area_vector, dot, sub};
+use sinew_geom::{Attribute, Mesh, WeldMap, index32};
 use std::collections::HashMap;
 
 /// Largest size of another frame, in sides of the box of the one that gives the unit.
@@ -93,7 +94,7 @@ impl Wedges {
         let mut wedge_of = vec![0; joined.len()];
         for w in (0..self.place.len()).rev() {
             if let Some(v) = self.members.get(self.offsets[w] as usize) {
-                wedge_of[joined[*v as usize] as usize] = index(w);
+                wedge_of[joined[*v as usize] as usize] = index32(w);
             }
         }
         let mut spots = weld.class_of_vertex.clone();
@@ -143,7 +144,7 @@ impl Wedges {
             // Classes are numbered by their vertices, so every row has one.
             place.push(row.first().map_or(0, |&v| weld.class_of_vertex[v as usize]));
             members.extend_from_slice(row);
-            offsets.push(index(members.len()));
+            offsets.push(index32(members.len()));
         }
         let at = |p: &u32| wide(mesh.positions[weld.first_vertex[*p as usize] as usize]);
         let wide: Vec<Point> = place.iter().map(at).collect();
@@ -201,7 +202,7 @@ impl Wedges {
     /// Triangles of vertices of the mesh, each corner the vertex of its wedge whose normal fits the face best.
     pub(super) fn vertices_of(&self, mesh: &Mesh, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
         let one = |t: &[u32; 3]| {
-            let normal = area_vector(&self.corners(t));
+            let normal = area_vector(self.corners(t));
             t.map(|w| self.vertex_of(mesh, w, normal))
         };
         triangles.iter().map(one).collect()
@@ -236,7 +237,7 @@ impl Parts {
             is_there[*class as usize] = true;
         }
         for class in (0..classes).filter(|c| !is_there[*c]) {
-            self.joined_of_wedge.push(index(class));
+            self.joined_of_wedge.push(index32(class));
             self.is_hard.push(false);
         }
     }
@@ -273,7 +274,7 @@ fn join(mesh: &Mesh, poses: &[&[[f32; 3]]], weld: &WeldMap, weld_distance: f32) 
 fn refine<K: std::hash::Hash + Eq>(class: &mut [u32], key: impl Fn(usize) -> K) {
     let mut seen = HashMap::with_capacity(class.len());
     for (v, class) in class.iter_mut().enumerate() {
-        let next = index(seen.len());
+        let next = index32(seen.len());
         *class = *seen.entry((*class, key(v))).or_insert(next);
     }
 }
@@ -288,7 +289,7 @@ fn rows(class: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     let mut cursor = offsets.clone();
     let mut members = vec![0; class.len()];
     for (v, &c) in class.iter().enumerate() {
-        members[cursor[c as usize] as usize] = index(v);
+        members[cursor[c as usize] as usize] = index32(v);
         cursor[c as usize] += 1;
     }
     (offsets, members)
@@ -298,9 +299,9 @@ fn rows(class: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
 fn split(mesh: &Mesh, weld: &WeldMap, faces: &[[u32; 3]], parts: Parts, least: f64) -> Parts {
     let normals: Vec<_> = faces
         .iter()
-        .map(|t| unit(area_vector(&corners(mesh, t))))
+        .map(|t| unit(area_vector(corners(mesh, t))))
         .collect();
-    let mut groups = Groups::new(index(3 * faces.len()));
+    let mut groups = Groups::new(index32(3 * faces.len()));
     let mut at_hard_edge = vec![false; weld.class_count()];
     for edge in edges(weld, faces).chunk_by(|a, b| a.ends == b.ends) {
         let known: Vec<Point> = edge
@@ -339,11 +340,11 @@ fn number(
         let place = weld.class_of_vertex[faces[corner / 3][corner % 3] as usize];
         let hard = at_hard_edge[place as usize];
         let group = if hard {
-            groups.find(index(corner))
+            groups.find(index32(corner))
         } else {
             u32::MAX
         };
-        let next = index(out.joined_of_wedge.len());
+        let next = index32(out.joined_of_wedge.len());
         let class = *wedge;
         *wedge = *seen.entry((class, group)).or_insert(next);
         if *wedge == next {
@@ -366,7 +367,7 @@ fn edges(weld: &WeldMap, faces: &[[u32; 3]]) -> Vec<EdgeUse> {
     for (face, t) in faces.iter().enumerate() {
         for (k, next) in [(0, 1), (1, 2), (2, 0)] {
             let [a, b] = [t[k], t[next]].map(|v| weld.class_of_vertex[v as usize]);
-            let [from, to] = [index(3 * face + k), index(3 * face + next)];
+            let [from, to] = [index32(3 * face + k), index32(3 * face + next)];
             let (ends, low, high) = if a < b {
                 ([a, b], from, to)
             } else {

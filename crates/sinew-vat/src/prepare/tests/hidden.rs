@@ -1,8 +1,9 @@
 use super::super::hidden::HiddenSettings;
 use super::super::testing::{bowl, corners, cube, exploded, merged, placed, sphere};
-use super::super::vector::{Point, centroid, length};
+use super::super::vector::{Point, centroid};
 use super::{PrepareReport, PrepareSettings, run};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::length;
 
 fn hide(mesh: &Mesh, resolution: u32) -> (Mesh, PrepareReport) {
     let hidden = HiddenSettings {

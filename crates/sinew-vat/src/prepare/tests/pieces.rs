@@ -4,9 +4,10 @@ use super::super::simplify::{
     Method, SharedCollapse, SimplifyReport, SimplifySettings, SmallPieces,
 };
 use super::super::testing::{bumpy, corners, edge_counts, merged, mesh, placed, sphere, volume};
-use super::super::vector::{Point, area_vector, centroid, cross, dot};
+use super::super::vector::{Point, centroid};
 use super::{PrepareSettings, run};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{area_vector, cross, dot};
 
 fn reduce(mesh: &Mesh, target_faces: usize, small_pieces: SmallPieces) -> (Mesh, SimplifyReport) {
     let settings = PrepareSettings {
@@ -110,7 +111,7 @@ fn open_pieces_keep_a_triangle_that_faces_their_way() {
     for (i, flake) in of_drops(&out, 25).iter().enumerate() {
         assert!(!flake.is_empty(), "flake {i} is gone");
         assert!(
-            flake.iter().all(|t| area_vector(t)[1] > 0.0),
+            flake.iter().all(|t| area_vector(*t)[1] > 0.0),
             "flake {i} lies on its back"
         );
     }

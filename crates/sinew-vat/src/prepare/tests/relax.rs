@@ -1,8 +1,9 @@
 use super::super::relax::{Border, RelaxReport, RelaxSettings, Shrinking};
 use super::super::testing::{bowl, cube, exploded, moved, noise, sphere, volume};
-use super::super::vector::{dot, length, unit, wide};
+use super::super::vector::{unit, wide};
 use super::{PrepareSettings, run};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{dot, length};
 
 fn smooth(mesh: &Mesh, relax: RelaxSettings) -> (Mesh, RelaxReport) {
     let settings = PrepareSettings {

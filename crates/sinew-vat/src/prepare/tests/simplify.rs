@@ -5,8 +5,9 @@ use super::super::testing::{
     bowl, bumpy, corner_normals, corners, cube, edge_counts, exploded, farthest, merged, mesh,
     moved, noise, placed, sphere, volume,
 };
-use super::super::vector::{area_vector, length, unit};
+use super::super::vector::unit;
 use super::{PrepareSettings, run};
+use sinew_geom::vec3::{area_vector, length};
 use sinew_geom::{Attribute, Influences, Mesh, MorphTarget};
 
 fn reduce(mesh: &Mesh, simplify: SimplifySettings) -> (Mesh, SimplifyReport) {
@@ -135,7 +136,7 @@ fn flips_make_thin_triangles_better_and_move_little() {
     println!("flips moved {apart:.5}, one by {allowed:.5}");
     assert!(apart <= 2.0 * allowed, "{apart} of {allowed} for one flip");
     let turned = corners(&out)
-        .filter(|t| unit(area_vector(t)).is_none())
+        .filter(|t| unit(area_vector(*t)).is_none())
         .count();
     assert_eq!(turned, 0, "no face without area");
 }
@@ -171,10 +172,10 @@ fn flips_leave_every_flat_grid_flat_and_covered() {
     let (out, report) = reduce(&sheet, settings);
     println!("{report:?}");
     assert!(report.flips > 0 && report.largest_flip == 0.0, "{report:?}");
-    let area: f64 = corners(&out).map(|t| area_vector(&t)[2] / 2.0).sum();
+    let area: f64 = corners(&out).map(|t| area_vector(t)[2] / 2.0).sum();
     assert!((area - 1600.0).abs() < 1e-3, "area {area}");
     assert!(
-        corners(&out).all(|t| area_vector(&t)[2] > 0.0),
+        corners(&out).all(|t| area_vector(t)[2] > 0.0),
         "no face turned over"
     );
     assert_eq!(edge_counts(&out)[1], 160, "the border keeps its vertices");
@@ -206,7 +207,7 @@ fn hard_edges_stay_when_asked() {
         // No face lies across an edge: each is within its side's waves.
         let across = |t: &[[f64; 3]; 3]| {
             // Slivers lie any way on the waves.
-            let (n, twice_area) = (unit(area_vector(t)), length(area_vector(t)));
+            let (n, twice_area) = (unit(area_vector(*t)), length(area_vector(*t)));
             twice_area > 0.01 && n.is_some_and(|n| n.iter().all(|c| c.abs() < 0.8))
         };
         assert_eq!(corners(&out).filter(across).count(), 0, "chamfers");
@@ -366,7 +367,7 @@ fn split_normals_are_no_seam_and_fit_their_faces() {
     let normals = out.normals.as_ref().expect("kept");
     for t in out.topology.triangles() {
         let corners = t.map(|v| out.positions[v as usize].map(f64::from));
-        let face = unit(area_vector(&corners)).expect("some area");
+        let face = unit(area_vector(corners)).expect("some area");
         for v in t {
             let n = normals[*v as usize].map(f64::from);
             assert!(

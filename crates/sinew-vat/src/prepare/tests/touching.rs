@@ -1,8 +1,9 @@
 use super::super::testing::{cube, distance, mesh, moved, placed, sphere};
 use super::super::touching::{Plane, Surface, TouchingReport, TouchingSettings};
-use super::super::vector::{add, scale, wide};
+use super::super::vector::wide;
 use super::{PrepareSettings, run};
 use sinew_geom::Mesh;
+use sinew_geom::vec3::{add, scale};
 
 fn touch(mesh: &Mesh, touching: TouchingSettings) -> (Mesh, TouchingReport) {
     let settings = PrepareSettings {

@@ -63,10 +63,7 @@ impl<'a> Sampler<'a> {
         player.set_clip(Some(name))?;
         self.samples.begin(name, Some(frames.clip));
         for &number in &frames.numbers {
-            for on_the_way in player.way_to(number) {
-                self.go_on()?;
-                player.advance(on_the_way)?;
-            }
+            player.seek(number, |_| self.go_on())?;
             self.take(player, player.time_secs(number))?;
         }
         Ok(())

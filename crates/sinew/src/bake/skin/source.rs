@@ -5,7 +5,7 @@ use super::sampler::{RANGES, Sampler};
 use super::{JointRange, SkinBakeError, SkinError, SkinProblem, SkinSamples};
 use crate::bake::Watch;
 use crate::deform::pose_driver::DriverValue;
-use crate::geom::{Asset, Influences, Pose, Topology};
+use crate::geom::{Asset, Influences, Pose, Topology, index32};
 use crate::io::gltf_write::{character_glb, packed_glb};
 use crate::io::{GltfFile, GltfSource, read_gltf_bytes};
 use crate::play::{Character, Player};
@@ -119,7 +119,7 @@ impl Collected {
         let mut triangles = Vec::new();
         let mut authored = Influences::default();
         for mesh in meshes {
-            let first = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+            let first = index32(rest.len());
             rest.extend_from_slice(&mesh.positions);
             let own = mesh.topology.triangles().iter();
             triangles.extend(own.map(|t| t.map(|v| v + first)));
@@ -128,7 +128,7 @@ impl Collected {
                 None => authored.extend(&Influences::rigid(mesh.positions.len(), 0)),
             }
         }
-        let count = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+        let count = index32(rest.len());
         let topology = Topology::new(count, triangles);
         let topology = topology.map_err(|e| SkinError::File {
             file: asset.name.clone(),
@@ -198,14 +198,13 @@ fn joints_of(portable: &Portable) -> (Vec<Option<usize>>, Vec<u32>) {
     let rig = &portable.character.asset.rig;
     let count = rig.joints().len();
     let ranges = &portable.source.joints_of_skin;
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     // Joints of meshes without a skin are each of their own.
-    let own = |j: usize| number(ranges.len() + j);
+    let own = |j: usize| index32(ranges.len() + j);
     let skin = |j: usize| {
         ranges
             .iter()
             .position(|r| r.contains(&j))
-            .map_or(own(j), number)
+            .map_or(own(j), index32)
     };
     let skins: Vec<u32> = (0..count).map(skin).collect();
     let places: BTreeMap<(u32, usize), usize> = (0..count)

@@ -4,7 +4,7 @@ use super::groups::{Group, Part, groups, parts};
 use super::report::{GroupBasis, GroupReport, Kept, Unchanged};
 use super::{Basis, CompressError, CompressOptions, find_basis};
 use crate::deform::Par;
-use crate::geom::{Asset, MorphTarget};
+use crate::geom::{Asset, MorphTarget, index32};
 use crate::graph::{BindOptions, LineColumn, NodeEdit, Plan, edit_node};
 use crate::io::gltf_write::delta_bytes;
 use crate::play::{Cast, Character, Document};
@@ -266,7 +266,7 @@ impl Work<'_> {
         let has_normals = found.iter().any(|(_, t)| !t.normals.is_empty());
         let has_tangents = found.iter().any(|(_, t)| !t.tangents.is_empty());
         for (part, target) in found {
-            let first = u32::try_from(part.first).unwrap_or(u32::MAX);
+            let first = index32(part.first);
             out.vertices
                 .extend(target.vertices.iter().map(|v| v + first));
             out.positions.extend_from_slice(&target.positions);

@@ -3,7 +3,7 @@
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
-    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UpdateContext,
+    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout, UpdateContext,
 };
 use std::any::Any;
 
@@ -89,7 +89,7 @@ const NOTHING: MeshReads = MeshReads {
 };
 
 fn gain(context: &UpdateContext<'_>) -> f32 {
-    context.parameters.float("gain") as f32
+    context.parameters.single("gain")
 }
 
 /// Where the first joint moved the origin in x and y, times `gain`.
@@ -215,7 +215,7 @@ impl BoundNode for Lag {
                 len: self.vertices,
                 lasting: true,
             }],
-            uniform_bytes: 16,
+            uniforms: UniformLayout::unnamed(16),
             passes: vec![DevicePass::per_vertex("lag", LAG_WGSL)],
             ..DeviceNode::default()
         })
@@ -288,7 +288,7 @@ impl BoundNode for Groups {
         let write = DevicePass::per_vertex("write", WRITE_WGSL).over(DeviceDomain::Elements(5));
         Some(DeviceNode {
             scratch: vec![array("sums", 3, false), array("tally", 2, true)],
-            uniform_bytes: 16,
+            uniforms: UniformLayout::unnamed(16),
             passes: vec![
                 DevicePass::in_groups("sum", SUM_WGSL, 3, 32),
                 write.scattering(),
@@ -297,7 +297,7 @@ impl BoundNode for Groups {
         })
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        data.set_uniforms(&[frame.parameters.float("gain") as f32, 0.0, 0.0, 0.0]);
+        data.set_uniforms(&[frame.parameters.single("gain"), 0.0, 0.0, 0.0]);
     }
 }
 

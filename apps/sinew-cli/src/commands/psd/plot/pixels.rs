@@ -4,7 +4,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
-use sinew::geom::Image;
+use sinew::geom::{Image, index32};
 use sinew_picture::{Font, TextStyle, draw_text, text_width};
 use std::convert::Infallible;
 
@@ -46,8 +46,7 @@ impl DrawingBackend for &mut Pixels {
     type ErrorType = Infallible;
 
     fn get_size(&self) -> (u32, u32) {
-        let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
-        (side(self.image.width()), side(self.image.height()))
+        (index32(self.image.width()), index32(self.image.height()))
     }
     fn ensure_prepared(&mut self) -> Result<(), Fault> {
         Ok(())
