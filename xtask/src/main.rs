@@ -1,8 +1,9 @@
-//! Chores of the workspace: `cargo xtask tidy`, `cargo xtask pictures`.
+//! Chores of the workspace: `cargo xtask tidy`, `cargo xtask pictures`, `cargo xtask soak`.
 
 mod dependencies;
 mod nodes;
 mod pictures;
+mod soak;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -11,11 +12,13 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask tidy
        cargo xtask pictures [NAME...]
+       cargo xtask soak [FILTER...]
 
 tidy      checks what the compiler does not: files of each deformer, leftovers, file lengths,
           who may open files, who may depend on what, pictures of the docs
 pictures  makes the pictures of README and docs anew, all of them or those named, as
           docs/pictures/commands.txt says
+soak      runs the tests in their long form, all of them or those with FILTER in their names
 ";
 
 fn main() -> ExitCode {
@@ -23,16 +26,21 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     match arguments.split_first() {
         Some((word, [])) if word == "tidy" => tidy(&root),
-        Some((word, names)) if word == "pictures" => match pictures::make(&root, names) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("pictures: {error}");
-                ExitCode::FAILURE
-            }
-        },
+        Some((word, names)) if word == "pictures" => done(word, pictures::make(&root, names)),
+        Some((word, filters)) if word == "soak" => done(word, soak::run(&root, filters)),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
+        }
+    }
+}
+
+fn done(word: &str, result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{word}: {error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -122,8 +122,7 @@ impl Surface {
             let share = (at_a / (at_a - at_b)).clamp(0.05, 0.95);
             let point = std::array::from_fn(|k| from[k] + (to[k] - from[k]) * share);
             self.positions.push(point);
-            let index = self.positions.len() as u32 - 1;
-            index
+            self.positions.len() as u32 - 1
         })
     }
 

@@ -20,6 +20,11 @@ pub fn shared_data() -> Option<std::path::PathBuf> {
     path.is_dir().then_some(path)
 }
 
+/// Whether tests run in their long form: what `cargo xtask soak` asks for with `SINEW_SOAK=1`.
+pub fn is_soak() -> bool {
+    std::env::var_os("SINEW_SOAK").is_some_and(|v| !v.is_empty() && v != "0")
+}
+
 /// Triangles and positions of an OBJ file, read by its `v` and `f` lines alone: not by the reader that is tested.
 ///
 /// # Panics

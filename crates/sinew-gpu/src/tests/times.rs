@@ -9,7 +9,7 @@ use crate::{
 fn timing_gpu() -> Option<Gpu> {
     let gpu = gpu()?;
     if !gpu.capabilities().timestamps {
-        println!("skipped: {} takes no times", gpu.info());
+        println!("nothing to test: {} takes no times", gpu.info());
         return None;
     }
     Some(gpu)
@@ -52,7 +52,10 @@ fn marks_between_commands() {
     let buffer = Buffer::from_slice(&gpu, "b", &[1_u32; 100_000], BufferUse::Storage).unwrap();
     let mut times = Timestamps::new(&gpu, 2).unwrap();
     if !can.timestamps_in_encoders || !can.timestamps_in_passes {
-        println!("skipped: {} takes no times between commands", gpu.info());
+        println!(
+            "nothing to test: {} takes no times between commands",
+            gpu.info()
+        );
         return;
     }
     let submission = gpu

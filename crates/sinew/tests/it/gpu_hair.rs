@@ -232,15 +232,15 @@ fn positions(twins: &Twins) -> Vec<[f32; 3]> {
 }
 
 /// A software driver takes more than a minute to compile the step of each scene: there only three scenes run, which
-/// reach grids, solids, followers, crowds, pre-roll and strands of all lengths. `SINEW_EVERY_SCENE=1` runs all of them.
+/// reach grids, solids, followers, crowds, pre-roll and strands of all lengths. `cargo xtask soak` runs all of them.
 fn is_left_to_hardware() -> bool {
     let Some(device) = sinew_gpu::test_support::gpu() else {
         return true;
     };
     let is_software = device.info().kind == sinew_gpu::AdapterKind::Software;
-    let leaves = is_software && std::env::var_os("SINEW_EVERY_SCENE").is_none();
+    let leaves = is_software && !sinew_testkit::is_soak();
     if leaves {
-        println!("skipped: left to graphics adapters in hardware");
+        println!("left to graphics adapters in hardware and to `cargo xtask soak`");
     }
     leaves
 }

@@ -73,15 +73,15 @@ fn a_head_that_shakes_holds_its_hair() {
     play(&Scene::head(), &gpu, 20, (0, 0.0));
 }
 
-/// On a software driver a frame takes seconds: there with `SINEW_EVERY_SCENE=1` only.
+/// On a software driver a frame takes seconds: there in `cargo xtask soak` only.
 #[test]
 fn a_mohawk_is_held() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
     let is_software = gpu.info().kind == AdapterKind::Software;
-    if is_software && std::env::var_os("SINEW_EVERY_SCENE").is_none() {
-        println!("skipped: left to graphics adapters in hardware");
+    if is_software && !sinew_testkit::is_soak() {
+        println!("left to graphics adapters in hardware and to `cargo xtask soak`");
         return;
     }
     for margin in [0.0, 0.002] {

@@ -33,10 +33,11 @@ pub(crate) const MEAN_REST_SPEED: f64 = 1e-5;
 /// Frames at the end of the rest in each of which nothing may be faster: what trembles is slow at times.
 pub(crate) const FRAMES_AT_REST: i64 = 15;
 
-/// Seconds that the mohawk's head shakes; a long run with `SINEW_HAIR_SECS=10`.
+/// Seconds that the mohawk's head shakes; `SINEW_HAIR_SECS` sets them.
 fn shaken_secs() -> f64 {
     let given = std::env::var("SINEW_HAIR_SECS").ok();
-    given.and_then(|s| s.parse().ok()).unwrap_or(0.4)
+    let usual = if sinew_testkit::is_soak() { 10.0 } else { 0.4 };
+    given.and_then(|s| s.parse().ok()).unwrap_or(usual)
 }
 
 /// Frames of that.
