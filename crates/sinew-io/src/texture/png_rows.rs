@@ -54,7 +54,7 @@ impl PngRows {
         let path = file.path().to_owned();
         let file = Arc::new(Mutex::new(file));
         // Checked to have 31 bits by the caller.
-        let [width, height] = size.map(|side| index32(side));
+        let [width, height] = size.map(index32);
         let mut encoder = png::Encoder::new(Shared(file.clone()), width, height);
         encoder.set_color(match channels {
             1 => ColorType::Grayscale,
