@@ -38,8 +38,7 @@ impl TargetChange<'_> {
             row.iter().zip(removed).map(|(c, w)| c * w).sum()
         };
         let added = self.weights.iter().map(of_row);
-        let all = kept.map(|w| *w.1).chain(added).map(|w| w as f32).collect();
-        all
+        kept.map(|w| *w.1).chain(added).map(|w| w as f32).collect()
     }
 }
 
