@@ -12,13 +12,12 @@ const INNER: [&str; 5] = [
     "sinew-wgsl",
 ];
 /// Crates that read, write, decode or draw, as the whole name or up to a `-`.
-const READ_OR_DRAW: [&str; 19] = [
+const READ_OR_DRAW: [&str; 18] = [
     "sinew-io",
     "sinew-cli",
     "sinew-picture",
     "gltf",
     "meshopt",
-    "npyz",
     "zip",
     "png",
     "exr",

@@ -25,6 +25,7 @@ mod sequence;
 mod strands_tests;
 mod surface;
 pub mod texture;
+mod traced_json;
 pub mod tressfx;
 mod values;
 pub mod vertex_animation;

@@ -17,14 +17,18 @@
 //! Arrays are stored uncompressed, one frame after another straight from the cache, and the archive carries no
 //! clock time: equal input gives equal bytes.
 
+#[cfg(test)]
+pub(crate) mod reader;
+mod zip;
+
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_write, malformed};
 use crate::{AtomicFile, CachedMesh, ExtraArray, IoError};
-use npyz::WriterBuilder;
 use sinew_geom::{Strands, THICKNESS};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
+use zip::ZipWriter;
 
 /// Writes one mesh and any extra arrays.
 ///
@@ -57,16 +61,13 @@ pub fn write_npz_meshes(
     check_names(path, first, others, extras)?;
     check_extras(path, times_secs.len(), extras)?;
     let file = AtomicFile::create(path)?;
-    let mut npz = npyz::npz::NpzWriter::new(file);
-    write_arrays(&mut npz, first, others, times_secs, extras).map_err(cannot_write(path))?;
-    let file = npz
-        .zip_writer()
-        .finish()
-        .map_err(|e| cannot_write(path)(io::Error::other(e)))?;
-    file.commit()
+    let mut npz = ZipWriter::new(file);
+    let written = write_arrays(&mut npz, first, others, times_secs, extras);
+    let file = written.and_then(|()| npz.finish());
+    file.map_err(cannot_write(path))?.commit()
 }
 
-type Npz = npyz::npz::NpzWriter<AtomicFile>;
+type Npz = ZipWriter<AtomicFile>;
 
 /// What stands before the names of a further mesh's arrays.
 fn prefix(mesh: &CachedMesh<'_>) -> String {
@@ -155,12 +156,7 @@ fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<
 }
 
 fn words(npz: &mut Npz, name: &str, shape: &[usize], words: &[u32]) -> io::Result<()> {
-    let mut out = npz
-        .array::<u32>(name, options(words.len().saturating_mul(4)))?
-        .default_dtype()
-        .shape(&shape_of(shape))
-        .write_header_only()?;
-    put_u32s(&mut out, words)
+    entry(npz, name, "<u4", shape, |out| put_u32s(out, words))
 }
 
 fn array(
@@ -169,25 +165,39 @@ fn array(
     shape: &[usize],
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let bytes = shape.iter().fold(4_usize, |n, &s| n.saturating_mul(s));
-    let out = npz
-        .array::<f32>(name, options(bytes))?
-        .default_dtype()
-        .shape(&shape_of(shape))
-        .write_header_only()?;
-    fill(out)
+    entry(npz, name, "<f4", shape, fill)
 }
 
-fn shape_of(shape: &[usize]) -> Vec<u64> {
-    shape.iter().map(|&n| n as u64).collect()
+/// An array of numbers with four bytes each.
+fn entry(
+    npz: &mut Npz,
+    name: &str,
+    dtype: &str,
+    shape: &[usize],
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let header = npy_header(dtype, shape)?;
+    let bytes = shape.iter().fold(4_u64, |n, &s| n.saturating_mul(s as u64));
+    let bytes = bytes.saturating_add(header.len() as u64);
+    npz.entry(&format!("{name}.npy"), bytes, |out| {
+        out.write_all(&header)?;
+        fill(out)
+    })
 }
 
-fn options(bytes: usize) -> npyz::zip::write::FileOptions {
-    npyz::zip::write::FileOptions::default()
-        .compression_method(npyz::zip::CompressionMethod::Stored)
-        .last_modified_time(npyz::zip::DateTime::default())
-        .unix_permissions(0o644)
-        .large_file(bytes > 0xffff_0000)
+/// What stands before the numbers of an NPY file, version 1.0; its end is aligned to 64 bytes.
+fn npy_header(dtype: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
+    let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let dict = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    let before = b"\x93NUMPY\x01\0";
+    let prefix = before.len() + 2;
+    let width = (prefix + dict.len() + 1).next_multiple_of(64) - prefix;
+    let length = u16::try_from(width)
+        .map_err(|_| io::Error::other(format!("an array of {} dimensions", shape.len())))?;
+    let mut header = before.to_vec();
+    header.extend(length.to_le_bytes());
+    writeln!(header, "{dict:0$}", width - 1)?;
+    Ok(header)
 }
 
 /// One array of each name, and no name that leads out of the archive.
@@ -262,31 +272,45 @@ mod tests {
     use crate::FrameData;
     use sinew_testkit::meshes;
 
-    /// Runs NumPy where `SINEW_PYTHON` names a Python that has it: an outside reader of the same file.
+    /// An outside reader of the same file.
     fn numpy(path: &Path, expression: &str) {
-        let Some(python) = std::env::var_os("SINEW_PYTHON") else {
-            println!("skipped: SINEW_PYTHON is not set");
-            return;
-        };
-        let program =
-            format!("import sys, numpy as np\na = np.load(sys.argv[1])\nassert {expression}");
-        let run = std::process::Command::new(python)
-            .arg("-c")
-            .arg(program)
-            .arg(path)
-            .output()
-            .expect("runs");
-        assert!(
-            run.status.success(),
-            "{}",
-            String::from_utf8_lossy(&run.stderr)
+        reader::python(
+            path,
+            &format!("import sys, numpy as np\na = np.load(sys.argv[1])\nassert {expression}"),
         );
     }
 
-    fn read<T: npyz::Deserialize>(path: &Path, name: &str) -> (Vec<u64>, Vec<T>) {
-        let mut npz = npyz::npz::NpzArchive::open(path).expect("archive");
-        let array = npz.by_name(name).expect("readable").expect("there");
-        (array.shape().to_vec(), array.into_vec().expect("the type"))
+    #[test]
+    fn one_array_is_these_bytes() {
+        let folder = tempfile::tempdir().expect("temp");
+        let path = folder.path().join("x.npz");
+        let mut npz = ZipWriter::new(AtomicFile::create(&path).expect("made"));
+        array(&mut npz, "a", &[2], |out| put_f32s(out, &[1.0, -2.0])).expect("written");
+        npz.finish().expect("written").commit().expect("there");
+        let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, ), }";
+        let npy = [
+            b"\x93NUMPY\x01\0\x76\0",
+            format!("{dict:117}\n").as_bytes(),
+            b"\0\0\x80\x3f\0\0\0\xc0",
+        ]
+        .concat();
+        let sizes = b"\x88\0\0\0\x88\0\0\0\x05\0\0\0";
+        let checksum = crc32fast::hash(&npy).to_le_bytes();
+        let common = [b"\x14\0\0\0\0\0\0\0\x21\0", &checksum[..], sizes].concat();
+        let expected = [
+            b"PK\x03\x04",
+            &common[..],
+            b"a.npy",
+            &npy,
+            b"PK\x01\x02\x2e\x03",
+            &common,
+            &[0; 6],
+            b"\0\0\xa4\x01\0\0\0\0a.npy",
+            b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x33\0\0\0\xab\0\0\0\0\0",
+        ]
+        .concat();
+        assert_eq!(std::fs::read(&path).expect("reads"), expected);
+        numpy(&path, "a.files == ['a'] and a['a'].tolist() == [1, -2]");
     }
 
     #[test]
@@ -324,24 +348,24 @@ mod tests {
             std::fs::read(&path).expect("a"),
             std::fs::read(again).expect("b")
         );
-        let (shape, positions) = read::<f32>(&path, "positions");
-        assert_eq!(shape, [3, n as u64, 3]);
+        let found = reader::arrays(&path);
+        let floats = |name: &str| found[name].numbers::<f32>("<f4");
+        let positions = floats("positions");
+        assert_eq!(found["positions"].shape, [3, n, 3]);
         assert_eq!(
             positions[n * 6..],
             *cached.frames[2].positions.as_flattened()
         );
-        let (shape, indices) = read::<u32>(&path, "indices");
-        assert_eq!(shape, [mesh.topology.triangles().len() as u64, 3]);
-        assert_eq!(indices, mesh.topology.triangles().as_flattened());
-        assert_eq!(read::<f32>(&path, "times").1, [0.0, 0.5, 1.0]);
-        assert_eq!(read::<f32>(&path, "weights").0, [3, 2, 2]);
-        assert_eq!(read::<f32>(&path, "speed"), (vec![3], vec![0.0, 1.0, 2.0]));
-        assert_eq!(read::<f32>(&path, "normals").1.len(), 9 * n);
-        let mut npz = npyz::npz::NpzArchive::open(&path).expect("archive");
-        assert!(
-            npz.by_name("tangents").expect("readable").is_none(),
-            "not in every frame"
-        );
+        let triangles = mesh.topology.triangles();
+        assert_eq!(found["indices"].shape, [triangles.len(), 3]);
+        let indices = found["indices"].numbers::<u32>("<u4");
+        assert_eq!(indices, triangles.as_flattened());
+        assert_eq!(floats("times"), [0.0, 0.5, 1.0]);
+        assert_eq!(found["weights"].shape, [3, 2, 2]);
+        assert_eq!(found["speed"].shape, [3]);
+        assert_eq!(floats("speed"), [0.0, 1.0, 2.0]);
+        assert_eq!(floats("normals").len(), 9 * n);
+        assert!(!found.contains_key("tangents"), "not in every frame");
         numpy(
             &path,
             "a['positions'].shape == (3, 26, 3) and a['positions'].dtype == np.float32 \

@@ -15,11 +15,11 @@ pub use animation::{FrameRate, write_animation};
 
 use crate::fault::{cannot_write, malformed};
 use crate::{AtomicFile, IoError, read_bytes};
-use image::codecs::{jpeg::JpegDecoder, png::PngDecoder};
-use image::{DynamicImage, ImageDecoder, ImageResult, Limits};
 use sinew_geom::{EncodedImage, Image, ImageFormat};
 use std::io::{Cursor, Write};
 use std::path::Path;
+use zune_jpeg::errors::DecodeErrors as JpegFault;
+use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
 /// Most pixels along one side of an image that is decoded.
 pub const LARGEST_SIDE: u32 = 16_384;
@@ -110,59 +110,121 @@ fn size_in_file(image: &Image, most: u32, path: &Path) -> Result<[u32; 2], IoErr
 }
 
 fn decode(bytes: &[u8], format: ImageFormat, place: &str, path: &Path) -> Result<Image, IoError> {
-    let bytes = Cursor::new(bytes);
-    let limits = limits();
-    let decoded = match format {
-        ImageFormat::Png => PngDecoder::with_limits(bytes, limits).and_then(pixels),
-        ImageFormat::Jpeg => JpegDecoder::new(bytes).and_then(|mut decoder| {
-            decoder.set_limits(limits)?;
-            pixels(decoder)
-        }),
+    let (decoded, whole) = match format {
+        ImageFormat::Png => (decode_png(bytes), "a whole PNG"),
+        ImageFormat::Jpeg => (decode_jpeg(bytes), "a whole JPEG"),
     };
-    decoded.map_err(|error| refused(&error, format, place, path))
-}
-
-fn limits() -> Limits {
-    let mut limits = Limits::default();
-    limits.max_image_width = Some(LARGEST_SIDE);
-    limits.max_image_height = Some(LARGEST_SIDE);
-    limits.max_alloc = Some(LARGEST_BYTES);
-    limits
-}
-
-fn pixels(decoder: impl ImageDecoder) -> ImageResult<Image> {
-    let (width, height) = decoder.dimensions();
-    // What the decoder gives, and the four bytes a pixel that are made of it.
-    let mut limits = limits();
-    limits.reserve(decoder.total_bytes())?;
-    limits.reserve(u64::from(width) * u64::from(height) * 4)?;
-    let pixels = DynamicImage::from_decoder(decoder)?.into_rgba8();
-    let image = Image::from_bytes(width as usize, height as usize, pixels.into_raw());
-    // The decoder has just said this size, so that the bytes are as many as it needs.
-    Ok(image.unwrap_or_default())
-}
-
-fn refused(error: &image::ImageError, format: ImageFormat, place: &str, path: &Path) -> IoError {
-    match error {
-        image::ImageError::Limits(_) => unsupported(
+    decoded.map_err(|fault| match fault {
+        Fault::TooLarge(found) => unsupported(
             path,
             place,
-            format!("an image this large ({error})"),
+            format!("an image this large ({found})"),
             format!(
                 "at most {LARGEST_SIDE} pixels a side and {} MiB are decoded",
                 LARGEST_BYTES >> 20
             ),
         ),
-        _ => malformed(
-            path,
-            place,
-            error.to_string(),
-            match format {
-                ImageFormat::Png => "a whole PNG",
-                ImageFormat::Jpeg => "a whole JPEG",
-            },
-        ),
+        Fault::Malformed(found) => malformed(path, place, found, whole),
+    })
+}
+
+/// Why bytes are no image.
+enum Fault {
+    TooLarge(String),
+    Malformed(String),
+}
+
+impl From<png::DecodingError> for Fault {
+    fn from(error: png::DecodingError) -> Self {
+        match error {
+            png::DecodingError::LimitsExceeded => Self::TooLarge(error.to_string()),
+            _ => Self::Malformed(error.to_string()),
+        }
     }
+}
+
+impl From<JpegFault> for Fault {
+    fn from(error: JpegFault) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+fn decode_png(bytes: &[u8]) -> Result<Image, Fault> {
+    let limits = png::Limits {
+        bytes: LARGEST_BYTES as usize,
+    };
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
+    let (width, height) = decoder.read_header_info()?.size();
+    check_size(width, height, 0)?;
+    // Palettes, fewer than 8 bits and colours that are transparent.
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info()?;
+    let (color, depth) = reader.output_color_type();
+    let is_deep = depth == png::BitDepth::Sixteen;
+    let samples = color.samples();
+    check_size(width, height, samples << u8::from(is_deep))?;
+    let mut data = vec![0; reader.output_buffer_size().unwrap_or_default()];
+    reader.next_frame(&mut data)?;
+    if is_deep {
+        data = data.as_chunks().0.iter().copied().map(high_bits).collect();
+    }
+    Ok(from_samples([width, height], samples, &data))
+}
+
+/// 16 bits as 8, rounded.
+fn high_bits(sample: [u8; 2]) -> u8 {
+    ((u32::from(u16::from_be_bytes(sample)) + 128) / 257) as u8
+}
+
+fn decode_jpeg(bytes: &[u8]) -> Result<Image, Fault> {
+    // Its own limits on the sides are not told apart from other errors.
+    let options = DecoderOptions::default()
+        .set_strict_mode(false)
+        .set_max_width(usize::MAX)
+        .set_max_height(usize::MAX);
+    let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers()?;
+    let is_grey = decoder.input_colorspace() == Some(ColorSpace::Luma);
+    let (space, samples) = if is_grey {
+        (ColorSpace::Luma, 1)
+    } else {
+        (ColorSpace::RGB, 3)
+    };
+    decoder.set_options(options.jpeg_set_out_colorspace(space));
+    let (width, height) = decoder.dimensions().unwrap_or_default();
+    let size = [width, height].map(|side| side as u32);
+    check_size(size[0], size[1], samples)?;
+    Ok(from_samples(size, samples, &decoder.decode()?))
+}
+
+/// Refuses what is too large, with `pixel_bytes` for a pixel as it is decoded beside the four that are made of it.
+fn check_size(width: u32, height: u32, pixel_bytes: usize) -> Result<(), Fault> {
+    let bytes = u64::from(width) * u64::from(height) * (pixel_bytes as u64 + 4);
+    if width.max(height) > LARGEST_SIDE || bytes > LARGEST_BYTES {
+        return Err(Fault::TooLarge(format!("{width}x{height} pixels")));
+    }
+    Ok(())
+}
+
+/// Grey, grey and alpha, RGB or RGBA, as `samples` says, to RGBA.
+fn from_samples([width, height]: [u32; 2], samples: usize, data: &[u8]) -> Image {
+    let pixels = match samples {
+        1 => data.iter().map(|&v| [v, v, v, 255]).collect(),
+        2 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[v, a]| [v, v, v, a])
+            .collect(),
+        3 => data
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[r, g, b]| [r, g, b, 255])
+            .collect(),
+        _ => data.as_chunks().0.to_vec(),
+    };
+    Image::from_pixels(width as usize, height as usize, pixels)
 }
 
 fn unsupported(path: &Path, place: &str, feature: String, help: String) -> IoError {

@@ -1,5 +1,7 @@
 //! Vertex animation textures: a manifest `NAME.vat.json` and the textures beside it.
 
+use crate::fault::malformed;
+use crate::traced_json::from_json;
 use crate::{IoError, Texels, Texture, read_text, read_texture};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::manifest::{Manifest, TextureFile};
@@ -48,12 +50,19 @@ fn read_lookup(manifest: &Manifest, folder: &Path) -> Result<Vec<u8>, IoError> {
 /// # Errors
 /// [`IoError::Malformed`] names the line.
 pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut json).map_err(|error| IoError::Malformed {
-        path: path.to_owned(),
-        place: format!("line {}, `{}`", error.inner().line(), error.path()),
-        found: error.inner().to_string(),
-        expected: "the manifest of a vertex animation".into(),
+    serde_json::from_str(text).map_err(|error| {
+        let mut place = format!("line {}", error.line());
+        // The text says in which line, its tree in which member.
+        let tree = serde_json::from_str(text).ok();
+        if let Some(Err((member, _))) = tree.as_ref().map(from_json::<Manifest>) {
+            place += &format!(", `{member}`");
+        }
+        malformed(
+            path,
+            place,
+            error.to_string(),
+            "the manifest of a vertex animation",
+        )
     })
 }
 

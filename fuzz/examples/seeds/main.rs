@@ -171,21 +171,37 @@ fn pose_driver(to: &Path) -> Outcome {
 
 /// Each kind of pixels as PNG, and the kinds of JPEG that the encoder writes.
 fn picture(to: &Path) -> Outcome {
-    let pixel = |x: u32, y: u32| image::Rgba([(x * 9) as u8, (y * 17) as u8, 60, (250 - x) as u8]);
-    let rgba = image::DynamicImage::ImageRgba8(image::RgbaImage::from_fn(24, 14, pixel));
-    for (name, image) in [
-        ("rgba8", rgba.clone()),
-        ("rgb16", rgba.to_rgb16().into()),
-        ("grey8", rgba.to_luma8().into()),
-        ("grey_alpha16", rgba.to_luma_alpha16().into()),
+    use png::{BitDepth, ColorType};
+    let (width, height) = (24_u8, 14_u8);
+    let rows = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let rgba: Vec<[u8; 4]> = rows.map(|(x, y)| [x * 9, y * 17, 60, 250 - x]).collect();
+    let rgb: Vec<u8> = rgba.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();
+    let grey: Vec<u8> = rgba.iter().map(|p| p[0]).collect();
+    let grey_alpha: Vec<u8> = rgba.iter().flat_map(|p| [p[0], p[3]]).collect();
+    let deep = |samples: &[u8]| samples.iter().flat_map(|&s| [s, s]).collect::<Vec<u8>>();
+    for (name, color, depth, data) in [
+        ("rgba8", ColorType::Rgba, BitDepth::Eight, rgba.concat()),
+        ("rgb16", ColorType::Rgb, BitDepth::Sixteen, deep(&rgb)),
+        ("grey8", ColorType::Grayscale, BitDepth::Eight, grey.clone()),
+        (
+            "grey_alpha16",
+            ColorType::GrayscaleAlpha,
+            BitDepth::Sixteen,
+            deep(&grey_alpha),
+        ),
     ] {
-        image.save(to.join(format!("{name}.png")))?;
+        let file = std::fs::File::create(to.join(format!("{name}.png")))?;
+        let mut encoder = png::Encoder::new(file, width.into(), height.into());
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder.write_header()?.write_image_data(&data)?;
     }
-    for (name, image) in [
-        ("rgb", rgba.to_rgb8().into()),
-        ("grey", image::DynamicImage::from(rgba.to_luma8())),
+    for (name, color, data) in [
+        ("rgb", jpeg_encoder::ColorType::Rgb, rgb),
+        ("grey", jpeg_encoder::ColorType::Luma, grey),
     ] {
-        image.save(to.join(format!("{name}.jpg")))?;
+        let encoder = jpeg_encoder::Encoder::new_file(to.join(format!("{name}.jpg")), 75)?;
+        encoder.encode(&data, width.into(), height.into(), color)?;
     }
     Ok(())
 }

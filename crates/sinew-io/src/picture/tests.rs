@@ -49,22 +49,25 @@ fn raw_png(color: png::ColorType, depth: png::BitDepth, size: [u32; 2], data: &[
 }
 
 fn jpeg_bytes(image: &Image) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 95);
     let rgb: Vec<u8> = image
         .pixels()
         .iter()
         .flat_map(|p| [p[0], p[1], p[2]])
         .collect();
-    let size = [image.width(), image.height()].map(|v| v as u32);
-    image::ImageEncoder::write_image(
-        encoder,
+    raw_jpeg(
+        jpeg_encoder::ColorType::Rgb,
+        [image.width(), image.height()],
         &rgb,
-        size[0],
-        size[1],
-        image::ExtendedColorType::Rgb8,
     )
-    .expect("to memory");
+}
+
+/// A JPEG of `width` x `height` pixels from what `data` holds for them.
+fn raw_jpeg(color: jpeg_encoder::ColorType, size: [usize; 2], data: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let [width, height] = size.map(|v| v as u16);
+    jpeg_encoder::Encoder::new(&mut bytes, 95)
+        .encode(data, width, height, color)
+        .expect("to memory");
     bytes
 }
 
@@ -148,6 +151,11 @@ fn every_kind_of_png_becomes_rgba() {
             [[40, 50, 60, 128], [10, 20, 30, 255]],
         ),
     ];
+    // 16 bits are rounded, not cut off.
+    for code in 0..=u16::MAX {
+        let exact = f64::from(code) / 257.0;
+        assert_eq!(high_bits(code.to_be_bytes()), exact.round() as u8, "{code}");
+    }
     for (color, depth, data, expected) in cases {
         let bytes = raw_png(color, depth, [2, 1], data);
         let image = decoded(ImageFormat::Png, &bytes).expect("decodes");
@@ -166,6 +174,42 @@ fn jpeg_is_close_and_opaque() {
             "{pixel:?}"
         );
     }
+}
+
+#[test]
+fn jpegs_of_grey_and_of_inks_become_rgb() {
+    use jpeg_encoder::ColorType;
+    let cases: [(ColorType, &[u8], [u8; 3]); 4] = [
+        (ColorType::Luma, &[77], [77; 3]),
+        (ColorType::Rgb, &[10, 60, 150], [10, 60, 150]),
+        // Light is what an ink and black let through.
+        (ColorType::Cmyk, &[0, 128, 204, 55], [200, 100, 40]),
+        (ColorType::CmykAsYcck, &[0, 128, 204, 55], [200, 100, 40]),
+    ];
+    for (color, pixel, expected) in cases {
+        let bytes = raw_jpeg(color, [9, 10], &pixel.repeat(90));
+        let image = decoded(ImageFormat::Jpeg, &bytes).expect("decodes");
+        assert_eq!((image.width(), image.height()), (9, 10));
+        for found in image.pixels() {
+            let off = found[..3].iter().zip(expected).map(|(a, b)| a.abs_diff(b));
+            assert!(
+                off.max() <= Some(3) && found[3] == 255,
+                "{color:?}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn orientation_of_a_jpeg_is_ignored() {
+    let image = gradient(24, 8);
+    let plain = jpeg_bytes(&image);
+    // After the start marker: an EXIF segment that says "a quarter turn".
+    let exif =
+        b"\xFF\xE1\0\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+    let marked = [&plain[..2], exif, &plain[2..]].concat();
+    let [plain, marked] = [plain, marked].map(|b| decoded(ImageFormat::Jpeg, &b).expect("decodes"));
+    assert_eq!(plain, marked);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::GltfBuffer;
 use crate::IoError;
-use serde::Deserialize;
+use crate::traced_json::from_json;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -153,26 +153,20 @@ fn chunk_at(bytes: &[u8], at: usize, path: &Path) -> Result<(u32, Range<usize>),
 fn parse_root(json: &Value, path: &Path) -> Result<gltf_json::Root, IoError> {
     check_version(json, path)?;
     let patched = with_channel_nodes(json);
-    serde_path_to_error::deserialize::<_, RootOf>(patched.as_ref().unwrap_or(json))
-        .map(|r| r.0)
-        .map_err(|e| {
-            let place = e.path().to_string();
-            malformed(
-                path,
-                if place == "." {
-                    "document".into()
-                } else {
-                    place
-                },
-                e.inner().to_string(),
-                "a document as glTF 2.0 describes it",
-            )
-        })
+    from_json(patched.as_ref().unwrap_or(json)).map_err(|(place, error)| {
+        let place = if place == "." {
+            "document".into()
+        } else {
+            place
+        };
+        malformed(
+            path,
+            place,
+            error.to_string(),
+            "a document as glTF 2.0 describes it",
+        )
+    })
 }
-
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct RootOf(gltf_json::Root);
 
 fn check_version(json: &Value, path: &Path) -> Result<(), IoError> {
     let asset = &json["asset"];
