@@ -56,11 +56,13 @@ tuple!(A, B, C, D);
 /// Calls `f(range, outputs of that range)` for runs of at most `chunk` elements out of `len`. The runs start at
 /// multiples of `chunk` whatever the number of threads, so that kernels that treat the last elements of a run
 /// apart give the same bits.
-pub fn for_each_chunk<O, F>(par: Par, len: usize, chunk: usize, outputs: O, f: &F)
-where
-    O: SplitMut,
-    F: Fn(Range<usize>, O) + Sync,
-{
+pub fn for_each_chunk<O: SplitMut>(
+    par: Par,
+    len: usize,
+    chunk: usize,
+    outputs: O,
+    f: &(dyn Fn(Range<usize>, O) + Sync),
+) {
     recurse(par, 0..len, chunk.max(1), outputs, f);
 }
 
@@ -71,11 +73,13 @@ where
         reason = "without threads there is nothing to choose"
     )
 )]
-fn recurse<O, F>(par: Par, range: Range<usize>, chunk: usize, outputs: O, f: &F)
-where
-    O: SplitMut,
-    F: Fn(Range<usize>, O) + Sync,
-{
+fn recurse<O: SplitMut>(
+    par: Par,
+    range: Range<usize>,
+    chunk: usize,
+    outputs: O,
+    f: &(dyn Fn(Range<usize>, O) + Sync),
+) {
     let len = range.len();
     if len == 0 {
         return;

@@ -37,6 +37,8 @@ pub(crate) struct Block<'a> {
     /// The joints that any of the vertices follows.
     pub(crate) joints: &'a [u32],
     pub(crate) numbers: &'a [[f32; LANES]],
+    /// Of these for each joint; the last one is the weight.
+    pub(crate) stride: usize,
     pub(crate) halves: &'a [[i32; LANES]],
     pub(crate) scales: Option<&'a [[f32; LANES]; 2]>,
     /// The strongest joint of each vertex.
@@ -167,6 +169,7 @@ impl Blocks {
         Block {
             joints: &self.joints[range.clone()],
             numbers: &self.numbers[range.start * stride..range.end * stride],
+            stride,
             halves: &self.halves[range.start * half..range.end * half],
             scales: self.scales.get(index),
             strongest: &self.strongest[index],

@@ -21,13 +21,14 @@ mod tests;
 mod variant;
 mod virtual_bones;
 
+use crate::skin::for_each_run;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshView, MeshViewMut,
-    NodeError, Par, UpdateContext, for_each_chunk,
+    NodeError, Par, UpdateContext,
 };
 use bind::{BindParts, settings_of, virtual_bones_of};
 use joints::{joint_frame, reference_of};
-use simd::{FrameJoints, Run, Stretched, Work};
+use simd::{FrameJoints, Stretched};
 use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
 use std::any::Any;
 
@@ -168,18 +169,8 @@ impl DirectDeltaMushJob<'_> {
         }
         let joints = scratch.fill(bind, &palette[..joints]);
         let (variant, blocks) = (bind.variant(), bind.blocks());
-        let outputs = (output.positions, output.normals, output.tangents);
-        for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
-            let run = Run {
-                start: range.start,
-                positions: &input.positions[range.clone()],
-                normals: input.normals.map(|n| &n[range.clone()]),
-                tangents: input.tangents.map(|t| &t[range.clone()]),
-                out_positions: p,
-                out_normals: n.filter(|_| input.normals.is_some()),
-                out_tangents: t.filter(|_| input.tangents.is_some()),
-            };
-            dispatch!(simd => simd::run(simd, variant, blocks, &joints, Work::Move(run)));
+        for_each_run(par, CHUNK, input, output, &|run| {
+            dispatch!(simd => simd::run(simd, variant, blocks, &joints, run, None));
         });
     }
 }

@@ -1,12 +1,10 @@
 //! The fast kernel: eight vertices side by side.
 
-mod motions;
-
 use super::blocks::{Block, Blocks, LANES};
 use super::rotation::{Columns, newton, through, times};
 use super::variant::{Reads, Storage, Variant};
-use crate::lanes::{V3, load8x4_at, store8x4_at, transpose8x4};
-use crate::skin::{Matrices, Vertices, apply_affine_lanes};
+use crate::lanes::{V3, load8x4, store8x4, transpose8x4};
+use crate::skin::{Frames, Matrices, Run, move_frames, move_point};
 use fearless_simd::{Simd, f32x4, f32x8, i32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::PackedAffine;
@@ -33,79 +31,76 @@ pub(crate) struct Stretched<'a> {
     pub(crate) stretch: &'a [PackedAffine],
 }
 
-/// A run of vertices that starts at a block.
-#[derive(Debug)]
-pub(crate) struct Run<'a, 'b> {
-    pub(crate) start: usize,
-    pub(crate) positions: &'a [[f32; 3]],
-    pub(crate) normals: Option<&'a [[f32; 3]]>,
-    pub(crate) tangents: Option<&'a [[f32; 4]]>,
-    pub(crate) out_positions: Option<&'b mut [[f32; 3]]>,
-    /// Only with normals.
-    pub(crate) out_normals: Option<&'b mut [[f32; 3]]>,
-    /// Only with tangents.
-    pub(crate) out_tangents: Option<&'b mut [[f32; 4]]>,
-}
-
-/// What is done with the motions of vertices.
-#[derive(Debug)]
-pub(crate) enum Work<'a, 'b> {
-    /// They move a run.
-    Move(Run<'a, 'b>),
-    /// They are written down, from vertex `start` on, with which a block begins.
-    Motions {
-        start: usize,
-        out: &'b mut [PackedAffine],
-    },
-}
-
-/// Works with the motions of vertices.
+/// Moves a run of vertices; or, where there are `matrices`, writes down the motions of all from the block of the run on,
+/// as far as there is room: from rest space less the origin to posed space less the reference.
 #[inline(always)]
 pub(crate) fn run<S: Simd>(
     simd: S,
     variant: Variant,
     blocks: &Blocks,
     joints: &FrameJoints<'_>,
-    work: Work<'_, '_>,
+    run: Run<'_, '_>,
+    matrices: Option<&mut [PackedAffine]>,
 ) {
-    match (variant, blocks.storage) {
-        (Variant::V0, Storage::Full) => {
-            run_rule::<S, ByMoments<false, Full>>(simd, blocks, joints, work)
-        }
-        (Variant::V0, Storage::Quantized) => {
-            run_rule::<S, ByMoments<false, Quantized>>(simd, blocks, joints, work);
-        }
-        (Variant::V1, Storage::Full) => {
-            run_rule::<S, ByMoments<true, Full>>(simd, blocks, joints, work)
-        }
-        (Variant::V1, Storage::Quantized) => {
-            run_rule::<S, ByMoments<true, Quantized>>(simd, blocks, joints, work);
-        }
-        (Variant::V2, Storage::Full) => {
-            run_rule::<S, ByQuaternions<Full>>(simd, blocks, joints, work)
-        }
-        (Variant::V2, Storage::Quantized) => {
-            run_rule::<S, ByQuaternions<Quantized>>(simd, blocks, joints, work);
-        }
-        (Variant::V3, Storage::Full) => run_rule::<S, ByMatrices<Full>>(simd, blocks, joints, work),
-        (Variant::V3, Storage::Quantized) => {
-            run_rule::<S, ByMatrices<Quantized>>(simd, blocks, joints, work);
-        }
-        (Variant::V4, _) => run_rule::<S, ByWeights>(simd, blocks, joints, work),
+    match variant {
+        Variant::V0 => run_blocks::<S, ByMoments<false>>(simd, blocks, joints, run, matrices),
+        Variant::V1 => run_blocks::<S, ByMoments<true>>(simd, blocks, joints, run, matrices),
+        Variant::V2 => run_blocks::<S, ByQuaternions<true>>(simd, blocks, joints, run, matrices),
+        Variant::V3 => run_blocks::<S, ByMatrices>(simd, blocks, joints, run, matrices),
+        Variant::V4 => run_blocks::<S, ByQuaternions<false>>(simd, blocks, joints, run, matrices),
     }
 }
 
-#[inline(always)]
-fn run_rule<S: Simd, R: Rule>(
+#[simd]
+fn run_blocks<S: Simd, R: Rule>(
     simd: S,
     blocks: &Blocks,
     joints: &FrameJoints<'_>,
-    work: Work<'_, '_>,
+    run: Run<'_, '_>,
+    matrices: Option<&mut [PackedAffine]>,
 ) {
-    match work {
-        Work::Move(run) => run_blocks::<S, R>(simd, blocks, joints, run),
-        Work::Motions { start, out } => {
-            motions::run_motions::<S, R>(simd, blocks, joints, start, out);
+    let Run {
+        block: first,
+        positions,
+        normals,
+        tangents,
+        mut out_positions,
+        mut out_normals,
+        mut out_tangents,
+    } = run;
+    let mut matrices = matrices.map(|m| m.chunks_mut(LANES));
+    let count = matrices.as_ref().map_or(positions.len(), |m| m.len());
+    let zero = [f32x8::splat(simd, 0.0); 4];
+    for b in 0..count {
+        let block = blocks.block(first + b);
+        let center = center_of(simd, block);
+        let motion = R::motion(simd, blocks.storage, block, joints, center);
+        if let Some(out) = &mut out_positions {
+            let rest = V3::load(simd, &positions[b]);
+            let rest = rest.minus(splat3(simd, joints.origin)).minus(center);
+            let moved = through(motion.linear, rest).plus(motion.translation);
+            moved
+                .plus(splat3(simd, joints.reference))
+                .store(&mut out[b]);
+        }
+        if let (Some(tangents), Some(out)) = (tangents, &mut out_tangents) {
+            let n = match normals {
+                Some(normals) => V3::load(simd, &normals[b]),
+                None => V3::of(zero),
+            };
+            let t = load8x4(simd, &tangents[b]);
+            let (n, t) = turn_frames::<S, true>(simd, &motion, (n, t));
+            store8x4(t, &mut out[b]);
+            if let Some(out) = &mut out_normals {
+                n.store(&mut out[b]);
+            }
+        } else if let (Some(normals), Some(out)) = (normals, &mut out_normals) {
+            let n = V3::load(simd, &normals[b]);
+            let (n, _) = turn_frames::<S, false>(simd, &motion, (n, zero));
+            n.store(&mut out[b]);
+        }
+        if let Some(out) = matrices.as_mut().and_then(Iterator::next) {
+            write_matrices(&motion, center, out);
         }
     }
 }
@@ -119,65 +114,27 @@ struct Motion<S: Simd> {
     is_rotation: bool,
 }
 
-/// A way to make motions.
+/// A way to make motions, about centres of a block's vertices.
 trait Rule {
-    fn motion<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Motion<S>;
-}
-
-#[simd]
-fn run_blocks<S: Simd, R: Rule>(
-    simd: S,
-    blocks: &Blocks,
-    joints: &FrameJoints<'_>,
-    run: Run<'_, '_>,
-) {
-    let Run {
-        start,
-        positions,
-        normals,
-        tangents,
-        mut out_positions,
-        mut out_normals,
-        mut out_tangents,
-    } = run;
-    let origin = splat3(simd, joints.origin);
-    let reference = splat3(simd, joints.reference);
-    for at in (0..positions.len()).step_by(LANES) {
-        let block = blocks.block((start + at) / LANES);
-        let motion = R::motion(simd, block, joints);
-        let center = center_of(simd, block);
-        let rest = V3::load_at(simd, positions, at).minus(origin).minus(center);
-        if let Some(out) = &mut out_positions {
-            let moved = through(motion.linear, rest).plus(motion.translation);
-            moved.plus(reference).store_at(out, at);
-        }
-        let turned = [out_normals.is_some(), out_tangents.is_some()];
-        if turned == [false; 2] {
-            continue;
-        }
-        let normal = normals.map_or(V3::splat(simd, 0.0), |n| V3::load_at(simd, n, at));
-        let zero = [f32x8::splat(simd, 0.0); 4];
-        let tangent = tangents.map_or(zero, |t| load8x4_at(simd, t, at));
-        let (normal, tangent) = turn_frame(simd, &motion, normal, tangent);
-        if let Some(out) = &mut out_normals {
-            normal.store_at(out, at);
-        }
-        if let Some(out) = &mut out_tangents {
-            store8x4_at(tangent, out, at);
-        }
-    }
+    fn motion<S: Simd>(
+        simd: S,
+        storage: Storage,
+        block: Block<'_>,
+        joints: &FrameJoints<'_>,
+        center: V3<S>,
+    ) -> Motion<S>;
 }
 
 #[inline(always)]
-fn turn_frame<S: Simd>(
+fn turn_frames<S: Simd, const TANGENTS: bool>(
     simd: S,
     motion: &Motion<S>,
-    normal: V3<S>,
-    tangent: [f32x8<S>; 4],
-) -> (V3<S>, [f32x8<S>; 4]) {
+    (n, t): Frames<S>,
+) -> Frames<S> {
     if motion.is_rotation {
-        let t = through(motion.linear, V3::of(tangent));
-        return (through(motion.linear, normal), [t.x, t.y, t.z, tangent[3]]);
+        let turned = through(motion.linear, V3::of(t));
+        let t = [turned.x, turned.y, turned.z, t[3]];
+        return (through(motion.linear, n), t);
     }
     let [a, b, c] = motion.linear;
     let zero = f32x8::splat(simd, 0.0);
@@ -186,13 +143,23 @@ fn turn_frame<S: Simd>(
         [a.y, b.y, c.y, zero],
         [a.z, b.z, c.z, zero],
     ];
-    let v = Vertices {
-        p: V3::splat(simd, 0.0),
-        n: normal,
-        t: tangent,
-    };
-    let v = apply_affine_lanes::<S, true, true>(simd, rows, v);
-    (v.n, v.t)
+    move_frames::<S, TANGENTS>(simd, &rows, (n, t))
+}
+
+#[inline(always)]
+fn write_matrices<S: Simd>(motion: &Motion<S>, center: V3<S>, out: &mut [PackedAffine]) {
+    let linear = motion.linear;
+    let at_origin = motion.translation.minus(through(linear, center));
+    let mut columns = [[[0.0; LANES]; 3]; 4];
+    linear[0].store_lanes(&mut columns[0]);
+    linear[1].store_lanes(&mut columns[1]);
+    linear[2].store_lanes(&mut columns[2]);
+    at_origin.store_lanes(&mut columns[3]);
+    for (lane, out) in out.iter_mut().enumerate() {
+        for (r, row) in out.rows.iter_mut().enumerate() {
+            *row = columns.map(|column| column[r][lane]);
+        }
+    }
 }
 
 #[inline(always)]
@@ -304,24 +271,12 @@ fn columns_of<S: Simd>([x, y, z]: Matrices<S>) -> Columns<S> {
     ]
 }
 
-/// A point through a matrix.
-#[inline(always)]
-fn point<S: Simd>(m: Matrices<S>, p: V3<S>) -> V3<S> {
-    V3 {
-        x: V3::of(m[0]).dot_add(p, m[0][3]),
-        y: V3::of(m[1]).dot_add(p, m[1][3]),
-        z: V3::of(m[2]).dot_add(p, m[2][3]),
-    }
-}
-
-/// Where the numbers of a pair come from.
+/// Where the moments of a pair come from.
 trait Source {
-    /// Second moments, where they are stored.
+    /// Second moments.
     fn second<S: Simd>(simd: S, block: Block<'_>, k: usize) -> [f32x8<S>; 6];
-    /// First moments, behind `before` other numbers.
+    /// First moments.
     fn first<S: Simd>(simd: S, block: Block<'_>, k: usize, reads: Reads) -> V3<S>;
-    /// The weight.
-    fn weight<S: Simd>(simd: S, block: Block<'_>, k: usize, reads: Reads) -> f32x8<S>;
 }
 
 /// Single precision.
@@ -330,35 +285,32 @@ struct Full;
 struct Quantized;
 
 #[inline(always)]
-fn number<S: Simd>(simd: S, block: Block<'_>, at: usize) -> f32x8<S> {
-    f32x8::load_array_ref(simd, &block.numbers[at])
+fn weight<S: Simd>(simd: S, block: Block<'_>, k: usize) -> f32x8<S> {
+    f32x8::load_array_ref(simd, &block.numbers[(k + 1) * block.stride - 1])
 }
 
 impl Source for Full {
     #[inline(always)]
     fn second<S: Simd>(simd: S, block: Block<'_>, k: usize) -> [f32x8<S>; 6] {
-        let at = k * 10;
+        let pair = &block.numbers.as_chunks::<10>().0[k];
         [
-            number(simd, block, at),
-            number(simd, block, at + 1),
-            number(simd, block, at + 2),
-            number(simd, block, at + 3),
-            number(simd, block, at + 4),
-            number(simd, block, at + 5),
+            f32x8::load_array_ref(simd, &pair[0]),
+            f32x8::load_array_ref(simd, &pair[1]),
+            f32x8::load_array_ref(simd, &pair[2]),
+            f32x8::load_array_ref(simd, &pair[3]),
+            f32x8::load_array_ref(simd, &pair[4]),
+            f32x8::load_array_ref(simd, &pair[5]),
         ]
     }
     #[inline(always)]
     fn first<S: Simd>(simd: S, block: Block<'_>, k: usize, reads: Reads) -> V3<S> {
         let at = (k + 1) * reads.floats() - 4;
+        let first = &block.numbers[at..at + 3];
         V3 {
-            x: number(simd, block, at),
-            y: number(simd, block, at + 1),
-            z: number(simd, block, at + 2),
+            x: f32x8::load_array_ref(simd, &first[0]),
+            y: f32x8::load_array_ref(simd, &first[1]),
+            z: f32x8::load_array_ref(simd, &first[2]),
         }
-    }
-    #[inline(always)]
-    fn weight<S: Simd>(simd: S, block: Block<'_>, k: usize, reads: Reads) -> f32x8<S> {
-        number(simd, block, (k + 1) * reads.floats() - 1)
     }
 }
 
@@ -416,14 +368,117 @@ impl Source for Quantized {
             z: low(b) * scale,
         }
     }
-    #[inline(always)]
-    fn weight<S: Simd>(simd: S, block: Block<'_>, k: usize, _: Reads) -> f32x8<S> {
-        number(simd, block, k)
-    }
 }
 
 /// Variants v0 and, with `COFACTOR`, v1.
-struct ByMoments<const COFACTOR: bool, P>(std::marker::PhantomData<P>);
+struct ByMoments<const COFACTOR: bool>;
+
+impl<const COFACTOR: bool> Rule for ByMoments<COFACTOR> {
+    #[inline(always)]
+    fn motion<S: Simd>(
+        simd: S,
+        storage: Storage,
+        block: Block<'_>,
+        joints: &FrameJoints<'_>,
+        center: V3<S>,
+    ) -> Motion<S> {
+        let own = gather_matrices(simd, block.strongest, joints.matrices);
+        // Where the strongest joints bring the centres.
+        let start = move_point(&own, center);
+        let sums = match storage {
+            Storage::Full => sums::<S, Full, COFACTOR>(simd, block, joints, (center, start)),
+            Storage::Quantized => {
+                sums::<S, Quantized, COFACTOR>(simd, block, joints, (center, start))
+            }
+        };
+        let own = columns_of(match joints.stretched {
+            None => own,
+            Some(stretched) => gather_matrices(simd, block.strongest, stretched.turns),
+        });
+        let scale = f32x8::load_array_ref(simd, &block.center[3]);
+        let variant = if COFACTOR { Variant::V1 } else { Variant::V0 };
+        let pull = f32x8::splat(simd, variant.pull() as f32);
+        let mut posed = sums.posed;
+        for c in 0..3 {
+            posed[c] = own[c].scale_add(pull, posed[c].scale(scale));
+        }
+        let turn = if COFACTOR {
+            by_cofactor(simd, posed, sums.rest, scale, pull, own)
+        } else {
+            newton(simd, posed, own)
+        };
+        Motion {
+            linear: with_stretch(simd, block, joints, turn),
+            translation: start.plus(sums.shift),
+            is_rotation: !COFACTOR && joints.stretched.is_none(),
+        }
+    }
+}
+
+/// Variants v2 and, with `FIRST` off, v4.
+struct ByQuaternions<const FIRST: bool>;
+
+impl<const FIRST: bool> Rule for ByQuaternions<FIRST> {
+    #[inline(always)]
+    fn motion<S: Simd>(
+        simd: S,
+        storage: Storage,
+        block: Block<'_>,
+        joints: &FrameJoints<'_>,
+        center: V3<S>,
+    ) -> Motion<S> {
+        let turn = blend_rotations(simd, block, joints);
+        let translation = match storage {
+            Storage::Quantized if FIRST => {
+                translation::<S, Quantized, FIRST>(simd, block, joints, center)
+            }
+            _ => translation::<S, Full, FIRST>(simd, block, joints, center),
+        };
+        Motion {
+            linear: with_stretch(simd, block, joints, turn),
+            translation,
+            is_rotation: joints.stretched.is_none(),
+        }
+    }
+}
+
+/// Variant v3.
+struct ByMatrices;
+
+impl Rule for ByMatrices {
+    #[inline(always)]
+    fn motion<S: Simd>(
+        simd: S,
+        storage: Storage,
+        block: Block<'_>,
+        joints: &FrameJoints<'_>,
+        center: V3<S>,
+    ) -> Motion<S> {
+        Motion {
+            linear: blend_columns(simd, block, joints.matrices),
+            translation: match storage {
+                Storage::Full => translation::<S, Full, true>(simd, block, joints, center),
+                Storage::Quantized => {
+                    translation::<S, Quantized, true>(simd, block, joints, center)
+                }
+            },
+            is_rotation: false,
+        }
+    }
+}
+
+#[inline(always)]
+fn with_stretch<S: Simd>(
+    simd: S,
+    block: Block<'_>,
+    joints: &FrameJoints<'_>,
+    turn: Columns<S>,
+) -> Columns<S> {
+    match joints.stretched {
+        Some(stretched) => times(turn, blend_columns(simd, block, stretched.stretch)),
+        None => turn,
+    }
+}
 
 /// Sums over the joints of a block.
 #[derive(Clone, Copy)]
@@ -436,114 +491,65 @@ struct Sums<S: Simd> {
     shift: V3<S>,
 }
 
-impl<const COFACTOR: bool, P: Source> ByMoments<COFACTOR, P> {
-    /// `start`: where the strongest joints bring the centres.
-    #[inline(always)]
-    fn sums<S: Simd>(
-        simd: S,
-        block: Block<'_>,
-        joints: &FrameJoints<'_>,
-        center: V3<S>,
-        start: V3<S>,
-    ) -> Sums<S> {
-        let zero = f32x8::splat(simd, 0.0);
-        let none = V3::splat(simd, 0.0);
-        let mut sums = Sums {
-            posed: [none; 3],
-            rest: [zero; 6],
-            shift: none,
-        };
-        for (k, &joint) in block.joints.iter().enumerate() {
-            let m = splat_matrix(simd, &joints.matrices[joint as usize]);
-            let s = P::second(simd, block, k);
-            let first = P::first(simd, block, k, Reads::Moments);
-            let weight = P::weight(simd, block, k, Reads::Moments);
-            let arm = point(m, center).minus(start);
-            let mut rows = rows_of(m);
-            sums.shift = first.times(rows).plus(arm.scale_add(weight, sums.shift));
-            if let Some(stretched) = joints.stretched {
-                rows = rows_of(splat_matrix(simd, &stretched.turns[joint as usize]));
-            }
-            let columns = [
-                V3 {
-                    x: s[0],
-                    y: s[1],
-                    z: s[2],
-                },
-                V3 {
-                    x: s[1],
-                    y: s[3],
-                    z: s[4],
-                },
-                V3 {
-                    x: s[2],
-                    y: s[4],
-                    z: s[5],
-                },
-            ];
-            let along = [first.x, first.y, first.z];
-            for c in 0..3 {
-                let sum = arm.scale_add(along[c], sums.posed[c]);
-                sums.posed[c] = V3 {
-                    x: rows[0].dot_add(columns[c], sum.x),
-                    y: rows[1].dot_add(columns[c], sum.y),
-                    z: rows[2].dot_add(columns[c], sum.z),
-                };
-            }
-            if COFACTOR {
-                for (sum, s) in sums.rest.iter_mut().zip(s) {
-                    *sum += s;
-                }
-            }
-        }
-        sums
-    }
-}
-
-impl<const COFACTOR: bool, P: Source> Rule for ByMoments<COFACTOR, P> {
-    #[inline(always)]
-    fn motion<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Motion<S> {
-        let center = center_of(simd, block);
-        let own = gather_matrices(simd, block.strongest, joints.matrices);
-        let start = point(own, center);
-        let sums = Self::sums(simd, block, joints, center, start);
-        let turn = match joints.stretched {
-            None => columns_of(own),
-            Some(stretched) => columns_of(gather_matrices(simd, block.strongest, stretched.turns)),
-        };
-        let scale = f32x8::load_array_ref(simd, &block.center[3]);
-        let variant = if COFACTOR { Variant::V1 } else { Variant::V0 };
-        let pull = f32x8::splat(simd, pull_of(variant));
-        let mut posed = sums.posed;
-        for c in 0..3 {
-            posed[c] = posed[c].scale(scale);
-            posed[c] = turn[c].scale_add(pull, posed[c]);
-        }
-        let turn = if COFACTOR {
-            by_cofactor(simd, posed, sums.rest, scale, pull, turn)
-        } else {
-            newton(simd, posed, turn)
-        };
-        let linear = match joints.stretched {
-            Some(stretched) => times(
-                turn,
-                blend_stretch::<S, P>(simd, block, stretched, Reads::Moments),
-            ),
-            None => turn,
-        };
-        Motion {
-            linear,
-            translation: start.plus(sums.shift),
-            is_rotation: !COFACTOR && joints.stretched.is_none(),
-        }
-    }
-}
-
 #[inline(always)]
-fn pull_of(variant: Variant) -> f32 {
-    variant.pull() as f32
+fn sums<S: Simd, P: Source, const COFACTOR: bool>(
+    simd: S,
+    block: Block<'_>,
+    joints: &FrameJoints<'_>,
+    (center, start): (V3<S>, V3<S>),
+) -> Sums<S> {
+    let zero = f32x8::splat(simd, 0.0);
+    let none = V3::splat(simd, 0.0);
+    let mut sums = Sums {
+        posed: [none; 3],
+        rest: [zero; 6],
+        shift: none,
+    };
+    for (k, &joint) in block.joints.iter().enumerate() {
+        let m = splat_matrix(simd, &joints.matrices[joint as usize]);
+        let s = P::second(simd, block, k);
+        let first = P::first(simd, block, k, Reads::Moments);
+        let weight = weight(simd, block, k);
+        let arm = move_point(&m, center).minus(start);
+        let mut rows = rows_of(m);
+        sums.shift = first.times(rows).plus(arm.scale_add(weight, sums.shift));
+        if let Some(stretched) = joints.stretched {
+            rows = rows_of(splat_matrix(simd, &stretched.turns[joint as usize]));
+        }
+        let columns = [
+            V3 {
+                x: s[0],
+                y: s[1],
+                z: s[2],
+            },
+            V3 {
+                x: s[1],
+                y: s[3],
+                z: s[4],
+            },
+            V3 {
+                x: s[2],
+                y: s[4],
+                z: s[5],
+            },
+        ];
+        let along = [first.x, first.y, first.z];
+        for c in 0..3 {
+            let sum = arm.scale_add(along[c], sums.posed[c]);
+            sums.posed[c] = V3 {
+                x: rows[0].dot_add(columns[c], sum.x),
+                y: rows[1].dot_add(columns[c], sum.y),
+                z: rows[2].dot_add(columns[c], sum.z),
+            };
+        }
+        if COFACTOR {
+            for (sum, s) in sums.rest.iter_mut().zip(s) {
+                *sum += s;
+            }
+        }
+    }
+    sums
 }
-
 /// `cof(A) S`, of the length of a rotation.
 #[inline(always)]
 fn by_cofactor<S: Simd>(
@@ -588,19 +594,13 @@ fn by_cofactor<S: Simd>(
     ]
 }
 
-/// Blended stretches, by columns.
+/// The weighted sum of matrices, by columns.
 #[inline(always)]
-fn blend_stretch<S: Simd, P: Source>(
-    simd: S,
-    block: Block<'_>,
-    stretched: Stretched<'_>,
-    reads: Reads,
-) -> Columns<S> {
-    let none = V3::splat(simd, 0.0);
-    let mut sum = [none; 3];
+fn blend_columns<S: Simd>(simd: S, block: Block<'_>, of: &[PackedAffine]) -> Columns<S> {
+    let mut sum = [V3::splat(simd, 0.0); 3];
     for (k, &joint) in block.joints.iter().enumerate() {
-        let weight = P::weight(simd, block, k, reads);
-        let columns = columns_of(splat_matrix(simd, &stretched.stretch[joint as usize]));
+        let weight = weight(simd, block, k);
+        let columns = columns_of(splat_matrix(simd, &of[joint as usize]));
         for c in 0..3 {
             sum[c] = columns[c].scale_add(weight, sum[c]);
         }
@@ -614,19 +614,17 @@ fn translation<S: Simd, P: Source, const FIRST: bool>(
     simd: S,
     block: Block<'_>,
     joints: &FrameJoints<'_>,
-    reads: Reads,
+    center: V3<S>,
 ) -> V3<S> {
-    let center = center_of(simd, block);
     let own = gather_matrices(simd, block.strongest, joints.matrices);
-    let start = point(own, center);
+    let start = move_point(&own, center);
     let mut shift = V3::splat(simd, 0.0);
     for (k, &joint) in block.joints.iter().enumerate() {
         let m = splat_matrix(simd, &joints.matrices[joint as usize]);
-        let weight = P::weight(simd, block, k, reads);
-        let arm = point(m, center).minus(start);
-        shift = arm.scale_add(weight, shift);
+        let arm = move_point(&m, center).minus(start);
+        shift = arm.scale_add(weight(simd, block, k), shift);
         if FIRST {
-            let first = P::first(simd, block, k, reads);
+            let first = P::first(simd, block, k, Reads::First);
             shift = first.times(rows_of(m)).plus(shift);
         }
     }
@@ -635,17 +633,12 @@ fn translation<S: Simd, P: Source, const FIRST: bool>(
 
 /// The weighted sum of quaternions, each on the side of the strongest joint's, as a rotation by columns.
 #[inline(always)]
-fn blend_rotations<S: Simd, P: Source>(
-    simd: S,
-    block: Block<'_>,
-    joints: &FrameJoints<'_>,
-    reads: Reads,
-) -> Columns<S> {
+fn blend_rotations<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Columns<S> {
     let zero = f32x8::splat(simd, 0.0);
     let pivot = gather_rotations(simd, block.strongest, joints.rotations);
     let mut sum = [zero; 4];
     for (k, &joint) in block.joints.iter().enumerate() {
-        let weight = P::weight(simd, block, k, reads);
+        let weight = weight(simd, block, k);
         let [x, y, z, w] = joints.rotations[joint as usize];
         let q = [
             f32x8::splat(simd, x),
@@ -689,70 +682,4 @@ fn rotation_of<S: Simd>(simd: S, [x, y, z, w]: [f32x8<S>; 4]) -> Columns<S> {
             z: one - x.mul_add(tx, y * ty),
         },
     ]
-}
-
-/// Variant v2.
-struct ByQuaternions<P>(std::marker::PhantomData<P>);
-
-impl<P: Source> Rule for ByQuaternions<P> {
-    #[inline(always)]
-    fn motion<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Motion<S> {
-        let turn = blend_rotations::<S, P>(simd, block, joints, Reads::First);
-        let translation = translation::<S, P, true>(simd, block, joints, Reads::First);
-        with_stretch::<S, P>(simd, block, joints, turn, translation, Reads::First)
-    }
-}
-
-/// Variant v4.
-struct ByWeights;
-
-impl Rule for ByWeights {
-    #[inline(always)]
-    fn motion<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Motion<S> {
-        let turn = blend_rotations::<S, Full>(simd, block, joints, Reads::Weight);
-        let translation = translation::<S, Full, false>(simd, block, joints, Reads::Weight);
-        with_stretch::<S, Full>(simd, block, joints, turn, translation, Reads::Weight)
-    }
-}
-
-#[inline(always)]
-fn with_stretch<S: Simd, P: Source>(
-    simd: S,
-    block: Block<'_>,
-    joints: &FrameJoints<'_>,
-    turn: Columns<S>,
-    translation: V3<S>,
-    reads: Reads,
-) -> Motion<S> {
-    let linear = match joints.stretched {
-        Some(stretched) => times(turn, blend_stretch::<S, P>(simd, block, stretched, reads)),
-        None => turn,
-    };
-    Motion {
-        linear,
-        translation,
-        is_rotation: joints.stretched.is_none(),
-    }
-}
-
-/// Variant v3.
-struct ByMatrices<P>(std::marker::PhantomData<P>);
-
-impl<P: Source> Rule for ByMatrices<P> {
-    #[inline(always)]
-    fn motion<S: Simd>(simd: S, block: Block<'_>, joints: &FrameJoints<'_>) -> Motion<S> {
-        let mut linear = [V3::splat(simd, 0.0); 3];
-        for (k, &joint) in block.joints.iter().enumerate() {
-            let weight = P::weight(simd, block, k, Reads::First);
-            let columns = columns_of(splat_matrix(simd, &joints.matrices[joint as usize]));
-            for c in 0..3 {
-                linear[c] = columns[c].scale_add(weight, linear[c]);
-            }
-        }
-        Motion {
-            linear,
-            translation: translation::<S, P, true>(simd, block, joints, Reads::First),
-            is_rotation: false,
-        }
-    }
 }

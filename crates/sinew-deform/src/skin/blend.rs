@@ -95,42 +95,40 @@ fn pivots<S: Simd>(simd: S, strongest: &[u32; LANES], motions: &[PackedMotion]) 
     )
 }
 
-/// Calls a function for the eight vertices of a block; past the end, for the last vertex again. No closure: see
-/// `lanes`.
-macro_rules! each_lane {
-    ($function:ident($simd:expr, $influences:expr, $block:expr, $joints:expr)) => {{
-        let (first, last) = ($block * LANES, $influences.vertex_count() - 1);
-        [
-            $function($simd, $influences, first.min(last), $joints),
-            $function($simd, $influences, (first + 1).min(last), $joints),
-            $function($simd, $influences, (first + 2).min(last), $joints),
-            $function($simd, $influences, (first + 3).min(last), $joints),
-            $function($simd, $influences, (first + 4).min(last), $joints),
-            $function($simd, $influences, (first + 5).min(last), $joints),
-            $function($simd, $influences, (first + 6).min(last), $joints),
-            $function($simd, $influences, (first + 7).min(last), $joints),
-        ]
-    }};
-}
-
+/// A row for each vertex; past the end, the last vertex's again.
 impl BlendSource for &Influences {
     #[inline(always)]
     fn matrices<S: Simd>(self, simd: S, block: usize, palette: &[PackedAffine]) -> Matrices<S> {
-        let [a, b, c, d, e, f, g, h] = each_lane!(one_matrix(simd, self, block, palette));
-        [
-            transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
-            transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
-            transpose8x4([a[2], b[2], c[2], d[2]], [e[2], f[2], g[2], h[2]]),
-        ]
+        let (first, last) = (block * LANES, self.vertex_count() - 1);
+        let mut m = [[f32x4::splat(simd, 0.0); 3]; LANES];
+        for (lane, m) in m.iter_mut().enumerate() {
+            *m = one_matrix(simd, self, (first + lane).min(last), palette);
+        }
+        let mut out = [[f32x8::splat(simd, 0.0); 4]; 3];
+        for (r, row) in out.iter_mut().enumerate() {
+            *row = transpose8x4(
+                [m[0][r], m[1][r], m[2][r], m[3][r]],
+                [m[4][r], m[5][r], m[6][r], m[7][r]],
+            );
+        }
+        out
     }
 
     #[inline(always)]
     fn motions<S: Simd>(self, simd: S, block: usize, motions: &[PackedMotion]) -> Motions<S> {
-        let [a, b, c, d, e, f, g, h] = each_lane!(one_motion(simd, self, block, motions));
-        [
-            transpose8x4([a[0], b[0], c[0], d[0]], [e[0], f[0], g[0], h[0]]),
-            transpose8x4([a[1], b[1], c[1], d[1]], [e[1], f[1], g[1], h[1]]),
-        ]
+        let (first, last) = (block * LANES, self.vertex_count() - 1);
+        let mut m = [[f32x4::splat(simd, 0.0); 2]; LANES];
+        for (lane, m) in m.iter_mut().enumerate() {
+            *m = one_motion(simd, self, (first + lane).min(last), motions);
+        }
+        let mut out = [[f32x8::splat(simd, 0.0); 4]; 2];
+        for (r, row) in out.iter_mut().enumerate() {
+            *row = transpose8x4(
+                [m[0][r], m[1][r], m[2][r], m[3][r]],
+                [m[4][r], m[5][r], m[6][r], m[7][r]],
+            );
+        }
+        out
     }
 }
 

@@ -6,6 +6,7 @@ mod blocks;
 mod device;
 mod joint;
 mod reference;
+mod run;
 mod simd;
 #[cfg(test)]
 mod tests;
@@ -13,11 +14,12 @@ mod tests;
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
     MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext, for_each_chunk,
+    UpdateContext,
 };
 pub(crate) use blend::Matrices;
-use simd::{Blended, Dual, PackedMotion, Run};
-pub(crate) use simd::{FrameJoints, Near, Vertices, apply_affine as apply_affine_lanes};
+pub(crate) use run::{Run, for_each_run};
+use simd::{Blended, Dual, PackedMotion};
+pub(crate) use simd::{FrameJoints, Frames, Linear, Near, move_frames, move_point};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
 
@@ -174,15 +176,19 @@ impl SkinJob<'_> {
         let dual = Dual {
             motions: &scratch.motions,
             stretch: stretched.then_some(&scratch.stretch),
+            blended: None,
         };
+        let near = None;
         let joints = match method {
-            SkinMethod::Rigid | SkinMethod::Linear => FrameJoints::Linear(palette),
+            SkinMethod::Rigid | SkinMethod::Linear => FrameJoints::Linear(Linear { palette, near }),
             SkinMethod::DualQuaternion => FrameJoints::Dual(dual),
-            SkinMethod::Blended => FrameJoints::Blended(Blended {
-                linear: palette,
-                dual,
-                blend: self.dual_quaternion_blend,
-                mask,
+            SkinMethod::Blended => FrameJoints::Dual(Dual {
+                blended: Some(Blended {
+                    linear: palette,
+                    blend: self.dual_quaternion_blend,
+                    mask,
+                }),
+                ..dual
             }),
         };
         skin_vertices(bind, joints, input, output, par);
@@ -197,24 +203,7 @@ pub(crate) fn skin_vertices(
     output: MeshViewMut<'_>,
     par: Par,
 ) {
-    let n = input.positions.len();
-    let outputs = (output.positions, output.normals, output.tangents);
-    for_each_chunk(par, n, CHUNK, outputs, &|range, (p, n, t)| {
-        let run = Run {
-            start: range.start,
-            positions: &input.positions[range.clone()],
-            normals: input
-                .normals
-                .filter(|_| n.is_some())
-                .map(|n| &n[range.clone()]),
-            tangents: input
-                .tangents
-                .filter(|_| t.is_some())
-                .map(|t| &t[range.clone()]),
-            out_positions: p,
-            out_normals: n.filter(|_| input.normals.is_some()),
-            out_tangents: t.filter(|_| input.tangents.is_some()),
-        };
+    for_each_run(par, CHUNK, input, output, &|run| {
         dispatch!(simd => simd::skin_run(simd, bind, joints, run));
     });
 }

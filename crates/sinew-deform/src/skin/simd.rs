@@ -5,8 +5,9 @@ use super::blend::{BlendSource, Matrices, Motions};
 use super::blocks::LANES;
 use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
+use super::run::Run;
 use super::single;
-use crate::lanes::{V3, load8x4, padded, store8x4};
+use crate::lanes::{V3, load8x4, store8x4};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Vec3};
@@ -31,23 +32,22 @@ impl From<&JointMotion<f64>> for PackedMotion {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FrameJoints<'a> {
     /// Weighted sums of matrices.
-    Linear(&'a [PackedAffine]),
-    /// The same, near the origin.
-    Near(Near<'a>),
+    Linear(Linear<'a>),
     /// Weighted sums of rigid motions.
     Dual(Dual<'a>),
-    /// Between the two.
-    Blended(Blended<'a>),
 }
 
 /// Weighted sums of matrices.
-#[derive(Clone, Copy)]
-struct Linear<'a>(&'a [PackedAffine]);
-
-/// Weighted sums of matrices that take positions less an origin to positions less a reference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Near<'a> {
+pub(crate) struct Linear<'a> {
     pub(crate) palette: &'a [PackedAffine],
+    /// Where they take positions less an origin to positions less a reference.
+    pub(crate) near: Option<Near>,
+}
+
+/// An origin near the vertices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
     /// What is taken from positions that come in.
     pub(crate) origin: Vec3<f32>,
     /// What is added to those that go out.
@@ -60,32 +60,21 @@ pub(crate) struct Dual<'a> {
     pub(crate) motions: &'a [PackedMotion],
     /// Where any joint is stretched.
     pub(crate) stretch: Option<&'a [PackedAffine]>,
+    /// Where it is between linear and dual quaternion.
+    pub(crate) blended: Option<Blended<'a>>,
 }
 
 /// Between linear and dual quaternion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blended<'a> {
     pub(crate) linear: &'a [PackedAffine],
-    pub(crate) dual: Dual<'a>,
     /// How much of the dual-quaternion part.
     pub(crate) blend: f32,
     /// The same for each vertex.
     pub(crate) mask: Option<&'a [f32]>,
 }
 
-/// A run of vertices.
-#[derive(Debug)]
-pub(crate) struct Run<'a, 'b> {
-    pub(crate) start: usize,
-    pub(crate) positions: &'a [[f32; 3]],
-    pub(crate) normals: Option<&'a [[f32; 3]]>,
-    pub(crate) tangents: Option<&'a [[f32; 4]]>,
-    pub(crate) out_positions: Option<&'b mut [[f32; 3]]>,
-    pub(crate) out_normals: Option<&'b mut [[f32; 3]]>,
-    pub(crate) out_tangents: Option<&'b mut [[f32; 4]]>,
-}
-
-/// Skins a run, which starts at a block.
+/// Skins a run.
 #[inline(always)]
 pub(crate) fn skin_run<S: Simd>(
     simd: S,
@@ -93,46 +82,30 @@ pub(crate) fn skin_run<S: Simd>(
     joints: FrameJoints<'_>,
     run: Run<'_, '_>,
 ) {
+    let dual = match joints {
+        FrameJoints::Linear(linear) => return skin_with(simd, bind, linear, run),
+        FrameJoints::Dual(dual) => dual,
+    };
+    match (dual.stretch.is_some(), dual.blended.is_some()) {
+        (false, false) => skin_with(simd, bind, DualMover::<false, false>(dual), run),
+        (true, false) => skin_with(simd, bind, DualMover::<true, false>(dual), run),
+        (false, true) => skin_with(simd, bind, DualMover::<false, true>(dual), run),
+        (true, true) => skin_with(simd, bind, DualMover::<true, true>(dual), run),
+    }
+}
+
+#[inline(always)]
+fn skin_with<S: Simd, M: Mover>(simd: S, bind: &SkinBind, mover: M, run: Run<'_, '_>) {
     match &bind.packed {
-        Packed::Blocks(blocks) => skin_from(simd, blocks, joints, run),
-        Packed::Rows => skin_from(simd, &bind.influences, joints, run),
+        Packed::Blocks(blocks) => run_blocks(simd, blocks, mover, run),
+        Packed::Rows => run_blocks(simd, &bind.influences, mover, run),
     }
 }
 
-#[inline(always)]
-fn skin_from<S: Simd, B: BlendSource>(
-    simd: S,
-    source: B,
-    joints: FrameJoints<'_>,
-    run: Run<'_, '_>,
-) {
-    match joints {
-        FrameJoints::Linear(palette) => skin_with(simd, source, Linear(palette), run),
-        FrameJoints::Near(near) => skin_with(simd, source, near, run),
-        FrameJoints::Dual(dual) => skin_with(simd, source, dual, run),
-        FrameJoints::Blended(blended) => skin_with(simd, source, blended, run),
-    }
-}
-
-#[inline(always)]
-fn skin_with<S: Simd, B: BlendSource, M: Mover>(simd: S, source: B, mover: M, run: Run<'_, '_>) {
-    match (run.normals.is_some(), run.tangents.is_some()) {
-        (false, false) => run_blocks::<S, B, M, false, false>(simd, source, mover, run),
-        (true, false) => run_blocks::<S, B, M, true, false>(simd, source, mover, run),
-        (_, true) => run_blocks::<S, B, M, true, true>(simd, source, mover, run),
-    }
-}
-
-/// `NORMALS` and `TANGENTS` tell what is computed; what is not there is not stored.
 #[simd]
-fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANGENTS: bool>(
-    simd: S,
-    source: B,
-    mover: M,
-    run: Run<'_, '_>,
-) {
+fn run_blocks<S: Simd, B: BlendSource, M: Mover>(simd: S, source: B, mover: M, run: Run<'_, '_>) {
     let Run {
-        start,
+        block,
         positions,
         normals,
         tangents,
@@ -140,204 +113,233 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover, const NORMALS: bool, const TANG
         mut out_normals,
         mut out_tangents,
     } = run;
-    let (blocks, tail) = positions.as_chunks::<LANES>();
-    let normal_blocks = normals.map_or(&[][..], |n| n.as_chunks::<LANES>().0);
-    let tangent_blocks = tangents.map_or(&[][..], |t| t.as_chunks::<LANES>().0);
-    let first = start / LANES;
-    for (b, p) in blocks.iter().enumerate() {
-        let mut v = Vertices {
-            p: V3::load(simd, p),
-            n: V3::splat(simd, 0.0),
-            t: [f32x8::splat(simd, 0.0); 4],
+    for (b, p) in positions.iter().enumerate() {
+        let from = Arriving {
+            block: block + b,
+            p,
+            n: normals.map(|n| &n[b]),
+            t: tangents.map(|t| &t[b]),
         };
-        if NORMALS && let Some(n) = normal_blocks.get(b) {
-            v.n = V3::load(simd, n);
+        let blend = mover.blend(simd, source, from);
+        if let Some(out) = &mut out_positions {
+            let p = V3::load(simd, p);
+            mover.position(simd, &blend, p).store(&mut out[b]);
         }
-        if TANGENTS && let Some(t) = tangent_blocks.get(b) {
-            v.t = load8x4(simd, t);
+        if from.t.is_some() {
+            let (n, t) = mover.frames::<S, true>(simd, &blend, from.frames::<S, true>(simd));
+            if let Some(out) = &mut out_normals {
+                n.store(&mut out[b]);
+            }
+            if let Some(out) = &mut out_tangents {
+                store8x4(t, &mut out[b]);
+            }
+        } else if let Some(out) = &mut out_normals {
+            let (n, _) = mover.frames::<S, false>(simd, &blend, from.frames::<S, false>(simd));
+            n.store(&mut out[b]);
         }
-        let v = mover.block::<S, B, NORMALS, TANGENTS>(simd, source, first + b, v);
-        let at = b * LANES;
-        if let Some(out) = block_of(&mut out_positions, at) {
-            v.p.store(out);
-        }
-        if NORMALS && let Some(out) = block_of(&mut out_normals, at) {
-            v.n.store(out);
-        }
-        if TANGENTS && let Some(out) = block_of(&mut out_tangents, at) {
-            store8x4(v.t, out);
-        }
-    }
-    if tail.is_empty() {
-        return;
-    }
-    // The last few as a full block of copies.
-    let at = positions.len() - tail.len();
-    let v = Vertices {
-        p: V3::load(simd, &padded(tail)),
-        n: V3::load(
-            simd,
-            &normals.map_or([[0.0; 3]; LANES], |n| padded(&n[at..])),
-        ),
-        t: load8x4(
-            simd,
-            &tangents.map_or([[0.0; 4]; LANES], |t| padded(&t[at..])),
-        ),
-    };
-    let v = mover.block::<S, B, NORMALS, TANGENTS>(simd, source, first + blocks.len(), v);
-    let mut three = [[0.0; 3]; LANES];
-    if let Some(out) = out_positions {
-        v.p.store(&mut three);
-        out[at..].copy_from_slice(&three[..tail.len()]);
-    }
-    if let Some(out) = out_normals {
-        v.n.store(&mut three);
-        out[at..].copy_from_slice(&three[..tail.len()]);
-    }
-    if let Some(out) = out_tangents {
-        let mut four = [[0.0; 4]; LANES];
-        store8x4(v.t, &mut four);
-        out[at..].copy_from_slice(&four[..tail.len()]);
     }
 }
 
-#[inline(always)]
-fn block_of<'a, T>(out: &'a mut Option<&mut [T]>, at: usize) -> Option<&'a mut [T; LANES]> {
-    out.as_mut()?.get_mut(at..)?.first_chunk_mut()
-}
-
+/// A block of vertices that come in.
 #[derive(Clone, Copy)]
-pub(crate) struct Vertices<S: Simd> {
-    pub(crate) p: V3<S>,
-    pub(crate) n: V3<S>,
-    /// Direction and sign.
-    pub(crate) t: [f32x8<S>; 4],
+struct Arriving<'a> {
+    block: usize,
+    p: &'a [[f32; 3]; LANES],
+    n: Option<&'a [[f32; 3]; LANES]>,
+    t: Option<&'a [[f32; 4]; LANES]>,
 }
 
-/// Moves a block of vertices.
+impl Arriving<'_> {
+    /// Zeros where there are none.
+    #[inline(always)]
+    fn frames<S: Simd, const TANGENTS: bool>(self, simd: S) -> Frames<S> {
+        let zero = [f32x8::splat(simd, 0.0); 4];
+        let (mut n, mut t) = (V3::of(zero), zero);
+        if let Some(normals) = self.n {
+            n = V3::load(simd, normals);
+        }
+        if TANGENTS && let Some(tangents) = self.t {
+            t = load8x4(simd, tangents);
+        }
+        (n, t)
+    }
+}
+
+/// Normals of eight vertices, and their tangents with signs.
+pub(crate) type Frames<S> = (V3<S>, [f32x8<S>; 4]);
+
+/// Moves blocks of vertices.
 trait Mover: Copy {
-    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+    /// What the joints of a block sum up to.
+    type Blend<S: Simd>;
+    fn blend<S: Simd, B: BlendSource>(
         self,
         simd: S,
         source: B,
-        block: usize,
-        v: Vertices<S>,
-    ) -> Vertices<S>;
+        from: Arriving<'_>,
+    ) -> Self::Blend<S>;
+    fn position<S: Simd>(self, simd: S, blend: &Self::Blend<S>, p: V3<S>) -> V3<S>;
+    /// Normals, and with `TANGENTS` tangents.
+    fn frames<S: Simd, const TANGENTS: bool>(
+        self,
+        simd: S,
+        blend: &Self::Blend<S>,
+        frames: Frames<S>,
+    ) -> Frames<S>;
 }
 
 impl Mover for Linear<'_> {
+    type Blend<S: Simd> = Matrices<S>;
     #[inline(always)]
-    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+    fn blend<S: Simd, B: BlendSource>(self, simd: S, source: B, from: Arriving<'_>) -> Matrices<S> {
+        source.matrices(simd, from.block, self.palette)
+    }
+    #[inline(always)]
+    fn position<S: Simd>(self, simd: S, blend: &Matrices<S>, p: V3<S>) -> V3<S> {
+        let Some(near) = self.near else {
+            return move_point(blend, p);
+        };
+        let p = p.minus(V3::all(simd, near.origin));
+        move_point(blend, p).plus(V3::all(simd, near.reference))
+    }
+    #[inline(always)]
+    fn frames<S: Simd, const TANGENTS: bool>(
         self,
         simd: S,
-        source: B,
-        block: usize,
-        v: Vertices<S>,
-    ) -> Vertices<S> {
-        let matrices = source.matrices(simd, block, self.0);
-        apply_affine::<S, NORMALS, TANGENTS>(simd, matrices, v)
+        blend: &Matrices<S>,
+        frames: Frames<S>,
+    ) -> Frames<S> {
+        move_frames::<S, TANGENTS>(simd, blend, frames)
     }
 }
 
-impl Mover for Near<'_> {
-    #[inline(always)]
-    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
-        self,
-        simd: S,
-        source: B,
-        block: usize,
-        mut v: Vertices<S>,
-    ) -> Vertices<S> {
-        v.p = v.p.minus(V3::all(simd, self.origin));
-        let mut out = Linear(self.palette).block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
-        out.p = out.p.plus(V3::all(simd, self.reference));
-        out
-    }
+/// [`Dual`], with joints that stretch and mixed into linear skinning or not.
+#[derive(Clone, Copy)]
+struct DualMover<'a, const STRETCH: bool, const MIXED: bool>(Dual<'a>);
+
+/// What [`DualMover`] blends.
+struct DualBlend<S: Simd> {
+    motion: Motion<S>,
+    /// Vertices that are stretched already.
+    stretched: (V3<S>, Frames<S>),
+    linear: Matrices<S>,
+    /// How much vertices take of the dual-quaternion part.
+    factor: f32x8<S>,
 }
 
-impl Mover for Dual<'_> {
+impl<const STRETCH: bool, const MIXED: bool> Mover for DualMover<'_, STRETCH, MIXED> {
+    type Blend<S: Simd> = DualBlend<S>;
     #[inline(always)]
-    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
+    fn blend<S: Simd, B: BlendSource>(
         self,
         simd: S,
         source: B,
-        block: usize,
-        v: Vertices<S>,
-    ) -> Vertices<S> {
-        let mut v = v;
-        if let Some(stretch) = self.stretch {
-            let matrices = source.matrices(simd, block, stretch);
-            v = apply_affine::<S, NORMALS, TANGENTS>(simd, matrices, v);
+        from: Arriving<'_>,
+    ) -> DualBlend<S> {
+        let zero = [f32x8::splat(simd, 0.0); 4];
+        let (block, none) = (from.block, V3::of(zero));
+        let mut stretched = (none, (none, zero));
+        if STRETCH && let Some(palette) = self.0.stretch {
+            let m = source.matrices(simd, block, palette);
+            stretched.0 = move_point(&m, V3::load(simd, from.p));
+            if from.t.is_some() {
+                stretched.1 = move_frames::<S, true>(simd, &m, from.frames::<S, true>(simd));
+            } else if from.n.is_some() {
+                stretched.1 = move_frames::<S, false>(simd, &m, from.frames::<S, false>(simd));
+            }
         }
-        let motions = source.motions(simd, block, self.motions);
-        apply_motion::<S, NORMALS, TANGENTS>(simd, motions, v)
+        let motion = Motion::of(simd, source.motions(simd, block, self.0.motions));
+        let (mut linear, mut factor) = ([zero; 3], zero[0]);
+        if MIXED && let Some(blended) = self.0.blended {
+            linear = source.matrices(simd, block, blended.linear);
+            factor = blended.factors(simd, block);
+        }
+        DualBlend {
+            motion,
+            stretched,
+            linear,
+            factor,
+        }
+    }
+    #[inline(always)]
+    fn position<S: Simd>(self, _: S, blend: &DualBlend<S>, p: V3<S>) -> V3<S> {
+        let mut moved = blend
+            .motion
+            .point(if STRETCH { blend.stretched.0 } else { p });
+        if MIXED {
+            moved = lerp(move_point(&blend.linear, p), moved, blend.factor);
+        }
+        moved
+    }
+    #[inline(always)]
+    fn frames<S: Simd, const TANGENTS: bool>(
+        self,
+        simd: S,
+        blend: &DualBlend<S>,
+        frames: Frames<S>,
+    ) -> Frames<S> {
+        let (mut n, mut t) = if STRETCH { blend.stretched.1 } else { frames };
+        n = blend.motion.rotate(n);
+        if TANGENTS {
+            let turned = blend.motion.rotate(V3::of(t));
+            t = [turned.x, turned.y, turned.z, t[3]];
+        }
+        if MIXED {
+            let linear = move_frames::<S, TANGENTS>(simd, &blend.linear, frames);
+            (n, t) = mix::<S, TANGENTS>(simd, linear, (n, t), blend.factor);
+        }
+        (n, t)
     }
 }
 
-impl Mover for Blended<'_> {
+impl Blended<'_> {
+    /// How much the vertices of a block take of the dual-quaternion part.
     #[inline(always)]
-    fn block<S: Simd, B: BlendSource, const NORMALS: bool, const TANGENTS: bool>(
-        self,
-        simd: S,
-        source: B,
-        block: usize,
-        v: Vertices<S>,
-    ) -> Vertices<S> {
-        let linear = Linear(self.linear).block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
-        let dual = self
-            .dual
-            .block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
-        let mut factor = [0.0; LANES];
-        for (i, f) in factor.iter_mut().enumerate() {
+    fn factors<S: Simd>(&self, simd: S, block: usize) -> f32x8<S> {
+        let mut factors = [0.0; LANES];
+        for (i, f) in factors.iter_mut().enumerate() {
             let mask = self
                 .mask
                 .map_or(1.0, |m| m[(block * LANES + i).min(m.len() - 1)]);
             *f = (self.blend * mask).clamp(0.0, 1.0);
         }
-        mix(simd, linear, dual, f32x8::load_array(simd, factor))
+        f32x8::load_array(simd, factors)
     }
 }
 
+/// Points through matrices.
 #[inline(always)]
-pub(crate) fn apply_affine<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
-    simd: S,
-    m: Matrices<S>,
-    v: Vertices<S>,
-) -> Vertices<S> {
-    let [x, y, z] = m;
-    let (a, b, c) = (V3::of(x), V3::of(y), V3::of(z));
-    let mut out = v;
-    out.p = V3 {
-        x: a.dot_add(v.p, x[3]),
-        y: b.dot_add(v.p, y[3]),
-        z: c.dot_add(v.p, z[3]),
-    };
-    if !NORMALS && !TANGENTS {
-        return out;
+pub(crate) fn move_point<S: Simd>([x, y, z]: &Matrices<S>, p: V3<S>) -> V3<S> {
+    V3 {
+        x: V3::of(*x).dot_add(p, x[3]),
+        y: V3::of(*y).dot_add(p, y[3]),
+        z: V3::of(*z).dot_add(p, z[3]),
     }
+}
+
+/// Normals, and with `TANGENTS` tangents, through matrices.
+#[inline(always)]
+pub(crate) fn move_frames<S: Simd, const TANGENTS: bool>(
+    simd: S,
+    [x, y, z]: &Matrices<S>,
+    (n, t): Frames<S>,
+) -> Frames<S> {
+    let (a, b, c) = (V3::of(*x), V3::of(*y), V3::of(*z));
     // Rows of the cofactor matrix are cross products of the rows.
     let bc = b.cross(c);
     let mirrors = a.dot(bc).simd_lt(f32x8::splat(simd, 0.0));
-    if NORMALS {
-        let n = V3 {
-            x: bc.dot(v.n),
-            y: c.cross(a).dot(v.n),
-            z: a.cross(b).dot(v.n),
-        };
-        let one = f32x8::splat(simd, 1.0);
-        out.n = direction(simd, n, mirrors.select(-one, one), v.n);
+    let moved = V3 {
+        x: bc.dot(n),
+        y: c.cross(a).dot(n),
+        z: a.cross(b).dot(n),
+    };
+    let one = f32x8::splat(simd, 1.0);
+    let n = direction(simd, moved, mirrors.select(-one, one), n);
+    if !TANGENTS {
+        return (n, t);
     }
-    if TANGENTS {
-        let t = V3::of(v.t);
-        let moved = V3 {
-            x: a.dot(t),
-            y: b.dot(t),
-            z: c.dot(t),
-        };
-        let d = direction(simd, moved, f32x8::splat(simd, 1.0), t);
-        out.t = [d.x, d.y, d.z, mirrors.select(-v.t[3], v.t[3])];
-    }
-    out
+    let d = direction(simd, V3::of(t).times([a, b, c]), one, V3::of(t));
+    (n, [d.x, d.y, d.z, mirrors.select(-t[3], t[3])])
 }
 
 /// `sign * v / |v|`, or `rest` where `v` has no length.
@@ -355,40 +357,40 @@ fn direction<S: Simd>(simd: S, v: V3<S>, sign: f32x8<S>, rest: V3<S>) -> V3<S> {
     }
 }
 
-#[inline(always)]
-fn apply_motion<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
-    simd: S,
-    [real, dual]: Motions<S>,
-    v: Vertices<S>,
-) -> Vertices<S> {
-    let (r, d) = (V3::of(real), V3::of(dual));
-    let squared = r.dot(r) + real[3] * real[3];
-    // Never zero: the strongest joint's part is not cancelled by any other.
-    let twice = f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30));
-    let t = d.scale(real[3]).minus(r.scale(dual[3]));
-    let cross = r.cross(d);
-    let t = V3 {
-        x: t.x + cross.x,
-        y: t.y + cross.y,
-        z: t.z + cross.z,
-    };
-    let mut out = v;
-    out.p = t.scale_add(twice, rotate(r, real[3], twice, v.p));
-    if NORMALS {
-        out.n = rotate(r, real[3], twice, v.n);
-    }
-    if TANGENTS {
-        let t = rotate(r, real[3], twice, V3::of(v.t));
-        out.t = [t.x, t.y, t.z, v.t[3]];
-    }
-    out
+/// Rigid motions of eight vertices.
+struct Motion<S: Simd> {
+    /// Vector and scalar part of a quaternion of any length.
+    r: V3<S>,
+    w: f32x8<S>,
+    /// Two over the square of that length.
+    twice: f32x8<S>,
+    translation: V3<S>,
 }
 
-/// `v + twice r x (r x v + w v)`.
-#[inline(always)]
-fn rotate<S: Simd>(r: V3<S>, w: f32x8<S>, twice: f32x8<S>, v: V3<S>) -> V3<S> {
-    let inner = v.scale_add(w, r.cross(v));
-    r.cross(inner).scale_add(twice, v)
+impl<S: Simd> Motion<S> {
+    #[inline(always)]
+    fn of(simd: S, [real, dual]: Motions<S>) -> Self {
+        let (r, d) = (V3::of(real), V3::of(dual));
+        let squared = r.dot(r) + real[3] * real[3];
+        let translation = d.scale(real[3]).minus(r.scale(dual[3]));
+        Self {
+            r,
+            w: real[3],
+            // Never zero: the strongest joint's part is not cancelled by any other.
+            twice: f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30)),
+            translation: translation.plus(r.cross(d)),
+        }
+    }
+    #[inline(always)]
+    fn point(&self, p: V3<S>) -> V3<S> {
+        self.translation.scale_add(self.twice, self.rotate(p))
+    }
+    /// `v + twice r x (r x v + w v)`.
+    #[inline(always)]
+    fn rotate(&self, v: V3<S>) -> V3<S> {
+        let inner = v.scale_add(self.w, self.r.cross(v));
+        self.r.cross(inner).scale_add(self.twice, v)
+    }
 }
 
 #[inline(always)]
@@ -397,14 +399,19 @@ fn lerp<S: Simd>(a: V3<S>, b: V3<S>, factor: f32x8<S>) -> V3<S> {
 }
 
 #[inline(always)]
-fn mix<S: Simd>(simd: S, a: Vertices<S>, b: Vertices<S>, factor: f32x8<S>) -> Vertices<S> {
+fn mix<S: Simd, const TANGENTS: bool>(
+    simd: S,
+    a: Frames<S>,
+    b: Frames<S>,
+    factor: f32x8<S>,
+) -> Frames<S> {
     let one = f32x8::splat(simd, 1.0);
-    let (ta, tb) = (V3::of(a.t), V3::of(b.t));
+    let n = direction(simd, lerp(a.0, b.0, factor), one, a.0);
+    if !TANGENTS {
+        return (n, a.1);
+    }
+    let (ta, tb) = (V3::of(a.1), V3::of(b.1));
     let t = direction(simd, lerp(ta, tb, factor), one, ta);
     let second = factor.simd_gt(f32x8::splat(simd, 0.5));
-    Vertices {
-        p: lerp(a.p, b.p, factor),
-        n: direction(simd, lerp(a.n, b.n, factor), one, a.n),
-        t: [t.x, t.y, t.z, second.select(b.t[3], a.t[3])],
-    }
+    (n, [t.x, t.y, t.z, second.select(b.1[3], a.1[3])])
 }

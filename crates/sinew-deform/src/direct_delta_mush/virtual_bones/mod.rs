@@ -3,12 +3,13 @@
 mod node;
 
 use super::bind::BindParts;
-use super::simd::{self, Work};
+use super::blocks::LANES;
+use super::simd;
 use super::{
     CHUNK, CompressionError, CompressionSettings, DirectDeltaMushBind, DirectDeltaMushScratch,
     Storage, Variant, VirtualBones,
 };
-use crate::skin::{FrameJoints, Near, SkinBind, skin_vertices};
+use crate::skin::{FrameJoints, Linear, Near, Run, SkinBind, skin_vertices};
 use crate::{MeshView, MeshViewMut, Par, for_each_chunk};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Influences, PackedAffine, Vec3};
@@ -175,18 +176,19 @@ impl VirtualBonesJob<'_> {
         let joints = joints.fill(&bind.bones, &self.palette[..count]);
         let (variant, blocks) = (bind.bones.variant(), bind.bones.blocks());
         for_each_chunk(par, bones.len(), CHUNK, &mut bones[..], &|range, out| {
-            let work = Work::Motions {
-                start: range.start,
-                out,
+            let run = Run {
+                block: range.start / LANES,
+                ..Run::default()
             };
-            dispatch!(simd => simd::run(simd, variant, blocks, &joints, work));
+            dispatch!(simd => simd::run(simd, variant, blocks, &joints, run, Some(out)));
         });
-        let near = Near {
+        let frame = FrameJoints::Linear(Linear {
             palette: bones,
-            origin: Vec3::from(joints.origin),
-            reference: Vec3::from(joints.reference),
-        };
-        let frame = FrameJoints::Near(near);
+            near: Some(Near {
+                origin: Vec3::from(joints.origin),
+                reference: Vec3::from(joints.reference),
+            }),
+        });
         skin_vertices(&bind.skin, frame, self.input, self.output, par);
     }
 }
