@@ -5,7 +5,8 @@ mod motions;
 use super::blocks::{Block, Blocks, LANES};
 use super::rotation::{Columns, newton, through, times};
 use super::variant::{Reads, Storage, Variant};
-use crate::lanes::{V3, load8x4_at, store8x4_at, transpose8x4};
+use crate::lanes::{load8x4_at, store8x4_at, transpose8x4};
+use crate::simd_vector::V3;
 use crate::skin::{Matrices, Vertices, apply_affine_lanes};
 use fearless_simd::{Simd, f32x4, f32x8, i32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -146,10 +147,10 @@ fn run_blocks<S: Simd, R: Rule>(
         let block = blocks.block((start + at) / LANES);
         let motion = R::motion(simd, block, joints);
         let center = center_of(simd, block);
-        let rest = V3::load_at(simd, positions, at).minus(origin).minus(center);
+        let rest = V3::load_at(simd, positions, at) - origin - center;
         if let Some(out) = &mut out_positions {
-            let moved = through(motion.linear, rest).plus(motion.translation);
-            moved.plus(reference).store_at(out, at);
+            let moved = through(motion.linear, rest) + motion.translation;
+            (moved + reference).store_at(out, at);
         }
         let turned = [out_normals.is_some(), out_tangents.is_some()];
         if turned == [false; 2] {
@@ -458,9 +459,9 @@ impl<const COFACTOR: bool, P: Source> ByMoments<COFACTOR, P> {
             let s = P::second(simd, block, k);
             let first = P::first(simd, block, k, Reads::Moments);
             let weight = P::weight(simd, block, k, Reads::Moments);
-            let arm = point(m, center).minus(start);
+            let arm = point(m, center) - start;
             let mut rows = rows_of(m);
-            sums.shift = first.times(rows).plus(arm.scale_add(weight, sums.shift));
+            sums.shift = first.times(rows) + arm.scale_add(weight, sums.shift);
             if let Some(stretched) = joints.stretched {
                 rows = rows_of(splat_matrix(simd, &stretched.turns[joint as usize]));
             }
@@ -516,7 +517,7 @@ impl<const COFACTOR: bool, P: Source> Rule for ByMoments<COFACTOR, P> {
         let pull = f32x8::splat(simd, pull_of(variant));
         let mut posed = sums.posed;
         for c in 0..3 {
-            posed[c] = posed[c].scale(scale);
+            posed[c] = posed[c] * scale;
             posed[c] = turn[c].scale_add(pull, posed[c]);
         }
         let turn = if COFACTOR {
@@ -533,7 +534,7 @@ impl<const COFACTOR: bool, P: Source> Rule for ByMoments<COFACTOR, P> {
         };
         Motion {
             linear,
-            translation: start.plus(sums.shift),
+            translation: start + sums.shift,
             is_rotation: !COFACTOR && joints.stretched.is_none(),
         }
     }
@@ -582,9 +583,9 @@ fn by_cofactor<S: Simd>(
     let good = squared.simd_gt(limit);
     let factor = (f32x8::splat(simd, 3.0) / squared.max(limit)).sqrt();
     [
-        turn[0].scale(factor).or(good, otherwise[0]),
-        turn[1].scale(factor).or(good, otherwise[1]),
-        turn[2].scale(factor).or(good, otherwise[2]),
+        (turn[0] * factor).or(good, otherwise[0]),
+        (turn[1] * factor).or(good, otherwise[1]),
+        (turn[2] * factor).or(good, otherwise[2]),
     ]
 }
 
@@ -623,14 +624,14 @@ fn translation<S: Simd, P: Source, const FIRST: bool>(
     for (k, &joint) in block.joints.iter().enumerate() {
         let m = splat_matrix(simd, &joints.matrices[joint as usize]);
         let weight = P::weight(simd, block, k, reads);
-        let arm = point(m, center).minus(start);
+        let arm = point(m, center) - start;
         shift = arm.scale_add(weight, shift);
         if FIRST {
             let first = P::first(simd, block, k, reads);
-            shift = first.times(rows_of(m)).plus(shift);
+            shift = first.times(rows_of(m)) + shift;
         }
     }
-    start.plus(shift)
+    start + shift
 }
 
 /// The weighted sum of quaternions, each on the side of the strongest joint's, as a rotation by columns.

@@ -6,7 +6,8 @@ use super::blocks::LANES;
 use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
 use super::single;
-use crate::lanes::{V3, load8x4, padded, store8x4};
+use crate::lanes::{load8x4, padded, store8x4};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Vec3};
@@ -248,9 +249,9 @@ impl Mover for Near<'_> {
         block: usize,
         mut v: Vertices<S>,
     ) -> Vertices<S> {
-        v.p = v.p.minus(V3::all(simd, self.origin));
+        v.p = v.p - V3::all(simd, self.origin);
         let mut out = Linear(self.palette).block::<S, B, NORMALS, TANGENTS>(simd, source, block, v);
-        out.p = out.p.plus(V3::all(simd, self.reference));
+        out.p = out.p + V3::all(simd, self.reference);
         out
     }
 }
@@ -347,7 +348,7 @@ fn direction<S: Simd>(simd: S, v: V3<S>, sign: f32x8<S>, rest: V3<S>) -> V3<S> {
     let squared = v.dot(v);
     let good = squared.simd_gt(limit);
     let inverse = sign / squared.max(limit).sqrt();
-    let unit = v.scale(inverse);
+    let unit = v * inverse;
     V3 {
         x: good.select(unit.x, rest.x),
         y: good.select(unit.y, rest.y),
@@ -365,7 +366,7 @@ fn apply_motion<S: Simd, const NORMALS: bool, const TANGENTS: bool>(
     let squared = r.dot(r) + real[3] * real[3];
     // Never zero: the strongest joint's part is not cancelled by any other.
     let twice = f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30));
-    let t = d.scale(real[3]).minus(r.scale(dual[3]));
+    let t = d * real[3] - r * dual[3];
     let cross = r.cross(d);
     let t = V3 {
         x: t.x + cross.x,
@@ -393,7 +394,7 @@ fn rotate<S: Simd>(r: V3<S>, w: f32x8<S>, twice: f32x8<S>, v: V3<S>) -> V3<S> {
 
 #[inline(always)]
 fn lerp<S: Simd>(a: V3<S>, b: V3<S>, factor: f32x8<S>) -> V3<S> {
-    b.minus(a).scale_add(factor, a)
+    (b - a).scale_add(factor, a)
 }
 
 #[inline(always)]

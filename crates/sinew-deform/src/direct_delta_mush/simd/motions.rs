@@ -23,7 +23,7 @@ pub(super) fn run_motions<S: Simd, R: Rule>(
             translation,
             ..
         } = R::motion(simd, block, joints);
-        let at_origin = translation.minus(through(linear, center_of(simd, block)));
+        let at_origin = translation - through(linear, center_of(simd, block));
         let mut columns = [[[0.0; LANES]; 3]; 4];
         linear[0].store_lanes(&mut columns[0]);
         linear[1].store_lanes(&mut columns[1]);
