@@ -22,6 +22,7 @@ mod parameter;
 mod port;
 mod read_log;
 mod record;
+mod simd_vector;
 mod watch;
 
 pub mod bend;

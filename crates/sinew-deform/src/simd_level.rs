@@ -2,40 +2,53 @@
 //!
 //! Every set is one more copy of every kernel for the compiler to make. On x86-64 there are two: AVX2 with fused
 //! multiply-add, and the baseline. Kernels are eight lanes wide, so AVX-512 has nothing to add, and machines with
-//! SSE4.2 but no AVX2 are rare by now. The `scalar` feature has only what machines without SIMD run.
+//! SSE4.2 but no AVX2 are rare by now. The crate's own tests have the fallback for machines without SIMD, too.
 
 use fearless_simd::Level;
 use std::sync::OnceLock;
 
-/// The best level of this machine that this build has kernels for, detected once. With the `scalar` feature, none.
+/// The best level of this machine that this build has kernels for, detected once.
 pub fn simd_level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(best)
 }
 
-#[cfg(feature = "scalar")]
-fn best() -> Level {
-    Level::Fallback(fearless_simd::Fallback::new())
-}
-
-#[cfg(all(not(feature = "scalar"), target_arch = "x86_64"))]
 fn best() -> Level {
     let best = Level::new();
-    best.as_avx2()
+    #[cfg(test)]
+    let best = forced(best);
+    #[cfg(target_arch = "x86_64")]
+    let best = best
+        .as_avx2()
         .map(Level::Avx2)
         .or_else(|| best.as_sse2().map(Level::Sse2))
-        .unwrap_or(best)
+        .unwrap_or(best);
+    best
 }
 
-#[cfg(not(any(feature = "scalar", target_arch = "x86_64")))]
-fn best() -> Level {
-    Level::new()
+/// The level that the environment variable `SINEW_SIMD` names: one test program runs with each of them.
+#[cfg(test)]
+fn forced(best: Level) -> Level {
+    let forced = match std::env::var("SINEW_SIMD").as_deref() {
+        Err(_) => Some(best),
+        Ok("fallback") => Some(Level::fallback()),
+        #[cfg(target_arch = "x86_64")]
+        Ok("sse2") => best.as_sse2().map(Level::Sse2),
+        #[cfg(target_arch = "x86_64")]
+        Ok("avx2") => best.as_avx2().map(Level::Avx2),
+        Ok(_) => None,
+    };
+    forced.expect("SINEW_SIMD must be a level of this machine: avx2, sse2 or fallback")
 }
 
-/// `dispatch!(simd => kernel(simd, …))`: the kernel for [`simd_level`], compiled with its instructions.
-#[cfg(all(not(feature = "scalar"), target_arch = "x86_64"))]
+/// `dispatch!(simd => kernel(simd, …))`: the kernel for [`simd_level`], compiled with its instructions. After
+/// `fallback:` stands what tests on x86-64 run in place of a kernel whose fallback takes minutes to compile.
+#[cfg(target_arch = "x86_64")]
 macro_rules! dispatch {
     ($simd:ident => $kernel:expr) => {
+        dispatch!($simd => $kernel, fallback: $kernel)
+    };
+    ($simd:ident => $kernel:expr, fallback: $fallback:expr) => {
         match $crate::simd_level() {
             fearless_simd::Level::Avx2($simd) => fearless_simd::Simd::vectorize(
                 $simd,
@@ -47,26 +60,20 @@ macro_rules! dispatch {
                 #[inline(always)]
                 || $kernel,
             ),
+            #[cfg(test)]
+            fearless_simd::Level::Fallback($simd) => fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $fallback,
+            ),
             _ => unreachable!("a level that `simd_level` does not give"),
         }
     };
 }
 
-#[cfg(feature = "scalar")]
+#[cfg(not(target_arch = "x86_64"))]
 macro_rules! dispatch {
-    ($simd:ident => $kernel:expr) => {{
-        let $simd = fearless_simd::Fallback::new();
-        fearless_simd::Simd::vectorize(
-            $simd,
-            #[inline(always)]
-            || $kernel,
-        )
-    }};
-}
-
-#[cfg(not(any(feature = "scalar", target_arch = "x86_64")))]
-macro_rules! dispatch {
-    ($simd:ident => $kernel:expr) => {
+    ($simd:ident => $kernel:expr $(, fallback: $fallback:expr)?) => {
         fearless_simd::dispatch!($crate::simd_level(), $simd => $kernel)
     };
 }

@@ -2,7 +2,7 @@
 
 use super::motion::{Rigid, RigidMotion};
 use super::shape::Distance;
-use crate::lanes::V3;
+use crate::simd_vector::{V3, rows};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use sinew_geom::{Mat3, Quat, Real, Vec3};
 
@@ -240,13 +240,8 @@ impl Placed<'_, f32> {
     #[inline(always)]
     pub(super) fn distances<S: Simd>(&self, x: V3<S>, wanted: mask32x8<S>) -> f32x8<S> {
         let simd = x.x.simd;
-        let from = x.minus(V3::all(simd, self.at.origin));
-        let m = &self.at.inverse;
-        let rows = [
-            V3::all(simd, Vec3::new(m.m11, m.m12, m.m13)),
-            V3::all(simd, Vec3::new(m.m21, m.m22, m.m23)),
-            V3::all(simd, Vec3::new(m.m31, m.m32, m.m33)),
-        ];
+        let from = x - V3::all(simd, self.at.origin);
+        let rows = rows(simd, &self.at.inverse);
         let mut points = [[0.0; 8]; 3];
         from.times(rows).store_lanes(&mut points);
         let wanted = wanted.to_bitmask() as u8;

@@ -3,7 +3,8 @@
 use super::bind::DeltaMushBind;
 use super::frames::Fan;
 use super::reference::{SINE, TINY};
-use crate::lanes::{V3, load8x4, store8x4};
+use crate::lanes::{load8x4, store8x4};
+use crate::simd_vector::V3;
 use fearless_simd::{f32x4, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
@@ -126,15 +127,15 @@ impl Vectors {
         let area = V3 { x, y, z };
         let edge = V3::of(load8x4(simd, &self.edges));
         let area2 = area.dot(area);
-        let n = area.scale(one / area2.max(tiny).sqrt());
+        let n = area * (one / area2.max(tiny).sqrt());
         let t = n.scale_add(-n.dot(edge), edge);
         let t2 = t.dot(t);
         let sine = t2 * SINE / edge.dot(edge).max(tiny);
-        let t = t.scale(one / t2.max(tiny).sqrt());
+        let t = t * (one / t2.max(tiny).sqrt());
         let b = n.cross(t);
         let delta = load8x4(simd, deltas);
         let left = (area2 * delta[3]).min(one) * sine.min(one) * displacement;
-        let detail = n.scale_add(delta[2], b.scale_add(delta[1], t.scale(delta[0])));
+        let detail = n.scale_add(delta[2], b.scale_add(delta[1], t * delta[0]));
         let p = detail.scale_add(left, V3::of(load8x4(simd, points)));
         store8x4([p.x, p.y, p.z, p.x], out);
     }

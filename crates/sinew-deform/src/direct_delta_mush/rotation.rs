@@ -13,7 +13,7 @@
 //!   positive, which holds at the largest value and at no other place where the slope is zero. Four steps do for starts
 //!   within two radians where `A` does not mirror; what has not ended after [`MOST_STEPS`] takes the way above.
 
-use crate::lanes::V3;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use sinew_geom::nalgebra::{Matrix4, Quaternion};
 use sinew_geom::{Mat3, Quat, Real};
@@ -246,7 +246,7 @@ pub(super) fn times<S: Simd>(m: Columns<S>, n: Columns<S>) -> Columns<S> {
 /// `m * v`.
 #[inline(always)]
 pub(super) fn through<S: Simd>(m: Columns<S>, v: V3<S>) -> V3<S> {
-    m[0].scale_add(v.x, m[1].scale_add(v.y, m[2].scale(v.z)))
+    m[0].scale_add(v.x, m[1].scale_add(v.y, m[2] * v.z))
 }
 
 /// `m^T * n`.

@@ -3,7 +3,8 @@
 use super::blocks::{Block, Blocks, LANES};
 use super::rotation::{Columns, newton, through, times};
 use super::variant::{Reads, Storage, Variant};
-use crate::lanes::{V3, load8x4, store8x4, transpose8x4};
+use crate::lanes::{load8x4, store8x4, transpose8x4};
+use crate::simd_vector::V3;
 use crate::skin::{Frames, Matrices, Run, move_frames, move_point};
 use fearless_simd::{Simd, f32x4, f32x8, i32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -77,11 +78,9 @@ fn run_blocks<S: Simd, R: Rule>(
         let motion = R::motion(simd, blocks.storage, block, joints, center);
         if let Some(out) = &mut out_positions {
             let rest = V3::load(simd, &positions[b]);
-            let rest = rest.minus(splat3(simd, joints.origin)).minus(center);
-            let moved = through(motion.linear, rest).plus(motion.translation);
-            moved
-                .plus(splat3(simd, joints.reference))
-                .store(&mut out[b]);
+            let rest = rest - splat3(simd, joints.origin) - center;
+            let moved = through(motion.linear, rest) + motion.translation;
+            (moved + splat3(simd, joints.reference)).store(&mut out[b]);
         }
         if let (Some(tangents), Some(out)) = (tangents, &mut out_tangents) {
             let n = match normals {
@@ -149,7 +148,7 @@ fn turn_frames<S: Simd, const TANGENTS: bool>(
 #[inline(always)]
 fn write_matrices<S: Simd>(motion: &Motion<S>, center: V3<S>, out: &mut [PackedAffine]) {
     let linear = motion.linear;
-    let at_origin = motion.translation.minus(through(linear, center));
+    let at_origin = motion.translation - through(linear, center);
     let mut columns = [[[0.0; LANES]; 3]; 4];
     linear[0].store_lanes(&mut columns[0]);
     linear[1].store_lanes(&mut columns[1]);
@@ -400,7 +399,7 @@ impl<const COFACTOR: bool> Rule for ByMoments<COFACTOR> {
         let pull = f32x8::splat(simd, variant.pull() as f32);
         let mut posed = sums.posed;
         for c in 0..3 {
-            posed[c] = own[c].scale_add(pull, posed[c].scale(scale));
+            posed[c] = own[c].scale_add(pull, posed[c] * scale);
         }
         let turn = if COFACTOR {
             by_cofactor(simd, posed, sums.rest, scale, pull, own)
@@ -409,7 +408,7 @@ impl<const COFACTOR: bool> Rule for ByMoments<COFACTOR> {
         };
         Motion {
             linear: with_stretch(simd, block, joints, turn),
-            translation: start.plus(sums.shift),
+            translation: start + sums.shift,
             is_rotation: !COFACTOR && joints.stretched.is_none(),
         }
     }
@@ -510,9 +509,9 @@ fn sums<S: Simd, P: Source, const COFACTOR: bool>(
         let s = P::second(simd, block, k);
         let first = P::first(simd, block, k, Reads::Moments);
         let weight = weight(simd, block, k);
-        let arm = move_point(&m, center).minus(start);
+        let arm = move_point(&m, center) - start;
         let mut rows = rows_of(m);
-        sums.shift = first.times(rows).plus(arm.scale_add(weight, sums.shift));
+        sums.shift = first.times(rows) + arm.scale_add(weight, sums.shift);
         if let Some(stretched) = joints.stretched {
             rows = rows_of(splat_matrix(simd, &stretched.turns[joint as usize]));
         }
@@ -588,9 +587,9 @@ fn by_cofactor<S: Simd>(
     let good = squared.simd_gt(limit);
     let factor = (f32x8::splat(simd, 3.0) / squared.max(limit)).sqrt();
     [
-        turn[0].scale(factor).or(good, otherwise[0]),
-        turn[1].scale(factor).or(good, otherwise[1]),
-        turn[2].scale(factor).or(good, otherwise[2]),
+        (turn[0] * factor).or(good, otherwise[0]),
+        (turn[1] * factor).or(good, otherwise[1]),
+        (turn[2] * factor).or(good, otherwise[2]),
     ]
 }
 
@@ -621,14 +620,14 @@ fn translation<S: Simd, P: Source, const FIRST: bool>(
     let mut shift = V3::splat(simd, 0.0);
     for (k, &joint) in block.joints.iter().enumerate() {
         let m = splat_matrix(simd, &joints.matrices[joint as usize]);
-        let arm = move_point(&m, center).minus(start);
+        let arm = move_point(&m, center) - start;
         shift = arm.scale_add(weight(simd, block, k), shift);
         if FIRST {
             let first = P::first(simd, block, k, Reads::First);
-            shift = first.times(rows_of(m)).plus(shift);
+            shift = first.times(rows_of(m)) + shift;
         }
     }
-    start.plus(shift)
+    start + shift
 }
 
 /// The weighted sum of quaternions, each on the side of the strongest joint's, as a rotation by columns.

@@ -8,7 +8,7 @@ use crate::collide::simd::{ContactLanes, WIDTH};
 use crate::collide::{
     CollideSettings, Collider, Contact, PerChunk, PerStrand, Solids, collide_strands, turn, unit_or,
 };
-use crate::lanes::V3;
+use crate::simd_vector::V3;
 use crate::{Par, for_each_chunk};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
@@ -229,9 +229,9 @@ fn write_inner_tangents<S: Simd>(simd: S, points: &[[f32; 3]], tangents: &mut [[
     let inner = points.len().saturating_sub(1);
     for at in (1..inner).step_by(8) {
         let here = V3::load_at(simd, points, at);
-        let before = here.minus(V3::load_at(simd, points, at - 1));
-        let after = V3::load_at(simd, points, at + 1).minus(here);
-        let mean = before.unit_or(zero).plus(after.unit_or(zero));
+        let before = here - V3::load_at(simd, points, at - 1);
+        let after = V3::load_at(simd, points, at + 1) - here;
+        let mean = before.unit_or(zero) + after.unit_or(zero);
         let directed = has_direction(before) & has_direction(after) & has_direction(mean);
         // Behind the last one lanes hold anything.
         let is_behind = lanes.simd_ge((inner - at).min(8) as f32);

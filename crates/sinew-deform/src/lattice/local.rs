@@ -5,12 +5,10 @@
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::LatticeBind;
 use super::cage::Cage;
-use super::tensor::Lanes;
+use crate::lanes::Lanes3;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x4, prelude::*};
 use sinew_geom::nalgebra::{Matrix4, Vector4};
-
-/// Lanes of the widest vectors there are.
-pub(super) const WIDEST: usize = 16;
 
 /// Weights of one cell: coefficients of `1, t, t^2, t^3` for each control point from `start` on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -168,10 +166,10 @@ impl LocalLattice {
         simd: S,
         cage: &Cage<f32>,
         grid: &[[f32; 4]],
-        stu: &[[f32; WIDEST]; 3],
-    ) -> [Lanes<S::f32s>; 4] {
-        let mut columns = [[[0.0_f32; WIDEST]; 3]; 4];
-        for lane in 0..S::f32s::LEN {
+        stu: &Lanes3,
+    ) -> [V3<S>; 4] {
+        let mut columns = [[[0.0; 8]; 3]; 4];
+        for lane in 0..8 {
             let place = [stu[0][lane], stu[1][lane], stu[2][lane]];
             let sums = if self.taps == 2 {
                 self.vertex::<S, 2, FRAMES>(simd, cage, grid, place)
@@ -185,12 +183,9 @@ impl LocalLattice {
                 }
             }
         }
-        let zero = S::f32s::splat(simd, 0.0);
-        let mut result = [[zero; 3]; 4];
+        let mut result = [V3::splat(simd, 0.0); 4];
         for (result, columns) in result.iter_mut().zip(&columns) {
-            for (lanes, column) in result.iter_mut().zip(columns) {
-                *lanes = S::f32s::from_slice(simd, &column[..S::f32s::LEN]);
-            }
+            *result = V3::load_lanes(simd, columns);
         }
         result
     }

@@ -7,12 +7,13 @@
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::{LatticeBind, MAX_POINTS, Outside};
 use super::job::{Chunk, Frame, LatticeScratch};
-use super::local::{LocalLattice, WIDEST};
-use super::tensor::{self, Lanes, three};
-use crate::lanes::V3;
-use fearless_simd::{f32x8, prelude::*};
+use super::local::LocalLattice;
+use super::tensor;
+use crate::lanes::{load8x4_at, store8x4_at, strengths};
+use crate::simd_vector::{V3, rows};
+use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
-use std::ops::Range;
+use sinew_geom::Mat3;
 
 /// Which kernel fits the lattice.
 #[expect(
@@ -148,52 +149,50 @@ fn run<S: Simd, const CAP: usize, const FRAMES: bool>(
     frame: &Frame<'_>,
     mut chunk: Chunk<'_>,
 ) {
-    let zero = S::f32s::splat(simd, 0.0);
+    let zero = f32x8::splat(simd, 0.0);
     let mut w = [[zero; CAP]; 3];
     let mut d = [[zero; CAP]; 3];
-    let len = chunk.range.len();
-    let mut first = 0;
-    while first < len {
+    for first in (0..chunk.range.len()).step_by(8) {
         group::<S, CAP, FRAMES>(simd, frame, &mut chunk, first, &mut w, &mut d);
-        first += S::f32s::LEN;
     }
 }
 
-/// The vertices `first..` of the chunk, as many as there are lanes.
+/// The eight vertices `first..` of the chunk, or as many as there are.
 #[inline(always)]
 fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     simd: S,
     frame: &Frame<'_>,
     chunk: &mut Chunk<'_>,
     first: usize,
-    w: &mut [[S::f32s; CAP]; 3],
-    d: &mut [[S::f32s; CAP]; 3],
+    w: &mut [[f32x8<S>; CAP]; 3],
+    d: &mut [[f32x8<S>; CAP]; 3],
 ) {
     let begin = chunk.range.start + first;
-    let count = S::f32s::LEN.min(chunk.range.end - begin);
-    let all = begin..begin + count;
-    let positions = load::<S, 3>(simd, &frame.input.positions[all.clone()]);
-    let mut strength = S::f32s::splat(simd, frame.weight.weight);
-    if frame.weight.mask.is_some() {
-        strength = S::f32s::from_fn(simd, |l| frame.weight.at(begin + l.min(count - 1)));
-        if strength.simd_eq(0.0).all_true() {
-            return keep(frame, chunk, first, count);
-        }
+    let count = (chunk.range.end - begin).min(8);
+    let positions = V3::load_at(simd, frame.input.positions, begin);
+    let strength = strengths(simd, &frame.weight, begin);
+    if frame.weight.mask.is_some() && strength.simd_eq(0.0).all_true() {
+        return keep(frame, chunk, first, count);
     }
     let cage = &frame.scratch.cage;
-    let m = &cage.unit_from_scene;
-    let stu: Lanes<S::f32s> = match frame.rest_stu {
-        Some(stu) => load::<S, 3>(simd, &stu[all.clone()]),
-        None => three!(r => {
-            let [x, y, z] = positions;
-            let shift = S::f32s::splat(simd, m.translation[r]);
-            let z = z.mul_add(m.linear[(r, 2)], shift);
-            x.mul_add(m.linear[(r, 0)], y.mul_add(m.linear[(r, 1)], z))
-        }),
+    let stu = match frame.rest_stu {
+        Some(stu) => V3::load_at(simd, stu, begin),
+        None => {
+            let m = &cage.unit_from_scene;
+            let [x, y, z] = columns(simd, &m.linear);
+            let shift = V3::all(simd, m.translation);
+            let z = z.scale_add(positions.z, shift);
+            x.scale_add(positions.x, y.scale_add(positions.y, z))
+        }
     };
-    let inside = three!(a => stu[a].max(0.0).min(1.0));
-    let beyond = three!(a => stu[a] - inside[a]);
-    let out = three!(a => beyond[a].simd_eq(0.0));
+    let stu = [stu.x, stu.y, stu.z];
+    let (mut inside, mut beyond) = (stu, stu);
+    let mut out = [strength.simd_eq(0.0); 3];
+    for a in 0..3 {
+        inside[a] = stu[a].max(0.0).min(1.0);
+        beyond[a] = stu[a] - inside[a];
+        out[a] = beyond[a].simd_eq(0.0);
+    }
     let any_outside = !(out[0] & out[1] & out[2]).all_true();
     let fade = if any_outside {
         Some(fade_lanes(simd, frame, beyond))
@@ -205,38 +204,39 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
     }
     let mut sum = match &frame.scratch.plan {
         Plan::Local(local) if CAP == 0 => {
-            let mut columns = [[0.0; WIDEST]; 3];
-            for (column, lane) in columns.iter_mut().zip(stu) {
-                lane.store_slice(&mut column[..S::f32s::LEN]);
+            let mut lanes = [[0.0; 8]; 3];
+            for (lanes, stu) in lanes.iter_mut().zip(stu) {
+                stu.store_array(lanes);
             }
-            local.sum::<S, FRAMES>(simd, cage, &frame.scratch.grid, &columns)
+            local.sum::<S, FRAMES>(simd, cage, &frame.scratch.grid, &lanes)
         }
         _ => whole_sum::<S, CAP, FRAMES>(simd, frame, inside, beyond, out, any_outside, w, d),
     };
     if let Some((fade, way)) = fade {
         let [value, slopes @ ..] = &mut sum;
-        for (c, value) in value.iter_mut().enumerate() {
-            for (slope, way) in slopes.iter_mut().zip(way) {
-                slope[c] = slope[c].mul_add(fade, *value * way);
-            }
-            *value *= fade;
+        for (slope, way) in slopes.iter_mut().zip(way) {
+            *slope = slope.scale_add(fade, *value * way);
         }
+        *value = *value * fade;
     }
     let mut live = !strength.simd_eq(0.0);
     if let Some((fade, _)) = fade {
         live &= !fade.simd_eq(0.0);
     }
     if let Some(out) = &mut chunk.positions {
-        let moved = three!(c => {
-            let moved = sum[0][c].mul_add(strength, positions[c]);
-            live.select(moved, positions[c])
-        });
-        store::<S, _>(simd, &mut out[first..first + count], moved);
+        let moved = sum[0].scale_add(strength, positions);
+        moved.or(live, positions).store_at(out, first);
     }
     if FRAMES {
         let columns = jacobian(simd, frame, &sum, strength);
-        turn::<S>(simd, frame, chunk, first..first + count, &columns, live);
+        turn(simd, frame, chunk, first, columns, live);
     }
+}
+
+/// The columns of a matrix, the same in every lane.
+#[inline(always)]
+fn columns<S: Simd>(simd: S, m: &Mat3<f32>) -> [V3<S>; 3] {
+    rows(simd, &m.transpose())
 }
 
 /// The sum over all control points, which all act everywhere.
@@ -245,13 +245,13 @@ fn group<S: Simd, const CAP: usize, const FRAMES: bool>(
 fn whole_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
     simd: S,
     frame: &Frame<'_>,
-    inside: Lanes<S::f32s>,
-    beyond: Lanes<S::f32s>,
-    out: [S::mask32s; 3],
+    inside: [f32x8<S>; 3],
+    beyond: [f32x8<S>; 3],
+    out: [mask32x8<S>; 3],
     any_outside: bool,
-    w: &mut [[S::f32s; CAP]; 3],
-    d: &mut [[S::f32s; CAP]; 3],
-) -> [Lanes<S::f32s>; 4] {
+    w: &mut [[f32x8<S>; CAP]; 3],
+    d: &mut [[f32x8<S>; CAP]; 3],
+) -> [V3<S>; 4] {
     for a in 0..3 {
         axis_weights::<S, CAP>(simd, frame, a, inside[a], &mut w[a], &mut d[a]);
         if any_outside {
@@ -264,7 +264,7 @@ fn whole_sum<S: Simd, const CAP: usize, const FRAMES: bool>(
                 if frame.bind.rules[a].linear_outside {
                     *w = beyond[a].mul_add(*d, *w);
                 } else {
-                    *d = out[a].select(*d, S::f32s::splat(simd, 0.0));
+                    *d = out[a].select(*d, f32x8::splat(simd, 0.0));
                 }
             }
         }
@@ -303,28 +303,30 @@ fn keep(frame: &Frame<'_>, chunk: &mut Chunk<'_>, first: usize, count: usize) {
 fn fade_lanes<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
-    beyond: Lanes<S::f32s>,
-) -> (S::f32s, Lanes<S::f32s>) {
-    let (zero, one) = (S::f32s::splat(simd, 0.0), S::f32s::splat(simd, 1.0));
+    beyond: [f32x8<S>; 3],
+) -> (f32x8<S>, [f32x8<S>; 3]) {
+    let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
     let cage = &frame.scratch.cage;
-    let l = &cage.scene_from_unit.linear;
-    let way = three!(r => beyond[0] * l[(r, 0)] + beyond[1] * l[(r, 1)] + beyond[2] * l[(r, 2)]);
-    let distance = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt();
+    let columns = columns(simd, &cage.scene_from_unit.linear);
+    let way = columns[0] * beyond[0] + columns[1] * beyond[1] + columns[2] * beyond[2];
+    let distance = (way.x * way.x + way.y * way.y + way.z * way.z).sqrt();
     let within = distance.simd_le(0.0);
     match frame.bind.config.outside {
         Outside::None => (within.select(one, zero), [zero; 3]),
         Outside::Falloff => {
             let reach = cage.falloff_distance;
             let x = distance / reach;
-            let faded = one - x * x * (S::f32s::splat(simd, 3.0) - x * 2.0);
+            let faded = one - x * x * (f32x8::splat(simd, 3.0) - x * 2.0);
             let near = distance.simd_lt(reach);
             let slope = x * (one - x) * -6.0 / (distance * reach);
             let fade = within.select(one, near.select(faded, zero));
-            let along = three!(a => {
-                let g = (way[0] * l[(0, a)] + way[1] * l[(1, a)] + way[2] * l[(2, a)]) * slope;
+            let mut along = [zero; 3];
+            for a in 0..3 {
+                let c = columns[a];
+                let g = (way.x * c.x + way.y * c.y + way.z * c.z) * slope;
                 let live = near & !within & !beyond[a].simd_eq(0.0);
-                live.select(g, zero)
-            });
+                along[a] = live.select(g, zero);
+            }
             (fade, along)
         }
         _ => (one, [zero; 3]),
@@ -337,9 +339,9 @@ fn axis_weights<S: Simd, const CAP: usize>(
     simd: S,
     frame: &Frame<'_>,
     a: usize,
-    s: S::f32s,
-    w: &mut [S::f32s; CAP],
-    d: &mut [S::f32s; CAP],
+    s: f32x8<S>,
+    w: &mut [f32x8<S>; CAP],
+    d: &mut [f32x8<S>; CAP],
 ) {
     match &frame.scratch.plan {
         Plan::CubicFour(axes) => cubic_weights::<S, CAP>(simd, &axes[a], s, w, d),
@@ -355,17 +357,17 @@ fn axis_weights<S: Simd, const CAP: usize>(
 #[inline(always)]
 fn bernstein_four<S: Simd, const CAP: usize>(
     simd: S,
-    s: S::f32s,
-    w: &mut [S::f32s; CAP],
-    d: &mut [S::f32s; CAP],
+    s: f32x8<S>,
+    w: &mut [f32x8<S>; CAP],
+    d: &mut [f32x8<S>; CAP],
 ) {
-    let one = S::f32s::splat(simd, 1.0);
+    let one = f32x8::splat(simd, 1.0);
     let (lower, squared) = (one - s, s * s);
     w[0] = one;
     w[1] = s * lower.mul_add(3.0, squared);
     w[2] = squared * lower.mul_add(2.0, one);
     w[3] = squared * s;
-    d[0] = S::f32s::splat(simd, 0.0);
+    d[0] = f32x8::splat(simd, 0.0);
     d[1] = lower * lower * 3.0;
     d[2] = s * lower * 6.0;
     d[3] = squared * 3.0;
@@ -373,8 +375,8 @@ fn bernstein_four<S: Simd, const CAP: usize>(
 
 /// Bernstein polynomials, summed from the end. The derivative of `W_i` is `n b^(n-1)_(i-1)`.
 #[inline(always)]
-fn bernstein_sums<S: Simd>(simd: S, s: S::f32s, w: &mut [S::f32s], d: &mut [S::f32s]) {
-    let (zero, one) = (S::f32s::splat(simd, 0.0), S::f32s::splat(simd, 1.0));
+fn bernstein_sums<S: Simd>(simd: S, s: f32x8<S>, w: &mut [f32x8<S>], d: &mut [f32x8<S>]) {
+    let (zero, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
     let lower = one - s;
     let n = w.len();
     w.fill(zero);
@@ -404,21 +406,22 @@ fn bernstein_sums<S: Simd>(simd: S, s: S::f32s, w: &mut [S::f32s], d: &mut [S::f
 fn cubic_weights<S: Simd, const CAP: usize>(
     simd: S,
     axis: &CubicAxis,
-    s: S::f32s,
-    w: &mut [S::f32s; CAP],
-    d: &mut [S::f32s; CAP],
+    s: f32x8<S>,
+    w: &mut [f32x8<S>; CAP],
+    d: &mut [f32x8<S>; CAP],
 ) {
     let r = s * 3.0;
     let cell = r.floor().min(2.0);
     let t = r - cell;
     let (first, second) = (cell.simd_eq(0.0), cell.simd_eq(1.0));
-    w[0] = S::f32s::splat(simd, 1.0);
-    d[0] = S::f32s::splat(simd, 0.0);
+    w[0] = f32x8::splat(simd, 1.0);
+    d[0] = f32x8::splat(simd, 0.0);
     for i in 1..4.min(CAP) {
         let mut a = [t; 4];
         for (p, a) in a.iter_mut().enumerate() {
-            let values = three!(m => S::f32s::splat(simd, axis[m][i - 1][p]));
-            *a = first.select(values[0], second.select(values[1], values[2]));
+            let value = f32x8::splat(simd, axis[2][i - 1][p]);
+            let value = second.select(f32x8::splat(simd, axis[1][i - 1][p]), value);
+            *a = first.select(f32x8::splat(simd, axis[0][i - 1][p]), value);
         }
         w[i] = a[3].mul_add(t, a[2]).mul_add(t, a[1]).mul_add(t, a[0]);
         d[i] = (a[3] * 3.0).mul_add(t, a[2] * 2.0).mul_add(t, a[1]) * 3.0;
@@ -430,24 +433,19 @@ fn cubic_weights<S: Simd, const CAP: usize>(
 fn jacobian<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
-    sum: &[Lanes<S::f32s>; 4],
-    strength: S::f32s,
-) -> [Lanes<S::f32s>; 3] {
-    let m = &frame.scratch.cage.unit_from_scene.linear;
-    three!(column => {
-        three!(c => {
-            let g = sum[1][c] * m[(0, column)];
-            let g = sum[2][c].mul_add(m[(1, column)], g);
-            let g = sum[3][c].mul_add(m[(2, column)], g);
-            let one = S::f32s::splat(simd, if c == column { 1.0 } else { 0.0 });
-            g.mul_add(strength, one)
-        })
-    })
-}
-
-#[inline(always)]
-fn cross<S: Simd>(a: &Lanes<S::f32s>, b: &Lanes<S::f32s>) -> Lanes<S::f32s> {
-    three!(c => a[(c + 1) % 3].mul_sub(b[(c + 2) % 3], a[(c + 2) % 3] * b[(c + 1) % 3]))
+    sum: &[V3<S>; 4],
+    strength: f32x8<S>,
+) -> [V3<S>; 3] {
+    let m = columns(simd, &frame.scratch.cage.unit_from_scene.linear);
+    let one = rows(simd, &Mat3::identity());
+    let mut columns = one;
+    for c in 0..3 {
+        let g = sum[1] * m[c].x;
+        let g = sum[2].scale_add(m[c].y, g);
+        let g = sum[3].scale_add(m[c].z, g);
+        columns[c] = g.scale_add(strength, one[c]);
+    }
+    columns
 }
 
 /// Carries normals by the cofactor matrix and tangents by the Jacobian.
@@ -456,99 +454,39 @@ fn turn<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
     chunk: &mut Chunk<'_>,
-    to: Range<usize>,
-    [a, b, c]: &[Lanes<S::f32s>; 3],
-    live: S::mask32s,
+    first: usize,
+    jacobian: [V3<S>; 3],
+    live: mask32x8<S>,
 ) {
-    let base = chunk.range.start;
-    let from = base + to.start..base + to.end;
-    let cofactor = [cross::<S>(b, c), cross::<S>(c, a), cross::<S>(a, b)];
-    let [x, y, z] = cofactor[0];
-    let determinant = a[0].mul_add(x, a[1].mul_add(y, a[2] * z));
-    let flips = determinant.simd_lt(0.0);
-    let sign = flips.select(S::f32s::splat(simd, -1.0), S::f32s::splat(simd, 1.0));
+    let begin = chunk.range.start + first;
+    let [a, b, c] = jacobian;
+    let cofactor = [b.cross(c), c.cross(a), a.cross(b)];
+    let flips = a.dot(cofactor[0]).simd_lt(0.0);
+    let sign = flips.select(f32x8::splat(simd, -1.0), f32x8::splat(simd, 1.0));
     if let (Some(out), Some(n)) = (&mut chunk.normals, frame.input.normals) {
-        let n = load::<S, 3>(simd, &n[from.clone()]);
-        let turned = combine::<S>(&cofactor, &n);
-        let turned = three!(c => turned[c] * sign);
-        store::<S, _>(
-            simd,
-            &mut out[to.clone()],
-            direction::<S>(simd, n, turned, live),
-        );
+        let n = V3::load_at(simd, n, begin);
+        direction(n, combine(cofactor, n) * sign, live).store_at(out, first);
     }
     if let (Some(out), Some(t)) = (&mut chunk.tangents, frame.input.tangents) {
-        let [x, y, z, w] = load::<S, 4>(simd, &t[from]);
-        let t = [x, y, z];
-        let turned = combine::<S>(&[*a, *b, *c], &t);
-        let [x, y, z] = direction::<S>(simd, t, turned, live);
-        store::<S, _>(simd, &mut out[to], [x, y, z, live.select(w * sign, w)]);
+        let given = load8x4_at(simd, t, begin);
+        let t = V3::of(given);
+        let V3 { x, y, z } = direction(t, combine(jacobian, t), live);
+        let sign = live.select(given[3] * sign, given[3]);
+        store8x4_at([x, y, z, sign], out, first);
     }
 }
 
 /// The matrix of these columns times `v`.
 #[inline(always)]
-fn combine<S: Simd>(columns: &[Lanes<S::f32s>; 3], v: &Lanes<S::f32s>) -> Lanes<S::f32s> {
-    three!(r => {
-        let s = columns[2][r] * v[2];
-        columns[0][r].mul_add(v[0], columns[1][r].mul_add(v[1], s))
-    })
+fn combine<S: Simd>([a, b, c]: [V3<S>; 3], v: V3<S>) -> V3<S> {
+    a.scale_add(v.x, b.scale_add(v.y, c * v.z))
 }
 
 /// `to` with length 1, or `from` where it has no direction or the lane is not `live`.
 #[inline(always)]
-fn direction<S: Simd>(
-    simd: S,
-    from: Lanes<S::f32s>,
-    to: Lanes<S::f32s>,
-    live: S::mask32s,
-) -> Lanes<S::f32s> {
-    let squared = to[0].mul_add(to[0], to[1].mul_add(to[1], to[2] * to[2]));
+fn direction<S: Simd>(from: V3<S>, to: V3<S>, live: mask32x8<S>) -> V3<S> {
+    let squared = to.dot(to);
     let usable = squared.simd_gt(1e-30) & squared.simd_lt(f32::INFINITY) & live;
-    let inverse = S::f32s::splat(simd, 1.0) / squared.sqrt();
-    three!(c => usable.select(to[c] * inverse, from[c]))
-}
-
-/// Elements of a slice to lanes; a short slice repeats its last element.
-#[inline(always)]
-fn load<S: Simd, const D: usize>(simd: S, from: &[[f32; D]]) -> [S::f32s; D] {
-    let mut lanes = [S::f32s::splat(simd, 0.0); D];
-    if D == 3
-        && S::f32s::LEN == 8
-        && let Some(points) = from.as_flattened().first_chunk::<24>()
-    {
-        let points: &[[f32; 3]; 8] = bytemuck::cast_ref(points);
-        let V3 { x, y, z } = V3::load(simd, points);
-        for (lane, column) in lanes.iter_mut().zip([x, y, z]) {
-            let column: [f32; 8] = column.into();
-            *lane = S::f32s::from_slice(simd, &column);
-        }
-    } else if from.len() == S::f32s::LEN {
-        for (c, lane) in lanes.iter_mut().enumerate() {
-            *lane = S::f32s::from_fn(simd, |l| from[l][c]);
-        }
-    } else if let Some(last) = from.len().checked_sub(1) {
-        for (c, lane) in lanes.iter_mut().enumerate() {
-            *lane = S::f32s::from_fn(simd, |l| from[l.min(last)][c]);
-        }
-    }
-    lanes
-}
-
-/// Lanes to the elements of a slice.
-#[inline(always)]
-fn store<S: Simd, const D: usize>(simd: S, to: &mut [[f32; D]], lanes: [S::f32s; D]) {
-    if D == 3
-        && S::f32s::LEN == 8
-        && let Some(points) = to.as_flattened_mut().first_chunk_mut::<24>()
-    {
-        let [x, y, z] = three!(c => f32x8::from_slice(simd, lanes[c].as_slice()));
-        V3 { x, y, z }.store(bytemuck::cast_mut(points));
-        return;
-    }
-    for (l, to) in to.iter_mut().enumerate().take(S::f32s::LEN) {
-        for (value, lane) in to.iter_mut().zip(&lanes) {
-            *value = lane.as_slice()[l];
-        }
-    }
+    let inverse = f32x8::splat(squared.simd, 1.0) / squared.sqrt();
+    (to * inverse).or(usable, from)
 }

@@ -2,7 +2,7 @@
 //! loops become SIMD code as they are.
 
 use super::{Combine, Curve, MaskSettings, Shape, falloff_weight, remap};
-use crate::lanes::{V3, rows};
+use crate::simd_vector::{V3, rows};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::Affine;
@@ -22,7 +22,7 @@ pub(super) fn distances<S: Simd>(
     let slope = inverse.linear.row(1).norm();
     let (one, zero) = (f32x8::splat(simd, 1.0), f32x8::splat(simd, 0.0));
     for (i, out) in out.chunks_mut(8).enumerate() {
-        let local = V3::load_at(simd, points, 8 * i).times(back).plus(shift);
+        let local = V3::load_at(simd, points, 8 * i).times(back) + shift;
         let distance = match shape {
             Shape::Box => {
                 let nearest = V3 {
@@ -30,12 +30,12 @@ pub(super) fn distances<S: Simd>(
                     y: local.y.max(-one).min(one),
                     z: local.z.max(-one).min(one),
                 };
-                let beyond = local.minus(nearest).times(forth);
+                let beyond = (local - nearest).times(forth);
                 beyond.dot(beyond).sqrt()
             }
             Shape::Sphere => {
                 let radius = local.dot(local).sqrt();
-                let beyond = local.scale(one - one / radius).times(forth);
+                let beyond = (local * (one - one / radius)).times(forth);
                 // Asked this way round, numbers that are none stay so and weigh nothing.
                 let inside = radius.simd_le(one);
                 inside.select(zero, beyond.dot(beyond).sqrt())

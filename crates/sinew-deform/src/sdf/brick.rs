@@ -4,14 +4,15 @@
 
 use super::field::{BRICK_CELLS, BRICK_VALUES};
 use super::simd::{
-    Best, Bound, Limit, SLACK, Signs, V3, behind, corner_offsets, from_nodes, from_point,
-    from_points, least, local_point, splat_u32,
+    Best, Bound, Limit, SLACK, Signs, behind, corner_offsets, from_nodes, from_point, from_points,
+    least, local_point, splat_u32,
 };
 use super::surface::Surface;
 use super::tree::{CLUSTER, TreeShape};
 use super::triangle::{P, dot};
 use super::walk::NearBox;
 use super::winding::{Winding, is_inside};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::vec3::add;
@@ -50,7 +51,7 @@ impl<S: Simd> Batch<S> {
     fn new(simd: S) -> Self {
         let none = Bound {
             distance: f32x8::splat(simd, 0.0),
-            direction: V3::splat(simd, [0.0; 3]),
+            direction: V3::all(simd, [0.0; 3]),
         };
         Self {
             clusters: [0; BATCH],
@@ -104,7 +105,7 @@ impl<S: Simd> Work<S> {
             group: Candidates {
                 clusters: batch.clusters,
                 bounds: batch.bounds,
-                locals: [V3::splat(simd, [0.0; 3]); BATCH],
+                locals: [V3::all(simd, [0.0; 3]); BATCH],
                 len: 0,
                 open: [0; BATCH * CLUSTER],
             },
@@ -174,7 +175,7 @@ fn guess_blocks<S: Simd>(
     center: P,
     seed: usize,
 ) -> f32 {
-    let offsets = corner_offsets(simd).scale(f32x8::splat(simd, 4.0));
+    let offsets = corner_offsets(simd) * f32x8::splat(simd, 4.0);
     let cluster = &frame.surface.clusters[seed / CLUSTER];
     let from = from_points(simd, cluster, seed % CLUSTER, center, offsets);
     found.block_slots.fill(seed as u32);
@@ -256,7 +257,7 @@ impl<S: Simd> Least<S> {
     fn new(simd: S) -> Self {
         Self {
             values: f32x8::splat(simd, f32::MAX),
-            away: V3::splat(simd, [0.0; 3]),
+            away: V3::all(simd, [0.0; 3]),
             places: splat_u32(simd, 0),
         }
     }
@@ -294,7 +295,7 @@ fn keep_near<S: Simd>(simd: S, frame: &Frame<'_>, work: &mut Work<S>, center: P,
     let reach = BLOCK_REACH;
     let away = work.found.blocks[block];
     let limit = Limit::new(simd, &Best { away, reach });
-    let offset = V3::splat(simd, part(block, 2.0));
+    let offset = V3::all(simd, part(block, 2.0));
     let kept = keep_places(&work.brick, &limit, offset, &mut work.places);
     let mut nearest = Least::new(simd);
     for (n, &place) in work.places[..kept].iter().enumerate() {
@@ -352,7 +353,7 @@ fn guess_groups<S: Simd>(
     center: P,
     block: usize,
 ) -> V3<S> {
-    let offsets = corner_offsets(simd).scale(f32x8::splat(simd, 2.0));
+    let offsets = corner_offsets(simd) * f32x8::splat(simd, 2.0);
     let slot = found.block_slots[block] as usize;
     let cluster = &frame.surface.clusters[slot / CLUSTER];
     from_points(simd, cluster, slot % CLUSTER, center, offsets).away
@@ -381,7 +382,7 @@ fn measure_far<S: Simd>(
     group: usize,
 ) -> bool {
     let offset = part(group % 8, 1.0);
-    let at = V3::splat(simd, offset);
+    let at = V3::all(simd, offset);
     // An earlier batch that reached the band was measured exactly; so must all be, then.
     let known = work.found.squares[group][0] < f32::MAX && !work.found.far[group];
     let mut lowest = f32x8::splat(simd, f32::MAX);
@@ -441,12 +442,7 @@ fn collect_group<S: Simd>(
     let reach = 0.5;
     let known = Best { away, reach };
     let limit = Limit::new(simd, &known);
-    let kept = keep_places(
-        &work.block,
-        &limit,
-        V3::splat(simd, offset),
-        &mut work.places,
-    );
+    let kept = keep_places(&work.block, &limit, V3::all(simd, offset), &mut work.places);
     let list = &mut work.group;
     let mut nearest = Least::new(simd);
     for (n, &place) in work.places[..kept].iter().enumerate() {
@@ -539,7 +535,7 @@ fn may_be_nearer<S: Simd>(
     let d = &bound.direction;
     let one = Bound {
         distance: f32x8::splat(simd, bound.distance[lane]),
-        direction: V3::splat(simd, d.lane(lane)),
+        direction: V3::all(simd, d.lane(lane)),
     };
     let least = one.at(offsets) - SLACK;
     (least * least.abs()).simd_le(squares).any_true()
@@ -559,7 +555,7 @@ fn store<S: Simd>(
 ) {
     let offsets = corner_offsets(simd);
     let zero = f32x8::splat(simd, 0.0);
-    let still = V3::splat(simd, [0.0; 3]);
+    let still = V3::all(simd, [0.0; 3]);
     for block in 0..8 {
         let block_center = add(brick, part(block, 2.0));
         let mut middle = None;

@@ -6,12 +6,13 @@ use super::field::{BRICK_CELLS, BRICK_VALUES, BrickValues, FieldView, GridShape,
 use super::frame::FieldFrame;
 use super::half::half_from;
 use super::settings::{SignMethod, Storage};
-use super::simd::{Signs, V3, from_point};
+use super::simd::{Signs, from_point};
 use super::surface::Surface;
 use super::tree::CLUSTER;
 use super::triangle::P;
 use super::walk::{NearBox, nearest};
 use super::winding::{Winding, is_inside};
+use crate::simd_vector::V3;
 use crate::{Par, for_each_chunk};
 use fearless_simd::{Simd, prelude::*};
 use fearless_simd_macros::simd;
@@ -272,7 +273,7 @@ fn coarse_nodes<S: Simd>(
     out: &mut [f32],
 ) {
     let mut seed = 0;
-    let offsets = V3::splat(simd, [0.0; 3]);
+    let offsets = V3::all(simd, [0.0; 3]);
     for (index, out) in range.zip(out) {
         let p = lattice_point(shape.coarse_at(index));
         let near = nearest(simd, frame.tree, frame.surface, p, seed);

@@ -7,89 +7,23 @@
 use super::surface::{AXIS_X, AXIS_Y, Cluster, EDGE02, EDGE12, LENGTH, NORMAL, ORIGIN, Surface};
 use super::tree::BoxBlock;
 use super::triangle::{P, add_scaled, dot, scaled, sub};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*, u32x8};
 
-/// Three coordinates of eight things.
-#[derive(Clone, Copy)]
-pub(super) struct V3<S: Simd> {
-    pub(super) x: f32x8<S>,
-    pub(super) y: f32x8<S>,
-    pub(super) z: f32x8<S>,
+/// Three fields of the triangles of a cluster.
+#[inline(always)]
+fn load<S: Simd>(simd: S, cluster: &Cluster, at: usize) -> V3<S> {
+    V3 {
+        x: f32x8::load_array_ref(simd, &cluster.fields[at]),
+        y: f32x8::load_array_ref(simd, &cluster.fields[at + 1]),
+        z: f32x8::load_array_ref(simd, &cluster.fields[at + 2]),
+    }
 }
 
-impl<S: Simd> V3<S> {
-    #[inline(always)]
-    pub(super) fn splat(simd: S, p: P) -> Self {
-        Self {
-            x: f32x8::splat(simd, p[0]),
-            y: f32x8::splat(simd, p[1]),
-            z: f32x8::splat(simd, p[2]),
-        }
-    }
-    #[inline(always)]
-    fn load(simd: S, cluster: &Cluster, at: usize) -> Self {
-        Self {
-            x: f32x8::load_array_ref(simd, &cluster.fields[at]),
-            y: f32x8::load_array_ref(simd, &cluster.fields[at + 1]),
-            z: f32x8::load_array_ref(simd, &cluster.fields[at + 2]),
-        }
-    }
-    /// Field of one triangle, in all lanes.
-    #[inline(always)]
-    fn splat_lane(simd: S, cluster: &Cluster, at: usize, lane: usize) -> Self {
-        Self::splat(simd, field(cluster, at, lane))
-    }
-    #[inline(always)]
-    pub(super) fn dot(self, o: Self) -> f32x8<S> {
-        self.x.mul_add(o.x, self.y.mul_add(o.y, self.z * o.z))
-    }
-    #[inline(always)]
-    fn dot_add(self, o: Self, c: f32x8<S>) -> f32x8<S> {
-        self.x
-            .mul_add(o.x, self.y.mul_add(o.y, self.z.mul_add(o.z, c)))
-    }
-    #[inline(always)]
-    pub(super) fn minus(self, o: Self) -> Self {
-        Self {
-            x: self.x - o.x,
-            y: self.y - o.y,
-            z: self.z - o.z,
-        }
-    }
-    #[inline(always)]
-    fn plus(self, o: Self) -> Self {
-        Self {
-            x: self.x + o.x,
-            y: self.y + o.y,
-            z: self.z + o.z,
-        }
-    }
-    #[inline(always)]
-    pub(super) fn cross(self, o: Self) -> Self {
-        Self {
-            x: self.y.mul_sub(o.z, self.z * o.y),
-            y: self.z.mul_sub(o.x, self.x * o.z),
-            z: self.x.mul_sub(o.y, self.y * o.x),
-        }
-    }
-    #[inline(always)]
-    pub(super) fn scale(self, f: f32x8<S>) -> Self {
-        Self {
-            x: self.x * f,
-            y: self.y * f,
-            z: self.z * f,
-        }
-    }
-    /// One of the eight.
-    #[inline(always)]
-    pub(super) fn lane(&self, lane: usize) -> P {
-        [self.x[lane], self.y[lane], self.z[lane]]
-    }
-    /// Sum of absolute values.
-    #[inline(always)]
-    fn taxi(self) -> f32x8<S> {
-        self.x.abs() + self.y.abs() + self.z.abs()
-    }
+/// Those of one triangle, in all lanes.
+#[inline(always)]
+fn splat_lane<S: Simd>(simd: S, cluster: &Cluster, at: usize, lane: usize) -> V3<S> {
+    V3::all(simd, field(cluster, at, lane))
 }
 
 /// One point and eight triangles.
@@ -136,8 +70,8 @@ struct Plane<S: Simd> {
 impl<S: Simd> Plane<S> {
     #[inline(always)]
     fn load(simd: S, cluster: &Cluster) -> Self {
-        let a = V3::load(simd, cluster, EDGE02);
-        let b = V3::load(simd, cluster, EDGE12);
+        let a = load(simd, cluster, EDGE02);
+        let b = load(simd, cluster, EDGE12);
         Self {
             length: f32x8::load_array_ref(simd, &cluster.fields[LENGTH]),
             edge02: [a.x, a.y, a.z],
@@ -146,8 +80,8 @@ impl<S: Simd> Plane<S> {
     }
     #[inline(always)]
     fn splat(simd: S, cluster: &Cluster, lane: usize) -> Self {
-        let a = V3::splat_lane(simd, cluster, EDGE02, lane);
-        let b = V3::splat_lane(simd, cluster, EDGE12, lane);
+        let a = splat_lane(simd, cluster, EDGE02, lane);
+        let b = splat_lane(simd, cluster, EDGE12, lane);
         Self {
             length: f32x8::splat(simd, cluster.fields[LENGTH][lane]),
             edge02: [a.x, a.y, a.z],
@@ -181,10 +115,10 @@ impl<S: Simd> Plane<S> {
 /// Distances of `p` to the triangles of a cluster.
 #[inline(always)]
 pub(super) fn from_point<S: Simd>(simd: S, cluster: &Cluster, p: P) -> FromPoint<S> {
-    let rel = V3::splat(simd, p).minus(V3::load(simd, cluster, ORIGIN));
-    let ex = V3::load(simd, cluster, AXIS_X);
-    let ey = V3::load(simd, cluster, AXIS_Y);
-    let n = V3::load(simd, cluster, NORMAL);
+    let rel = V3::all(simd, p) - load(simd, cluster, ORIGIN);
+    let ex = load(simd, cluster, AXIS_X);
+    let ey = load(simd, cluster, AXIS_Y);
+    let n = load(simd, cluster, NORMAL);
     closest(simd, rel, [ex, ey, n], &Plane::load(simd, cluster))
 }
 
@@ -197,10 +131,10 @@ pub(super) fn from_points<S: Simd>(
     p: P,
     offsets: V3<S>,
 ) -> FromPoint<S> {
-    let rel = offsets.plus(V3::splat(simd, sub(p, field(cluster, ORIGIN, lane))));
-    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
-    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
-    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
+    let rel = offsets + V3::all(simd, sub(p, field(cluster, ORIGIN, lane)));
+    let ex = splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = splat_lane(simd, cluster, NORMAL, lane);
     closest(simd, rel, [ex, ey, n], &Plane::splat(simd, cluster, lane))
 }
 
@@ -228,11 +162,7 @@ fn closest<S: Simd>(
         inside.select(zero, first.select(off.0, off12.0)),
         inside.select(zero, first.select(off.1, off12.1)),
     );
-    let away = V3 {
-        x: off.0.mul_add(ex.x, off.1.mul_add(ey.x, z * n.x)),
-        y: off.0.mul_add(ex.y, off.1.mul_add(ey.y, z * n.y)),
-        z: off.0.mul_add(ex.z, off.1.mul_add(ey.z, z * n.z)),
-    };
+    let away = ex.scale_add(off.0, ey.scale_add(off.1, n * z));
     FromPoint {
         square: z.mul_add(z, square(off)),
         local: V3 { x, y, z },
@@ -249,10 +179,10 @@ pub(super) fn from_nodes<S: Simd>(
     local: P,
     offsets: V3<S>,
 ) -> f32x8<S> {
-    let at = V3::splat(simd, local);
-    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
-    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
-    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
+    let at = V3::all(simd, local);
+    let ex = splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = splat_lane(simd, cluster, NORMAL, lane);
     let x = offsets.dot_add(ex, at.x);
     let y = offsets.dot_add(ey, at.y);
     let z = offsets.dot_add(n, at.z);
@@ -320,7 +250,7 @@ pub(super) struct Signs<'a> {
 
 #[inline(always)]
 fn plane_at<S: Simd>(simd: S, (at, slope): (f32, P), offsets: V3<S>) -> f32x8<S> {
-    offsets.dot_add(V3::splat(simd, slope), f32x8::splat(simd, at))
+    offsets.dot_add(V3::all(simd, slope), f32x8::splat(simd, at))
 }
 
 /// Which of the wanted nodes are behind the pseudonormal of the feature of `triangle` that they are nearest to.
@@ -334,10 +264,10 @@ pub(super) fn behind<S: Simd>(
     wanted: mask32x8<S>,
 ) -> mask32x8<S> {
     let (cluster, lane) = (&signs.surface.clusters[triangle / 8], triangle % 8);
-    let at = V3::splat(simd, local_point(cluster, lane, center));
-    let ex = V3::splat_lane(simd, cluster, AXIS_X, lane);
-    let ey = V3::splat_lane(simd, cluster, AXIS_Y, lane);
-    let n = V3::splat_lane(simd, cluster, NORMAL, lane);
+    let at = V3::all(simd, local_point(cluster, lane, center));
+    let ex = splat_lane(simd, cluster, AXIS_X, lane);
+    let ey = splat_lane(simd, cluster, AXIS_Y, lane);
+    let n = splat_lane(simd, cluster, NORMAL, lane);
     let (x, y) = (offsets.dot_add(ex, at.x), offsets.dot_add(ey, at.y));
     let plane = Plane::splat(simd, cluster, lane);
     let behind_face = offsets.dot_add(n, at.z).simd_lt(0.0);
@@ -409,7 +339,7 @@ impl<S: Simd> Bound<S> {
         let inverse = far.select(one / distance.max(TOUCHING), zero);
         Self {
             distance: far.select(distance, zero),
-            direction: from.away.scale(inverse),
+            direction: from.away * inverse,
         }
     }
 
@@ -450,7 +380,7 @@ impl<S: Simd> Limit<S> {
         let corner = [x.abs() + r, y.abs() + r, z.abs() + r];
         let curve = 1.5 * best.reach * best.reach / length;
         Self {
-            direction: V3::splat(simd, scaled(best.away, 1.0 / length)),
+            direction: V3::all(simd, scaled(best.away, 1.0 / length)),
             curved: f32x8::splat(simd, length + curve + SLACK),
             furthest: f32x8::splat(simd, dot(corner, corner).sqrt() + SLACK),
             reach: best.reach,
@@ -464,7 +394,7 @@ impl<S: Simd> Limit<S> {
         if self.near {
             return (distance - direction.taxi() * self.reach).simd_le(self.furthest);
         }
-        let turned = direction.minus(self.direction).taxi();
+        let turned = (direction - self.direction).taxi();
         (distance - turned * self.reach).simd_le(self.curved)
     }
 }

@@ -3,10 +3,11 @@
 
 use super::bind::SdfBind;
 use super::brick::Frame;
-use super::simd::{V3, field};
+use super::simd::field;
 use super::surface::{AXIS_X, AXIS_Y, Cluster, EDGE02, LENGTH, ORIGIN, Surface};
 use super::tree::CLUSTER;
 use super::triangle::{P, add_scaled, cross, dot, scaled, sub};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 
 /// A set of triangles is far where it is this many of its radii away (Barill et al. recommend 2); at that the sum is
@@ -180,18 +181,18 @@ fn children(frame: &Frame<'_>, level: usize, node: usize) -> std::ops::Range<usi
 /// Half the solid angle of all triangles of a moment as one dipole.
 #[inline(always)]
 fn dipole<S: Simd>(simd: S, moment: &Moment, off: P, offsets: V3<S>) -> f32x8<S> {
-    let to = V3::splat(simd, off).minus(offsets);
+    let to = V3::all(simd, off) - offsets;
     let square = to.dot(to);
     let cube = square * square.sqrt();
-    to.dot(V3::splat(simd, moment.normal)) * 0.5 / cube
+    to.dot(V3::all(simd, moment.normal)) * 0.5 / cube
 }
 
 /// Half the solid angle of a triangle, exactly (Van Oosterom and Strackee 1983).
 #[inline(always)]
 fn half_angle<S: Simd>(simd: S, corners: [P; 3], offsets: V3<S>) -> f32x8<S> {
-    let a = V3::splat(simd, corners[0]).minus(offsets);
-    let b = V3::splat(simd, corners[1]).minus(offsets);
-    let c = V3::splat(simd, corners[2]).minus(offsets);
+    let a = V3::all(simd, corners[0]) - offsets;
+    let b = V3::all(simd, corners[1]) - offsets;
+    let c = V3::all(simd, corners[2]) - offsets;
     let (la, lb, lc) = (a.dot(a).sqrt(), b.dot(b).sqrt(), c.dot(c).sqrt());
     let volume = a.dot(b.cross(c));
     let denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;

@@ -7,7 +7,8 @@ use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
 use super::run::Run;
 use super::single;
-use crate::lanes::{V3, load8x4, store8x4};
+use crate::lanes::{load8x4, store8x4};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Vec3};
@@ -199,8 +200,8 @@ impl Mover for Linear<'_> {
         let Some(near) = self.near else {
             return move_point(blend, p);
         };
-        let p = p.minus(V3::all(simd, near.origin));
-        move_point(blend, p).plus(V3::all(simd, near.reference))
+        let p = p - V3::all(simd, near.origin);
+        move_point(blend, p) + V3::all(simd, near.reference)
     }
     #[inline(always)]
     fn frames<S: Simd, const TANGENTS: bool>(
@@ -349,7 +350,7 @@ fn direction<S: Simd>(simd: S, v: V3<S>, sign: f32x8<S>, rest: V3<S>) -> V3<S> {
     let squared = v.dot(v);
     let good = squared.simd_gt(limit);
     let inverse = sign / squared.max(limit).sqrt();
-    let unit = v.scale(inverse);
+    let unit = v * inverse;
     V3 {
         x: good.select(unit.x, rest.x),
         y: good.select(unit.y, rest.y),
@@ -372,13 +373,13 @@ impl<S: Simd> Motion<S> {
     fn of(simd: S, [real, dual]: Motions<S>) -> Self {
         let (r, d) = (V3::of(real), V3::of(dual));
         let squared = r.dot(r) + real[3] * real[3];
-        let translation = d.scale(real[3]).minus(r.scale(dual[3]));
+        let translation = d * real[3] - r * dual[3];
         Self {
             r,
             w: real[3],
             // Never zero: the strongest joint's part is not cancelled by any other.
             twice: f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30)),
-            translation: translation.plus(r.cross(d)),
+            translation: translation + r.cross(d),
         }
     }
     #[inline(always)]
@@ -395,7 +396,7 @@ impl<S: Simd> Motion<S> {
 
 #[inline(always)]
 fn lerp<S: Simd>(a: V3<S>, b: V3<S>, factor: f32x8<S>) -> V3<S> {
-    b.minus(a).scale_add(factor, a)
+    (b - a).scale_add(factor, a)
 }
 
 #[inline(always)]

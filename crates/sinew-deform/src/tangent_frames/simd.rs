@@ -1,46 +1,26 @@
 //! Face terms, eight triangles at a time.
 
 use super::reference::{FaceTerms, SLIVER};
+use crate::simd_vector::V3;
 use fearless_simd::prelude::*;
 use fearless_simd::{f32x8, mask32x8};
 
-type V3<S> = [f32x8<S>; 3];
-
-#[inline(always)]
-fn sub<S: Simd>(a: V3<S>, b: V3<S>) -> V3<S> {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
+/// Unlike [`V3::dot`] and [`V3::cross`] without fused operations: the same bits at every SIMD level.
 #[inline(always)]
 fn dot<S: Simd>(a: V3<S>, b: V3<S>) -> f32x8<S> {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    a.x * b.x + a.y * b.y + a.z * b.z
 }
 #[inline(always)]
 fn cross<S: Simd>(a: V3<S>, b: V3<S>) -> V3<S> {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
-}
-#[inline(always)]
-fn times<S: Simd>(a: V3<S>, k: f32x8<S>) -> V3<S> {
-    [a[0] * k, a[1] * k, a[2] * k]
-}
-#[inline(always)]
-fn load3<S: Simd>(simd: S, l: &[[f32; 8]; 3]) -> V3<S> {
-    [
-        f32x8::from_slice(simd, &l[0]),
-        f32x8::from_slice(simd, &l[1]),
-        f32x8::from_slice(simd, &l[2]),
-    ]
-}
-#[inline(always)]
-fn store3<S: Simd>(a: V3<S>) -> [[f32; 8]; 3] {
-    [a[0].into(), a[1].into(), a[2].into()]
+    V3 {
+        x: a.y * b.z - a.z * b.y,
+        y: a.z * b.x - a.x * b.z,
+        z: a.x * b.y - a.y * b.x,
+    }
 }
 #[inline(always)]
 fn amax<S: Simd>(a: V3<S>) -> f32x8<S> {
-    a[0].abs().max(a[1].abs()).max(a[2].abs())
+    a.x.abs().max(a.y.abs()).max(a.z.abs())
 }
 
 /// `atan2(y, x)` for `y >= 0`, both not zero: the odd polynomial of Cephes' `atanf` after folding to `tan(pi/8)`;
@@ -86,12 +66,14 @@ pub(super) fn face_terms<S: Simd>(
         }
         // Written out: `array::map` is compiled without the instruction set and would not be inlined.
         let load = [
-            load3(simd, &lanes[0]),
-            load3(simd, &lanes[1]),
-            load3(simd, &lanes[2]),
+            V3::load_lanes(simd, &lanes[0]),
+            V3::load_lanes(simd, &lanes[1]),
+            V3::load_lanes(simd, &lanes[2]),
         ];
-        let (normal, weights) = eight(simd, load);
-        let (normal, weights) = (store3(normal), store3(weights));
+        let [mut normal, mut weights] = [[[0.0; 8]; 3]; 2];
+        let (n, w) = eight(simd, load);
+        n.store_lanes(&mut normal);
+        w.store_lanes(&mut weights);
         for (i, o) in out.iter_mut().enumerate() {
             o.normal = [normal[0][i], normal[1][i], normal[2][i]];
             o.weights = [weights[0][i], weights[1][i], weights[2][i]];
@@ -101,10 +83,10 @@ pub(super) fn face_terms<S: Simd>(
 
 #[inline(always)]
 fn eight<S: Simd>(simd: S, p: [V3<S>; 3]) -> (V3<S>, V3<S>) {
-    let (e01, e02, e12) = (sub(p[1], p[0]), sub(p[2], p[0]), sub(p[2], p[1]));
+    let (e01, e02, e12) = (p[1] - p[0], p[2] - p[0], p[2] - p[1]);
     let largest = amax(e01).max(amax(e02));
     let scale = f32x8::splat(simd, 1.0) / largest;
-    let (e01, e02, e12) = (times(e01, scale), times(e02, scale), times(e12, scale));
+    let (e01, e02, e12) = (e01 * scale, e02 * scale, e12 * scale);
     let n = cross(e01, e02);
     let square = dot(n, n);
     let healthy = square.simd_gt(f32x8::splat(simd, SLIVER as f32))
@@ -113,16 +95,11 @@ fn eight<S: Simd>(simd: S, p: [V3<S>; 3]) -> (V3<S>, V3<S>) {
     let length = square.sqrt();
     let inverse = f32x8::splat(simd, 1.0) / length;
     let zero = f32x8::splat(simd, 0.0);
-    let n = times(n, inverse);
-    let normal = [
-        healthy.select(n[0], zero),
-        healthy.select(n[1], zero),
-        healthy.select(n[2], zero),
-    ];
-    let weights = [
-        healthy.select(angle(simd, length, dot(e01, e02)), zero),
-        healthy.select(angle(simd, length, zero - dot(e01, e12)), zero),
-        healthy.select(angle(simd, length, dot(e02, e12)), zero),
-    ];
-    (normal, weights)
+    let weights = V3 {
+        x: angle(simd, length, dot(e01, e02)),
+        y: angle(simd, length, zero - dot(e01, e12)),
+        z: angle(simd, length, dot(e02, e12)),
+    };
+    let none = V3::splat(simd, 0.0);
+    ((n * inverse).or(healthy, none), weights.or(healthy, none))
 }

@@ -1,6 +1,7 @@
 //! The fast kernel: eight vertices side by side.
 
-use crate::lanes::{V3, load8x4_at, rows, store8x4_at, strengths};
+use crate::lanes::{load8x4_at, store8x4_at, strengths};
+use crate::simd_vector::{V3, rows};
 use crate::{MaskWeight, MeshView};
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
@@ -39,7 +40,7 @@ pub(super) fn run<S: Simd>(
         let w = strengths(simd, weight, v);
         if let Some(out) = &mut positions {
             let p = V3::load_at(simd, input.positions, v);
-            let step = p.times(linear).plus(shift).minus(p);
+            let step = p.times(linear) + shift - p;
             step.scale_add(w, p).store_at(out, at);
         }
         if let (Some(out), Some(given)) = (&mut normals, input.normals) {

@@ -4,7 +4,6 @@ mod bind;
 mod bvh;
 mod device;
 mod reference;
-#[cfg(not(feature = "scalar"))]
 mod simd;
 #[cfg(test)]
 mod tests;
@@ -255,19 +254,12 @@ impl WrapJob<'_> {
 }
 
 /// Moves the vertices of `range`; `frames` says whether normals or tangents are wanted.
-#[cfg(not(feature = "scalar"))]
 fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>) {
     dispatch!(simd => if frames {
         simd::run::<_, true>(simd, frame, range, out);
     } else {
         simd::run::<_, false>(simd, frame, range, out);
-    });
-}
-
-/// Eight vertices side by side without SIMD are one function of such a size that it compiles for minutes.
-#[cfg(feature = "scalar")]
-fn run_chunk(frame: &Frame<'_>, _frames: bool, range: Range<usize>, mut out: Out<'_>) {
-    reference::one_by_one(frame, range, 0, &mut out);
+    }, fallback: reference::one_by_one(frame, range, 0, &mut { out }));
 }
 
 /// What a chunk writes.

@@ -2,7 +2,8 @@
 
 use super::reference::{Frame, one_by_one};
 use super::{Binding, Out, WrapMode};
-use crate::lanes::{V3, load8x4_at, store8x4_at, strengths, values_at};
+use crate::lanes::{load8x4_at, store8x4_at, strengths, values_at};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
@@ -67,10 +68,8 @@ fn carry<S: Simd, const FRAMES: bool>(
             V3::load(simd, &g.inverse[1]),
             V3::load(simd, &g.inverse[2]),
         ];
-        let local = combine(rest, p.minus(V3::load(simd, &g.origin)));
-        moved = combine(columns, local)
-            .plus(origin)
-            .scale_add(weight, moved);
+        let local = combine(rest, p - V3::load(simd, &g.origin));
+        moved = (combine(columns, local) + origin).scale_add(weight, moved);
         if FRAMES {
             for c in 0..3 {
                 jacobian[c] = combine(columns, rest[c]).scale_add(weight, jacobian[c]);
@@ -107,8 +106,8 @@ impl Gathered {
 #[inline(always)]
 fn local_frame<S: Simd>(simd: S, mode: WrapMode, g: &Gathered) -> Option<(V3<S>, [V3<S>; 3])> {
     let a = V3::load(simd, &g.corners[0]);
-    let e1 = V3::load(simd, &g.corners[1]).minus(a);
-    let e2 = V3::load(simd, &g.corners[2]).minus(a);
+    let e1 = V3::load(simd, &g.corners[1]) - a;
+    let e2 = V3::load(simd, &g.corners[2]) - a;
     let u = f32x8::load_array(simd, g.barycentric[0]);
     let v = f32x8::load_array(simd, g.barycentric[1]);
     let origin = e2.scale_add(v, e1.scale_add(u, a));
@@ -127,12 +126,12 @@ fn local_frame<S: Simd>(simd: S, mode: WrapMode, g: &Gathered) -> Option<(V3<S>,
         }
         WrapMode::Surface => {
             let one = f32x8::splat(simd, 1.0);
-            let n = V3::load(simd, &g.normals[0]).scale(one - u - v);
+            let n = V3::load(simd, &g.normals[0]) * (one - u - v);
             let n = V3::load(simd, &g.normals[1]).scale_add(u, n);
             let n = V3::load(simd, &g.normals[2]).scale_add(v, n);
             [e1, e2, n.unit_or(face)]
         }
-        WrapMode::Smooth => [e1, e2, face.scale(square.sqrt().sqrt())],
+        WrapMode::Smooth => [e1, e2, face * square.sqrt().sqrt()],
     };
     Some((origin, columns))
 }
@@ -158,7 +157,7 @@ fn store<S: Simd>(
     w = f32x8::load_array(simd, bound).simd_eq(0.0).select(zero, w);
     let still = w.simd_eq(0.0);
     if let Some(out) = positions {
-        let moved = moved.minus(p).scale_add(w, p);
+        let moved = (*moved - p).scale_add(w, p);
         p.or(still, moved).store_at(out, at);
     }
     let [a, b, c] = *jacobian;
@@ -168,7 +167,7 @@ fn store<S: Simd>(
     if let Some(given) = frame.input.normals {
         let n = V3::load_at(simd, given, v);
         let to = combine(cofactor, n);
-        let to = V3::splat(simd, 0.0).minus(to).or(mirrors, to);
+        let to = (V3::splat(simd, 0.0) - to).or(mirrors, to);
         let n = n.toward(to, w);
         if let Some(out) = normals {
             n.store_at(out, at);
@@ -195,5 +194,5 @@ fn store<S: Simd>(
 #[inline(always)]
 fn combine<S: Simd>(columns: [V3<S>; 3], v: V3<S>) -> V3<S> {
     let [a, b, c] = columns;
-    c.scale_add(v.z, b.scale_add(v.y, a.scale(v.x)))
+    c.scale_add(v.z, b.scale_add(v.y, a * v.x))
 }

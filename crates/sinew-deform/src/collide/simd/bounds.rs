@@ -6,7 +6,7 @@
 use super::super::MAX_COLLIDERS;
 use super::super::placed::Placement;
 use super::{ContactLanes, StrandGroup};
-use crate::lanes::V3;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -59,7 +59,7 @@ impl<S: Simd> Noted<S> {
 pub(super) fn go_on<S: Simd>(simd: S, group: &StrandGroup<'_>, vertices: &mut [ContactLanes]) {
     for v in vertices {
         let x = V3::load_lanes(simd, &v.x);
-        let way = x.minus(V3::load_lanes(simd, &v.noted));
+        let way = x - V3::load_lanes(simd, &v.noted);
         take_way(simd, group, v, way.dot(way).sqrt());
         v.noted = v.x;
     }

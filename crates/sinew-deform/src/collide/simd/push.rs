@@ -5,7 +5,8 @@ use super::super::motion::Rigid;
 use super::super::placed::Placed;
 use super::bounds::{Noted, take_way};
 use super::{ContactLanes, StrandGroup, lanes_of};
-use crate::lanes::{Lanes, Lanes3, V3, point};
+use crate::lanes::{Lanes, Lanes3, point};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::Vec3;
@@ -46,9 +47,9 @@ fn carried<S: Simd>(simd: S, carry: &Rigid<f32>, p: V3<S>) -> V3<S> {
     let q = &carry.rotation;
     let axis = V3::all(simd, Vec3::new(q.i, q.j, q.k));
     let half = axis.cross(p);
-    let t = half.plus(half);
-    let turned = t.scale_add(f32x8::splat(simd, q.w), p).plus(axis.cross(t));
-    turned.plus(V3::all(simd, carry.translation))
+    let t = half + half;
+    let turned = t.scale_add(f32x8::splat(simd, q.w), p) + axis.cross(t);
+    turned + V3::all(simd, carry.translation)
 }
 
 #[inline(always)]
@@ -64,13 +65,13 @@ fn push_vertices<S: Simd>(simd: S, pass: &Pass<'_, '_>, vertices: &mut [ContactL
     for (i, v) in vertices.iter_mut().enumerate() {
         let x = V3::load_lanes(simd, &v.x);
         // Distances grow no faster than the way: where the last vertex was far enough, this one is, too.
-        let way = length(x.minus(before));
+        let way = length(x - before);
         clearance = clearance
             .simd_gt(at.margin)
             .select(clearance - way, clearance);
         before = x;
         let start = V3::load_lanes(simd, &v.start);
-        let moved = length(x.minus(carried(simd, &at.carry, start)));
+        let moved = length(x - carried(simd, &at.carry, start));
         let reach = moved + moved + at.margin;
         let part = lanes & counts.simd_gt(i as f32);
         let near = part & clearance.simd_le(reach);
@@ -105,7 +106,7 @@ fn push_vertices<S: Simd>(simd: S, pass: &Pass<'_, '_>, vertices: &mut [ContactL
                     found.resolve(solid, &skin, v, &mut distances);
                     clearance = f32x8::load_array(simd, distances);
                     before = V3::load_lanes(simd, &v.x);
-                    take_way(simd, pass.group, v, length(before.minus(x)));
+                    take_way(simd, pass.group, v, length(before - x));
                     v.noted = v.x;
                     resolved = ways_out;
                 }
@@ -160,7 +161,7 @@ fn push_segments<S: Simd>(simd: S, pass: &Pass<'_, '_>, vertices: &mut [ContactL
     for i in 1..vertices.len() {
         let mut to = End::new(&vertices[i]);
         let x = V3::load_lanes(simd, &to.x);
-        let way = length(x.minus(V3::load_lanes(simd, &from.x)));
+        let way = length(x - V3::load_lanes(simd, &from.x));
         // Shorter ones have no samples between their ends.
         let long = !way.simd_le(solid.at.spacing);
         let part = lanes & counts.simd_gt(i as f32) & long;

@@ -7,7 +7,8 @@ use super::super::settle::{HitOn, ROUNDS, hit_at_end, turn_from};
 use super::bounds::{self, Noted};
 use super::push::skin_of;
 use super::{ContactLanes, StrandGroup, WIDTH, lanes_of, unit_or};
-use crate::lanes::{Lanes, Lanes3, V3, point, put};
+use crate::lanes::{Lanes, Lanes3, point, put};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::Vec3;
@@ -40,7 +41,7 @@ fn lay<S: Simd>(simd: S, counts: f32x8<S>, vertices: &mut [ContactLanes]) {
     let (mut pivot, mut direction) = (V3::load_lanes(simd, &root.x), V3::all(simd, Vec3::y()));
     for (i, v) in others.iter_mut().enumerate() {
         let x = V3::load_lanes(simd, &v.x);
-        direction = unit_or(x.minus(pivot), direction);
+        direction = unit_or(x - pivot, direction);
         let to = direction.scale_add(f32x8::load_array_ref(simd, &v.length), pivot);
         let free = counts.simd_gt((i + 1) as f32) & free_of(simd, v);
         pivot = to.or(free, x);
@@ -78,8 +79,8 @@ fn settle_round<S: Simd>(
         let from = found;
         let pivot_before = pivot;
         found = x;
-        let was = unit_or(x.minus(from), direction);
-        direction = unit_or(x.minus(pivot), was).or(carried, was);
+        let was = unit_or(x - from, direction);
+        direction = unit_or(x - pivot, was).or(carried, was);
         let free = counts.simd_gt(i as f32) & free_of(simd, v);
         let settled = mask32x8::from_bitmask(simd, v.settled);
         clearance = (free & !settled).select(clearance - length, nowhere);
@@ -117,7 +118,7 @@ fn settle_round<S: Simd>(
             pivot = direction.scale_add(length, pivot_before).or(carried, x);
             pivot.store_lanes(&mut v.x);
             v.settled &= !carried.to_bitmask();
-            let way = pivot.minus(x);
+            let way = pivot - x;
             bounds::take_way(simd, group, v, way.dot(way).sqrt());
             is_unfinished = true;
         }

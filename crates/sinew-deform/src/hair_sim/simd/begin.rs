@@ -4,7 +4,7 @@ use super::group::GroupStep;
 use super::room::GroupVertex;
 use super::turn::{Placement, limited};
 use crate::collide::simd::unit_or;
-use crate::lanes::V3;
+use crate::simd_vector::V3;
 use fearless_simd::{f32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -25,18 +25,18 @@ pub(super) fn begin<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [Grou
     for w in vertices {
         let x = V3::load_lanes(simd, &w.x);
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
-        let goal = root.point(V3::load_lanes(simd, &w.offset).scale(scale));
+        let goal = root.point(V3::load_lanes(simd, &w.offset) * scale);
         let moved = shared.point(x);
         let mut push = gravity;
         if step.windy
             && let Some(before) = before
         {
-            let along = unit_or(x.minus(before), zero);
-            push = along.scale_add(-along.dot(wind), push.plus(wind));
+            let along = unit_or(x - before, zero);
+            push = along.scale_add(-along.dot(wind), push + wind);
         }
         before = Some(x);
         let turned = shared.rotation.vector(V3::load_lanes(simd, &w.velocity));
-        let velocity = limited(push.scale_add(h, turned.scale(kept)), fastest);
+        let velocity = limited(push.scale_add(h, turned * kept), fastest);
         x.store_lanes(&mut w.origin);
         x.store_lanes(&mut w.start);
         goal.store_lanes(&mut w.goal);

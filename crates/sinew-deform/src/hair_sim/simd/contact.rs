@@ -4,7 +4,8 @@ use super::group::{GroupStep, Strands};
 use super::room::{GroupRoom, GroupVertex};
 use crate::collide::simd::{ContactLanes, StrandGroup};
 use crate::collide::{ContactVertex, most_margin};
-use crate::lanes::{Lanes, V3, point};
+use crate::lanes::{Lanes, point};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -124,7 +125,7 @@ fn take<S: Simd>(
     let begins = f32x8::load_array(simd, begins);
     let mut sum = V3::splat(simd, 0.0);
     for (w, c) in vertices.iter().zip(contacts) {
-        sum = sum.plus(V3::load_lanes(simd, &w.x));
+        sum = sum + V3::load_lanes(simd, &w.x);
         c.x = w.x;
         c.start = w.start;
         c.inverse_mass = w.inverse_mass;
@@ -164,7 +165,7 @@ fn copy_out<S: Simd>(
         let length = way.dot(way).sqrt();
         if length.simd_gt(0.0).any_true() {
             most = most.max(length);
-            let moved = V3::load_lanes(simd, &w.moved).plus(way);
+            let moved = V3::load_lanes(simd, &w.moved) + way;
             moved.store_lanes(&mut w.moved);
             c.freed = [[0.0; 8]; 3];
         }

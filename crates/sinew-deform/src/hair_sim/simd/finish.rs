@@ -7,7 +7,8 @@ use crate::collide::simd::ContactLanes;
 use crate::hair_sim::step::{
     HELD_SPEED, LAST_PASS, REST_SPEED, RUBBED_DRAG, RUBBED_SPEED, UNMOVED_SPEED,
 };
-use crate::lanes::{Lanes, Lanes3, V3};
+use crate::lanes::{Lanes, Lanes3};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -32,7 +33,7 @@ pub(super) fn finish<S: Simd>(
     for w in vertices.iter_mut() {
         let mut end = Ending::new(simd, step, skin, w);
         farthest_squared = farthest_squared.max(end.way_squared(simd, skin, w));
-        sum = sum.plus(V3::load_lanes(simd, &w.x));
+        sum = sum + V3::load_lanes(simd, &w.x);
         if let Some(touch) = touches.next() {
             end.leave_surface(simd, touch);
             if let Some((root_end, _)) = &mut before {
@@ -41,13 +42,13 @@ pub(super) fn finish<S: Simd>(
         }
         end.velocity = limited(end.velocity, fastest).or(end.free, zero);
         if let Some((end, w)) = before.replace((end, w)) {
-            sum = sum.plus(end.velocity);
+            sum = sum + end.velocity;
             fastest_squared = fastest_squared.max(end.speed_squared(zero));
             end.velocity.store_lanes(&mut w.velocity);
         }
     }
     if let Some((end, w)) = before {
-        sum = sum.plus(end.velocity);
+        sum = sum + end.velocity;
         fastest_squared = fastest_squared.max(end.speed_squared(zero));
         end.velocity.store_lanes(&mut w.velocity);
     }
@@ -86,7 +87,7 @@ fn come_to_rest<S: Simd>(
     for w in vertices {
         let velocity = V3::load_lanes(simd, &w.velocity);
         let of_skin = skin_velocity(simd, skin, per_time, w);
-        let slower = velocity.minus(of_skin).scale_add(kept, of_skin);
+        let slower = (velocity - of_skin).scale_add(kept, of_skin);
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
         let velocity = slower.or(is_slow & free, velocity);
         velocity.store_lanes(&mut w.velocity);
@@ -127,7 +128,7 @@ fn skin_velocity<S: Simd>(
 ) -> V3<S> {
     let start = V3::load_lanes(simd, &w.start);
     let moved = V3::load_lanes(simd, &w.moved);
-    skin.point(start).minus(moved).scale(per_time)
+    (skin.point(start) - moved) * per_time
 }
 
 /// A vertex at the end of a step.
@@ -153,13 +154,13 @@ impl<S: Simd> Ending<S> {
         let moved = V3::load_lanes(simd, &w.moved);
         let start = V3::load_lanes(simd, &w.start);
         let most = f32x8::load_array_ref(simd, &w.length) * scale * LAST_PASS as f32;
-        let unmoved = limited(V3::load_lanes(simd, &w.goal).minus(x), most);
+        let unmoved = limited(V3::load_lanes(simd, &w.goal) - x, most);
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
-        let velocity = x.plus(unmoved).minus(moved).scale(per_time);
+        let velocity = (x + unmoved - moved) * per_time;
         Self {
             velocity: velocity.or(free, V3::splat(simd, 0.0)),
             of_skin: skin_velocity(simd, skin, per_time, w),
-            drift: moved.minus(start),
+            drift: moved - start,
             per_time,
             free,
         }
@@ -169,7 +170,7 @@ impl<S: Simd> Ending<S> {
     #[inline(always)]
     fn way_squared(&self, simd: S, skin: Placement<S>, w: &GroupVertex) -> f32x8<S> {
         let there = skin.point(V3::load_lanes(simd, &w.origin));
-        let way = V3::load_lanes(simd, &w.x).minus(there);
+        let way = V3::load_lanes(simd, &w.x) - there;
         let way = way.or(self.free, V3::splat(simd, 0.0));
         way.dot(way)
     }
@@ -177,7 +178,7 @@ impl<S: Simd> Ending<S> {
     /// Squared speed, as the skin sees it; zero of what is held.
     #[inline(always)]
     fn speed_squared(&self, zero: V3<S>) -> f32x8<S> {
-        let seen = self.velocity.minus(self.of_skin).or(self.free, zero);
+        let seen = (self.velocity - self.of_skin).or(self.free, zero);
         seen.dot(seen)
     }
 
@@ -186,7 +187,7 @@ impl<S: Simd> Ending<S> {
     fn leave_surface(&mut self, simd: S, touch: &ContactLanes) {
         let n = V3::load_lanes(simd, &touch.normal);
         let carried = V3::load_lanes(simd, &touch.carried);
-        let drift = self.drift.minus(carried);
+        let drift = self.drift - carried;
         let relative = drift.scale_add(self.per_time, self.velocity);
         // Without a contact the normal is zero.
         let velocity = n.scale_add(-n.dot(relative), self.velocity);
@@ -203,12 +204,12 @@ impl<S: Simd> Ending<S> {
         let a = one - b;
         let at_root = root.drift.scale_add(self.per_time, root.velocity);
         let at_tip = self.drift.scale_add(self.per_time, self.velocity);
-        let point = at_root.scale_add(a, at_tip.scale(b));
+        let point = at_root.scale_add(a, at_tip * b);
         let relative = n.dot(carried.scale_add(-self.per_time, point));
         let (wa, wb) = (root.free.select(one, zero), self.free.select(one, zero));
         let weights = (a * a).mul_add(wa, b * b * wb).max(1e-3);
         let touched = self.free & some(n);
-        let impulse = n.scale(touched.select(relative / weights, zero));
+        let impulse = n * touched.select(relative / weights, zero);
         let velocity = impulse.scale_add(-(a * wa), root.velocity);
         root.velocity = velocity.or(touched, root.velocity);
         let velocity = impulse.scale_add(-(b * wb), self.velocity);

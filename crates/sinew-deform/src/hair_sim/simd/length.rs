@@ -4,7 +4,7 @@ use super::group::GroupStep;
 use super::room::GroupVertex;
 use crate::collide::simd::unit_or;
 use crate::hair_sim::length::FARTHEST;
-use crate::lanes::V3;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::Vec3;
@@ -36,7 +36,7 @@ fn eliminate<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]) {
     let (mut factor, mut known) = (zero, zero);
     for w in others {
         let x = V3::load_lanes(simd, &w.x);
-        let segment = x.minus(from);
+        let segment = x - from;
         let old = direction;
         direction = unit_or(segment, old);
         let own = f32x8::load_array_ref(simd, &w.inverse_mass);
@@ -68,12 +68,12 @@ fn substitute<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]) {
     let (mut ahead, mut last, mut longer) = (zero, zero, zero);
     for w in vertices.iter_mut().rev() {
         let multiplier = (-ahead).mul_add(last, f32x8::load_array_ref(simd, &w.known));
-        let own = V3::load_lanes(simd, &w.right).scale(multiplier);
+        let own = V3::load_lanes(simd, &w.right) * multiplier;
         let inverse_mass = f32x8::load_array_ref(simd, &w.inverse_mass);
-        let shift = pull.minus(own).scale(inverse_mass);
+        let shift = (pull - own) * inverse_mass;
         let length = f32x8::load_array_ref(simd, &w.length) * scale;
         let shift = kept_short(shift, length.max(longer));
-        let x = V3::load_lanes(simd, &w.x).plus(shift);
+        let x = V3::load_lanes(simd, &w.x) + shift;
         x.store_lanes(&mut w.x);
         longer = length;
         pull = own;
@@ -88,7 +88,7 @@ fn kept_short<S: Simd>(shift: V3<S>, length: f32x8<S>) -> V3<S> {
     let squared = shift.dot(shift);
     let far = squared.simd_gt(most * most) & squared.simd_gt(0.0);
     if far.any_true() {
-        return shift.scale(most / squared.sqrt()).or(far, shift);
+        return (shift * (most / squared.sqrt())).or(far, shift);
     }
     shift
 }
@@ -106,7 +106,7 @@ pub(super) fn settle<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &mut [Gro
             pivot = Some(x);
             continue;
         };
-        direction = unit_or(x.minus(from), direction);
+        direction = unit_or(x - from, direction);
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
         let length = f32x8::load_array_ref(simd, &w.length) * scale;
         let to = direction.scale_add(length, from).or(free, x);

@@ -3,7 +3,8 @@
 use super::room::GroupVertex;
 use crate::hair_sim::shape::{CURL, FADE, SHARP, STIFFEST, TAUT};
 use crate::hair_sim::step::StepConstants;
-use crate::lanes::{Lanes, V3};
+use crate::lanes::Lanes;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -59,8 +60,8 @@ fn add_bends<S: Simd>(simd: S, local: f32, vertices: &mut [GroupVertex]) {
         let length = f32x8::load_array_ref(simd, &b.length);
         let before = f32x8::load_array_ref(simd, &a.length);
         let some = length.simd_gt(zero);
-        let segment = V3::load_lanes(simd, &b.offset).minus(V3::load_lanes(simd, &a.offset));
-        let rest_along = segment.scale(one / length).or(some, V3::splat(simd, 0.0));
+        let segment = V3::load_lanes(simd, &b.offset) - V3::load_lanes(simd, &a.offset);
+        let rest_along = (segment * (one / length)).or(some, V3::splat(simd, 0.0));
         let lever = hangs.select(f32x8::load_array_ref(simd, &a.lever), zero);
         hangs |= some;
         let reach = lever + one;

@@ -5,7 +5,8 @@ use super::room::GroupVertex;
 use super::turn::{Placement, Turn};
 use crate::collide::simd::unit_or;
 use crate::hair_sim::shape::{SLACK, STRONGEST, TURN};
-use crate::lanes::{Lanes3, V3};
+use crate::lanes::Lanes3;
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 
@@ -25,8 +26,8 @@ pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &m
         let hold = behind.map_or([0.0; 8], |w| w.hold);
         let w = &mut vertices[i];
         let moved = V3::load_lanes(simd, &w.moved);
-        let off = V3::load_lanes(simd, &w.goal).minus(moved);
-        let wanted = V3::load_lanes(simd, &w.x).minus(moved);
+        let off = V3::load_lanes(simd, &w.goal) - moved;
+        let wanted = V3::load_lanes(simd, &w.x) - moved;
         let pull = f32x8::load_array_ref(simd, &w.pull);
         let inverse_mass = f32x8::load_array_ref(simd, &w.inverse_mass);
         let free = inverse_mass.simd_gt(0.0);
@@ -34,17 +35,17 @@ pub(super) fn restore_shape<S: Simd>(simd: S, step: &GroupStep<'_>, vertices: &m
         let mass = free.select(one / inverse_mass, zero);
         // What pushes it takes no part in that: all of it is motion.
         let velocity = shared.vector(V3::load_lanes(simd, &w.velocity));
-        let coasting = velocity.scale(way).or(free, none);
+        let coasting = (velocity * way).or(free, none);
         let hold = f32x8::load_array_ref(simd, &hold);
-        let couple = coasting.minus(before).scale(hold);
+        let couple = (coasting - before) * hold;
         before = coasting;
-        let right = off.scale(pull).plus(wanted.scale(mass)).plus(couple);
+        let right = off * pull + wanted * mass + couple;
         right.store_lanes(&mut w.right);
         w.x = w.moved;
         // What is left from lost strands may be no number.
         w.tension = [0.0; 8];
         if i > 0 {
-            let right = V3::load_lanes(simd, &vertices[i - 1].right).minus(couple);
+            let right = V3::load_lanes(simd, &vertices[i - 1].right) - couple;
             right.store_lanes(&mut vertices[i - 1].right);
         }
     }
@@ -81,14 +82,14 @@ fn add_bends<S: Simd>(simd: S, mut frame: Turn<S>, scale: f32x8<S>, vertices: &m
         let some = length.simd_gt(0.0);
         let goal = frame.vector(V3::load_lanes(simd, &w.rest_along));
         let x = V3::load_lanes(simd, &w.x);
-        let now = unit_or(x.minus(from), goal);
+        let now = unit_or(x - from, goal);
         from = x;
         // Zero where the segment has no length.
         let strength = length * scale * f32x8::load_array_ref(simd, &w.stiffness);
-        let torque = goal.cross(now).scale(strength * (length * scale));
+        let torque = goal.cross(now) * (strength * (length * scale));
         torque.store_lanes(&mut w.torque);
         now.or(some, zero).store_lanes(&mut w.along);
-        let bend = now.scale(goal.dot(now)).minus(goal);
+        let bend = now * goal.dot(now) - goal;
         let next = bend.scale_add(-strength, V3::load_lanes(simd, &w.right));
         let own = bend.scale_add(strength, right);
         own.store_lanes(&mut vertices[i - 1].right);
@@ -108,19 +109,19 @@ fn add_reactions<S: Simd>(simd: S, scale: f32x8<S>, vertices: &mut [GroupVertex]
     // What the segment behind takes from the next vertex on the way.
     let mut taken = zero;
     for i in (1..vertices.len().saturating_sub(1)).rev() {
-        let torque = V3::load_lanes(simd, &vertices[i + 1].torque).plus(twist);
+        let torque = V3::load_lanes(simd, &vertices[i + 1].torque) + twist;
         let w = &mut vertices[i];
         let along = V3::load_lanes(simd, &w.along);
-        twist = along.scale(along.dot(torque));
+        twist = along * along.dot(torque);
         let length = f32x8::load_array_ref(simd, &w.length) * scale;
-        let couple = torque.cross(along).scale(one / length);
+        let couple = torque.cross(along) * (one / length);
         let couple = couple.or(length.simd_gt(0.0), zero);
-        let right = V3::load_lanes(simd, &w.right).plus(couple.minus(taken));
+        let right = V3::load_lanes(simd, &w.right) + (couple - taken);
         right.store_lanes(&mut w.right);
         taken = couple;
     }
     if let Some(root) = vertices.first_mut() {
-        let right = V3::load_lanes(simd, &root.right).minus(taken);
+        let right = V3::load_lanes(simd, &root.right) - taken;
         right.store_lanes(&mut root.right);
     }
 }
@@ -139,11 +140,11 @@ fn divide<S: Simd>(
     for w in &mut *vertices {
         let free = f32x8::load_array_ref(simd, &w.inverse_mass).simd_gt(0.0);
         let inverse = f32x8::load_array_ref(simd, &w.diagonal);
-        let right = V3::load_lanes(simd, side(w)).minus(one).or(free, zero);
+        let right = (V3::load_lanes(simd, side(w)) - one).or(free, zero);
         product = right.dot(right).mul_add(inverse, product);
         one = right.scale_add(f32x8::load_array_ref(simd, &w.next), two);
-        two = right.scale(f32x8::load_array_ref(simd, &w.after_next));
-        right.scale(inverse).store_lanes(side(w));
+        two = right * f32x8::load_array_ref(simd, &w.after_next);
+        (right * inverse).store_lanes(side(w));
     }
     let (mut one, mut two) = (zero, zero);
     for w in vertices.iter_mut().rev() {
@@ -205,7 +206,7 @@ fn find_stretch<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
         let slack = both * (1.0 + SLACK as f32);
         let pivot = (-coupling).mul_add(ahead, slack).max(1e-6);
         factor = both.simd_le(nothing).select(nothing, one / pivot);
-        let left = (-coupling).mul_add(known, along.dot(to.minus(from)));
+        let left = (-coupling).mul_add(known, along.dot(to - from));
         known = left * factor;
         wanted = left.mul_add(known, wanted);
         known.store_array(&mut w.known);
@@ -226,8 +227,8 @@ fn pull_along<S: Simd>(simd: S, kept: f32x8<S>, vertices: &mut [GroupVertex]) {
         ahead = f32x8::load_array_ref(simd, &w.ahead);
         let tension = f32x8::load_array_ref(simd, &w.tension).mul_add(kept, last);
         tension.store_array(&mut w.tension);
-        let own = V3::load_lanes(simd, &w.along).scale(tension);
-        pull.minus(own).store_lanes(&mut w.torque);
+        let own = V3::load_lanes(simd, &w.along) * tension;
+        (pull - own).store_lanes(&mut w.torque);
         pull = own;
     }
 }
@@ -239,7 +240,7 @@ fn steepest<S: Simd>(simd: S, scale: f32x8<S>, vertices: &[GroupVertex]) -> f32x
     let mut steepest = nothing;
     for pair in vertices.windows(2) {
         let from = V3::load_lanes(simd, &pair[0].right);
-        let off = V3::load_lanes(simd, &pair[1].right).minus(from);
+        let off = V3::load_lanes(simd, &pair[1].right) - from;
         let length = f32x8::load_array_ref(simd, &pair[1].length) * scale;
         let slope = off.dot(off).sqrt() / length;
         steepest = length

@@ -1,7 +1,8 @@
 //! Rotations and placements of eight strands.
 
 use crate::collide::Rigid;
-use crate::lanes::{Lanes, Lanes3, V3, put};
+use crate::lanes::{Lanes, Lanes3, put};
+use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use sinew_geom::Vec3;
 
@@ -45,7 +46,7 @@ impl<S: Simd> Placement<S> {
     /// Where a point goes.
     #[inline(always)]
     pub(super) fn point(self, p: V3<S>) -> V3<S> {
-        self.rotation.vector(p).plus(self.translation)
+        self.rotation.vector(p) + self.translation
     }
 }
 
@@ -61,8 +62,8 @@ impl<S: Simd> Turn<S> {
     #[inline(always)]
     pub(super) fn vector(self, v: V3<S>) -> V3<S> {
         let half = self.axis.cross(v);
-        let t = half.plus(half);
-        t.scale_add(self.w, v).plus(self.axis.cross(t))
+        let t = half + half;
+        t.scale_add(self.w, v) + self.axis.cross(t)
     }
 
     /// The rotation by `first`, then by this one; of unit length again where it nearly is.
@@ -76,7 +77,7 @@ impl<S: Simd> Turn<S> {
         let squared = axis.dot_add(axis, w * w);
         let correction = (f32x8::splat(squared.simd, 3.0) - squared) * 0.5;
         Self {
-            axis: axis.scale(correction),
+            axis: axis * correction,
             w: w * correction,
         }
     }
@@ -98,7 +99,7 @@ impl<S: Simd> Turn<S> {
         let cosine = from.dot_add(to, one);
         let inverse = one / (cosine + cosine).sqrt();
         let arc = Self {
-            axis: from.cross(to).scale(inverse),
+            axis: from.cross(to) * inverse,
             w: cosine * inverse,
         };
         let opposite = cosine.simd_lt(1e-6);
@@ -122,7 +123,7 @@ fn half_turn<S: Simd>(from: V3<S>) -> Turn<S> {
     };
     let across = from.cross(other);
     Turn {
-        axis: across.scale(one / across.dot(across).sqrt()),
+        axis: across * (one / across.dot(across).sqrt()),
         w: zero,
     }
 }
@@ -134,7 +135,7 @@ pub(super) fn limited<S: Simd>(v: V3<S>, most: f32x8<S>) -> V3<S> {
     let far = squared.simd_gt(most * most);
     // Few ever are, and a root and a division take long.
     if far.any_true() {
-        return v.scale(most / squared.sqrt()).or(far, v);
+        return (v * (most / squared.sqrt())).or(far, v);
     }
     v
 }
