@@ -110,16 +110,18 @@ impl<D: LocalDeformer> MapVisitor<f32> for Fast<'_, D> {
             output.normals.filter(|_| input.normals.is_some()),
             output.tangents.filter(|_| input.tangents.is_some()),
         );
-        let directions = outputs.1.is_some() || outputs.2.is_some();
+        let tangents = outputs.2.is_some();
+        let normals = tangents || outputs.1.is_some();
         for_each_chunk(par, input.positions.len(), 4096, outputs, &|range, out| {
-            let work = kernel::Work {
-                weight,
-                input,
-                directions,
-                range,
-                out,
-            };
-            dispatch!(simd => kernel::run(simd, &frame, &map, work));
+            // The `true, true` form also serves tangents without normals: missing normals are zero.
+            dispatch!(simd => match (normals, tangents) {
+                (_, true) => kernel::run::<_, M, true, true>(
+                    simd, &frame, &map, &weight, &input, range, out),
+                (true, false) => kernel::run::<_, M, true, false>(
+                    simd, &frame, &map, &weight, &input, range, out),
+                (false, false) => kernel::run::<_, M, false, false>(
+                    simd, &frame, &map, &weight, &input, range, out),
+            });
         });
     }
 }
@@ -138,7 +140,7 @@ impl<R: LaneReal, D: LocalDeformer> MapVisitor<R> for Plain<'_, R, D> {
         let narrow = |v: [R; 3]| v.map(Real::to_single);
         for (v, &position) in job.input.positions.iter().enumerate() {
             let given = job.input.tangents.map_or([0.0; 4], |t| t[v]);
-            let moved = move_vertex(
+            let moved = move_vertex::<R, M, true, true>(
                 &frame,
                 &map,
                 VertexIn {

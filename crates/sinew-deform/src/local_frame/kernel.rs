@@ -70,82 +70,55 @@ fn unit<R: LaneReal>(v: [R; 3], otherwise: [R; 3]) -> [R; 3] {
     std::array::from_fn(|c| if good { v[c] * inverse } else { otherwise[c] })
 }
 
-/// Where a point of strength `w` goes, and the columns of `I + w G` there.
+/// Moves one vertex; `NORMALS` and `TANGENTS` say which directions to compute.
 #[inline(always)]
-fn move_point<R: LaneReal, M: LocalMap<R>>(
+pub fn move_vertex<R: LaneReal, M: LocalMap<R>, const NORMALS: bool, const TANGENTS: bool>(
     frame: &Frame<R>,
     map: &M,
-    point: [R; 3],
-    w: R,
-) -> ([R; 3], [[R; 3]; 3]) {
-    let local = times(&frame.local_from_scene, point);
+    vertex: VertexIn<R>,
+) -> Moved<R> {
+    let local = times(&frame.local_from_scene, vertex.position);
     let local = std::array::from_fn(|c| local[c] + frame.offset[c]);
     let Local { offset, gradient } = map.at(local);
+    let w = vertex.weight;
     let step = times(&frame.scene_from_local, offset);
-    let position = std::array::from_fn(|c| {
-        let moved = point[c] + w * step[c];
-        // Zero times a number is zero for finite ones only.
-        if moved * R::zero() == R::zero() {
-            moved
-        } else {
-            point[c]
-        }
-    });
-    let jacobian = std::array::from_fn(|c| {
+    let mut out = Moved {
+        position: std::array::from_fn(|c| {
+            let moved = vertex.position[c] + w * step[c];
+            // Zero times a number is zero for finite ones only.
+            if moved * R::zero() == R::zero() {
+                moved
+            } else {
+                vertex.position[c]
+            }
+        }),
+        normal: vertex.normal,
+        tangent: vertex.tangent,
+    };
+    let jacobian: [[R; 3]; 3] = std::array::from_fn(|c| {
         std::array::from_fn(|r| {
             let identity = if c == r { R::one() } else { R::zero() };
             identity + w * gradient[c][r]
         })
     });
-    (position, jacobian)
-}
-
-/// The normal where the map has that Jacobian; `given` where `w` is zero.
-#[inline(always)]
-fn move_normal<R: LaneReal>(
-    frame: &Frame<R>,
-    &[a, b, c]: &[[R; 3]; 3],
-    given: [R; 3],
-    w: R,
-) -> [R; 3] {
-    let n = transposed_times(&frame.scene_from_local, given);
-    let cofactor = [cross(b, c), cross(c, a), cross(a, b)];
-    let n = transposed_times(&frame.local_from_scene, times(&cofactor, n));
-    let n = unit(n, given);
-    std::array::from_fn(|c| if w == R::zero() { given[c] } else { n[c] })
-}
-
-/// The tangent there, perpendicular to the moved normal; `given` where `w` is zero.
-#[inline(always)]
-fn move_tangent<R: LaneReal>(
-    frame: &Frame<R>,
-    jacobian: &[[R; 3]; 3],
-    given: [R; 3],
-    normal: [R; 3],
-    w: R,
-) -> [R; 3] {
-    let t = times(&frame.local_from_scene, given);
-    let t = times(&frame.scene_from_local, times(jacobian, t));
-    let t = unit(t, given);
-    let along = dot(t, normal);
-    let t = unit(std::array::from_fn(|c| t[c] - along * normal[c]), t);
-    std::array::from_fn(|c| if w == R::zero() { given[c] } else { t[c] })
-}
-
-/// Moves one vertex.
-pub fn move_vertex<R: LaneReal, M: LocalMap<R>>(
-    frame: &Frame<R>,
-    map: &M,
-    vertex: VertexIn<R>,
-) -> Moved<R> {
-    let w = vertex.weight;
-    let (position, jacobian) = move_point(frame, map, vertex.position, w);
-    let normal = move_normal(frame, &jacobian, vertex.normal, w);
-    Moved {
-        position,
-        normal,
-        tangent: move_tangent(frame, &jacobian, vertex.tangent, normal, w),
+    let still = w == R::zero();
+    if NORMALS {
+        let n = transposed_times(&frame.scene_from_local, vertex.normal);
+        let [a, b, c] = jacobian;
+        let cofactor = [cross(b, c), cross(c, a), cross(a, b)];
+        let n = transposed_times(&frame.local_from_scene, times(&cofactor, n));
+        let n = unit(n, vertex.normal);
+        out.normal = std::array::from_fn(|c| if still { vertex.normal[c] } else { n[c] });
     }
+    if TANGENTS {
+        let t = times(&frame.local_from_scene, vertex.tangent);
+        let t = times(&frame.scene_from_local, times(&jacobian, t));
+        let t = unit(t, vertex.tangent);
+        let along = dot(t, out.normal);
+        let t = unit(std::array::from_fn(|c| t[c] - along * out.normal[c]), t);
+        out.tangent = std::array::from_fn(|c| if still { vertex.tangent[c] } else { t[c] });
+    }
+    out
 }
 
 /// Vertices a block: enough for two registers of the widest kind.
@@ -158,147 +131,69 @@ pub(super) type Out<'a> = (
     Option<&'a mut [[f32; 4]]>,
 );
 
-type Lanes = [f32; BLOCK];
-type Lanes3 = [Lanes; 3];
-const ZERO: Lanes3 = [[0.0; BLOCK]; 3];
-
-/// Vertices side by side.
-struct Block {
-    position: Lanes3,
-    /// Zero where there are none: tangents are perpendicular to nothing then.
-    normal: Lanes3,
-    tangent: Lanes3,
-    weight: Lanes,
-    jacobian: [Lanes3; 3],
-}
-
-/// What the kernel reads and writes of a range.
-pub(super) struct Work<'a, 'b> {
-    pub(super) weight: MaskWeight<'a>,
-    pub(super) input: MeshView<'a>,
-    /// Normals or tangents are wanted.
-    pub(super) directions: bool,
-    pub(super) range: Range<usize>,
-    pub(super) out: Out<'b>,
-}
+type Lanes3 = [[f32; BLOCK]; 3];
 
 /// The `f32` form of [`move_vertex`] over a range, compiled for each SIMD level. The same operations in the same
-/// order whatever the level, hence the same bits. Each map has a copy of this function; what needs no map is in
-/// functions that all of them call.
+/// order whatever the level, hence the same bits.
 #[simd]
-pub(super) fn run<S: Simd, M: LocalMap<f32>>(
-    simd: S,
-    frame: &Frame<f32>,
-    map: &M,
-    mut work: Work<'_, '_>,
-) {
-    let mut block = Block {
-        position: ZERO,
-        normal: ZERO,
-        tangent: ZERO,
-        weight: [0.0; BLOCK],
-        jacobian: [ZERO; 3],
-    };
-    for start in work.range.clone().step_by(BLOCK) {
-        let from = start..work.range.end.min(start + BLOCK);
-        load(simd, &work, from.clone(), &mut block);
-        let (frame, map) = (*frame, *map);
-        let (p, w) = (&mut block.position, &block.weight);
-        if work.directions {
-            for i in 0..BLOCK {
-                let (position, columns) = move_point(&frame, &map, lane(p, i), w[i]);
-                put(p, i, position);
-                for c in 0..3 {
-                    put(&mut block.jacobian[c], i, columns[c]);
-                }
-            }
-            move_directions(simd, &frame, &mut block, &mut work, from.clone());
-        } else {
-            for i in 0..BLOCK {
-                let (position, _) = move_point(&frame, &map, lane(p, i), w[i]);
-                put(p, i, position);
-            }
-        }
-        store(simd, &block, &mut work, from);
-    }
-}
-
-/// The positions and strengths of a block.
-#[simd]
-fn load<S: Simd>(_: S, work: &Work<'_, '_>, from: Range<usize>, block: &mut Block) {
-    gather(&mut block.position, &work.input.positions[from.clone()]);
-    for (w, v) in block.weight.iter_mut().zip(from) {
-        *w = work.weight.at(v);
-    }
-}
-
-/// Writes the positions of a block.
-#[simd]
-fn store<S: Simd>(_: S, block: &Block, work: &mut Work<'_, '_>, from: Range<usize>) {
-    let start = work.range.start;
-    if let Some(all) = &mut work.out.0 {
-        scatter(
-            &block.position,
-            &mut all[from.start - start..from.end - start],
-        );
-    }
-}
-
-/// Moves the normals and tangents of a block.
-#[simd]
-fn move_directions<S: Simd>(
+pub(super) fn run<S: Simd, M: LocalMap<f32>, const NORMALS: bool, const TANGENTS: bool>(
     _: S,
     frame: &Frame<f32>,
-    block: &mut Block,
-    work: &mut Work<'_, '_>,
-    from: Range<usize>,
+    map: &M,
+    weight: &MaskWeight<'_>,
+    input: &MeshView<'_>,
+    range: Range<usize>,
+    out: Out<'_>,
 ) {
-    let to = from.start - work.range.start..from.end - work.range.start;
-    let (n, t, w) = (&mut block.normal, &mut block.tangent, &block.weight);
-    let frame = *frame;
-    if let Some(all) = work.input.normals {
-        gather(n, &all[from.clone()]);
-    }
-    if let (Some(all), Some(given)) = (&mut work.out.2, work.input.tangents) {
-        let given = &given[from];
-        gather(t, given);
-        // One loop for both: neither waits for the divisions of the other.
+    let (mut positions, mut normals, mut tangents) = out;
+    let zero: Lanes3 = [[0.0; BLOCK]; 3];
+    let (mut p, mut n, mut t, mut w) = (zero, zero, zero, [0.0_f32; BLOCK]);
+    let mut start = range.start;
+    while start < range.end {
+        let len = BLOCK.min(range.end - start);
+        let (from, to) = (start, start + len);
+        gather(&mut p, &input.positions[from..to]);
+        if let (true, Some(all)) = (NORMALS, input.normals) {
+            gather(&mut n, &all[from..to]);
+        }
+        if let (true, Some(all)) = (TANGENTS, input.tangents) {
+            gather(&mut t, &all[from..to]);
+        }
+        for (lane, v) in (from..to).enumerate() {
+            w[lane] = weight.at(v);
+        }
+        let (frame, map) = (*frame, *map);
         for i in 0..BLOCK {
-            let jacobian = columns(&block.jacobian, i);
-            let normal = move_normal(&frame, &jacobian, lane(n, i), w[i]);
-            let tangent = move_tangent(&frame, &jacobian, lane(t, i), normal, w[i]);
-            put(n, i, normal);
-            put(t, i, tangent);
+            let moved = move_vertex::<f32, M, NORMALS, TANGENTS>(
+                &frame,
+                &map,
+                VertexIn {
+                    position: [p[0][i], p[1][i], p[2][i]],
+                    normal: [n[0][i], n[1][i], n[2][i]],
+                    tangent: [t[0][i], t[1][i], t[2][i]],
+                    weight: w[i],
+                },
+            );
+            for c in 0..3 {
+                p[c][i] = moved.position[c];
+                n[c][i] = moved.normal[c];
+                t[c][i] = moved.tangent[c];
+            }
         }
-        scatter(t, &mut all[to.clone()]);
-        for (to, given) in all[to.clone()].iter_mut().zip(given) {
-            to[3] = given[3];
+        let at = from - range.start;
+        if let Some(all) = &mut positions {
+            scatter(&p, &mut all[at..at + len]);
         }
-    } else {
-        for i in 0..BLOCK {
-            let normal = move_normal(&frame, &columns(&block.jacobian, i), lane(n, i), w[i]);
-            put(n, i, normal);
+        if let (true, Some(all)) = (NORMALS, &mut normals) {
+            scatter(&n, &mut all[at..at + len]);
         }
-    }
-    if let Some(all) = &mut work.out.1 {
-        scatter(n, &mut all[to]);
-    }
-}
-
-#[inline(always)]
-fn lane(lanes: &Lanes3, i: usize) -> [f32; 3] {
-    [lanes[0][i], lanes[1][i], lanes[2][i]]
-}
-
-#[inline(always)]
-fn columns(lanes: &[Lanes3; 3], i: usize) -> [[f32; 3]; 3] {
-    [lane(&lanes[0], i), lane(&lanes[1], i), lane(&lanes[2], i)]
-}
-
-#[inline(always)]
-fn put(lanes: &mut Lanes3, i: usize, v: [f32; 3]) {
-    for c in 0..3 {
-        lanes[c][i] = v[c];
+        if let (true, Some(all), Some(given)) = (TANGENTS, &mut tangents, input.tangents) {
+            scatter(&t, &mut all[at..at + len]);
+            for (to, given) in all[at..at + len].iter_mut().zip(&given[from..to]) {
+                to[3] = given[3];
+            }
+        }
+        start += len;
     }
 }
 

@@ -18,7 +18,7 @@ struct Move(Placement, VertexIn<f64>);
 impl MapVisitor<f64> for Move {
     type Output = Moved<f64>;
     fn visit<M: LocalMap<f64>>(self, map: M) -> Moved<f64> {
-        move_vertex(&frame(&self.0), &map, self.1)
+        move_vertex::<f64, M, true, true>(&frame(&self.0), &map, self.1)
     }
 }
 
