@@ -2,7 +2,8 @@
 //!
 //! Every set is one more copy of every kernel for the compiler to make. On x86-64 there are two: AVX2 with fused
 //! multiply-add, and the baseline. Kernels are eight lanes wide, so AVX-512 has nothing to add, and machines with
-//! SSE4.2 but no AVX2 are rare by now. The crate's own tests have the fallback for machines without SIMD, too.
+//! SSE4.2 but no AVX2 are rare by now. The crate's own tests have the fallback for machines without SIMD, too, where the feature `fallback` asks for
+//! it: eight lanes that are numbers of their own compile for a quarter of an hour.
 
 use fearless_simd::Level;
 use std::sync::OnceLock;
@@ -31,6 +32,7 @@ fn best() -> Level {
 fn forced(best: Level) -> Level {
     let forced = match std::env::var("SINEW_SIMD").as_deref() {
         Err(_) => Some(best),
+        #[cfg(feature = "fallback")]
         Ok("fallback") => Some(Level::fallback()),
         #[cfg(target_arch = "x86_64")]
         Ok("sse2") => best.as_sse2().map(Level::Sse2),
@@ -38,17 +40,13 @@ fn forced(best: Level) -> Level {
         Ok("avx2") => best.as_avx2().map(Level::Avx2),
         Ok(_) => None,
     };
-    forced.expect("SINEW_SIMD must be a level of this machine: avx2, sse2 or fallback")
+    forced.expect("SINEW_SIMD must be a level of this machine: avx2, sse2, or fallback with the feature of that name")
 }
 
-/// `dispatch!(simd => kernel(simd, …))`: the kernel for [`simd_level`], compiled with its instructions. After
-/// `fallback:` stands what tests on x86-64 run in place of a kernel whose fallback takes minutes to compile.
+/// `dispatch!(simd => kernel(simd, …))`: the kernel for [`simd_level`], compiled with its instructions.
 #[cfg(target_arch = "x86_64")]
 macro_rules! dispatch {
     ($simd:ident => $kernel:expr) => {
-        dispatch!($simd => $kernel, fallback: $kernel)
-    };
-    ($simd:ident => $kernel:expr, fallback: $fallback:expr) => {
         match $crate::simd_level() {
             fearless_simd::Level::Avx2($simd) => fearless_simd::Simd::vectorize(
                 $simd,
@@ -60,11 +58,8 @@ macro_rules! dispatch {
                 #[inline(always)]
                 || $kernel,
             ),
-            #[cfg(test)]
-            fearless_simd::Level::Fallback($simd) => {
-                let _ = $simd;
-                $fallback
-            }
+            #[cfg(all(test, feature = "fallback"))]
+            fearless_simd::Level::Fallback($simd) => $kernel,
             _ => unreachable!("a level that `simd_level` does not give"),
         }
     };
@@ -72,7 +67,7 @@ macro_rules! dispatch {
 
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! dispatch {
-    ($simd:ident => $kernel:expr $(, fallback: $fallback:expr)?) => {
+    ($simd:ident => $kernel:expr) => {
         fearless_simd::dispatch!($crate::simd_level(), $simd => $kernel)
     };
 }

@@ -259,7 +259,7 @@ fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>)
         simd::run::<_, true>(simd, frame, range, out);
     } else {
         simd::run::<_, false>(simd, frame, range, out);
-    }, fallback: reference::one_by_one(frame, range, 0, &mut { out }));
+    });
 }
 
 /// What a chunk writes.
