@@ -3,7 +3,7 @@
 
 use crate::common::devices::{Worst, angle_degrees, distance, graph_files, poses, run};
 use crate::common::{assets, document, on_devices};
-use sinew_gpu::GpuError;
+use sinew_gpu::{AdapterKind, GpuError};
 
 /// Where in a clip.
 const THIRDS: [f64; 3] = [0.0, 1.0 / 3.0, 2.0 / 3.0];
@@ -42,7 +42,10 @@ fn every_node_gives_the_same_numbers_on_both_devices() {
     let only = std::env::var("SINEW_ONLY").ok();
     let mut table = String::new();
     let mut wrong = Vec::new();
-    for (name, text) in documents() {
+    let assets = assets();
+    // A software driver compiles the kernels of a node for each mesh anew: there each node has the two that hold most, and one of the others in turn.
+    let has_all = gpu.info().kind != AdapterKind::Software || sinew_testkit::is_soak();
+    for (turn, (name, text)) in documents().into_iter().enumerate() {
         if only
             .as_ref()
             .is_some_and(|only| !name.contains(only.as_str()))
@@ -50,8 +53,12 @@ fn every_node_gives_the_same_numbers_on_both_devices() {
             continue;
         }
         let mut worst = Worst::default();
-        for asset in assets() {
-            match run(&gpu, &asset, &text, &poses(&asset, &THIRDS), &mut worst) {
+        for (i, asset) in assets.iter().enumerate() {
+            let holds_most = ["dressed", "degenerate"].contains(&asset.name.as_str());
+            if !(has_all || holds_most || i == turn % assets.len()) {
+                continue;
+            }
+            match run(&gpu, asset, &text, &poses(&asset, &THIRDS), &mut worst) {
                 Ok(()) => {}
                 Err(error @ GpuError::NoDeviceSide { .. }) => {
                     wrong.push(format!("{name}: {error}"));

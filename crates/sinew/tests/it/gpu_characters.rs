@@ -16,8 +16,14 @@ use std::sync::Arc;
 
 /// In `bend_test` of the MakeHuman figures: elbows at 140 degrees, an arm up with the wrist turned by 170.
 const SHARES: [f64; 2] = [1.0 / 6.0, 2.0 / 3.0];
-/// Larger ones run the stack only: software devices are slow.
-const ALL_NODES_UP_TO: usize = 20_000;
+/// Characters of more vertices run the stack only: software devices are slow.
+fn all_nodes_up_to() -> usize {
+    if sinew_testkit::is_soak() {
+        20_000
+    } else {
+        8_000
+    }
+}
 
 /// Every character that is there.
 #[expect(clippy::print_stdout, reason = "tests say what they skip")]
@@ -60,7 +66,7 @@ fn is_skinned(asset: &Asset) -> bool {
 /// Names and documents for a character.
 fn documents(asset: &Asset) -> Vec<(String, String)> {
     let pose_node = if is_skinned(asset) { "skin" } else { "morph" };
-    let is_small = vertex_count(asset) <= ALL_NODES_UP_TO;
+    let is_small = vertex_count(asset) <= all_nodes_up_to();
     let mut out = Vec::new();
     for desc in on_devices() {
         // Skinning needs joints, morphing targets.
@@ -68,7 +74,10 @@ fn documents(asset: &Asset) -> Vec<(String, String)> {
             "skin" => is_skinned(asset),
             "direct_delta_mush" => is_small && is_skinned(asset),
             "morph" | "drive_morphs" => asset.meshes.iter().any(|m| !m.morph_targets.is_empty()),
-            "delta_mush" | "smooth" | "tangent_frames" => true,
+            "delta_mush" => true,
+            "smooth" | "tangent_frames" => {
+                vertex_count(asset) < 100_000 || sinew_testkit::is_soak()
+            }
             _ => is_small,
         };
         if !fits {

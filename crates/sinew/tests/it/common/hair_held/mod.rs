@@ -12,10 +12,12 @@ use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::sdf::FieldWords;
 use sinew::geom::{Mesh, Vec3};
 use sinew::graph::BoundGraph;
+use sinew::io::tressfx;
 use sinew::play::{Cast, Character, Document, Output, Player, Runner};
-use sinew_testkit::shared_data;
-use std::path::PathBuf;
+use sinew_testkit::{is_soak, shared_data};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tempfile::TempDir;
 use truth::Depths;
 
 /// Frames a second.
@@ -36,7 +38,7 @@ pub(crate) const FRAMES_AT_REST: i64 = 15;
 /// Seconds that the mohawk's head shakes; `SINEW_HAIR_SECS` sets them.
 fn shaken_secs() -> f64 {
     let given = std::env::var("SINEW_HAIR_SECS").ok();
-    let usual = if sinew_testkit::is_soak() { 10.0 } else { 0.4 };
+    let usual = if is_soak() { 10.0 } else { 0.4 };
     given.and_then(|s| s.parse().ok()).unwrap_or(usual)
 }
 
@@ -115,7 +117,11 @@ impl Scene {
         let mut body = Character::load(&folder.join("Ratboy_body_skinned.glb")).expect("reads");
         let clip = "head_shake_tail";
         looped::loop_clip(&mut body.asset, clip, shaken_secs());
-        Some(Self::new(body, text, folder, clip))
+        if is_soak() {
+            return Some(Self::new(body, text, folder, clip));
+        }
+        let thinned = thinned_mohawk(&folder);
+        Some(Self::new(body, text, thinned.path().to_owned(), clip))
     }
 
     pub(crate) fn play(&self, runner: Runner) -> Playing<'_> {
@@ -128,6 +134,23 @@ impl Scene {
             body: Vec::new(),
         }
     }
+}
+
+/// The mohawk with every fourth strand, which a long run plays whole: strands know nothing of each other.
+fn thinned_mohawk(folder: &Path) -> TempDir {
+    const NTH: usize = 4;
+    let name = |ending: &str| format!("Ratboy_mohawk.{ending}");
+    let mut hair = tressfx::read_tfx(&folder.join(name("tfx"))).expect("reads");
+    hair.vertices = hair.strands().step_by(NTH).flatten().copied().collect();
+    hair.root_uvs = hair
+        .root_uvs
+        .map(|uvs| uvs.into_iter().step_by(NTH).collect());
+    let mut bones = tressfx::read_tfx_bones(&folder.join(name("tfxbone"))).expect("reads");
+    bones.strands = bones.strands.into_iter().step_by(NTH).collect();
+    let thinned = TempDir::new().expect("a folder");
+    tressfx::write_tfx(&thinned.path().join(name("tfx")), &hair).expect("writes");
+    tressfx::write_tfx_bones(&thinned.path().join(name("tfxbone")), &bones).expect("writes");
+    thinned
 }
 
 /// A scene on one device.
