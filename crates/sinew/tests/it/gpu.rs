@@ -58,7 +58,7 @@ fn every_node_gives_the_same_numbers_on_both_devices() {
             if !(has_all || holds_most || i == turn % assets.len()) {
                 continue;
             }
-            match run(&gpu, asset, &text, &poses(&asset, &THIRDS), &mut worst) {
+            match run(&gpu, asset, &text, &poses(asset, &THIRDS), &mut worst) {
                 Ok(()) => {}
                 Err(error @ GpuError::NoDeviceSide { .. }) => {
                     wrong.push(format!("{name}: {error}"));
