@@ -454,9 +454,12 @@ pub struct UniformLayout {
 }
 
 impl UniformLayout {
-    /// That of a structure.
+    /// That of a structure, whose size must be a multiple of 16 bytes.
     pub fn of<T: UniformType>() -> Self {
-        let bytes = size_of::<T>();
+        let bytes = const {
+            assert!(size_of::<T>().is_multiple_of(16), "not whole vec4 rows");
+            size_of::<T>()
+        };
         match T::KIND {
             UniformKind::Struct(members) => Self {
                 bytes,

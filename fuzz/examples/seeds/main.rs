@@ -1,4 +1,4 @@
-//! Writes the seed corpora: `cargo run --manifest-path fuzz/Cargo.toml --example seeds`, into `fuzz/corpus/<target>`.
+//! Writes the seed corpora: `cargo run -p sinew-fuzz --features targets --example seeds`, into `fuzz/corpus/<target>`.
 //! Seeds are small and valid: every feature of a format at least once, so that mutations start behind the header.
 
 mod gltf;

@@ -64,8 +64,3 @@ fn normals_stay_unit_and_finite_where_they_cancel() {
         "opposite normals keep the mesh's own"
     );
 }
-
-#[test]
-fn uniforms_are_whole_rows() {
-    assert_eq!(size_of::<Uniforms>() % 16, 0);
-}

@@ -86,9 +86,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn uniforms_are_whole_rows() {
-        assert_eq!(size_of::<Uniforms>() % 16, 0);
-    }
 }

@@ -16,8 +16,3 @@ fn colour_is_the_absolute_difference_and_alpha_its_length() {
     }
     assert_eq!(colors[1], [1.0, 0.0, 0.0, 1.0], "saturates");
 }
-
-#[test]
-fn uniforms_are_whole_rows() {
-    assert_eq!(size_of::<Uniforms>() % 16, 0);
-}

@@ -140,13 +140,3 @@ pub(super) fn write_frame<D: LocalDeformer>(
     }
     data.set_uniforms(&uniforms);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uniforms_are_whole_vectors() {
-        assert_eq!(size_of::<Uniforms>() % 16, 0);
-    }
-}

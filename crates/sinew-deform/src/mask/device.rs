@@ -109,13 +109,3 @@ pub(super) fn write_frame(
         unused: [0; 2],
     });
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uniforms_are_whole_rows() {
-        assert_eq!(size_of::<Uniforms>() % 16, 0);
-    }
-}

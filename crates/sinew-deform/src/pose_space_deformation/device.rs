@@ -145,13 +145,3 @@ pub(super) fn write_frame(
         moves: u32::from(moves),
     });
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uniforms_are_whole_vectors() {
-        assert_eq!(size_of::<Uniforms>() % 16, 0);
-    }
-}

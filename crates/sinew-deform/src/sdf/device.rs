@@ -392,13 +392,3 @@ pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFr
         unused: [0; 2],
     });
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uniforms_are_whole_rows() {
-        assert_eq!(size_of::<Uniforms>() % 16, 0);
-    }
-}

@@ -75,7 +75,7 @@ fn a_head_that_shakes_holds_its_hair() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
-    let frames = if is_left_to_soak(&gpu) { 8 } else { 20 };
+    let frames = if is_left_to_soak(&gpu) { 5 } else { 20 };
     play(&Scene::head(), &gpu, frames, (0, 0.0));
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 const HAIR: &str = r#"{"sinew": "1.0",
  "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}},
  "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"},
-  "field": {"node": "sdf", "mesh": "skin", "cells": 24, "sign": "winding_number"},
+  "field": {"node": "sdf", "mesh": "skin", "cells": 16, "sign": "winding_number"},
   "collar": {"node": "solids", "capsules": [{"from": [-0.1, 0.05, -0.03], "to": [0.1, 0.05, -0.03], "radius": 0.07}]},
   "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": ["field", "collar"], "margins": [0.002, 0]}},
  "outputs": {"body": "skin", "hair": "sim"}}"#;

@@ -30,11 +30,6 @@ fn lattices() -> impl Iterator<Item = LatticeBind> {
 }
 
 #[test]
-fn uniforms_are_whole_vectors() {
-    assert_eq!(size_of::<Uniforms>() % 16, 0);
-}
-
-#[test]
 fn every_tap_of_the_kernel_lies_in_its_grid() {
     for bind in lattices() {
         for GridAxis {
