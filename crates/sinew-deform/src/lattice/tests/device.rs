@@ -1,4 +1,4 @@
-use super::super::device::{GridAxis, Uniforms, grid, write_offsets};
+use super::super::device::{GridAxis, grid, write_offsets};
 use super::*;
 
 const OUTSIDE: [Outside; 5] = [
