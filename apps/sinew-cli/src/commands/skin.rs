@@ -51,6 +51,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     let fitted = clips(args, &asset, talk)?;
     let (clips, held_out) = split(args, &asset, fitted)?;
     check_keyed(args, &clips)?;
+    let (tolerance, ranges) = (tolerance(args)?, ranges(args, &asset)?);
     let all = clips.iter().chain(&held_out);
     let numbers: Vec<i64> = all.flat_map(|c| c.numbers.clone()).collect();
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
@@ -72,10 +73,10 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             influences: args.influences,
             helpers: args.helpers,
             correctives: args.correctives,
-            tolerance: tolerance(args)?,
+            tolerance,
             hold: args.hold,
             clips,
-            ranges: ranges(args, &asset)?,
+            ranges,
             held_out,
             drive: match args.drive {
                 DriveArg::Clips => SkinDrive::Clips,
