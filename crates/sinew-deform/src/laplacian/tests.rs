@@ -309,6 +309,37 @@ proptest! {
     }
 }
 
+/// Against a mean in double precision. Two triangles with points of their own meet along an edge at rest and lie apart now.
+#[test]
+fn welded_vertices_that_lie_apart_are_gathered_as_their_mean() {
+    let rest = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+    ];
+    let mesh = soup(&rest, &[[0, 1, 2], [3, 4, 5]]);
+    let (smoother, ..) =
+        Smoother::bind(&mesh, &config(EdgeWeights::Uniform, false)).expect("valid");
+    let layout = smoother.layout();
+    assert_eq!(layout.slot_count(), 4);
+    let apart: [[f32; 3]; 6] =
+        [0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0].map(|i| [i * 0.3, i * i, 1.0 - i]);
+    let mut out = [[0.0; 4]; 4];
+    simd::gather(layout, &apart, 0..4, &mut out);
+    for (s, found) in out.iter().enumerate() {
+        let members = layout.members(s);
+        for c in 0..3 {
+            let places = members.iter().map(|&v| f64::from(apart[v as usize][c]));
+            let mean = places.sum::<f64>() / members.len() as f64;
+            let error = f64::from(found[c]) - mean;
+            assert!(error.abs() < 1e-5, "slot {s} of {members:?}: {found:?}");
+        }
+    }
+}
+
 #[test]
 fn saved_layouts_are_checked() {
     let (smoother, ..) =
