@@ -49,6 +49,19 @@ pub enum DecomposeError {
     },
 }
 
+/// The rotation nearest to a matrix, least squares over its elements (Kabsch 1976). A matrix that mirrors cannot be turned into place: the
+/// direction that matters least gives way. Cost: one singular value decomposition.
+pub fn nearest_rotation(matrix: &Mat3<f64>) -> Mat3<f64> {
+    let svd = matrix.svd(true, true);
+    let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else {
+        return Mat3::identity();
+    };
+    if (u * v_t).determinant() < 0.0 {
+        u.column_mut(svd.singular_values.imin()).neg_mut();
+    }
+    u * v_t
+}
+
 impl Affine<f64> {
     /// Takes the transform apart.
     ///
@@ -81,7 +94,7 @@ impl Affine<f64> {
             .fold(0.0, f64::max)
             .min(1.0);
         let sheared = shear > tolerance;
-        let rotation = nearest_rotation(if sheared { linear } else { directions });
+        let rotation = polar_rotation(if sheared { linear } else { directions });
         let stretch = (rotation.transpose() * scaled).map(|v| v * divisor);
         if !stretch.iter().all(|v| v.is_finite()) {
             return Err(DecomposeError::TooLarge { largest: size });
@@ -128,7 +141,7 @@ const MOST_SWEEPS: usize = 40;
 ///
 /// Columns are turned against each other by a rotation `v` until `m * v` has orthogonal ones; then `m = u s v^T` with
 /// `u` their directions, and the rotation is `u v^T`.
-fn nearest_rotation(m: Mat3<f64>) -> Mat3<f64> {
+fn polar_rotation(m: Mat3<f64>) -> Mat3<f64> {
     let (mut b, mut v) = (m, Mat3::identity());
     for _ in 0..MOST_SWEEPS {
         let mut is_done = true;

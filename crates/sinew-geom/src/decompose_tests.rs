@@ -207,6 +207,21 @@ fn what_overflows_is_refused() {
 
 proptest! {
     #[test]
+    fn no_rotation_is_nearer_than_the_nearest(
+        entries in proptest::array::uniform9(-2.0..2.0),
+        others in proptest::collection::vec(proptest::array::uniform4(-1.0..1.0_f64), 1..20),
+        steps in proptest::collection::vec(proptest::array::uniform3(-0.1..0.1), 1..20),
+    ) {
+        let matrix = Mat3::from_column_slice(&entries);
+        let nearest = nearest_rotation(&matrix);
+        prop_assert!((nearest.determinant() - 1.0).abs() < 1e-12 && (nearest.transpose() * nearest).is_identity(1e-12), "a rotation: {nearest}");
+        let anywhere = others.iter().map(|q| rotation(Quat::from_quaternion((*q).into())));
+        let beside = steps.iter().map(|v| rotation(Quat::from_scaled_axis(Vec3::from(*v))) * nearest);
+        for other in anywhere.chain(beside).filter(|r| r.iter().all(|v| v.is_finite())) {
+            prop_assert!((nearest - matrix).norm() <= (other - matrix).norm() + 1e-12, "{nearest} {other}");
+        }
+    }
+    #[test]
     fn trs_comes_back(turn in numbers(-3.1..3.1), scale in numbers(0.01..20.0), mirrored: bool) {
         let wanted = Quat::from_euler_angles(turn.x, turn.y, turn.z);
         let mut scale = scale;

@@ -36,7 +36,7 @@ pub use appearance::{
 };
 pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
-pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE};
+pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE, nearest_rotation};
 pub use euler::EulerOrder;
 pub use grow::{GrowAmount, GrowError, GrowMaps, GrowSettings, grow};
 pub use image::Image;

@@ -25,6 +25,8 @@ pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
             Self::from_single(p[2]),
         )
     }
+    /// The inverse of a matrix; `None` where it is singular. Compiled here, once.
+    fn inverse_of(matrix: &Mat3<Self>) -> Option<Mat3<Self>>;
     /// A 3-vector to single-precision storage.
     fn array3(v: Vec3<Self>) -> [f32; 3] {
         [v.x.to_single(), v.y.to_single(), v.z.to_single()]
@@ -44,6 +46,9 @@ impl Real for f32 {
     fn to_single(self) -> f32 {
         self
     }
+    fn inverse_of(matrix: &Mat3<Self>) -> Option<Mat3<Self>> {
+        matrix.try_inverse()
+    }
 }
 
 impl Real for f64 {
@@ -58,6 +63,9 @@ impl Real for f64 {
     #[inline]
     fn to_single(self) -> f32 {
         self as f32
+    }
+    fn inverse_of(matrix: &Mat3<Self>) -> Option<Mat3<Self>> {
+        matrix.try_inverse()
     }
 }
 
@@ -108,7 +116,7 @@ impl<R: Real> Affine<R> {
 
     /// The inverse, or `None` where the linear part is singular.
     pub fn inverse(&self) -> Option<Self> {
-        let linear = self.linear.try_inverse()?;
+        let linear = R::inverse_of(&self.linear)?;
         Some(Self {
             linear,
             translation: -(linear * self.translation),

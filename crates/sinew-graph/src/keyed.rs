@@ -2,7 +2,7 @@
 
 use sinew_deform::ParameterValue;
 use sinew_geom::nalgebra::Rotation3;
-use sinew_geom::{Affine, Mat3, Quat};
+use sinew_geom::{Affine, Mat3, Quat, nearest_rotation};
 
 /// How values between two keys come about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,14 +106,7 @@ fn mix_transforms(a: &Affine<f64>, b: &Affine<f64>, s: f64) -> Affine<f64> {
 
 /// The nearest rotation `R` and the rest `S` of a matrix `R S`.
 fn split(m: &Mat3<f64>) -> (Quat<f64>, Mat3<f64>) {
-    let svd = m.svd(true, true);
-    let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else {
-        return (Quat::identity(), *m);
-    };
-    if (u * v_t).determinant() < 0.0 {
-        u.column_mut(2).neg_mut();
-    }
-    let rotation = u * v_t;
+    let rotation = nearest_rotation(m);
     let quat = Quat::from_rotation_matrix(&Rotation3::from_matrix_unchecked(rotation));
     (quat, rotation.transpose() * m)
 }

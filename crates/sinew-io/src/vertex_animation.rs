@@ -1,7 +1,7 @@
 //! Vertex animation textures: a manifest `NAME.vat.json` and the textures beside it.
 
 use crate::fault::malformed;
-use crate::traced_json::from_json;
+use crate::json_place;
 use crate::{IoError, Texels, Texture, read_text, read_texture};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::manifest::{Manifest, TextureFile};
@@ -51,12 +51,8 @@ fn read_lookup(manifest: &Manifest, folder: &Path) -> Result<Vec<u8>, IoError> {
 /// [`IoError::Malformed`] names the line.
 pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
     serde_json::from_str(text).map_err(|error| {
-        let mut place = format!("line {}", error.line());
-        // The text says in which line, its tree in which member.
-        let tree = serde_json::from_str(text).ok();
-        if let Some(Err((member, _))) = tree.as_ref().map(from_json::<Manifest>) {
-            place += &format!(", `{member}`");
-        }
+        let member = json_place::place(text, &error);
+        let place = format!("line {}, `{member}`", error.line());
         malformed(
             path,
             place,

@@ -6,9 +6,9 @@
 use crate::manifest::Space;
 use crate::quantity::Quantity;
 use crate::texture::{TextureSpec, encode_vertices};
-use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Attribute, Mesh, WeldMap, index32};
+use sinew_geom::{Attribute, Mesh, WeldMap, index32, nearest_rotation};
 
 /// How a piece lies in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -264,7 +264,8 @@ fn pose(mean: &Vector3<f64>, covariance: &Matrix3<f64>, before: Option<&PiecePos
     let size = covariance.norm();
     let weight = if size > 0.0 { size * 1e-9 } else { 1.0 };
     let wanted = covariance + before.to_rotation_matrix().matrix() * weight;
-    let mut rotation = nearest_rotation(&wanted);
+    let rotation = Rotation3::from_matrix_unchecked(nearest_rotation(&wanted));
+    let mut rotation = UnitQuaternion::from_rotation_matrix(&rotation);
     if rotation.coords.dot(&before.coords) < 0.0 {
         rotation = UnitQuaternion::new_unchecked(-rotation.into_inner());
     }
@@ -272,20 +273,6 @@ fn pose(mean: &Vector3<f64>, covariance: &Matrix3<f64>, before: Option<&PiecePos
         position: [0, 1, 2].map(|k| mean[k] as f32),
         rotation: [0, 1, 2, 3].map(|k| rotation.coords[k] as f32),
     }
-}
-
-fn nearest_rotation(m: &Matrix3<f64>) -> UnitQuaternion<f64> {
-    let svd = m.svd(true, true);
-    let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
-        return UnitQuaternion::identity();
-    };
-    // A mirrored piece cannot be turned into place: the least important direction gives way.
-    let sign = (u * v_t).determinant().signum();
-    let least = svd.singular_values.imin();
-    let mut fix = Matrix3::identity();
-    fix[(least, least)] = sign;
-    let rotation = nalgebra::Rotation3::from_matrix_unchecked(u * fix * v_t);
-    UnitQuaternion::from_rotation_matrix(&rotation)
 }
 
 fn wide(p: [f32; 3]) -> Vector3<f64> {

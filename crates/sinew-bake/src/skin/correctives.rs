@@ -83,7 +83,7 @@ fn before_skinning(linear: &Mat3<f64>, off: Vec3<f64>) -> Vec3<f64> {
     let squares = linear.transpose() * linear;
     let lifted = squares + Mat3::identity() * (squares.trace() * 1e-6).max(f64::MIN_POSITIVE);
     let right = linear.transpose() * off;
-    lifted.try_inverse().map_or_else(Vec3::zeros, |i| i * right)
+    f64::inverse_of(&lifted).map_or_else(Vec3::zeros, |i| i * right)
 }
 
 /// What a fit leaves over in a sample, taken back before skinning, of vertices that are off by more than `least` metres.

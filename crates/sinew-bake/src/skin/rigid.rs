@@ -1,6 +1,6 @@
 //! The rigid motion that takes points nearest to others.
 
-use sinew_geom::{Affine, Mat3, Vec3};
+use sinew_geom::{Affine, Mat3, Vec3, nearest_rotation};
 
 /// Sums over weighted pairs of points, from which the motion follows: least squares of `|R p + t - q|^2`.
 ///
@@ -38,17 +38,7 @@ impl Pairs {
         let spread = self.products - from * to.transpose() * self.weight;
         let kept = (spread.norm() * KEPT).max(1e-30);
         let kept = before.linear.transpose() * kept;
-        let svd = (spread + kept).svd(true, true);
-        let (Some(u), Some(v_t)) = (svd.u, svd.v_t) else {
-            return *before;
-        };
-        let mut rotation = v_t.transpose() * u.transpose();
-        if rotation.determinant() < 0.0 {
-            let mut turned = v_t.transpose();
-            let least = svd.singular_values.imin();
-            turned.column_mut(least).neg_mut();
-            rotation = turned * u.transpose();
-        }
+        let rotation = nearest_rotation(&(spread + kept).transpose());
         Affine {
             linear: rotation,
             translation: first_to + to - rotation * (first_from + from),

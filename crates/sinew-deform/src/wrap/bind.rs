@@ -329,10 +329,10 @@ impl Rest {
         let t = &self.triangles[triangle as usize];
         let (origin, frame) = local_frame(self.config.mode, t, barycentric);
         // An interpolated normal may lie in the plane of the triangle: then its own normal serves.
-        let inverse = frame.try_inverse().or_else(|| {
+        let inverse = f64::inverse_of(&frame).or_else(|| {
             let [a, b, c] = t.corners;
             let n = unit((b - a).cross(&(c - a)))?;
-            Mat3::from_columns(&[b - a, c - a, n]).try_inverse()
+            f64::inverse_of(&Mat3::from_columns(&[b - a, c - a, n]))
         })?;
         let column = |c: usize| f64::array3(inverse.column(c).into_owned());
         Some(Binding {

@@ -147,10 +147,7 @@ fn add_to_mesh(
 ) -> Result<(), IoError> {
     let index = own_mesh(file, source, mesh, "a new morph target")?;
     let bind_from_file = source.bind_from_file.get(mesh).copied().unwrap_or_default();
-    let linear = bind_from_file
-        .linear
-        .try_inverse()
-        .unwrap_or_else(Mat3::identity);
+    let linear = f64::inverse_of(&bind_from_file.linear).unwrap_or_else(Mat3::identity);
     add_to_primitives(file, index, &linear, targets)?;
     let before = name_and_weigh(file, index, targets);
     animations::widen(file, source, index, before, targets.len())

@@ -10,6 +10,7 @@ use super::surface::{Piece, Surface};
 use super::tree::Tree;
 use super::{FrameMatch, MatchSettings, Triangles, Unpaired, Vector};
 use crate::groups::Groups;
+use sinew_geom::Real;
 use sinew_geom::nalgebra::Matrix3;
 use std::collections::BTreeMap;
 
@@ -145,7 +146,7 @@ impl Ground<'_> {
             sum += plane * mix(&piece.corners, hit.weights).cast::<f64>();
             first = first.or(Some(hit));
         }
-        let meeting: Vector = (matrix.try_inverse()? * sum).cast();
+        let meeting: Vector = (f64::inverse_of(&matrix)? * sum).cast();
         let is_near = (meeting - point).norm() <= self.reach;
         let snapped = is_near.then(|| self.below(&meeting, &Vector::zeros()));
         snapped.flatten().or(first)

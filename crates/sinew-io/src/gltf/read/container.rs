@@ -2,7 +2,7 @@
 
 use super::GltfBuffer;
 use crate::IoError;
-use crate::traced_json::from_json;
+use crate::json_place;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -52,11 +52,20 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
     };
     let text = &owner[json_range];
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let json: Value = serde_json::from_slice(text).map_err(|e| {
+    let text = std::str::from_utf8(text).map_err(|e| {
+        let place = format!("byte {} of the JSON", e.valid_up_to());
+        malformed(
+            path,
+            place,
+            "text that is not UTF-8".into(),
+            "a JSON document",
+        )
+    })?;
+    let json: Value = serde_json::from_str(text).map_err(|e| {
         let place = format!("JSON line {} column {}", e.line(), e.column());
         malformed(path, place, e.to_string(), "a JSON document")
     })?;
-    let root = parse_root(&json, path)?;
+    let root = parse_root(text, &json, path)?;
     let size = owner.len();
     let bin = bin.map(|range| GltfBuffer { owner, range });
     Ok(Container {
@@ -150,21 +159,19 @@ fn chunk_at(bytes: &[u8], at: usize, path: &Path) -> Result<(u32, Range<usize>),
     Ok((kind, start..start + length as usize))
 }
 
-fn parse_root(json: &Value, path: &Path) -> Result<gltf_json::Root, IoError> {
+fn parse_root(text: &str, json: &Value, path: &Path) -> Result<gltf_json::Root, IoError> {
     check_version(json, path)?;
-    let patched = with_channel_nodes(json);
-    from_json(patched.as_ref().unwrap_or(json)).map_err(|(place, error)| {
+    let patched = with_channel_nodes(json).map(|json| json.to_string());
+    let text = patched.as_deref().unwrap_or(text);
+    // Theirs, and not ours over their types: that is compiled once.
+    gltf_json::Root::from_str(text).map_err(|error| {
+        let (place, found) = json_place::explain(text, &error);
         let place = if place == "." {
             "document".into()
         } else {
             place
         };
-        malformed(
-            path,
-            place,
-            error.to_string(),
-            "a document as glTF 2.0 describes it",
-        )
+        malformed(path, place, found, "a document as glTF 2.0 describes it")
     })
 }
 

@@ -216,7 +216,7 @@ pub(in super::super) struct Turn {
 
 impl Turn {
     pub(in super::super) fn new(bind_from_file: &sinew_geom::Affine<f64>) -> Self {
-        let inverse = |m: &Mat3<f64>| m.try_inverse().unwrap_or_else(Mat3::identity);
+        let inverse = |m: &Mat3<f64>| f64::inverse_of(m).unwrap_or_else(Mat3::identity);
         Self {
             positions: inverse(&bind_from_file.linear),
             normals: inverse(&bind_from_file.normal_matrix()),

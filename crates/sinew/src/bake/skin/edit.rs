@@ -3,7 +3,7 @@
 use super::meshes::Baked;
 use super::source::Collected;
 use super::{Correctives, Helper, SampleGroup, SkinFit, SkinSamples};
-use crate::geom::{Affine, Asset, Mat3, MorphTarget, Quat, Trs, Vec3};
+use crate::geom::{Affine, Asset, Decomposition, MorphTarget, Quat, Trs, Vec3};
 use crate::io::gltf_write::{ClipKeys, HelperJoint, MeshSkin, SkinEdit};
 
 /// A fit and where it is from.
@@ -157,20 +157,13 @@ fn free_name(wanted: &str, taken: &[&str]) -> String {
 
 /// Translation, rotation and scale nearest to a transform: without shear, which nodes do not have.
 pub(super) fn trs_of(affine: &Affine<f64>) -> Trs {
-    let svd = affine.linear.svd(true, true);
-    let mut rotation = match (svd.u, svd.v_t) {
-        (Some(u), Some(v_t)) => u * v_t,
-        _ => Mat3::identity(),
-    };
-    if rotation.determinant() < 0.0 {
-        rotation.column_mut(0).neg_mut();
-    }
-    // What is left along the axes.
-    let along = rotation.transpose() * affine.linear;
-    let rotation = Quat::from_matrix_eps(&rotation, 1e-12, 100, Quat::identity());
+    // Of numbers that are finite, and not far beyond all that is measured in metres, it always is one.
+    let parts = affine.decompose(0.0).ok();
+    let of = |d: Decomposition| (d.rotation, d.scale);
+    let (rotation, scale) = parts.map_or((Quat::identity(), Vec3::repeat(1.0)), of);
     Trs {
         translation: affine.translation,
         rotation,
-        scale: Vec3::new(along[(0, 0)], along[(1, 1)], along[(2, 2)]),
+        scale,
     }
 }
