@@ -57,7 +57,8 @@ pub fn nearest_rotation(matrix: &Mat3<f64>) -> Mat3<f64> {
         return Mat3::identity();
     };
     if (u * v_t).determinant() < 0.0 {
-        u.column_mut(svd.singular_values.imin()).neg_mut();
+        // Singular values fall.
+        u.column_mut(2).neg_mut();
     }
     u * v_t
 }
