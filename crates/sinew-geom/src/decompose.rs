@@ -57,7 +57,7 @@ pub fn nearest_rotation(matrix: &Mat3<f64>) -> Mat3<f64> {
         return Mat3::identity();
     };
     if (u * v_t).determinant() < 0.0 {
-        // Singular values fall.
+        // Singular values come in falling order: the last direction has the least.
         u.column_mut(2).neg_mut();
     }
     u * v_t

@@ -221,6 +221,7 @@ proptest! {
             prop_assert!((nearest - matrix).norm() <= (other - matrix).norm() + 1e-12, "{nearest} {other}");
         }
     }
+
     #[test]
     fn trs_comes_back(turn in numbers(-3.1..3.1), scale in numbers(0.01..20.0), mirrored: bool) {
         let wanted = Quat::from_euler_angles(turn.x, turn.y, turn.z);

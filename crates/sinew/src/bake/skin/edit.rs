@@ -157,7 +157,7 @@ fn free_name(wanted: &str, taken: &[&str]) -> String {
 
 /// Translation, rotation and scale nearest to a transform: without shear, which nodes do not have.
 pub(super) fn trs_of(affine: &Affine<f64>) -> Trs {
-    // Of numbers that are finite, and not far beyond all that is measured in metres, it always is one.
+    // Fails only for numbers that are not finite or near 1e308, which no fit gives.
     let parts = affine.decompose(0.0).ok();
     let of = |d: Decomposition| (d.rotation, d.scale);
     let (rotation, scale) = parts.map_or((Quat::identity(), Vec3::repeat(1.0)), of);
