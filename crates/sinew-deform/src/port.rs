@@ -265,6 +265,8 @@ pub struct PortDesc {
     pub more: u8,
     /// For mesh inputs: whether the mesh must be made of strands.
     pub strands: bool,
+    /// For pose inputs: left open in the document, it takes the pose that moves the node's first mesh, if there is one.
+    pub of_mesh: bool,
     /// For mesh inputs: what `update` reads.
     pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
@@ -282,6 +284,7 @@ impl PortDesc {
             required: true,
             more: 0,
             strands: false,
+            of_mesh: false,
             reads: MeshReads::POSITIONS,
             effect: None,
             doc,
@@ -302,6 +305,13 @@ impl PortDesc {
     pub const fn of_strands(self) -> Self {
         Self {
             strands: true,
+            ..self
+        }
+    }
+    /// The same pose input, which takes the pose of the mesh where it is left open.
+    pub const fn of_mesh(self) -> Self {
+        Self {
+            of_mesh: true,
             ..self
         }
     }

@@ -244,6 +244,20 @@ impl Influences {
         self.weights.extend_from_slice(&other.weights);
     }
 
+    /// What part of the vertices each joint moves, by weight: up to the last joint that moves any.
+    pub fn shares(&self) -> Vec<f32> {
+        let mut sums: Vec<f64> = Vec::new();
+        for (&joint, &weight) in self.joints().iter().zip(self.weights()) {
+            let joint = joint as usize;
+            if joint >= sums.len() {
+                sums.resize(joint + 1, 0.0);
+            }
+            sums[joint] += f64::from(weight);
+        }
+        let part = 1.0 / self.vertex_count().max(1) as f64;
+        sums.into_iter().map(|s| (s * part) as f32).collect()
+    }
+
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.offsets.len().saturating_sub(1)

@@ -383,6 +383,7 @@ impl Collector<'_> {
                 .filter_map(|(source, count, what)| Some((convert(source)?, count, what)))
                 .collect(),
         };
+        plan.link_poses_of_meshes();
         plan.derive_phases();
         Some(plan)
     }

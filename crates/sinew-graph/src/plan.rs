@@ -226,6 +226,37 @@ impl Plan {
         }
     }
 
+    /// Links open inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]).
+    pub(crate) fn link_poses_of_meshes(&mut self) {
+        for i in 0..self.nodes.len() {
+            let ports = self.nodes[i].desc.inputs;
+            let open = |port: &usize| ports[*port].of_mesh && self.nodes[i].inputs[*port].is_none();
+            for port in (0..ports.len()).filter(open).collect::<Vec<_>>() {
+                self.nodes[i].inputs[port] = self.pose_of_mesh(i);
+            }
+        }
+    }
+
+    /// The pose that the nearest node upstream of the first mesh of node `i` takes.
+    fn pose_of_mesh(&self, mut i: usize) -> Option<Source> {
+        loop {
+            let input = |node: &PlanNode, ty| {
+                let ports = node.desc.inputs.iter().zip(&node.inputs);
+                ports.into_iter().find_map(|(port, source)| {
+                    let fits = std::mem::discriminant(&port.ty) == std::mem::discriminant(&ty);
+                    source.filter(|_| fits)
+                })
+            };
+            let Source::Node { node, .. } = input(&self.nodes[i], PortType::Mesh)? else {
+                return None;
+            };
+            i = node;
+            if let Some(pose) = input(&self.nodes[i], PortType::Pose) {
+                return Some(pose);
+            }
+        }
+    }
+
     /// Marks each node that depends on nothing that changes; nodes are in order.
     pub(crate) fn derive_phases(&mut self) {
         for i in 0..self.nodes.len() {

@@ -124,6 +124,7 @@ impl<'a> Chain<'a> {
     fn mush(&mut self, par: Par) {
         DeltaMushJob {
             bind: &self.mush,
+            space: self.mush.smoother().anchor().space(&[]).0,
             displacement: 1.0,
             blend: 1.0,
             weight: MaskWeight::ONE,
@@ -138,6 +139,7 @@ impl<'a> Chain<'a> {
     fn smooth(&mut self, iterations: u32) {
         SmoothJob {
             bind: self.mush.smoother(),
+            space: self.mush.smoother().anchor().space(&[]).0,
             iterations,
             step: 0.5,
             blend: 1.0,

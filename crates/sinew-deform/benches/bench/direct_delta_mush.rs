@@ -55,6 +55,7 @@ fn skinned(c: &mut Criterion, mesh: &Mesh, size: &str, name: &str, iterations: u
             if iterations > 0 {
                 DeltaMushJob {
                     bind: &mush,
+                    space: mush.smoother().anchor().space(&[]).0,
                     displacement: 1.0,
                     blend: 1.0,
                     weight: MaskWeight::ONE,
@@ -87,6 +88,7 @@ fn direct(
         b.iter(|| {
             DirectDeltaMushJob {
                 bind,
+                space: mush.smoother().anchor().space(&[]).0,
                 palette: black_box(&palette),
                 input: view(mesh, normals),
                 output: MeshViewMut {

@@ -60,7 +60,7 @@ pub struct DeltaMushBind {
     pub(super) iterations: u32,
     pub(super) step: f32,
     pub(super) fans: Fans,
-    /// For each slot: the detail along tangent, bitangent and normal, metres; then the factor by which the square
+    /// For each slot: the detail along tangent, bitangent and normal, in the unit of the rest mesh; then the factor by which the square
     /// of the area vector is multiplied to know how much of the frame is left.
     pub(super) deltas: Vec<[f32; 4]>,
 }
@@ -94,7 +94,9 @@ impl DeltaMushBind {
             });
         }
         let layout = smoother.layout();
-        let rest = crate::laplacian::reference::gather::<f64>(layout, &mesh.positions);
+        let mut rest = crate::laplacian::reference::gather::<f64>(layout, &mesh.positions);
+        let unit = smoother.anchor().rest_unit();
+        rest.iter_mut().for_each(|p| *p /= unit);
         let (step, iterations) = (f64::from(config.step), config.iterations);
         let smooth = watch.part(0.1, 0.9, |watch| {
             smooth_watched(layout, &rest, step, iterations, par, &watch)

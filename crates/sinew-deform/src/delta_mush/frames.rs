@@ -126,9 +126,12 @@ pub(super) struct FanBuilder<'a> {
 /// Smallest area vector, as a fraction of the summed squares of the edges, and smallest sine between tangent and
 /// normal of a frame that is used.
 const HEALTHY: f64 = 1e-4;
-/// Rounding turns a frame by about 2^-22 of the coordinates over its size; with this factor times the detail that
-/// stays below a few millionths of the mesh.
+/// Smallest height of the fan over the length of the detail. Rounding turns a frame by about 2^-22 of the mesh's size over its own; times the
+/// detail that stays below a few millionths of the mesh. Where the mesh stands does not count: the frame would be given up in one place and not
+/// in another.
 const NOISE: f64 = 0.05;
+/// Relative difference up to which two neighbours are equally far off the normal.
+const TIE: f64 = 1e-3;
 /// Smallest sine between the two edges of [`FrameKind::TwoEdges`] that is taken without looking further.
 const OPEN: f64 = 0.1;
 
@@ -174,13 +177,10 @@ impl FanBuilder<'_> {
 
     fn own_fans(&self, points: &[Vec3<f64>]) -> Vec<Option<OwnFan>> {
         let corners = CornerFans::build(&self.mesh.topology, self.weld);
-        let reach = points.iter().fold(0.0_f64, |m, p| m.max(p.amax()));
-        let extent = f64::from(self.mesh.diagonal()).max(f64::MIN_POSITIVE);
         let view = PointsView {
             builder: self,
             corners: &corners,
             points,
-            noise: NOISE * reach / extent,
         };
         let mut own: Vec<Option<OwnFan>> = vec![None; points.len()];
         for c in 0..self.rings.len() {
@@ -225,8 +225,6 @@ struct PointsView<'a> {
     builder: &'a FanBuilder<'a>,
     corners: &'a CornerFans,
     points: &'a [Vec3<f64>],
-    /// Smallest height of the fan over the length of the detail.
-    noise: f64,
 }
 
 impl PointsView<'_> {
@@ -268,7 +266,7 @@ impl PointsView<'_> {
         // The absolute bound keeps squares of it within single precision.
         area > HEALTHY * size
             && area > 1e-15
-            && area > self.noise * detail * size.sqrt()
+            && area > NOISE * detail * size.sqrt()
             && v.normal.cross(&v.edge).norm() > HEALTHY * area * v.edge.norm()
     }
 
@@ -322,10 +320,11 @@ impl PointsView<'_> {
             self.points,
         );
         let base = self.points[fan.entries[0] as usize];
-        let mut best = (-1.0, ring[0]);
+        let mut best = (0.0, ring[0]);
         for &n in ring {
             let off = (self.points[n as usize] - base).cross(&v.normal).norm();
-            if off > best.0 {
+            // Of neighbours that are as far the first: rounding must not choose.
+            if off > best.0 * (1.0 + TIE) {
                 best = (off, n);
             }
         }

@@ -9,14 +9,15 @@ mod simd;
 mod tests;
 
 use crate::laplacian::{
-    CHUNK, LaplacianConfig, PIN_BORDER, SmoothingScratch, SmoothingUniforms, WEIGHTS,
-    WELD_TOLERANCE,
+    CHUNK, FrameSpace, LaplacianConfig, PIN_BORDER, POSE, SmoothingScratch, SmoothingUniforms,
+    WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
-    MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    Restore, UpdateContext, for_each_chunk,
+    MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters,
+    PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
 };
+use sinew_geom::{PackedAffine, Pose};
 use std::any::Any;
 
 pub use bind::{DeltaMushBind, DeltaMushBindError, DeltaMushConfig};
@@ -31,6 +32,7 @@ pub static DESC: NodeDesc = NodeDesc {
     rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Deformed mesh."),
+        POSE,
         MASK_PORT,
     ],
     outputs: &[PortDesc::mesh_output(
@@ -69,12 +71,27 @@ pub static DESC: NodeDesc = NodeDesc {
             ],
             "What the detail turns with.",
         ),
+        ParameterDesc::choice(
+            "scale",
+            "pose",
+            &[
+                Choice {
+                    name: "pose",
+                    doc: "With the joints: a character that is scaled as a whole is its scaled self.",
+                },
+                Choice {
+                    name: "fixed",
+                    doc: "Never: lengths stay those of the rest mesh.",
+                },
+            ],
+            "How the lengths of the detail change.",
+        ),
         ParameterDesc::float(
             "displacement",
             1.0,
             0.0,
-            1.0,
-            "How much of the detail comes back; 0 leaves the smoothed mesh.",
+            1e6,
+            "How much of the detail comes back; 0 leaves the smoothed mesh, above 1 detail is exaggerated.",
         ),
         ParameterDesc::float(
             "blend",
@@ -88,7 +105,7 @@ pub static DESC: NodeDesc = NodeDesc {
     ],
     bind: bind_node,
     restore: Some(Restore {
-        version: 1,
+        version: 2,
         restore: restore_node,
     }),
 };
@@ -98,7 +115,9 @@ pub static DESC: NodeDesc = NodeDesc {
 pub struct DeltaMushJob<'a> {
     /// Setup, for the same topology as the input.
     pub bind: &'a DeltaMushBind,
-    /// How much of the detail comes back.
+    /// In what space points are smoothed, from [`crate::laplacian::Anchor::space`].
+    pub space: FrameSpace,
+    /// How much of the detail comes back, in the unit of the space; 1 stands for all of it in the unit of the rest mesh.
     pub displacement: f32,
     /// 0 gives the input, 1 the result.
     pub blend: f32,
@@ -121,8 +140,9 @@ impl DeltaMushJob<'_> {
         if !bind.fits(self.input, scratch) {
             return;
         }
+        let (space, iterations) = (self.space, bind.iterations);
         bind.smoother
-            .smooth(self.input, bind.step, bind.iterations, scratch, par);
+            .smooth(self.input, space, bind.step, iterations, scratch, par);
         let src = &scratch.current[..];
         let slots = src.len();
         for_each_chunk(par, slots, CHUNK, &mut scratch.other[..], &|range, out| {
@@ -132,6 +152,7 @@ impl DeltaMushJob<'_> {
         std::mem::swap(&mut scratch.current, &mut scratch.other);
         bind.smoother.place(
             self.input,
+            space,
             self.blend,
             &self.weight,
             scratch,
@@ -155,7 +176,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         DeltaMushBindError::Stopped(stopped) => stopped.into(),
         other => NodeError::Bind(Box::new(other)),
     })?;
-    Ok(Box::new(Bound(bind)))
+    Ok(Box::new(Bound::new(bind, context)))
 }
 
 fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
@@ -167,21 +188,47 @@ fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn Bound
             "deltas are not those of a mesh of {vertices} vertices"
         )));
     }
-    Ok(Box::new(Bound(bind)))
+    Ok(Box::new(Bound::new(bind, context)))
 }
 
 #[derive(Debug)]
-struct Bound(DeltaMushBind);
+struct Bound {
+    bind: DeltaMushBind,
+    /// Whether the detail takes the scale of the pose.
+    scales: bool,
+}
+
+impl Bound {
+    fn new(bind: DeltaMushBind, context: &BindContext<'_>) -> Self {
+        Self {
+            bind,
+            scales: context.parameters.text("scale") == "pose",
+        }
+    }
+
+    /// Space and displacement of a frame.
+    fn of_frame(&self, parameters: &Parameters<'_>, pose: Option<&Pose>) -> (FrameSpace, f32) {
+        let palette: &[PackedAffine] = pose.map_or(&[], |p| &p.palette);
+        let anchor = self.bind.smoother().anchor();
+        let scale = if self.scales {
+            anchor.scale(palette)
+        } else {
+            1.0
+        };
+        let (space, growth) = anchor.space(palette);
+        (space, parameters.single("displacement") * scale / growth)
+    }
+}
 
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
-        self.0.bytes()
+        self.bind.bytes()
     }
     fn new_scratch(&self) -> Box<dyn Any + Send> {
-        Box::new(self.0.new_scratch())
+        Box::new(self.bind.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {
-        self.0.scratch_bytes()
+        self.bind.scratch_bytes()
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let weight = MaskWeight::from_context(&context);
@@ -190,9 +237,12 @@ impl BoundNode for Bound {
         let (Some(output), Some(scratch)) = (output, scratch) else {
             return;
         };
+        let pose = context.inputs.pose("pose");
+        let (space, displacement) = self.of_frame(&context.parameters, pose);
         DeltaMushJob {
-            bind: &self.0,
-            displacement: context.parameters.single("displacement"),
+            bind: &self.bind,
+            space,
+            displacement,
             blend: context.parameters.single("blend"),
             weight,
             input: context.inputs.mesh("mesh").positions,
@@ -203,16 +253,17 @@ impl BoundNode for Bound {
         .run();
     }
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
-        Some(self.0.device_node(context))
+        Some(self.bind.device_node(context))
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        let displacement = frame.parameters.single("displacement");
-        SmoothingUniforms::write(self.0.step, displacement, frame, data);
+        let pose = frame.inputs.pose("pose");
+        let (space, displacement) = self.of_frame(&frame.parameters, pose);
+        SmoothingUniforms::write(space, self.bind.step, displacement, frame, data);
     }
     fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
-        self.0.device_passes(count, run);
+        self.bind.device_passes(count, run);
     }
     fn save(&self) -> Option<Vec<u8>> {
-        postcard::to_stdvec(&self.0).ok()
+        postcard::to_stdvec(&self.bind).ok()
     }
 }

@@ -110,7 +110,9 @@ pub fn deform<R: Real>(
     weight: &MaskWeight<'_>,
 ) -> Vec<Vec3<R>> {
     let layout = bind.smoother.layout();
-    let from = laplacian::gather::<R>(layout, input);
+    let unit = R::from_double(bind.smoother.anchor().rest_unit());
+    let from = laplacian::gather::<R>(layout, input).into_iter();
+    let from: Vec<Vec3<R>> = from.map(|p| p / unit).collect();
     let smooth = laplacian::smooth(layout, &from, f64::from(bind.step), bind.iterations);
     let target: Vec<Vec3<R>> = (0..smooth.len())
         .map(|s| {
@@ -126,7 +128,7 @@ pub fn deform<R: Real>(
         .map(|(v, &p)| {
             let s = layout.slot_of_vertex()[v] as usize;
             let w = blend * R::from_single(weight.at(v));
-            laplacian::place(layout, R::vec3(p), from[s], target[s], w)
+            laplacian::place(layout, R::vec3(p), from[s] * unit, target[s] * unit, w)
         })
         .collect()
 }

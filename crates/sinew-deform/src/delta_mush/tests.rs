@@ -34,6 +34,7 @@ fn run(bind: &DeltaMushBind, input: &[[f32; 3]], s: &Strength<'_>, par: Par) -> 
     let mut output = vec![[f32::NAN; 3]; input.len()];
     DeltaMushJob {
         bind,
+        space: bind.smoother().anchor().space(&[]).0,
         displacement: s.displacement,
         blend: s.blend,
         weight: s.weight,
@@ -407,6 +408,7 @@ fn row_12_displacement_scales_the_detail() {
     let mut smooth = vec![[0.0; 3]; input.len()];
     crate::smooth::SmoothJob {
         bind: bind.smoother(),
+        space: bind.smoother().anchor().space(&[]).0,
         iterations: 10,
         step: 0.5,
         blend: 1.0,

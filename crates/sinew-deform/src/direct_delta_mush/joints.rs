@@ -14,6 +14,8 @@ pub struct JointFrame<R: Real> {
     pub rotation: Quat<R>,
     /// What the rotation leaves: `matrix.linear = turn * stretch`.
     pub stretch: Mat3<R>,
+    /// Cube root of the volume that a unit cube comes to: of a joint that scales evenly, its scale. Never zero.
+    pub scale: R,
 }
 
 /// All joints of one frame.
@@ -62,18 +64,29 @@ pub(super) fn joint_frame(
         linear: whole.linear,
         translation: whole.point(origin) - reference,
     };
-    let (turn, stretch) = if is_stretched {
-        (turn, stretch)
+    let (turn, stretch, scale) = if is_stretched {
+        (turn, stretch, scale_of(&whole.linear))
     } else {
-        (whole.linear, Mat3::identity())
+        (whole.linear, Mat3::identity(), 1.0)
     };
     let frame = JointFrame {
         matrix,
         turn,
         rotation,
         stretch,
+        scale,
     };
     (frame, is_stretched)
+}
+
+/// A matrix without volume has no scale; 1 stands for it.
+fn scale_of(linear: &Mat3<f64>) -> f64 {
+    let scale = linear.determinant().abs().cbrt();
+    if scale > 1e-6 && scale.is_finite() {
+        scale
+    } else {
+        1.0
+    }
 }
 
 impl Frame<f64> {
@@ -97,6 +110,7 @@ impl Frame<f64> {
             turn: j.turn.map(R::from_double),
             rotation: j.rotation.cast(),
             stretch: j.stretch.map(R::from_double),
+            scale: R::from_double(j.scale),
         };
         Frame {
             joints: self.joints.iter().map(cast).collect(),

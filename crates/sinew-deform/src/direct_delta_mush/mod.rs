@@ -57,6 +57,7 @@ fn unmoved(linear: Mat3<f64>) -> PackedAffine {
 /// A joint of one frame as kernels read it.
 struct PackedJoint {
     matrix: PackedAffine,
+    /// The rotation times the joint's scale. The last column begins with one over the scale.
     turn: PackedAffine,
     rotation: [f32; 4],
     stretch: PackedAffine,
@@ -99,7 +100,11 @@ impl DirectDeltaMushScratch {
         let coords = joint.rotation.coords;
         PackedJoint {
             matrix: joint.matrix.into(),
-            turn: unmoved(joint.turn),
+            turn: Affine {
+                linear: joint.turn * joint.scale,
+                translation: Vec3::new(1.0 / joint.scale, 0.0, 0.0),
+            }
+            .into(),
             rotation: [coords.x, coords.y, coords.z, coords.w].map(Real::to_single),
             stretch: unmoved(joint.stretch),
         }

@@ -291,8 +291,8 @@ pub fn two_layers<R: Real>(
     out
 }
 
-/// The rotation of variants v0 and v1, from the joints' rotations and from where their whole matrices bring the centre: where joints of a
-/// stretched chain meet, those agree.
+/// The rotation of variants v0 and v1, from the joints' rotations times their scales, and from where their whole matrices bring the centre:
+/// where joints of a stretched chain meet, those agree. What scales all joints scales both.
 fn turn_by_moments<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Mat3<R> {
     let center = R::vec3(row.center);
     let strongest = &frame.joints[row.joints[0] as usize];
@@ -302,12 +302,12 @@ fn turn_by_moments<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -
         let joint = &frame.joints[joint as usize];
         let second = symmetric(pair.second.map(R::from_single));
         let arm = joint.matrix.point(center) - start;
-        posed += joint.turn * second + arm * R::vec3(pair.first).transpose();
+        posed += joint.turn * second * joint.scale + arm * R::vec3(pair.first).transpose();
         rest += second;
     }
     let scale = R::from_single(row.inverse_size);
     let pull = R::from_double(variant.pull());
-    let posed = posed * scale + strongest.turn * pull;
+    let posed = posed * (scale / strongest.scale) + strongest.turn * pull;
     if variant == Variant::V0 {
         return nearest_rotation(&posed);
     }

@@ -17,7 +17,7 @@ pub(crate) struct FrameJoints<'a> {
     pub(crate) matrices: &'a [PackedAffine],
     /// Their rotations, x y z w.
     pub(crate) rotations: &'a [[f32; 4]],
-    /// Where any joint is stretched: rotations as matrices, and what those leave of the matrices.
+    /// Where any joint is stretched: rotations times scales as matrices, and what rotations leave of the joints' matrices.
     pub(crate) stretched: Option<Stretched<'a>>,
     /// What is taken from rest positions.
     pub(crate) origin: [f32; 3],
@@ -390,11 +390,17 @@ impl<const COFACTOR: bool> Rule for ByMoments<COFACTOR> {
                 sums::<S, Quantized, COFACTOR>(simd, block, joints, (center, start))
             }
         };
-        let own = columns_of(match joints.stretched {
-            None => own,
-            Some(stretched) => gather_matrices(simd, block.strongest, stretched.turns),
-        });
-        let scale = f32x8::load_array_ref(simd, &block.center[3]);
+        let size = f32x8::load_array_ref(simd, &block.center[3]);
+        let mut scale = size;
+        let own = match joints.stretched {
+            None => columns_of(own),
+            Some(stretched) => {
+                let scaled = gather_matrices(simd, block.strongest, stretched.turns);
+                let inverse = scaled[0][3];
+                scale *= inverse;
+                columns_of(scaled).map(|column| column * inverse)
+            }
+        };
         let variant = if COFACTOR { Variant::V1 } else { Variant::V0 };
         let pull = f32x8::splat(simd, variant.pull() as f32);
         let mut posed = sums.posed;
@@ -402,7 +408,7 @@ impl<const COFACTOR: bool> Rule for ByMoments<COFACTOR> {
             posed[c] = own[c].scale_add(pull, posed[c] * scale);
         }
         let turn = if COFACTOR {
-            by_cofactor(simd, posed, sums.rest, scale, pull, own)
+            by_cofactor(simd, posed, sums.rest, size, pull, own)
         } else {
             newton(simd, posed, own)
         };

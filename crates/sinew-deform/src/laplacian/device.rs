@@ -5,7 +5,7 @@
 //! smoothing are needed later, they stay in `gathered` and the first pass goes from there to `slots_b`, so that an odd number
 //! of passes always ends in `slots_b`.
 
-use super::Layout;
+use super::{FrameSpace, Layout};
 use crate::{
     BindContext, DeviceArray, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, MaskWeight,
@@ -33,13 +33,19 @@ crate::uniform_struct! {
         blend: f32,
         weight: f32,
         mask_invert: u32,
-        unused: [u32; 3],
+        origin_x: f32,
+        origin_y: f32,
+        origin_z: f32,
+        unit: f32,
+        per_unit: f32,
+        unused: [u32; 2],
     }
 }
 
 impl SmoothingUniforms {
     /// Writes them, with the blend and the mask's parameters of the frame.
     pub(crate) fn write(
+        space: FrameSpace,
         step: f32,
         displacement: f32,
         frame: &DeviceFrame<'_>,
@@ -52,7 +58,12 @@ impl SmoothingUniforms {
             blend: frame.parameters.single("blend"),
             weight,
             mask_invert,
-            unused: [0; 3],
+            origin_x: space.origin[0],
+            origin_y: space.origin[1],
+            origin_z: space.origin[2],
+            unit: space.unit,
+            per_unit: 1.0 / space.unit,
+            unused: [0; 2],
         });
     }
 }

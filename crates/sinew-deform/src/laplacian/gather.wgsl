@@ -5,7 +5,7 @@ fn kernel(class_index: u32) {
     let count = open_members(class_index);
     let first = members_mesh_positions(0u);
     if (count == 1u) {
-        write_goal(class_index, first);
+        write_goal(class_index, enter_space(first));
         return;
     }
     // Relative to the first, so that equal positions give exactly that position.
@@ -13,5 +13,5 @@ fn kernel(class_index: u32) {
     for (var k = 1u; k < count; k++) {
         sum += members_mesh_positions(k) - first;
     }
-    write_goal(class_index, first + sum / f32(count));
+    write_goal(class_index, enter_space(first) + sum * (uniforms().per_unit / f32(count)));
 }

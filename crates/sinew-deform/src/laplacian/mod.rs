@@ -1,5 +1,6 @@
 //! See the page `README.md` beside this file.
 
+mod anchor;
 mod device;
 mod edges;
 mod layout;
@@ -13,12 +14,13 @@ mod smoother;
 mod tests;
 mod watched;
 
+pub use anchor::{Anchor, FrameSpace};
 pub(crate) use device::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots, SmoothingUniforms};
 pub use edges::EdgeTable;
 pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};
 pub use operator::MeanOperator;
-pub use parameters::{PIN_BORDER, WEIGHTS, WELD_TOLERANCE};
+pub use parameters::{PIN_BORDER, POSE, WEIGHTS, WELD_TOLERANCE};
 pub(crate) use smoother::check_positions;
 pub use smoother::{Smoother, SmootherError, SmoothingScratch};
 pub(crate) use watched::smooth_watched;

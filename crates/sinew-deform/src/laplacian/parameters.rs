@@ -1,6 +1,14 @@
-//! The parameters that smoothing nodes share.
+//! The parameters and the pose that smoothing nodes share.
 
-use crate::{Choice, ParameterDesc};
+use crate::{Choice, ParameterDesc, PortDesc, PortType};
+
+/// The input `pose`.
+pub const POSE: PortDesc = PortDesc::optional(
+    "pose",
+    PortType::Pose,
+    "The pose that moves the mesh; left open, that of the next node upstream with a pose.",
+)
+.of_mesh();
 
 const CHOICES: &[Choice] = &[
     Choice {

@@ -6,7 +6,7 @@ fn kernel(index: u32) {
     let u = uniforms();
     let w = u.blend * masked_weight(index, u.weight, u.mask_invert);
     let count = open_class(index);
-    let goal = class_points(0u);
+    let goal = leave_space(class_points(0u));
     if (w == 1.0) {
         write_mesh_positions(index, goal);
         return;

@@ -5,6 +5,6 @@ fn kernel(index: u32) {
     let u = uniforms();
     let w = u.blend * masked_weight(index, u.weight, u.mask_invert);
     let count = open_class(index);
-    let moved = class_points(0u) - class_start(0u);
+    let moved = (class_points(0u) - class_start(0u)) * u.unit;
     write_mesh_positions(index, read_mesh_positions(index) + moved * w);
 }

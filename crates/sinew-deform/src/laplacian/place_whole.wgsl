@@ -3,5 +3,5 @@
 
 fn kernel(index: u32) {
     let count = open_class(index);
-    write_mesh_positions(index, class_points(0u));
+    write_mesh_positions(index, leave_space(class_points(0u)));
 }

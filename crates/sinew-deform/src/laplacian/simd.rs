@@ -1,5 +1,6 @@
 //! The fast passes. A point is 16 bytes `x y z x`, so that a rotation of lanes gives `y z x`; one load a neighbour.
 
+use super::FrameSpace;
 use super::layout::{Layout, Run};
 use crate::MaskWeight;
 use fearless_simd::{f32x4, prelude::*};
@@ -10,13 +11,14 @@ use std::ops::Range;
 pub(super) fn gather(
     layout: &Layout,
     positions: &[[f32; 3]],
+    space: FrameSpace,
     range: Range<usize>,
     out: &mut [[f32; 4]],
 ) {
     if layout.slot_count() == layout.vertex_count() {
         // One vertex a slot.
         for (o, &v) in out.iter_mut().zip(&layout.all_members()[range]) {
-            let p = positions[v as usize];
+            let p = space.enter(positions[v as usize]);
             *o = [p[0], p[1], p[2], p[0]];
         }
         return;
@@ -25,16 +27,24 @@ pub(super) fn gather(
         let [first, others @ ..] = layout.members(slot) else {
             continue;
         };
-        let p = positions[*first as usize];
+        let first = positions[*first as usize];
+        let p = space.enter(first);
         *o = [p[0], p[1], p[2], p[0]];
         if !others.is_empty() {
-            mean(p, others, positions, o);
+            add_mean(first, others, positions, space, o);
         }
     }
 }
 
+/// What the mean of a slot is beside its first member.
 #[inline(never)]
-fn mean(first: [f32; 3], others: &[u32], positions: &[[f32; 3]], out: &mut [f32; 4]) {
+fn add_mean(
+    first: [f32; 3],
+    others: &[u32],
+    positions: &[[f32; 3]],
+    space: FrameSpace,
+    out: &mut [f32; 4],
+) {
     let mut sum = [0.0_f32; 3];
     for &v in others {
         let p = positions[v as usize];
@@ -42,8 +52,8 @@ fn mean(first: [f32; 3], others: &[u32], positions: &[[f32; 3]], out: &mut [f32;
             sum[c] += p[c] - first[c];
         }
     }
-    let n = (others.len() + 1) as f32;
-    let p: [f32; 3] = std::array::from_fn(|c| first[c] + sum[c] / n);
+    let n = (others.len() + 1) as f32 * space.unit;
+    let p: [f32; 3] = std::array::from_fn(|c| out[c] + sum[c] / n);
     *out = [p[0], p[1], p[2], p[0]];
 }
 
@@ -206,6 +216,7 @@ impl<'a, S: Simd> Rows<'a, S> {
 pub(super) struct Place<'a> {
     pub(super) layout: &'a Layout,
     pub(super) positions: &'a [[f32; 3]],
+    pub(super) space: FrameSpace,
     pub(super) targets: &'a [[f32; 4]],
     pub(super) gathered: &'a [[f32; 4]],
     pub(super) blend: f32,
@@ -224,7 +235,7 @@ impl Place<'_> {
         if constant == Some(1.0) && !self.layout.keeps_offsets() {
             for (o, &slot) in out.iter_mut().zip(slots) {
                 let [x, y, z, _] = self.targets[slot as usize];
-                *o = [x, y, z];
+                *o = self.space.leave([x, y, z]);
             }
             return;
         }
@@ -233,8 +244,10 @@ impl Place<'_> {
             let t = self.targets[slot as usize];
             if self.layout.keeps_offsets() {
                 let from = self.gathered[slot as usize];
-                *o = std::array::from_fn(|c| p[c] + (t[c] - from[c]) * w);
+                let moved = |c: usize| (t[c] - from[c]) * self.space.unit;
+                *o = std::array::from_fn(|c| p[c] + moved(c) * w);
             } else {
+                let t = self.space.leave([t[0], t[1], t[2]]);
                 *o = std::array::from_fn(|c| p[c] * (1.0 - w) + t[c] * w);
             }
         }

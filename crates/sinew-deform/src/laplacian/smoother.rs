@@ -1,6 +1,6 @@
 //! Smoothing bound to a mesh: what `smooth` and `delta_mush` share at run time.
 
-use super::{CHUNK, LaplacianConfig, Layout, MeanOperator, simd};
+use super::{Anchor, CHUNK, FrameSpace, LaplacianConfig, Layout, MeanOperator, simd};
 use crate::{MaskWeight, Par, for_each_chunk};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, OneRings, WeldMap};
@@ -57,6 +57,7 @@ pub struct SmoothingScratch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Smoother {
     pub(crate) layout: Layout,
+    pub(crate) anchor: Anchor,
 }
 
 impl Smoother {
@@ -71,12 +72,18 @@ impl Smoother {
         check_positions(mesh)?;
         let (operator, weld, rings) = MeanOperator::build(mesh, config);
         let layout = Layout::new(&operator, &weld, &mesh.positions);
-        Ok((Self { layout }, weld, rings))
+        let anchor = Anchor::new(mesh);
+        Ok((Self { layout, anchor }, weld, rings))
     }
 
     /// The operator.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Where the mesh is in a pose, and how large.
+    pub fn anchor(&self) -> &Anchor {
+        &self.anchor
     }
 
     /// Room for the points.
@@ -105,10 +112,11 @@ impl Smoother {
             && (!self.layout.keeps_offsets() || scratch.gathered.len() == n)
     }
 
-    /// Gathers the points of the slots and smooths them; the result is in `scratch.current`.
+    /// Gathers the points of the slots in a space, and smooths them; the result is in `scratch.current`.
     pub(crate) fn smooth(
         &self,
         positions: &[[f32; 3]],
+        space: FrameSpace,
         step: f32,
         iterations: u32,
         scratch: &mut SmoothingScratch,
@@ -117,7 +125,7 @@ impl Smoother {
         let layout = &self.layout;
         let n = layout.slot_count();
         for_each_chunk(par, n, CHUNK, &mut scratch.current[..], &|range, out| {
-            simd::gather(layout, positions, range, out);
+            simd::gather(layout, positions, space, range, out);
         });
         if scratch.gathered.len() == n {
             scratch.gathered.copy_from_slice(&scratch.current);
@@ -131,10 +139,12 @@ impl Smoother {
         }
     }
 
-    /// Writes each vertex: from its input towards the point of its slot in `scratch.current`.
+    /// Writes each vertex: from its input towards the point of its slot in `scratch.current`, which is in that space.
+    #[expect(clippy::too_many_arguments, reason = "one of two callers' jobs")]
     pub(crate) fn place(
         &self,
         positions: &[[f32; 3]],
+        space: FrameSpace,
         blend: f32,
         weight: &MaskWeight<'_>,
         scratch: &SmoothingScratch,
@@ -146,6 +156,7 @@ impl Smoother {
             let job = simd::Place {
                 layout: &self.layout,
                 positions,
+                space,
                 targets: &scratch.current,
                 gathered: &scratch.gathered,
                 blend,

@@ -328,12 +328,17 @@ fn welded_vertices_that_lie_apart_are_gathered_as_their_mean() {
     let apart: [[f32; 3]; 6] =
         [0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0].map(|i| [i * 0.3, i * i, 1.0 - i]);
     let mut out = [[0.0; 4]; 4];
-    simd::gather(layout, &apart, 0..4, &mut out);
+    let space = FrameSpace {
+        origin: [0.5, -1.0, 2.0],
+        unit: 4.0,
+    };
+    simd::gather(layout, &apart, space, 0..4, &mut out);
     for (s, found) in out.iter().enumerate() {
         let members = layout.members(s);
         for c in 0..3 {
             let places = members.iter().map(|&v| f64::from(apart[v as usize][c]));
             let mean = places.sum::<f64>() / members.len() as f64;
+            let mean = (mean - f64::from(space.origin[c])) / 4.0;
             let error = f64::from(found[c]) - mean;
             assert!(error.abs() < 1e-5, "slot {s} of {members:?}: {found:?}");
         }
@@ -357,7 +362,14 @@ fn saved_layouts_are_checked() {
             if s.layout().is_valid(61 * 61) {
                 let mesh = meshes::grid(60, 60);
                 let mut scratch = s.new_scratch();
-                s.smooth(&mesh.positions, 0.5, 2, &mut scratch, crate::Par::Seq);
+                s.smooth(
+                    &mesh.positions,
+                    FrameSpace::SCENE,
+                    0.5,
+                    2,
+                    &mut scratch,
+                    crate::Par::Seq,
+                );
             } else {
                 broken += 1;
             }

@@ -13,6 +13,8 @@ pub(super) struct Cage<R: Real> {
     pub(super) unit_from_scene: Affine<R>,
     pub(super) scene_from_unit: Affine<R>,
     pub(super) falloff_distance: R,
+    /// From [`rounding_at_faces`].
+    pub(super) edge: Vec3<R>,
     /// False where this frame's lattice moves nothing: no points, a flat box.
     pub(super) active: bool,
 }
@@ -25,6 +27,7 @@ impl<R: Real> Cage<R> {
             unit_from_scene: Affine::identity(),
             scene_from_unit: Affine::identity(),
             falloff_distance: R::zero(),
+            edge: Vec3::zeros(),
             active: false,
         }
     }
@@ -44,8 +47,10 @@ impl<R: Real> Cage<R> {
         if points.is_empty() || points.len() != bind.point_count() {
             return;
         }
+        let scene_from_unit = bind.scene_from_unit(box_transform);
+        self.edge = rounding_at_faces(&unit_from_scene, &scene_from_unit).map(R::from_double);
         self.unit_from_scene = unit_from_scene.cast();
-        self.scene_from_unit = bind.scene_from_unit(box_transform).cast();
+        self.scene_from_unit = scene_from_unit.cast();
         self.falloff_distance = R::from_double(falloff_distance);
         self.active = true;
         let eased = bind.config.interpolation == Interpolation::CellEased;
@@ -69,6 +74,18 @@ impl<R: Real> Cage<R> {
             }
         }
     }
+}
+
+/// How far, in fractions of the box, single precision may bring a point of a face outside along each axis: points up to there are inside.
+pub(super) fn rounding_at_faces(
+    unit_from_scene: &Affine<f64>,
+    scene_from_unit: &Affine<f64>,
+) -> Vec3<f64> {
+    const STEPS: f64 = 4.0 * (f32::EPSILON as f64 / 2.0);
+    let reach =
+        scene_from_unit.linear.abs() * Vec3::repeat(1.0) + scene_from_unit.translation.abs();
+    let terms = unit_from_scene.linear.abs() * reach + unit_from_scene.translation.abs();
+    terms * STEPS
 }
 
 /// Rest position of a grid point in the box transform's space. One point on an axis sits in the middle.

@@ -2,12 +2,12 @@
 
 use super::basis::{AxisKind, AxisRule, stand_ins};
 use super::bind::{Interpolation, LatticeBind, Outside};
-use super::cage::offset_in_scene;
+use super::cage::{offset_in_scene, rounding_at_faces};
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight, UniformLayout,
 };
-use sinew_geom::{Affine, Mat3, PackedAffine, Vec3};
+use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
 
 crate::uniform_struct! {
     /// As in `lattice.wgsl`.
@@ -20,7 +20,9 @@ crate::uniform_struct! {
         mask_invert: u32,
         is_active: u32,
         along_box: u32,
-        unused: [u32; 3],
+        edge_x: f32,
+        edge_y: f32,
+        edge_z: f32,
     }
 }
 
@@ -270,15 +272,20 @@ pub(super) fn write_frame(
     let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
     let eased = bind.config.interpolation == Interpolation::CellEased;
     let along_box = unit_from_scene.filter(|_| eased).map(|m| m.linear);
+    let to_unit = unit_from_scene.unwrap_or_else(Affine::identity);
+    let scene_from_unit = bind.scene_from_unit(&box_transform);
+    let edge = f64::array3(rounding_at_faces(&to_unit, &scene_from_unit));
     data.set_uniforms(&Uniforms {
-        unit_from_scene: unit_from_scene.unwrap_or_else(Affine::identity).into(),
-        scene_from_unit: bind.scene_from_unit(&box_transform).into(),
+        unit_from_scene: to_unit.into(),
+        scene_from_unit: scene_from_unit.into(),
         falloff_distance: frame.parameters.single("falloff_distance"),
         weight,
         mask_invert,
         is_active: u32::from(moved && unit_from_scene.is_some()),
         along_box: u32::from(along_box.is_some()),
-        unused: [0; 3],
+        edge_x: edge[0],
+        edge_y: edge[1],
+        edge_z: edge[2],
     });
     let out = data.array::<[f32; 3]>(0);
     if moved {

@@ -10,13 +10,17 @@ fn fade_at(u: Uniforms, place: vec3f) -> Fade {
     }
     // In a sheared box the way to it is along the box's axes.
     let beyond = place - clamp(place, vec3f(0.0), vec3f(1.0));
+    if (STAYS_OUTSIDE) {
+        let inside = all(abs(beyond) <= vec3f(u.edge_x, u.edge_y, u.edge_z));
+        return Fade(select(0.0, 1.0, inside), vec3f(0.0));
+    }
     let way = rotate(u.scene_from_unit, beyond);
     let distance_out = sqrt(dot(way, way));
     if (distance_out <= 0.0) {
         return Fade(1.0, vec3f(0.0));
     }
     let reach = u.falloff_distance;
-    if (STAYS_OUTSIDE || distance_out >= reach) {
+    if (distance_out >= reach) {
         return Fade(0.0, vec3f(0.0));
     }
     let x = distance_out / reach;

@@ -9,9 +9,10 @@ struct Uniforms {
     is_active: u32,
     // Displacements of the control points go along the box's axes, in fractions of it; otherwise along the scene's.
     along_box: u32,
-    unused_0: u32,
-    unused_1: u32,
-    unused_2: u32,
+    // How far outside of a face rounding may bring its points, in fractions of the box.
+    edge_x: f32,
+    edge_y: f32,
+    edge_z: f32,
 }
 
 // Kinds of axes: one point of weight 1, Bernstein polynomials, B-splines, cardinal splines, eased lines.

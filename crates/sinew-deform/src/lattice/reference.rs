@@ -39,8 +39,9 @@ pub(super) fn displacement<R: Real>(
     stu: Vec3<R>,
 ) -> Option<Displacement<R>> {
     let (distance, direction) = distance_to_box(&cage.scene_from_unit.linear, stu);
+    let is_beyond = |a: usize| stu[a] < -cage.edge[a] || stu[a] > R::one() + cage.edge[a];
     let (fade, slope) = match bind.config.outside {
-        Outside::None if distance > R::zero() => return None,
+        Outside::None if (0..3).any(is_beyond) => return None,
         Outside::Falloff => fade(distance, cage.falloff_distance),
         _ => (R::one(), R::zero()),
     };

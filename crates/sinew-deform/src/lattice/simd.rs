@@ -312,7 +312,11 @@ fn fade_lanes<S: Simd>(
     let distance = (way.x * way.x + way.y * way.y + way.z * way.z).sqrt();
     let within = distance.simd_le(0.0);
     match frame.bind.config.outside {
-        Outside::None => (within.select(one, zero), [zero; 3]),
+        Outside::None => {
+            let inside = |a: usize| beyond[a].abs().simd_le(cage.edge[a]);
+            let inside = inside(0) & inside(1) & inside(2);
+            (inside.select(one, zero), [zero; 3])
+        }
         Outside::Falloff => {
             let reach = cage.falloff_distance;
             let x = distance / reach;

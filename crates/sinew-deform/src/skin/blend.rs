@@ -2,22 +2,27 @@
 
 use super::bind::many_row;
 use super::blocks::{Blocks, LANES};
-use super::simd::PackedMotion;
 use crate::lanes::transpose8x4;
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 use sinew_geom::{Influences, PackedAffine};
 
 /// Three rows of four numbers, of eight matrices.
 pub(crate) type Matrices<S> = [[f32x8<S>; 4]; 3];
-/// Real and dual part as x y z w, of eight dual quaternions.
-pub(super) type Motions<S> = [[f32x8<S>; 4]; 2];
+/// `N` quaternions as x y z w, of eight vertices.
+pub(super) type Quaternions<S, const N: usize> = [[f32x8<S>; 4]; N];
 
 /// Where the weights of a block of eight vertices come from.
 pub(super) trait BlendSource: Copy {
     /// Weighted sums of matrices.
     fn matrices<S: Simd>(self, simd: S, block: usize, palette: &[PackedAffine]) -> Matrices<S>;
-    /// Weighted sums of dual quaternions, each on the side of the strongest joint's.
-    fn motions<S: Simd>(self, simd: S, block: usize, motions: &[PackedMotion]) -> Motions<S>;
+    /// Weighted sums of `N` quaternions a joint. The first of them is its rotation; where it points away from the strongest joint's, all
+    /// change sign.
+    fn quaternions<S: Simd, const N: usize>(
+        self,
+        simd: S,
+        block: usize,
+        of_joints: &[[[f32; 4]; N]],
+    ) -> Quaternions<S, N>;
 }
 
 impl BlendSource for &Blocks {
@@ -38,26 +43,27 @@ impl BlendSource for &Blocks {
     }
 
     #[inline(always)]
-    fn motions<S: Simd>(self, simd: S, block: usize, motions: &[PackedMotion]) -> Motions<S> {
+    fn quaternions<S: Simd, const N: usize>(
+        self,
+        simd: S,
+        block: usize,
+        of_joints: &[[[f32; 4]; N]],
+    ) -> Quaternions<S, N> {
         let block = self.block(block);
         let zero = f32x8::splat(simd, 0.0);
-        let pivot = pivots(simd, block.strongest, motions);
-        let mut sum = [[zero; 4]; 2];
+        let pivot = pivots(simd, block.strongest, of_joints);
+        let mut sum = [[zero; 4]; N];
         for (&joint, weights) in block.joints.iter().zip(block.weights) {
-            let q = &motions[joint as usize];
-            let real = [
-                f32x8::splat(simd, q.real[0]),
-                f32x8::splat(simd, q.real[1]),
-                f32x8::splat(simd, q.real[2]),
-                f32x8::splat(simd, q.real[3]),
-            ];
+            let q = &of_joints[joint as usize];
+            let real = q[0].map(|x| f32x8::splat(simd, x));
             let dot = real[0].mul_add(pivot[0], real[1] * pivot[1]);
             // Plus zero: minus zero must not count as negative.
             let dot = real[2].mul_add(pivot[2], real[3].mul_add(pivot[3], dot)) + zero;
             let w = f32x8::load_array(simd, *weights).copysign(dot);
-            for c in 0..4 {
-                sum[0][c] = real[c].mul_add(w, sum[0][c]);
-                sum[1][c] = f32x8::splat(simd, q.dual[c]).mul_add(w, sum[1][c]);
+            for (sum, q) in sum.iter_mut().zip(q) {
+                for c in 0..4 {
+                    sum[c] = f32x8::splat(simd, q[c]).mul_add(w, sum[c]);
+                }
             }
         }
         sum
@@ -66,32 +72,21 @@ impl BlendSource for &Blocks {
 
 /// Rotations of the strongest joints.
 #[inline(always)]
-fn pivots<S: Simd>(simd: S, strongest: &[u32; LANES], motions: &[PackedMotion]) -> [f32x8<S>; 4] {
+fn pivots<S: Simd, const N: usize>(
+    simd: S,
+    strongest: &[u32; LANES],
+    of_joints: &[[[f32; 4]; N]],
+) -> [f32x8<S>; 4] {
     let j = strongest;
     let same = (j[0] ^ j[1]) | (j[0] ^ j[2]) | (j[0] ^ j[3]) | (j[0] ^ j[4]);
     let same = same | (j[0] ^ j[5]) | (j[0] ^ j[6]) | (j[0] ^ j[7]);
     if same == 0 {
-        let [x, y, z, w] = motions[j[0] as usize].real;
-        return [
-            f32x8::splat(simd, x),
-            f32x8::splat(simd, y),
-            f32x8::splat(simd, z),
-            f32x8::splat(simd, w),
-        ];
+        return of_joints[j[0] as usize][0].map(|x| f32x8::splat(simd, x));
     }
+    let rotation = |k: usize| f32x4::load_array(simd, of_joints[j[k] as usize][0]);
     transpose8x4(
-        [
-            f32x4::load_array(simd, motions[j[0] as usize].real),
-            f32x4::load_array(simd, motions[j[1] as usize].real),
-            f32x4::load_array(simd, motions[j[2] as usize].real),
-            f32x4::load_array(simd, motions[j[3] as usize].real),
-        ],
-        [
-            f32x4::load_array(simd, motions[j[4] as usize].real),
-            f32x4::load_array(simd, motions[j[5] as usize].real),
-            f32x4::load_array(simd, motions[j[6] as usize].real),
-            f32x4::load_array(simd, motions[j[7] as usize].real),
-        ],
+        [rotation(0), rotation(1), rotation(2), rotation(3)],
+        [rotation(4), rotation(5), rotation(6), rotation(7)],
     )
 }
 
@@ -115,13 +110,18 @@ impl BlendSource for &Influences {
     }
 
     #[inline(always)]
-    fn motions<S: Simd>(self, simd: S, block: usize, motions: &[PackedMotion]) -> Motions<S> {
+    fn quaternions<S: Simd, const N: usize>(
+        self,
+        simd: S,
+        block: usize,
+        of_joints: &[[[f32; 4]; N]],
+    ) -> Quaternions<S, N> {
         let (first, last) = (block * LANES, self.vertex_count() - 1);
-        let mut m = [[f32x4::splat(simd, 0.0); 2]; LANES];
+        let mut m = [[f32x4::splat(simd, 0.0); N]; LANES];
         for (lane, m) in m.iter_mut().enumerate() {
-            *m = one_motion(simd, self, (first + lane).min(last), motions);
+            *m = quaternions_of_one(simd, self, (first + lane).min(last), of_joints);
         }
-        let mut out = [[f32x8::splat(simd, 0.0); 4]; 2];
+        let mut out = [[f32x8::splat(simd, 0.0); 4]; N];
         for (r, row) in out.iter_mut().enumerate() {
             *row = transpose8x4(
                 [m[0][r], m[1][r], m[2][r], m[3][r]],
@@ -153,26 +153,26 @@ fn one_matrix<S: Simd>(
 }
 
 #[inline(always)]
-fn one_motion<S: Simd>(
+fn quaternions_of_one<S: Simd, const N: usize>(
     simd: S,
     influences: &Influences,
     v: usize,
-    motions: &[PackedMotion],
-) -> [f32x4<S>; 2] {
+    of_joints: &[[[f32; 4]; N]],
+) -> [f32x4<S>; N] {
     let (joints, weights) = many_row(influences, v);
     let zero = f32x4::splat(simd, 0.0);
-    let pivot = f32x4::load_array(simd, motions[joints[0] as usize].real);
-    let (mut real, mut dual) = (zero, zero);
+    let pivot = f32x4::load_array(simd, of_joints[joints[0] as usize][0]);
+    let mut sum = [zero; N];
     for (&joint, &w) in joints.iter().zip(weights) {
-        let q = &motions[joint as usize];
-        let r = f32x4::load_array(simd, q.real);
-        let m = r * pivot;
+        let q = &of_joints[joint as usize];
+        let m = f32x4::load_array(simd, q[0]) * pivot;
         let m = m + m.slide::<2>(m);
         // Plus zero: minus zero must not count as negative.
         let dot = m + m.slide::<1>(m) + zero;
         let w = f32x4::splat(simd, w).copysign(dot);
-        real = r.mul_add(w, real);
-        dual = f32x4::load_array(simd, q.dual).mul_add(w, dual);
+        for (sum, q) in sum.iter_mut().zip(q) {
+            *sum = f32x4::load_array(simd, *q).mul_add(w, *sum);
+        }
     }
-    [real, dual]
+    sum
 }

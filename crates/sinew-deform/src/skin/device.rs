@@ -23,7 +23,7 @@
 use super::SkinBind;
 use super::bind::SkinMethod;
 use super::joint::split_joint;
-use super::simd::PackedMotion;
+use super::simd::{PackedMotion, pack_motion, pack_products};
 use crate::{
     DeviceArray, DeviceConstant, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
     DeviceSetting, DeviceType, PACKED_WGSL, UniformLayout,
@@ -66,11 +66,11 @@ pub(super) fn node(bind: &SkinBind) -> DeviceNode {
     add_rows(&mut node, bind, most);
     let blend_palette = include_str!("device/blend_palette.wgsl");
     let dual = [
-        include_str!("device/blend_stretch.wgsl"),
         include_str!("device/motions.wgsl"),
+        include_str!("device/products.wgsl"),
     ];
     let palette = vec4s("palette", 3 * joints);
-    let split = [vec4s("motions", 2 * joints), vec4s("stretch", 3 * joints)];
+    let split = [vec4s("motions", 2 * joints), vec4s("products", 4 * joints)];
     let pass = match bind.method() {
         SkinMethod::Rigid | SkinMethod::Linear => {
             node.shared.push(blend_palette);
@@ -231,12 +231,12 @@ fn write_motions(
     for (j, (matrix, &origin)) in palette.iter().zip(&bind.origins).enumerate() {
         let split = split_joint::<f64>(&matrix.unpack::<f64>(), origin);
         any |= split.is_stretched;
-        let motion = PackedMotion::from(&split);
-        if let Some(out) = data.array::<[[f32; 4]; 2]>(0).get_mut(j) {
-            *out = [motion.real, motion.dual];
+        if let Some(out) = data.array::<PackedMotion>(0).get_mut(j) {
+            *out = pack_motion(&split);
         }
-        if let Some(out) = data.array::<PackedAffine>(1).get_mut(j) {
-            *out = split.stretch.into();
+        if let Some(out) = data.array::<[[f32; 4]; 4]>(1).get_mut(j) {
+            let [_, products @ ..] = pack_products(&split);
+            *out = products;
         }
     }
     any

@@ -1,15 +1,18 @@
-//! A joint's skinning matrix as stretch about its bind origin followed by a rigid motion.
+//! A joint's skinning matrix as dual-quaternion skinning sums it up.
 
-use sinew_geom::{Affine, DualQuaternion, Mat3, Quat, Real, Vec3, nalgebra};
+use sinew_geom::nalgebra::{self, Quaternion};
+use sinew_geom::{Affine, DualQuaternion, Mat3, Quat, Real, Vec3};
 
-/// `stretch` first, then the rigid motion of `motion`: together the joint's skinning matrix.
+/// One joint of one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct JointMotion<R: Real> {
-    /// Rotation and translation.
+    /// The rotation of the matrix, and the translation that brings the joint's bind origin to where the matrix brings it. The whole
+    /// matrix where it is not stretched.
     pub motion: DualQuaternion<R>,
-    /// Scale, shear and mirror about the joint's bind origin.
-    pub stretch: Affine<R>,
-    /// Whether `stretch` differs from the identity.
+    /// The columns of the matrix as pure quaternions, each multiplied by the rotation: a point at `(x, y, z)` comes to the quaternion
+    /// `x products[0] + y products[1] + z products[2] + products[3]`.
+    pub products: [Quaternion<R>; 4],
+    /// Whether the matrix scales, shears or mirrors.
     pub is_stretched: bool,
 }
 
@@ -23,20 +26,15 @@ pub fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> JointMotion<
     let rotation = rotation_of(&matrix.linear);
     let r = rotation.to_rotation_matrix().into_inner();
     let stretch = r.transpose() * matrix.linear;
-    let is_stretched = (stretch - Mat3::identity()).amax() > R::from_double(NO_STRETCH);
-    // Both parts turn about the same centre: M p = R (c + S (p - c)) + t + A c - R c.
-    let translation = matrix.point(origin) - r * origin;
+    let column = |c: usize| match c {
+        3 => matrix.translation,
+        c => matrix.linear.column(c).into_owned(),
+    };
+    let product = |c: usize| Quaternion::from_imag(column(c)) * rotation.into_inner();
     JointMotion {
-        motion: DualQuaternion::from_rigid(rotation, translation),
-        stretch: if is_stretched {
-            Affine {
-                linear: stretch,
-                translation: origin - stretch * origin,
-            }
-        } else {
-            Affine::identity()
-        },
-        is_stretched,
+        motion: DualQuaternion::from_rigid(rotation, matrix.point(origin) - r * origin),
+        products: std::array::from_fn(product),
+        is_stretched: (stretch - Mat3::identity()).amax() > R::from_double(NO_STRETCH),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 pub(crate) use blend::Matrices;
 pub(crate) use run::{Run, for_each_run};
-use simd::{Blended, Dual, PackedMotion};
+use simd::{Blended, Dual, PackedMotion, PackedProducts};
 pub(crate) use simd::{FrameJoints, Frames, Linear, Near, move_frames, move_point};
 use sinew_geom::{Affine, PackedAffine};
 use std::any::Any;
@@ -95,7 +95,7 @@ pub static DESC: NodeDesc = NodeDesc {
 #[derive(Clone, Debug, Default)]
 pub struct SkinScratch {
     motions: Vec<PackedMotion>,
-    stretch: Vec<PackedAffine>,
+    products: Vec<PackedProducts>,
 }
 
 impl SkinScratch {
@@ -108,18 +108,18 @@ impl SkinScratch {
         };
         Self {
             motions: vec![PackedMotion::default(); n],
-            stretch: vec![PackedAffine::default(); n],
+            products: vec![PackedProducts::default(); n],
         }
     }
 
     /// Splits the palette; returns whether any joint is stretched.
     fn fill(&mut self, bind: &SkinBind, palette: &[PackedAffine]) -> bool {
         let mut any = false;
-        let outputs = self.motions.iter_mut().zip(&mut self.stretch);
-        for ((m, &origin), (motion, stretch)) in palette.iter().zip(&bind.origins).zip(outputs) {
+        let outputs = self.motions.iter_mut().zip(&mut self.products);
+        for ((m, &origin), (motion, products)) in palette.iter().zip(&bind.origins).zip(outputs) {
             let split = split_joint::<f64>(&m.unpack::<f64>(), origin);
-            *motion = PackedMotion::from(&split);
-            *stretch = split.stretch.into();
+            *motion = simd::pack_motion(&split);
+            *products = simd::pack_products(&split);
             any |= split.is_stretched;
         }
         any
@@ -175,7 +175,7 @@ impl SkinJob<'_> {
         let scratch = &*self.scratch;
         let dual = Dual {
             motions: &scratch.motions,
-            stretch: stretched.then_some(&scratch.stretch),
+            products: stretched.then_some(&scratch.products),
             blended: None,
         };
         let near = None;
@@ -266,7 +266,7 @@ impl BoundNode for SkinBind {
     }
     fn scratch_bytes(&self) -> usize {
         let s = SkinScratch::new(self);
-        size_of_val(s.motions.as_slice()) + size_of_val(s.stretch.as_slice())
+        size_of_val(s.motions.as_slice()) + size_of_val(s.products.as_slice())
     }
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         Some(device::node(self))

@@ -1,7 +1,7 @@
 //! Skinning of one vertex, generic over precision: the truth that the fast kernel is tested against.
 
 use super::joint::JointMotion;
-use sinew_geom::{Affine, DualQuaternion, Mat3, Quat, Real, Vec3, nalgebra::Quaternion};
+use sinew_geom::{Affine, Mat3, Real, Vec3, nalgebra::Quaternion};
 
 /// Squared lengths up to this have no direction.
 pub(crate) const NO_LENGTH: f64 = 1e-36;
@@ -33,25 +33,33 @@ pub fn blend_matrices<'a, R: Real>(row: impl Iterator<Item = (&'a Affine<R>, f32
     sum
 }
 
-/// Rotation and translation of the weighted sum of dual quaternions; the first of the row is the pivot for the
-/// signs.
+/// The map of joints blended as dual quaternions; the first of the row is the pivot for the signs.
+///
+/// With `r_j` the rotation of joint `j` and `M_j` its matrix, a point `p` comes to the vector part of `(sum_j w_j (M_j p) r_j) r* / |r|^2`,
+/// `r = sum_j w_j r_j`. For rigid matrices this is the blended dual quaternion. It is linear in the matrices: what scales them all
+/// scales the result.
 pub fn blend_motions<'a, R: Real>(
-    row: impl Iterator<Item = (&'a DualQuaternion<R>, f32)>,
-) -> (Quat<R>, Vec3<R>) {
+    row: impl Iterator<Item = (&'a JointMotion<R>, f32)>,
+) -> Affine<R> {
     let zero = Quaternion::from_parts(R::zero(), Vec3::zeros());
-    let mut sum = DualQuaternion {
-        real: zero,
-        dual: zero,
-    };
+    let (mut sum, mut products) = (zero, [zero; 4]);
     let mut pivot = None;
-    for (q, w) in row {
-        let pivot = pivot.get_or_insert(q.real);
+    for (joint, w) in row {
+        let real = joint.motion.real;
+        let pivot = pivot.get_or_insert(real);
         let w = R::from_single(w);
-        let w = if q.real.dot(pivot) < R::zero() { -w } else { w };
-        sum.real += q.real * w;
-        sum.dual += q.dual * w;
+        let w = if real.dot(pivot) < R::zero() { -w } else { w };
+        sum += real * w;
+        for (sum, product) in products.iter_mut().zip(joint.products) {
+            *sum += product * w;
+        }
     }
-    sum.to_rigid().unwrap_or((Quat::identity(), Vec3::zeros()))
+    let back = sum.conjugate() / sum.norm_squared();
+    let [x, y, z, translation] = products.map(|q| (q * back).imag());
+    Affine {
+        linear: Mat3::from_columns(&[x, y, z]),
+        translation,
+    }
 }
 
 fn direction<R: Real>(v: Vec3<R>, rest: Vec3<R>) -> Vec3<R> {
@@ -91,16 +99,9 @@ pub fn skin_dual_quaternion<R: Real>(
     row: (&[u32], &[f32]),
     v: SkinVertex<R>,
 ) -> SkinVertex<R> {
-    let items = || row.0.iter().zip(row.1);
-    let stretch = blend_matrices(items().map(|(&j, &w)| (&joints[j as usize].stretch, w)));
-    let v = apply_affine(&stretch, v);
-    let (r, t) = blend_motions(items().map(|(&j, &w)| (&joints[j as usize].motion, w)));
-    SkinVertex {
-        position: r * v.position + t,
-        normal: r * v.normal,
-        tangent: r * v.tangent,
-        sign: v.sign,
-    }
+    let items = row.0.iter().zip(row.1);
+    let a = blend_motions(items.map(|(&j, &w)| (&joints[j as usize], w)));
+    apply_affine(&a, v)
 }
 
 /// From `a` (factor 0) to `b` (factor 1); directions are renormalised.

@@ -1,7 +1,7 @@
 //! The fast kernel: eight vertices side by side.
 
 use super::bind::{Packed, SkinBind};
-use super::blend::{BlendSource, Matrices, Motions};
+use super::blend::{BlendSource, Matrices, Quaternions};
 use super::blocks::LANES;
 use super::joint::JointMotion;
 use super::reference::NO_LENGTH;
@@ -13,20 +13,18 @@ use fearless_simd::{Simd, f32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Vec3};
 
-/// A joint's rigid motion as the kernel reads it; quaternions as x y z w.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PackedMotion {
-    pub(crate) real: [f32; 4],
-    pub(crate) dual: [f32; 4],
+/// A joint's rigid motion as the kernel reads it, real and dual part; quaternions as x y z w.
+pub(super) type PackedMotion = [[f32; 4]; 2];
+/// A joint's rotation, and its [`JointMotion::products`].
+pub(super) type PackedProducts = [[f32; 4]; 5];
+
+pub(super) fn pack_motion(joint: &JointMotion<f64>) -> PackedMotion {
+    [joint.motion.real, joint.motion.dual].map(|q| q.coords.map(single).into())
 }
 
-impl From<&JointMotion<f64>> for PackedMotion {
-    fn from(joint: &JointMotion<f64>) -> Self {
-        Self {
-            real: joint.motion.real.coords.map(single).into(),
-            dual: joint.motion.dual.coords.map(single).into(),
-        }
-    }
+pub(super) fn pack_products(joint: &JointMotion<f64>) -> PackedProducts {
+    let [x, y, z, translation] = joint.products;
+    [joint.motion.real, x, y, z, translation].map(|q| q.coords.map(single).into())
 }
 
 /// What one frame's joints look like to the kernel.
@@ -58,9 +56,9 @@ pub(crate) struct Near {
 /// Weighted sums of rigid motions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dual<'a> {
-    pub(crate) motions: &'a [PackedMotion],
+    pub(super) motions: &'a [PackedMotion],
     /// Where any joint is stretched.
-    pub(crate) stretch: Option<&'a [PackedAffine]>,
+    pub(super) products: Option<&'a [PackedProducts]>,
     /// Where it is between linear and dual quaternion.
     pub(crate) blended: Option<Blended<'a>>,
 }
@@ -87,7 +85,7 @@ pub(crate) fn skin_run<S: Simd>(
         FrameJoints::Linear(linear) => return skin_with(simd, bind, linear, run),
         FrameJoints::Dual(dual) => dual,
     };
-    match (dual.stretch.is_some(), dual.blended.is_some()) {
+    match (dual.products.is_some(), dual.blended.is_some()) {
         (false, false) => skin_with(simd, bind, DualMover::<false, false>(dual), run),
         (true, false) => skin_with(simd, bind, DualMover::<true, false>(dual), run),
         (false, true) => skin_with(simd, bind, DualMover::<false, true>(dual), run),
@@ -116,12 +114,10 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover>(simd: S, source: B, mover: M, r
     } = run;
     for (b, p) in positions.iter().enumerate() {
         let from = Arriving {
-            block: block + b,
-            p,
             n: normals.map(|n| &n[b]),
             t: tangents.map(|t| &t[b]),
         };
-        let blend = mover.blend(simd, source, from);
+        let blend = mover.blend(simd, source, block + b);
         if let Some(out) = &mut out_positions {
             let p = V3::load(simd, p);
             mover.position(simd, &blend, p).store(&mut out[b]);
@@ -141,11 +137,9 @@ fn run_blocks<S: Simd, B: BlendSource, M: Mover>(simd: S, source: B, mover: M, r
     }
 }
 
-/// A block of vertices that come in.
+/// Frames of a block of vertices that come in.
 #[derive(Clone, Copy)]
 struct Arriving<'a> {
-    block: usize,
-    p: &'a [[f32; 3]; LANES],
     n: Option<&'a [[f32; 3]; LANES]>,
     t: Option<&'a [[f32; 4]; LANES]>,
 }
@@ -173,12 +167,7 @@ pub(crate) type Frames<S> = (V3<S>, [f32x8<S>; 4]);
 trait Mover: Copy {
     /// What the joints of a block sum up to.
     type Blend<S: Simd>;
-    fn blend<S: Simd, B: BlendSource>(
-        self,
-        simd: S,
-        source: B,
-        from: Arriving<'_>,
-    ) -> Self::Blend<S>;
+    fn blend<S: Simd, B: BlendSource>(self, simd: S, source: B, block: usize) -> Self::Blend<S>;
     fn position<S: Simd>(self, simd: S, blend: &Self::Blend<S>, p: V3<S>) -> V3<S>;
     /// Normals, and with `TANGENTS` tangents.
     fn frames<S: Simd, const TANGENTS: bool>(
@@ -192,8 +181,8 @@ trait Mover: Copy {
 impl Mover for Linear<'_> {
     type Blend<S: Simd> = Matrices<S>;
     #[inline(always)]
-    fn blend<S: Simd, B: BlendSource>(self, simd: S, source: B, from: Arriving<'_>) -> Matrices<S> {
-        source.matrices(simd, from.block, self.palette)
+    fn blend<S: Simd, B: BlendSource>(self, simd: S, source: B, block: usize) -> Matrices<S> {
+        source.matrices(simd, block, self.palette)
     }
     #[inline(always)]
     fn position<S: Simd>(self, simd: S, blend: &Matrices<S>, p: V3<S>) -> V3<S> {
@@ -220,9 +209,10 @@ struct DualMover<'a, const STRETCH: bool, const MIXED: bool>(Dual<'a>);
 
 /// What [`DualMover`] blends.
 struct DualBlend<S: Simd> {
+    /// Without stretch.
     motion: Motion<S>,
-    /// Vertices that are stretched already.
-    stretched: (V3<S>, Frames<S>),
+    /// With stretch.
+    map: Matrices<S>,
     linear: Matrices<S>,
     /// How much vertices take of the dual-quaternion part.
     factor: f32x8<S>,
@@ -231,42 +221,33 @@ struct DualBlend<S: Simd> {
 impl<const STRETCH: bool, const MIXED: bool> Mover for DualMover<'_, STRETCH, MIXED> {
     type Blend<S: Simd> = DualBlend<S>;
     #[inline(always)]
-    fn blend<S: Simd, B: BlendSource>(
-        self,
-        simd: S,
-        source: B,
-        from: Arriving<'_>,
-    ) -> DualBlend<S> {
+    fn blend<S: Simd, B: BlendSource>(self, simd: S, source: B, block: usize) -> DualBlend<S> {
         let zero = [f32x8::splat(simd, 0.0); 4];
-        let (block, none) = (from.block, V3::of(zero));
-        let mut stretched = (none, (none, zero));
-        if STRETCH && let Some(palette) = self.0.stretch {
-            let m = source.matrices(simd, block, palette);
-            stretched.0 = move_point(&m, V3::load(simd, from.p));
-            if from.t.is_some() {
-                stretched.1 = move_frames::<S, true>(simd, &m, from.frames::<S, true>(simd));
-            } else if from.n.is_some() {
-                stretched.1 = move_frames::<S, false>(simd, &m, from.frames::<S, false>(simd));
+        let mut out = DualBlend {
+            motion: Motion::none(simd),
+            map: [zero; 3],
+            linear: [zero; 3],
+            factor: zero[0],
+        };
+        match self.0.products {
+            Some(products) if STRETCH => {
+                out.map = map_of(simd, source.quaternions(simd, block, products));
             }
+            _ => out.motion = Motion::of(simd, source.quaternions(simd, block, self.0.motions)),
         }
-        let motion = Motion::of(simd, source.motions(simd, block, self.0.motions));
-        let (mut linear, mut factor) = ([zero; 3], zero[0]);
         if MIXED && let Some(blended) = self.0.blended {
-            linear = source.matrices(simd, block, blended.linear);
-            factor = blended.factors(simd, block);
+            out.linear = source.matrices(simd, block, blended.linear);
+            out.factor = blended.factors(simd, block);
         }
-        DualBlend {
-            motion,
-            stretched,
-            linear,
-            factor,
-        }
+        out
     }
     #[inline(always)]
     fn position<S: Simd>(self, _: S, blend: &DualBlend<S>, p: V3<S>) -> V3<S> {
-        let mut moved = blend
-            .motion
-            .point(if STRETCH { blend.stretched.0 } else { p });
+        let mut moved = if STRETCH {
+            move_point(&blend.map, p)
+        } else {
+            blend.motion.point(p)
+        };
         if MIXED {
             moved = lerp(move_point(&blend.linear, p), moved, blend.factor);
         }
@@ -279,11 +260,15 @@ impl<const STRETCH: bool, const MIXED: bool> Mover for DualMover<'_, STRETCH, MI
         blend: &DualBlend<S>,
         frames: Frames<S>,
     ) -> Frames<S> {
-        let (mut n, mut t) = if STRETCH { blend.stretched.1 } else { frames };
-        n = blend.motion.rotate(n);
-        if TANGENTS {
-            let turned = blend.motion.rotate(V3::of(t));
-            t = [turned.x, turned.y, turned.z, t[3]];
+        let (mut n, mut t) = frames;
+        if STRETCH {
+            (n, t) = move_frames::<S, TANGENTS>(simd, &blend.map, frames);
+        } else {
+            n = blend.motion.rotate(n);
+            if TANGENTS {
+                let turned = blend.motion.rotate(V3::of(t));
+                t = [turned.x, turned.y, turned.z, t[3]];
+            }
         }
         if MIXED {
             let linear = move_frames::<S, TANGENTS>(simd, &blend.linear, frames);
@@ -291,6 +276,28 @@ impl<const STRETCH: bool, const MIXED: bool> Mover for DualMover<'_, STRETCH, MI
         }
         (n, t)
     }
+}
+
+/// The map of blended products: each times the conjugate of the blended rotation, over the square of that one's length.
+#[inline(always)]
+fn map_of<S: Simd>(simd: S, [real, products @ ..]: Quaternions<S, 5>) -> Matrices<S> {
+    let r = V3::of(real);
+    let squared = r.dot(r) + real[3] * real[3];
+    // Never zero: the strongest joint's part is not cancelled by any other.
+    let scale = f32x8::splat(simd, 1.0) / squared.max(f32x8::splat(simd, 1e-30));
+    let mut out = [[scale; 4]; 3];
+    for c in 0..4 {
+        let column = without_rotation(r, real[3], products[c]) * scale;
+        (out[0][c], out[1][c], out[2][c]) = (column.x, column.y, column.z);
+    }
+    out
+}
+
+/// The vector part of a quaternion times the conjugate of the one with parts `r` and `w`.
+#[inline(always)]
+fn without_rotation<S: Simd>(r: V3<S>, w: f32x8<S>, q: [f32x8<S>; 4]) -> V3<S> {
+    let v = V3::of(q);
+    v * w - r * q[3] + r.cross(v)
 }
 
 impl Blended<'_> {
@@ -370,16 +377,26 @@ struct Motion<S: Simd> {
 
 impl<S: Simd> Motion<S> {
     #[inline(always)]
-    fn of(simd: S, [real, dual]: Motions<S>) -> Self {
-        let (r, d) = (V3::of(real), V3::of(dual));
+    fn none(simd: S) -> Self {
+        let zero = f32x8::splat(simd, 0.0);
+        let r = V3::of([zero; 4]);
+        Self {
+            r,
+            w: zero,
+            twice: zero,
+            translation: r,
+        }
+    }
+    #[inline(always)]
+    fn of(simd: S, [real, dual]: Quaternions<S, 2>) -> Self {
+        let r = V3::of(real);
         let squared = r.dot(r) + real[3] * real[3];
-        let translation = d * real[3] - r * dual[3];
         Self {
             r,
             w: real[3],
             // Never zero: the strongest joint's part is not cancelled by any other.
             twice: f32x8::splat(simd, 2.0) / squared.max(f32x8::splat(simd, 1e-30)),
-            translation: translation + r.cross(d),
+            translation: without_rotation(r, real[3], dual),
         }
     }
     #[inline(always)]

@@ -4,14 +4,15 @@
 mod tests;
 
 use crate::laplacian::{
-    DeviceClasses, DeviceSmoothing, LaplacianConfig, MOST_LISTED, PIN_BORDER, Slots, Smoother,
-    SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
+    DeviceClasses, DeviceSmoothing, FrameSpace, LaplacianConfig, MOST_LISTED, PIN_BORDER, POSE,
+    Slots, Smoother, SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT, MaskWeight,
     MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
     Restore, UpdateContext,
 };
+use sinew_geom::Pose;
 use std::any::Any;
 
 pub use crate::laplacian::SmootherError as SmoothBindError;
@@ -25,6 +26,7 @@ pub static DESC: NodeDesc = NodeDesc {
     rows: &[3, 4, 5, 6, 7, 8, 9, 10, 11],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to smooth."),
+        POSE,
         MASK_PORT,
     ],
     outputs: &[PortDesc::mesh_output(
@@ -55,7 +57,7 @@ pub static DESC: NodeDesc = NodeDesc {
     ],
     bind,
     restore: Some(Restore {
-        version: 1,
+        version: 2,
         restore,
     }),
 };
@@ -65,6 +67,8 @@ pub static DESC: NodeDesc = NodeDesc {
 pub struct SmoothJob<'a> {
     /// Setup, for the same topology as the input.
     pub bind: &'a Smoother,
+    /// In what space points are smoothed, from [`crate::laplacian::Anchor::space`].
+    pub space: FrameSpace,
     /// Number of passes.
     pub iterations: u32,
     /// Step of each pass, 0 to 1.
@@ -91,6 +95,7 @@ impl SmoothJob<'_> {
         }
         self.bind.smooth(
             self.input,
+            self.space,
             self.step,
             self.iterations,
             self.scratch,
@@ -98,6 +103,7 @@ impl SmoothJob<'_> {
         );
         self.bind.place(
             self.input,
+            self.space,
             self.blend,
             &self.weight,
             self.scratch,
@@ -136,6 +142,12 @@ fn iterations(parameters: &Parameters<'_>) -> u32 {
 /// Results of the smoothing, each with a pass of its own back to the vertices: in that order behind its passes.
 const RESULTS: [Slots; 3] = [Slots::A, Slots::B, Slots::Gathered];
 
+impl Bound {
+    fn space(&self, pose: Option<&Pose>) -> FrameSpace {
+        self.0.anchor().space(pose.map_or(&[], |p| &p.palette)).0
+    }
+}
+
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.0.layout().bytes()
@@ -155,6 +167,7 @@ impl BoundNode for Bound {
         };
         SmoothJob {
             bind: &self.0,
+            space: self.space(context.inputs.pose("pose")),
             iterations: iterations(&context.parameters),
             step: context.parameters.single("step"),
             blend: context.parameters.single("blend"),
@@ -184,7 +197,8 @@ impl BoundNode for Bound {
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         let step = frame.parameters.single("step");
-        SmoothingUniforms::write(step, 0.0, frame, data);
+        let space = self.space(frame.inputs.pose("pose"));
+        SmoothingUniforms::write(space, step, 0.0, frame, data);
     }
     fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
         let smoothing = DeviceSmoothing::of_frame(self.0.layout(), false);

@@ -14,6 +14,7 @@ fn run(
     let mut output = vec![[f32::NAN; 3]; mesh.vertex_count()];
     SmoothJob {
         bind: &bind,
+        space: bind.anchor().space(&[]).0,
         iterations,
         step: 0.6,
         blend: 1.0,

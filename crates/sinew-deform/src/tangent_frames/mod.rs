@@ -99,7 +99,7 @@ pub static DESC: NodeDesc = NodeDesc {
     ],
     bind,
     restore: Some(Restore {
-        version: 1,
+        version: 2,
         restore,
     }),
 };

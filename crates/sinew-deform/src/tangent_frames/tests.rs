@@ -285,6 +285,35 @@ fn row_34_bitangent_sign_flips_with_mirrored_uvs_and_gltf_up_is_plus() {
     }
 }
 
+/// A sheet whose left half mirrors the texture of the right one; the column between them is there twice, with equal positions, normals
+/// and texture coordinates.
+#[test]
+fn both_sides_of_a_mirrored_texture_keep_their_tangents() {
+    let half = meshes::grid(4, 5);
+    let (count, mut triangles) = (
+        half.vertex_count() as u32,
+        half.topology.triangles().to_vec(),
+    );
+    let mirrored = |t: &[u32; 3]| [t[0] + count, t[2] + count, t[1] + count];
+    triangles.extend(half.topology.triangles().iter().map(mirrored));
+    let mut positions = half.positions.clone();
+    positions.extend(half.positions.iter().map(|p| [0.0 - p[0], p[1], p[2]]));
+    let topology = Topology::new(2 * count, triangles).expect("valid");
+    let mut mesh = Mesh::new("sheet", topology, positions);
+    mesh.normals = Some(vec![[0.0, 0.0, 1.0]; mesh.vertex_count()]);
+    mesh.uvs = vec![half.uvs[0].iter().chain(&half.uvs[0]).copied().collect()];
+    for tangents in [TangentMode::Uv, TangentMode::Mikktspace] {
+        let config = TangentFramesConfig {
+            tangents,
+            ..TangentFramesConfig::default()
+        };
+        for (v, t) in run(&mesh, config).tangents.iter().enumerate() {
+            let side = if v < count as usize { 1.0 } else { -1.0 };
+            assert_eq!(*t, [side, 0.0, 0.0, side], "{tangents:?} vertex {v}");
+        }
+    }
+}
+
 #[test]
 fn row_34_gram_schmidt_makes_frames_orthonormal() {
     let mut mesh = torus(24, 16, true);

@@ -28,36 +28,46 @@ pub(super) fn coefficients(area: f64, t21: f64, t31: f64) -> [f32; 2] {
     [(t31 * scale) as f32, (-t21 * scale) as f32]
 }
 
-/// Vertices of one smoothing group with equal UVs share a tangent; where triangles of both orientations meet in
-/// a vertex, the orientation with the larger angle wins and the others are left out.
+/// Vertices of one smoothing group with equal UVs and equal orientation share a tangent: where texture coordinates are mirrored, a file has
+/// vertices for each side. A vertex with triangles of both orientations takes the one with the larger angle and leaves the others out.
 pub(super) fn bind(bind: &TangentFramesBind, faces: &[FaceTerms<f64>], uvs: &[[f32; 2]]) -> UvBind {
     let triangles = bind.topology.triangles();
     let gradients: Vec<_> = triangles
         .iter()
         .map(|t| gradient(t.map(|v| uvs[v as usize])))
         .collect();
-    let mut seen: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
-    let row_of_vertex: Vec<u32> = bind
-        .group_of_vertex
-        .iter()
-        .zip(uvs)
-        .map(|(&group, uv)| {
-            let new = index32(seen.len());
-            // Adding zero turns -0.0 into 0.0.
-            *seen
-                .entry((group, uv.map(|c| (c + 0.0).to_bits())))
-                .or_insert(new)
-        })
-        .collect();
-    let mut balance = vec![0.0_f64; seen.len()];
+    // Angles of triangles with positive UV area less those of the others.
+    let mut of_vertex = vec![0.0_f64; uvs.len()];
     for ((t, gradient), face) in triangles.iter().zip(&gradients).zip(faces) {
         for (k, &v) in t.iter().enumerate() {
             if let Some((area, _)) = gradient {
-                balance[row_of_vertex[v as usize] as usize] += area.signum() * face.weights[k];
+                of_vertex[v as usize] += area.signum() * face.weights[k];
             }
         }
     }
-    let rows = Rows::build(triangles.len(), seen.len(), |t, k| {
+    // Adding zero turns -0.0 into 0.0.
+    let place = |v: usize| (bind.group_of_vertex[v], uvs[v].map(|c| (c + 0.0).to_bits()));
+    let mut of_place: HashMap<(u32, [u32; 2]), f64> = HashMap::new();
+    for (v, balance) in of_vertex.iter().enumerate() {
+        *of_place.entry(place(v)).or_default() += balance;
+    }
+    let mut seen = HashMap::new();
+    let mut balance = Vec::new();
+    let row_of_vertex: Vec<u32> = (0..uvs.len())
+        .map(|v| {
+            let place = place(v);
+            // A vertex that only degenerate triangles name goes with most of the others.
+            let own = of_vertex[v];
+            let sign = if own == 0.0 { of_place[&place] } else { own };
+            let row = *seen.entry((place, sign > 0.0)).or_insert_with(|| {
+                balance.push(0.0);
+                index32(balance.len() - 1)
+            });
+            balance[row as usize] += own;
+            row
+        })
+        .collect();
+    let rows = Rows::build(triangles.len(), balance.len(), |t, k| {
         let row = row_of_vertex[triangles[t][k] as usize];
         let (area, _) = gradients[t]?;
         ((area > 0.0) == (balance[row as usize] > 0.0)).then_some(row)
@@ -72,7 +82,7 @@ pub(super) fn bind(bind: &TangentFramesBind, faces: &[FaceTerms<f64>], uvs: &[[f
         // v runs down in glTF, so a positive UV area means a mirrored frame.
         signs: balance
             .iter()
-            .map(|&b| if b > 0.0 { -1.0 } else { 1.0 })
+            .map(|&b: &f64| if b > 0.0 { -1.0 } else { 1.0 })
             .collect(),
     }
 }

@@ -30,6 +30,7 @@ mod no_allocation;
 mod no_allocation_gpu;
 #[cfg(feature = "io")]
 mod no_allocation_play;
+mod placed;
 #[cfg(feature = "io")]
 mod play;
 #[cfg(feature = "io")]

@@ -17,7 +17,7 @@ fn sums_of(index: u32, row: PairRow, p: vec4f, start: vec3f, stretched: bool) ->
         sums.shift += linear * pair.first + arm * pair.weight;
         var turning = linear;
         if (stretched) {
-            turning = turn_of_joint(pair.joint);
+            turning = scaled_turn_of(pair.joint);
             sums.stretch += stretch_of(pair.joint) * pair.weight;
         }
         let f = pair.first;
@@ -50,11 +50,14 @@ fn kernel(index: u32) {
     let p = vec4f(center.xyz, 1.0);
     let place = p * own;
     var start = linear_of(own);
+    var inverse_size = center.w;
     if (stretched) {
-        start = turn_of_joint(strongest);
+        let inverse_scale = inverse_scale_of(strongest);
+        start = scaled_turn_of(strongest) * inverse_scale;
+        inverse_size *= inverse_scale;
     }
     let sums = sums_of(index, row, p, place, stretched);
-    let posed = sums.posed * center.w + start * u.pull;
+    let posed = sums.posed * inverse_size + start * u.pull;
     var linear: mat3x3f;
     if (COFACTOR) {
         let one = mat3x3f(vec3f(u.pull, 0.0, 0.0), vec3f(0.0, u.pull, 0.0), vec3f(0.0, 0.0, u.pull));

@@ -28,10 +28,17 @@ fn matrix_of_parts(at: u32) -> mat3x3f {
     return transpose(mat3x3f(read_parts(at).xyz, read_parts(at + 1u).xyz, read_parts(at + 2u).xyz));
 }
 
-// The rotation as a matrix, and what it leaves of the skinning matrix.
-fn turn_of_joint(joint: u32) -> mat3x3f {
+// The rotation times the joint's scale, as a matrix.
+fn scaled_turn_of(joint: u32) -> mat3x3f {
     return matrix_of_parts(7u * joint + 1u);
 }
+
+// One over the joint's scale.
+fn inverse_scale_of(joint: u32) -> f32 {
+    return read_parts(7u * joint + 1u).w;
+}
+
+// What the rotation leaves of the skinning matrix.
 
 fn stretch_of(joint: u32) -> mat3x3f {
     return matrix_of_parts(7u * joint + 4u);

@@ -239,3 +239,63 @@ fn bound_to_rest_the_lattice_sticks_to_the_mesh() {
         );
     }
 }
+
+/// A box as somebody makes it for a mesh: its corner and size are smallest and largest coordinates in single precision. Points of its
+/// faces move as the sum of Bernstein polynomials says, wherever rounding brings them; points beyond do not.
+#[test]
+fn points_on_the_faces_of_a_box_around_a_mesh_move() {
+    let mut numbers = Numbers(11);
+    for round in 0..40 {
+        let offset = numbers.point(if round % 2 == 0 { 50.0 } else { 1000.0 });
+        let mesh: Vec<[f32; 3]> = (0..30)
+            .map(|_| {
+                let p = numbers.point(3.0);
+                std::array::from_fn(|c| (p[c] + offset[c]) as f32)
+            })
+            .collect();
+        let (low, high) = sinew_geom::bounds(&mesh).expect("points");
+        let size: [f64; 3] = std::array::from_fn(|c| f64::from(high[c] - low[c]));
+        let bind = bound(LatticeConfig {
+            outside: Outside::None,
+            origin: BoxOrigin::Corner,
+            size,
+            ..config(Interpolation::Bernstein, [3, 2, 4])
+        });
+        let offsets: Vec<[f64; 3]> = (0..24).map(|_| numbers.point(1.0)).collect();
+        let rest = rest_points(&bind);
+        let moved = rest.iter().zip(&offsets);
+        let points: Vec<[f64; 3]> = moved
+            .map(|(r, o)| std::array::from_fn(|c| r[c] + o[c]))
+            .collect();
+        let mut case = Case::new(&bind, &points, &mesh);
+        case.transform = Affine {
+            translation: wide(low),
+            ..Affine::identity()
+        };
+        let out = case.run().positions;
+        let bernstein = |n: usize, i: usize, t: f64| {
+            let choose = [1.0, 1.0, 2.0, 6.0];
+            let (i, n) = (i as i32, n as i32 - 1);
+            let binomial = choose[n as usize] / (choose[i as usize] * choose[(n - i) as usize]);
+            binomial * t.powi(i) * (1.0 - t).powi(n - i)
+        };
+        for (p, found) in mesh.iter().zip(&out) {
+            let t: [f64; 3] = std::array::from_fn(|c| {
+                ((f64::from(p[c]) - f64::from(low[c])) / size[c]).clamp(0.0, 1.0)
+            });
+            let mut expected = wide(*p);
+            for (k, o) in offsets.iter().enumerate() {
+                let (i, j, l) = (k % 3, k / 3 % 2, k / 6);
+                let weight = bernstein(3, i, t[0]) * bernstein(2, j, t[1]) * bernstein(4, l, t[2]);
+                expected += Vec3::from(*o) * weight;
+            }
+            let off = distance(expected, *found);
+            assert!(off < 1e-3, "{p:?} in {low:?} to {high:?}: {off:e}");
+        }
+        let beyond = [[high[0] + 0.01, high[1], high[2]]];
+        let mut case = Case::new(&bind, &points, &beyond);
+        case.transform.linear = Mat3::identity();
+        case.transform.translation = wide(low);
+        assert_eq!(case.run().positions, beyond);
+    }
+}

@@ -38,13 +38,17 @@ fn turned(q: vec4f, twice: f32, v: vec3f) -> vec3f {
     return v + cross(q.xyz, cross(q.xyz, v) + q.w * v) * twice;
 }
 
+// The vector part of `q` times the conjugate of `real`.
+fn without_rotation(real: vec4f, q: vec4f) -> vec3f {
+    return q.xyz * real.w - real.xyz * q.w + cross(real.xyz, q.xyz);
+}
+
 // The rigid motion of a sum: both parts are divided by the length of the real one.
 fn through_motion(m: Motion, v: SkinVertex) -> SkinVertex {
     // Never zero: the strongest joint's part is not cancelled by any other.
     let twice = 2.0 / max(dot(m.real, m.real), 1e-30);
-    let translation = m.dual.xyz * m.real.w - m.real.xyz * m.dual.w + cross(m.real.xyz, m.dual.xyz);
     var out = v;
-    out.position = turned(m.real, twice, v.position) + translation * twice;
+    out.position = turned(m.real, twice, v.position) + without_rotation(m.real, m.dual) * twice;
     if (TURNS_NORMALS) {
         out.normal = turned(m.real, twice, v.normal);
     }
@@ -60,11 +64,4 @@ struct Uniforms {
     // For method `blended`.
     blend: f32,
     unused: vec2f,
-}
-
-fn dual_quaternion(row: Row, v: SkinVertex) -> SkinVertex {
-    if (uniforms().stretched != 0u) {
-        return through_motion(blend_motions(row), through_rows(blend_stretch(row), v));
-    }
-    return through_motion(blend_motions(row), v);
 }

@@ -186,7 +186,7 @@ fn read_document(
     let mut warnings = Warnings::default();
     let mut tree = nodes::read(&doc)?;
     let mut palette = Vec::new();
-    let skins = skins::read(&doc, &tree, &mut palette)?;
+    let skins = skins::read(&doc, &tree, &mut palette, &mut warnings)?;
     let clips = clips::read(&doc, &tree, &mut warnings)?;
     let meshes::Meshes {
         mut meshes,

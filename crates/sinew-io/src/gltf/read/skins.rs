@@ -1,9 +1,12 @@
 //! Skins: the palette, and the space in which skinned positions are kept.
 
-use super::document::Document;
+use super::document::{Document, Warnings};
 use super::nodes::Tree;
 use crate::IoError;
-use sinew_geom::{Affine, Joint, Mat3};
+use gltf_json::mesh::Semantic;
+use gltf_json::validation::Checked;
+use sinew_geom::{Affine, Joint, Mat3, Vec3};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Relative difference up to which two transforms count as the same.
@@ -25,9 +28,10 @@ pub(super) fn read(
     doc: &Document,
     tree: &Tree,
     palette: &mut Vec<Joint>,
+    warnings: &mut Warnings,
 ) -> Result<Vec<Skin>, IoError> {
     (0..doc.root.skins.len())
-        .map(|index| read_skin(doc, tree, index, palette))
+        .map(|index| read_skin(doc, tree, index, palette, warnings))
         .collect()
 }
 
@@ -36,6 +40,7 @@ fn read_skin(
     tree: &Tree,
     index: usize,
     palette: &mut Vec<Joint>,
+    warnings: &mut Warnings,
 ) -> Result<Skin, IoError> {
     let json = &doc.root.skins[index];
     if json.joints.is_empty() {
@@ -55,7 +60,32 @@ fn read_skin(
     }
     let inverse_binds = inverse_binds(doc, index, nodes.len())?;
     let rest: Vec<Affine<f64>> = nodes.iter().map(|&n| tree.scene_from_node[n]).collect();
-    let bind_from_file = bind_space(&rest, &inverse_binds);
+    let root = root(tree, json.skeleton.map(|s| s.value()), &nodes);
+    let space = bind_space(&rest, &inverse_binds, root, || {
+        weights_of_joints(doc, tree, index, nodes.len())
+    })?;
+    if !space.disagreeing.is_empty() {
+        let name = |&j: &usize| format!("'{}'", tree.nodes[nodes[j]].name);
+        let mut names: Vec<String> = space.disagreeing.iter().take(3).map(name).collect();
+        if space.disagreeing.len() > names.len() {
+            names.push("...".to_owned());
+        }
+        let taken = if space.has_majority {
+            "the other joints carry most of the weight, and say where the bind pose is".to_owned()
+        } else {
+            format!("joint {} says where the bind pose is", name(&root))
+        };
+        warnings.push(
+            "rest_pose_differs",
+            format!(
+                "skins[{index}]: {} of {} joints rest in another pose than they were bound in ({}); {taken}",
+                space.disagreeing.len(),
+                nodes.len(),
+                names.join(", ")
+            ),
+        );
+    }
+    let bind_from_file = space.scene_from_file;
     let file_from_bind = bind_from_file.inverse().unwrap_or_default();
     let start = palette.len();
     let finite = |ibm: &Affine<f64>| (*ibm * file_from_bind).is_finite();
@@ -98,55 +128,178 @@ fn inverse_binds(doc: &Document, index: usize, joints: usize) -> Result<Vec<Affi
         .collect())
 }
 
-/// The transform to bake into positions so that they are in scene space at bind.
+/// Where a skin puts its mesh at rest.
+pub(super) struct BindSpace {
+    /// The transform to bake into positions so that they are in scene space at bind.
+    pub(super) scene_from_file: Affine<f64>,
+    /// Whether more than half of the weight agrees on it; else it is the root's.
+    pub(super) has_majority: bool,
+    /// Joints with weight that put their vertices elsewhere.
+    pub(super) disagreeing: Vec<usize>,
+}
+
+/// Each joint says where rest puts the vertices that it carries: `rest * inverse_bind`. Where all agree, that is scene space at bind.
 ///
-/// Each joint says where rest puts the vertices it carries: `rest * inverse_bind`. Where all agree, that is the
-/// bind pose. Where they differ (the file rests in another pose than it was bound in), only a scale that all
-/// share is taken out; else positions stay as stored.
-pub(super) fn bind_space(rest: &[Affine<f64>], inverse_binds: &[Affine<f64>]) -> Affine<f64> {
+/// Where they differ, the vertices vote: joints without weight, and those that are flat at rest, do not count. What more than half of
+/// the weight agrees on is taken (the other joints rest in another pose than they were bound in), else what `root` says.
+///
+/// `weights` gives the sum of weights of each joint, and is asked only where joints differ.
+pub(super) fn bind_space<E>(
+    rest: &[Affine<f64>],
+    inverse_binds: &[Affine<f64>],
+    root: usize,
+    weights: impl FnOnce() -> Result<Vec<f64>, E>,
+) -> Result<BindSpace, E> {
     let all: Vec<Affine<f64>> = rest
         .iter()
         .zip(inverse_binds)
         .map(|(&r, &i)| r * i)
         .collect();
-    let Some(&first) = all.first() else {
-        return Affine::identity();
+    let Some(first) = all.first() else {
+        return Ok(BindSpace {
+            scene_from_file: Affine::identity(),
+            has_majority: true,
+            disagreeing: Vec::new(),
+        });
     };
     let reach = rest
         .iter()
         .map(|r| r.translation.norm())
         .fold(first.translation.norm(), f64::max);
-    let agree = all.iter().all(|x| {
-        (x.linear - first.linear).norm() <= SAME * first.linear.norm()
-            && (x.translation - first.translation).norm() <= SAME * reach
-    });
-    if agree {
-        let n = all.len() as f64;
-        let mean = Affine {
-            linear: all.iter().map(|x| x.linear).sum::<Mat3<f64>>() / n,
-            translation: all
-                .iter()
-                .map(|x| x.translation)
-                .sum::<sinew_geom::Vec3<f64>>()
-                / n,
+    let agree = |x: &Affine<f64>, with: &Affine<f64>| {
+        (x.linear - with.linear).norm() <= SAME * with.linear.norm()
+            && (x.translation - with.translation).norm() <= SAME * reach
+    };
+    if all.iter().all(|x| agree(x, first)) {
+        return Ok(BindSpace {
+            scene_from_file: usable(mean(&all), reach),
+            has_majority: true,
+            disagreeing: Vec::new(),
+        });
+    }
+    let mut weights = weights()?;
+    let is_regular = |x: &Affine<f64>| x.is_finite() && x.inverse().is_some_and(|i| i.is_finite());
+    for (weight, x) in weights.iter_mut().zip(&all) {
+        if !is_regular(x) {
+            *weight = 0.0;
+        }
+    }
+    let voters: Vec<usize> = (0..all.len()).filter(|&j| weights[j] > 0.0).collect();
+    let majority = majority(&voters, &weights, |a, b| agree(&all[a], &all[b]));
+    let chosen = majority.unwrap_or(root);
+    let (with, disagreeing): (Vec<usize>, Vec<usize>) =
+        voters.iter().partition(|&&j| agree(&all[j], &all[chosen]));
+    let with: Vec<Affine<f64>> = with.iter().map(|&j| all[j]).collect();
+    let space = if with.is_empty() {
+        all[chosen]
+    } else {
+        mean(&with)
+    };
+    Ok(BindSpace {
+        scene_from_file: usable(space, reach),
+        has_majority: majority.is_some(),
+        disagreeing,
+    })
+}
+
+/// The joint that joints with more than half of the weight agree with. One pass finds the only one that it can be, a second one counts
+/// (Boyer and Moore, "MJRTY: a fast majority vote algorithm", 1991).
+fn majority(
+    voters: &[usize],
+    weights: &[f64],
+    agree: impl Fn(usize, usize) -> bool,
+) -> Option<usize> {
+    let (mut candidate, mut lead) = (*voters.first()?, 0.0);
+    for &j in voters {
+        if agree(j, candidate) {
+            lead += weights[j];
+        } else if weights[j] > lead {
+            (candidate, lead) = (j, weights[j] - lead);
+        } else {
+            lead -= weights[j];
+        }
+    }
+    let with = voters.iter().filter(|&&j| agree(j, candidate));
+    let with: f64 = with.map(|&j| weights[j]).sum();
+    let total: f64 = voters.iter().map(|&j| weights[j]).sum();
+    (2.0 * with > total).then_some(candidate)
+}
+
+fn mean(all: &[Affine<f64>]) -> Affine<f64> {
+    let n = all.len() as f64;
+    Affine {
+        linear: all.iter().map(|x| x.linear).sum::<Mat3<f64>>() / n,
+        translation: all.iter().map(|x| x.translation).sum::<Vec3<f64>>() / n,
+    }
+}
+
+/// The joint that the others hang on: the one named as the skeleton where it is one of them, else the one nearest to the root of the scene.
+fn root(tree: &Tree, skeleton: Option<usize>, nodes: &[usize]) -> usize {
+    let named = skeleton.and_then(|s| tree.rig_from_file.get(s));
+    if let Some(k) = named.and_then(|named| nodes.iter().position(|n| n == named)) {
+        return k;
+    }
+    let depth =
+        |&k: &usize| std::iter::successors(Some(nodes[k]), |&n| tree.nodes[n].parent).count();
+    (0..nodes.len()).min_by_key(depth).unwrap_or(0)
+}
+
+/// How much weight the vertices of all meshes of a skin give each of its joints.
+fn weights_of_joints(
+    doc: &Document,
+    tree: &Tree,
+    skin: usize,
+    joints: usize,
+) -> Result<Vec<f64>, IoError> {
+    let mut sums = vec![0.0; joints];
+    let mut seen = BTreeSet::new();
+    for (file, node) in doc.root.nodes.iter().enumerate() {
+        let (Some(mesh), Some(of)) = (node.mesh, node.skin) else {
+            continue;
         };
-        return usable(mean, reach);
+        let Some(mesh) = doc.root.meshes.get(mesh.value()) else {
+            continue;
+        };
+        if of.value() != skin || !tree.in_scene[tree.rig_from_file[file]] {
+            continue;
+        }
+        for (k, primitive) in mesh.primitives.iter().enumerate() {
+            for (semantic, of_joints) in &primitive.attributes {
+                let Checked::Valid(Semantic::Joints(set)) = semantic else {
+                    continue;
+                };
+                let of_weights = primitive
+                    .attributes
+                    .get(&Checked::Valid(Semantic::Weights(*set)));
+                let Some(of_weights) = of_weights else {
+                    continue;
+                };
+                // Primitives may share their vertices.
+                if !seen.insert((of_joints.value(), of_weights.value())) {
+                    continue;
+                }
+                let place = |name| {
+                    let index = node.mesh.map_or(0, |m| m.value());
+                    format!("meshes[{index}].primitives[{k}].attributes.{name}_{set}")
+                };
+                let of_joints = doc
+                    .accessor(of_joints.value(), &place("JOINTS"))?
+                    .joints()?;
+                let accessor = doc.accessor(of_weights.value(), &place("WEIGHTS"))?;
+                let of_weights: Vec<[f32; 4]> = accessor.vectors()?;
+                let pairs = of_joints
+                    .iter()
+                    .zip(&of_weights)
+                    .flat_map(|(j, w)| j.iter().zip(w));
+                for (&joint, &weight) in pairs {
+                    if let Some(sum) = sums.get_mut(usize::from(joint)) {
+                        *sum += f64::from(weight.max(0.0));
+                    }
+                }
+            }
+        }
     }
-    let scales: Vec<f64> = all
-        .iter()
-        .map(|x| x.linear.determinant().abs().cbrt())
-        .collect();
-    let scale = scales[0];
-    if scales.iter().all(|s| (s - scale).abs() <= SAME * scale) {
-        return usable(
-            Affine {
-                linear: Mat3::from_diagonal_element(scale),
-                ..Affine::identity()
-            },
-            reach,
-        );
-    }
-    Affine::identity()
+    Ok(sums)
 }
 
 /// The transform itself where it can be inverted and does something, else the identity.
@@ -174,25 +327,75 @@ mod tests {
         )
     }
 
+    fn space(rest: &[Affine<f64>], inverse_binds: &[Affine<f64>], weights: &[f64]) -> BindSpace {
+        let given = || Ok::<_, std::convert::Infallible>(weights.to_vec());
+        match bind_space(rest, inverse_binds, 0, given) {
+            Ok(space) => space,
+        }
+    }
+
+    fn distance(a: &Affine<f64>, b: &Affine<f64>) -> f64 {
+        (a.linear - b.linear).norm() + (a.translation - b.translation).norm()
+    }
+
     #[test]
     fn a_shared_bind_space_is_found_and_noise_is_left_alone() {
         let rest = [at(1.0, 0.4, 0.01), at(2.0, -0.3, 0.01)];
         let shared = at(5.0, 0.2, 0.01);
         let inverse_binds = rest.map(|r| r.inverse().expect("regular") * shared);
-        let x = bind_space(&rest, &inverse_binds);
-        assert!((x.linear - shared.linear).norm() < 1e-9, "{x:?}");
-        assert!((x.translation - shared.translation).norm() < 1e-9, "{x:?}");
+        let x = space(&rest, &inverse_binds, &[]);
+        assert!(distance(&x.scene_from_file, &shared) < 1e-9);
+        assert!(x.disagreeing.is_empty());
         let noisy = rest.map(|r| r.inverse().expect("regular") * at(1e-7, 1e-7, 1.0));
-        assert_eq!(bind_space(&rest, &noisy), Affine::identity());
+        let x = space(&rest, &noisy, &[]);
+        assert_eq!(x.scene_from_file, Affine::identity());
+    }
+
+    /// Five joints of one skeleton, bound where `shared` says.
+    fn skeleton(shared: Affine<f64>) -> (Vec<Affine<f64>>, Vec<Affine<f64>>) {
+        let rest: Vec<Affine<f64>> = (0..5).map(|k| at(f64::from(k), 0.3, 0.01)).collect();
+        let bound = |r: &Affine<f64>| r.inverse().expect("regular") * shared;
+        let inverse_binds = rest.iter().map(bound).collect();
+        (rest, inverse_binds)
     }
 
     #[test]
-    fn another_rest_pose_gives_the_shared_scale_or_nothing() {
-        let rest = [at(1.0, 0.4, 1.0), at(2.0, -0.3, 1.0)];
-        let x = bind_space(&rest, &[at(0.0, 0.0, 0.01); 2]);
-        assert!((x.linear - Mat3::identity() * 0.01).norm() < 1e-12, "{x:?}");
-        assert_eq!(x.translation.norm(), 0.0);
-        let differ = [at(0.0, 0.0, 0.01), at(0.0, 0.0, 0.02)];
-        assert_eq!(bind_space(&rest, &differ), Affine::identity());
+    fn joints_without_weight_do_not_vote_and_flat_ones_cannot() {
+        let shared = at(5.0, 0.2, 0.01);
+        let (mut rest, mut inverse_binds) = skeleton(shared);
+        inverse_binds[2] = Affine::identity();
+        let x = space(&rest, &inverse_binds, &[1.0, 1.0, 0.0, 1.0, 1.0]);
+        assert!(distance(&x.scene_from_file, &shared) < 1e-9);
+        assert!(x.disagreeing.is_empty(), "{:?}", x.disagreeing);
+        // A prop with half of the vertices, hidden by scale 0.
+        rest[4] = at(9.0, 0.0, 0.0);
+        let x = space(&rest, &inverse_binds, &[1.0, 1.0, 0.0, 1.0, 4.0]);
+        assert!(distance(&x.scene_from_file, &shared) < 1e-9);
+        assert!(x.disagreeing.is_empty(), "{:?}", x.disagreeing);
+    }
+
+    #[test]
+    fn most_of_the_weight_decides_wherever_it_stands() {
+        let shared = at(5.0, 0.2, 0.01);
+        for posed in 0..5 {
+            let (mut rest, inverse_binds) = skeleton(shared);
+            rest[posed] = rest[posed] * at(0.1, 0.7, 2.0);
+            let mut weights = [1.0; 5];
+            weights[posed] = 3.9;
+            let x = space(&rest, &inverse_binds, &weights);
+            assert!(distance(&x.scene_from_file, &shared) < 1e-9, "{posed}");
+            assert_eq!(x.disagreeing, [posed]);
+        }
+    }
+
+    #[test]
+    fn without_a_majority_the_root_decides() {
+        let (mut rest, inverse_binds) = skeleton(at(5.0, 0.2, 0.01));
+        for (k, rest) in (0..).zip(&mut rest) {
+            *rest = *rest * at(0.0, 0.1 * f64::from(k + 1), 1.0);
+        }
+        let x = space(&rest, &inverse_binds, &[1.0; 5]);
+        assert!(distance(&x.scene_from_file, &(rest[0] * inverse_binds[0])) < 1e-9);
+        assert_eq!(x.disagreeing, [1, 2, 3, 4]);
     }
 }

@@ -1,0 +1,117 @@
+"""Small files of everyday kinds, against the right answer of each.
+
+    cases.py SINEW CASES [--gpu]
+
+Runs the program on the files under CASES (characters/01_... and so on; each folder's README says what is right and how one knows) and
+compares with NumPy. Prints a line a case. Exit code 1 where a case fails. With --gpu, graphs run on the graphics adapter.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+SINEW, CASES = sys.argv[1], Path(sys.argv[2])
+DEVICE = ["--device", "gpu"] if "--gpu" in sys.argv else []
+OUT = Path(tempfile.mkdtemp())
+
+
+def case(name):
+    return next((CASES / name.split("/")[0]).glob(name.split("/")[1] + "_*"))
+
+
+def sinew(*arguments):
+    done = subprocess.run([SINEW, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"sinew {' '.join(map(str, arguments))}: {done.returncode}: {done.stderr}")
+    return done.stdout + done.stderr
+
+
+def run(character, graph, *more, key="positions"):
+    out = OUT / "out.npz"
+    sinew("run", character, "--graph", graph, "-o", out, *DEVICE, *more)
+    arrays = np.load(out)
+    return arrays[key].astype(np.float64)
+
+
+def below(found, limit, what):
+    found = float(found)
+    assert found < limit, f"{what}: {found:.3g}, allowed {limit:g}"
+    return f"{what} {found:.2g}"
+
+
+def worst(a, b):
+    assert a.shape == b.shape, f"{a.shape} and {b.shape}"
+    return np.linalg.norm(a - b, axis=-1).max()
+
+
+GRAPHS = ["delta_mush", "dual_quaternion", "direct_delta_mush"]
+
+
+def unused_leaf_joint():
+    at = case("characters/01")
+    for graph in GRAPHS:
+        with_leaf, without = (run(at / f"a15_{f}.glb", at / f"{graph}.json") for f in ["leaf_identity", "noleaf"])
+        yield below(worst(with_leaf, without), 1e-5, graph)
+
+
+def rest_is_a_posed_frame():
+    at = case("characters/02")
+    bent, bound = (run(at / f"a12_{f}.glb", at / "mask_push.json") for f in ["restbent", "restbind"])
+    yield below(worst(bent, bound), 1e-5, "frames")
+    said = json.loads(sinew("inspect", at / "a12_restbent.glb", "--json"))
+    assert "rest_pose_differs" in json.dumps(said["warnings"]), said["warnings"]
+
+
+def whole_rig_scaled():
+    at = case("characters/03")
+    for graph in GRAPHS:
+        grows, one = (run(at / f"a8_{f}.glb", at / f"{graph}.json") for f in ["grow", "one"])
+        times = np.arange(len(one)) / 30
+        scale = 1 + 2 * times / times[-1]
+        yield below(worst(grows / scale[:, None, None], one), 2e-5, graph)
+
+
+def delta_mush_away_from_origin():
+    at = case("characters/04")
+    near = run(at / "a10_root_0.glb", at / "delta_mush.json")
+    for place, limit in [(1000, 1e-4), (100, 1e-5)]:
+        far = run(at / f"a10_root_{place}.glb", at / "delta_mush.json") - [place, 0, -0.7 * place]
+        yield below(worst(far, near), limit, f"{place} m")
+
+
+def tangents_at_mirrored_uv():
+    at = case("characters/05")
+    found = run(at / "k2_mirror_tan.glb", at / "graph.json", "--frames", "0", key="tangents")[0]
+    expected = np.load(at / "expected.npz")["tangents"]
+    assert (found[:, 3] == expected[:, 3]).all(), "signs"
+    cosine = (found[:, :3] * expected[:, :3]).sum(axis=-1)
+    yield below(np.degrees(np.arccos(cosine.clip(-1, 1))).max(), 1, "degrees")
+
+
+def lattice_points_on_the_box():
+    at = case("characters/14")
+    found = run(at / "points.obj", at / "lattice.json", "--frames", "0")[0]
+    yield below(worst(found, np.load(at / "expected.npz")["positions"]), 1e-4, "metres")
+
+
+CHECKS = {
+    "characters/01": unused_leaf_joint,
+    "characters/02": rest_is_a_posed_frame,
+    "characters/03": whole_rig_scaled,
+    "characters/04": delta_mush_away_from_origin,
+    "characters/05": tangents_at_mirrored_uv,
+    "characters/14": lattice_points_on_the_box,
+}
+
+failed = 0
+for name, check in CHECKS.items():
+    try:
+        print(f"{name} {check.__name__}: {', '.join(check())}")
+    except Exception as error:
+        failed += 1
+        print(f"FAILED: {name} {check.__name__}: {error}")
+sys.exit(failed > 0)
