@@ -8,6 +8,8 @@
 mod any;
 mod atomic;
 mod bytes;
+#[cfg(test)]
+mod case_files;
 mod error;
 mod fault;
 mod frames;
