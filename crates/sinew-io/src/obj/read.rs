@@ -1,4 +1,5 @@
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::surface::{asset_of, repair_normals, repair_numbers};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
@@ -29,7 +30,7 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         raw: Raw::default(),
     };
     let mut joined = Vec::new();
-    for (number, line) in bytes.split(|&b| b == b'\n').enumerate() {
+    for (number, line) in without_mark(bytes).split(|&b| b == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if joined.is_empty() {
             parser.line = number + 1;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::case_files::case_file;
 use crate::{IoError, Surface};
 use proptest::prelude::*;
 use sinew_geom::{Mesh, Polygons, Topology};
@@ -89,6 +90,17 @@ fn errors_name_the_line() {
         ),
     ] {
         assert_eq!(refuse(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_statement() {
+    let quad = "\u{feff}v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 9 9 9\nf 1 2 3 4\n";
+    let m = parse(quad);
+    assert_eq!(m.positions.len(), 5);
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [0, 2, 3]]);
+    if let Some(path) = case_file("sequences/12_obj_byte_order_mark/quad_bom.obj") {
+        assert_eq!(read_obj(&path).expect("valid").meshes[0].positions.len(), 5);
     }
 }
 

@@ -1,6 +1,7 @@
 use super::columns::{Column, Columns, mesh_of};
 use super::header::{self, Element, Format, Kind, Property, Scalar};
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::surface::asset_of;
 use sinew_geom::{Asset, Polygons, Topology, Warning};
@@ -21,6 +22,7 @@ pub fn read_ply(path: &Path) -> Result<Asset, IoError> {
 /// # Errors
 /// As [`read_ply`], except [`IoError::Read`].
 pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
+    let bytes = without_mark(bytes);
     let header = header::parse(bytes, path)?;
     let mut body = Body {
         rest: &bytes[header.body..],

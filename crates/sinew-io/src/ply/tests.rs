@@ -34,6 +34,15 @@ fn text_with_everything() {
     assert_eq!(asset.warnings[0].code, "vertex_lists_skipped");
 }
 
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_header() {
+    let marked = [b"\xEF\xBB\xBF", QUAD.as_bytes()].concat();
+    assert_eq!(
+        parse(&marked).expect("valid").meshes[0].positions[1],
+        [1.0, 0.0, 0.0]
+    );
+}
+
 /// The same values in both byte orders, made by hand from the format's description.
 #[test]
 fn all_types_in_both_byte_orders() {
