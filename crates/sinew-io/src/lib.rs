@@ -21,6 +21,7 @@ pub mod obj;
 pub mod picture;
 pub mod ply;
 pub mod point_cache;
+mod polygon;
 pub mod pose_driver;
 mod range_reader;
 mod sequence;

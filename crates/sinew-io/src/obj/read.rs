@@ -1,6 +1,7 @@
 use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
+use crate::polygon;
 use crate::surface::{asset_of, repair_normals, repair_numbers};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
 use std::collections::HashMap;
@@ -266,10 +267,11 @@ impl Raw {
         let offsets = std::iter::once(0)
             .chain(self.face_ends.iter().copied())
             .collect();
-        let count = u32::try_from(mesh.positions.len()).unwrap_or(NONE);
-        let topology = Topology::from_polygons(count, Polygons { offsets, indices })
+        let count = mesh.positions.len();
+        let polygons = Polygons { offsets, indices };
+        let topology = polygon::topology(&mesh.positions, polygons, &mut warnings)
             .map_err(|e| malformed(path, "faces", e.to_string(), "valid faces"))?;
-        mesh.parts = self.parts(&topology, count as usize);
+        mesh.parts = self.parts(&topology, count);
         match self.groups.as_slice() {
             [(name, _)] => mesh.name.clone_from(name),
             _ => mesh.name.clear(),

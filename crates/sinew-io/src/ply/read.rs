@@ -3,8 +3,9 @@ use super::header::{self, Element, Format, Kind, Property, Scalar};
 use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
+use crate::polygon;
 use crate::surface::asset_of;
-use sinew_geom::{Asset, Polygons, Topology, Warning};
+use sinew_geom::{Asset, Polygons, Warning};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -64,15 +65,11 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         warnings.push(warning("trailing_bytes", message));
     }
     let mut mesh = mesh_of(Columns(columns), vertex_count, path, &mut warnings)?;
-    let count = u32::try_from(vertex_count).map_err(|_| {
-        malformed(
-            path,
-            "element vertex",
-            vertex_count.to_string(),
-            "fewer than 2^32",
-        )
-    })?;
-    let topology = Topology::from_polygons(count, polygons)
+    if u32::try_from(vertex_count).is_err() {
+        let found = vertex_count.to_string();
+        return Err(malformed(path, "element vertex", found, "fewer than 2^32"));
+    }
+    let topology = polygon::topology(&mesh.positions, polygons, &mut warnings)
         .map_err(|e| malformed(path, "element face", e.to_string(), "indices of vertices"))?;
     mesh.topology = Arc::new(topology);
     Ok(asset_of(path, mesh, warnings))
