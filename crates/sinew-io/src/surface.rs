@@ -3,7 +3,7 @@
 use crate::fault::{file_stem, warning};
 use crate::{CachedMesh, FrameData, IoError};
 use sinew_geom::{Asset, Attribute, Mesh, Topology, Warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// A mesh at one moment, borrowed: what a mesh file holds.
@@ -106,6 +106,42 @@ pub(crate) fn asset_of(path: &Path, mut mesh: Mesh, warnings: Vec<Warning>) -> A
         warnings,
         ..Asset::default()
     }
+}
+
+/// A face corner: indices of position, texture coordinate and normal.
+pub(crate) type Corner = [u32; 3];
+
+/// No such index at this corner.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One vertex for each combination in use: the first one of vertex `v` of the `count` that there are is vertex `v` of the mesh, the others
+/// follow at the end in the order of their first use. Gives vertices and the vertex of each corner; `None` where these are 2^32.
+pub(crate) fn split(
+    count: usize,
+    corners: impl Iterator<Item = Corner>,
+) -> Option<(Vec<Corner>, Vec<u32>)> {
+    let mut vertices: Vec<Corner> = (0_u32..).take(count).map(|v| [v, NONE, NONE]).collect();
+    let mut used = vec![false; count];
+    let mut further: HashMap<Corner, u32> = HashMap::new();
+    let mut indices = Vec::with_capacity(corners.size_hint().0);
+    for corner in corners {
+        let first = corner[0] as usize;
+        if !used[first] {
+            used[first] = true;
+            vertices[first] = corner;
+        }
+        if vertices[first] == corner {
+            indices.push(corner[0]);
+            continue;
+        }
+        let next = u32::try_from(vertices.len()).ok().filter(|&n| n < NONE)?;
+        let index = *further.entry(corner).or_insert(next);
+        if index == next {
+            vertices.push(corner);
+        }
+        indices.push(index);
+    }
+    Some((vertices, indices))
 }
 
 /// Turns a mesh whose Z axis points up (Blender's own axes, most scans and simulations) to Y up: `(x, y, z)` becomes

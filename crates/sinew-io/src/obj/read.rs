@@ -2,15 +2,11 @@ use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::polygon;
-use crate::surface::{asset_of, repair_normals, repair_numbers};
+use crate::surface::{Corner, NONE, asset_of, repair_normals, repair_numbers, split};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-
-/// No such index at this corner.
-const NONE: u32 = u32::MAX;
 
 /// Reads an OBJ file as an asset of one mesh.
 ///
@@ -51,9 +47,6 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     let (mesh, warnings) = parser.raw.build(path)?;
     Ok(asset_of(path, mesh, warnings))
 }
-
-/// A face corner: indices of position, texture coordinate and normal.
-type Corner = [u32; 3];
 
 #[derive(Default)]
 struct Raw {
@@ -231,7 +224,13 @@ impl Raw {
             self.complete(1, "texture_coordinates_incomplete", &mut warnings),
             self.complete(2, "normals_incomplete", &mut warnings),
         ];
-        let (vertices, indices) = self.split(path, keep)?;
+        let kept = |[v, t, n]: Corner| {
+            let [t, n] = [keep[0].then_some(t), keep[1].then_some(n)];
+            [v, t.unwrap_or(NONE), n.unwrap_or(NONE)]
+        };
+        let corners = self.corners.iter().map(|c| kept(*c));
+        let (vertices, indices) = split(self.positions.len(), corners)
+            .ok_or_else(|| malformed(path, "faces", "2^32 vertices after splitting", "fewer"))?;
         let pick = |k: usize| vertices.iter().map(move |c| c[k]);
         let mut mesh = Mesh {
             positions: pick(0).map(|v| self.positions[v as usize]).collect(),
@@ -292,44 +291,6 @@ impl Raw {
             warnings.push(warning(code, message));
         }
         all
-    }
-
-    /// One vertex for each combination in use: the first one of vertex `v` is vertex `v` of the mesh, the others
-    /// follow at the end in the order of their first use. Returns vertices and the vertex of each corner.
-    fn split(&self, path: &Path, keep: [bool; 2]) -> Result<(Vec<Corner>, Vec<u32>), IoError> {
-        let count = self.positions.len();
-        let mut vertices: Vec<Corner> = (0_u32..).take(count).map(|v| [v, NONE, NONE]).collect();
-        let mut used = vec![false; count];
-        let mut further: HashMap<Corner, u32> = HashMap::new();
-        let mut indices = Vec::with_capacity(self.corners.len());
-        for &[v, t, n] in &self.corners {
-            let corner = [
-                v,
-                if keep[0] { t } else { NONE },
-                if keep[1] { n } else { NONE },
-            ];
-            let first = v as usize;
-            if !used[first] {
-                used[first] = true;
-                vertices[first] = corner;
-            }
-            if vertices[first] == corner {
-                indices.push(v);
-                continue;
-            }
-            let next = u32::try_from(vertices.len())
-                .ok()
-                .filter(|&n| n < NONE)
-                .ok_or_else(|| {
-                    malformed(path, "faces", "2^32 vertices after splitting", "fewer")
-                })?;
-            let index = *further.entry(corner).or_insert(next);
-            if index == next {
-                vertices.push(corner);
-            }
-            indices.push(index);
-        }
-        Ok((vertices, indices))
     }
 
     /// Groups as parts, where each has vertices of its own that follow each other; none otherwise.

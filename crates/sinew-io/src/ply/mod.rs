@@ -5,7 +5,8 @@
 //! `texture_u texture_v`, `v` up in the file, down in a [`sinew_geom::Mesh`]) and colours (`red green blue alpha`;
 //! integers are divided by their largest value). Every other scalar of a vertex becomes an attribute: `vx vy vz` the
 //! vector `velocity`, `name_x name_y ..` the vector `name`, the rest numbers under their own name, in single precision.
-//! `face` gives polygons, cut as those of OBJ. Other elements and list properties are skipped. Counts are checked against the bytes there
+//! `face` gives polygons, cut as those of OBJ, and from a list `texcoord` texture coordinates of corners, as MeshLab writes
+//! them: they are the first set then, and vertices are split as those of OBJ. Colours of faces are left out with a warning. Other elements and list properties are skipped. Counts are checked against the bytes there
 //! are before anything is allocated.
 //!
 //! The parser is our own, not `ply-rs`: errors name the element, its number and the property; nothing is allocated on

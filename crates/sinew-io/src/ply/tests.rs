@@ -1,4 +1,5 @@
 use super::*;
+use crate::case_files::case_file;
 use crate::{IoError, Surface};
 use proptest::prelude::*;
 use sinew_geom::{Attribute, Mesh, Polygons, Topology};
@@ -32,6 +33,48 @@ fn text_with_everything() {
         Attribute::Scalar(vec![-1.0, 2.0, 3.0, 4.0])
     );
     assert_eq!(asset.warnings[0].code, "vertex_lists_skipped");
+}
+
+const WEDGES: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+    property uchar red\nproperty uchar green\nproperty uchar blue\nproperty float mask\nelement face 2\n\
+    property list uchar float texcoord\nproperty list uchar int vertex_indices\nproperty int texnumber\nend_header\n\
+    0 0 0 255 0 0 .5\n1 0 0 0 255 0 .25\n1 1 0 0 0 255 .125\n0 1 0 255 255 255 1\n\
+    6 0 0 1 0 1 1 3 0 1 2 0\n6 .5 .5 1 1 0 .25 3 0 2 3 0\n";
+
+#[test]
+fn texture_coordinates_of_corners_split_vertices() {
+    let asset = parse(WEDGES.as_bytes()).expect("valid");
+    let m = &asset.meshes[0];
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [4, 2, 3]]);
+    // v of the file points up: 1 - v.
+    let uvs = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.75], [0.5, 0.5]];
+    assert_eq!(m.uvs, [uvs]);
+    assert_eq!(m.positions[4], m.positions[0]);
+    assert_eq!(m.colors[0][4], [1.0, 0.0, 0.0, 1.0]);
+    let mask = Attribute::Scalar(vec![0.5, 0.25, 0.125, 1.0, 0.5]);
+    assert_eq!(m.attributes["mask"], mask);
+    m.check().expect("as long as the positions");
+    let short = WEDGES.replace("6 .5 .5 1 1 0 .25", "4 .5 .5 1 1");
+    let asset = parse(short.as_bytes()).expect("valid");
+    assert!(asset.meshes[0].uvs.is_empty());
+    assert_eq!(asset.warnings[0].code, "texture_coordinates_incomplete");
+    let message = &asset.warnings[0].message;
+    assert!(message.starts_with("1 of 2 faces"), "{message}");
+    let outside = WEDGES.replace("3 0 2 3 0", "3 0 2 9 0");
+    assert!(
+        refuse(&outside).contains("vertex 9"),
+        "{}",
+        refuse(&outside)
+    );
+    let colored = WEDGES.replace("int texnumber", "uchar red");
+    let asset = parse(colored.as_bytes()).expect("valid");
+    assert_eq!(asset.warnings[0].code, "face_colors_skipped");
+    if let Some(path) = case_file("sequences/13_ply_face_texcoords/triangle_wedge_uv.ply") {
+        let asset = read_ply(&path).expect("valid");
+        assert_eq!(asset.meshes[0].uvs, [[[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]]]);
+        assert_eq!(asset.warnings.len(), 1, "{:?}", asset.warnings);
+    }
 }
 
 #[test]
