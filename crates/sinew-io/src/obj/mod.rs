@@ -1,6 +1,6 @@
 //! Wavefront OBJ: one polygon mesh.
 //!
-//! Read: `v` (with optional colour), `vt`, `vn`, `f` with any number of corners and negative indices, `o` and `g`
+//! Read: `v` (with optional colour: sRGB in the file, linear in a mesh), `vt`, `vn`, `f` with any number of corners and negative indices, `o` and `g`
 //! names, line continuation with `\`. Concave polygons are cut into triangles that cover them once; where no fan from one
 //! of their corners does that, the face becomes triangles. `usemtl`, `mtllib`, `s`, lines, points and curves are skipped. A vertex is split
 //! only where its faces disagree about texture coordinate or normal: vertex `i` of the file stays vertex `i` of the

@@ -2,7 +2,9 @@ use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::polygon;
-use crate::surface::{Corner, NONE, asset_of, repair_normals, repair_numbers, split};
+use crate::surface::{
+    Corner, NONE, asset_of, linear_from_srgb, repair_normals, repair_numbers, split,
+};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
 use std::ops::Range;
 use std::path::Path;
@@ -142,11 +144,15 @@ impl Parser<'_> {
             return Err(self.wrong(b"one more vertex", "fewer than 2^32 vertices"));
         }
         self.raw.positions.push(position);
-        let color = match count {
-            6 => Some([n[3], n[4], n[5], 1.0]),
-            7 => Some([n[3], n[4], n[5], n[6]]),
+        let alpha = match count {
+            6 => Some(1.0),
+            7 => Some(n[6]),
             _ => None,
         };
+        let color = alpha.map(|alpha| {
+            let [r, g, b] = [n[3], n[4], n[5]].map(linear_from_srgb);
+            [r, g, b, alpha]
+        });
         self.raw.coloured += usize::from(color.is_some());
         self.raw.colors.push(color.unwrap_or([1.0; 4]));
         Ok(())

@@ -3,7 +3,8 @@
 //! Read: ASCII, binary little- and big-endian, all scalar types under both of their names, lists of any type.
 //! `vertex` gives positions (`x y z`), normals (`nx ny nz`), texture coordinates (`s t`, `u v` or
 //! `texture_u texture_v`, `v` up in the file, down in a [`sinew_geom::Mesh`]) and colours (`red green blue alpha`;
-//! integers are divided by their largest value). Every other scalar of a vertex becomes an attribute: `vx vy vz` the
+//! integers are divided by their largest value and are sRGB, as Blender, MeshLab and CloudCompare write them; floats are
+//! linear, as Blender writes those, and so are alpha and the colours of a mesh; writing goes the same way back). Every other scalar of a vertex becomes an attribute: `vx vy vz` the
 //! vector `velocity`, `name_x name_y ..` the vector `name`, the rest numbers under their own name, in single precision.
 //! `face` gives polygons, cut as those of OBJ, and from a list `texcoord` texture coordinates of corners, as MeshLab writes
 //! them: they are the first set then, and vertices are split as those of OBJ. Colours of faces are left out with a warning. Other elements and list properties are skipped. Counts are checked against the bytes there
