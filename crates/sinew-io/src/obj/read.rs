@@ -46,7 +46,16 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         }
     }
     parser.statement(&joined)?;
-    let (mesh, warnings) = parser.raw.build(path)?;
+    let (mesh, mut warnings) = parser.raw.build(path)?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let name = path.file_name().unwrap_or_default();
+        let message = format!(
+            "'{}' holds nothing ({} bytes); export it again if it should not be empty",
+            name.display(),
+            bytes.len()
+        );
+        warnings.push(warning("empty_file", message));
+    }
     Ok(asset_of(path, mesh, warnings))
 }
 
