@@ -14,7 +14,8 @@ pub struct AnyFile {
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads GLB (also as `.vrm`), glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending; a folder or a `name_####.ply` pattern is read as a sequence.
+/// Reads GLB (also as `.vrm`), glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending. A folder or
+/// a `name_####.ply` pattern is read as a sequence.
 ///
 /// # Errors
 /// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.

@@ -1,8 +1,10 @@
 //! Polygons of mesh files cut into triangles that cover them once and face one way.
 //!
-//! Seen along the normal of their best plane (Newell's method). A fan from the first corner stays where it does that: convex polygons always. Others of
-//! few corners are written from another corner on, where a fan from there does; what is left loses its ears (Meisters 1975, with the list of corners
-//! to look at of O'Rourke, "Computational Geometry in C"), so that its face becomes triangles. What crosses itself or has no area stays a fan.
+//! Each polygon is seen along the normal of its best plane (Newell's method).
+//! - A fan from the first corner stays where its triangles do that. Convex polygons keep it always.
+//! - A concave polygon of few corners starts at another corner, where the fan from there does it. It stays one face.
+//! - Other polygons lose their ears one by one (Meisters 1975; O'Rourke, "Computational Geometry in C"). Their faces become triangles.
+//! - Polygons that cross themselves or have no area stay fans.
 
 use crate::fault::warning;
 use sinew_geom::{Polygons, Topology, TopologyError, Warning, index32};
@@ -10,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Most corners of a polygon for which every corner is tried as the first of a fan.
 const MOST_FANS: usize = 64;
-/// How often, for each corner of a polygon, another one is looked at while ears are cut, at most: what keeps time linear in the file.
+/// How many corners may be looked at for each corner of a polygon while ears are cut. The limit keeps time linear in the size of the file.
 const LOOKS_FOR_A_CORNER: usize = 1 << 14;
 
 /// The topology of polygons over vertices: as many triangles as fans would have, face after face.
@@ -72,7 +74,7 @@ pub(crate) fn topology(
         warnings.push(warning(
             "polygons_crossing",
             format!(
-                "{crossing} polygons cross themselves, or are too long and winding to be cut into triangles; each became a fan from its first corner, whose triangles may overlap"
+                "{crossing} polygons cross themselves or are too complex to cut; each became a fan from its first corner, and its triangles may overlap"
             ),
         ));
     }

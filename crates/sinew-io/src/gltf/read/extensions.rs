@@ -48,7 +48,13 @@ const HARMLESS_PARTS: [&str; 14] = [
 ];
 
 /// The same, by whole names. Primitives compressed with Draco are refused where they have no other copy.
-const HARMLESS: [&str; 3] = [DRACO, "FB_ngon_encoding", "VRMC_vrm"];
+const HARMLESS: [&str; 5] = [
+    DRACO,
+    "FB_ngon_encoding",
+    "GODOT_single_root",
+    "VRMC_vrm",
+    "VRMC_vrm_animation",
+];
 
 /// Most names in one message.
 const MOST_NAMES: usize = 8;

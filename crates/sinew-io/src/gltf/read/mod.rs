@@ -7,7 +7,8 @@
 //!
 //! Read: triangles (lists, strips, fans; with and without indices), any number of influence sets, UV and colour
 //! sets, `_CUSTOM` attributes (stored without the underscore), morph targets, sparse and interleaved accessors, all component types, skins, node
-//! trees with matrices, animations (also those of `KHR_animation_pointer` that lead to a node's transform or weights); `KHR_mesh_quantization`, `EXT_meshopt_compression` and
+//! trees with matrices, animations (also those of `KHR_animation_pointer` that lead to a node's transform or weights);
+//! `KHR_mesh_quantization`, `EXT_meshopt_compression` and
 //! `KHR_meshopt_compression`; a deformer graph under `extensions.SINEW_graph`.
 //!
 //! Repaired with a warning: weights that do not sum to one, vertices without weights. Skipped with a warning:
