@@ -14,7 +14,8 @@ pub struct AnyFile {
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads GLB, glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending; a folder or a `name_####.ply` pattern is read as a sequence.
+/// Reads GLB (also as `.vrm`), glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending. A folder or
+/// a `name_####.ply` pattern is read as a sequence.
 ///
 /// # Errors
 /// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
@@ -30,7 +31,8 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         .is_some_and(|n| n.to_string_lossy().contains('#'));
     match ending.as_str() {
         _ if path.is_dir() || is_pattern => read_sequence(path).map(plain),
-        "glb" | "gltf" => {
+        // A VRM file is a GLB file.
+        "glb" | "gltf" | "vrm" => {
             let file = read_gltf(path)?;
             Ok(AnyFile {
                 asset: file.asset,
@@ -53,7 +55,7 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
             path: path.to_owned(),
             place: "file name".into(),
             feature: format!("the ending '{ending}'"),
-            help: "known are .glb, .gltf, .obj, .ply, .tfx and .tfxmesh".into(),
+            help: "known are .glb, .gltf, .vrm, .obj, .ply, .tfx and .tfxmesh".into(),
         }),
     }
 }

@@ -1,6 +1,11 @@
-//! Numbers to little-endian bytes.
+//! Numbers to little-endian bytes, and the mark that texts may begin with.
 
 use std::io::{Result, Write};
+
+/// A text without the byte-order mark of UTF-8 that some editors put at its beginning.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
+}
 
 /// Writes numbers in little-endian order; one copy on little-endian machines, none of which convert.
 pub(crate) fn put_f32s(out: &mut (impl Write + ?Sized), numbers: &[f32]) -> Result<()> {

@@ -8,6 +8,8 @@
 mod any;
 mod atomic;
 mod bytes;
+#[cfg(test)]
+mod case_files;
 mod error;
 mod fault;
 mod frames;
@@ -19,6 +21,7 @@ pub mod obj;
 pub mod picture;
 pub mod ply;
 pub mod point_cache;
+mod polygon;
 pub mod pose_driver;
 mod range_reader;
 mod sequence;

@@ -3,7 +3,7 @@
 use crate::fault::{file_stem, warning};
 use crate::{CachedMesh, FrameData, IoError};
 use sinew_geom::{Asset, Attribute, Mesh, Topology, Warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// A mesh at one moment, borrowed: what a mesh file holds.
@@ -19,7 +19,7 @@ pub struct Surface<'a> {
     pub normals: Option<&'a [[f32; 3]]>,
     /// Texture coordinates, `v` down, one a vertex.
     pub uvs: Option<&'a [[f32; 2]]>,
-    /// RGBA, one a vertex.
+    /// Linear RGBA, one a vertex; files of bytes and OBJ hold sRGB.
     pub colors: Option<&'a [[f32; 4]]>,
     /// User attributes; PLY keeps them, OBJ cannot.
     pub attributes: Option<&'a BTreeMap<String, Attribute>>,
@@ -108,6 +108,42 @@ pub(crate) fn asset_of(path: &Path, mut mesh: Mesh, warnings: Vec<Warning>) -> A
     }
 }
 
+/// A face corner: indices of position, texture coordinate and normal.
+pub(crate) type Corner = [u32; 3];
+
+/// No such index at this corner.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One vertex for each combination in use: the first one of vertex `v` of the `count` that there are is vertex `v` of the mesh, the others
+/// follow at the end in the order of their first use. Gives vertices and the vertex of each corner; `None` where these are 2^32.
+pub(crate) fn split(
+    count: usize,
+    corners: impl Iterator<Item = Corner>,
+) -> Option<(Vec<Corner>, Vec<u32>)> {
+    let mut vertices: Vec<Corner> = (0_u32..).take(count).map(|v| [v, NONE, NONE]).collect();
+    let mut used = vec![false; count];
+    let mut further: HashMap<Corner, u32> = HashMap::new();
+    let mut indices = Vec::with_capacity(corners.size_hint().0);
+    for corner in corners {
+        let first = corner[0] as usize;
+        if !used[first] {
+            used[first] = true;
+            vertices[first] = corner;
+        }
+        if vertices[first] == corner {
+            indices.push(corner[0]);
+            continue;
+        }
+        let next = u32::try_from(vertices.len()).ok().filter(|&n| n < NONE)?;
+        let index = *further.entry(corner).or_insert(next);
+        if index == next {
+            vertices.push(corner);
+        }
+        indices.push(index);
+    }
+    Some((vertices, indices))
+}
+
 /// Turns a mesh whose Z axis points up (Blender's own axes, most scans and simulations) to Y up: `(x, y, z)` becomes
 /// `(x, z, -y)` for positions, normals, tangents and the attribute `velocity`. OBJ and PLY do not say which they are.
 pub fn turn_z_up_to_y_up(mesh: &mut Mesh) {
@@ -161,6 +197,32 @@ pub(crate) fn repair_numbers<'a>(
     }
 }
 
+/// Linear from sRGB (IEC 61966-2-1): 1 is the brightest, numbers beyond follow the same curve.
+pub(crate) fn linear_from_srgb(c: f32) -> f32 {
+    let c = f64::from(c);
+    let linear = match c <= 0.04045 {
+        true => c / 12.92,
+        false => ((c + 0.055) / 1.055).powf(2.4),
+    };
+    linear as f32
+}
+
+/// The other way round.
+pub(crate) fn srgb_from_linear(c: f32) -> f32 {
+    let c = f64::from(c);
+    let srgb = match c <= 0.003_130_8 {
+        true => c * 12.92,
+        false => 1.055 * c.powf(1.0 / 2.4) - 0.055,
+    };
+    srgb as f32
+}
+
+/// A colour as files hold it: alpha stays as it is.
+pub(crate) fn srgb_color([r, g, b, a]: [f32; 4]) -> [f32; 4] {
+    let [r, g, b] = [r, g, b].map(srgb_from_linear);
+    [r, g, b, a]
+}
+
 /// `v` with length one; vectors already within rounding of it are returned as they are. `None` where it has no
 /// direction.
 pub(crate) fn unit(v: [f32; 3]) -> Option<[f32; 3]> {
@@ -198,6 +260,28 @@ mod tests {
             mesh.attributes["velocity"],
             Attribute::Vec3(expected.to_vec())
         );
+    }
+
+    /// Numbers by the formulas of IEC 61966-2-1 in double precision.
+    #[test]
+    fn srgb_is_that_of_the_standard() {
+        for (byte, linear) in [
+            (0.0, 0.0),
+            (10.0, 0.003_035_27),
+            (51.0, 0.033_104_766),
+            (127.0, 0.212_230_76),
+            (187.0, 0.496_933),
+            (255.0, 1.0),
+        ] {
+            let found = linear_from_srgb(byte / 255.0);
+            assert!((found - linear).abs() < 1e-7, "{byte}: {found}");
+            let back = srgb_from_linear(linear) * 255.0;
+            assert!((back - byte).abs() < 1e-4, "{byte}: {back}");
+        }
+        for beyond in [-0.5, 1.5, 20.0] {
+            let back = linear_from_srgb(srgb_from_linear(beyond));
+            assert!((back - beyond).abs() < 1e-5 * beyond.abs(), "{back}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The GLB container: header and chunks.
 
+use crate::bytes::without_mark;
 use crate::fault::malformed;
 use crate::{AtomicFile, IoError};
 use std::path::Path;
@@ -49,7 +50,10 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
     }
     let size = word(12).and_then(|n| usize::try_from(n).ok());
     match size.and_then(|n| content[20..].split_at_checked(n)) {
-        Some((json, rest)) => Ok(Glb { json, rest }),
+        Some((json, rest)) => Ok(Glb {
+            json: without_mark(json),
+            rest,
+        }),
         None => Err(wrong(
             "length of the first chunk",
             word(12),

@@ -10,6 +10,7 @@ pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
 use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
+use crate::gltf::read::{plain_channels, target_names};
 use crate::{AtomicFile, GltfSource, IoError};
 pub(super) use appended::Appended;
 use serde_json::{Value, json};
@@ -67,7 +68,7 @@ pub(super) fn open<'a>(
     source: &GltfSource,
 ) -> Result<Opened<'a>, IoError> {
     let glb = read_glb_chunks(bytes, path)?;
-    let root: Value = serde_json::from_slice(glb.json)
+    let mut root: Value = serde_json::from_slice(glb.json)
         .map_err(|e| malformed(path, "JSON chunk", e.to_string(), "valid JSON"))?;
     let Some((binary, behind)) = glb.split_binary() else {
         return Err(malformed(
@@ -85,6 +86,7 @@ pub(super) fn open<'a>(
             "the same",
         ));
     }
+    plain_channels(&mut root);
     let binary = in_words(binary);
     Ok(Opened {
         file: Appended::new(root, path, binary.len(), has_binary(&glb))?,
@@ -273,10 +275,12 @@ pub(super) fn name_and_weigh(
         .as_array()
         .map_or(0, Vec::len);
     let before = now.saturating_sub(targets.len());
+    let known = target_names(mesh).clone();
     if !mesh["extras"].is_object() {
         mesh["extras"] = json!({});
     }
     let names = &mut mesh["extras"]["targetNames"];
+    *names = known;
     for k in names.as_array().map_or(0, Vec::len)..before {
         push(names, format!("target_{k}").into());
     }

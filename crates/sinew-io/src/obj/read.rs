@@ -1,14 +1,14 @@
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
-use crate::surface::{asset_of, repair_normals, repair_numbers};
+use crate::polygon;
+use crate::surface::{
+    Corner, NONE, asset_of, linear_from_srgb, repair_normals, repair_numbers, split,
+};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-
-/// No such index at this corner.
-const NONE: u32 = u32::MAX;
 
 /// Reads an OBJ file as an asset of one mesh.
 ///
@@ -29,7 +29,7 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         raw: Raw::default(),
     };
     let mut joined = Vec::new();
-    for (number, line) in bytes.split(|&b| b == b'\n').enumerate() {
+    for (number, line) in without_mark(bytes).split(|&b| b == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if joined.is_empty() {
             parser.line = number + 1;
@@ -46,12 +46,18 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         }
     }
     parser.statement(&joined)?;
-    let (mesh, warnings) = parser.raw.build(path)?;
+    let (mesh, mut warnings) = parser.raw.build(path)?;
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let name = path.file_name().unwrap_or_default();
+        let message = format!(
+            "'{}' holds nothing ({} bytes); export it again if it should not be empty",
+            name.display(),
+            bytes.len()
+        );
+        warnings.push(warning("empty_file", message));
+    }
     Ok(asset_of(path, mesh, warnings))
 }
-
-/// A face corner: indices of position, texture coordinate and normal.
-type Corner = [u32; 3];
 
 #[derive(Default)]
 struct Raw {
@@ -147,11 +153,15 @@ impl Parser<'_> {
             return Err(self.wrong(b"one more vertex", "fewer than 2^32 vertices"));
         }
         self.raw.positions.push(position);
-        let color = match count {
-            6 => Some([n[3], n[4], n[5], 1.0]),
-            7 => Some([n[3], n[4], n[5], n[6]]),
+        let alpha = match count {
+            6 => Some(1.0),
+            7 => Some(n[6]),
             _ => None,
         };
+        let color = alpha.map(|alpha| {
+            let [r, g, b] = [n[3], n[4], n[5]].map(linear_from_srgb);
+            [r, g, b, alpha]
+        });
         self.raw.coloured += usize::from(color.is_some());
         self.raw.colors.push(color.unwrap_or([1.0; 4]));
         Ok(())
@@ -229,7 +239,13 @@ impl Raw {
             self.complete(1, "texture_coordinates_incomplete", &mut warnings),
             self.complete(2, "normals_incomplete", &mut warnings),
         ];
-        let (vertices, indices) = self.split(path, keep)?;
+        let kept = |[v, t, n]: Corner| {
+            let [t, n] = [keep[0].then_some(t), keep[1].then_some(n)];
+            [v, t.unwrap_or(NONE), n.unwrap_or(NONE)]
+        };
+        let corners = self.corners.iter().map(|c| kept(*c));
+        let (vertices, indices) = split(self.positions.len(), corners)
+            .ok_or_else(|| malformed(path, "faces", "2^32 vertices after splitting", "fewer"))?;
         let pick = |k: usize| vertices.iter().map(move |c| c[k]);
         let mut mesh = Mesh {
             positions: pick(0).map(|v| self.positions[v as usize]).collect(),
@@ -265,10 +281,11 @@ impl Raw {
         let offsets = std::iter::once(0)
             .chain(self.face_ends.iter().copied())
             .collect();
-        let count = u32::try_from(mesh.positions.len()).unwrap_or(NONE);
-        let topology = Topology::from_polygons(count, Polygons { offsets, indices })
+        let count = mesh.positions.len();
+        let polygons = Polygons { offsets, indices };
+        let topology = polygon::topology(&mesh.positions, polygons, &mut warnings)
             .map_err(|e| malformed(path, "faces", e.to_string(), "valid faces"))?;
-        mesh.parts = self.parts(&topology, count as usize);
+        mesh.parts = self.parts(&topology, count);
         match self.groups.as_slice() {
             [(name, _)] => mesh.name.clone_from(name),
             _ => mesh.name.clear(),
@@ -289,44 +306,6 @@ impl Raw {
             warnings.push(warning(code, message));
         }
         all
-    }
-
-    /// One vertex for each combination in use: the first one of vertex `v` is vertex `v` of the mesh, the others
-    /// follow at the end in the order of their first use. Returns vertices and the vertex of each corner.
-    fn split(&self, path: &Path, keep: [bool; 2]) -> Result<(Vec<Corner>, Vec<u32>), IoError> {
-        let count = self.positions.len();
-        let mut vertices: Vec<Corner> = (0_u32..).take(count).map(|v| [v, NONE, NONE]).collect();
-        let mut used = vec![false; count];
-        let mut further: HashMap<Corner, u32> = HashMap::new();
-        let mut indices = Vec::with_capacity(self.corners.len());
-        for &[v, t, n] in &self.corners {
-            let corner = [
-                v,
-                if keep[0] { t } else { NONE },
-                if keep[1] { n } else { NONE },
-            ];
-            let first = v as usize;
-            if !used[first] {
-                used[first] = true;
-                vertices[first] = corner;
-            }
-            if vertices[first] == corner {
-                indices.push(v);
-                continue;
-            }
-            let next = u32::try_from(vertices.len())
-                .ok()
-                .filter(|&n| n < NONE)
-                .ok_or_else(|| {
-                    malformed(path, "faces", "2^32 vertices after splitting", "fewer")
-                })?;
-            let index = *further.entry(corner).or_insert(next);
-            if index == next {
-                vertices.push(corner);
-            }
-            indices.push(index);
-        }
-        Ok((vertices, indices))
     }
 
     /// Groups as parts, where each has vertices of its own that follow each other; none otherwise.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::case_files::case_file;
 use crate::{IoError, Surface};
 use proptest::prelude::*;
 use sinew_geom::{Mesh, Polygons, Topology};
@@ -47,7 +48,8 @@ fn colours_names_and_parts() {
     let m = parse(
         "o a\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0 0 .5\nf 1 2 3\no b\nv 0 0 1 1 1 1\nv 1 0 1 1 1 1\nv 1 1 1 1 1 1\nf 4 5 6\n",
     );
-    assert_eq!(m.colors[0][2], [0.0, 0.0, 0.5, 1.0]);
+    // 0.5 of sRGB by IEC 61966-2-1.
+    assert_eq!(m.colors[0][2], [0.0, 0.0, 0.214_041_14, 1.0]);
     assert_eq!(m.parts.len(), 2);
     assert_eq!(
         (m.parts[1].name.as_str(), m.parts[1].vertices.clone()),
@@ -93,6 +95,17 @@ fn errors_name_the_line() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_statement() {
+    let quad = "\u{feff}v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 9 9 9\nf 1 2 3 4\n";
+    let m = parse(quad);
+    assert_eq!(m.positions.len(), 5);
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [0, 2, 3]]);
+    if let Some(path) = case_file("sequences/12_obj_byte_order_mark/quad_bom.obj") {
+        assert_eq!(read_obj(&path).expect("valid").meshes[0].positions.len(), 5);
+    }
+}
+
+#[test]
 fn repairs_are_counted() {
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvn 0 0 0\nvn 0 0 2\nf 1//1 2//2 3//2\nf 1 2\nvt 0 0\n";
     let asset = parse_obj(text.as_bytes(), Path::new("a.obj")).expect("valid");
@@ -124,7 +137,11 @@ fn files_come_back_bit_for_bit() {
         assert_eq!(back.name, mesh.name);
         assert_eq!(back.positions, mesh.positions);
         assert_eq!(back.topology, mesh.topology, "{}", mesh.name);
-        assert_eq!(back.colors, mesh.colors);
+        assert_eq!(back.colors.len(), mesh.colors.len());
+        let colors = back.colors.iter().flatten().flatten();
+        for (found, expected) in colors.zip(mesh.colors.iter().flatten().flatten()) {
+            assert!((found - expected).abs() < 1e-6, "{found} of {expected}");
+        }
         assert_eq!(back.normals, mesh.normals);
         assert_eq!(back.uvs.len(), mesh.uvs.len());
     }

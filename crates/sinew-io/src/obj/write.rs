@@ -1,12 +1,14 @@
 use crate::fault::cannot_write;
+use crate::surface::srgb_color;
 use crate::{AtomicFile, IoError, Surface};
 use sinew_geom::Strands;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes surfaces as objects of one OBJ file: vertices in their order, polygons where the topology keeps them, strands as polylines,
-/// the first set of texture coordinates, normals, and colours behind the coordinates. Numbers are written so that reading gives the
-/// same bits, but for `v` of texture coordinates: `1 - v` is rounded to single precision.
+/// the first set of texture coordinates, normals, and colours behind the coordinates (sRGB, as other programs write them, without alpha).
+/// Numbers are written so that reading gives the same bits, except `v` of texture coordinates (`1 - v` is rounded to single precision)
+/// and colours (rounded on the way to sRGB and back).
 ///
 /// # Errors
 /// [`IoError::Malformed`] where an array does not fit its topology, [`IoError::Write`] where the disk refuses.
@@ -35,7 +37,7 @@ fn write_object(out: &mut AtomicFile, s: &Surface<'_>, base: [usize; 3]) -> io::
     }
     for (v, [x, y, z]) in s.positions.iter().enumerate() {
         write!(out, "v {x} {y} {z}")?;
-        if let Some([r, g, b, _]) = s.colors.map(|c| c[v]) {
+        if let Some([r, g, b, _]) = s.colors.map(|c| srgb_color(c[v])) {
             write!(out, " {r} {g} {b}")?;
         }
         writeln!(out)?;

@@ -3,7 +3,7 @@
 use super::header::Scalar;
 use crate::IoError;
 use crate::fault::malformed;
-use crate::surface::{repair_normals, repair_numbers};
+use crate::surface::{linear_from_srgb, repair_normals, repair_numbers};
 use sinew_geom::{Attribute, Mesh, Warning};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,10 +93,19 @@ pub(super) fn mesh_of(
     if let Some(rgb) = columns.take(["red", "green", "blue"]) {
         let alpha = columns.take(["alpha"]);
         let scale = |c: &Column, v: usize| c.values[v] / c.kind.full_scale();
+        let linear = |c: &Column, v: usize| match c.kind {
+            Scalar::F32 | Scalar::F64 => c.values[v],
+            _ => linear_from_srgb(scale(c, v)),
+        };
         let mut colors: Vec<[f32; 4]> = (0..vertex_count)
             .map(|v| {
                 let a = alpha.as_ref().map_or(1.0, |[a]| scale(a, v));
-                [scale(&rgb[0], v), scale(&rgb[1], v), scale(&rgb[2], v), a]
+                [
+                    linear(&rgb[0], v),
+                    linear(&rgb[1], v),
+                    linear(&rgb[2], v),
+                    a,
+                ]
             })
             .collect();
         repair_numbers("colours", colors.iter_mut().flatten(), warnings);

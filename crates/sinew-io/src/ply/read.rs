@@ -1,9 +1,12 @@
 use super::columns::{Column, Columns, mesh_of};
 use super::header::{self, Element, Format, Kind, Property, Scalar};
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
-use crate::surface::asset_of;
-use sinew_geom::{Asset, Polygons, Topology, Warning};
+use crate::polygon;
+use crate::surface::{Corner, NONE, asset_of, repair_numbers, split};
+use sinew_geom::{Asset, Attribute, Mesh, Polygons, Warning, index32};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +24,7 @@ pub fn read_ply(path: &Path) -> Result<Asset, IoError> {
 /// # Errors
 /// As [`read_ply`], except [`IoError::Read`].
 pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
+    let bytes = without_mark(bytes);
     let header = header::parse(bytes, path)?;
     let mut body = Body {
         rest: &bytes[header.body..],
@@ -28,10 +32,8 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     };
     let mut columns = Vec::new();
     let mut vertex_count = 0;
-    let mut polygons = Polygons {
-        offsets: vec![0],
-        indices: Vec::new(),
-    };
+    let mut faces = Faces::default();
+    let mut has_faces = false;
     let mut warnings = Vec::new();
     for element in &header.elements {
         body.check_room(element, path)?;
@@ -40,8 +42,9 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
                 vertex_count = element.count;
                 columns = body.vertices(element, path, &mut warnings)?;
             }
-            "face" if polygons.is_empty() => {
-                body.faces(element, &mut polygons, path, &mut warnings)?
+            "face" if !has_faces => {
+                has_faces = element.count > 0;
+                faces = body.faces(element, path, &mut warnings)?;
             }
             "tristrips" => {
                 return Err(IoError::Unsupported {
@@ -62,15 +65,14 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         warnings.push(warning("trailing_bytes", message));
     }
     let mut mesh = mesh_of(Columns(columns), vertex_count, path, &mut warnings)?;
-    let count = u32::try_from(vertex_count).map_err(|_| {
-        malformed(
-            path,
-            "element vertex",
-            vertex_count.to_string(),
-            "fewer than 2^32",
-        )
-    })?;
-    let topology = Topology::from_polygons(count, polygons)
+    if u32::try_from(vertex_count).is_err() {
+        let found = vertex_count.to_string();
+        return Err(malformed(path, "element vertex", found, "fewer than 2^32"));
+    }
+    if faces.are_in_range(vertex_count) && !faces.uvs.is_empty() {
+        faces.give_uvs_to(&mut mesh, path, &mut warnings)?;
+    }
+    let topology = polygon::topology(&mesh.positions, faces.polygons, &mut warnings)
         .map_err(|e| malformed(path, "element face", e.to_string(), "indices of vertices"))?;
     mesh.topology = Arc::new(topology);
     Ok(asset_of(path, mesh, warnings))
@@ -237,65 +239,179 @@ impl Body<'_> {
     fn faces(
         &mut self,
         element: &Element,
-        out: &mut Polygons,
         path: &Path,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(), IoError> {
-        let is_corners = |p: &Property| {
-            matches!(p.kind, Kind::List { .. })
-                && matches!(p.name.as_str(), "vertex_indices" | "vertex_index")
+    ) -> Result<Faces, IoError> {
+        let is_list = |p: &Property| matches!(p.kind, Kind::List { .. });
+        let list = |names: &[&str]| {
+            let mut all = element.properties.iter();
+            all.position(|p| is_list(p) && names.contains(&p.name.as_str()))
         };
-        let Some(corners) = element.properties.iter().position(is_corners) else {
-            if element.count > 0 {
-                return Err(malformed(
-                    path,
-                    "element face",
-                    "no list vertex_indices",
-                    "one",
-                ));
-            }
-            return Ok(());
+        let mut out = Faces::default();
+        if element.count == 0 {
+            return Ok(out);
+        }
+        let Some(corners) = list(&["vertex_indices", "vertex_index"]) else {
+            let place = "element face";
+            return Err(malformed(path, place, "no list vertex_indices", "one"));
         };
+        let uvs = list(&["texcoord"]);
         let mut skipped = 0_usize;
-        out.offsets.reserve(element.count);
+        out.polygons.offsets.reserve(element.count);
+        let mut row = Vec::new();
         for i in 0..element.count {
+            let indices = &mut out.polygons.indices;
+            let start = indices.len();
+            row.clear();
             for (k, property) in element.properties.iter().enumerate() {
+                let wrong = wrong(path, element, i, property);
                 if k != corners {
-                    self.property(property, |_| {})
-                        .map_err(wrong(path, element, i, property))?;
+                    let is_uv = Some(k) == uvs;
+                    self.property(property, |n| row.extend(is_uv.then_some(n as f32)))
+                        .map_err(wrong)?;
                     continue;
                 }
-                let start = out.indices.len();
                 let mut bad = None;
                 self.property(property, |n| {
                     let index = n as u32;
                     if f64::from(index) != n {
                         bad.get_or_insert(n);
                     }
-                    out.indices.push(index);
+                    indices.push(index);
                 })
-                .map_err(wrong(path, element, i, property))?;
+                .map_err(&wrong)?;
                 if let Some(n) = bad {
-                    return Err(wrong(path, element, i, property)((
-                        n.to_string(),
-                        "the index of a vertex",
-                    )));
+                    return Err(wrong((n.to_string(), "the index of a vertex")));
                 }
-                if out.indices.len() - start < 3 {
-                    out.indices.truncate(start);
-                    skipped += 1;
-                    continue;
-                }
-                let end = u32::try_from(out.indices.len())
-                    .map_err(|_| malformed(path, "element face", "2^32 corners", "fewer"))?;
-                out.offsets.push(end);
+            }
+            let count = indices.len() - start;
+            if count < 3 {
+                indices.truncate(start);
+                skipped += 1;
+                continue;
+            }
+            let end = u32::try_from(indices.len())
+                .map_err(|_| malformed(path, "element face", "2^32 corners", "fewer"))?;
+            out.polygons.offsets.push(end);
+            if uvs.is_some() {
+                let fits = row.len() == 2 * count;
+                out.without_uvs += usize::from(!fits);
+                row.resize(2 * count, 0.0);
+                let pairs = row.as_chunks::<2>().0;
+                out.uvs.extend(pairs.iter().map(|[u, v]| [*u, 1.0 - v]));
             }
         }
         if skipped > 0 {
             let message = format!("{skipped} faces with fewer than three corners were skipped");
             warnings.push(warning("faces_skipped", message));
         }
+        if ["red", "green", "blue"]
+            .iter()
+            .any(|c| element.properties.iter().any(|p| p.name == *c))
+        {
+            let message = "colours of faces are not read; give them to the vertices to keep them";
+            warnings.push(warning("face_colors_skipped", message));
+        }
+        Ok(out)
+    }
+}
+
+/// The faces of a file.
+struct Faces {
+    polygons: Polygons,
+    /// Texture coordinates of each corner, `v` down, where the file has a list of them.
+    uvs: Vec<[f32; 2]>,
+    /// Faces whose list has another length than two numbers a corner.
+    without_uvs: usize,
+}
+
+impl Default for Faces {
+    fn default() -> Self {
+        let polygons = Polygons {
+            offsets: vec![0],
+            indices: Vec::new(),
+        };
+        Self {
+            polygons,
+            uvs: Vec::new(),
+            without_uvs: 0,
+        }
+    }
+}
+
+impl Faces {
+    fn are_in_range(&self, vertex_count: usize) -> bool {
+        let mut all = self.polygons.indices.iter();
+        all.all(|&v| (v as usize) < vertex_count)
+    }
+
+    /// Makes the texture coordinates of corners the first set of the mesh; vertices whose corners differ are split. All indices must be in range.
+    fn give_uvs_to(
+        &mut self,
+        mesh: &mut Mesh,
+        path: &Path,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), IoError> {
+        if self.without_uvs > 0 {
+            let message = format!(
+                "{} of {} faces have no two texture coordinates for each corner; those of faces are dropped",
+                self.without_uvs,
+                self.polygons.len()
+            );
+            warnings.push(warning("texture_coordinates_incomplete", message));
+            return Ok(());
+        }
+        repair_numbers(
+            "texture coordinates",
+            self.uvs.iter_mut().flatten(),
+            warnings,
+        );
+        let mut numbers: HashMap<[u32; 2], u32> = HashMap::new();
+        let mut distinct = Vec::new();
+        let mut number = |uv: [f32; 2]| {
+            *numbers.entry(uv.map(f32::to_bits)).or_insert_with(|| {
+                distinct.push(uv);
+                index32(distinct.len() - 1)
+            })
+        };
+        let corners = self.polygons.indices.iter().zip(&self.uvs);
+        let corners = corners.map(|(&v, &uv)| [v, number(uv), NONE]);
+        let count = mesh.positions.len();
+        let (vertices, indices) = split(count, corners).ok_or_else(|| {
+            malformed(
+                path,
+                "element face",
+                "2^32 vertices after splitting",
+                "fewer",
+            )
+        })?;
+        self.polygons.indices = indices;
+        let sources: Vec<usize> = vertices[count..].iter().map(|c| c[0] as usize).collect();
+        repeat_vertices(mesh, &sources);
+        // Vertices of no face have no texture coordinate: zero.
+        let uv = |c: &Corner| distinct.get(c[1] as usize).copied().unwrap_or_default();
+        mesh.uvs.insert(0, vertices.iter().map(uv).collect());
         Ok(())
+    }
+}
+
+/// Appends copies of vertices.
+fn repeat_vertices(mesh: &mut Mesh, sources: &[usize]) {
+    fn repeat<T: Copy>(list: &mut Vec<T>, sources: &[usize]) {
+        list.reserve(sources.len());
+        sources.iter().for_each(|&v| list.push(list[v]));
+    }
+    repeat(&mut mesh.positions, sources);
+    mesh.normals.iter_mut().for_each(|n| repeat(n, sources));
+    mesh.uvs.iter_mut().for_each(|set| repeat(set, sources));
+    mesh.colors.iter_mut().for_each(|set| repeat(set, sources));
+    for attribute in mesh.attributes.values_mut() {
+        match attribute {
+            Attribute::Scalar(v) => repeat(v, sources),
+            Attribute::Vec2(v) => repeat(v, sources),
+            Attribute::Vec3(v) => repeat(v, sources),
+            Attribute::Vec4(v) => repeat(v, sources),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::case_files::case_file;
 use crate::{IoError, Surface};
 use proptest::prelude::*;
 use sinew_geom::{Attribute, Mesh, Polygons, Topology};
@@ -26,12 +27,156 @@ fn text_with_everything() {
     assert_eq!(m.name, "cloud");
     assert_eq!(m.topology.triangles(), [[0, 1, 2], [0, 2, 3], [0, 1, 2]]);
     assert_eq!(m.topology.polygons().expect("a quad").offsets, [0, 4, 7]);
-    assert_eq!(m.colors[0][3], [0.2, 0.0, 0.0, 1.0]);
+    // 51 of 255 by IEC 61966-2-1.
+    assert_eq!(m.colors[0][3], [0.033_104_766, 0.0, 0.0, 1.0]);
     assert_eq!(
         m.attributes["mask"],
         Attribute::Scalar(vec![-1.0, 2.0, 3.0, 4.0])
     );
     assert_eq!(asset.warnings[0].code, "vertex_lists_skipped");
+}
+
+const WEDGES: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
+    property uchar red\nproperty uchar green\nproperty uchar blue\nproperty float mask\nelement face 2\n\
+    property list uchar float texcoord\nproperty list uchar int vertex_indices\nproperty int texnumber\nend_header\n\
+    0 0 0 255 0 0 .5\n1 0 0 0 255 0 .25\n1 1 0 0 0 255 .125\n0 1 0 255 255 255 1\n\
+    6 0 0 1 0 1 1 3 0 1 2 0\n6 .5 .5 1 1 0 .25 3 0 2 3 0\n";
+
+#[test]
+fn texture_coordinates_of_corners_split_vertices() {
+    let asset = parse(WEDGES.as_bytes()).expect("valid");
+    let m = &asset.meshes[0];
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    assert_eq!(m.topology.triangles(), [[0, 1, 2], [4, 2, 3]]);
+    // v of the file points up: 1 - v.
+    let uvs = [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.75], [0.5, 0.5]];
+    assert_eq!(m.uvs, [uvs]);
+    assert_eq!(m.positions[4], m.positions[0]);
+    assert_eq!(m.colors[0][4], [1.0, 0.0, 0.0, 1.0]);
+    let mask = Attribute::Scalar(vec![0.5, 0.25, 0.125, 1.0, 0.5]);
+    assert_eq!(m.attributes["mask"], mask);
+    m.check().expect("as long as the positions");
+    let short = WEDGES.replace("6 .5 .5 1 1 0 .25", "4 .5 .5 1 1");
+    let asset = parse(short.as_bytes()).expect("valid");
+    assert!(asset.meshes[0].uvs.is_empty());
+    assert_eq!(asset.warnings[0].code, "texture_coordinates_incomplete");
+    let message = &asset.warnings[0].message;
+    assert!(message.starts_with("1 of 2 faces"), "{message}");
+    let outside = WEDGES.replace("3 0 2 3 0", "3 0 2 9 0");
+    assert!(
+        refuse(&outside).contains("vertex 9"),
+        "{}",
+        refuse(&outside)
+    );
+    let colored = WEDGES.replace("int texnumber", "uchar red");
+    let asset = parse(colored.as_bytes()).expect("valid");
+    assert_eq!(asset.warnings[0].code, "face_colors_skipped");
+    if let Some(path) = case_file("sequences/13_ply_face_texcoords/triangle_wedge_uv.ply") {
+        let asset = read_ply(&path).expect("valid");
+        assert_eq!(asset.meshes[0].uvs, [[[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]]]);
+        assert_eq!(asset.warnings.len(), 1, "{:?}", asset.warnings);
+    }
+}
+
+/// Bytes and floats of OBJ are sRGB, floats of PLY and alpha linear; numbers by IEC 61966-2-1 in double precision.
+#[test]
+fn colours_are_linear_in_meshes() {
+    let header = |kind: &str| {
+        format!(
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n\
+             property {kind} red\nproperty {kind} green\nproperty {kind} blue\nproperty {kind} alpha\nend_header\n0 0 0 "
+        )
+    };
+    let near = |found: [f32; 4], expected: [f32; 4]| {
+        let is_near = |(a, b): (f32, f32)| (a - b).abs() < 1e-6;
+        assert!(
+            found.into_iter().zip(expected).all(is_near),
+            "{found:?} of {expected:?}"
+        );
+    };
+    for (kind, numbers, expected) in [
+        (
+            "uchar",
+            "127 187 254 128",
+            [0.212_230_76, 0.496_933, 0.991_102_1, 0.501_960_8],
+        ),
+        (
+            "ushort",
+            "32639 48059 65278 32896",
+            [0.212_230_76, 0.496_933, 0.991_102_1, 0.501_960_8],
+        ),
+        ("float", "0.5 0.25 1.5 0.125", [0.5, 0.25, 1.5, 0.125]),
+        ("double", "0.5 0.25 1.5 0.125", [0.5, 0.25, 1.5, 0.125]),
+    ] {
+        let asset = parse((header(kind) + numbers).as_bytes()).expect("valid");
+        near(asset.meshes[0].colors[0][0], expected);
+    }
+    let mut mesh = Mesh::new(
+        "x",
+        Topology::new(1, Vec::new()).expect("valid"),
+        vec![[0.0; 3]],
+    );
+    // Linear 0.5 is 187.516 of 255 in sRGB.
+    mesh.colors = vec![vec![[0.5, 0.0, 1.0, 0.5]]];
+    let dir = tempfile::tempdir().expect("temp");
+    let path = dir.path().join("x.ply");
+    let text = |float_colors| {
+        let options = PlyOptions {
+            encoding: PlyEncoding::Ascii,
+            float_colors,
+        };
+        write_ply(&path, &[Surface::from(&mesh)], options).expect("written");
+        std::fs::read_to_string(&path).expect("text")
+    };
+    assert!(
+        text(false).ends_with("0 0 0 188 0 255 128\n"),
+        "{}",
+        text(false)
+    );
+    assert!(
+        text(true).ends_with("0 0 0 0.5 0 1 0.5\n"),
+        "{}",
+        text(true)
+    );
+    let path = dir.path().join("x.obj");
+    crate::obj::write_obj(&path, &[Surface::from(&mesh)]).expect("written");
+    let written = std::fs::read_to_string(&path).expect("text");
+    let line = written
+        .lines()
+        .find(|l| l.starts_with("v "))
+        .expect("a vertex");
+    let red: f64 = line
+        .split(' ')
+        .nth(4)
+        .and_then(|n| n.parse().ok())
+        .expect("red");
+    assert!((red - 0.735_356_98).abs() < 1e-6, "{line}");
+    for name in ["quad.ply", "quad.obj"] {
+        let case = format!("sequences/02_vertex_colours_srgb/{name}");
+        let Some(path) = case_file(&case) else {
+            continue;
+        };
+        let colors = &crate::read_mesh(&path).expect("valid").meshes[0].colors[0];
+        let expected = [
+            [0.212, 0.0, 0.0],
+            [0.497; 3],
+            [0.0, 0.212, 0.991],
+            [0.05, 0.1, 0.799],
+        ];
+        for (found, expected) in colors.iter().zip(expected) {
+            let is_near = |c: usize| (found[c] - expected[c]).abs() < 0.01;
+            assert!((0..3).all(is_near) && found[3] == 1.0, "{name}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_header() {
+    let marked = [b"\xEF\xBB\xBF", QUAD.as_bytes()].concat();
+    assert_eq!(
+        parse(&marked).expect("valid").meshes[0].positions[1],
+        [1.0, 0.0, 0.0]
+    );
 }
 
 /// The same values in both byte orders, made by hand from the format's description.
@@ -127,7 +272,8 @@ fn files_come_back_bit_for_bit() {
         Topology::from_polygons(5, polygons).expect("valid"),
         (0..5).map(|i| [i as f32 / 3.0, 1e-20, -4e7]).collect(),
     );
-    quad.colors = vec![vec![[0.0, 0.2, 1.0, 0.4]; 5]];
+    // 51 of 255 by IEC 61966-2-1; alpha is as it is.
+    quad.colors = vec![vec![[0.0, 0.033_104_766, 1.0, 0.4]; 5]];
     quad.uvs = vec![vec![[0.5, 0.25]; 5]];
     quad.normals = Some(vec![[0.0, 0.6, 0.8]; 5]);
     quad.attributes

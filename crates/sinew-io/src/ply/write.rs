@@ -1,5 +1,6 @@
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::cannot_write;
+use crate::surface::srgb_color;
 use crate::{AtomicFile, IoError, Surface};
 use sinew_geom::{Attribute, Strands, THICKNESS};
 use std::io::{self, Write};
@@ -20,7 +21,7 @@ pub enum PlyEncoding {
 pub struct PlyOptions {
     /// Text or binary.
     pub encoding: PlyEncoding,
-    /// Colours as floats instead of bytes: exact, but few tools read them.
+    /// Colours as floats instead of bytes: linear and exact, but few tools read them. Bytes are sRGB.
     pub float_colors: bool,
 }
 
@@ -247,7 +248,7 @@ fn write_vertices(
         }
         let bytes = color
             .filter(|_| !options.float_colors)
-            .map(|c| c.map(to_byte));
+            .map(|c| srgb_color(c).map(to_byte));
         let (before, after) = row.split_at(split);
         match options.encoding {
             PlyEncoding::Binary => {

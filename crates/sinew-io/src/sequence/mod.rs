@@ -1,17 +1,17 @@
-//! Numbered mesh files: `splash_0001.ply`, `splash_0002.ply`, ..
+//! Numbered mesh files: `splash_0001.ply`, `splash_0002.ply`, .. or `frame_1_mesh.obj`, `frame_2_mesh.obj`, ..
 
 use crate::fault::{cannot_read, file_stem, malformed, warning};
 use crate::obj::{read_obj, write_obj};
 use crate::ply::{PlyOptions, read_ply, write_ply};
 use crate::{AtomicDir, FrameCache, IoError, Surface};
 use sinew_geom::{Asset, Mesh, MeshSequence, Warning};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of a sequence, found but not read.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceFiles {
-    /// What the names have in common, without separators at its end.
+    /// What the names have in common before the number, without separators at its end.
     pub name: String,
     /// Number and path of each file, by rising number.
     pub files: Vec<(i64, PathBuf)>,
@@ -19,19 +19,54 @@ pub struct SequenceFiles {
     pub warnings: Vec<Warning>,
 }
 
-/// A file name around its last run of digits.
+/// A file name around its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pattern {
     prefix: String,
     suffix: String,
 }
 
+impl Pattern {
+    /// Whether a minus behind the prefix is a sign, as in `splash_-003.ply`, and not a separator, as in `splash-003.ply`.
+    fn takes_sign(prefix: &str) -> bool {
+        prefix.is_empty() || prefix.ends_with(SEPARATORS)
+    }
+
+    /// The number of a file of this name, where it fits.
+    fn number_in(&self, name: &str) -> Option<i64> {
+        let middle = name.strip_prefix(self.prefix.as_str())?;
+        let number = middle.strip_suffix(self.suffix.as_str())?;
+        let digits = match number.strip_prefix('-') {
+            Some(digits) if Self::takes_sign(&self.prefix) => digits,
+            _ => number,
+        };
+        let are_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        are_digits.then(|| number.parse().ok()).flatten()
+    }
+
+    /// Whether the number stands right before the extension.
+    fn ends_with_number(&self) -> bool {
+        self.suffix.rfind('.').is_none_or(|dot| dot == 0)
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}#{}", self.prefix, self.suffix)
+    }
+}
+
+/// What stands around numbers.
+const SEPARATORS: [char; 4] = ['_', '.', '-', ' '];
+
 /// Finds the files of a sequence. `path` is one of them (`splash_0007.ply`), a pattern with `#` in the place of the
-/// number (`splash_####.ply`, any number of digits matches), or a folder that holds one sequence of OBJ or PLY files.
+/// number (`splash_####.ply`, `frame_####_mesh.ply`; any number of digits matches), or a folder that holds one sequence of OBJ or PLY files.
+/// Of several numbers in a name the one counts in which most files of the folder differ, else the last. A minus behind a separator
+/// is a sign: `splash_-003.ply` comes before `splash_0000.ply`.
 ///
 /// # Errors
 /// [`IoError::Read`] where the folder or the file that is named cannot be read, [`IoError::Unsupported`] for files of other kinds,
-/// [`IoError::Malformed`] where no file fits or a folder holds several sequences.
+/// [`IoError::Malformed`] where no file fits, two files have one number (`a_1.ply`, `a_01.ply`), or a folder holds several sequences.
 pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
     let name = path
         .file_name()
@@ -43,72 +78,100 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     };
-    let wanted = if is_folder {
-        None
-    } else if let Some(pattern) = hash_pattern(&name) {
-        Some(pattern)
-    } else if let Err(source) = std::fs::metadata(path) {
-        return Err(cannot_read(path)(source));
-    } else if MeshFormat::of(path).is_none() {
-        return Err(not_a_mesh(path));
-    } else if let Some((pattern, _)) = numbered(&name) {
-        Some(pattern)
-    } else {
-        return Err(malformed(
-            path,
-            "file name",
-            format!("'{}'", name.escape_debug()),
-            "a number or #### before the extension",
-        ));
-    };
-    let mut found: BTreeMap<Pattern, BTreeMap<i64, PathBuf>> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder).map_err(cannot_read(folder))? {
-        let entry = entry.map_err(cannot_read(folder))?;
-        let Some((pattern, number)) = entry.file_name().to_str().and_then(numbered) else {
-            continue;
-        };
-        let fits = match &wanted {
-            Some(wanted) => pattern == *wanted,
-            None => MeshFormat::of(Path::new(&pattern.suffix)).is_some(),
-        };
-        if fits {
-            found
-                .entry(pattern)
-                .or_default()
-                .insert(number, entry.path());
+    let given = hash_pattern(&name).filter(|_| !is_folder);
+    if !is_folder && given.is_none() {
+        if let Err(source) = std::fs::metadata(path) {
+            return Err(cannot_read(path)(source));
+        } else if MeshFormat::of(path).is_none() {
+            return Err(not_a_mesh(path));
+        } else if patterns(&name).is_empty() {
+            return Err(malformed(
+                path,
+                "file name",
+                format!("'{}'", name.escape_debug()),
+                "a number or ####",
+            ));
         }
     }
-    let several: Vec<String> = found
-        .keys()
-        .map(|p| format!("{}#{}", p.prefix, p.suffix))
-        .collect();
-    match (found.pop_first(), several.as_slice()) {
-        (Some((pattern, files)), [_]) => Ok(SequenceFiles {
-            name: pattern
-                .prefix
-                .trim_end_matches(['_', '.', '-', ' '])
-                .to_owned(),
-            warnings: gaps(&files),
-            files: files.into_iter().collect(),
-        }),
-        (None, _) if is_folder => Err(malformed(
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(cannot_read(folder))? {
+        let entry = entry.map_err(cannot_read(folder))?;
+        names.extend(entry.file_name().into_string());
+    }
+    names.sort();
+    let found = match given {
+        Some(pattern) => vec![pattern],
+        None => {
+            names.retain(|n| MeshFormat::of(Path::new(n)).is_some());
+            sequences(&names, (!is_folder).then_some(&name))
+        }
+    };
+    let mut files: Vec<(i64, &String)> = match found.as_slice() {
+        [pattern] => {
+            let numbered = names.iter().map(|n| (pattern.number_in(n), n));
+            numbered.filter_map(|(k, n)| Some((k?, n))).collect()
+        }
+        _ => Vec::new(),
+    };
+    files.sort();
+    if let Some([one, other]) = files.array_windows().find(|[a, b]| a.0 == b.0) {
+        return Err(malformed(
+            path,
+            "file names",
+            format!("'{}' and '{}', both with number {}", one.1, other.1, one.0),
+            "one file for each number; rename or remove one of them",
+        ));
+    }
+    match found.as_slice() {
+        [pattern] if !files.is_empty() => {
+            let numbers: Vec<i64> = files.iter().map(|f| f.0).collect();
+            let files = files.into_iter().map(|(k, n)| (k, folder.join(n)));
+            Ok(SequenceFiles {
+                name: pattern.prefix.trim_end_matches(SEPARATORS).to_owned(),
+                warnings: gaps(&numbers),
+                files: files.collect(),
+            })
+        }
+        [] if is_folder => Err(malformed(
             path,
             "folder",
             content_of(folder),
-            "OBJ or PLY files with a number before the extension (splash_0001.ply)",
+            "OBJ or PLY files with a number in their names (splash_0001.ply)",
         )),
-        (None, _) => Err(malformed(
+        [] | [_] => Err(malformed(
             path,
             "file name",
             "no file that fits it",
             "numbered files",
         )),
-        _ => Err(malformed(
-            path,
-            "folder",
-            several.join(", "),
-            "one sequence; name one of its files",
-        )),
+        several => {
+            let several: Vec<String> = several.iter().map(Pattern::to_string).collect();
+            Err(malformed(
+                path,
+                "folder",
+                several.join(", "),
+                "one sequence; name one of its files",
+            ))
+        }
+    }
+}
+
+/// The sequences that names are of, or the one of a name. Each name belongs to the pattern that most of them fit, of several such to the last in the
+/// name. A single file with a number in the middle of its name is none beside others.
+fn sequences(names: &[String], of: Option<&String>) -> Vec<Pattern> {
+    let mut counts: BTreeMap<Pattern, usize> = BTreeMap::new();
+    for pattern in names.iter().flat_map(|n| patterns(n)) {
+        *counts.entry(pattern).or_default() += 1;
+    }
+    let count = |p: &Pattern| counts.get(p).copied().unwrap_or(0);
+    // Of equal ones the last counts for `max_by_key`.
+    let best = |n: &String| patterns(n).into_iter().max_by_key(count);
+    let wanted = names.iter().filter(|n| of.is_none_or(|of| of == *n));
+    let found: BTreeSet<Pattern> = wanted.filter_map(best).collect();
+    let is_plain = |p: &&Pattern| p.ends_with_number() || count(p) > 1;
+    match found.iter().any(|p| is_plain(&p)) {
+        true => found.iter().filter(is_plain).cloned().collect(),
+        false => found.into_iter().collect(),
     }
 }
 
@@ -145,17 +208,30 @@ fn not_a_mesh(path: &Path) -> IoError {
     }
 }
 
-/// Splits at the last run of digits before the extension.
-fn numbered(name: &str) -> Option<(Pattern, i64)> {
+/// What is around each number in a name before its extension, the last one at the end.
+fn patterns(name: &str) -> Vec<Pattern> {
     let stem_end = name.rfind('.').unwrap_or(name.len());
-    let stem = &name[..stem_end];
-    let start = stem.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let number = stem[start..].parse().ok()?;
-    let pattern = Pattern {
-        prefix: stem[..start].to_owned(),
-        suffix: name[stem_end..].to_owned(),
-    };
-    Some((pattern, number))
+    let mut out = Vec::new();
+    let mut rest = 0;
+    while let Some(start) = name[rest..stem_end].find(|c: char| c.is_ascii_digit()) {
+        let start = rest + start;
+        let digits = name[start..stem_end].bytes();
+        let end = start + digits.take_while(u8::is_ascii_digit).count();
+        rest = end;
+        let prefix = name[..start].strip_suffix('-');
+        let pattern = Pattern {
+            prefix: prefix
+                .filter(|p| Pattern::takes_sign(p))
+                .unwrap_or(&name[..start])
+                .to_owned(),
+            suffix: name[end..].to_owned(),
+        };
+        // Not of so many digits that they are no number.
+        if pattern.number_in(name).is_some() {
+            out.push(pattern);
+        }
+    }
+    out
 }
 
 fn hash_pattern(name: &str) -> Option<Pattern> {
@@ -170,22 +246,24 @@ fn hash_pattern(name: &str) -> Option<Pattern> {
         .then_some(pattern)
 }
 
-fn gaps(files: &BTreeMap<i64, PathBuf>) -> Vec<Warning> {
-    let numbers: Vec<i64> = files.keys().copied().collect();
-    let missing: Vec<String> = numbers
+fn gaps(numbers: &[i64]) -> Vec<Warning> {
+    let missing: Vec<(i64, i64)> = numbers
         .windows(2)
-        .filter(|w| w[1] - w[0] > 1)
-        .map(|w| match w[1] - w[0] {
-            2 => (w[0] + 1).to_string(),
-            _ => format!("{}-{}", w[0] + 1, w[1] - 1),
-        })
+        .filter(|w| w[0].abs_diff(w[1]) > 1)
+        .map(|w| (w[0] + 1, w[1] - 1))
         .collect();
-    if missing.is_empty() {
-        return Vec::new();
-    }
+    let said = |&(first, last): &(i64, i64)| match first {
+        _ if first == last => first.to_string(),
+        ..0 => format!("{first} to {last}"),
+        _ => format!("{first}-{last}"),
+    };
     let message = match missing.as_slice() {
-        [one] if !one[1..].contains('-') => format!("number {one} is missing"),
-        several => format!("numbers {} are missing", several.join(", ")),
+        [] => return Vec::new(),
+        [(first, last)] if first == last => format!("number {first} is missing"),
+        several => {
+            let several: Vec<String> = several.iter().map(said).collect();
+            format!("numbers {} are missing", several.join(", "))
+        }
     };
     vec![warning("sequence_gaps", message)]
 }
@@ -248,11 +326,40 @@ impl SequenceFiles {
             }
         }
         let mut warnings = self.warnings.clone();
+        let triangles = sequence.frames.iter().map(|f| f.topology.triangles().len());
+        warnings.extend(self.empty_frames(&triangles.collect::<Vec<_>>()));
         warnings.extend(repeated.into_values().map(|(w, frames)| match frames {
             1 => w,
             _ => warning(w.code, format!("in {frames} frames, first: {}", w.message)),
         }));
         Ok((sequence, warnings))
+    }
+
+    /// Names the frames without triangles between frames that have some: often files whose export failed. `triangles` has their number for each of
+    /// the files.
+    pub fn empty_frames(&self, triangles: &[usize]) -> Option<Warning> {
+        let first = triangles.iter().position(|n| *n > 0)?;
+        let last = triangles.iter().rposition(|n| *n > 0)?;
+        let between = self.files.iter().zip(triangles).take(last).skip(first);
+        let mut empty: Vec<String> = between
+            .filter(|(_, triangles)| **triangles == 0)
+            .map(|((number, path), _)| {
+                let name = path.file_name().unwrap_or_default();
+                format!("{number} ('{}')", name.display())
+            })
+            .collect();
+        let count = empty.len();
+        empty.truncate(8);
+        let frames = match count {
+            0 => return None,
+            1 => format!("frame {} has", empty[0]),
+            2..=8 => format!("frames {} have", empty.join(", ")),
+            _ => format!("frames {} and {} more have", empty.join(", "), count - 8),
+        };
+        let message = format!(
+            "{frames} no triangles, while frames before and after have some; export again what should not be empty"
+        );
+        Some(warning("frames_without_triangles", message))
     }
 }
 

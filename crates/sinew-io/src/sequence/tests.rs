@@ -1,20 +1,170 @@
 use super::*;
+use crate::case_files::case_file;
 use sinew_testkit::{meshes, shared_data};
 
 #[test]
-fn names_are_split_at_the_last_digits() {
-    let split = |name: &str| numbered(name).map(|(p, n)| (p.prefix, n, p.suffix));
-    assert_eq!(split("a_0012.ply"), Some(("a_".into(), 12, ".ply".into())));
-    assert_eq!(
-        split("take2.007.obj"),
-        Some(("take2.".into(), 7, ".obj".into()))
-    );
-    assert_eq!(split("a.ply"), None);
-    assert_eq!(
-        hash_pattern("a_##.ply").map(|p| p.prefix),
-        Some("a_".into())
-    );
+fn names_are_split_at_their_numbers() {
+    let split = |name: &str| {
+        let all = patterns(name).into_iter();
+        let each = |p: Pattern| (p.to_string(), p.number_in(name).expect("a number"));
+        all.map(each).collect::<Vec<_>>()
+    };
+    let expected = |all: &[(&str, i64)]| {
+        let all = all.iter().map(|(p, n)| ((*p).to_owned(), *n));
+        all.collect::<Vec<_>>()
+    };
+    for (name, all) in [
+        ("a_0012.ply", &[("a_#.ply", 12)][..]),
+        ("take2.007.obj", &[("take#.007.obj", 2), ("take2.#.obj", 7)]),
+        ("a.ply", &[]),
+        ("a.mp4", &[]),
+        ("a_-003.ply", &[("a_#.ply", -3)]),
+        ("-003.ply", &[("#.ply", -3)]),
+        ("a-003.ply", &[("a-#.ply", 3)]),
+        ("a--3_b.ply", &[("a-#_b.ply", -3)]),
+        (
+            "99999999999999999999_1.ply",
+            &[("99999999999999999999_#.ply", 1)],
+        ),
+        ("\u{e9}1\u{e9}.ply", &[("\u{e9}#\u{e9}.ply", 1)]),
+    ] {
+        assert_eq!(split(name), expected(all), "{name}");
+    }
+    let fits = |pattern: &str, name: &str| hash_pattern(pattern)?.number_in(name);
+    assert_eq!(fits("a_##.ply", "a_-0123.ply"), Some(-123));
+    assert_eq!(fits("a##.ply", "a-0123.ply"), None);
+    assert_eq!(fits("a_#_b.ply", "a_0123_b.ply"), Some(123));
+    assert_eq!(fits("a_#_b.ply", "a_b.ply"), None);
     assert_eq!(hash_pattern("a#b#.ply"), None);
+}
+
+/// Numbers of the sequence that `path` leads to, in a folder of files with these names; `.` for the folder.
+fn numbers_of(names: &[&str], path: &str) -> Result<Vec<i64>, String> {
+    let dir = tempfile::tempdir().expect("temp");
+    for name in names {
+        std::fs::write(dir.path().join(name), "v 0 0 0\n").expect("write");
+    }
+    let found = find_sequence(&dir.path().join(path));
+    let found = found.map_err(|e| e.to_string())?;
+    for (number, path) in &found.files {
+        let digits = number.unsigned_abs().to_string();
+        assert!(path.to_string_lossy().contains(&digits), "{path:?}");
+    }
+    Ok(found.files.into_iter().map(|f| f.0).collect())
+}
+
+#[test]
+fn negative_numbers_come_first() {
+    let names = ["s_-001.obj", "s_-010.obj", "s_0000.obj", "s_0002.obj"];
+    for path in [".", "s_-001.obj", "s_0002.obj", "s_####.obj"] {
+        assert_eq!(numbers_of(&names, path), Ok(vec![-10, -1, 0, 2]), "{path}");
+    }
+    let said = |numbers: &[i64]| gaps(numbers).remove(0).message;
+    assert_eq!(
+        said(&[-10, -1, 0, 2, 9]),
+        "numbers -9 to -2, 1, 3-8 are missing"
+    );
+    assert_eq!(said(&[-3, -1]), "number -2 is missing");
+    let widest = "numbers -9223372036854775807 to 9223372036854775806 are missing";
+    assert_eq!(said(&[i64::MIN, i64::MAX]), widest);
+    let folder = "sequences/10_names_negative_frames";
+    for path in ["", "/splash_-003.ply", "/splash_####.ply"] {
+        let Some(folder) = case_file(folder) else {
+            return;
+        };
+        let path = PathBuf::from(format!("{}{path}", folder.display()));
+        let asset = read_sequence(&path).expect("a sequence");
+        let sequence = asset.sequence.expect("a sequence");
+        assert_eq!(sequence.numbers, [-3, -2, -1, 0, 1, 2, 3]);
+        let middle = |mesh: &Mesh| {
+            let x = mesh.positions.iter().map(|p| p[0]);
+            x.sum::<f32>() / mesh.vertex_count() as f32
+        };
+        let step = middle(&sequence.frames[1]) - middle(&sequence.frames[0]);
+        assert!((step - 0.25).abs() < 1e-5, "{step}");
+    }
+}
+
+#[test]
+fn numbers_may_be_anywhere() {
+    let names = ["f_1_mesh.obj", "f_2_mesh.obj", "f_10_mesh.obj"];
+    for path in [".", "f_2_mesh.obj", "f_##_mesh.obj"] {
+        assert_eq!(numbers_of(&names, path), Ok(vec![1, 2, 10]), "{path}");
+    }
+    // What differs counts, not what stands last.
+    let versions = ["f_1_v2.obj", "f_2_v2.obj", "f_3_v2.obj"];
+    assert_eq!(numbers_of(&versions, "."), Ok(vec![1, 2, 3]));
+    assert_eq!(numbers_of(&versions, "f_3_v2.obj"), Ok(vec![1, 2, 3]));
+    // A file beside a sequence is none, whatever its name has in the middle.
+    let beside = ["f_1.obj", "f_2.obj", "f_2_backup.obj", "notes_3.txt"];
+    assert_eq!(numbers_of(&beside, "."), Ok(vec![1, 2]));
+    let two = [
+        "take1_01.obj",
+        "take1_02.obj",
+        "take2_01.obj",
+        "take2_02.obj",
+    ];
+    let error = numbers_of(&two, ".").expect_err("two");
+    assert!(error.contains("found take1_#.obj, take2_#.obj"), "{error}");
+    assert_eq!(numbers_of(&two, "take2_01.obj"), Ok(vec![1, 2]));
+    if let Some(folder) = case_file("sequences/11_names_number_in_the_middle") {
+        for path in ["", "Frame_#####_mesh.ply", "Frame_00002_mesh.ply"] {
+            let files = find_sequence(&folder.join(path)).expect("a sequence");
+            let numbers: Vec<i64> = files.files.iter().map(|f| f.0).collect();
+            assert_eq!((numbers, files.name.as_str()), (vec![0, 1, 2, 3], "Frame"));
+        }
+    }
+}
+
+#[test]
+fn two_files_of_one_number_are_refused() {
+    for path in [".", "a_1.obj", "a_#.obj"] {
+        let error = numbers_of(&["a_1.obj", "a_01.obj", "a_2.obj"], path).expect_err("two");
+        let expected =
+            "found 'a_01.obj' and 'a_1.obj', both with number 1, expected one file for each number";
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn empty_frames_between_full_ones_are_told() {
+    let read = |texts: &[&str]| {
+        let dir = tempfile::tempdir().expect("temp");
+        for (k, text) in texts.iter().enumerate() {
+            std::fs::write(dir.path().join(format!("w_{k}.obj")), text).expect("write");
+        }
+        let warnings = read_sequence(dir.path()).expect("a sequence").warnings;
+        let all = warnings.into_iter().map(|w| w.message);
+        all.collect::<Vec<_>>()
+    };
+    let full = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let points = "v 0 0 0\n";
+    let found = read(&[points, full, points, full, full, points, points]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("frame 2 ('w_2.obj') has no triangles"),
+        "{found:?}"
+    );
+    let found = read(&[full, points, points, full]);
+    assert!(
+        found[0].starts_with("frames 1 ('w_1.obj'), 2 ('w_2.obj') have no"),
+        "{found:?}"
+    );
+    assert_eq!(read(&[points; 3]), [""; 0]);
+    // Nothing at all is told wherever it is.
+    let found = read(&[full, full, " \n"]);
+    assert!(
+        found[0].contains("w_2.obj") && found[0].contains("holds nothing"),
+        "{found:?}"
+    );
+    if let Some(folder) = case_file("sequences/17_empty_file_in_sequence") {
+        let warnings = read_sequence(&folder).expect("a sequence").warnings;
+        let all: Vec<&str> = warnings.iter().map(|w| w.message.as_str()).collect();
+        assert!(
+            all.iter().any(|m| m.contains("frame 3 ('w_003.obj')")),
+            "{all:?}"
+        );
+    }
 }
 
 #[test]

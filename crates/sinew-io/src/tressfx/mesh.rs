@@ -1,6 +1,7 @@
 //! `.tfxmesh`: skinned collision meshes, as text.
 
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::fault::{cannot_read, file_stem, malformed, quoted, warning};
 use crate::surface::{repair_normals, repair_numbers};
 use sinew_geom::{
@@ -61,7 +62,7 @@ impl<'a> Lines<'a> {
         let is_end: IsEnd = |b| *b == b'\n';
         Self {
             path,
-            rest: bytes.split(is_end).enumerate(),
+            rest: without_mark(bytes).split(is_end).enumerate(),
             number: 0,
             bytes: bytes.len(),
         }

@@ -317,6 +317,12 @@ fn collision_meshes_are_skinned_meshes() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_collision_mesh() {
+    let marked = mesh(&["\u{feff}", MESH].concat()).expect("valid");
+    assert_eq!(marked.meshes[0].vertex_count(), 3);
+}
+
+#[test]
 fn wrong_collision_meshes_are_refused_with_their_line() {
     let with = |from: &str, to: &str| mesh(&MESH.replacen(from, to, 1));
     refused(

@@ -7,7 +7,10 @@ use crate::IoError;
 use gltf_json::animation as json;
 use gltf_json::validation::Checked;
 use sinew_geom::{Channel, ChannelTarget, Clip, ClipError, Interpolation, LocalTransform};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most new names in one message.
+const MOST_NAMES: usize = 20;
 
 pub(super) fn read(
     doc: &Document,
@@ -15,11 +18,43 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<Vec<Clip>, IoError> {
     let mut skipped = Skipped::default();
-    let clips = (0..doc.root.animations.len())
+    let mut clips = (0..doc.root.animations.len())
         .map(|index| read_clip(doc, tree, index, &mut skipped))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
     skipped.report(warnings);
+    tell_apart(&mut clips, warnings);
     Ok(clips)
+}
+
+/// Numbers clips that have the name of one before them (`walk`, `walk#2`, `walk#3`), so that each can be asked for. glTF lets them share a name.
+fn tell_apart(clips: &mut [Clip], warnings: &mut Warnings) {
+    let mut taken: BTreeSet<String> = clips.iter().map(|c| c.name.clone()).collect();
+    let mut last: BTreeMap<String, usize> = BTreeMap::new();
+    let mut renamed = Vec::new();
+    for clip in clips {
+        let number = last.entry(clip.name.clone()).or_insert(0);
+        *number += 1;
+        if *number == 1 {
+            continue;
+        }
+        while !taken.insert(format!("{}#{number}", clip.name)) {
+            *number += 1;
+        }
+        clip.name = format!("{}#{number}", clip.name);
+        renamed.push(format!("'{}'", clip.name));
+    }
+    if !renamed.is_empty() {
+        let more = match renamed.len().saturating_sub(MOST_NAMES) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        renamed.truncate(MOST_NAMES);
+        let message = format!(
+            "several clips have the same name; the later ones are called {}{more} here",
+            renamed.join(", ")
+        );
+        warnings.push("clips_renamed", message);
+    }
 }
 
 /// Channels left out, by reason.

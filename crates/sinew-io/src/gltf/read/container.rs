@@ -2,6 +2,7 @@
 
 use super::GltfBuffer;
 use crate::IoError;
+use crate::bytes::without_mark;
 use crate::json_place;
 use serde_json::Value;
 use std::ops::Range;
@@ -50,8 +51,7 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
             "\"glTF\" (a GLB file) or a JSON document",
         ));
     };
-    let text = &owner[json_range];
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let text = without_mark(&owner[json_range]);
     let text = std::str::from_utf8(text).map_err(|e| {
         let place = format!("byte {} of the JSON", e.valid_up_to());
         malformed(
@@ -77,7 +77,7 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
 }
 
 fn is_text(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    let bytes = without_mark(bytes);
     bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
 }
 
@@ -161,7 +161,7 @@ fn chunk_at(bytes: &[u8], at: usize, path: &Path) -> Result<(u32, Range<usize>),
 
 fn parse_root(text: &str, json: &Value, path: &Path) -> Result<gltf_json::Root, IoError> {
     check_version(json, path)?;
-    let patched = with_channel_nodes(json).map(|json| json.to_string());
+    let patched = completed(json).map(|json| json.to_string());
     let text = patched.as_deref().unwrap_or(text);
     // Theirs, and not ours over their types: that is compiled once.
     gltf_json::Root::from_str(text).map_err(|error| {
@@ -195,25 +195,55 @@ fn check_version(json: &Value, path: &Path) -> Result<(), IoError> {
     }
 }
 
-/// A copy in which every animation channel names a node; `None` where all do already.
-fn with_channel_nodes(json: &Value) -> Option<Value> {
-    let lacks = |c: &Value| c["target"].is_object() && c["target"].get("node").is_none();
-    let animations = json["animations"].as_array()?;
-    let mut channels = animations
-        .iter()
-        .filter_map(|a| a["channels"].as_array())
-        .flatten();
-    if !channels.any(lacks) {
+/// A copy with the members that glTF makes optional and the document types do not: the nodes of a scene, the node of an animation channel. Pointers
+/// to a transform become plain channels ([`plain_channels`]). `None` where nothing changes.
+fn completed(json: &Value) -> Option<Value> {
+    let lacks_nodes = |s: &Value| s.is_object() && s.get("nodes").is_none();
+    let lacks_node = |c: &Value| c["target"].is_object() && c["target"].get("node").is_none();
+    let mut channels = items(&json["animations"]).flat_map(|a| items(&a["channels"]));
+    if !items(&json["scenes"]).any(lacks_nodes) && !channels.any(lacks_node) {
         return None;
     }
     let mut json = json.clone();
-    for animation in json["animations"].as_array_mut()? {
-        let channels = animation.get_mut("channels").and_then(Value::as_array_mut);
-        for channel in channels.into_iter().flatten().filter(|c| lacks(c)) {
-            channel["target"]["node"] = NO_NODE.into();
-        }
+    plain_channels(&mut json);
+    for channel in channels_mut(&mut json).filter(|c| lacks_node(c)) {
+        channel["target"]["node"] = NO_NODE.into();
+    }
+    let scenes = json.get_mut("scenes").and_then(Value::as_array_mut);
+    for scene in scenes.into_iter().flatten().filter(|s| lacks_nodes(s)) {
+        scene["nodes"] = Value::Array(Vec::new());
     }
     Some(json)
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+fn channels_mut(json: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let animations = json.get_mut("animations").and_then(Value::as_array_mut);
+    let animations = animations.into_iter().flatten();
+    let channels = animations.filter_map(|a| a.get_mut("channels")?.as_array_mut());
+    channels.flatten()
+}
+
+/// Makes channels whose `KHR_animation_pointer` leads to the translation, rotation, scale or weights of a node what they are without that extension.
+pub(crate) fn plain_channels(json: &mut Value) {
+    for channel in channels_mut(json) {
+        let target = &mut channel["target"];
+        if target["path"] != "pointer" {
+            continue;
+        }
+        let pointer = target["extensions"]["KHR_animation_pointer"]["pointer"].as_str();
+        let Some((node, path)) = pointer.and_then(|p| p.strip_prefix("/nodes/")?.split_once('/'))
+        else {
+            continue;
+        };
+        let is_plain = matches!(path, "translation" | "rotation" | "scale" | "weights");
+        if let (Ok(node), true) = (node.parse::<u32>(), is_plain) {
+            *target = serde_json::json!({ "node": node, "path": path });
+        }
+    }
 }
 
 /// What a document without a file is called in errors.

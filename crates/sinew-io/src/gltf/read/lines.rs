@@ -1,6 +1,6 @@
 //! Lines as strands: vertices in the order of polylines.
 
-use super::document::Document;
+use super::document::{Document, Warnings};
 use super::primitive::Primitive;
 use crate::IoError;
 use crate::gltf_write::GLTF_THICKNESS;
@@ -8,20 +8,30 @@ use gltf_json::mesh::Mode;
 use sinew_geom::{Attribute, THICKNESS};
 
 /// A primitive of lines whose indices have been checked, its vertices brought into the order of its strands: a vertex that several strands pass is
-/// there as often. A line goes on where the next one begins at its end.
+/// there as often. A line goes on where the next one begins at its end. `None` for a line of fewer than two vertices, with a warning.
 pub(super) fn into_strands(
     doc: &Document,
     json: &gltf_json::mesh::Primitive,
     mode: Mode,
     indices: &[u32],
     primitive: Primitive,
-) -> Result<Primitive, IoError> {
+    warnings: &mut Warnings,
+) -> Result<Option<Primitive>, IoError> {
     let place = format!("{}.indices", primitive.place);
     if mode == Mode::Lines && !indices.len().is_multiple_of(2) {
         let found = format!("{} indices", indices.len());
         return Err(doc.malformed(place, found, "a multiple of 2"));
     }
     let polylines = polylines(mode, indices);
+    if polylines.is_empty() {
+        let count = ["no vertex", "a single vertex"][indices.len().min(1)];
+        let message = format!(
+            "{} is a line of {count}, which is no strand; it was skipped",
+            primitive.place
+        );
+        warnings.push("primitive_skipped", message);
+        return Ok(None);
+    }
     let order: Vec<u32> = polylines.iter().flatten().copied().collect();
     let count = primitive.positions.len();
     let is_ordered = order.len() == count && order.iter().zip(0..).all(|(&v, i)| v == i);
@@ -47,12 +57,13 @@ pub(super) fn into_strands(
         out.attributes.insert(THICKNESS.into(), thickness);
     }
     out.strands = Some(polylines.iter().map(Vec::len).collect());
-    Ok(out)
+    Ok(Some(out))
 }
 
 fn polylines(mode: Mode, indices: &[u32]) -> Vec<Vec<u32>> {
     let mut out: Vec<Vec<u32>> = Vec::new();
     match mode {
+        _ if indices.len() < 2 => {}
         Mode::Lines => {
             for [from, to] in indices.as_chunks::<2>().0 {
                 match out.last_mut() {
@@ -64,7 +75,6 @@ fn polylines(mode: Mode, indices: &[u32]) -> Vec<Vec<u32>> {
         Mode::LineLoop => out.push(indices.iter().chain(indices.first()).copied().collect()),
         _ => out.push(indices.to_vec()),
     }
-    out.retain(|line| line.len() > 1);
     out
 }
 

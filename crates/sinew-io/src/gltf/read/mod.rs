@@ -7,12 +7,14 @@
 //!
 //! Read: triangles (lists, strips, fans; with and without indices), any number of influence sets, UV and colour
 //! sets, `_CUSTOM` attributes (stored without the underscore), morph targets, sparse and interleaved accessors, all component types, skins, node
-//! trees with matrices, animations; `KHR_mesh_quantization`, `EXT_meshopt_compression` and
+//! trees with matrices, animations (also those of `KHR_animation_pointer` that lead to a node's transform or weights);
+//! `KHR_mesh_quantization`, `EXT_meshopt_compression` and
 //! `KHR_meshopt_compression`; a deformer graph under `extensions.SINEW_graph`.
 //!
 //! Repaired with a warning: weights that do not sum to one, vertices without weights. Skipped with a warning:
-//! points, meshes outside the scene, channels that drive what cannot be driven. Joint indices out of
-//! range are ignored where their weight is zero.
+//! points, lines of one vertex, meshes outside the scene, channels that drive what cannot be driven, extensions that
+//! move or make geometry and are not read (instances are read as one mesh). Of clips with one name the later ones are
+//! renamed (`walk#2`), with a warning. Joint indices out of range are ignored where their weight is zero.
 
 mod accessor;
 mod appearance;
@@ -21,6 +23,7 @@ mod clips;
 mod compressed;
 mod container;
 mod document;
+mod extensions;
 mod lines;
 mod meshes;
 mod morphs;
@@ -34,6 +37,8 @@ mod uri;
 
 use crate::IoError;
 pub use appearance::read_appearance;
+pub(crate) use container::plain_channels;
+pub(crate) use morphs::target_names;
 
 use document::{Document, Warnings};
 use serde_json::Value;
@@ -47,25 +52,6 @@ pub const MAX_VERTICES: usize = 1 << 28;
 
 /// Root extension that carries a deformer graph: `{"version": "1.0", "graph": {...}}`.
 pub const GRAPH_EXTENSION: &str = "SINEW_graph";
-
-/// Extensions that change how geometry is read and that this reader knows.
-const KNOWN_EXTENSIONS: [&str; 7] = [
-    "KHR_mesh_quantization",
-    "EXT_meshopt_compression",
-    "KHR_meshopt_compression",
-    "KHR_animation_pointer",
-    "KHR_lights_punctual",
-    "KHR_node_visibility",
-    GRAPH_EXTENSION,
-];
-
-/// Families of extensions about looks only; they travel along in the document.
-const APPEARANCE_PREFIXES: [&str; 4] = [
-    "KHR_materials_",
-    "KHR_texture_",
-    "EXT_texture_",
-    "MSFT_texture_",
-];
 
 /// Bytes shared with the file they came from.
 #[derive(Clone, Debug)]
@@ -148,34 +134,12 @@ pub fn read_gltf_bytes(
 ) -> Result<GltfFile, IoError> {
     let path = container::display_path(name, base_dir);
     let container = container::open(bytes, &path)?;
-    check_extensions(&container.root, &path)?;
+    extensions::check_required(&container.root, &path)?;
     let doc = Document::new(container, path, base_dir)?;
     let stem = Path::new(name)
         .file_stem()
         .map_or_else(|| name.to_owned(), |s| s.to_string_lossy().into_owned());
     read_document(doc, stem, base_dir)
-}
-
-fn check_extensions(root: &gltf_json::Root, path: &Path) -> Result<(), IoError> {
-    for (k, name) in root.extensions_required.iter().enumerate() {
-        let known = KNOWN_EXTENSIONS.contains(&name.as_str())
-            || APPEARANCE_PREFIXES.iter().any(|p| name.starts_with(p));
-        if known {
-            continue;
-        }
-        let help = if name.contains("draco") {
-            "export the file without Draco compression (meshopt compression can be read)"
-        } else {
-            "export the file without it"
-        };
-        return Err(IoError::Unsupported {
-            path: path.to_owned(),
-            place: format!("extensionsRequired[{k}]"),
-            feature: name.clone(),
-            help: help.into(),
-        });
-    }
-    Ok(())
 }
 
 fn read_document(
@@ -184,6 +148,7 @@ fn read_document(
     base_dir: Option<&Path>,
 ) -> Result<GltfFile, IoError> {
     let mut warnings = Warnings::default();
+    extensions::warn_of_unread(&doc, &mut warnings);
     let mut tree = nodes::read(&doc)?;
     let mut palette = Vec::new();
     let skins = skins::read(&doc, &tree, &mut palette, &mut warnings)?;

@@ -3,6 +3,7 @@
 use super::document::Document;
 use super::primitive::Primitive;
 use crate::IoError;
+use serde_json::Value;
 use sinew_geom::{MorphTarget, index32};
 
 type Deltas = Option<Vec<[f32; 3]>>;
@@ -21,7 +22,7 @@ pub(super) fn read(
         count,
         2 * size_of::<MorphTarget>(),
     )?;
-    let names = &doc.json["meshes"][mesh]["extras"]["targetNames"];
+    let names = target_names(&doc.json["meshes"][mesh]);
     (0..count)
         .map(|k| {
             let name = names[k]
@@ -30,6 +31,15 @@ pub(super) fn read(
             read_target(doc, mesh, k, name, primitives)
         })
         .collect()
+}
+
+/// The names of the targets of a mesh: its own, else those of the first primitive that has some, as VRM 0.x keeps them; null without.
+pub(crate) fn target_names(mesh: &Value) -> &Value {
+    let primitives = mesh["primitives"].as_array().into_iter().flatten();
+    let mut lists = std::iter::once(mesh)
+        .chain(primitives)
+        .map(|m| &m["extras"]["targetNames"]);
+    lists.find(|names| names.is_array()).unwrap_or(&Value::Null)
 }
 
 fn read_target(

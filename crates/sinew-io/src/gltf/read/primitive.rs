@@ -1,7 +1,7 @@
 //! One primitive: attributes and triangles as they are stored.
 
 use super::document::{Document, Warnings};
-use super::lines;
+use super::{extensions, lines};
 use crate::IoError;
 use gltf_json::accessor::ComponentType;
 use gltf_json::mesh::{Mode, Semantic};
@@ -30,7 +30,7 @@ pub(super) struct Primitive {
     pub(super) index: usize,
 }
 
-/// `None` for points, which no deformer moves.
+/// `None` for points, which no deformer moves, and for lines of one vertex.
 pub(super) fn read(
     doc: &Document,
     mesh: usize,
@@ -50,6 +50,7 @@ pub(super) fn read(
         warnings.push("primitive_skipped", message);
         return Ok(None);
     }
+    extensions::check_compression(doc, mesh, index, &place)?;
     let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else {
         return Err(doc.malformed(
             format!("{place}.attributes"),
@@ -75,7 +76,7 @@ pub(super) fn read(
     read_attributes(doc, json, &mut out)?;
     let indices = indices(doc, json, &out)?;
     if matches!(mode, Mode::Lines | Mode::LineLoop | Mode::LineStrip) {
-        return lines::into_strands(doc, json, mode, &indices, out).map(Some);
+        return lines::into_strands(doc, json, mode, &indices, out, warnings);
     }
     if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
         let place = format!("{}.indices", out.place);

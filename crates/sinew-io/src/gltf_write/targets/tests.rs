@@ -119,6 +119,29 @@ fn targets_are_added_and_all_else_stays() {
     assert_eq!(binary[..bytes.len()], bytes[..]);
 }
 
+/// VRM 0.x keeps names with primitives; weights may be animated by a pointer. Both are what they were, with the new target behind.
+#[test]
+fn names_of_primitives_and_pointers_to_weights_go_along() {
+    let folder = folder();
+    let (mut root, bytes) = document();
+    root["meshes"][0]["primitives"][0]["extras"] = json!({ "targetNames": ["joy"] });
+    let pointer = json!({ "KHR_animation_pointer": { "pointer": "/nodes/0/weights" } });
+    root["animations"][0]["channels"][0]["target"] =
+        json!({ "path": "pointer", "extensions": pointer });
+    root["extensionsUsed"] = json!(["KHR_animation_pointer"]);
+    let path = write(&folder, &root, &bytes);
+    let out = folder.path().join("out.glb");
+    let source = read_gltf(&path).expect("valid").document;
+    let new = [target("fist", &[(2, [0.0, -0.5, 4.0])])];
+    add_morph_targets(&path, &source, &new, &out).expect("written");
+    let asset = read_gltf(&out).expect("valid").asset;
+    let targets = &asset.meshes[0].morph_targets;
+    assert_eq!([&targets[0].name, &targets[1].name], ["joy", "fist"]);
+    let mut pose = asset.rig.rest_pose();
+    asset.rig.evaluate(asset.find_clip(None), 1.0, &mut pose);
+    assert_eq!(pose.morph_weights, [0.75, 0.0]);
+}
+
 #[test]
 fn what_cannot_take_a_target_is_told() {
     let folder = folder();

@@ -310,7 +310,7 @@ fn channels_that_cannot_drive_are_skipped_and_doubles_refused() {
     };
     let on = |node: u32| json!({"sampler": 0, "target": {"node": node, "path": "rotation"}});
     let pointer = json!({"sampler": 0, "target": {"path": "pointer",
-        "extensions": {"KHR_animation_pointer": {"pointer": "/nodes/0/rotation"}}}});
+        "extensions": {"KHR_animation_pointer": {"pointer": "/materials/0/alphaCutoff"}}}});
     let nothing = json!({"sampler": 0, "target": {"path": "rotation"}});
     let asset = document(json!([on(0), on(1), pointer, nothing]))
         .read()

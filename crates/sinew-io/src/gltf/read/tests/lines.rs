@@ -97,7 +97,32 @@ fn broken_lines_are_told() {
     );
     let e = points(3, Some(&[0, 9])).error();
     assert!(e.contains("vertex 9 as index 1"), "{e}");
-    // One point is no strand.
-    let asset = points(3, Some(&[2])).read().expect("valid").asset;
-    assert!(asset.strands.iter().all(|m| m.vertex_count() == 0));
+}
+
+#[test]
+fn a_line_of_one_vertex_is_told() {
+    for mode in [2, 3] {
+        let mut b = points(mode, Some(&[2]));
+        let mut long = b.primitive().clone();
+        long.as_object_mut().expect("an object").remove("indices");
+        let primitives = b.json["meshes"][0]["primitives"].as_array_mut();
+        primitives.expect("a list").push(long);
+        let asset = b.read().expect("valid").asset;
+        let strands = asset.strands[0].topology.strands();
+        assert_eq!(strands.map(|s| s.len()), Some(1));
+        assert_eq!(asset.warnings.len(), 1);
+        let message = &asset.warnings[0].message;
+        assert!(
+            message.contains("meshes[0].primitives[0] is a line of a single vertex"),
+            "{message}"
+        );
+        let alone = points(mode, Some(&[2])).read().expect("valid").asset;
+        assert!(alone.strands.is_empty() && alone.meshes.is_empty());
+    }
+    if let Some(path) = crate::case_files::case_file("sequences/15_one_vertex_strand/strands.glb") {
+        let asset = crate::read_gltf(&path).expect("valid").asset;
+        let strands = asset.strands.iter().filter_map(|m| m.topology.strands());
+        assert_eq!(strands.map(|s| s.len()).sum::<usize>(), 3);
+        assert_eq!(asset.warnings.len(), 1, "{:?}", asset.warnings);
+    }
 }

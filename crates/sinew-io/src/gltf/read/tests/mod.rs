@@ -3,6 +3,7 @@
 mod appearance;
 mod built;
 mod compressed;
+mod extensions;
 mod hostile;
 mod lines;
 mod real;
