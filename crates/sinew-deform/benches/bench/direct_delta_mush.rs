@@ -88,7 +88,6 @@ fn direct(
         b.iter(|| {
             DirectDeltaMushJob {
                 bind,
-                space: mush.smoother().anchor().space(&[]).0,
                 palette: black_box(&palette),
                 input: view(mesh, normals),
                 output: MeshViewMut {

@@ -67,6 +67,7 @@ fn mushed(mesh: &Mesh, frame: FrameKind, displacement: f32, skinned: &[[f32; 3]]
     let mut output = skinned.to_vec();
     DeltaMushJob {
         bind: &bind,
+        space: bind.smoother().anchor().space(&[]).0,
         displacement,
         blend: 1.0,
         weight: MaskWeight::ONE,
