@@ -98,6 +98,36 @@ def lattice_points_on_the_box():
     yield below(worst(found, np.load(at / "expected.npz")["positions"]), 1e-4, "metres")
 
 
+def step_keys():
+    at = case("seeds/02")
+    positions = run(at / "rig_step.glb", at / "step.json", "--fps", "30")
+    gltf = json.loads(glb(at / "rig_step.glb")[0])
+    sampler = gltf["animations"][0]["samplers"][0]
+    keys = accessor(at / "rig_step.glb", sampler["output"])
+    assert len(positions) == len(keys), f"{len(positions)} frames, {len(keys)} keys"
+    yield f"{len(keys)} frames"
+    # Two frames with one key would show the same mesh.
+    for n in range(1, len(keys)):
+        moved, turned = worst(positions[n], positions[n - 1]), np.abs(keys[n] - keys[n - 1]).max()
+        assert (moved > 1e-6) == (turned > 1e-6), f"frame {n}"
+
+
+def glb(path):
+    data = path.read_bytes()
+    length = int.from_bytes(data[12:16], "little")
+    return data[20 : 20 + length], data[28 + length :]
+
+
+def accessor(path, index):
+    head, blob = glb(path)
+    gltf = json.loads(head)
+    of = gltf["accessors"][index]
+    view = gltf["bufferViews"][of["bufferView"]]
+    width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[of["type"]]
+    start = view.get("byteOffset", 0) + of.get("byteOffset", 0)
+    return np.frombuffer(blob, "<f4", of["count"] * width, start).reshape(-1, width)
+
+
 CHECKS = {
     "characters/01": unused_leaf_joint,
     "characters/02": rest_is_a_posed_frame,
@@ -105,6 +135,7 @@ CHECKS = {
     "characters/04": delta_mush_away_from_origin,
     "characters/05": tangents_at_mirrored_uv,
     "characters/14": lattice_points_on_the_box,
+    "seeds/02": step_keys,
 }
 
 failed = 0

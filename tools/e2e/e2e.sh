@@ -349,6 +349,15 @@ for sequence in liquid_splash boolean_cut; do
   fi
 done
 
+echo "-- everyday files, against the right answer of each"
+cases=../shared/cases
+if [ -d "$cases" ]; then
+  "$PYTHON" tools/e2e/cases.py "$SINEW" "$cases" || fail "everyday files on the processor"
+  "$PYTHON" tools/e2e/cases.py "$SINEW" "$cases" --gpu || fail "everyday files on a graphics device"
+else
+  echo "skipped: $cases is not there"
+fi
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then

@@ -162,7 +162,8 @@ impl Channel {
     /// Index of the key at or before `time`, and how far (0..1) towards the next one; clamped at both ends.
     fn locate(&self, time: f64) -> (usize, f64, f64) {
         let last = self.times.len() - 1;
-        let next = self.times.partition_point(|&t| f64::from(t) <= time);
+        // Times of keys are rounded to single precision, and may lie behind the frame that they were written for.
+        let next = self.times.partition_point(|&t| t <= time as f32);
         if next == 0 {
             return (0, 0.0, 0.0);
         }
@@ -170,7 +171,7 @@ impl Channel {
             return (last, 0.0, 0.0);
         }
         let (a, b) = (f64::from(self.times[next - 1]), f64::from(self.times[next]));
-        (next - 1, (time - a) / (b - a), b - a)
+        (next - 1, ((time - a) / (b - a)).max(0.0), b - a)
     }
 
     fn component(&self, time: f64, c: usize) -> f64 {
@@ -311,6 +312,33 @@ mod tests {
             (x_at(&linear, 1.75), x_at(&linear, 0.0), x_at(&linear, 9.0)),
             (7.5, 0.0, 10.0)
         );
+    }
+
+    /// Files keep `n / fps` in single precision: rounded up, the key lies behind its own frame.
+    #[test]
+    fn each_frame_shows_the_key_that_was_written_for_it() {
+        for fps in [24.0_f64, 29.97, 30.0, 60.0] {
+            for interpolation in [Interpolation::Step, Interpolation::Linear] {
+                let times = (0..600).map(|n| (f64::from(n) / fps) as f32).collect();
+                let values = (0..600).flat_map(|n| [n as f32, 0.0, 0.0]).collect();
+                let c = Channel::new(
+                    0,
+                    ChannelTarget::Translation,
+                    interpolation,
+                    times,
+                    values,
+                    3,
+                );
+                let c = c.expect("valid");
+                for n in 0..600 {
+                    let found = x_at(&c, f64::from(n) / fps);
+                    assert!((found - f64::from(n)).abs() < 1e-4, "{n} at {fps}: {found}");
+                    if interpolation == Interpolation::Step {
+                        assert_eq!(found, f64::from(n), "{n} at {fps}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
