@@ -98,6 +98,18 @@ def lattice_points_on_the_box():
     yield below(worst(found, np.load(at / "expected.npz")["positions"]), 1e-4, "metres")
 
 
+def weld_gap():
+    at = case("seeds/01")
+    for name, tolerance in [("gap_0", "0"), ("gap_0", "0.01"), ("gap_1e-6", "0.01")]:
+        lines = [line.split() for line in (at / f"{name}.obj").read_text().splitlines()]
+        rest = np.array([line[1:4] for line in lines if line and line[0] == "v"], np.float64)
+        out = run(at / f"{name}.obj", at / f"tolerance_{tolerance}.json", "--frames", "0")[0]
+        away = np.linalg.norm(rest[:, None] - rest[None], axis=-1)
+        a, b = np.nonzero(np.triu(away < 1e-5, 1))
+        gaps = np.linalg.norm(out[a] - out[b], axis=-1)
+        yield below(np.abs(gaps - away[a, b]).max(), 1e-6, f"{name}, tolerance {tolerance}, {len(a)} pairs")
+
+
 def step_keys():
     at = case("seeds/02")
     positions = run(at / "rig_step.glb", at / "step.json", "--fps", "30")
@@ -135,6 +147,7 @@ CHECKS = {
     "characters/04": delta_mush_away_from_origin,
     "characters/05": tangents_at_mirrored_uv,
     "characters/14": lattice_points_on_the_box,
+    "seeds/01": weld_gap,
     "seeds/02": step_keys,
 }
 

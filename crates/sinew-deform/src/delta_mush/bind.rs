@@ -1,13 +1,13 @@
 //! Setup: the smoothed rest mesh, a frame for each point, the detail in that frame.
 
 use super::frames::{FanBuilder, Fans, FrameKind};
-use super::reference::{self, frame};
+use super::reference::{self, Frame, frame};
 use crate::laplacian::{
     LaplacianConfig, Smoother, SmootherError, SmoothingScratch, smooth_watched,
 };
 use crate::{BindWatch, Par, Stopped};
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Mesh, Vec3, index32};
+use sinew_geom::{Mesh, Real, Vec3, index32};
 
 /// Why delta mush could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -63,6 +63,16 @@ pub struct DeltaMushBind {
     /// For each slot: the detail along tangent, bitangent and normal, in the unit of the rest mesh; then the factor by which the square
     /// of the area vector is multiplied to know how much of the frame is left.
     pub(super) deltas: Vec<[f32; 4]>,
+    /// Vertices that lie apart from the point that they share with others.
+    pub(super) apart: Vec<Apart>,
+}
+
+/// A vertex that lies apart from its point, within the weld tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Apart {
+    pub(super) vertex: u32,
+    /// From the point to the vertex at rest, in the point's frame and in the unit of the rest mesh.
+    pub(super) offset: [f32; 3],
 }
 
 impl DeltaMushBind {
@@ -113,31 +123,49 @@ impl DeltaMushBind {
             kind: config.frame,
         }
         .build();
+        let frame_of = |s: usize| {
+            let points = if fans.is_unsmoothed(s) {
+                &rest
+            } else {
+                &smooth
+            };
+            rest_frame(&fans, points, s)
+        };
         let deltas = (0..rest.len())
             .map(|s| {
-                let before = fans.unsmoothed().binary_search(&index32(s)).is_ok();
-                let points = if before { &rest } else { &smooth };
-                delta(&fans, points, rest[s] - smooth[s], s)
+                let (frame, factor) = frame_of(s);
+                let [x, y, z] = frame.local(rest[s] - smooth[s]);
+                [x, y, z, factor]
             })
             .collect();
+        let mut apart = Vec::new();
+        for (v, (&slot, p)) in layout
+            .slot_of_vertex()
+            .iter()
+            .zip(&mesh.positions)
+            .enumerate()
+        {
+            let offset = f64::vec3(*p) / unit - rest[slot as usize];
+            if layout.keeps_offsets() && offset != Vec3::zeros() {
+                apart.push(Apart {
+                    vertex: index32(v),
+                    offset: frame_of(slot as usize).0.local(offset),
+                });
+            }
+        }
         Ok(Self {
             smoother,
             iterations: config.iterations,
             step: config.step,
             fans,
             deltas,
+            apart,
         })
     }
 
     /// Room for the points while a frame is computed.
     pub fn new_scratch(&self) -> SmoothingScratch {
-        let mut scratch = self.smoother.new_scratch();
-        if self.needs_gathered() {
-            scratch
-                .gathered
-                .resize(self.smoother.layout().slot_count(), [0.0; 4]);
-        }
-        scratch
+        SmoothingScratch::new(self.deltas.len(), self.needs_gathered())
     }
 
     /// Whether the points before smoothing are needed beside those of the smoothing itself.
@@ -147,14 +175,13 @@ impl DeltaMushBind {
 
     /// Bytes of [`Self::new_scratch`].
     pub fn scratch_bytes(&self) -> usize {
-        let more = self.needs_gathered() && !self.smoother.layout().keeps_offsets();
-        self.smoother.scratch_bytes() + usize::from(more) * 16 * self.deltas.len()
+        self.smoother.scratch_bytes(self.needs_gathered())
     }
 
     /// Whether positions and scratch have the right lengths.
     pub(super) fn fits(&self, positions: &[[f32; 3]], scratch: &SmoothingScratch) -> bool {
-        self.smoother.fits(positions, scratch)
-            && (!self.needs_gathered() || scratch.gathered.len() == self.deltas.len())
+        self.smoother
+            .fits(positions, scratch, self.needs_gathered())
     }
 
     /// The smoothing part.
@@ -164,7 +191,8 @@ impl DeltaMushBind {
 
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.smoother.layout().bytes() + self.fans.bytes() + self.deltas.len() * 16
+        let apart = size_of_val(self.apart.as_slice());
+        self.smoother.layout().bytes() + self.fans.bytes() + self.deltas.len() * 16 + apart
     }
 
     /// Whether all lengths and indices fit a mesh of that many vertices. For data from a file.
@@ -173,6 +201,10 @@ impl DeltaMushBind {
         self.smoother.layout().is_valid(vertex_count)
             && self.deltas.len() == slots
             && self.fans.is_valid(slots)
+            && self
+                .apart
+                .iter()
+                .all(|a| (a.vertex as usize) < vertex_count)
             && self.iterations <= 10_000
             && (0.0..=1.0).contains(&self.step)
     }
@@ -181,15 +213,10 @@ impl DeltaMushBind {
 /// A frame is gone when its area vector is this much smaller than at rest.
 const VANISHED: f64 = 1e-5;
 
-fn delta(fans: &Fans, points: &[Vec3<f64>], detail: Vec3<f64>, slot: usize) -> [f32; 4] {
+/// The frame of a slot at rest, and the factor by which the square of its area vector is multiplied later.
+fn rest_frame(fans: &Fans, points: &[Vec3<f64>], slot: usize) -> (Frame<f64>, f32) {
     let vectors = reference::vectors(&fans.fan(slot), points);
     let area = vectors.normal.norm_squared();
     let factor = (1.0 / (VANISHED * VANISHED * area)).min(1e37);
-    let f = frame(&vectors, factor);
-    [
-        f.tangent.dot(&detail) as f32,
-        f.bitangent.dot(&detail) as f32,
-        f.normal.dot(&detail) as f32,
-        factor as f32,
-    ]
+    (frame(&vectors, factor), factor as f32)
 }

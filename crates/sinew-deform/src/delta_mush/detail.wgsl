@@ -42,6 +42,9 @@ fn kernel(class_index: u32) {
     // Limited before the multiplication: factors go up to 1e37.
     let rest = abs(stored.w);
     let left = min(dot(area, area), 1.0 / rest) * rest * min(sine, 1.0);
-    let detail = tangent * stored.x + cross(normal, tangent) * stored.y + normal * stored.z;
-    write_goal(class_index, smoothed + detail * (left * uniforms().displacement));
+    let bitangent = cross(normal, tangent);
+    let share = left * uniforms().displacement;
+    let detail = tangent * stored.x + bitangent * stored.y + normal * stored.z;
+    write_goal(class_index, smoothed + detail * share);
+    keep_axes(class_index, tangent * share, bitangent * share, normal * share);
 }

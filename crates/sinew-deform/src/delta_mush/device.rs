@@ -3,14 +3,14 @@
 use super::bind::DeltaMushBind;
 use crate::laplacian::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots};
 use crate::{
-    BindContext, DeviceConstant, DeviceExtras, DeviceNode, DevicePass, DeviceRelation,
+    BindContext, DeviceArray, DeviceConstant, DeviceExtras, DeviceNode, DevicePass, DeviceRelation,
     DeviceSetting, DeviceType,
 };
 
 impl DeltaMushBind {
     pub(super) fn device_node(&self, context: &BindContext<'_>) -> DeviceNode {
         let layout = self.smoother.layout();
-        let smoothing = DeviceSmoothing::new(layout, self.needs_gathered(), context);
+        let smoothing = self.smoothing().bound(context);
         let classes = DeviceClasses::new(layout);
         let mut node = smoothing.node(layout, &classes);
         let fan = self.device_fans(&classes);
@@ -25,10 +25,23 @@ impl DeltaMushBind {
         let details = self.device_details(&classes);
         node.constants
             .push(DeviceConstant::new("details", DeviceType::Vec4F, &details));
-        let text = if self.needs_gathered() {
-            DETAIL_WITH_START
-        } else {
-            DETAIL
+        let is_apart = !self.apart.is_empty();
+        if is_apart {
+            node.scratch.extend(AXES.map(|name| DeviceArray {
+                name,
+                ty: DeviceType::Vec3F,
+                len: self.deltas.len(),
+                lasting: false,
+            }));
+            let apart = self.device_apart();
+            node.constants
+                .push(DeviceConstant::new("apart", DeviceType::Vec3F, &apart));
+        }
+        let text = match (self.needs_gathered(), is_apart) {
+            (false, false) => DETAIL,
+            (true, false) => DETAIL_WITH_START,
+            (false, true) => DETAIL_KEEPING_AXES,
+            (true, true) => DETAIL_WITH_START_KEEPING_AXES,
         };
         let detail = DevicePass::per_vertex("detail", text).over(classes.domain());
         let (aliases, result): (&'static [(&'static str, &'static str)], Slots) =
@@ -37,7 +50,13 @@ impl DeltaMushBind {
                 Slots::B => (B_TO_A, Slots::A),
                 Slots::Gathered => (GATHERED_TO_A, Slots::A),
             };
-        let then = [detail.with(aliases), smoothing.place(result)];
+        let place = if is_apart {
+            let place = DevicePass::per_vertex("place", PLACE_APART);
+            place.with(if result == Slots::A { IN_A } else { IN_B })
+        } else {
+            smoothing.place(result)
+        };
+        let then = [detail.with(aliases), place];
         node.passes_vary = self.iterations > MOST_LISTED;
         if node.passes_vary {
             node.passes.extend(then);
@@ -45,6 +64,24 @@ impl DeltaMushBind {
             smoothing.listed(&mut node, self.iterations, &then);
         }
         node
+    }
+
+    /// Vertices that lie apart from their points are put beside them by the last pass.
+    fn smoothing(&self) -> DeviceSmoothing {
+        DeviceSmoothing {
+            keeps_gathered: self.needs_gathered(),
+            keeps_offsets: false,
+            whole: false,
+        }
+    }
+
+    /// For each vertex how far it lies from its point, in the point's frame.
+    fn device_apart(&self) -> Vec<[f32; 3]> {
+        let mut out = vec![[0.0; 3]; self.smoother.layout().vertex_count()];
+        for apart in &self.apart {
+            out[apart.vertex as usize] = apart.offset;
+        }
+        out
     }
 
     /// What frames are made of.
@@ -82,8 +119,7 @@ impl DeltaMushBind {
             (0..count).for_each(run);
             return;
         }
-        let layout = self.smoother.layout();
-        let smoothing = DeviceSmoothing::of_frame(layout, self.needs_gathered());
+        let smoothing = self.smoothing();
         smoothing.run(self.iterations, run);
         let detail = smoothing.pass_count();
         run(detail);
@@ -93,12 +129,34 @@ impl DeltaMushBind {
 
 const DETAIL: &str = concat!(
     include_str!("detail_smoothed.wgsl"),
+    include_str!("no_axes.wgsl"),
     include_str!("detail.wgsl")
 );
 const DETAIL_WITH_START: &str = concat!(
     include_str!("detail_start.wgsl"),
+    include_str!("no_axes.wgsl"),
     include_str!("detail.wgsl")
 );
+const DETAIL_KEEPING_AXES: &str = concat!(
+    include_str!("detail_smoothed.wgsl"),
+    include_str!("axes.wgsl"),
+    include_str!("detail.wgsl")
+);
+const DETAIL_WITH_START_KEEPING_AXES: &str = concat!(
+    include_str!("detail_start.wgsl"),
+    include_str!("axes.wgsl"),
+    include_str!("detail.wgsl")
+);
+const PLACE_APART: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("place_apart.wgsl")
+);
+
+/// What `axes.wgsl` writes.
+const AXES: [&str; 3] = ["tangent_axis", "bitangent_axis", "normal_axis"];
+
+const IN_A: &[(&str, &str)] = &[("points", "slots_a")];
+const IN_B: &[(&str, &str)] = &[("points", "slots_b")];
 
 const A_TO_B: &[(&str, &str)] = &[
     ("points", "slots_a"),

@@ -82,6 +82,11 @@ impl Fans {
         &self.unsmoothed
     }
 
+    /// Whether the frame of slot `s` comes from the mesh before smoothing.
+    pub(super) fn is_unsmoothed(&self, s: usize) -> bool {
+        self.unsmoothed.binary_search(&index32(s)).is_ok()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         let numbers = [&self.offsets, &self.entries, &self.unsmoothed];
         4 * (numbers.iter().map(|v| v.len()).sum::<usize>() + self.factors.len())

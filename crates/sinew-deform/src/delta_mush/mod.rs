@@ -9,8 +9,8 @@ mod simd;
 mod tests;
 
 use crate::laplacian::{
-    CHUNK, FrameSpace, LaplacianConfig, PIN_BORDER, POSE, SmoothingScratch, SmoothingUniforms,
-    WEIGHTS, WELD_TOLERANCE,
+    CHUNK, FrameSpace, LaplacianConfig, PIN_BORDER, POSE, Placing, SmoothingScratch,
+    SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
@@ -20,7 +20,7 @@ use crate::{
 use sinew_geom::{PackedAffine, Pose};
 use std::any::Any;
 
-pub use bind::{DeltaMushBind, DeltaMushBindError, DeltaMushConfig};
+pub use bind::{Apart, DeltaMushBind, DeltaMushBindError, DeltaMushConfig};
 pub use frames::{Fan, Fans, FrameKind};
 
 /// Registry entry.
@@ -150,15 +150,15 @@ impl DeltaMushJob<'_> {
         });
         bind.add_unsmoothed(self.displacement, scratch);
         std::mem::swap(&mut scratch.current, &mut scratch.other);
-        bind.smoother.place(
-            self.input,
+        let how = Placing {
+            positions: self.input,
             space,
-            self.blend,
-            &self.weight,
-            scratch,
-            self.output,
-            par,
-        );
+            blend: self.blend,
+            weight: &self.weight,
+            keeps_offsets: false,
+        };
+        bind.smoother.place(how, scratch, self.output, par);
+        bind.place_apart(how, self.displacement, scratch, self.output);
     }
 }
 

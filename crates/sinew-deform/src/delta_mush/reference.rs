@@ -1,10 +1,10 @@
 //! Delta mush as the formula says, generic over precision.
 
-use super::bind::DeltaMushBind;
+use super::bind::{Apart, DeltaMushBind};
 use super::frames::Fan;
 use crate::MaskWeight;
-use crate::laplacian::{SmoothingScratch, reference as laplacian};
-use sinew_geom::{Real, Vec3, index32};
+use crate::laplacian::{Placing, SmoothingScratch, mix, reference as laplacian};
+use sinew_geom::{Real, Vec3};
 
 /// What a frame is made of, neither unit nor orthogonal.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,13 @@ pub struct Frame<R: Real> {
     pub normal: Vec3<R>,
     /// How much of the frame is left: 1, falling to 0 where it collapses.
     pub left: R,
+}
+
+impl Frame<f64> {
+    /// A vector in this frame.
+    pub(super) fn local(&self, v: Vec3<f64>) -> [f32; 3] {
+        [self.tangent, self.bitangent, self.normal].map(|axis| axis.dot(&v) as f32)
+    }
 }
 
 /// Squares below this count as this in divisors.
@@ -91,7 +98,6 @@ pub fn detail<R: Real>(vectors: &FrameVectors<R>, delta: [f32; 4]) -> Vec3<R> {
 impl DeltaMushBind {
     /// The slots whose frames come from the mesh before smoothing. Few, if any.
     pub(super) fn add_unsmoothed(&self, displacement: f32, scratch: &mut SmoothingScratch) {
-        let point = |p: [f32; 4]| Vec3::new(p[0], p[1], p[2]);
         for &s in self.fans.unsmoothed() {
             let s = s as usize;
             let v = vectors_by(&self.fans.fan(s), |n| point(scratch.gathered[n as usize]));
@@ -99,6 +105,42 @@ impl DeltaMushBind {
             scratch.other[s] = [moved.x, moved.y, moved.z, moved.x];
         }
     }
+}
+
+impl DeltaMushBind {
+    /// Puts vertices that lie apart from their points beside them. Few, if any. `scratch.other` holds the smoothed points.
+    pub(super) fn place_apart(
+        &self,
+        how: Placing<'_>,
+        displacement: f32,
+        scratch: &SmoothingScratch,
+        output: &mut [[f32; 3]],
+    ) {
+        let slots = self.smoother.layout().slot_of_vertex();
+        for Apart { vertex, offset } in &self.apart {
+            let v = *vertex as usize;
+            let s = slots[v] as usize;
+            let points = if self.fans.is_unsmoothed(s) {
+                &scratch.gathered
+            } else {
+                &scratch.other
+            };
+            let frame = vectors_by(&self.fans.fan(s), |n| point(points[n as usize]));
+            let detail = detail(&frame, self.from_point(s, *offset)) * displacement;
+            let moved = how.space.leave((point(scratch.current[s]) + detail).into());
+            let w = how.blend * how.weight.at(v);
+            output[v] = mix(how.positions[v], moved, w);
+        }
+    }
+
+    /// What leads from a point to a vertex beside it, as its detail does.
+    fn from_point(&self, slot: usize, [x, y, z]: [f32; 3]) -> [f32; 4] {
+        [x, y, z, self.deltas[slot][3]]
+    }
+}
+
+fn point([x, y, z, _]: [f32; 4]) -> Vec3<f32> {
+    Vec3::new(x, y, z)
 }
 
 /// The deformed mesh.
@@ -114,21 +156,28 @@ pub fn deform<R: Real>(
     let from = laplacian::gather::<R>(layout, input).into_iter();
     let from: Vec<Vec3<R>> = from.map(|p| p / unit).collect();
     let smooth = laplacian::smooth(layout, &from, f64::from(bind.step), bind.iterations);
+    let turned = |s: usize, delta: [f32; 4]| {
+        let points = if bind.fans.is_unsmoothed(s) {
+            &from
+        } else {
+            &smooth
+        };
+        detail(&vectors(&bind.fans.fan(s), points), delta) * displacement
+    };
     let target: Vec<Vec3<R>> = (0..smooth.len())
-        .map(|s| {
-            let before = bind.fans.unsmoothed().binary_search(&index32(s)).is_ok();
-            let points = if before { &from } else { &smooth };
-            let v = vectors(&bind.fans.fan(s), points);
-            smooth[s] + detail(&v, bind.deltas[s]) * displacement
-        })
+        .map(|s| smooth[s] + turned(s, bind.deltas[s]))
         .collect();
-    input
-        .iter()
-        .enumerate()
-        .map(|(v, &p)| {
-            let s = layout.slot_of_vertex()[v] as usize;
+    let slots = layout.slot_of_vertex();
+    let mut goals: Vec<Vec3<R>> = slots.iter().map(|&s| target[s as usize]).collect();
+    for Apart { vertex, offset } in &bind.apart {
+        let (v, s) = (*vertex as usize, slots[*vertex as usize] as usize);
+        goals[v] += turned(s, bind.from_point(s, *offset));
+    }
+    let placed = input.iter().zip(goals).enumerate();
+    placed
+        .map(|(v, (&p, goal))| {
             let w = blend * R::from_single(weight.at(v));
-            laplacian::place(layout, R::vec3(p), from[s] * unit, target[s] * unit, w)
+            R::vec3(p) * (R::one() - w) + goal * unit * w
         })
         .collect()
 }

@@ -529,6 +529,64 @@ fn row_8_parts_within_the_tolerance_keep_their_distance() {
     );
 }
 
+/// A tube in two parts whose rims are `gap` apart, and the input in which something tore them apart.
+fn torn_tube(gap: f32) -> (Mesh, Vec<[f32; 3]>, Vec<[u32; 2]>) {
+    let whole = meshes::tube(20, 12, 1.0, 0.1);
+    let count = whole.vertex_count() as u32;
+    let is_far = |v: u32| whole.positions[v as usize][0] > 0.501;
+    let rim: Vec<u32> = (0..count)
+        .filter(|&v| (whole.positions[v as usize][0] - 0.5).abs() < 1e-3)
+        .collect();
+    let copy = |v: u32| rim.iter().position(|&r| r == v).map(|k| count + k as u32);
+    let far_side = |t: &[u32; 3]| {
+        let far = t.iter().any(|&v| is_far(v));
+        t.map(|v| copy(v).filter(|_| far).unwrap_or(v))
+    };
+    let triangles = whole.topology.triangles().iter().map(far_side).collect();
+    let mut positions = whole.positions.clone();
+    let copies = rim.iter().map(|&v| whole.positions[v as usize]);
+    positions.extend(copies.map(|[x, y, z]| [x + gap, y, z]));
+    let topology = sinew_geom::Topology::new(positions.len() as u32, triangles).expect("valid");
+    let mesh = Mesh::new("tube", topology, positions);
+    let torn = |(v, &[x, y, z]): (usize, &[f32; 3])| {
+        let lift = if v as u32 >= count || is_far(v as u32) { 0.3 } else { 0.0 };
+        [x, y + lift, z]
+    };
+    let input = mesh.positions.iter().enumerate().map(torn).collect();
+    let pairs = (0..).zip(&rim).map(|(k, &v)| [v, count + k]).collect();
+    (mesh, input, pairs)
+}
+
+#[test]
+fn row_8_a_gap_within_the_tolerance_stays_as_wide_as_it_was() {
+    let mut whole: Option<Vec<[f32; 3]>> = None;
+    for gap in [0.0, 1e-6, 1e-4, 0.004] {
+        let (mesh, input, pairs) = torn_tube(gap);
+        assert_eq!(pairs.len(), 12);
+        for frame in [FrameKind::AllNeighbours, FrameKind::TwoEdges] {
+            let mut c = config(EdgeWeights::Uniform, frame, true);
+            c.laplacian.weld_tolerance = 0.005;
+            let bind = DeltaMushBind::new(&mesh, &c).expect("valid");
+            let out = run(&bind, &input, &FULL, Par::Seq);
+            for [a, b] in &pairs {
+                let [a, b] = [a, b].map(|&v| Vec3::from(out[v as usize]));
+                let width = (a - b).norm();
+                assert!((width - gap).abs() < 1e-6, "{frame:?}, gap {gap}: {width}");
+            }
+            let truth = reference::deform::<f64>(&bind, &input, 1.0, 1.0, &FULL.weight);
+            for (v, (t, o)) in truth.iter().zip(&out).enumerate() {
+                let off = (t - f64::vec3(*o)).norm();
+                assert!(off < limit(&mesh), "{frame:?}, gap {gap}, vertex {v}: {off:e}");
+            }
+            if frame == FrameKind::AllNeighbours {
+                // Steady as the gap closes.
+                let first = whole.get_or_insert_with(|| out.clone());
+                assert!(max_distance(first, &out) < 2.0 * f64::from(gap) + 1e-5, "gap {gap}");
+            }
+        }
+    }
+}
+
 #[test]
 fn row_9_pinned_border_follows_the_input() {
     let mesh = meshes::tube(16, 12, 1.0, 0.2);

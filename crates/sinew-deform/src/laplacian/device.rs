@@ -131,21 +131,12 @@ pub(crate) struct DeviceSmoothing {
 }
 
 impl DeviceSmoothing {
-    /// As far as the frame must know: which passes there are.
-    pub(crate) fn of_frame(layout: &Layout, keeps_gathered: bool) -> Self {
-        Self {
-            keeps_gathered: keeps_gathered || layout.keeps_offsets(),
-            keeps_offsets: layout.keeps_offsets(),
-            whole: false,
-        }
-    }
-
-    /// `keeps_gathered`: somebody needs the points before smoothing.
-    pub(crate) fn new(layout: &Layout, keeps_gathered: bool, context: &BindContext<'_>) -> Self {
+    /// With what is bound: nothing may have to be mixed in.
+    pub(crate) fn bound(self, context: &BindContext<'_>) -> Self {
         let is_one = |name| context.is_fixed(name) && context.parameters.float(name) == 1.0;
         Self {
             whole: !context.is_linked("mask") && is_one("weight") && is_one("blend"),
-            ..Self::of_frame(layout, keeps_gathered)
+            ..self
         }
     }
 

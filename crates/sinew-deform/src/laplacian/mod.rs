@@ -21,6 +21,8 @@ pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};
 pub use operator::MeanOperator;
 pub use parameters::{PIN_BORDER, POSE, WEIGHTS, WELD_TOLERANCE};
+pub(crate) use simd::mix;
+pub(crate) use smoother::Placing;
 pub(crate) use smoother::check_positions;
 pub use smoother::{Smoother, SmootherError, SmoothingScratch};
 pub(crate) use watched::smooth_watched;

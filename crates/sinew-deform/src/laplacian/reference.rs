@@ -71,7 +71,7 @@ pub fn smooth<R: Real>(
     points
 }
 
-/// Where vertex `v` goes: from `input` to `target`, the moved point of its slot, by `weight`. Where vertices that
+/// Where a smoothed vertex goes: from `input` to `target`, the moved point of its slot, by `weight`. Where vertices that
 /// share a slot lie apart at rest, they keep their distances: each moves like the mean `from` of the slot.
 pub fn place<R: Real>(
     layout: &Layout,

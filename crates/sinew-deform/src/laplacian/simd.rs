@@ -1,8 +1,7 @@
 //! The fast passes. A point is 16 bytes `x y z x`, so that a rotation of lanes gives `y z x`; one load a neighbour.
 
-use super::FrameSpace;
 use super::layout::{Layout, Run};
-use crate::MaskWeight;
+use super::{FrameSpace, Placing};
 use fearless_simd::{f32x4, prelude::*};
 use fearless_simd_macros::simd;
 use std::ops::Range;
@@ -215,41 +214,46 @@ impl<'a, S: Simd> Rows<'a, S> {
 /// Back from slots to vertices.
 pub(super) struct Place<'a> {
     pub(super) layout: &'a Layout,
-    pub(super) positions: &'a [[f32; 3]],
-    pub(super) space: FrameSpace,
+    pub(super) how: Placing<'a>,
     pub(super) targets: &'a [[f32; 4]],
     pub(super) gathered: &'a [[f32; 4]],
-    pub(super) blend: f32,
-    pub(super) weight: &'a MaskWeight<'a>,
 }
 
 impl Place<'_> {
     pub(super) fn run(&self, range: Range<usize>, out: &mut [[f32; 3]]) {
+        let Placing {
+            space,
+            blend,
+            weight,
+            keeps_offsets,
+            ..
+        } = self.how;
         let slots = &self.layout.slot_of_vertex()[range.clone()];
-        let input = &self.positions[range.clone()];
-        let constant = self
-            .weight
-            .mask
-            .is_none()
-            .then(|| self.blend * self.weight.at(0));
-        if constant == Some(1.0) && !self.layout.keeps_offsets() {
+        let input = &self.how.positions[range.clone()];
+        let constant = weight.mask.is_none().then(|| blend * weight.at(0));
+        if constant == Some(1.0) && !keeps_offsets {
             for (o, &slot) in out.iter_mut().zip(slots) {
                 let [x, y, z, _] = self.targets[slot as usize];
-                *o = self.space.leave([x, y, z]);
+                *o = space.leave([x, y, z]);
             }
             return;
         }
         for (i, ((o, p), &slot)) in out.iter_mut().zip(input).zip(slots).enumerate() {
-            let w = constant.unwrap_or_else(|| self.blend * self.weight.at(range.start + i));
+            let w = constant.unwrap_or_else(|| blend * weight.at(range.start + i));
             let t = self.targets[slot as usize];
-            if self.layout.keeps_offsets() {
+            if keeps_offsets {
                 let from = self.gathered[slot as usize];
-                let moved = |c: usize| (t[c] - from[c]) * self.space.unit;
+                let moved = |c: usize| (t[c] - from[c]) * space.unit;
                 *o = std::array::from_fn(|c| p[c] + moved(c) * w);
             } else {
-                let t = self.space.leave([t[0], t[1], t[2]]);
-                *o = std::array::from_fn(|c| p[c] * (1.0 - w) + t[c] * w);
+                *o = mix(*p, space.leave([t[0], t[1], t[2]]), w);
             }
         }
     }
+}
+
+/// From `a` (weight 0) to `b` (weight 1), exact at both ends.
+#[inline(always)]
+pub(crate) fn mix(a: [f32; 3], b: [f32; 3], w: f32) -> [f32; 3] {
+    std::array::from_fn(|c| a[c] * (1.0 - w) + b[c] * w)
 }

@@ -53,6 +53,32 @@ pub struct SmoothingScratch {
     pub(crate) gathered: Vec<[f32; 4]>,
 }
 
+impl SmoothingScratch {
+    /// Room for that many points, with those before smoothing where they are kept.
+    pub(crate) fn new(slots: usize, keeps_gathered: bool) -> Self {
+        Self {
+            current: vec![[0.0; 4]; slots],
+            other: vec![[0.0; 4]; slots],
+            gathered: vec![[0.0; 4]; if keeps_gathered { slots } else { 0 }],
+        }
+    }
+}
+
+/// How points go back to vertices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placing<'a> {
+    /// Incoming positions.
+    pub(crate) positions: &'a [[f32; 3]],
+    /// The space that points are in.
+    pub(crate) space: FrameSpace,
+    /// 0 gives the incoming positions, 1 the points.
+    pub(crate) blend: f32,
+    /// Strength for each vertex.
+    pub(crate) weight: &'a MaskWeight<'a>,
+    /// Vertices of one point move as it does, and keep their distances.
+    pub(crate) keeps_offsets: bool,
+}
+
 /// A mesh's smoothing operator, ready to run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Smoother {
@@ -88,28 +114,27 @@ impl Smoother {
 
     /// Room for the points.
     pub fn new_scratch(&self) -> SmoothingScratch {
-        let n = self.layout.slot_count();
-        let gathered = if self.layout.keeps_offsets() { n } else { 0 };
-        SmoothingScratch {
-            current: vec![[0.0; 4]; n],
-            other: vec![[0.0; 4]; n],
-            gathered: vec![[0.0; 4]; gathered],
-        }
+        SmoothingScratch::new(self.layout.slot_count(), self.layout.keeps_offsets())
     }
 
-    /// Bytes of [`Self::new_scratch`].
-    pub fn scratch_bytes(&self) -> usize {
-        let buffers = if self.layout.keeps_offsets() { 3 } else { 2 };
+    /// Bytes of a scratch.
+    pub(crate) fn scratch_bytes(&self, keeps_gathered: bool) -> usize {
+        let buffers = if keeps_gathered { 3 } else { 2 };
         buffers * self.layout.slot_count() * size_of::<[f32; 4]>()
     }
 
     /// Whether positions and scratch have the right lengths.
-    pub(crate) fn fits(&self, positions: &[[f32; 3]], scratch: &SmoothingScratch) -> bool {
+    pub(crate) fn fits(
+        &self,
+        positions: &[[f32; 3]],
+        scratch: &SmoothingScratch,
+        keeps_gathered: bool,
+    ) -> bool {
         let n = self.layout.slot_count();
         positions.len() == self.layout.vertex_count()
             && scratch.current.len() == n
             && scratch.other.len() == n
-            && (!self.layout.keeps_offsets() || scratch.gathered.len() == n)
+            && (!keeps_gathered || scratch.gathered.len() == n)
     }
 
     /// Gathers the points of the slots in a space, and smooths them; the result is in `scratch.current`.
@@ -139,28 +164,21 @@ impl Smoother {
         }
     }
 
-    /// Writes each vertex: from its input towards the point of its slot in `scratch.current`, which is in that space.
-    #[expect(clippy::too_many_arguments, reason = "one of two callers' jobs")]
+    /// Writes each vertex: from its input towards the point of its slot in `scratch.current`.
     pub(crate) fn place(
         &self,
-        positions: &[[f32; 3]],
-        space: FrameSpace,
-        blend: f32,
-        weight: &MaskWeight<'_>,
+        how: Placing<'_>,
         scratch: &SmoothingScratch,
         output: &mut [[f32; 3]],
         par: Par,
     ) {
-        let n = positions.len().min(output.len());
+        let n = how.positions.len().min(output.len());
         for_each_chunk(par, n, CHUNK, &mut output[..n], &|range, out: &mut [_]| {
             let job = simd::Place {
                 layout: &self.layout,
-                positions,
-                space,
+                how,
                 targets: &scratch.current,
                 gathered: &scratch.gathered,
-                blend,
-                weight,
             };
             job.run(range, out);
         });

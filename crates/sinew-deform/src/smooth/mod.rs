@@ -5,7 +5,7 @@ mod tests;
 
 use crate::laplacian::{
     DeviceClasses, DeviceSmoothing, FrameSpace, LaplacianConfig, MOST_LISTED, PIN_BORDER, POSE,
-    Slots, Smoother, SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
+    Placing, Slots, Smoother, SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT, MaskWeight,
@@ -90,7 +90,8 @@ pub struct SmoothJob<'a> {
 impl SmoothJob<'_> {
     /// Runs the job. Where lengths do not fit the setup, nothing is written.
     pub fn run(self) {
-        if !self.bind.fits(self.input, self.scratch) {
+        let keeps_offsets = self.bind.layout().keeps_offsets();
+        if !self.bind.fits(self.input, self.scratch, keeps_offsets) {
             return;
         }
         self.bind.smooth(
@@ -101,15 +102,14 @@ impl SmoothJob<'_> {
             self.scratch,
             self.par,
         );
-        self.bind.place(
-            self.input,
-            self.space,
-            self.blend,
-            &self.weight,
-            self.scratch,
-            self.output,
-            self.par,
-        );
+        let how = Placing {
+            positions: self.input,
+            space: self.space,
+            blend: self.blend,
+            weight: &self.weight,
+            keeps_offsets,
+        };
+        self.bind.place(how, self.scratch, self.output, self.par);
     }
 }
 
@@ -148,6 +148,17 @@ impl Bound {
     }
 }
 
+impl Bound {
+    fn smoothing(&self) -> DeviceSmoothing {
+        let keeps_offsets = self.0.layout().keeps_offsets();
+        DeviceSmoothing {
+            keeps_gathered: keeps_offsets,
+            keeps_offsets,
+            whole: false,
+        }
+    }
+}
+
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.0.layout().bytes()
@@ -156,7 +167,7 @@ impl BoundNode for Bound {
         Box::new(self.0.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {
-        self.0.scratch_bytes()
+        self.0.scratch_bytes(self.0.layout().keeps_offsets())
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let weight = MaskWeight::from_context(&context);
@@ -181,7 +192,7 @@ impl BoundNode for Bound {
     }
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
         let layout = self.0.layout();
-        let smoothing = DeviceSmoothing::new(layout, false, context);
+        let smoothing = self.smoothing().bound(context);
         let mut node = smoothing.node(layout, &DeviceClasses::new(layout));
         let iterations = iterations(&context.parameters);
         node.passes_vary = !context.is_fixed("iterations") || iterations > MOST_LISTED;
@@ -201,7 +212,7 @@ impl BoundNode for Bound {
         SmoothingUniforms::write(space, step, 0.0, frame, data);
     }
     fn device_passes(&self, frame: &DeviceFrame<'_>, _count: usize, run: &mut dyn FnMut(usize)) {
-        let smoothing = DeviceSmoothing::of_frame(self.0.layout(), false);
+        let smoothing = self.smoothing();
         let iterations = iterations(&frame.parameters);
         smoothing.run(iterations, run);
         let result = smoothing.result(iterations);
