@@ -126,7 +126,7 @@ impl DeltaMushBind {
                 &scratch.other
             };
             let frame = vectors_by(&self.fans.fan(s), |n| point(points[n as usize]));
-            let detail = detail(&frame, self.from_point(s, *offset)) * displacement;
+            let detail = detail(&frame, self.beside_point(s, *offset)) * displacement;
             let moved = how.space.leave((point(scratch.current[s]) + detail).into());
             let w = how.blend * how.weight.at(v);
             output[v] = mix(how.positions[v], moved, w);
@@ -134,7 +134,7 @@ impl DeltaMushBind {
     }
 
     /// What leads from a point to a vertex beside it, as its detail does.
-    fn from_point(&self, slot: usize, [x, y, z]: [f32; 3]) -> [f32; 4] {
+    fn beside_point(&self, slot: usize, [x, y, z]: [f32; 3]) -> [f32; 4] {
         [x, y, z, self.deltas[slot][3]]
     }
 }
@@ -171,7 +171,7 @@ pub fn deform<R: Real>(
     let mut goals: Vec<Vec3<R>> = slots.iter().map(|&s| target[s as usize]).collect();
     for Apart { vertex, offset } in &bind.apart {
         let (v, s) = (*vertex as usize, slots[*vertex as usize] as usize);
-        goals[v] += turned(s, bind.from_point(s, *offset));
+        goals[v] += turned(s, bind.beside_point(s, *offset));
     }
     let placed = input.iter().zip(goals).enumerate();
     placed

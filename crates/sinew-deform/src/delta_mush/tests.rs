@@ -1,7 +1,7 @@
 use super::*;
 use crate::laplacian::EdgeWeights;
 use proptest::prelude::*;
-use sinew_geom::{Mesh, Quat, Topology, Vec3, WeldMap};
+use sinew_geom::{Mesh, Quat, Real, Topology, Vec3, WeldMap};
 use sinew_testkit::{max_distance, meshes, tolerance};
 
 const FRAMES: [FrameKind; 3] = [FrameKind::AllNeighbours, FrameKind::TwoEdges, FrameKind::Uv];
@@ -546,10 +546,14 @@ fn torn_tube(gap: f32) -> (Mesh, Vec<[f32; 3]>, Vec<[u32; 2]>) {
     let mut positions = whole.positions.clone();
     let copies = rim.iter().map(|&v| whole.positions[v as usize]);
     positions.extend(copies.map(|[x, y, z]| [x + gap, y, z]));
-    let topology = sinew_geom::Topology::new(positions.len() as u32, triangles).expect("valid");
+    let topology = Topology::new(positions.len() as u32, triangles).expect("valid");
     let mesh = Mesh::new("tube", topology, positions);
     let torn = |(v, &[x, y, z]): (usize, &[f32; 3])| {
-        let lift = if v as u32 >= count || is_far(v as u32) { 0.3 } else { 0.0 };
+        let lift = if v as u32 >= count || is_far(v as u32) {
+            0.3
+        } else {
+            0.0
+        };
         [x, y + lift, z]
     };
     let input = mesh.positions.iter().enumerate().map(torn).collect();
@@ -576,12 +580,18 @@ fn row_8_a_gap_within_the_tolerance_stays_as_wide_as_it_was() {
             let truth = reference::deform::<f64>(&bind, &input, 1.0, 1.0, &FULL.weight);
             for (v, (t, o)) in truth.iter().zip(&out).enumerate() {
                 let off = (t - f64::vec3(*o)).norm();
-                assert!(off < limit(&mesh), "{frame:?}, gap {gap}, vertex {v}: {off:e}");
+                assert!(
+                    off < limit(&mesh),
+                    "{frame:?}, gap {gap}, vertex {v}: {off:e}"
+                );
             }
             if frame == FrameKind::AllNeighbours {
                 // Steady as the gap closes.
                 let first = whole.get_or_insert_with(|| out.clone());
-                assert!(max_distance(first, &out) < 2.0 * f64::from(gap) + 1e-5, "gap {gap}");
+                assert!(
+                    max_distance(first, &out) < 2.0 * f64::from(gap) + 1e-5,
+                    "gap {gap}"
+                );
             }
         }
     }
