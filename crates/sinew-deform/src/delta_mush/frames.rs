@@ -136,7 +136,7 @@ const HEALTHY: f64 = 1e-4;
 /// in another.
 const NOISE: f64 = 0.05;
 /// Relative difference up to which two neighbours are equally far off the normal.
-const TIE: f64 = 1e-3;
+const TIE: f64 = 3e-5;
 /// Smallest sine between the two edges of [`FrameKind::TwoEdges`] that is taken without looking further.
 const OPEN: f64 = 0.1;
 

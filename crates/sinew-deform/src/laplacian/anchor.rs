@@ -6,6 +6,8 @@ use sinew_geom::{Influences, Mesh, PackedAffine, Real, Vec3, vec3};
 
 /// Relative difference from 1 that rounding leaves; up to it there is no scale.
 const NO_SCALE: f64 = 1e-5;
+/// In units: where an origin is of use, and twice as far away as any point of the mesh is from it.
+const FAR: f32 = 4.0;
 /// Halvings of the range in which the scale is looked for.
 const STEPS: usize = 50;
 
@@ -69,9 +71,12 @@ impl Anchor {
     /// The space of a frame, and how many times larger its unit is than the one at rest.
     pub fn space(&self, palette: &[PackedAffine]) -> (FrameSpace, f32) {
         let growth = power_of_two(f64::from(self.scale(palette)));
+        let unit = (self.unit * growth) as f32;
+        // So that what does not move keeps every bit: twice as far as the mesh reaches a difference is exact, and nearer nothing is taken away.
+        let far = |x: f32| if x.abs() < FAR * unit { 0.0 } else { x };
         let space = FrameSpace {
-            origin: self.origin(palette),
-            unit: (self.unit * growth) as f32,
+            origin: self.origin(palette).map(far),
+            unit,
         };
         (space, growth as f32)
     }
@@ -200,5 +205,22 @@ mod tests {
         }
         let (flat, growth) = anchor.space(&[joint([0.0; 3])]);
         assert_eq!((flat.unit, growth), (4.0, 1.0));
+    }
+
+    #[test]
+    fn points_come_back_with_every_bit() {
+        for x in [0.0, 0.3, 15.9, 16.1, 40.0, 1e3, 1e6] {
+            let anchor = Anchor {
+                center: [x, -x, 0.1 * x],
+                unit: 4.0,
+                shares: Vec::new(),
+            };
+            let (space, _) = anchor.space(&[]);
+            for k in 0..1000_i16 {
+                let off = 3.0 * f64::from(k).sin();
+                let p = anchor.center.map(|c| (c + off) as f32);
+                assert_eq!(space.leave(space.enter(p)), p, "{space:?}");
+            }
+        }
     }
 }
