@@ -99,6 +99,28 @@ def lattice_points_on_the_box():
     yield below(worst(found, np.load(at / "expected.npz")["positions"]), 1e-4, "metres")
 
 
+def on_the_ball(at, ball, graph):
+    """Hair that fell on a ball of radius 0.5 is outside of it, and rests."""
+    hair = run(at / f"{ball}.obj", at / f"{graph}.json", "--frames", "0-90", key="hair_positions")
+    depth = 0.5 - np.linalg.norm(hair, axis=-1).min()
+    speed = np.linalg.norm(hair[-1] - hair[-2], axis=-1).max() * 30
+    below(hair[-1, :, 1].min(), 0.3, f"{ball}, lowest vertex")
+    yield below(depth, 0.0005, f"{ball}, {graph}: depth")
+    yield below(speed, 0.1, "m/s")
+
+
+def inside_out_collider():
+    at = case("sequences/06")
+    for ball in ["ball", "ball_mirrored"]:
+        yield from on_the_ball(at, ball, "hair")
+
+
+def double_sided_collider():
+    at = case("sequences/07")
+    for graph in ["hair", "hair_winding"]:
+        yield from on_the_ball(at, "ball_double_sided", graph)
+
+
 def weld_gap():
     at = case("seeds/01")
     for name, tolerance in [("gap_0", "0"), ("gap_0", "0.01"), ("gap_1e-6", "0.01")]:
@@ -148,6 +170,8 @@ CHECKS = {
     "characters/04": delta_mush_away_from_origin,
     "characters/05": tangents_at_mirrored_uv,
     "characters/14": lattice_points_on_the_box,
+    "sequences/06": inside_out_collider,
+    "sequences/07": double_sided_collider,
     "seeds/01": weld_gap,
     "seeds/02": step_keys,
 }

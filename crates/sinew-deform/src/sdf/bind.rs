@@ -3,6 +3,7 @@
 use super::build::FieldBuffers;
 use super::field::{BRICK_CELLS, GridShape};
 use super::frame::FieldFrame;
+use super::orient::{first_of_pairs, volume_six};
 use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, Storage};
 use super::tree::{CLUSTER, TreeShape};
 use crate::{BindWatch, Par};
@@ -26,6 +27,10 @@ pub struct SurfaceReport {
     pub open_edges: usize,
     /// Edges with three or more triangles, or with two that disagree about the outside.
     pub non_manifold_edges: usize,
+    /// Triangles left out since each has a partner of the same points that faces the other way.
+    pub doubled_triangles: usize,
+    /// The surface is closed and faced inwards: triangles count the other way round.
+    pub is_turned: bool,
 }
 
 impl SurfaceReport {
@@ -87,19 +92,37 @@ impl SdfBind {
         check_mesh(topology, rest)?;
         watch.step(0.0)?;
         let weld = WeldMap::by_position(rest, 0.0);
-        let original = spatial_order(topology, rest);
+        let class_of = |v: u32| weld.class_of_vertex[v as usize];
+        let all = topology.triangles();
+        let mut original = spatial_order(topology, rest);
         watch.step(0.25)?;
-        let triangles: Vec<[u32; 3]> = (original.iter())
-            .map(|&t| topology.triangles()[t as usize])
-            .collect();
-        let classes: Vec<[u32; 3]> = (triangles.iter())
-            .map(|t| t.map(|v| weld.class_of_vertex[v as usize]))
-            .collect();
-        let edges = Edges::new(&classes);
+        let in_file: Vec<[u32; 3]> = all.iter().map(|t| t.map(class_of)).collect();
+        if let Some(keep) = first_of_pairs(&in_file) {
+            let kept = in_file.iter().zip(&keep).filter(|(_, keep)| **keep);
+            let kept: Vec<[u32; 3]> = kept.map(|(t, _)| *t).collect();
+            // Of which half are first may vary over the mesh; then both stay.
+            if Edges::new(&kept).report.non_manifold_edges == 0 {
+                original.retain(|&t| keep[t as usize]);
+            }
+        }
+        let mut triangles: Vec<[u32; 3]> = original.iter().map(|&t| all[t as usize]).collect();
+        let of_points = |t: &[u32; 3]| t.map(class_of);
+        let mut classes: Vec<[u32; 3]> = triangles.iter().map(of_points).collect();
+        let mut edges = Edges::new(&classes);
+        let is_turned = edges.report.is_closed() && volume_six(&triangles, rest) < 0.0;
+        if is_turned {
+            triangles.iter_mut().for_each(|t| t.swap(1, 2));
+            classes = triangles.iter().map(of_points).collect();
+            edges = Edges::new(&classes);
+        }
         watch.step(0.5)?;
         let mut this = Self {
             settings,
-            report: edges.report,
+            report: SurfaceReport {
+                doubled_triangles: all.len() - triangles.len(),
+                is_turned,
+                ..edges.report
+            },
             vertex_count: rest.len(),
             fans: fans(&classes, weld.class_count()),
             tree: TreeShape::new(triangles.len()),
@@ -359,7 +382,7 @@ fn halve(order: &mut [u32], centers: &[[f32; 3]]) {
     halve(high, centers);
 }
 
-fn is_collapsed([a, b, c]: [u32; 3]) -> bool {
+pub(super) fn is_collapsed([a, b, c]: [u32; 3]) -> bool {
     a == b || b == c || c == a
 }
 
@@ -429,6 +452,7 @@ fn report(classes: &[[u32; 3]], uses: &[[u32; 2]]) -> SurfaceReport {
         closed_edges,
         open_edges,
         non_manifold_edges: count(|u| u[0] + u[1] > 1) - closed_edges,
+        ..SurfaceReport::default()
     }
 }
 

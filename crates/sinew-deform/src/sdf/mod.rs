@@ -11,6 +11,7 @@ mod frame;
 mod half;
 mod isosurface;
 mod node;
+mod orient;
 mod reference;
 mod sample_eight;
 mod settings;

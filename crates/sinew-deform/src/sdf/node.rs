@@ -161,6 +161,17 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         other => NodeError::Bind(Box::new(other)),
     })?;
     let report = bind.report();
+    if report.doubled_triangles > 0 {
+        context.warn(
+            "every triangle is there twice, once facing each way (a double-sided export); the first of each pair is used",
+        );
+    }
+    if report.is_turned {
+        context.warn(
+            "the mesh is inside out: it encloses a negative volume; its triangles are used the other way round. \
+             Turn its faces over in the authoring tool to get rid of this warning",
+        );
+    }
     if settings.sign == SignMethod::Pseudonormals && !report.is_closed() {
         context.warn(
             "the mesh is not closed: near its holes inside and outside are a guess; \

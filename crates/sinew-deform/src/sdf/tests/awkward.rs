@@ -35,6 +35,68 @@ fn tetrahedron_is_sharp() {
     }
 }
 
+fn turned(mesh: &Mesh) -> Vec<[u32; 3]> {
+    let triangles = mesh.topology.triangles().iter();
+    triangles.map(|&[a, b, c]| [a, c, b]).collect()
+}
+
+/// The closed form of a sphere, whichever way its triangles face and however often they are there.
+#[test]
+fn inside_out_and_double_sided_meshes_are_the_same_solid() {
+    let sphere = meshes::sphere(48, 96);
+    let count = sphere.positions.len() as u32;
+    let plain = sphere.topology.triangles();
+    let both: Vec<[u32; 3]> = plain.iter().copied().chain(turned(&sphere)).collect();
+    // The other way round, and pair by pair.
+    let mixed: Vec<[u32; 3]> = turned(&sphere)
+        .into_iter()
+        .zip(plain)
+        .flat_map(|(back, front)| [back, *front])
+        .collect();
+    // (triangles, is turned, doubled)
+    let cases = [
+        (turned(&sphere), true, 0),
+        (both, false, plain.len()),
+        (mixed, true, plain.len()),
+    ];
+    for (triangles, is_turned, doubled) in cases {
+        let topology = Topology::new(count, triangles).expect("in range");
+        for sign in [SignMethod::Pseudonormals, SignMethod::WindingNumber] {
+            let settings = SdfSettings { sign, ..cells(32) };
+            let made = make(&topology, &sphere.positions, settings);
+            let report = made.bind.report();
+            assert!(report.is_closed(), "{report:?}");
+            assert_eq!(
+                (report.is_turned, report.doubled_triangles),
+                (is_turned, doubled)
+            );
+            let off = against(&made, |p| length(p) - 1.0, 1000.0);
+            assert!(off < 5.0, "{sign:?}: {off} cells");
+            let near = against(&made, |p| length(p) - 1.0, 3.0);
+            assert!(near < 0.05, "{sign:?}: {near} cells");
+        }
+    }
+}
+
+/// What is no solid is left as it is: a card with two sides keeps one of them, twice the same side stays.
+#[test]
+fn sheets_with_two_sides_keep_one() {
+    let grid = meshes::grid(6, 6);
+    let count = grid.positions.len() as u32;
+    let plain = grid.topology.triangles();
+    let both: Vec<[u32; 3]> = plain.iter().copied().chain(turned(&grid)).collect();
+    let twice: Vec<[u32; 3]> = plain.iter().chain(plain).copied().collect();
+    for (triangles, doubled) in [(both, plain.len()), (twice, 0), (turned(&grid), 0)] {
+        let topology = Topology::new(count, triangles).expect("in range");
+        let report = make(&topology, &grid.positions, cells(16)).bind.report();
+        assert_eq!(
+            (report.doubled_triangles, report.is_turned),
+            (doubled, false)
+        );
+        assert!(!report.is_closed());
+    }
+}
+
 #[test]
 fn degenerate_triangles_change_nothing() {
     let (plain, positions) = soup(&CORNER, &TETRAHEDRON);
