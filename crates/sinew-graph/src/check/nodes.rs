@@ -240,7 +240,9 @@ impl Collector<'_> {
             }
         }
         for (i, port) in desc.inputs.iter().enumerate() {
+            // What follows the mesh is linked once all nodes are known.
             if links[i].is_none()
+                && !port.of_mesh
                 && let Some((_, link)) = defaults.iter().find(|(p, _)| *p == port.name)
             {
                 links[i] = Some((link.clone(), span.clone()));
