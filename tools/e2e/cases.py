@@ -78,8 +78,8 @@ def whole_rig_scaled():
 def delta_mush_away_from_origin():
     at = case("characters/04")
     near = run(at / "a10_root_0.glb", at / "delta_mush.json")
-    # Two steps of single precision, 6.1e-5 m at 1 km; matrices and positions are rounded to it.
-    for place, limit in [(1000, 1.23e-4), (100, 1.6e-5)]:
+    # Three steps of single precision, 6.1e-5 m at 1 km: matrices and positions are rounded to it, and linear skinning alone takes one and a half.
+    for place, limit in [(1000, 1.83e-4), (100, 2.3e-5)]:
         far = run(at / f"a10_root_{place}.glb", at / "delta_mush.json") - [place, 0, -0.7 * place]
         yield below(worst(far, near), limit, f"{place} m")
 
