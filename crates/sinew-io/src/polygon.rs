@@ -188,7 +188,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// What is left of a polygon whose ears are cut.
+/// A polygon while its ears are cut.
 struct Ears<'a> {
     plane: &'a Plane<'a>,
     /// Corners before and behind each.

@@ -40,7 +40,7 @@ impl FrameSpace {
     }
 }
 
-/// What is known in setup of a mesh and of the joints that move it.
+/// Setup: the middle and size of a mesh, and how much of it each joint moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
     /// Middle of the rest mesh, scene space.

@@ -331,6 +331,34 @@ fn equal_scaled_joints_do_not_drift() {
     assert!(distance(out.p[0], truth) < 2e-6, "{:?} {truth}", out.p[0]);
 }
 
+/// Joints that turn in different ways, and the same ones behind a root that scales: the frame is the scaled frame.
+#[test]
+fn a_root_that_scales_scales_the_frame() {
+    for influences in [2, 4, 7] {
+        let (mesh, rig, palette) = cloud(203, influences, false);
+        for scale in [0.01, 0.3, 3.0, 100.0] {
+            let root: Affine<f64> = about([0.0; 3], Quat::identity(), [scale; 3]).unpack();
+            let grown: Vec<PackedAffine> =
+                palette.iter().map(|m| (root * m.unpack()).into()).collect();
+            for method in METHODS {
+                let one = run(&mesh, &rig, method, &palette, Par::Seq);
+                let all = run(&mesh, &rig, method, &grown, Par::Seq);
+                for v in 0..203 {
+                    let expected = Vec3::from(one.p[v].map(f64::from)) * scale;
+                    let off = distance(all.p[v], expected) / scale;
+                    assert!(off < 1e-5, "{method:?}, {influences}, {scale}: {off:e}");
+                    let normal = Vec3::from(one.n[v].map(f64::from));
+                    let turned = distance(all.n[v], normal);
+                    assert!(
+                        turned < 1e-4,
+                        "{method:?}, {influences}, {scale}: {turned:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn single_joint_is_its_matrix_scaled_mirrored_or_sheared() {
     let rig = rig_at(&[[0.3, -0.2, 0.9]]);

@@ -56,7 +56,7 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// What stands around numbers.
+/// Characters that separate a number from the rest of a file name.
 const SEPARATORS: [char; 4] = ['_', '.', '-', ' '];
 
 /// Finds the files of a sequence. `path` is one of them (`splash_0007.ply`), a pattern with `#` in the place of the
@@ -208,7 +208,7 @@ fn not_a_mesh(path: &Path) -> IoError {
     }
 }
 
-/// What is around each number in a name before its extension, the last one at the end.
+/// The parts around each number in a name before its extension, those of the last number at the end.
 fn patterns(name: &str) -> Vec<Pattern> {
     let stem_end = name.rfind('.').unwrap_or(name.len());
     let mut out = Vec::new();

@@ -78,7 +78,7 @@ fn inside_out_and_double_sided_meshes_are_the_same_solid() {
     }
 }
 
-/// What is no solid is left as it is: a card with two sides keeps one of them, twice the same side stays.
+/// Of a double-sided sheet one side counts. A sheet that is there twice with the same side is left as it is.
 #[test]
 fn sheets_with_two_sides_keep_one() {
     let grid = meshes::grid(6, 6);

@@ -29,7 +29,7 @@ const APPEARANCE_PREFIXES: [&str; 4] = [
     "MSFT_texture_",
 ];
 
-/// Parts of the names of extensions that change neither geometry nor motion, whoever wrote them.
+/// Parts of the names of extensions that change neither geometry nor motion, of any vendor.
 const HARMLESS_PARTS: [&str; 14] = [
     "_audio",
     "_features",
