@@ -100,7 +100,7 @@ pub(crate) struct RunArgs {
     /// Frames a second: frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Result: .glb, .npz, .pc2, .mdd, .obj or .ply; may be given often.
+    /// Result: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands); may be given often.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
     /// How a GLB moves from frame to frame.
@@ -281,6 +281,9 @@ pub(crate) struct InitArgs {
     /// File to write.
     #[arg(default_value = "graph.json")]
     pub(crate) file: PathBuf,
+    /// Make the graph for what this character has: a skin, morph targets, strands.
+    #[arg(long = "for", value_name = "CHARACTER")]
+    pub(crate) character: Option<PathBuf>,
     /// Overwrite it.
     #[arg(long)]
     pub(crate) force: bool,

@@ -21,6 +21,7 @@ use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::talk::{Talk, print};
 use clap::CommandFactory;
+use sinew::play::Document;
 
 pub(crate) use run::run_frames;
 
@@ -69,9 +70,6 @@ fn schema() -> Outcome {
     Ok(())
 }
 
-/// What `sinew init` writes; a test keeps it valid.
-pub(crate) const STARTER: &str = include_str!("starter.json");
-
 fn init(args: &InitArgs, talk: &Talk) -> Outcome {
     if args.file.exists() && !args.force {
         return Err(Failure::output(format!(
@@ -79,15 +77,20 @@ fn init(args: &InitArgs, talk: &Talk) -> Outcome {
             args.file.display()
         )));
     }
-    sinew::io::write_text(&args.file, STARTER).map_err(Failure::output)?;
-    talk.info(
-        "written",
-        &format!(
-            "wrote {}; try: sinew run CHARACTER.glb --graph {} -o out.glb",
-            args.file.display(),
-            args.file.display()
-        ),
-    );
+    let (starter, character) = match &args.character {
+        None => (Document::starter(), "CHARACTER.glb".to_owned()),
+        Some(path) => {
+            let character = load::character(path, talk)?;
+            (
+                Document::starter_for(&character),
+                path.display().to_string(),
+            )
+        }
+    };
+    sinew::io::write_text(&args.file, &starter.text).map_err(Failure::output)?;
+    let file = args.file.display();
+    let message = format!("wrote {file}; try: sinew run {character} --graph {file} -o out.glb");
+    talk.info("written", &message);
     Ok(())
 }
 

@@ -1,17 +1,35 @@
 //! Which frames to evaluate.
 
 use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
 use sinew::geom::Clip;
 
 /// Frames, at most: a slip of the finger must not fill the disk.
 const MAX_FRAMES: i64 = 1_000_000;
 
-/// Frame numbers from `--frames`, or the whole clip.
+/// Frame numbers from `--frames`, or the whole clip; warns where they go on after it.
 pub(crate) fn frame_numbers(
     text: Option<&str>,
     clip: Option<&Clip>,
     fps: f64,
+    talk: &Talk,
 ) -> Outcome<Vec<i64>> {
+    let numbers = chosen(text, clip, fps)?;
+    if let (Some(clip), Some(&last)) = (clip, numbers.last()) {
+        let end = f64::from(clip.range().1);
+        let end_frame = (end * fps).round() as i64;
+        if last > end_frame {
+            let message = format!(
+                "--frames goes on to {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames a second); frames after that show its last pose",
+                clip.name
+            );
+            talk.warning("frames_past_clip", &message);
+        }
+    }
+    Ok(numbers)
+}
+
+fn chosen(text: Option<&str>, clip: Option<&Clip>, fps: f64) -> Outcome<Vec<i64>> {
     if !(fps.is_finite() && fps > 0.0) {
         return Err(Failure::usage(format!(
             "--fps is {fps}, expected a number above 0"
@@ -55,7 +73,7 @@ mod tests {
 
     #[test]
     fn ranges() {
-        let numbers = |t: &str| frame_numbers(Some(t), None, 30.0).ok();
+        let numbers = |t: &str| chosen(Some(t), None, 30.0).ok();
         assert_eq!(numbers("21"), Some(vec![21]));
         assert_eq!(numbers("1-7/3"), Some(vec![1, 4, 7]));
         for bad in ["", "a", "5-1", "1-9/0", "-3", "1-99999999999999999999"] {

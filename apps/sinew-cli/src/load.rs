@@ -65,11 +65,19 @@ pub(crate) fn cast(
     for character in cast.loaded() {
         show_warnings(character, talk);
     }
+    for w in cast.unread(plan) {
+        talk.warning(w.code, &w.message);
+    }
     Ok(cast)
 }
 
 pub(crate) fn document(path: &Path) -> Outcome<Document> {
     Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))
+}
+
+/// The graph of `--graph`, else the one in the character's file, else what the character has.
+pub(crate) fn chosen_document(graph: Option<&Path>, character: &Character) -> Outcome<Document> {
+    graph.map_or_else(|| Ok(Document::of_character(character)), document)
 }
 
 /// Compiles; shows every problem.

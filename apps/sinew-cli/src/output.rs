@@ -9,11 +9,11 @@ use sinew::graph::{BoundGraph, OutputPlace};
 use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
 use sinew::io::point_cache::{write_mdd, write_pc2};
 use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz_meshes};
-use sinew::play::Output;
+use sinew::play::{FieldGrid, Output};
 use std::path::{Path, PathBuf};
 
 /// Formats by file ending.
-pub(crate) const ENDINGS: [&str; 6] = ["glb", "npz", "pc2", "mdd", "obj", "ply"];
+pub(crate) const ENDINGS: [&str; 7] = ["glb", "npz", "pc2", "mdd", "obj", "ply", "tfx"];
 
 /// Refuses an ending that no writer knows, before any work is done.
 pub(crate) fn check_ending(path: &Path) -> Outcome {
@@ -38,6 +38,8 @@ pub(crate) struct Collected {
     /// Output name, rest mesh, frames.
     meshes: Vec<(String, Mesh, Vec<FrameData>)>,
     extras: Vec<ExtraArray>,
+    /// Output name, a grid a frame.
+    fields: Vec<(String, Vec<FieldGrid>)>,
     pub(crate) times_secs: Vec<f32>,
     pub(crate) numbers: Vec<i64>,
 }
@@ -68,6 +70,43 @@ impl Collected {
                 }
             }
         }
+    }
+
+    /// Takes the fields of the frame that was added last.
+    pub(crate) fn add_fields(&mut self, fields: Vec<(String, FieldGrid)>) {
+        for (name, grid) in fields {
+            match self.fields.iter_mut().find(|f| f.0 == name) {
+                Some(entry) => entry.1.push(grid),
+                None => self.fields.push((name, vec![grid])),
+            }
+        }
+    }
+
+    /// Fields as arrays. A grid follows its mesh, so that its size differs from frame to frame: all have the largest, and NaN beyond their own.
+    fn take_fields(&mut self) -> Vec<ExtraArray> {
+        let arrays = |(name, grids): (String, Vec<FieldGrid>)| {
+            let largest =
+                [0, 1, 2].map(|axis| grids.iter().map(|g| g.nodes[axis]).max().unwrap_or(0));
+            let matrices = grids
+                .iter()
+                .map(|g| g.scene_from_node.into_iter().flatten().collect());
+            [
+                ExtraArray {
+                    name: format!("{name}_matrix"),
+                    shape: vec![3, 4],
+                    frames: matrices.collect(),
+                },
+                ExtraArray {
+                    name,
+                    shape: largest.map(|n| n as usize).to_vec(),
+                    frames: grids.iter().map(|g| padded(g, largest)).collect(),
+                },
+            ]
+        };
+        std::mem::take(&mut self.fields)
+            .into_iter()
+            .flat_map(arrays)
+            .collect()
     }
 
     fn add_extra(&mut self, name: &str, shape: Vec<usize>, values: Vec<f32>) {
@@ -108,6 +147,20 @@ fn rest(graph: &BoundGraph, name: &str) -> Option<Mesh> {
     }
 }
 
+/// The distances of a grid in one of `nodes` nodes; NaN where it has none.
+fn padded(grid: &FieldGrid, nodes: [u32; 3]) -> Vec<f32> {
+    let [_, y, z] = nodes.map(|n| n as usize);
+    let [own_x, own_y, own_z] = grid.nodes.map(|n| n as usize);
+    let mut out = vec![f32::NAN; nodes.iter().map(|&n| n as usize).product()];
+    for (row, from) in grid.distances.chunks_exact(own_z.max(1)).enumerate() {
+        let (i, j) = (row / own_y, row % own_y);
+        debug_assert!(i < own_x, "as many rows as nodes");
+        let at = (i * y + j) * z;
+        out[at..at + own_z].copy_from_slice(from);
+    }
+    out
+}
+
 fn numbers_of(l: &Line) -> [f32; 10] {
     let ([a, b, c], [d, e, f], [r, g, bl, al]) = (l.from, l.to, l.color);
     [a, b, c, d, e, f, r, g, bl, al]
@@ -119,6 +172,43 @@ pub(crate) struct Options<'a> {
     pub(crate) interpolation: Interpolation,
 }
 
+/// Whether one of the files is an NPZ archive, which holds numbers of any sort.
+pub(crate) fn holds_numbers(paths: &[PathBuf]) -> bool {
+    let is_npz = |p: &PathBuf| p.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"));
+    paths.iter().any(is_npz)
+}
+
+/// Warns of outputs of the graph that none of the files holds.
+pub(crate) fn tell_left_out(
+    paths: &[PathBuf],
+    collected: &Collected,
+    graph: &BoundGraph,
+    talk: &Talk,
+) {
+    if paths.is_empty() {
+        return;
+    }
+    let holds_numbers = holds_numbers(paths);
+    let only_npz = "only .npz holds; add -o NAME.npz";
+    let outputs = graph.plan().outputs().iter().zip(graph.program().outputs());
+    for (output, place) in outputs {
+        let name = &output.name;
+        let is_there = collected.fields.iter().any(|f| f.0 == *name);
+        let what = match place {
+            OutputPlace::Mesh { .. } => continue,
+            OutputPlace::Pose(_) => "a pose, which no file holds".to_owned(),
+            OutputPlace::Field(_) if !holds_numbers => format!("a field, which {only_npz}"),
+            OutputPlace::Field(_) if !is_there => "a field of solids, which no file holds".into(),
+            _ if !holds_numbers => format!("numbers, which {only_npz}"),
+            _ => continue,
+        };
+        talk.warning(
+            "output_left_out",
+            &format!("output '{name}' is left out: it is {what}"),
+        );
+    }
+}
+
 /// Writes all outputs; each appears whole or not at all.
 pub(crate) fn write_all(
     paths: &[PathBuf],
@@ -127,7 +217,8 @@ pub(crate) fn write_all(
     talk: &Talk,
 ) -> Outcome {
     let numbers = std::mem::take(&mut collected.numbers);
-    let extras = std::mem::take(&mut collected.extras);
+    let mut extras = std::mem::take(&mut collected.extras);
+    extras.extend(collected.take_fields());
     let times = collected.times_secs.clone();
     let cache = collected.cached();
     for path in paths {
@@ -175,10 +266,7 @@ fn write_one(
             }
             Ok(())
         }
-        "npz" => {
-            need_mesh()?;
-            write_npz_meshes(path, &cache.meshes, times, extras).map_err(Failure::output)
-        }
+        "npz" => write_npz_meshes(path, &cache.meshes, times, extras).map_err(Failure::output),
         "pc2" => {
             let (start, rate) = (
                 numbers[0] as f32,
@@ -191,7 +279,7 @@ fn write_one(
     }
 }
 
-/// One OBJ or PLY a frame: `name_0021.ply`; a single frame keeps the plain name.
+/// One OBJ, PLY or TFX a frame: `name_0021.ply`; a single frame keeps the plain name.
 fn write_sequence(
     path: &Path,
     ending: &str,
@@ -211,7 +299,9 @@ fn write_sequence(
         } else {
             numbered(path, *number)
         };
-        if ending == "obj" {
+        if ending == "tfx" {
+            write_strands(&file, cache, k, talk)?;
+        } else if ending == "obj" {
             sinew::io::obj::write_obj(&file, &surfaces).map_err(Failure::output)?;
         } else {
             sinew::io::ply::write_ply(&file, &surfaces, sinew::io::ply::PlyOptions::default())
@@ -221,8 +311,75 @@ fn write_sequence(
     Ok(())
 }
 
+/// The strands of one frame, as they lie in the scene; without joints, which would move them once more.
+fn write_strands(file: &Path, cache: &FrameCache<'_>, frame: usize, talk: &Talk) -> Outcome {
+    let is_strands = |m: &&CachedMesh<'_>| m.mesh.topology.strands().is_some();
+    let all: Vec<&CachedMesh<'_>> = cache.meshes.iter().filter(is_strands).collect();
+    let [one] = all.as_slice() else {
+        let names: Vec<&str> = all.iter().map(|m| m.name.as_str()).collect();
+        return Err(Failure::bind(match names.as_slice() {
+            [] => {
+                "no output of the graph is strands, which is all that a .tfx file holds".to_owned()
+            }
+            names => format!(
+                "a .tfx file holds one output of strands, the graph has {}; write .npz or .glb",
+                names.join(", ")
+            ),
+        }));
+    };
+    let mut mesh = one.mesh.clone();
+    mesh.positions.clone_from(&one.frames[frame].positions);
+    mesh.influences = None;
+    let written = sinew::io::tressfx::write_tfx_asset(file, &mesh, &sinew::geom::Rig::default());
+    let warnings = written.map_err(Failure::output)?;
+    for w in warnings.iter().filter(|_| frame == 0) {
+        talk.warning(w.code, &w.message);
+    }
+    Ok(())
+}
+
 fn numbered(path: &Path, number: i64) -> PathBuf {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("frame");
     let ending = path.extension().and_then(|s| s.to_str()).unwrap_or("ply");
     path.with_file_name(format!("{stem}_{number:04}.{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_of_other_sizes_become_one_array() {
+        let grid = |nodes: [u32; 3]| FieldGrid {
+            nodes,
+            distances: (0..nodes.iter().product()).map(|n| n as f32).collect(),
+            scene_from_node: [[0.0; 4]; 3],
+        };
+        let mut collected = Collected::default();
+        for nodes in [[2, 1, 2], [1, 2, 3]] {
+            collected.add_fields(vec![("field".into(), grid(nodes))]);
+        }
+        let arrays = collected.take_fields();
+        let [matrix, field] = &arrays[..] else {
+            panic!("two arrays");
+        };
+        assert_eq!(
+            (matrix.name.as_str(), matrix.frames.len()),
+            ("field_matrix", 2)
+        );
+        assert_eq!(field.shape, [2, 2, 3]);
+        let none = f32::NAN;
+        let expected = [
+            [
+                0.0, 1.0, none, none, none, none, 2.0, 3.0, none, none, none, none,
+            ],
+            [
+                0.0, 1.0, 2.0, 3.0, 4.0, 5.0, none, none, none, none, none, none,
+            ],
+        ];
+        for (found, expected) in field.frames.iter().zip(&expected) {
+            let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+            assert!(found.iter().zip(expected).all(same), "{found:?}");
+        }
+    }
 }

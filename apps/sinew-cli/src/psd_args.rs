@@ -1,6 +1,7 @@
 //! What `sinew psd` accepts.
 
 use clap::{Subcommand, ValueEnum};
+use sinew::io::pose_driver::psd::BasisOrder;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -10,7 +11,7 @@ pub(crate) enum PsdCommand {
     Check(PsdCheckArgs),
     /// Reduce the correctives of each driver to a few basis targets; the report as JSON lines with --log-format json.
     Compress(PsdCompressArgs),
-    /// Convert pose drivers between graphs and other systems' files; says what could not be carried.
+    /// Convert pose drivers between graphs and other systems' files; says what could not be carried. To its own format a file is copied with every field.
     Convert(PsdConvertArgs),
     /// Turn posed sculpts into morph targets; the report as JSON lines with --log-format json.
     Extract(PsdExtractArgs),
@@ -119,7 +120,7 @@ impl FromStr for PlotSize {
 pub(crate) enum PsdFormat {
     /// A graph document: pose_driver, drive_joints, drive_morphs.
     Graph,
-    /// JSON of document 004: solvers with DriverObject and Poses.
+    /// PSD JSON: solvers with DriverObject and Poses.
     Psd,
     /// JSON of PoseWrangler and Pose Driver Connect.
     PoseWrangler,
@@ -146,9 +147,30 @@ pub(crate) struct PsdConvertArgs {
     /// Which axis points up in every joint's frame of that scene.
     #[arg(long, value_enum, default_value = "y")]
     pub(crate) up: Up,
+    /// Which kernel each number of BasisFunction is, in PSD JSON that is read or written.
+    #[arg(long, value_enum, default_value = "published")]
+    pub(crate) basis_order: Basis,
     /// Fail, and write nothing, where something cannot be carried.
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+/// Orders of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Basis {
+    /// 0 linear, 1 exponential, 2 cubic, 3 Gaussian: as the format's description lists them.
+    Published,
+    /// 0 Gaussian, 1 exponential, 2 linear, 3 cubic, 4 quintic.
+    Unreal,
+}
+
+impl From<Basis> for BasisOrder {
+    fn from(basis: Basis) -> Self {
+        match basis {
+            Basis::Published => Self::Published,
+            Basis::Unreal => Self::Unreal,
+        }
+    }
 }
 
 /// An axis that points up.

@@ -1,7 +1,8 @@
 //! Several clips in one sequence of frames: one behind the other, each with its name.
 
-use crate::{BakeError, FrameSource, LoadOrder, LoadedFrame};
+use crate::{BakeError, CarrierMaterial, FrameSource, LoadOrder, LoadedFrame};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Frames of a sequence that belong together. Nothing goes from one of them to another: no match, no blend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +122,19 @@ impl FrameSource for ChainedFrames {
         let (part, frame) = self.part(frame);
         part.key(frame)
     }
+    fn file(&self, frame: usize) -> Option<PathBuf> {
+        let (part, frame) = self.part(frame);
+        part.file(frame)
+    }
+    fn origin(&self) -> Option<[f64; 3]> {
+        // Parts are counted from one place, or are characters, which have none.
+        self.parts.first().and_then(|p| p.origin())
+    }
+    fn materials(&self) -> Vec<CarrierMaterial> {
+        // Parts are clips of one character.
+        let first = self.parts.first();
+        first.map_or_else(Vec::new, |p| p.materials())
+    }
     fn order(&self) -> LoadOrder {
         let mut orders = self.parts.iter().map(|p| p.order());
         match orders.any(|order| order == LoadOrder::Rising) {
@@ -197,6 +211,15 @@ impl<S: FrameSource> FrameSource for RangedFrames<S> {
     }
     fn key(&self, frame: usize) -> Result<String, BakeError> {
         self.source.key(self.frames[frame])
+    }
+    fn file(&self, frame: usize) -> Option<PathBuf> {
+        self.source.file(self.frames[frame])
+    }
+    fn origin(&self) -> Option<[f64; 3]> {
+        self.source.origin()
+    }
+    fn materials(&self) -> Vec<CarrierMaterial> {
+        self.source.materials()
     }
     fn order(&self) -> LoadOrder {
         self.source.order()

@@ -13,6 +13,7 @@
 
 mod chunk;
 mod clips;
+mod closing;
 mod error;
 mod report;
 pub mod skin;
@@ -23,8 +24,10 @@ mod work;
 
 pub use chunk::{Chunk, ChunkError};
 pub use clips::{ChainedFrames, FrameRange, NumberRange, RangedFrames};
+pub use closing::is_closed;
 pub use error::BakeError;
 pub use source::{
-    FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames, content_key, content_key_of,
+    CarrierMaterial, FileFrames, FrameSource, LoadOrder, LoadedFrame, MeshFrames, content_key,
+    content_key_of,
 };
 pub use watch::Watch;

@@ -1,9 +1,11 @@
 //! Where frames come from.
 
 use crate::{BakeError, FrameRange};
+use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology, Warning};
-use sinew_io::{SequenceFiles, read_mesh, turn_z_up_to_y_up};
-use std::path::Path;
+use sinew_io::{SequenceFiles, read_mesh_from, turn_z_up_to_y_up};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A frame, and what was repaired or is odd in it.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub struct LoadedFrame {
     pub mesh: Mesh,
     /// What the reader had to say.
     pub warnings: Vec<Warning>,
+    /// The farthest that reading moved a vertex, metres: what single precision lost of the numbers in the file.
+    pub read_loss: f64,
 }
 
 /// In which order frames may be asked for.
@@ -40,6 +44,18 @@ pub trait FrameSource: Sync {
     /// # Errors
     /// [`BakeError`] where what the frame is made from is not there.
     fn key(&self, frame: usize) -> Result<String, BakeError>;
+    /// The file that a frame is in, if it is in one of its own.
+    fn file(&self, _frame: usize) -> Option<PathBuf> {
+        None
+    }
+    /// Where positions are counted from, metres in the axes of glTF: the source's own positions are these and those of frames together.
+    fn origin(&self) -> Option<[f64; 3]> {
+        None
+    }
+    /// The materials that [`sinew_geom::MeshPart::material`] of its frames counts.
+    fn materials(&self) -> Vec<CarrierMaterial> {
+        Vec::new()
+    }
     /// In which order they may be asked for.
     fn order(&self) -> LoadOrder;
     /// Makes a frame; the same each time.
@@ -63,17 +79,52 @@ pub fn content_key_of(bytes: &[u8]) -> String {
     format!("{} bytes, hash {hash}", bytes.len())
 }
 
+/// A material of the source, as far as carriers keep it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarrierMaterial {
+    /// Its name.
+    pub name: String,
+    /// Linear red, green, blue and alpha.
+    pub base_color: [f32; 4],
+}
+
 /// Numbered OBJ or PLY files.
 #[derive(Clone, Debug)]
 pub struct FileFrames {
     files: SequenceFiles,
     is_z_up: bool,
+    /// In the axes of the files.
+    origin: OnceLock<Option<[f64; 3]>>,
 }
 
 impl FileFrames {
     /// Of files that were found; `is_z_up`: +Z points up in them, which becomes +Y.
+    ///
+    /// Where the first frame that has vertices lies so far from the origin that single precision would lose something of it
+    /// ([`sinew_io::FileBox::origin`]), positions of all frames are counted from its middle, in whole units.
     pub fn new(files: SequenceFiles, is_z_up: bool) -> Self {
-        Self { files, is_z_up }
+        Self {
+            files,
+            is_z_up,
+            origin: OnceLock::new(),
+        }
+    }
+
+    fn origin_of_files(&self) -> Option<[f64; 3]> {
+        *self.origin.get_or_init(|| {
+            let files = self.files.files.iter();
+            // What cannot be read is told where it is loaded.
+            let boxes = files.map_while(|(_, path)| Some(read_mesh_from(path, [0.0; 3]).ok()?.1));
+            let mut boxes = boxes.filter(|b| b.has_vertices());
+            boxes.next()?.origin()
+        })
+    }
+
+    /// All but the last file.
+    pub fn without_last(mut self) -> Self {
+        self.files.files.pop();
+        self
     }
 }
 
@@ -91,14 +142,28 @@ impl FrameSource for FileFrames {
         let path = &self.files.files[frame].1;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let content = content_key(path)?;
-        Ok(format!("{name} {content} z_up={}", self.is_z_up))
+        let origin = self.origin_of_files();
+        let origin = origin.map_or_else(String::new, |o| format!(" origin={o:?}"));
+        Ok(format!("{name} {content} z_up={}{origin}", self.is_z_up))
+    }
+    fn file(&self, frame: usize) -> Option<PathBuf> {
+        Some(self.files.files[frame].1.clone())
+    }
+    fn origin(&self) -> Option<[f64; 3]> {
+        let [x, y, z] = self.origin_of_files()?;
+        // Subtracting from zero keeps 0.0 from becoming -0.0.
+        Some(match self.is_z_up {
+            true => [x, z, 0.0 - y],
+            false => [x, y, z],
+        })
     }
     fn order(&self) -> LoadOrder {
         LoadOrder::Any
     }
     fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
         let (number, path) = &self.files.files[frame];
-        let mut asset = read_mesh(path)?;
+        let origin = self.origin_of_files().unwrap_or_default();
+        let (mut asset, of_file) = read_mesh_from(path, origin)?;
         if asset.meshes.len() > 1 {
             let message = several_meshes(path, asset.meshes.len());
             return Err(BakeError::Frame {
@@ -110,8 +175,11 @@ impl FrameSource for FileFrames {
         if self.is_z_up {
             turn_z_up_to_y_up(&mut mesh);
         }
-        let warnings = asset.warnings;
-        Ok(LoadedFrame { mesh, warnings })
+        Ok(LoadedFrame {
+            mesh,
+            warnings: asset.warnings,
+            read_loss: of_file.loss,
+        })
     }
 }
 
@@ -157,7 +225,10 @@ impl FrameSource for MeshFrames {
         LoadOrder::Any
     }
     fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
-        let (mesh, warnings) = (self.frames[frame].clone(), Vec::new());
-        Ok(LoadedFrame { mesh, warnings })
+        Ok(LoadedFrame {
+            mesh: self.frames[frame].clone(),
+            warnings: Vec::new(),
+            read_loss: 0.0,
+        })
     }
 }

@@ -138,6 +138,8 @@ pub struct ParameterDesc {
     pub unit: &'static str,
     /// When it may change.
     pub phase: Phase,
+    /// Of points: the parameter of type [`ParameterType::Int3`] whose product is their count, where any are given.
+    pub count_is: Option<&'static str>,
     /// One or two sentences.
     pub doc: &'static str,
 }
@@ -157,6 +159,7 @@ impl ParameterDesc {
             default: DefaultValue::Float(default),
             unit: "",
             phase: Phase::Update,
+            count_is: None,
             doc,
         }
     }
@@ -174,6 +177,7 @@ impl ParameterDesc {
             default: DefaultValue::Int(default),
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc,
         }
     }
@@ -185,6 +189,7 @@ impl ParameterDesc {
             default: DefaultValue::Bool(default),
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc,
         }
     }
@@ -201,6 +206,7 @@ impl ParameterDesc {
             default: DefaultValue::Text(default),
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc,
         }
     }
@@ -220,6 +226,7 @@ impl ParameterDesc {
             default: DefaultValue::Identity,
             unit: "",
             phase: Phase::Update,
+            count_is: None,
             doc,
         }
     }
@@ -253,8 +260,13 @@ impl ParameterDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc,
         }
+    }
+    /// Whether it is an angle in radians: documents may give it as `<name>_degrees` instead.
+    pub const fn is_angle(&self) -> bool {
+        matches!(self.ty, ParameterType::Float { .. }) && matches!(self.unit.as_bytes(), b"rad")
     }
     /// The same field, which the document must give.
     pub const fn required(self) -> Self {

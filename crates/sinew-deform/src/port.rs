@@ -267,6 +267,8 @@ pub struct PortDesc {
     pub strands: bool,
     /// For pose inputs: left open in the document, it takes the pose that moves the node's first mesh, if there is one.
     pub of_mesh: bool,
+    /// For pose inputs: the node reads its morph weights, not its joints.
+    pub morph_weights: bool,
     /// For mesh inputs: what `update` reads.
     pub reads: MeshReads,
     /// For mesh outputs: which input passes through and what happens to it.
@@ -285,6 +287,7 @@ impl PortDesc {
             more: 0,
             strands: false,
             of_mesh: false,
+            morph_weights: false,
             reads: MeshReads::POSITIONS,
             effect: None,
             doc,
@@ -312,6 +315,13 @@ impl PortDesc {
     pub const fn of_mesh(self) -> Self {
         Self {
             of_mesh: true,
+            ..self
+        }
+    }
+    /// The same pose input, for its morph weights instead of its joints.
+    pub const fn of_morph_weights(self) -> Self {
+        Self {
+            morph_weights: true,
             ..self
         }
     }

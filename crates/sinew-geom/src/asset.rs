@@ -112,11 +112,20 @@ impl Asset {
         what: &'static str,
         selection: &Selection,
     ) -> Result<Mesh, SelectionError> {
-        let chosen = all.iter().filter(|m| match selection {
-            Selection::All => true,
-            Selection::Named(pattern) => wildcard_match(pattern, &m.name),
-        });
-        let chosen: Vec<&Mesh> = chosen.collect();
+        let chosen: Vec<&Mesh> = match selection {
+            Selection::All => all.iter().collect(),
+            Selection::Named(pattern) => {
+                let named = |name: fn(&Mesh) -> &str| {
+                    let fits = all.iter().filter(|m| wildcard_match(pattern, name(m)));
+                    fits.collect::<Vec<_>>()
+                };
+                let by_name = named(|m| &m.name);
+                match by_name.is_empty() {
+                    true => named(|m| &m.data_name),
+                    false => by_name,
+                }
+            }
+        };
         if all.is_empty() {
             return Err(SelectionError::Nothing {
                 asset: self.name.clone(),
@@ -128,7 +137,7 @@ impl Asset {
                 asset: self.name.clone(),
                 what,
                 pattern: pattern.clone(),
-                found: all.iter().map(|m| m.name.clone()).collect(),
+                found: all.iter().map(Mesh::full_name).collect(),
             }),
             ([one], _) => Ok((*one).clone()),
             (many, _) => merge(&self.name, many),
@@ -161,6 +170,7 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         .map(|m| m.normals.as_ref())
         .collect::<Option<Vec<_>>>()
         .map(|v| v.into_iter().flatten().copied().collect());
+    out.flat_shaded = meshes.iter().all(|m| m.flat_shaded);
     out.tangents = meshes
         .iter()
         .map(|m| m.tangents.as_ref())

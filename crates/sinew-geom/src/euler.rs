@@ -32,8 +32,13 @@ impl EulerOrder {
         Self::Zyx,
     ];
 
-    /// Axes in the order in which they are turned about (0 x, 1 y, 2 z), and 1 for cyclic orders, -1 for the others.
-    fn axes(self) -> ([usize; 3], f64) {
+    /// Axes in the order in which they are turned about: 0 x, 1 y, 2 z.
+    pub fn axes(self) -> [usize; 3] {
+        self.axes_and_sign().0
+    }
+
+    /// The axes, and 1 for cyclic orders, -1 for the others.
+    fn axes_and_sign(self) -> ([usize; 3], f64) {
         match self {
             Self::Xyz => ([0, 1, 2], 1.0),
             Self::Yzx => ([1, 2, 0], 1.0),
@@ -46,7 +51,7 @@ impl EulerOrder {
 
     /// The rotation with these angles about x, y and z, in radians: always in this sequence, whatever the order.
     pub fn rotation(self, angles: [f64; 3]) -> Quat<f64> {
-        let (axes, _) = self.axes();
+        let axes = self.axes();
         axes.iter().fold(Quat::identity(), |before, &axis| {
             let mut turn = Vec3::zeros();
             turn[axis] = angles[axis];
@@ -63,7 +68,7 @@ impl EulerOrder {
 
     /// As [`EulerOrder::angles`], for a matrix that is a rotation.
     pub fn angles_of_matrix(self, r: &Mat3<f64>) -> [f64; 3] {
-        let ([i, j, k], sign) = self.axes();
+        let ([i, j, k], sign) = self.axes_and_sign();
         // Smaller numbers are rounding, and their ratio would be any angle.
         const LOCKED: f64 = 1e-12;
         let cosine = r[(i, i)].hypot(r[(j, i)]);
@@ -131,7 +136,7 @@ mod tests {
     #[test]
     fn angles_come_back() {
         for order in EulerOrder::ALL {
-            let second = order.axes().0[1];
+            let second = order.axes()[1];
             for mut angles in [[0.3_f64, -0.7, 1.1], [2.0, 0.1, -3.0], [-1.0, 1.5, 0.0]] {
                 angles[second] = angles[second].clamp(-1.5, 1.5);
                 let found = order.angles(&order.rotation(angles));
@@ -146,7 +151,7 @@ mod tests {
     #[test]
     fn gimbal_lock_keeps_the_rotation() {
         for order in EulerOrder::ALL {
-            let ([first, second, last], _) = order.axes();
+            let [first, second, last] = order.axes();
             for lock in [FRAC_PI_2, -FRAC_PI_2] {
                 for off in [0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5] {
                     let mut angles = [0.0; 3];
@@ -172,7 +177,7 @@ mod tests {
             let wanted = product(order, [x, y, z]);
             let found = order.angles(&order.rotation([x, y, z]));
             proptest::prop_assert!((product(order, found) - wanted).norm() < 1e-12);
-            proptest::prop_assert!(found[order.axes().0[1]].abs() <= FRAC_PI_2);
+            proptest::prop_assert!(found[order.axes()[1]].abs() <= FRAC_PI_2);
         }
     }
 }

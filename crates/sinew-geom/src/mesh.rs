@@ -388,14 +388,18 @@ pub struct MeshPart {
 /// rest transforms returns unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
-    /// Name in the file.
+    /// Name in the file; in a file of nodes that of the node that shows the mesh.
     pub name: String,
+    /// Name of the mesh data that the node shows, where that is another one: selections find a mesh by it, too.
+    pub data_name: String,
     /// Which vertices form which triangles.
     pub topology: Arc<Topology>,
     /// Rest positions, one a vertex.
     pub positions: Vec<[f32; 3]>,
     /// Rest normals (unit), as authored; `None` where the file has none.
     pub normals: Option<Vec<[f32; 3]>>,
+    /// Shown with the normals of its faces, as glTF says of meshes without normals. What recomputes normals makes it smooth.
+    pub flat_shaded: bool,
     /// Rest tangents, `w` the sign of the bitangent; `None` where the file has none.
     pub tangents: Option<Vec<[f32; 4]>>,
     /// Texture coordinate sets, `v` down as in glTF.
@@ -414,6 +418,9 @@ pub struct Mesh {
     pub morph_weight_indices: Vec<usize>,
     /// The source primitives, in vertex order; empty counts as one part.
     pub parts: Vec<MeshPart>,
+    /// For each vertex the number of its point in the file, where the reader made several vertices of a point whose corners have different normals or texture
+    /// coordinates. Empty where every vertex is a point; see [`Self::point_of`].
+    pub points: Vec<u32>,
 }
 
 impl Mesh {
@@ -432,9 +439,22 @@ impl Mesh {
         }
     }
 
+    /// `name`, or `name (data_name)` where there are two.
+    pub fn full_name(&self) -> String {
+        match self.data_name.as_str() {
+            "" => self.name.clone(),
+            data => format!("{} ({data})", self.name),
+        }
+    }
+
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.topology.vertex_count()
+    }
+
+    /// Number of the point in the file that a vertex came from.
+    pub fn point_of(&self, vertex: u32) -> u32 {
+        self.points.get(vertex as usize).copied().unwrap_or(vertex)
     }
 
     /// Index of a target's weight in [`crate::Pose::morph_weights`].

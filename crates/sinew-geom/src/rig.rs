@@ -1,6 +1,7 @@
 //! The node tree, its joints, and one pose of it.
 
-use crate::{Affine, ChannelTarget, Clip, PackedAffine, Quat, Vec3};
+use crate::{Affine, ChannelTarget, Clip, Mat3, PackedAffine, Quat, Vec3};
+use nalgebra::Rotation3;
 
 /// Translation, rotation, scale of a node relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +21,34 @@ impl Default for Trs {
             rotation: Quat::identity(),
             scale: Vec3::repeat(1.0),
         }
+    }
+}
+
+impl Trs {
+    /// The same transform with the signs of `like` as signs of its scale, where a half turn can change them: two negative factors are half
+    /// a turn about the third axis, and a mirror along one axis is a mirror along another and a half turn. A transform that mirrors
+    /// never becomes one that does not; it is given back as it is.
+    pub fn with_signs_of(mut self, like: Vec3<f64>) -> Self {
+        let flips = self.scale.zip_map(&like, |a, b| (a < 0.0) != (b < 0.0));
+        if flips.iter().filter(|&&f| f).count() == 2 {
+            let turn = flips.map(|f| if f { -1.0 } else { 1.0 });
+            let turn = Rotation3::from_matrix_unchecked(Mat3::from_diagonal(&turn));
+            self.rotation *= Quat::from_rotation_matrix(&turn);
+            self.scale.component_mul_assign(&turn.matrix().diagonal());
+        }
+        self
+    }
+
+    /// The same transform in the form of [`Affine::decompose`]: no negative scale, or where the transform mirrors the x factor alone. So
+    /// equal matrices have equal rotations, whichever program took them apart.
+    pub fn in_one_form(self) -> Self {
+        let x = if self.mirrors() { -1.0 } else { 1.0 };
+        self.with_signs_of(Vec3::new(x, 1.0, 1.0))
+    }
+
+    /// Whether an odd number of scale factors is negative.
+    pub fn mirrors(&self) -> bool {
+        self.scale.iter().filter(|&&s| s < 0.0).count() % 2 == 1
     }
 }
 
@@ -186,6 +215,20 @@ impl Rig {
         self.finish(pose);
     }
 
+    /// Whether the frames `numbers`, of so many a second, of a clip end in the pose that they begin with, and the one before the last has another.
+    pub fn is_closed(&self, clip: &Clip, numbers: &[i64], frames_per_second: f64) -> bool {
+        let [first, .., before, last] = numbers else {
+            return false;
+        };
+        let at = |number: &i64| {
+            let mut pose = self.rest_pose();
+            self.evaluate(Some(clip), *number as f64 / frames_per_second, &mut pose);
+            pose
+        };
+        let first = at(first);
+        first.is_close(&at(last)) && !first.is_close(&at(before))
+    }
+
     /// Recomputes scene transforms and palette from `pose.locals`. Allocates nothing.
     pub fn finish(&self, pose: &mut Pose) {
         for (i, n) in self.nodes.iter().enumerate() {
@@ -214,6 +257,26 @@ pub struct Pose {
     pub morph_weights: Vec<f32>,
 }
 
+impl Pose {
+    /// Whether nodes are where they are in `other` within a ten thousandth of the rig's size, and weights within a ten thousandth.
+    fn is_close(&self, other: &Self) -> bool {
+        const SAME: f64 = 1e-4;
+        let place = |a: &Affine<f64>| a.translation;
+        let root = self.scene_from_node.first().map_or(Vec3::zeros(), place);
+        let apart = self
+            .scene_from_node
+            .iter()
+            .map(|a| (a.translation - root).norm());
+        let size = apart.fold(0.0, f64::max);
+        let mut nodes = self.scene_from_node.iter().zip(&other.scene_from_node);
+        let mut weights = self.morph_weights.iter().zip(&other.morph_weights);
+        nodes.all(|(a, b)| {
+            (a.translation - b.translation).norm() <= SAME * size
+                && (a.linear - b.linear).norm() <= SAME * a.linear.norm()
+        }) && weights.all(|(a, b)| f64::from((a - b).abs()) <= SAME)
+    }
+}
+
 impl Clone for Pose {
     fn clone(&self) -> Self {
         Self {
@@ -232,3 +295,7 @@ impl Clone for Pose {
         self.morph_weights.clone_from(&source.morph_weights);
     }
 }
+
+#[cfg(test)]
+#[path = "rig_tests.rs"]
+mod tests;

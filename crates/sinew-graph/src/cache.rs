@@ -319,9 +319,11 @@ fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
     let Mesh {
         name: _,
+        data_name: _,
         topology,
         positions,
         normals,
+        flat_shaded,
         tangents,
         uvs,
         colors,
@@ -331,6 +333,8 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         morph_offset: _,
         morph_weight_indices: _,
         parts,
+        // No node reads them.
+        points: _,
     } = mesh;
     raw(h, positions);
     raw(h, topology.triangles());
@@ -342,7 +346,9 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
     // Length first: none and one that is empty are told apart.
     count(
         h,
-        usize::from(normals.is_some()) + 2 * usize::from(tangents.is_some()),
+        usize::from(normals.is_some())
+            + 2 * usize::from(tangents.is_some())
+            + 4 * usize::from(*flat_shaded),
     );
     raw(h, normals.as_deref().unwrap_or_default());
     raw(h, tangents.as_deref().unwrap_or_default());

@@ -1,5 +1,6 @@
 //! From document text to a [`Plan`]: names, types, ranges, cycles; every problem with its place.
 
+pub(crate) mod angles;
 mod declarations;
 mod description;
 mod kernel;

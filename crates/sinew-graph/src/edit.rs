@@ -7,7 +7,8 @@ use std::ops::Range;
 /// A change to the object that describes a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeEdit<'a> {
-    /// A number takes the place of the value of `key`, or comes before the member `before` where there is no such key.
+    /// A number takes the place of the value of `key`, or comes before the member `before` where there is no such key. Where the document
+    /// gives an angle as `<key>_degrees`, that member gets the number in degrees.
     SetNumber {
         /// Which.
         key: &'a str,
@@ -148,12 +149,27 @@ fn set_number(
     if !number.is_finite() {
         return Err(wrong(key, number.to_string(), "a finite number"));
     }
+    let in_degrees = format!("{key}_degrees");
+    if node.get(key).is_none() && node.get(&in_degrees).is_some() {
+        return set_number(
+            text,
+            node,
+            &in_degrees,
+            in_seven_digits(number.to_degrees()),
+            before,
+        );
+    }
     match node.get(key) {
         Some(there) if !matches!(there.kind, Kind::Number(_)) => {
             Err(wrong(key, there.describe(), "a number"))
         }
         _ => set_json(text, node, key, &number.to_string(), before),
     }
+}
+
+/// More would be the rounding of the change of unit.
+fn in_seven_digits(number: f64) -> f64 {
+    format!("{number:.6e}").parse().unwrap_or(number)
 }
 
 fn set_json(
@@ -303,6 +319,23 @@ mod tests {
             "{list}"
         );
         assert_eq!(edited(4, 5, &[keep(&[0, 1, 2, 3])]).expect("there"), TEXT);
+    }
+
+    /// Half a radian is 28.6478897565... degrees.
+    #[test]
+    fn numbers_in_degrees_stay_in_degrees() {
+        let text = TEXT.replace("\"width\": 0,", "\"width_degrees\": 60,");
+        let width = NodeEdit::SetNumber {
+            key: "width",
+            number: 0.5,
+            before: "poses",
+        };
+        let place = LineColumn {
+            line: 14,
+            column: 13,
+        };
+        let found = edit_node("a.json", &text, place, &[width]).expect("there");
+        assert_eq!(found, text.replace("60,", "28.64789,"));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::diagnostic::Diagnostic;
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use sinew_deform::{
-    DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType,
+    AttributeEffect, DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase,
+    PortType,
 };
 use sinew_geom::Selection;
 use std::sync::Arc;
@@ -194,6 +195,24 @@ impl Plan {
     /// Parameters in document order, nested ones last.
     pub fn parameters(&self) -> &[ParameterDecl] {
         &self.parameters
+    }
+    /// Whether a node of the document makes normals of the mesh that comes out there.
+    pub(crate) fn recomputes_normals(&self, mut source: Source) -> bool {
+        while let Source::Node { node, port } = source {
+            let node = &self.nodes[node];
+            let Some(effect) = node.desc.outputs.get(port).and_then(|p| p.effect) else {
+                return false;
+            };
+            if effect.normals == AttributeEffect::Recompute {
+                return true;
+            }
+            let from = node.desc.inputs.iter().position(|p| p.name == effect.from);
+            match from.and_then(|i| node.inputs.get(i).copied().flatten()) {
+                Some(before) => source = before,
+                None => return false,
+            }
+        }
+        false
     }
     /// Nodes, each after those it reads.
     pub fn nodes(&self) -> &[PlanNode] {

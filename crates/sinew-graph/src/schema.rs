@@ -1,6 +1,6 @@
 //! The JSON Schema of graph documents, made from the registry.
 
-use crate::check::VERSION;
+use crate::check::{VERSION, angles};
 use serde_json::{Map, Value, json};
 use sinew_deform::{DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
 
@@ -70,6 +70,9 @@ fn node_schema(desc: &NodeDesc) -> Value {
     }
     for p in desc.parameters {
         properties.insert(p.name.into(), parameter_schema(p));
+        if let Some(key) = angles::key_of(p) {
+            properties.insert(key, degrees_schema(p));
+        }
     }
     json!({
         "type": "object",
@@ -90,6 +93,17 @@ fn parameter_schema(p: &ParameterDesc) -> Value {
         forms.push(keyed_schema(&value));
     }
     described(p, json!({ "anyOf": forms }))
+}
+
+/// An angle in degrees: a number or keys; parameters of the graph are in radians.
+fn degrees_schema(p: &ParameterDesc) -> Value {
+    let value = type_schema(angles::type_in_degrees(p.ty));
+    let mut forms = vec![value.clone()];
+    if p.phase == Phase::Update {
+        forms.push(keyed_schema(&value));
+    }
+    let description = format!("Instead of `{}`: {} [degrees]", p.name, p.doc);
+    json!({ "anyOf": forms, "description": description })
 }
 
 /// The fields of one object; they follow no parameter and no keys.

@@ -12,6 +12,7 @@ mod bytes;
 mod case_files;
 mod error;
 mod fault;
+mod file_box;
 mod frames;
 pub mod gltf;
 pub mod gltf_write;
@@ -25,6 +26,7 @@ mod polygon;
 pub mod pose_driver;
 mod range_reader;
 mod sequence;
+mod strand_checks;
 #[cfg(test)]
 mod strands_tests;
 mod surface;
@@ -39,17 +41,19 @@ pub use any::{
 };
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
+pub use file_box::FileBox;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use gltf::read::{
-    GltfBuffer, GltfFile, GltfSource, read_appearance, read_gltf, read_gltf_bytes,
+    GltfBuffer, GltfFile, GltfSource, PrimitiveVertices, read_appearance, read_gltf,
+    read_gltf_bytes,
 };
 pub use npz::{write_npz, write_npz_meshes};
 pub use picture::{FrameRate, decode_image, png_bytes, read_png, write_animation, write_png};
 pub use point_cache::PointTiming;
 pub use range_reader::RangeReader;
 pub use sequence::{
-    MeshFormat, SequenceFiles, find_sequence, read_mesh, read_sequence, write_frame_sequence,
-    write_mesh_sequence,
+    MeshFormat, SequenceFiles, find_sequence, read_mesh, read_mesh_from, read_sequence,
+    write_frame_sequence, write_mesh_sequence,
 };
 pub use surface::{Surface, turn_z_up_to_y_up};
 pub use texture::{Texels, Texture, TextureWriter, read_texture};

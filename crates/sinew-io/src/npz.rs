@@ -46,7 +46,7 @@ pub fn write_npz(
 /// Writes meshes and any extra arrays. The first mesh's arrays have the plain names of the table, those of others `MESH_` before them.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where there is no mesh, counts do not fit each other, a position is not finite, or a name is
+/// [`IoError::Malformed`] where there is neither a mesh nor an array, counts do not fit each other, a position is not finite, or a name is
 /// taken; [`IoError::Write`] where the disk refuses.
 pub fn write_npz_meshes(
     path: &Path,
@@ -54,15 +54,15 @@ pub fn write_npz_meshes(
     times_secs: &[f32],
     extras: &[ExtraArray],
 ) -> Result<(), IoError> {
-    let Some((first, others)) = meshes.split_first() else {
-        return Err(malformed(path, "meshes", "none", "at least one"));
-    };
+    if meshes.is_empty() && extras.is_empty() {
+        return Err(malformed(path, "outputs", "none", "a mesh or numbers"));
+    }
     (meshes.iter()).try_for_each(|mesh| mesh.check(path, times_secs.len()))?;
-    check_names(path, first, others, extras)?;
+    check_names(path, meshes, extras)?;
     check_extras(path, times_secs.len(), extras)?;
     let file = AtomicFile::create(path)?;
     let mut npz = ZipWriter::new(file);
-    let written = write_arrays(&mut npz, first, others, times_secs, extras);
+    let written = write_arrays(&mut npz, meshes, times_secs, extras);
     let file = written.and_then(|()| npz.finish());
     file.map_err(cannot_write(path))?.commit()
 }
@@ -76,14 +76,13 @@ fn prefix(mesh: &CachedMesh<'_>) -> String {
 
 fn write_arrays(
     npz: &mut Npz,
-    first: &CachedMesh<'_>,
-    others: &[CachedMesh<'_>],
+    meshes: &[CachedMesh<'_>],
     times_secs: &[f32],
     extras: &[ExtraArray],
 ) -> io::Result<()> {
-    write_mesh(npz, "", first)?;
-    for mesh in others {
-        write_mesh(npz, &prefix(mesh), mesh)?;
+    for (i, mesh) in meshes.iter().enumerate() {
+        let prefix = if i == 0 { String::new() } else { prefix(mesh) };
+        write_mesh(npz, &prefix, mesh)?;
     }
     let frames = times_secs.len();
     array(npz, "times", &[frames], |out| put_f32s(out, times_secs))?;
@@ -203,11 +202,10 @@ fn npy_header(dtype: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
 /// One array of each name, and no name that leads out of the archive.
 fn check_names(
     path: &Path,
-    first: &CachedMesh<'_>,
-    others: &[CachedMesh<'_>],
+    meshes: &[CachedMesh<'_>],
     extras: &[ExtraArray],
 ) -> Result<(), IoError> {
-    let plain = names(first).map(str::to_owned);
+    let plain = meshes.iter().take(1).flat_map(names).map(str::to_owned);
     // Whether a mesh has them or not, readers take these for its own.
     let reserved = [
         "positions",
@@ -218,7 +216,7 @@ fn check_names(
         "times",
     ];
     let mut taken: BTreeSet<String> = plain.chain(reserved.map(str::to_owned)).collect();
-    let of_others = others.iter().flat_map(|mesh| {
+    let of_others = meshes.iter().skip(1).flat_map(|mesh| {
         let of_mesh = names(mesh).map(|name| prefix(mesh) + name);
         of_mesh.collect::<Vec<_>>()
     });

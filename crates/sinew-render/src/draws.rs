@@ -183,8 +183,10 @@ impl Builder<'_> {
         if let Some(normals) = &surface.normals {
             out.first_normal = normals.first;
         }
-        // Without normals smooth ones are there, from float 0 on.
-        out.has |= HAS_NORMALS;
+        // Without normals smooth ones are there, from float 0 on, or those of triangles.
+        if surface.normals.is_some() || surface.smooth.is_some() {
+            out.has |= HAS_NORMALS;
+        }
         let colors = surface.shown_colors(matches!(look.paint, Paint::Colors));
         if let Some(colors) = colors {
             (out.has, out.first_color) = (out.has | HAS_COLORS, colors.first);

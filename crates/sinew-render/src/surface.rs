@@ -53,6 +53,8 @@ pub struct Surface {
     pub(crate) values: Option<Floats>,
     pub(crate) other_positions: Option<Floats>,
     pub(crate) smooth: Option<Smooth>,
+    /// Without normals, those of triangles are shown.
+    is_flat: bool,
     pub(crate) parts: Vec<Part>,
     /// Own memory of positions, normals, colours and the like; also while others are bound.
     own: Own,
@@ -108,6 +110,7 @@ impl Surface {
             values: None,
             other_positions: None,
             smooth: None,
+            is_flat: mesh.flat_shaded,
             parts: parts(mesh),
             own: Own::default(),
         };
@@ -305,10 +308,10 @@ impl Surface {
         Ok(())
     }
 
-    /// Makes what smooth normals need, once, where there are no normals.
+    /// Makes what smooth normals need, once, where there are no normals and the mesh is not flat.
     fn prepare_smooth(&mut self, gpu: &Gpu, rest: &Mesh) -> Result<(), RenderError> {
         self.check("vertices of the mesh at rest", rest.vertex_count())?;
-        if self.normals.is_none() && self.smooth.is_none() {
+        if self.normals.is_none() && self.smooth.is_none() && !self.is_flat {
             self.smooth = Some(Smooth::new(gpu, rest)?);
         }
         Ok(())

@@ -93,33 +93,45 @@ impl MeshTruth {
     }
 
     /// The truth at all points whose coordinates are in these lists.
+    pub fn lattice(&self, lines: &[Vec<f64>; 3]) -> Lattice {
+        let [xs, ys, zs] = lines;
+        let mut distances = Vec::new();
+        for (z, y) in zs.iter().flat_map(|z| ys.iter().map(move |y| (*z, *y))) {
+            let mut before = (f64::INFINITY, 0.0);
+            for &x in xs {
+                // A distance grows no faster than the way.
+                let at_most = before.0 + (x - before.1) * (1.0 + 1e-9);
+                let distance = self.distance([x, y, z], at_most);
+                before = (distance, x);
+                distances.push(distance);
+            }
+        }
+        Lattice {
+            distances,
+            windings: self.windings(lines),
+        }
+    }
+
+    /// The windings of [`Self::lattice`] alone, which are cheap.
     ///
     /// Along a line of x, what is crossed between a point and infinity counts the turns of a closed mesh around the point. Open
     /// meshes are closed with `caps` for that, and the solid angle of these is taken off again.
-    pub fn lattice(&self, [xs, ys, zs]: &[Vec<f64>; 3]) -> Lattice {
+    pub fn windings(&self, [xs, ys, zs]: &[Vec<f64>; 3]) -> Vec<f64> {
         let mut crossings = vec![Vec::new(); ys.len() * zs.len()];
         for t in self.triangles.iter().chain(&self.caps) {
             crossings_of(t, ys, zs, &mut crossings);
         }
-        let (mut distances, mut windings) = (Vec::new(), Vec::new());
+        let mut windings = Vec::new();
         for (row, crossed) in crossings.iter().enumerate() {
             let (y, z) = (ys[row % ys.len()], zs[row / ys.len()]);
-            let mut before = (f64::INFINITY, 0.0);
             for &x in xs {
                 let p = [x, y, z];
-                // A distance grows no faster than the way.
-                let distance = self.distance(p, before.0 + (x - before.1) * (1.0 + 1e-9));
-                before = (distance, x);
-                distances.push(distance);
                 let beyond = crossed.iter().filter(|c: &&(f64, f64)| c.0 > x);
                 let closed: f64 = beyond.map(|c| c.1).sum();
                 windings.push(closed - winding_of(p, &self.caps));
             }
         }
-        Lattice {
-            distances,
-            windings,
-        }
+        windings
     }
 }
 

@@ -235,6 +235,8 @@ mod tests {
             can_blend: true,
             has_ends: false,
             split_vertices: None,
+            splits_are_edges: false,
+            origin: None,
             middles: Vec::new(),
             surface_off: None,
             lookup: None,

@@ -53,6 +53,13 @@ pub struct Manifest {
     /// Of cloth that tears: vertices of which the first frame has one, and the carrier two or more, which lie on each other until they part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_vertices: Option<u32>,
+    /// Whether these are no tears: files split vertices at hard edges or seams, in each frame at others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub splits_are_edges: bool,
+    /// Where positions are counted from: adding it to positions in metres and the axes of glTF, whatever [`Self::space`] is, gives those of the
+    /// source. Only where the source is so far from its origin that single precision would lose some of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<[f64; 3]>,
     /// Quads of the first frame that have a vertex in their middle ([`crate::middles`]): the numbers of their two triangles there, pair behind pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub middles: Vec<u32>,
@@ -258,6 +265,20 @@ pub enum ManifestError {
     },
 }
 
+/// For people: why the carrier has more vertices than the first frame.
+pub fn split_words(split_vertices: u32, are_edges: bool) -> String {
+    let vertices = match split_vertices {
+        1 => "vertex",
+        _ => "vertices",
+    };
+    match are_edges {
+        true => format!(
+            "{split_vertices} {vertices} of the first frame split, where corners have other normals or texture coordinates in some frame"
+        ),
+        false => format!("cloth that tears: {split_vertices} {vertices} split"),
+    }
+}
+
 impl Manifest {
     /// Looks for contradictions; every texel that a clip can ask for is in the textures afterwards.
     ///
@@ -285,6 +306,8 @@ impl Manifest {
         self.check_clips()?;
         let mut ends = self.bounds.0.iter().chain(&self.bounds.1);
         ends.try_for_each(|v| check_finite("`bounds`", *v))?;
+        let mut origin = self.origin.iter().flatten();
+        origin.try_for_each(|v| check_finite("`origin`", *v as f32))?;
         check_file_name(&self.carrier)?;
         self.textures.iter().try_for_each(check_texture)?;
         let holds_places = |t: &&TextureFile| t.spec.quantity.is_place();

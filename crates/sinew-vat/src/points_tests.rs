@@ -194,6 +194,8 @@ fn made(side: u32, powers_of_two: bool) -> Made {
             version: VERSION_WITH_LOOKUP,
             name: "boxes".into(),
             mode: Mode::Remesh,
+            splits_are_edges: false,
+            origin: None,
             clips: vec![NamedClip {
                 name: "all".into(),
                 frames: ClipFrames {

@@ -99,7 +99,7 @@ fn missing_semicolon(text: &str, spans: Vec<Range<usize>>) -> Finding {
     }
 }
 
-/// A statement that is none: often `float3 p = …`, as other languages have it.
+/// A statement that is none.
 fn no_statement(text: &str, spans: Vec<Range<usize>>) -> Finding {
     let before = spans.first().and_then(|s| token_before(text, s.start));
     let name = spans.first().and_then(|s| text.get(s.clone()));
@@ -112,14 +112,10 @@ fn no_statement(text: &str, spans: Vec<Range<usize>>) -> Finding {
     };
     let span = type_span(text, before);
     let word = &text[span.clone()];
-    let declares = matches!(before.kind, TokenKind::Name | TokenKind::TemplateClose)
-        && name.starts_with(|c: char| c.is_alphabetic());
-    let kind = crate::words::foreign(word).unwrap_or(word);
     let mut all = vec![span.clone()];
     all.extend(spans.iter().cloned());
     Finding {
         message: format!("expected an assignment or a call, found `{word} {name}`"),
-        help: declares.then(|| format!("WGSL declares variables as `let {name}: {kind} = …;`")),
         spans: all,
         ..Finding::default()
     }

@@ -83,6 +83,7 @@ mod classify;
 mod content;
 mod error;
 mod findings;
+mod foreign;
 mod front;
 mod locality;
 mod module;

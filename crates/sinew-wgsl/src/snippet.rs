@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::brackets::{self, Problem};
 use crate::content;
 use crate::error::{KernelError, KernelErrors};
+use crate::foreign::foreign_statement;
 use crate::recursion;
 use crate::scan::{self, Declaration, DeclarationKind, Scan};
 use crate::tokens::{Token, TokenKind, tokenize};
@@ -125,6 +126,15 @@ impl Snippet {
             return Err(KernelError::at(file, text, 0..1, message).into());
         }
         let tokens = tokenize(text);
+        if let Some(foreign) = foreign_statement(text, &tokens) {
+            let message = "this is HLSL or GLSL, a kernel is WGSL".to_owned();
+            let mut error = KernelError::at(file, text, foreign.span, message);
+            error.help = Some(format!(
+                "in WGSL it is `{}`; docs/kernels.md has a table of words",
+                foreign.wgsl
+            ));
+            return Err(error.into());
+        }
         let (kind, scan) =
             structure(text, &tokens, &entry, library).map_err(|p| errors(vec![p]))?;
         let mut problems = content::check(text, &tokens, &scan.declarations);

@@ -19,6 +19,7 @@ pub struct PlayedFrames {
     numbers: Vec<i64>,
     output: String,
     rest: Mesh,
+    materials: Vec<CarrierMaterial>,
     player: Mutex<Player>,
 }
 
@@ -57,7 +58,8 @@ impl PlayedFrames {
         name: impl Into<String>,
         key: impl Into<String>,
     ) -> Result<Self, PlayedFramesError> {
-        let (output, rest) = chosen_output(&player, output)?;
+        let (output, mut rest) = chosen_output(&player, output)?;
+        let materials = used_materials(&player, &mut rest);
         let graph = player.graph().content_key();
         let graph: String = graph.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self {
@@ -66,6 +68,7 @@ impl PlayedFrames {
             numbers,
             output,
             rest,
+            materials,
             player: Mutex::new(player),
         })
     }
@@ -81,6 +84,32 @@ impl PlayedFrames {
             _ => None,
         }))
     }
+}
+
+/// The materials that a mesh uses, and its parts counting them instead of those of their file.
+fn used_materials(player: &Player, mesh: &mut Mesh) -> Vec<CarrierMaterial> {
+    let source = player.cast().character_of_mesh(mesh).source.as_ref();
+    let Some(all) = source.and_then(|s| s.json["materials"].as_array()) else {
+        mesh.parts.iter_mut().for_each(|p| p.material = None);
+        return Vec::new();
+    };
+    let mut used: Vec<usize> = mesh.parts.iter().filter_map(|p| p.material).collect();
+    used.retain(|m| *m < all.len());
+    used.sort_unstable();
+    used.dedup();
+    for part in &mut mesh.parts {
+        part.material = part.material.and_then(|m| used.binary_search(&m).ok());
+    }
+    let kept = used.iter().map(|&index| {
+        let material = &all[index];
+        let factor = &material["pbrMetallicRoughness"]["baseColorFactor"];
+        let name = material["name"].as_str();
+        CarrierMaterial {
+            name: name.map_or_else(|| format!("material_{index}"), str::to_owned),
+            base_color: std::array::from_fn(|c| factor[c].as_f64().unwrap_or(1.0) as f32),
+        }
+    });
+    kept.collect()
 }
 
 /// Name and rest mesh of an output.
@@ -131,6 +160,9 @@ impl FrameSource for PlayedFrames {
     fn key(&self, _: usize) -> Result<String, BakeError> {
         Ok(self.key.clone())
     }
+    fn materials(&self) -> Vec<CarrierMaterial> {
+        self.materials.clone()
+    }
     fn order(&self) -> LoadOrder {
         LoadOrder::Rising
     }
@@ -147,6 +179,10 @@ impl FrameSource for PlayedFrames {
             *first = colors;
         }
         let warnings = Vec::new();
-        Ok(LoadedFrame { mesh, warnings })
+        Ok(LoadedFrame {
+            mesh,
+            warnings,
+            read_loss: 0.0,
+        })
     }
 }

@@ -43,6 +43,7 @@ mod followers;
 mod player;
 mod runner;
 mod settings;
+mod unread;
 mod values;
 
 pub use cast::Cast;
@@ -50,6 +51,6 @@ pub use character::Character;
 pub use document::Document;
 pub use error::{PlayError, RunError, StateFault};
 pub use player::{Player, state_home};
-pub use runner::{Output, Runner};
+pub use runner::{FieldGrid, Output, Runner};
 pub use settings::parse_settings;
 pub use values::{Values, ValuesError};

@@ -128,7 +128,7 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     )?)?;
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
-    let collected = run_frames(&mut player, &numbers, talk)?;
+    let collected = run_frames(&mut player, &numbers, false, talk)?;
     let path = folder.join(format!("{}.glb", demo.name));
     sinew::io::make_folder(folder).map_err(Failure::output)?;
     write_all(

@@ -62,6 +62,16 @@ fn manifest_at(path: &Path) -> Option<PathBuf> {
     is_manifest(name).then(|| path.to_owned())
 }
 
+/// Whether triangles have the same points of their files at their corners: exporters may split vertices at other normals in each frame.
+fn have_same_triangles(a: &Mesh, b: &Mesh) -> bool {
+    let points = |mesh: &Mesh| -> Vec<[u32; 3]> {
+        let triangles = mesh.topology.triangles().iter();
+        triangles.map(|t| t.map(|v| mesh.point_of(v))).collect()
+    };
+    a.topology == b.topology
+        || (!a.points.is_empty() || !b.points.is_empty()) && points(a) == points(b)
+}
+
 fn point_cache(path: &Path) -> Outcome<Value> {
     let is_pc2 = path
         .extension()
@@ -109,7 +119,10 @@ fn asset_report(asset: &Asset, looks: Option<&(Appearance, Vec<Warning>)>) -> Va
         "warnings": warnings,
     });
     if let (Some(s), Some(map)) = (&asset.sequence, out.as_object_mut()) {
-        let same = s.frames.windows(2).all(|w| w[0].topology == w[1].topology);
+        let same = s
+            .frames
+            .array_windows()
+            .all(|[a, b]| have_same_triangles(a, b));
         map.insert("sequence".into(), json!({ "frames": s.frames.len(), "first": s.numbers.first(), "last": s.numbers.last(), "constant_topology": same }));
     }
     out
@@ -126,10 +139,16 @@ fn material_report(material: &Material, looks: &Appearance) -> Value {
     json!({ "name": material.name, "base_color": material.base_color, "base_color_image": image })
 }
 
+/// A name, where there is one.
+fn named(name: &str) -> Option<&str> {
+    (!name.is_empty()).then_some(name)
+}
+
 fn mesh_report(m: &Mesh) -> Value {
     let bounds = m.bounds();
     json!({
         "name": m.name,
+        "data_name": named(&m.data_name),
         "vertices": m.vertex_count(),
         "distinct_positions": WeldMap::by_position(&m.positions, 0.0).class_count(),
         "triangles": m.topology.triangles().len(),
@@ -158,6 +177,7 @@ fn strands_report(m: &Mesh) -> Value {
     let bounds = m.bounds();
     json!({
         "name": m.name,
+        "data_name": named(&m.data_name),
         "strands": lengths.len(),
         "vertices": m.vertex_count(),
         "most_vertices_of_a_strand": strands.map_or(0, |s| s.longest()),
@@ -209,6 +229,7 @@ fn as_text(value: &Value, indent: usize) -> String {
                 Value::String(s) => {
                     let _ = writeln!(out, "{pad}{key}: {s}");
                 }
+                Value::Null => {}
                 _ => {
                     let _ = writeln!(out, "{pad}{key}: {v}");
                 }

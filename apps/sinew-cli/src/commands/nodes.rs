@@ -167,6 +167,13 @@ fn page(d: &NodeDesc) -> String {
         };
         parameter_row(&mut out, p, Some(read));
     }
+    if let Some(angle) = d.parameters.iter().find(|p| p.is_angle()) {
+        let _ = writeln!(
+            out,
+            "\nAngles (rad) may be given in degrees instead: `{}_degrees`.",
+            angle.name
+        );
+    }
     for p in d.parameters {
         if let ParameterType::Records(fields) = p.ty {
             let _ = writeln!(

@@ -3,20 +3,20 @@
 use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
-use crate::output::{Collected, Options, check_ending, write_all};
+use crate::output::{Collected, Options, check_ending, holds_numbers, tell_left_out, write_all};
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
 use sinew::graph::{StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::{Character, Document, PlayError, Player, StateFault, state_home};
+use sinew::play::{PlayError, Player, StateFault, state_home};
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     args.output.iter().try_for_each(|o| check_ending(o))?;
     let character = load::character(&args.character, talk)?;
-    let document = chosen_document(args, &character)?;
+    let document = load::chosen_document(args.played.graph.as_deref(), &character)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
@@ -24,6 +24,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         args.frames.as_deref(),
         character.asset.find_clip(clip.as_deref()),
         args.fps,
+        talk,
     )?;
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
@@ -51,7 +52,8 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
             Some(state) => state.restore(&mut player, &numbers, talk)?,
             None => &numbers,
         };
-        let collected = run_frames(&mut player, left, talk)?;
+        let collected = run_frames(&mut player, left, holds_numbers(&args.output), talk)?;
+        tell_left_out(&args.output, &collected, player.graph(), talk);
         if let Some(path) = &args.save_state {
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
@@ -63,19 +65,6 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         interpolation: args.interpolation,
     };
     write_all(&args.output, collected, &options, talk)
-}
-
-/// The graph of `--graph`, else the one in the character file.
-fn chosen_document(args: &RunArgs, character: &Character) -> Outcome<Document> {
-    if let Some(path) = &args.played.graph {
-        return load::document(path);
-    }
-    Document::embedded(character).ok_or_else(|| {
-        Failure::usage(format!(
-            "{} carries no graph; give one with --graph, `sinew init` writes a starter",
-            args.character.display()
-        ))
-    })
 }
 
 /// A state of `--state`.
@@ -140,14 +129,22 @@ impl<'a> SavedState<'a> {
     }
 }
 
-/// Evaluates the frames in order.
-pub(crate) fn run_frames(player: &mut Player, numbers: &[i64], talk: &Talk) -> Outcome<Collected> {
+/// Evaluates the frames in order; fields are brought back only where they are wanted, as they are large.
+pub(crate) fn run_frames(
+    player: &mut Player,
+    numbers: &[i64],
+    with_fields: bool,
+    talk: &Talk,
+) -> Outcome<Collected> {
     let progress = talk.progress(numbers.len(), "frames");
     let mut collected = Collected::default();
     for (done, &number) in numbers.iter().enumerate() {
         player.seek(number, |_| talk.check_interrupt())?;
         let outputs = player.read_outputs()?;
         collected.add(player.graph(), outputs, number, player.time_secs(number));
+        if with_fields {
+            collected.add_fields(player.read_fields()?);
+        }
         progress.step(done + 1);
     }
     Ok(collected)

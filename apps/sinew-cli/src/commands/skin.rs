@@ -17,7 +17,7 @@ use sinew::bake::skin::{
 use sinew::deform::direct_delta_mush::{DirectDeltaMushError, SmoothingSettings};
 use sinew::geom::Asset;
 use sinew::io::IoError;
-use sinew::play::{Document, Player};
+use sinew::play::Player;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -41,15 +41,12 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     for w in &portable.character.asset.warnings {
         talk.warning(w.code, &w.message);
     }
-    let document = match &args.played.graph {
-        Some(path) => load::document(path)?,
-        None => Document::of_character(&character),
-    };
+    let document = load::chosen_document(args.played.graph.as_deref(), &character)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let asset = portable.character.asset.clone();
     let fitted = clips(args, &asset, talk)?;
-    let (clips, held_out) = split(args, &asset, fitted)?;
+    let (clips, held_out) = split(args, &asset, fitted, talk)?;
     check_keyed(args, &clips)?;
     let (tolerance, ranges) = (tolerance(args)?, ranges(args, &asset)?);
     let all = clips.iter().chain(&held_out);
@@ -138,6 +135,7 @@ fn split(
     args: &BakeSkinArgs,
     asset: &Asset,
     fitted: Vec<ClipFrames>,
+    talk: &Talk,
 ) -> Outcome<(Vec<ClipFrames>, Vec<ClipFrames>)> {
     let mut clips: Vec<ClipFrames> = fitted;
     let mut held_out = Vec::new();
@@ -150,7 +148,7 @@ fn split(
         }
         clips.retain(|c| c.clip != clip);
         if !held_out.iter().any(|h: &ClipFrames| h.clip == clip) {
-            held_out.push(frames(args, asset, clip)?);
+            held_out.push(frames(args, asset, clip, talk)?);
         }
     }
     if clips.is_empty() && !held_out.is_empty() && args.ranges.is_none() {
@@ -191,8 +189,13 @@ fn known(asset: &Asset, name: &str) -> Outcome<usize> {
     })
 }
 
-fn frames(args: &BakeSkinArgs, asset: &Asset, clip: usize) -> Outcome<ClipFrames> {
-    let numbers = frame_numbers(args.frames.as_deref(), asset.clips.get(clip), args.fps)?;
+fn frames(args: &BakeSkinArgs, asset: &Asset, clip: usize, talk: &Talk) -> Outcome<ClipFrames> {
+    let numbers = frame_numbers(
+        args.frames.as_deref(),
+        asset.clips.get(clip),
+        args.fps,
+        talk,
+    )?;
     Ok(ClipFrames { clip, numbers })
 }
 
@@ -268,7 +271,9 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
             }
         }
     }
-    let found = wanted.into_iter().map(|clip| frames(args, asset, clip));
+    let found = wanted
+        .into_iter()
+        .map(|clip| frames(args, asset, clip, talk));
     let found: Vec<ClipFrames> = found.collect::<Outcome<_>>()?;
     if found.is_empty() && args.ranges.is_none() {
         talk.warning("no_clips", "the character has no clips: fitted to its rest pose, which says nothing about weights; --ranges turns its joints");

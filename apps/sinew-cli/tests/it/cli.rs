@@ -89,11 +89,6 @@ fn exit_codes_tell_what_is_wrong() {
     let run = |rest: &[&str]| p.sinew(&[&["run"], rest].concat());
     let before = p.files();
     expect(
-        &run(&["square.obj", "-o", "out.obj"]),
-        2,
-        "carries no graph",
-    );
-    expect(
         &run(&["square.obj", "-g", "shift.json", "-o", "out.fbx"]),
         2,
         "known are .glb, .npz",
@@ -406,6 +401,114 @@ fn the_starter_graph_is_valid_and_kept() {
         explained.contains("update (each frame):") && explained.contains("blend = $blend"),
         "{explained}"
     );
+}
+
+/// `sample:head` has morph targets, a skin and strands; a plain mesh has nothing to move.
+#[test]
+fn starter_graphs_are_made_for_a_character() {
+    let p = Place::new();
+    let nodes = |character: &str| {
+        let o = p.sinew(&["init", "--force", "mine.json", "--for", character]);
+        expect(&o, 0, &format!("sinew run {character} --graph mine.json"));
+        expect(
+            &p.sinew(&["check", "mine.json", "--character", character]),
+            0,
+            "no problem",
+        );
+        let text = std::fs::read_to_string(p.path("mine.json")).expect("written");
+        ["morph", "skin", "delta_mush"].map(|n| text.contains(&format!(r#""node": "{n}""#)))
+    };
+    assert_eq!(nodes("sample:arm"), [true; 3]);
+    assert_eq!(nodes("sample:head"), [false, true, true]);
+    assert_eq!(nodes("square.obj"), [false; 3]);
+    expect(
+        &p.sinew(&["init", "--force", "--for", "none.glb"]),
+        3,
+        "none.glb",
+    );
+}
+
+#[test]
+fn outputs_that_no_file_holds_are_told() {
+    let p = Place::new();
+    p.put("f.json", r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+ "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}, "field": {"node": "sdf", "mesh": "skin", "cells": 16},
+  "rods": {"node": "solids", "capsules": [{"from": [0, 0, 0], "to": [1, 0, 0], "radius": 0.1}]}},
+ "outputs": {"body": "skin", "field": "field", "rods": "rods", "pose": "pose"}}"#);
+    let run = |out: &str| {
+        p.sinew(&[
+            "run",
+            "sample:arm",
+            "-g",
+            "f.json",
+            "--frames",
+            "3",
+            "-o",
+            out,
+        ])
+    };
+    let obj = run("a.obj");
+    expect(
+        &obj,
+        0,
+        "output 'field' is left out: it is a field, which only .npz holds",
+    );
+    let npz = run("a.npz");
+    let told = said(&npz);
+    assert!(!told.contains("'field'"), "{told}");
+    for left in [
+        "output 'rods' is left out: it is a field of solids",
+        "output 'pose' is left out: it is a pose",
+    ] {
+        assert!(told.contains(left), "{told}");
+    }
+    let bytes = std::fs::read(p.path("a.npz")).expect("written");
+    for name in ["field.npy", "field_matrix.npy"] {
+        assert!(
+            bytes.windows(name.len()).any(|w| w == name.as_bytes()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn run_needs_no_graph() {
+    let p = Place::new();
+    let run = |rest: &[&str]| p.sinew(&[&["run"], rest, &["--frames", "12"]].concat());
+    expect(&run(&["square.obj", "-o", "plain.obj"]), 0, "plain.obj");
+    expect(&run(&["sample:arm", "-o", "arm.obj"]), 0, "arm.obj");
+    p.put(
+        "skin.json",
+        r#"{"sinew": "1.0", "stack": ["morph", {"node": "skin", "method": "linear"}]}"#,
+    );
+    expect(
+        &run(&["sample:arm", "-g", "skin.json", "-o", "skin.obj"]),
+        0,
+        "skin.obj",
+    );
+    let read = |name: &str| std::fs::read(p.path(name)).expect("written");
+    assert_eq!(read("arm.obj"), read("skin.obj"));
+}
+
+#[test]
+fn what_a_clip_animates_and_no_node_reads_is_a_warning() {
+    let p = Place::new();
+    let graph = |nodes: &str| {
+        p.put(
+            "g.json",
+            &format!(r#"{{"sinew": "1.0", "stack": [{nodes}]}}"#),
+        );
+        said(&p.sinew(&["check", "g.json", "--character", "sample:arm"])).to_owned()
+    };
+    let smooth = graph(r#"{"node": "smooth", "weld_tolerance": 0}"#);
+    assert!(
+        smooth.contains("clip 'bend' moves joints of mesh"),
+        "{smooth}"
+    );
+    let skin = graph(r#""skin""#);
+    assert!(skin.contains("1 of the 1 morph targets"), "{skin}");
+    let skin = graph(r#""morph", "skin""#);
+    assert!(!skin.contains("no node reads"), "{skin}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod hair;
 mod pictures;
 mod psd;
 mod psd_compress;
+mod psd_convert;
 mod psd_extract;
 #[cfg(feature = "gpu")]
 mod render;

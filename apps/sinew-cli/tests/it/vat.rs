@@ -794,3 +794,31 @@ fn blends_that_go_elsewhere_end_with_5() {
         ended(&p.sinew(&as_json), 5, part);
     }
 }
+
+/// A turn of 12 frames with a 13th that is the first again, as most programs write it: the loop has twelve.
+#[test]
+fn a_frame_that_closes_a_loop_is_left_out() {
+    let p = Place::new();
+    std::fs::create_dir_all(p.path("turn")).expect("a folder");
+    for f in 0..13 {
+        let (y, x) = (std::f64::consts::TAU * f64::from(f % 12) / 12.0).sin_cos();
+        let corner = |dx: f64, dy: f64| format!("v {:.6} {:.6} 0\n", x + dx, y + dy);
+        let text = corner(0.0, 0.0) + &corner(0.2, 0.0) + &corner(0.0, 0.2) + "f 1 2 3\n";
+        p.put(&format!("turn/turn_{f:04}.obj"), &text);
+    }
+    let frames = |more: &[&str]| {
+        let o = p.sinew(&[&["bake", "vat", "turn", "-o", "out"], more].concat());
+        assert_eq!(o.status.code(), Some(0), "{}", said(&o));
+        let manifest: serde_json::Value =
+            serde_json::from_str(&p.text("out/turn.vat.json")).expect("JSON");
+        let count = manifest["clips"][0]["count"].clone();
+        (count, said(&o).contains("its first one again"))
+    };
+    assert_eq!(frames(&["--at-end", "seamless-loop"]), (12.into(), true));
+    let verified = ["vat", "verify", "out", "turn"];
+    ended(&p.sinew(&verified), 0, "12 frames");
+    assert_eq!(frames(&[]), (12.into(), true));
+    assert_eq!(frames(&["--range", "all=0..12"]), (13.into(), true));
+    assert_eq!(frames(&["--at-end", "clamp"]), (13.into(), false));
+    ended(&p.sinew(&verified), 0, "13 frames");
+}

@@ -9,7 +9,7 @@ use super::particles::DEFAULT_WIDTH;
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::preparation::Preparation;
 use super::read::read_manifest;
-use super::records::{FrameErrors, ScanRecord};
+use super::records::{FrameErrors, ScanRecord, keep_materials};
 use super::recut::RecutPlan;
 use super::report::{Reported, report};
 use super::rigid::RigidCarrier;
@@ -19,11 +19,11 @@ use super::target::write_obj_carrier;
 use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
 use super::textures::{file_names, lookup_file, write_lookup, write_texture};
-use crate::{BakeError, FrameRange, Watch};
+use crate::{BakeError, CarrierMaterial, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::{Mesh, Topology, index32};
-use sinew_io::gltf_write::{GlbOptions, write_glb};
+use sinew_io::gltf_write::{GlbOptions, GlbSource, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
 use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
@@ -66,6 +66,10 @@ pub struct Summary {
     /// What the format loses.
     #[serde(skip)]
     pub errors: FrameErrors,
+    /// The farthest that reading moved a vertex, metres, and the number of that frame: what single precision lost of the numbers in files.
+    pub read_loss: (f64, i64),
+    /// Where positions are counted from, metres in the axes of glTF, where that is not the origin of the source.
+    pub origin: Option<[f64; 3]>,
     /// How far blends are off, where that was asked for.
     #[serde(skip)]
     pub blends: Option<Blends>,
@@ -78,6 +82,53 @@ pub struct Summary {
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
+}
+
+/// Losses of reading below that (metres) are not shown.
+const SHOWN_LOSS: f64 = 1e-6;
+
+/// What reading adds to statements of accuracy.
+pub(crate) fn shown_loss(read_loss: f64) -> f64 {
+    if read_loss > SHOWN_LOSS {
+        read_loss
+    } else {
+        0.0
+    }
+}
+
+impl Summary {
+    /// How far positions are from those of the source at most and in the mean of squares, metres: what the format loses, and what reading lost.
+    pub fn position_errors(&self) -> [f64; 2] {
+        let read = shown_loss(self.read_loss.0);
+        let position = &self.errors.position;
+        [position.largest + read, position.rms() + read]
+    }
+}
+
+/// Positions are counted from elsewhere.
+fn moved_origin(job: &VatJob) -> Option<(String, String)> {
+    let [x, y, z] = job.origin()?;
+    let message = format!(
+        "positions are counted from ({x}, {y}, {z}) m (axes of glTF), since single precision would lose some of them so far from the origin; `origin` in the manifest keeps that: put the mesh there to have it where the source is"
+    );
+    Some(("origin_moved".into(), message))
+}
+
+/// Files without triangles between others that have some.
+fn empty_frames(job: &VatJob, scans: &[ScanRecord]) -> Vec<(String, String)> {
+    let triangles: Vec<usize> = scans.iter().map(|s| s.report.faces_before).collect();
+    let warnings = job.empty_frames(&triangles).into_iter();
+    warnings.map(|w| (w.code.to_owned(), w.message)).collect()
+}
+
+/// The frame that lost most when it was read.
+fn read_loss(job: &VatJob, scans: &[ScanRecord]) -> (f64, i64) {
+    let losses = scans.iter().enumerate();
+    let most = losses.fold((0.0, 0), |most, (f, s)| match s.read_loss > most.0 {
+        true => (s.read_loss, f),
+        false => most,
+    });
+    (most.0, job.number(most.1))
 }
 
 /// How far simplification moved surfaces, both ways, as [`sinew_vat::matching::surface_deviation`] measures it: at all vertices, and at four points inside of
@@ -312,7 +363,8 @@ pub fn assemble_with(
     if let Some(lookup) = &manifest.lookup {
         write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
     }
-    write_carrier(&folder.stage(&manifest.carrier)?, &carrier)?;
+    let materials = &job.content.materials;
+    write_carrier(&folder.stage(&manifest.carrier)?, &carrier, materials)?;
     let is_asked = job.settings().obj_carrier;
     write_obj_carrier(&mut folder, is_asked, &manifest, &carrier)?;
     for player in players(&manifest) {
@@ -454,6 +506,8 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),
+        splits_are_edges: plan.tears.is_some_and(|t| t.are_edges),
+        origin: job.origin(),
         middles: plan
             .recut
             .iter()
@@ -499,20 +553,59 @@ fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
         let number = job.number(0);
         let carrier = RigidCarrier::new(&first, job.settings());
         let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-        let mesh = carrier.mesh(name, &first, &plan.layout);
+        let mut mesh = carrier.mesh(name, &first, &plan.layout);
+        keep_materials(&mut mesh, &first);
         let convention = job.settings().convention;
         return Ok(convention.piece_carrier(mesh, &carrier.pivots()));
     }
     let carrier = soft_carrier(job, plan, &first)?;
+    let as_read = first.clone();
     let adopted = carrier.adopt(&mut first);
     adopted.map_err(|source| not_soft(job, 0, source))?;
-    Ok(carrier.mesh(name, &first, &plan.layout))
+    let mut mesh = carrier.mesh(name, &first, &plan.layout);
+    keep_materials(&mut mesh, &as_read);
+    Ok(mesh)
 }
 
 /// The carrier in the space of glTF, whatever that of the textures is: importers turn it into that of their engine.
-pub(crate) fn write_carrier(path: &Path, carrier: &Mesh) -> Result<(), BakeError> {
-    write_glb(path, &still(carrier), &GlbOptions::default())?;
+pub(crate) fn write_carrier(
+    path: &Path,
+    carrier: &Mesh,
+    materials: &[CarrierMaterial],
+) -> Result<(), BakeError> {
+    let material = |m: &CarrierMaterial| serde_json::json!({ "name": m.name, "pbrMetallicRoughness": { "baseColorFactor": m.base_color } });
+    let materials: Vec<_> = materials.iter().map(material).collect();
+    let source = (!materials.is_empty()).then(|| GlbSource {
+        json: serde_json::json!({ "materials": materials }),
+        ..GlbSource::default()
+    });
+    let options = GlbOptions {
+        source: source.as_ref(),
+        ..GlbOptions::default()
+    };
+    write_glb(path, &still(carrier), &options)?;
     Ok(())
+}
+
+/// The source has materials that the carrier does not tell apart.
+fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
+    let count = job.content.materials.len();
+    if count < 2 {
+        return None;
+    }
+    let why = match plan.mode {
+        Mode::Particles => return None,
+        Mode::Remesh => "its triangles are loose, and each shows one triangle after another",
+        _ if plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty()) => {
+            "quads that frames cut along either diagonal have other triangles"
+        }
+        _ if job.settings().prepare.removes_faces() => "its triangles are others than the source's",
+        _ => return None,
+    };
+    let message = format!(
+        "the source has {count} materials, the carrier one primitive without any: {why}; tell them apart by vertex colours (a texture of color0)"
+    );
+    Some(("materials_lost".into(), message))
 }
 
 /// A mesh that does not move.
@@ -593,8 +686,13 @@ fn summary(
             .into_iter()
             .chain(lost_pieces(job, scans))
             .chain(large_stand_ins(job, scans))
+            .chain(lost_materials(job, plan))
+            .chain(moved_origin(job))
+            .chain(empty_frames(job, scans))
             .collect(),
         errors,
+        read_loss: read_loss(job, scans),
+        origin: job.origin(),
         warnings,
     }
 }

@@ -328,6 +328,7 @@ impl FrameSource for PreparedFrames<'_> {
         Ok(LoadedFrame {
             mesh: mesh_of(self.job, frame)?,
             warnings: Vec::new(),
+            read_loss: 0.0,
         })
     }
     fn order(&self) -> LoadOrder {

@@ -2,10 +2,12 @@
 
 use super::settings::{VatSettings, is_device_of_windows};
 use crate::work::{Work, hash_of};
-use crate::{BakeError, FrameRange, FrameSource};
+use crate::{BakeError, CarrierMaterial, FrameRange, FrameSource};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use sinew_geom::Warning;
+use sinew_io::SequenceFiles;
+use std::path::{Path, PathBuf};
 
 /// File that says what a work folder is for.
 const FILE: &str = "job.json";
@@ -38,6 +40,12 @@ pub(crate) struct JobContent {
     /// None where all frames are one clip.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     clips: Vec<FrameRange>,
+    /// Where positions are counted from, metres in the axes of glTF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<[f64; 3]>,
+    /// Materials of the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) materials: Vec<CarrierMaterial>,
 }
 
 /// What a frame is called, and what it is made from.
@@ -46,6 +54,9 @@ pub(crate) struct JobContent {
 pub(crate) struct JobFrame {
     pub(crate) number: i64,
     pub(crate) key: String,
+    /// The name of its file, where it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
 }
 
 impl VatJob {
@@ -63,7 +74,9 @@ impl VatJob {
         check_no_bake(folder)?;
         let frame = |i| {
             let (number, key) = (source.number(i), source.key(i)?);
-            Ok::<_, BakeError>(JobFrame { number, key })
+            let file = source.file(i);
+            let file = file.and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
+            Ok::<_, BakeError>(JobFrame { number, key, file })
         };
         // Keys of files cost reading them.
         let frames: Vec<_> = (0..source.frame_count())
@@ -83,6 +96,8 @@ impl VatJob {
             settings: settings.clone(),
             frames,
             clips: source.clips(),
+            origin: source.origin(),
+            materials: source.materials(),
         };
         content.check_clips().map_err(|found| BakeError::Setting {
             setting: "clips",
@@ -186,6 +201,27 @@ impl VatJob {
     /// What is wanted.
     pub fn settings(&self) -> &VatSettings {
         &self.content.settings
+    }
+
+    /// Where positions are counted from, metres in the axes of glTF.
+    pub(crate) fn origin(&self) -> Option<[f64; 3]> {
+        self.content.origin
+    }
+
+    /// Names the files without triangles between others of their clip; `triangles` has the number of each frame.
+    pub(crate) fn empty_frames(&self, triangles: &[usize]) -> Vec<Warning> {
+        let clips = self.clips().into_iter();
+        let of_clip = |clip: FrameRange| {
+            let frames = clip.first..clip.first + clip.count;
+            let files = self.content.frames.get(frames.clone())?.iter();
+            let files = files.map(|f| Some((f.number, PathBuf::from(f.file.as_ref()?))));
+            let files = SequenceFiles {
+                files: files.collect::<Option<_>>()?,
+                ..SequenceFiles::default()
+            };
+            files.empty_frames(triangles.get(frames)?)
+        };
+        clips.filter_map(of_clip).collect()
     }
 
     /// Number of a frame, as the user knows it.

@@ -48,6 +48,7 @@ pub use settings::{
     InBetweens, Matching, Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings,
 };
 pub use shapes::{ParticleSettings, PieceSettings};
+pub use sinew_vat::manifest::split_words;
 pub use tearing::TearPlan;
 pub use texels::texels;
 pub use verify::{EndErrors, Fault, SurfaceErrors, Verified};

@@ -449,7 +449,7 @@ fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<
     let first = mesh_of(job, 0)?;
     let settings = job.settings();
     if is_torn(scans, settings.mode.is_some()) {
-        let (carrier, tears) = plan_tears(job, &first, watch)?;
+        let (carrier, tears) = plan_tears(job, &first, scans, watch)?;
         let recut = measured_recut(job, (Mode::Soft, true), scans, watch)?;
         return Ok((carrier, Some(tears), recut));
     }

@@ -314,6 +314,9 @@ impl FrameSource for PreparedSource<'_> {
     fn key(&self, frame: usize) -> Result<String, BakeError> {
         self.source.key(frame)
     }
+    fn origin(&self) -> Option<[f64; 3]> {
+        self.source.origin()
+    }
     fn order(&self) -> LoadOrder {
         self.source.order()
     }
@@ -323,6 +326,7 @@ impl FrameSource for PreparedSource<'_> {
         Ok(LoadedFrame {
             mesh: prepared.mesh,
             warnings: loaded.warnings,
+            read_loss: loaded.read_loss,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::recut::RecutScan;
 use crate::work::Kind;
 use serde::{Deserialize, Serialize};
-use sinew_geom::{Attribute, Mesh, Topology, index32};
+use sinew_geom::{Attribute, Mesh, MeshPart, Topology, index32};
 use sinew_vat::error::ErrorSum;
 use sinew_vat::matching::SurfaceDistance;
 use sinew_vat::prepare::PrepareReport;
@@ -42,6 +42,10 @@ pub struct MeshRecord {
     uvs: Vec<Vec<[f32; 2]>>,
     colors: Vec<Vec<[f32; 4]>>,
     attributes: BTreeMap<String, AttributeRecord>,
+    /// See [`Mesh::points`].
+    points: Vec<u32>,
+    /// Of each run of triangles, where they are not all of one: how many they are, and their material.
+    materials: Vec<(u32, Option<u32>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +73,8 @@ impl From<&Mesh> for MeshRecord {
             uvs: mesh.uvs.clone(),
             colors: mesh.colors.clone(),
             attributes: attributes.map(|(n, a)| (n.clone(), attribute(a))).collect(),
+            points: mesh.points.clone(),
+            materials: material_runs(mesh),
         }
     }
 }
@@ -89,7 +95,55 @@ impl From<MeshRecord> for Mesh {
         mesh.colors = record.colors;
         let attributes = record.attributes.into_iter();
         mesh.attributes = attributes.map(|(n, a)| (n, attribute(a))).collect();
+        mesh.points = record.points;
+        set_material_runs(&mut mesh, &record.materials);
         mesh
+    }
+}
+
+/// The materials of a mesh's triangles, run behind run; nothing where its parts do not say that of all triangles, or have no materials.
+fn material_runs(mesh: &Mesh) -> Vec<(u32, Option<u32>)> {
+    let (mut out, mut end): (Vec<(u32, Option<u32>)>, usize) = (Vec::new(), 0);
+    for part in &mesh.parts {
+        if part.triangles.start != end {
+            return Vec::new();
+        }
+        end = part.triangles.end;
+        let (count, material) = (index32(part.triangles.len()), part.material.map(index32));
+        match out.last_mut() {
+            Some(last) if last.1 == material => last.0 += count,
+            _ => out.push((count, material)),
+        }
+    }
+    out.retain(|run| run.0 > 0);
+    let says_something = out.iter().any(|run| run.1.is_some());
+    match says_something && end == mesh.topology.triangles().len() {
+        true => out,
+        false => Vec::new(),
+    }
+}
+
+/// Gives a mesh one part for each run, over all its vertices.
+fn set_material_runs(mesh: &mut Mesh, runs: &[(u32, Option<u32>)]) {
+    let mut start = 0;
+    for (count, material) in runs {
+        let end = start + *count as usize;
+        mesh.parts.push(MeshPart {
+            name: mesh.name.clone(),
+            source_mesh: 0,
+            material: material.map(|m| m as usize),
+            vertices: 0..mesh.positions.len(),
+            triangles: start..end,
+        });
+        start = end;
+    }
+}
+
+/// Gives a carrier the materials of the frame that it was made from, where it has that one's triangles.
+pub(crate) fn keep_materials(carrier: &mut Mesh, first: &Mesh) {
+    let same = carrier.topology.triangles().len() == first.topology.triangles().len();
+    if same {
+        set_material_runs(carrier, &material_runs(first));
     }
 }
 
@@ -106,6 +160,11 @@ pub(crate) struct ScanRecord {
     pub(crate) edges: Option<KeptEdges>,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.
     pub(crate) extents: Vec<(Quantity, Extent)>,
+    /// Whether triangles have the first frame's points of the file at their corners, but not its vertices: normals or texture coordinates split
+    /// them otherwise.
+    pub(crate) keeps_points: bool,
+    /// How far reading moved vertices at most, metres: what single precision lost of the file's numbers.
+    pub(crate) read_loss: f64,
     /// How far vertices are from the first frame, where both have as many; corners of cloth that tears.
     pub(crate) offset: Option<Extent>,
     /// What the frame has of the quantities of a bake of points, where it may be one; nothing where it has no point.

@@ -1,6 +1,6 @@
 //! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
 
-use super::assemble::Summary;
+use super::assemble::{Summary, shown_loss};
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::Shown;
@@ -133,10 +133,11 @@ impl Reported<'_> {
             return why.clone();
         }
         if let Some(tears) = self.plan.tears {
-            return format!(
-                "triangles stay the same and vertices do not, as in {}",
-                tears.words()
-            );
+            let words = tears.words();
+            return match tears.are_edges {
+                true => format!("triangles stay the same; {words}"),
+                false => format!("triangles stay the same and vertices do not, as in {words}"),
+            };
         }
         if self.plan.mode == Mode::Particles {
             return "no frame has a triangle".into();
@@ -286,6 +287,21 @@ impl Reported<'_> {
         let degrees = |radians: f64| format!("{:.3}°", radians.to_degrees());
         if position.samples() > 0 {
             rows.push(self.error_row("positions", position, millimetres, shown)?);
+        }
+        let (read, frame) = self.summary.read_loss;
+        if shown_loss(read) > 0.0 {
+            // What the others are measured from is what was read.
+            let name = "positions, when files were read (adds to that)";
+            let none = String::new();
+            let row = [
+                name.into(),
+                millimetres(read),
+                none.clone(),
+                frame.to_string(),
+                none.clone(),
+                none,
+            ];
+            rows.push(row.into());
         }
         if normal.samples() > 0 {
             rows.push(self.error_row("normals", normal, degrees, shown)?);

@@ -155,6 +155,7 @@ impl Scanner<'_> {
         let may_be_torn = !is_by_itself && !is_first_surface && may_tear(job.settings());
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let is_shown = is_first_surface || tears.is_some();
+        let keeps_points = tears.as_ref().is_some_and(|t| t.keeps_points);
         let recut = is_shown.then(|| recut_of(first, &mesh, is_first_surface));
         let recut = recut.flatten();
         let warnings = loaded.warnings.into_iter();
@@ -166,9 +167,11 @@ impl Scanner<'_> {
             vertices: index32(mesh.positions.len()),
             is_first_surface,
             extents: extents_of(job, frame, &mesh)?,
-            edges: tears.as_ref().map(|t| t.0),
+            edges: tears.as_ref().map(|t| t.edges),
+            keeps_points,
+            read_loss: loaded.read_loss,
             offset: match tears {
-                Some((_, offset)) => offset,
+                Some(tears) => tears.offset,
                 None => offsets_from(first, &mesh).map(|offset| match &recut {
                     Some(recut) => recut.with_middles(offset, first, &mesh),
                     None => offset,

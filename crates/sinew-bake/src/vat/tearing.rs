@@ -9,6 +9,7 @@ use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology};
+use sinew_vat::matching::{Triangles, numbers_mean_the_same};
 use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
 use sinew_vat::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use sinew_vat::texture::Extent;
@@ -19,12 +20,15 @@ use sinew_vat::texture::Extent;
 pub struct TearPlan {
     /// Vertices of which the first frame has one, and the carrier two or more.
     pub split_vertices: u32,
+    /// Whether no frame is torn: files split vertices where corners have other normals or texture coordinates, and frames do so at other corners.
+    #[serde(default)]
+    pub are_edges: bool,
 }
 
 impl TearPlan {
     /// For people.
     pub(crate) fn words(self) -> String {
-        format!("cloth that tears: {} vertices split", self.split_vertices)
+        sinew_vat::manifest::split_words(self.split_vertices, self.are_edges)
     }
 }
 
@@ -33,23 +37,80 @@ pub(crate) fn may_tear(settings: &VatSettings) -> bool {
     matches!(settings.mode, None | Some(Mode::Soft))
 }
 
-/// Of a frame with other triangles than the first one, how many edges both have and how far corners are from the first frame, where it may be
-/// one of cloth that tears.
-pub(crate) fn tears_of(first: &Mesh, mesh: &Mesh) -> Option<(KeptEdges, Option<Extent>)> {
-    let topology = triangles_like_first(&first.topology, &mesh.topology).ok()?;
-    let edges = SharedEdges::new(&first.topology).compared_with(&SharedEdges::new(&topology));
-    let offset = || offsets_of_corners(first, &topology, &mesh.positions);
-    edges.is_tearing().then(|| (edges, offset()))
+/// What was seen of a frame whose triangles have other vertices than those of the first one.
+pub(crate) struct Tears {
+    /// How many edges both have.
+    pub(crate) edges: KeptEdges,
+    /// How far corners are from the first frame.
+    pub(crate) offset: Option<Extent>,
+    /// Whether corners have the same points of the file.
+    pub(crate) keeps_points: bool,
 }
 
-/// Whether scans are of cloth that tears: no frame has other triangles, one at least has other vertices. Who asks for mode soft
-/// gets cloth in shreds, too.
+/// Of a frame with other triangles than the first one, where it may be one of cloth that tears, or has the first one's triangles with other vertices split.
+pub(crate) fn tears_of(first: &Mesh, mesh: &Mesh) -> Option<Tears> {
+    let topology = triangles_like_first(&first.topology, &mesh.topology).ok()?;
+    let corners = [
+        points_of(first, &first.topology),
+        points_of(mesh, &topology),
+    ];
+    let keeps_points = keeps_points((first, &corners[0]), (mesh, &corners[1]));
+    // Faces whose vertices are all split have no edge in common, though their points do.
+    let [before, now] = &corners.map(|triangles| {
+        let count = triangles.iter().flatten().max().map_or(0, |p| p + 1);
+        SharedEdges::new(&Topology::new(count, triangles).unwrap_or_default())
+    });
+    let edges = before.compared_with(now);
+    (keeps_points || edges.is_tearing()).then(|| Tears {
+        edges,
+        offset: offsets_of_corners(first, &topology, &mesh.positions),
+        keeps_points,
+    })
+}
+
+/// The points of the file at the corners of a frame's triangles, which are those of `topology`.
+fn points_of(mesh: &Mesh, topology: &Topology) -> Vec<[u32; 3]> {
+    let triangles = topology.triangles().iter();
+    triangles.map(|t| t.map(|v| mesh.point_of(v))).collect()
+}
+
+/// Whether the triangles of two frames have the same points of their files at their corners, though not the same vertices.
+fn keeps_points((first, there): (&Mesh, &[[u32; 3]]), (mesh, here): (&Mesh, &[[u32; 3]])) -> bool {
+    let is_split = !(first.points.is_empty() && mesh.points.is_empty());
+    if !is_split || there.is_empty() || there != here {
+        return false;
+    }
+    let count = here.iter().flatten().max().map_or(0, |p| *p as usize + 1);
+    let places = |mesh: &Mesh| {
+        let mut out = vec![[0.0; 3]; count];
+        for (v, place) in (0..).zip(&mesh.positions) {
+            if let Some(point) = out.get_mut(mesh.point_of(v) as usize) {
+                *point = *place;
+            }
+        }
+        out
+    };
+    let (before, now) = (places(first), places(mesh));
+    fn of<'a>(points: &'a [[f32; 3]], triangles: &'a [[u32; 3]]) -> Triangles<'a> {
+        Triangles {
+            points,
+            triangles,
+            motion: None,
+        }
+    }
+    numbers_mean_the_same(&of(&before, there), &of(&now, here))
+}
+
+/// Whether scans are of cloth that tears, or of triangles with other vertices split: no frame has other triangles, one at least has other
+/// vertices. Who asks for mode soft gets cloth in shreds, too.
 pub(crate) fn is_torn(scans: &[ScanRecord], is_asked: bool) -> bool {
     let is_torn = |edges: &KeptEdges| match is_asked {
         true => edges.is_tearing(),
         false => edges.is_surely_tearing(),
     };
-    let fits = |s: &ScanRecord| s.is_first_surface || s.edges.as_ref().is_some_and(is_torn);
+    let fits = |s: &ScanRecord| {
+        s.is_first_surface || s.keeps_points || s.edges.as_ref().is_some_and(is_torn)
+    };
     scans.iter().all(fits) && scans.iter().any(|s| !s.is_first_surface)
 }
 
@@ -82,6 +143,7 @@ fn offsets_of_corners(first: &Mesh, topology: &Topology, positions: &[[f32; 3]])
 pub(crate) fn plan_tears(
     job: &VatJob,
     first: &Mesh,
+    scans: &[ScanRecord],
     watch: &Watch<'_>,
 ) -> Result<(SoftCarrier, TearPlan), BakeError> {
     let crease = job.settings().crease();
@@ -107,7 +169,10 @@ pub(crate) fn plan_tears(
     job.work.write(CARRIERS, 0, &job.key, &triangles)?;
     Ok((
         carrier(job, first, &triangles)?,
-        TearPlan { split_vertices },
+        TearPlan {
+            split_vertices,
+            are_edges: scans.iter().all(|s| s.is_first_surface || s.keeps_points),
+        },
     ))
 }
 

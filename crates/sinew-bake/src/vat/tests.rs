@@ -5,6 +5,7 @@ mod empty_frames;
 mod ends;
 mod far;
 mod faults;
+mod files;
 mod held_back;
 mod kept;
 mod points;

@@ -10,7 +10,7 @@
 //! them all are worked on in an array. State: 16 bytes a vertex. The difference schemes of `gradient` are the processor's alone.
 
 use super::node::Collide;
-use super::ports::{Contacts, PORTS};
+use super::ports::{Contacts, PORTS, RESET};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
@@ -209,7 +209,7 @@ pub(super) fn write_frame(frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_
     let count = |name: &str| u32::try_from(frame.parameters.int(name)).unwrap_or(0);
     data.set_uniforms(&Uniforms {
         frame: [
-            u32::from(frame.is_first),
+            u32::from(frame.is_first || frame.parameters.bool(RESET.name)),
             u32::from(frame.parameters.bool("paths")),
             count("exempt"),
             count("iterations").max(1),

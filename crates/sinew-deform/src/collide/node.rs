@@ -2,7 +2,7 @@
 
 use super::device;
 use super::ports::{
-    Contacts, FRICTIONS, Fields, MARGINS, PORTS, Placements, contacts, fields, linked,
+    Contacts, FRICTIONS, Fields, MARGINS, PORTS, Placements, RESET, contacts, fields, linked,
     strands_output,
 };
 use super::response::CHOICES;
@@ -43,6 +43,7 @@ pub static DESC: NodeDesc = NodeDesc {
     parameters: &[
         MARGINS,
         FRICTIONS,
+        RESET,
         ParameterDesc::int(
             "exempt",
             2,
@@ -238,7 +239,7 @@ impl BoundNode for Collide {
         for (_, field) in &mut fields {
             *field = field.with_gradient(gradient);
         }
-        if context.is_first {
+        if context.is_first || parameters.bool(RESET.name) {
             scratch.has_previous = false;
             scratch.placements.follow(&fields);
         }

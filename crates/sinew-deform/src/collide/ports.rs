@@ -58,6 +58,13 @@ pub(crate) const MARGINS: ParameterDesc = ParameterDesc::floats(
     "margins",
     "Distance kept from each collider, m, which grows from the skin on: one for all, or one each; none where empty.",
 );
+/// Of nodes that remember the frame before.
+pub(crate) const RESET: ParameterDesc = ParameterDesc::bool(
+    "reset",
+    false,
+    "Begins anew in frames where this is true, as in the first one: for cuts and teleports.",
+)
+.in_update();
 /// Friction on each collider.
 pub(crate) const FRICTIONS: ParameterDesc = ParameterDesc::floats(
     "frictions",

@@ -96,6 +96,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Vec4([1.0, 1.0, 0.0, 1.0]),
             unit: "",
             phase: Phase::Update,
+            count_is: None,
             doc: "Linear RGBA of planes, boxes and points.",
         },
         ParameterDesc {
@@ -104,6 +105,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "m",
             phase: Phase::Setup,
+            count_is: None,
             doc: "Points of the local frame, for the shape `points`.",
         },
     ],

@@ -170,6 +170,40 @@ fn row_2_detail_was_fixed_in_setup() {
     }
 }
 
+/// What a frame adds is what setup stored: with nothing stored the mesh stays smooth, with twice as much it is as far again. A frame that worked its
+/// detail out by itself would not see the change.
+#[test]
+fn row_2_frames_add_what_setup_stored() {
+    for mesh in all_meshes() {
+        for frame in FRAMES {
+            let bind = DeltaMushBind::new(&mesh, &config(EdgeWeights::Uniform, frame, false));
+            let bind = bind.expect("valid");
+            let with = |factor: f32| {
+                let mut stored = bind.clone();
+                let numbers = stored.deltas.iter_mut().flatten();
+                numbers.for_each(|d| *d *= factor);
+                run(&stored, &mesh.positions, &FULL, Par::Seq)
+            };
+            let (none, once, twice) = (with(0.0), with(1.0), with(2.0));
+            let limit = 4.0 * limit(&mesh);
+            assert!(
+                max_distance(&once, &mesh.positions) < limit,
+                "{}",
+                mesh.name
+            );
+            for v in 0..mesh.vertex_count() {
+                let [none, once, twice] = [&none, &once, &twice].map(|p| Vec3::from(p[v]));
+                let off = (twice - none) - (once - none) * 2.0;
+                assert!(
+                    f64::from(off.norm()) < limit,
+                    "{} {frame:?} {v}: {off:?}",
+                    mesh.name
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn kernel_matches_the_double_precision_reference_on_any_thread_count() {
     let mut list = all_meshes();

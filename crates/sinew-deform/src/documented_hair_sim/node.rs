@@ -1,7 +1,7 @@
 //! The node `documented_hair_sim`.
 
 use super::{DocumentedJob, DocumentedSettings, DocumentedState};
-use crate::collide::ports::{by_collider, fields};
+use crate::collide::ports::{RESET, by_collider, fields};
 use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
 use crate::hair_sim::HairBind;
 use crate::hair_sim::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
@@ -33,6 +33,7 @@ const MARGINS: ParameterDesc = ParameterDesc::floats(
 );
 
 const PARAMETERS: &[ParameterDesc] = &[
+    RESET,
     JOINT,
     MARGINS,
     ParameterDesc::float(
@@ -106,6 +107,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         default: crate::DefaultValue::Vec3([1.0, 0.0, 0.0]),
         unit: "",
         phase: crate::Phase::Update,
+        count_is: None,
         doc: "Its direction, a unit vector.",
     },
     ParameterDesc::choice(
@@ -204,7 +206,7 @@ impl BoundNode for DocumentedHair {
         let pose = context.inputs.pose("pose");
         self.roots
             .write_transforms(pose, Blend::Sum, &mut scratch.transforms);
-        if context.is_first {
+        if context.is_first || context.parameters.bool(RESET.name) {
             scratch.state.restart();
             scratch.has_stepped = false;
         }

@@ -1,5 +1,7 @@
 //! The field by itself, and the same numbers through the node and its readers.
 
+mod independent;
+
 use super::field::key;
 use super::*;
 use crate::collide::{Distance, FieldCollider, GradientMode, documented_response};

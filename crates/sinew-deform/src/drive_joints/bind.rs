@@ -30,12 +30,22 @@ pub enum Sheared {
     Nearest,
 }
 
+/// What transforms of driven joints are relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JointSpace {
+    /// The joint's parent.
+    #[default]
+    Parent,
+    /// Where the joint rests.
+    Rest,
+}
+
 /// Where the driven joints are in one pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointPose<'a> {
     /// What it is called.
     pub name: &'a str,
-    /// One a driven joint, relative to its parent.
+    /// One a driven joint, in [`DriveJointsConfig::space`].
     pub joints: &'a [Affine<f64>],
 }
 
@@ -46,8 +56,10 @@ pub struct DriveJointsConfig<'a> {
     pub joints: &'a [String],
     /// One a weight.
     pub poses: Vec<JointPose<'a>>,
-    /// Where the driven joints are without any weight, relative to their parents; empty means at rest.
+    /// Where the driven joints are without any weight, in `space`; empty means at rest.
     pub neutral: &'a [Affine<f64>],
+    /// What `poses` and `neutral` are relative to.
+    pub space: JointSpace,
     /// How rotations are blended.
     pub rotation: RotationBlend,
     /// What to do with matrices that shear.
@@ -160,7 +172,24 @@ pub struct DriveJointsBind {
     /// Followers that are not driven, and their rotations at rest.
     pub(super) followers_at_rest: Vec<(usize, Quat<f64>)>,
     pub(super) followers: Vec<BoundFollower>,
+    /// Neutral poses that are far from rest.
+    far_from_rest: Vec<FarFromRest>,
 }
+
+/// A driven joint whose neutral pose, or each of whose poses, is far from where it rests.
+#[derive(Clone, Debug, PartialEq)]
+struct FarFromRest {
+    joint: String,
+    /// "'neutral'", or "pose 'bent', the nearest to it,".
+    what: String,
+    metres: f64,
+    degrees: f64,
+}
+
+/// Rotations further from rest are far.
+const FAR_DEGREES: f64 = 45.0;
+/// Shorter ways from rest are near, however short the joint's distance from its parent is.
+const NEAR_METRES: f64 = 0.01;
 
 impl DriveJointsBind {
     /// Looks up all names among the nodes of the rig (the first of a name counts) and takes the poses apart. `weight_count` is
@@ -180,13 +209,15 @@ impl DriveJointsBind {
             });
         }
         check_counts(config)?;
-        let mut joints: Vec<DrivenJoint> = Vec::new();
+        let (mut joints, mut far_from_rest) = (Vec::<DrivenJoint>::new(), Vec::new());
         for (index, name) in config.joints.iter().enumerate() {
             let (node, rest) = movable(rig, "joints", name)?;
             if joints.iter().any(|j| j.node == node) {
                 return Err(DriveJointsError::Twice { name: name.clone() });
             }
-            joints.push(bind_joint(config, index, node, rest)?);
+            let (joint, far) = bind_joint(config, index, node, rest)?;
+            joints.push(joint);
+            far_from_rest.extend(far);
         }
         let mut followers_at_rest: Vec<(usize, Quat<f64>)> = Vec::new();
         let mut followers = Vec::new();
@@ -204,6 +235,24 @@ impl DriveJointsBind {
             joints,
             followers_at_rest,
             followers,
+            far_from_rest,
+        })
+    }
+
+    /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of the
+    /// distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other units,
+    /// or relative to rest, are the usual cause.
+    pub fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
+        self.far_from_rest.iter().map(|far| {
+            let FarFromRest {
+                joint,
+                what,
+                metres,
+                degrees,
+            } = far;
+            format!(
+                "joint '{joint}': {what} is {metres:.3} m and {degrees:.1} degrees from where the joint rests, expected a neutral pose near rest; transforms are metres relative to the parent, or to rest with \"space\": \"rest\""
+            )
         })
     }
 
@@ -282,10 +331,18 @@ fn bind_joint(
     index: usize,
     node: usize,
     rest: Trs,
-) -> Result<DrivenJoint, DriveJointsError> {
+) -> Result<(DrivenJoint, Option<FarFromRest>), DriveJointsError> {
     let joint = &config.joints[index];
     let part = |what: String, transform: &Affine<f64>, like: Vec3<f64>| {
-        taken_apart(config.sheared, what, joint, transform, like)
+        if config.space == JointSpace::Parent {
+            return taken_apart(config.sheared, what, joint, transform, like);
+        }
+        let from_rest = taken_apart(config.sheared, what, joint, transform, Vec3::repeat(1.0))?;
+        Ok(Trs {
+            translation: rest.translation + rest.rotation * from_rest.translation,
+            rotation: rest.rotation * from_rest.rotation,
+            scale: rest.scale.component_mul(&from_rest.scale),
+        })
     };
     let neutral = match config.neutral.get(index) {
         Some(transform) => part("'neutral'".into(), transform, rest.scale)?,
@@ -296,6 +353,9 @@ fn bind_joint(
         part(what, &pose.joints[index], neutral.scale)
     });
     let poses: Vec<Trs> = poses.collect::<Result<_, _>>()?;
+    let far = (config.space == JointSpace::Parent)
+        .then(|| far_from_rest(config, index, &rest, &neutral, &poses))
+        .flatten();
     let turns = match config.rotation {
         RotationBlend::Log => {
             let turn = |p: &Trs| (neutral.rotation.inverse() * p.rotation).scaled_axis();
@@ -312,12 +372,51 @@ fn bind_joint(
     };
     let translations = poses.iter().map(|p| p.translation - neutral.translation);
     let scales = poses.iter().map(|p| p.scale - neutral.scale);
-    Ok(DrivenJoint {
+    let bound = DrivenJoint {
         node,
         neutral,
         translations: translations.collect(),
         scales: scales.collect(),
         turns,
+    };
+    Ok((bound, far))
+}
+
+/// Whether the neutral pose, else the pose nearest to rest, is far from it.
+fn far_from_rest(
+    config: &DriveJointsConfig<'_>,
+    index: usize,
+    rest: &Trs,
+    neutral: &Trs,
+    poses: &[Trs],
+) -> Option<FarFromRest> {
+    let reach = (rest.translation.norm() * 0.5).max(NEAR_METRES);
+    let apart = |trs: &Trs| {
+        let turned = rest
+            .rotation
+            .angle_to(&trs.with_signs_of(rest.scale).rotation);
+        let moved = (trs.translation - rest.translation).norm();
+        (moved, turned.to_degrees())
+    };
+    // In units of what counts as near.
+    let far = |trs: &Trs| {
+        let (metres, degrees) = apart(trs);
+        (metres / reach).max(degrees / FAR_DEGREES)
+    };
+    let (what, nearest) = if config.neutral.is_empty() {
+        let poses = config.poses.iter().zip(poses);
+        let nearest = poses.min_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
+        let what = format!("pose '{}', the nearest to rest,", nearest.0.name);
+        (what, nearest.1)
+    } else {
+        ("'neutral'".to_owned(), neutral)
+    };
+    let (metres, degrees) = apart(nearest);
+    (far(nearest) > 1.0).then(|| FarFromRest {
+        joint: config.joints[index].clone(),
+        what,
+        metres,
+        degrees,
     })
 }
 
@@ -355,6 +454,7 @@ fn bind_follower(
         node,
         source,
         rest_from_source: rest.rotation.inverse(),
+        source_scale: rest.scale,
         follower_from_source: rest_rotation(rig, node).inverse() * rest_rotation(rig, source),
         axis: follower.axis.vector(),
         twist: follower.twist,

@@ -1,8 +1,7 @@
 //! Matrices as translation, rotation and scale.
 
 use super::SHEAR_TOLERANCE;
-use sinew_geom::nalgebra::Rotation3;
-use sinew_geom::{Affine, Mat3, Quat, Trs, Vec3};
+use sinew_geom::{Affine, Quat, Trs, Vec3};
 
 /// The parts of a transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,25 +35,20 @@ pub(super) fn decompose(a: &Affine<f64>) -> Decomposed {
 
 impl Decomposed {
     /// With the signs of `like`, where mirroring and half turns allow it: then blending between both turns nothing over.
-    pub(super) fn with_signs_of(mut self, like: Vec3<f64>) -> Trs {
-        let flips = self.scale.zip_map(&like, |a, b| (a < 0.0) != (b < 0.0));
-        if flips.iter().filter(|&&f| f).count() == 2 {
-            let turn = flips.map(|f| if f { -1.0 } else { 1.0 });
-            let turn = Rotation3::from_matrix_unchecked(Mat3::from_diagonal(&turn));
-            self.rotation *= Quat::from_rotation_matrix(&turn);
-            self.scale.component_mul_assign(&turn.matrix().diagonal());
-        }
-        Trs {
+    pub(super) fn with_signs_of(self, like: Vec3<f64>) -> Trs {
+        let trs = Trs {
             translation: self.translation,
             rotation: self.rotation,
             scale: self.scale,
-        }
+        };
+        trs.with_signs_of(like)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sinew_geom::Mat3;
 
     fn turn() -> Quat<f64> {
         Quat::from_euler_angles(0.3, -1.1, 2.0)

@@ -3,6 +3,17 @@
 use super::bind_node;
 use crate::{Choice, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType};
 
+const SPACES: &[Choice] = &[
+    Choice {
+        name: "parent",
+        doc: "Relative to their parents, as a file has them.",
+    },
+    Choice {
+        name: "rest",
+        doc: "Relative to where they rest: `{}` is the rest pose, whatever the rig.",
+    },
+];
+
 const ROTATIONS: &[Choice] = &[
     Choice {
         name: "log",
@@ -44,7 +55,7 @@ const POSES: &[ParameterDesc] = &[
     ParameterDesc::text("name", "What it is called, for messages.").required(),
     ParameterDesc::transforms(
         "joints",
-        "For each driven joint where it is in this pose, relative to its parent.",
+        "For each driven joint where it is in this pose, in the node's space.",
     )
     .required(),
 ];
@@ -101,7 +112,13 @@ pub static DESC: NodeDesc = NodeDesc {
         ParameterDesc::records("poses", POSES, "One for each of the linked weights."),
         ParameterDesc::transforms(
             "neutral",
-            "For each driven joint where it is without any weight, relative to its parent; empty means at rest.",
+            "For each driven joint where it is without any weight, in the node's space; empty means at rest.",
+        ),
+        ParameterDesc::choice(
+            "space",
+            "parent",
+            SPACES,
+            "What transforms of `poses` and `neutral` are relative to.",
         ),
         ParameterDesc::choice("rotation", "log", ROTATIONS, "How rotations are blended."),
         ParameterDesc::choice(

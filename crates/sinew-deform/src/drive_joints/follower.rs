@@ -64,6 +64,8 @@ pub(super) struct BoundFollower {
     pub(super) source: usize,
     /// Inverse of the source's local rotation at rest.
     pub(super) rest_from_source: Quat<f64>,
+    /// The source's local scale at rest, for its signs.
+    pub(super) source_scale: Vec3<f64>,
     /// From the frame of the source to that of the follower, both at rest.
     pub(super) follower_from_source: Quat<f64>,
     pub(super) axis: Vec3<f64>,
@@ -77,7 +79,8 @@ impl BoundFollower {
         let LocalTransform::Trs(source) = locals[self.source] else {
             return;
         };
-        let turn = self.rest_from_source * source.rotation;
+        // A clip may have other signs of scale than the rest pose for one and the same transform.
+        let turn = self.rest_from_source * source.with_signs_of(self.source_scale).rotation;
         let (swing, twist) = swing_twist(turn, self.axis);
         let turn = share(swing, self.swing) * share(twist, self.twist);
         let change = self.follower_from_source * turn * self.follower_from_source.inverse();

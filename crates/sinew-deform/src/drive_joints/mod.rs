@@ -12,7 +12,7 @@ use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
 use sinew_geom::{LocalTransform, Pose};
 
 pub use bind::{
-    DriveJointsBind, DriveJointsConfig, DriveJointsError, JointPose, RotationBlend,
+    DriveJointsBind, DriveJointsConfig, DriveJointsError, JointPose, JointSpace, RotationBlend,
     SHEAR_TOLERANCE, Sheared,
 };
 pub use desc::DESC;
@@ -66,6 +66,9 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let weight_count = context.value_count("weights");
     let bind = DriveJointsBind::new(rig, &config(context), weight_count.unwrap_or(0));
     let bind = bind.map_err(|e| NodeError::Bind(Box::new(e)))?;
+    for far in bind.far_from_rest() {
+        context.warn(far);
+    }
     Ok(Box::new(BoundDriveJoints(bind)))
 }
 
@@ -90,6 +93,10 @@ fn config<'a>(context: &BindContext<'a>) -> DriveJointsConfig<'a> {
         joints: p.texts("joints"),
         poses: p.records("poses").map(pose).collect(),
         neutral: p.transforms("neutral"),
+        space: match p.text("space") {
+            "rest" => JointSpace::Rest,
+            _ => JointSpace::Parent,
+        },
         rotation: match p.text("rotation") {
             "nlerp" => RotationBlend::Nlerp,
             _ => RotationBlend::Log,

@@ -561,3 +561,111 @@ fn poses_of_other_rigs_are_left_alone() {
     .run();
     assert!(output.locals.is_empty());
 }
+
+/// A source whose scale is negative throughout, and a clip that has the same transforms with x negative alone: one half turn apart as
+/// rotations, the same as matrices.
+#[test]
+fn followers_do_not_depend_on_the_signs_of_a_clip() {
+    let rest = turned([0.1, 0.2, 0.7]);
+    let signs = [-1.0; 3];
+    let rig = rig(&[
+        ("forearm", None, turn([0.3, 0.2, 0.1])),
+        ("hand", Some(0), trs([1.0, 0.0, 0.0], rest, signs)),
+        ("twist", Some(0), trs([1.0, 0.0, 0.0], rest, [1.0; 3])),
+    ]);
+    let hand = trs([1.0, 0.0, 0.0], rest * turned([1.2, 0.0, 0.0]), signs);
+    for clip in [hand, hand.in_one_form()] {
+        assert_same(&clip, &hand, 1e-12, "one transform");
+        let out = run(&rig, &following(0.5, 0.0), &[], |p| {
+            p.locals[1] = LocalTransform::Trs(clip);
+        });
+        let expected = rest * turned([0.6, 0.0, 0.0]);
+        let found = local(&out, 2).rotation;
+        assert!(found.angle_to(&expected) < 1e-9, "{found:?}");
+    }
+}
+
+/// Relative to rest: the transforms that a pose adds, written out for the helper of the arm.
+#[test]
+fn poses_from_rest_are_added_to_it() {
+    let rig = arm();
+    let rest = trs([1.5, 0.1, 0.0], turned([0.3, -0.2, 0.5]), [1.0, 1.5, 1.0]);
+    let added = trs([0.2, -0.1, 0.4], turned([0.0, 0.7, 0.2]), [2.0, 1.0, 0.5]);
+    let names = texts(&["helper"]);
+    let (still, moved) = (affine(&turn(IDENTITY)), affine(&added));
+    let pose = |name, joint| JointPose {
+        name,
+        joints: std::slice::from_ref(joint),
+    };
+    let config = DriveJointsConfig {
+        joints: &names,
+        poses: vec![pose("still", &still), pose("moved", &moved)],
+        space: JointSpace::Rest,
+        ..DriveJointsConfig::default()
+    };
+    let expected = Trs {
+        translation: rest.translation + rest.rotation * added.translation,
+        rotation: rest.rotation * added.rotation,
+        scale: Vec3::new(2.0, 1.5, 0.5),
+    };
+    let at = |weights: &[f32]| local(&run(&rig, &config, weights, |_| {}), 2);
+    assert_same(&at(&[1.0, 0.0]), &rest, 1e-12, "still");
+    assert_same(&at(&[0.0, 1.0]), &expected, 1e-12, "moved");
+    assert_same(&at(&[0.0, 0.0]), &rest, 1e-12, "without weights");
+    let bound = bind(&rig, &config, 2).expect("correct");
+    assert_eq!(bound.far_from_rest().count(), 0);
+    // In the other space `{}` is at the parent, 1.5033 m away and turned by the rest rotation.
+    let absolute = DriveJointsConfig {
+        poses: vec![pose("still", &still)],
+        space: JointSpace::Parent,
+        ..config
+    };
+    let bound = bind(&rig, &absolute, 1).expect("correct");
+    let said: Vec<String> = bound.far_from_rest().collect();
+    let metres = (1.5_f64 * 1.5 + 0.1 * 0.1).sqrt();
+    let degrees = (0.3_f64 * 0.3 + 0.2 * 0.2 + 0.5 * 0.5).sqrt().to_degrees();
+    assert_eq!(said.len(), 1, "{said:?}");
+    for words in [
+        "joint 'helper'".to_owned(),
+        "pose 'still', the nearest to rest,".to_owned(),
+        format!("{metres:.3} m and {degrees:.1} degrees"),
+    ] {
+        assert!(said[0].contains(&words), "{said:?} lacks {words}");
+    }
+}
+
+#[test]
+fn neutral_poses_far_from_rest_are_told_and_near_ones_are_not() {
+    let rig = arm();
+    let rest = trs([1.5, 0.1, 0.0], turned([0.3, -0.2, 0.5]), [1.0, 1.5, 1.0]);
+    let names = texts(&["helper"]);
+    let told = |neutral: Trs| {
+        let neutral = [affine(&neutral)];
+        let config = DriveJointsConfig {
+            joints: &names,
+            neutral: &neutral,
+            ..DriveJointsConfig::default()
+        };
+        let bound = bind(&rig, &config, 0).expect("correct");
+        bound.far_from_rest().collect::<Vec<_>>()
+    };
+    let turned_by = |degrees: f64| Trs {
+        rotation: rest.rotation * turned([0.0, degrees.to_radians(), 0.0]),
+        ..rest
+    };
+    let moved_by = |share: f64| Trs {
+        translation: rest.translation * (1.0 + share),
+        ..rest
+    };
+    for near in [rest, turned_by(44.0), moved_by(0.49)] {
+        assert_eq!(told(near), [""; 0]);
+    }
+    // Centimetres are a hundred times too far.
+    for far in [turned_by(46.0), moved_by(0.51), moved_by(99.0)] {
+        let said = told(far);
+        assert!(
+            said.len() == 1 && said[0].contains("'neutral' is"),
+            "{said:?}"
+        );
+    }
+}

@@ -70,7 +70,8 @@ pub static DESC: NodeDesc = NodeDesc {
             "pose",
             PortType::Pose,
             "Pose whose morph weights (those animated in the file) are added.",
-        ),
+        )
+        .of_morph_weights(),
     ],
     outputs: &[PortDesc::output(
         "weights",

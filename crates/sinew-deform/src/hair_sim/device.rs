@@ -33,6 +33,7 @@ use super::settings::{HairSettings, Piece};
 use super::shape::tensions;
 use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
+use crate::collide::ports::RESET;
 use crate::collide::{
     LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
 };
@@ -476,7 +477,7 @@ struct Sorts([Piece; 3]);
 impl Sorts {
     fn new(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Self {
         let none = Piece::default();
-        let [full, rest] = match frame.is_first {
+        let [full, rest] = match begins(frame) {
             true => settings.pre_roll(),
             false => [none; 2],
         };
@@ -498,11 +499,16 @@ impl Sorts {
     }
 }
 
+/// Whether strands start at rest.
+fn begins(frame: &DeviceFrame<'_>) -> bool {
+    frame.is_first || frame.parameters.bool(RESET.name)
+}
+
 pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(usize)) {
     let sorts = Sorts::new(&settings(&frame.parameters), frame);
     let mut run = |pass: Pass| run(pass as usize);
     let collides = hair.colliders > 0;
-    if frame.is_first {
+    if begins(frame) {
         run(Pass::Start);
         // Strands come out of what they begin in.
         if collides {
@@ -591,7 +597,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             index32(sorts.steps(0)),
             index32(sorts.steps(1)),
             index32(sorts.steps(2)),
-            u32::from(frame.is_first),
+            u32::from(begins(frame)),
         ],
         fractions: {
             let [a, b, c] = secs.map(|s| fixed(s)[1]);
@@ -612,7 +618,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         sideways: vector(sideways.map(|v| v as f32), settings.global_range),
         roots: [
             sorts.0[2].secs,
-            settings.root_acceleration_limit.max(1e-6),
+            settings.teleport_distance.max(1e-6),
             settings.root_motion_share.clamp(0.0, 1.0),
             settings.tip_separation,
         ],

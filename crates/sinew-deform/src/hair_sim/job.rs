@@ -195,14 +195,14 @@ impl<R: HairReal> HairJob<'_, R> {
     /// Where the roots go in this frame.
     fn aim(&mut self, time: f32) {
         let time = R::from_single(time);
-        let limit = R::from_single(self.settings.root_acceleration_limit.max(1e-6));
+        let limit = R::from_single(self.settings.teleport_distance.max(1e-6));
         let least = R::from_single(self.settings.root_motion_share.clamp(0.0, 1.0));
         for guide in 0..self.bind.guide_count() {
             let root = self.state.roots[guide];
             let (frame, scale) = self.root(guide).unwrap_or((root.frame, root.scale));
             let velocity = (frame.translation - root.frame.translation) / time;
-            let acceleration = (velocity - root.velocity).norm() / time;
-            let over = ((acceleration - limit) / limit).clamp(R::zero(), R::one());
+            let jump = (velocity - root.velocity).norm() * time;
+            let over = ((jump - limit) / limit).clamp(R::zero(), R::one());
             self.state.drives[guide] = Drive {
                 motion: RigidMotion::between(root.frame, frame),
                 scales: [root.scale, scale],

@@ -3,7 +3,9 @@
 use super::device;
 use super::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use super::{HairBind, HairJob, HairSettings, HairState};
-use crate::collide::ports::{Contacts, FRICTIONS, MARGINS, Placements, contacts, fields, linked};
+use crate::collide::ports::{
+    Contacts, FRICTIONS, MARGINS, Placements, RESET, contacts, fields, linked,
+};
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
     NodeKind, ParameterDesc, Parameters, UpdateContext,
@@ -63,13 +65,14 @@ const PARAMETERS: &[ParameterDesc] = &[
         "Share of the root's motion that the whole strand takes part in without inertia.",
     ),
     ParameterDesc::float(
-        "root_acceleration_limit",
-        500.0,
+        "teleport_distance",
+        0.25,
         1e-6,
         1e9,
-        "Where the root accelerates more than this, that share rises to 1: cuts and teleports move hair as it is.",
+        "A root that ends a frame farther than this from where its speed led carries its strand along rigidly; fully from twice as far.",
     )
-    .with_unit("m/s²"),
+    .with_unit("m"),
+    RESET,
     vector("wind", [0.0; 3], "Acceleration by wind of a strand that lies across it."),
     ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 steady, 1 from calm to twice as strong."),
     ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "How often gusts come.").with_unit("Hz"),
@@ -93,6 +96,7 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
         default: crate::DefaultValue::Vec3(default),
         unit: "m/s²",
         phase: crate::Phase::Update,
+        count_is: None,
         doc,
     }
 }
@@ -107,7 +111,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
         global_range: p.single("global_range"),
         local_stiffness_hz: p.single("local_stiffness"),
         root_motion_share: p.single("root_motion"),
-        root_acceleration_limit: p.single("root_acceleration_limit"),
+        teleport_distance: p.single("teleport_distance"),
         wind: vector("wind"),
         gust_strength: p.single("gusts"),
         gust_hz: p.single("gust_frequency"),
@@ -216,7 +220,7 @@ impl BoundNode for Hair {
         self.roots
             .write_transforms(pose, Blend::KeepSize, &mut scratch.transforms);
         let fields = fields(&context.inputs, FIRST_COLLIDER);
-        if context.is_first {
+        if context.is_first || context.parameters.bool(RESET.name) {
             scratch.state.reset();
             scratch.placements.follow(&fields);
         }

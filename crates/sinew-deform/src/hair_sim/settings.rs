@@ -25,9 +25,9 @@ pub struct HairSettings {
     pub local_stiffness_hz: f32,
     /// Share of the root's rigid motion that the whole strand takes part in without inertia, 0 to 1. Default 0.5.
     pub root_motion_share: f32,
-    /// Where the root accelerates more than this, in m/s^2, the share rises to 1 (at twice the threshold): cuts and teleports move
-    /// hair rigidly. Default 500.
-    pub root_acceleration_limit: f32,
+    /// Where the root ends a frame farther than this, in metres, from where its speed in the frame before led, the share rises to 1
+    /// (at twice the distance): cuts and teleports move hair rigidly. Default 0.25.
+    pub teleport_distance: f32,
     /// Acceleration by wind of a strand across its direction, m/s^2; along it there is none. Default none.
     pub wind: [f32; 3],
     /// Variation of the wind: 0 steady, 1 from calm to twice as strong. Default 0.5.
@@ -61,7 +61,7 @@ impl Default for HairSettings {
             global_range: 0.3,
             local_stiffness_hz: 2.0,
             root_motion_share: 0.5,
-            root_acceleration_limit: 500.0,
+            teleport_distance: 0.25,
             wind: [0.0; 3],
             gust_strength: 0.5,
             gust_hz: 0.7,

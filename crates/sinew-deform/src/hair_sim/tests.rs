@@ -526,7 +526,7 @@ fn moving_scene() -> Scene<f32> {
     let mut scene = Scene::<f32>::new(&strands, &rest, None);
     scene.settings.wind = [3.0, 0.0, 1.0];
     // So low that the roots' velocities of the last frame matter.
-    scene.settings.root_acceleration_limit = 1.0;
+    scene.settings.teleport_distance = 3e-4;
     scene.contacts = vec![Contact {
         collider: 0,
         margin: 0.002,

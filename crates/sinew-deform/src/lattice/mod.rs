@@ -88,6 +88,7 @@ const SIZE: ParameterDesc = ParameterDesc {
     default: DefaultValue::Vec3([1.0; 3]),
     unit: "m",
     phase: Phase::Setup,
+    count_is: None,
     doc: "Edge lengths of the box before `rest_transform`; each above zero.",
 };
 
@@ -97,6 +98,7 @@ const RESOLUTION: ParameterDesc = ParameterDesc {
     default: DefaultValue::Int3([4; 3]),
     unit: "",
     phase: Phase::Setup,
+    count_is: None,
     doc: "Control points along each axis. One point holds its whole axis; 0 switches the lattice off.",
 };
 
@@ -106,6 +108,7 @@ const INFLUENCE: ParameterDesc = ParameterDesc {
     default: DefaultValue::Int3([2; 3]),
     unit: "",
     phase: Phase::Setup,
+    count_is: None,
     doc: "For `local_bspline`: control points that act on a vertex, per axis; 2 is trilinear. No more than the axis has.",
 };
 
@@ -115,6 +118,7 @@ const POINTS: ParameterDesc = ParameterDesc {
     default: DefaultValue::Empty,
     unit: "m",
     phase: Phase::Update,
+    count_is: Some("resolution"),
     doc: "Control points, x fastest, then y, then z; their count is the product of `resolution`. Empty: at rest.",
 };
 

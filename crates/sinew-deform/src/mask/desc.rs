@@ -109,6 +109,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Text(""),
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc: "Name of the attribute for source `attribute`.",
         },
         ParameterDesc::int("component", 0, 0, 3, "Which component of the attribute."),
@@ -126,6 +127,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc: "Names of the joints for source `joint`.",
         },
         ParameterDesc::transform(

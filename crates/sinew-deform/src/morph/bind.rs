@@ -6,14 +6,6 @@ use sinew_geom::{Mesh, MorphTarget, Rig};
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MorphBindError {
-    /// Nothing to add.
-    #[error(
-        "mesh '{mesh}' has no morph targets; remove the morph node or select the mesh that has them"
-    )]
-    NoTargets {
-        /// Name of the mesh.
-        mesh: String,
-    },
     /// Neither weights nor pose.
     #[error(
         "no source of weights: link 'pose' (the weights animated in the file) or 'weights' (one number a target)"
@@ -135,13 +127,8 @@ impl MorphBind {
     /// Turns the targets of `mesh` round. Linear time.
     ///
     /// # Errors
-    /// [`MorphBindError`] where there are none or they do not fit the mesh.
+    /// [`MorphBindError`] where they do not fit the mesh.
     pub fn new(mesh: &Mesh) -> Result<Self, MorphBindError> {
-        if mesh.morph_targets.is_empty() {
-            return Err(MorphBindError::NoTargets {
-                mesh: mesh.name.clone(),
-            });
-        }
         check(mesh)?;
         let mut offsets = vec![0_u32; mesh.vertex_count() + 1];
         for t in &mesh.morph_targets {

@@ -27,7 +27,7 @@ pub static DESC: NodeDesc = NodeDesc {
     rows: &[18],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh with morph targets."),
-        PortDesc::optional("pose", PortType::Pose, "Source of the weights."),
+        PortDesc::optional("pose", PortType::Pose, "Source of the weights.").of_morph_weights(),
         PortDesc::optional(
             "weights",
             PortType::Values,

@@ -90,7 +90,12 @@ fn bind_refuses_targets_that_do_not_fit() {
     m.morph_targets[0].normals.pop();
     let error = MorphBind::new(&m).expect_err("one normal").to_string();
     assert_eq!(error, "target 0 lists 2 vertices and 1 normal deltas");
+}
+
+#[test]
+fn a_mesh_without_targets_passes_through() {
+    let mut m = mesh();
     m.morph_targets.clear();
-    let error = MorphBind::new(&m).expect_err("none").to_string();
-    assert!(error.contains("has no morph targets"), "{error}");
+    let (moved, normals) = run(&m, &[], 2.0, Par::Seq);
+    assert_eq!((moved, Some(normals)), (m.positions, m.normals));
 }

@@ -34,7 +34,10 @@ const METRICS: &[Choice] = &[
     choice("direction_chord", "2 sin(angle / 2) of it."),
     choice("twist", "Difference of twist angles; does not wrap."),
     choice("twist_chord", "2 sin(angle / 2) of it: wraps."),
-    choice("euler", "Distance of Euler angles; does not wrap."),
+    choice(
+        "euler",
+        "Distance of Euler angles: the least over equal triples. By the rules of Unreal it does not wrap.",
+    ),
     choice("components", "Distance of the quaternions' numbers."),
     choice("position", "Distance of places."),
 ];
@@ -125,6 +128,7 @@ const POSE: &[ParameterDesc] = &[
         default: DefaultValue::Empty,
         unit: "",
         phase: Phase::Setup,
+        count_is: None,
         doc: "Maps the weight: x0, y0, x1, y1, ... Ignored where the rules of others interpolate.",
     },
     ParameterDesc::bool(
@@ -173,6 +177,7 @@ pub(crate) const AXIS: ParameterDesc = ParameterDesc {
     default: DefaultValue::Vec3([1.0, 0.0, 0.0]),
     unit: "",
     phase: Phase::Setup,
+    count_is: None,
     doc: "Axis of twists, swings and directions, in the joints' own space.",
 };
 pub(crate) const ORDER: ParameterDesc = ParameterDesc::choice(
@@ -244,6 +249,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
+            count_is: None,
             doc: "Of kernel `curve`: x0, y0, x1, y1, ..., x rising; level before and behind.",
         },
         ParameterDesc::float(
@@ -253,7 +259,7 @@ pub static DESC: NodeDesc = NodeDesc {
             1e6,
             "Width of the kernel, in the unit of the metric (radians, metres); 0: from the poses.",
         )
-        .with_unit("rad")
+        .with_unit("rad or m")
         .in_setup(),
         ParameterDesc::choice(
             "automatic_width",

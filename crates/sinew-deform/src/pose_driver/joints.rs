@@ -26,9 +26,11 @@ impl Joints {
     pub(crate) fn value(&self, pose: &Pose, joint: usize) -> DriverValue {
         let node = self.nodes[joint];
         match &self.space {
-            Space::Parent => local_value(pose, node),
+            Space::Parent => value_of(&local(pose, node).in_one_form()),
             Space::Rest(rest) => {
-                let (now, rest) = (local_value(pose, node), &rest[joint]);
+                let rest = &rest[joint];
+                // With the signs of rest: the turn is about the joint's axes as the file of the rig has them.
+                let now = value_of(&local(pose, node).with_signs_of(rest.scale));
                 let back = rest.rotation.inverse();
                 DriverValue {
                     rotation: back * now.rotation,
@@ -45,34 +47,64 @@ impl Joints {
     }
 }
 
-fn local_value(pose: &Pose, node: usize) -> DriverValue {
-    match pose.locals.get(node) {
-        Some(LocalTransform::Trs(t)) => DriverValue {
-            rotation: t.rotation,
-            translation: t.translation,
+/// A node's transform in the space of its parent.
+fn local(pose: &Pose, node: usize) -> Trs {
+    pose.locals.get(node).map_or_else(Trs::default, trs_of)
+}
+
+/// Rest transform of a node.
+pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
+    let node = rig.nodes().get(node);
+    node.map_or_else(Trs::default, |n| trs_of(&n.local))
+}
+
+/// Of a matrix the nearest one.
+fn trs_of(local: &LocalTransform) -> Trs {
+    let matrix = match local {
+        LocalTransform::Trs(trs) => return *trs,
+        LocalTransform::Matrix(matrix) => matrix,
+    };
+    let parts = matrix.decompose(ORTHOGONAL_TOLERANCE);
+    parts.map_or_else(
+        |_| Trs {
+            translation: matrix.translation,
+            ..Trs::default()
         },
-        Some(LocalTransform::Matrix(m)) => DriverValue::from(m),
-        None => DriverValue::rotation(Quat::identity()),
+        |d| Trs {
+            translation: d.translation,
+            rotation: d.rotation,
+            scale: d.scale,
+        },
+    )
+}
+
+fn value_of(trs: &Trs) -> DriverValue {
+    DriverValue {
+        rotation: trs.rotation,
+        translation: trs.translation,
     }
 }
 
-/// Rest transform of a node, without scale.
-pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
-    match rig.nodes().get(node).map(|n| n.local) {
-        Some(LocalTransform::Trs(t)) => t,
-        Some(LocalTransform::Matrix(m)) => {
-            let DriverValue {
-                rotation,
-                translation,
-            } = DriverValue::from(&m);
-            Trs {
-                rotation,
-                translation,
-                ..Trs::default()
-            }
+/// What a pose of the document says of each joint.
+///
+/// In the space of the parent a pose may leave out the scale of a joint that mirrors: then its rotation is meant as the file of the rig has it,
+/// beside its negative scale.
+pub(crate) fn pose_values(joints: &[Affine<f64>], driver: &Joints, rig: &Rig) -> Vec<DriverValue> {
+    let values = joints.iter().enumerate().map(|(index, joint)| {
+        let mut value = DriverValue::from(joint);
+        let node = driver.nodes.get(index);
+        let rest = node.map_or_else(Trs::default, |&node| rest_of(rig, node));
+        let without_scale = joint.linear.determinant() > 0.0 && rest.mirrors();
+        if matches!(driver.space, Space::Parent) && without_scale {
+            let meant = Trs {
+                rotation: value.rotation,
+                ..rest
+            };
+            value.rotation = meant.in_one_form().rotation;
         }
-        None => Trs::default(),
-    }
+        value
+    });
+    values.collect()
 }
 
 /// Place and rotation of a transform: its scale does not matter; one that shears has the nearest rotation, one that is not finite none.

@@ -55,8 +55,11 @@ pub enum Metric {
     Twist,
     /// Chord of the twist between them: +170° and −170° are close.
     TwistChord,
-    /// Euclidean distance of Euler angles in this order of rotations; does not wrap.
+    /// Euclidean distance of Euler angles in this order of rotations: the least over the two triples that give a rotation, and over full
+    /// turns of each angle.
     Euler(EulerOrder),
+    /// Euclidean distance of the triples whose second angle is within a quarter turn, as Unreal has it; does not wrap.
+    EulerTriples(EulerOrder),
     /// Euclidean distance of the quaternions' four numbers, as `RigLogic` has it; the nearer sign is not looked for.
     Components,
     /// Distance of places.
@@ -184,6 +187,8 @@ pub(crate) enum Form {
     DirectionArc,
     /// `acos(2 dot² − 1)` of quaternions of any length.
     DocumentedArc,
+    /// Of Euler angles, first, second and last of their order: the least over equal triples and full turns.
+    EulerAngles,
 }
 
 impl Metric {
@@ -194,9 +199,10 @@ impl Metric {
             Self::Direction => Form::DirectionArc,
             Self::DirectionChord
             | Self::Twist
-            | Self::Euler(_)
+            | Self::EulerTriples(_)
             | Self::Components
             | Self::Position => Form::Euclidean,
+            Self::Euler(_) => Form::EulerAngles,
             Self::DocumentedSwing => Form::DocumentedArc,
         }
     }
@@ -217,9 +223,14 @@ impl Metric {
             Self::Direction | Self::DirectionChord => point(quaternion(canonical(q)) * axis),
             Self::Twist => [twist_angle(canonical(q), axis), 0.0, 0.0, 0.0],
             Self::TwistChord => unit(twist(canonical(q), axis)),
-            Self::Euler(order) => {
+            Self::EulerTriples(order) => {
                 let [x, y, z] = order.angles(&quaternion(canonical(q)));
                 [x, y, z, 0.0]
+            }
+            Self::Euler(order) => {
+                let angles = order.angles(&quaternion(canonical(q)));
+                let [first, second, last] = order.axes().map(|axis| angles[axis]);
+                [first, second, last, 0.0]
             }
             Self::Components => q.coords.into(),
             Self::Position => point(value.translation),
@@ -257,8 +268,22 @@ impl Form {
             }
             Self::DirectionArc => 2.0 * length(1.0).atan2(length(-1.0)),
             Self::DocumentedArc => (2.0 * dot().powi(2) - 1.0).clamp(-1.0, 1.0).acos(),
+            Self::EulerAngles => {
+                // The other triple of the same rotation.
+                let other = [a[0] + PI, PI - a[1], a[2] + PI];
+                let [own, other] = [[a[0], a[1], a[2]], other].map(|angles| {
+                    let apart = angles.iter().zip(b).map(|(a, b)| turns_left_out(a - b));
+                    apart.map(|d| d * d).sum::<f64>()
+                });
+                own.min(other).sqrt()
+            }
         }
     }
+}
+
+/// The angle of the same direction in [−π, π].
+fn turns_left_out(angle: f64) -> f64 {
+    angle - (angle / (2.0 * PI)).round() * 2.0 * PI
 }
 
 fn half(chord: f64) -> f64 {

@@ -31,7 +31,7 @@ pub(crate) use bind::{SAME, check, check_different, coordinates, distances};
 pub(crate) use desc::{
     AXIS, JOINTS, KERNELS, METRIC, ORDER, REFERENCE, REGULARIZATION, SPACE, SWING_TOLERANCE, choice,
 };
-pub(crate) use joints::Joints;
+pub(crate) use joints::{Joints, pose_values};
 pub(crate) use metric::Coordinates;
 pub(crate) use node::driver_joints;
 pub(crate) use radial::{Family, Radial};

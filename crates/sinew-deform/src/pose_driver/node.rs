@@ -1,6 +1,6 @@
 //! The node: joints in, weights out.
 
-use super::joints::{Joints, Space, rest_of};
+use super::joints::{Joints, Space, pose_values, rest_of};
 use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings};
 use crate::names::instead_of;
 use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
@@ -12,8 +12,14 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
     if context.parameters.texts("joints").is_empty() {
         return without_joints(context);
     }
-    let settings = PoseDriverSettings::read(&context.parameters)?;
+    let mut settings = PoseDriverSettings::read(&context.parameters)?;
     let joints = driver_joints(rig, &context.parameters)?;
+    let records: Vec<Parameters<'_>> = context.parameters.records("poses").collect();
+    for (pose, &place) in settings.driver.poses.iter_mut().zip(&settings.places) {
+        if let Some(record) = records.get(place) {
+            pose.values = pose_values(record.transforms("joints"), &joints, rig);
+        }
+    }
     let bind = PoseDriverBind::new(&settings.driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
     Ok(Box::new(BoundPoseDriver {
         bind,

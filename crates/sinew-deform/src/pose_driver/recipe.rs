@@ -134,7 +134,8 @@ fn additive_form(kernel: RadialKernel, driver: &PoseDriver) -> RadialKernel {
 fn documented(metric: Metric, rules: Rules) -> Metric {
     match (rules, metric) {
         (Rules::Document004, Metric::Swing) => Metric::DocumentedSwing,
-        (Rules::RigLogic, Metric::Euler(_)) => Metric::Components,
+        (Rules::Unreal, Metric::Euler(order)) => Metric::EulerTriples(order),
+        (Rules::RigLogic, Metric::Euler(_) | Metric::EulerTriples(_)) => Metric::Components,
         _ => metric,
     }
 }

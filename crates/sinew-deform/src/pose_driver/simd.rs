@@ -46,7 +46,7 @@ impl Packed {
         let [channel] = bind.channels.as_slice() else {
             return None;
         };
-        if channel.form == Form::DocumentedArc {
+        if matches!(channel.form, Form::DocumentedArc | Form::EulerAngles) {
             return None;
         }
         let first = bind.radials.first()?.family()?;
@@ -160,7 +160,8 @@ fn distance<S: Simd>(form: Form, squares: f64x4<S>) -> f64x4<S> {
     // Of q and -q the nearer one: |a + b|² = 4 - |a - b|².
     let nearer = squares.min(4.0 - squares).max(0.0);
     match form {
-        Form::Euclidean => squares.sqrt(),
+        // Drivers of Euler angles never come here.
+        Form::Euclidean | Form::EulerAngles => squares.sqrt(),
         Form::QuaternionArc => arcsine((nearer * 0.25).sqrt()) * 4.0,
         Form::QuaternionChord | Form::DocumentedArc => squared_chord(nearer).sqrt(),
         Form::DirectionArc => {
@@ -179,7 +180,7 @@ fn squared_chord<S: Simd>(nearer: f64x4<S>) -> f64x4<S> {
 #[inline(always)]
 fn squared_distance<S: Simd>(form: Form, squares: f64x4<S>) -> f64x4<S> {
     match form {
-        Form::Euclidean => squares,
+        Form::Euclidean | Form::EulerAngles => squares,
         Form::QuaternionChord => squared_chord(squares.min(4.0 - squares).max(0.0)),
         Form::QuaternionArc | Form::DirectionArc | Form::DocumentedArc => {
             let d = distance(form, squares);

@@ -78,7 +78,8 @@ impl Metric {
     /// Its name in documents.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Euler(_) => "euler",
+            // What the rules of Unreal make of this word is among them.
+            Self::Euler(_) | Self::EulerTriples(_) => "euler",
             // What the rules of document 004 make of this word.
             Self::DocumentedSwing => "swing",
             other => word(METRICS, &other).unwrap_or_default(),
@@ -88,7 +89,7 @@ impl Metric {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Arc | Self::Swing | Self::DocumentedSwing | Self::Direction => "rad",
-            Self::Twist | Self::Euler(_) => "rad",
+            Self::Twist | Self::Euler(_) | Self::EulerTriples(_) => "rad",
             Self::Position => "m",
             Self::Chord
             | Self::SwingChord
@@ -100,7 +101,7 @@ impl Metric {
     /// The name of the order of its Euler angles.
     pub fn order_name(self) -> Option<&'static str> {
         match self {
-            Self::Euler(order) => word(ORDERS, &order),
+            Self::Euler(order) | Self::EulerTriples(order) => word(ORDERS, &order),
             _ => None,
         }
     }

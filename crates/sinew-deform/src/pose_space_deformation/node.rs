@@ -5,7 +5,9 @@ use super::{
     JointInfluence, PoseSpace, PoseSpaceBind, PoseSpaceError, PoseSpaceJob, PoseSpaceScratch,
     SculptedPose, device,
 };
-use crate::pose_driver::{DriverValue, Joints, Metric, RadialKernel, driver_joints, order};
+use crate::pose_driver::{
+    DriverValue, Joints, Metric, RadialKernel, driver_joints, order, pose_values,
+};
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MaskWeight, MeshView,
     NodeError, Parameters, UpdateContext, for_each_chunk,
@@ -21,7 +23,7 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
         return without_joints(parameters);
     }
     let joints = driver_joints(rig, parameters)?;
-    let space = read(parameters);
+    let space = read(parameters, &joints, rig);
     let skin_joints = skin_joints(rig, &joints, space.influence)?;
     let bind = PoseSpaceBind::new_watched(mesh, &space, &skin_joints, &context.watch);
     let bind = bind.map_err(|error| match error {
@@ -43,15 +45,11 @@ fn without_joints(parameters: &Parameters<'_>) -> Result<Box<dyn BoundNode>, Nod
     })
 }
 
-fn read(p: &Parameters<'_>) -> PoseSpace {
+fn read(p: &Parameters<'_>, joints: &Joints, rig: &Rig) -> PoseSpace {
     let default = PoseSpace::default();
     let pose = |record: Parameters<'_>| SculptedPose {
         name: record.text("name").to_owned(),
-        values: record
-            .transforms("joints")
-            .iter()
-            .map(DriverValue::from)
-            .collect(),
+        values: pose_values(record.transforms("joints"), joints, rig),
         target: record.text("target").to_owned(),
     };
     let order = order(p.text("rotation_order"));

@@ -250,6 +250,38 @@ impl FieldView<'_> {
         self.cell(at).value() * self.shape.cell
     }
 
+    /// Signed distance at all nodes in units of the scene, the third index fastest; NaN where a node has none.
+    pub fn dense(&self) -> Vec<f32> {
+        let unit = self.frame.scene_length();
+        let unset = 0.5 * unset_in_cells(self.shape.cell) * self.shape.cell;
+        let [x, y, z] = self.shape.nodes();
+        let mut out = Vec::with_capacity((x as usize) * (y as usize) * (z as usize));
+        for i in 0..x {
+            for j in 0..y {
+                out.extend((0..z).map(|k| {
+                    let value = self.node([i, j, k]);
+                    if value < unset {
+                        value * unit
+                    } else {
+                        f32::NAN
+                    }
+                }));
+            }
+        }
+        out
+    }
+
+    /// Where nodes are in the scene: three rows, applied to `(i, j, k, 1)`.
+    pub fn scene_from_node(&self) -> [[f32; 4]; 3] {
+        let at = |node| self.frame.point_to_scene(self.shape.node_position(node));
+        let origin = at([0; 3]);
+        let steps = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(at);
+        std::array::from_fn(|r| {
+            let step = |axis: usize| steps[axis][r] - origin[r];
+            [step(0), step(1), step(2), origin[r]]
+        })
+    }
+
     /// Whether a node lies in a brick, where values are exact.
     pub fn is_exact(&self, node: [u32; 3]) -> bool {
         let brick = std::array::from_fn(|k| {

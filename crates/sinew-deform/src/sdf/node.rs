@@ -9,6 +9,7 @@ use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
     NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
+use sinew_geom::Mesh;
 use std::any::Any;
 
 /// The node `sdf`.
@@ -76,8 +77,12 @@ pub static DESC: NodeDesc = NodeDesc {
         .in_setup(),
         ParameterDesc::choice(
             "sign",
-            "pseudonormals",
+            "automatic",
             &[
+                Choice {
+                    name: "automatic",
+                    doc: "Winding numbers for a mesh that several joints move, since it folds into itself; else pseudonormals.",
+                },
                 Choice {
                     name: "pseudonormals",
                     doc: "The side of the nearest face, edge or vertex: for closed meshes that do not cut through themselves.",
@@ -104,7 +109,21 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
+/// Whether more than one joint moves the mesh.
+fn is_articulated(mesh: &Mesh) -> bool {
+    mesh.influences.as_ref().is_some_and(|i| {
+        let weighted = i
+            .joints()
+            .iter()
+            .zip(i.weights())
+            .filter(|(_, w)| **w > 0.0);
+        let mut joints = weighted.map(|(joint, _)| joint);
+        let first = joints.next();
+        joints.any(|j| Some(j) != first)
+    })
+}
+
+fn settings(p: &Parameters<'_>, mesh: &Mesh) -> SdfSettings {
     let cell_size = p.single("cell_size");
     let along = match p.text("axis") {
         "x" => Axis::X,
@@ -113,7 +132,7 @@ fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
         _ => Axis::Longest,
     };
     let count = u32::try_from(p.int("cells")).unwrap_or(1);
-    let bounds = sinew_geom::bounds(rest).unwrap_or_default();
+    let bounds = sinew_geom::bounds(&mesh.positions).unwrap_or_default();
     SdfSettings {
         resolution: match cell_size > 0.0 {
             true => Resolution::CellSize(cell_size),
@@ -130,6 +149,7 @@ fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
         band_cells: p.single("band"),
         sign: match p.text("sign") {
             "winding_number" => SignMethod::WindingNumber,
+            "automatic" if is_articulated(mesh) => SignMethod::WindingNumber,
             _ => SignMethod::Pseudonormals,
         },
         storage: match p.text("storage") {
@@ -143,7 +163,7 @@ fn settings(p: &Parameters<'_>, rest: &[[f32; 3]]) -> SdfSettings {
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let mesh = context.mesh("mesh")?;
     let follow = Follow::bind(context)?;
-    let settings = settings(&context.parameters, &mesh.positions);
+    let settings = settings(&context.parameters, mesh);
     let bind = SdfBind::new_watched(
         &mesh.topology,
         &mesh.positions,

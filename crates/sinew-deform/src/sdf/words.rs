@@ -216,8 +216,13 @@ fn write_head(
     }
 }
 
-/// Writes solids; as many as there is room for ([`solids_words`]).
-pub fn write_solids(words: &mut [u32], solids: &[[f32; SOLID_WORDS]], frame: &FieldFrame) {
+/// Writes solids, `size` times as large; as many as there is room for ([`solids_words`]).
+pub fn write_solids(
+    words: &mut [u32],
+    solids: &[[f32; SOLID_WORDS]],
+    size: f32,
+    frame: &FieldFrame,
+) {
     if words.len() < HEADER_WORDS {
         return;
     }
@@ -229,6 +234,14 @@ pub fn write_solids(words: &mut [u32], solids: &[[f32; SOLID_WORDS]], frame: &Fi
     head[24] = index32(HEADER_WORDS);
     let to: &mut [f32] = cast_slice_mut(&mut rest[..count * SOLID_WORDS]);
     to.copy_from_slice(solids[..count].as_flattened());
+    for solid in to.as_chunks_mut::<SOLID_WORDS>().0 {
+        // Lengths grow: centres and radii, and of a plane its distance, not its normal.
+        let lengths = match solid[0].to_bits() {
+            crate::solids::PLANE => 4..5,
+            _ => 1..9,
+        };
+        solid[lengths].iter_mut().for_each(|v| *v *= size);
+    }
 }
 
 #[cfg(test)]
@@ -299,6 +312,14 @@ mod tests {
             for (slot, node) in [(0, 0), (0, 511), (1, 7)] {
                 assert_eq!(found.values.get(slot, node), view.values.get(slot, node));
             }
+            // Words 0 to 24 all mean something; the rest only fills the header up.
+            let read = |words: &[u32]| format!("{:?}", FieldWords::read(words));
+            let as_written = read(&words);
+            for word in 0..HEADER_WORDS {
+                let mut other = words.clone();
+                other[word] ^= 1;
+                assert_eq!(read(&other) != as_written, word < 25, "word {word}");
+            }
             let moved = FieldFrame::default();
             move_words(&mut words, &moved);
             let FieldWords::Grid(found) = FieldWords::read(&words) else {
@@ -313,7 +334,7 @@ mod tests {
         let mut capsule = [0.0; SOLID_WORDS];
         capsule[1..9].copy_from_slice(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.5, 0.25]);
         let mut words = vec![0; solids_words(2)];
-        write_solids(&mut words, &[capsule, capsule], &frame());
+        write_solids(&mut words, &[capsule, capsule], 1.0, &frame());
         let FieldWords::Solids(found) = FieldWords::read(&words) else {
             panic!("solids");
         };

@@ -61,6 +61,7 @@ const fn point(name: &'static str, doc: &'static str) -> ParameterDesc {
         default: crate::DefaultValue::Vec3([0.0; 3]),
         unit: "m",
         phase: crate::Phase::Setup,
+        count_is: None,
         doc,
     }
 }
@@ -166,9 +167,9 @@ impl BoundNode for Solids {
         solids_words(self.solids.len())
     }
     fn update(&self, mut context: UpdateContext<'_>) {
-        let frame = self.follow.carried(&context.inputs).field_frame();
+        let (frame, size) = self.follow.carried(&context.inputs).solids_frame();
         if let Some(words) = context.outputs.field("field") {
-            write_solids(words, &self.solids, &frame);
+            write_solids(words, &self.solids, size, &frame);
         }
     }
 }

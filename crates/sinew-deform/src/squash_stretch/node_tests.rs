@@ -189,3 +189,28 @@ fn defect_12_stretch_one_is_rest_and_half_at_rest_is_a_choice() {
         assert_eq!(positions, CORNERS);
     }
 }
+
+/// Away from rest: half the factor means the same, and a height above the lower limit (1e-4 of a length of one) is multiplied by it.
+#[test]
+fn defect_12_conventions_mean_the_same_away_from_rest() {
+    let run = |convention: &str, stretch: f64| {
+        let text = |v: &str| ParameterValue::Text(v.into());
+        run_node(&[
+            ("mode", text("documented")),
+            ("stretch_convention", text(convention)),
+            ("stretch", ParameterValue::Float(stretch)),
+            ("length", ParameterValue::Float(1.0)),
+        ])
+        .0
+    };
+    for factor in [0.1, 0.35, 0.8, 1.7] {
+        let half = run("half_at_rest", factor);
+        assert_eq!(half, run("one_at_rest", 2.0 * factor), "{factor}");
+        let expected = 1e-4 + (0.25 - 1e-4) * 2.0 * factor;
+        let found = f64::from(half[0][1]);
+        assert!(
+            (found - expected).abs() < 1e-6,
+            "{factor}: {found}, {expected}"
+        );
+    }
+}

@@ -55,6 +55,60 @@ fn published_samples() {
     );
 }
 
+/// The published map in double precision, written from its description: `factor` is 0.5 at rest, z runs from `low` to `high`, `bias` moves the bulge
+/// along the axis and `cross` shares it between both other axes.
+fn published(p: [f64; 3], factor: f64, [low, high]: [f64; 2], bias: f64, cross: f64) -> [f64; 3] {
+    let ratio = 2.0 * factor;
+    let inside = p[2].clamp(low, high);
+    let u = (inside - low) / (high - low);
+    let curve = if bias == 0.5 {
+        u
+    } else {
+        let t = (bias - (u - 2.0 * u * bias + bias * bias).sqrt()) / (2.0 * bias - 1.0);
+        2.0 * (1.0 - t) * t * (1.0 - bias) + t * t
+    };
+    let bulge = std::f64::consts::FRAC_PI_2 * (std::f64::consts::PI * curve).sin();
+    let plain = ratio.recip().sqrt();
+    let even = 1.0 - (cross - 0.5).abs() * 2.0;
+    let most = plain.recip() * (1.0 - even) + even;
+    let [x, y] = if cross < 0.5 {
+        [plain / most, plain * most]
+    } else {
+        [plain * most, plain / most]
+    };
+    [
+        p[0] * (1.0 + (x - 1.0) * bulge),
+        p[1] * (1.0 + (y - 1.0) * bulge),
+        (p[2] - high).max(0.0) + (inside - low) * ratio + p[2].min(low),
+    ]
+}
+
+#[test]
+fn rows_58_and_62_factors_and_biases_are_those_of_the_published_map() {
+    let region = [0.2, 1.8];
+    for factor in [0.2, 0.5, 0.75, 1.4] {
+        for (bias, cross) in [(0.5, 0.5), (0.3, 0.1), (0.7, 0.9), (0.5, 0.25), (0.2, 0.6)] {
+            let s = SquashStretch {
+                axis_bias: bias,
+                cross_bias: cross,
+                length: 2.0,
+                limit_bottom: 0.1,
+                limit_top: 0.1,
+                prevent_fold: false,
+                ..documented(2.0 * factor)
+            };
+            for z in [-0.3, 0.1, 0.2, 0.6, 1.0, 1.5, 1.8, 2.4] {
+                let p = [0.7, -0.4, z];
+                assert_close(
+                    moved(&s, p),
+                    published(p, factor, region, bias, cross),
+                    1e-9,
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn published_samples_of_the_axis_bias() {
     for (m, expected) in [

@@ -131,6 +131,8 @@ impl Bake {
             version: VERSION,
             name: "bake".into(),
             mode: Mode::Soft,
+            splits_are_edges: false,
+            origin: None,
             clips: vec![clip("all", 0, FRAMES), clip("end", 3, 2)],
             layout: self.layout,
             bounds: ([-4.0; 3], [4.0; 3]),

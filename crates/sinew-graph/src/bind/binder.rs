@@ -178,15 +178,20 @@ impl Binder<'_> {
     /// What the graph's outputs are, with normals and tangents that fit their positions.
     fn output_values(&mut self) -> Result<Vec<Value>, BindError> {
         let declared = self.plan.outputs().iter();
-        let mut outputs: Vec<Value> = declared.map(|o| self.value(o.source)).collect();
-        for value in &mut outputs {
+        let mut outputs: Vec<(Source, Value)> =
+            declared.map(|o| (o.source, self.value(o.source))).collect();
+        for (source, value) in &mut outputs {
             if let Value::Mesh(m) = value {
+                if self.meshes[m.rest].flat_shaded && !self.plan.recomputes_normals(*source) {
+                    (m.attributes[1], m.attributes[2]) = (None, None);
+                    continue;
+                }
                 // Tangents only where the mesh has some.
                 let wants = [true, m.attributes[2].is_some()];
                 *m = self.refreshed(*m, wants)?;
             }
         }
-        Ok(outputs)
+        Ok(outputs.into_iter().map(|o| o.1).collect())
     }
 
     fn value(&self, source: Source) -> Value {

@@ -185,7 +185,14 @@ impl Collector<'_> {
                 return None;
             }
         };
-        let text = |key: &str| m.value.get(key).and_then(Json::text).map(str::to_owned);
+        let selection = self.text_of(scope, m, "select", "one name, `*` stands for any run of characters; for several meshes declare several inputs")?;
+        let file = self.text_of(
+            scope,
+            m,
+            "file",
+            "the path of a file, relative to this document",
+        )?;
+        let joints = self.text_of(scope, m, "joints", "the name of a pose input")?;
         let count_type = ParameterType::Int {
             min: 1,
             max: 1 << 24,
@@ -219,11 +226,36 @@ impl Collector<'_> {
             followers,
             thickness,
             ty,
-            selection: text("select").map_or(Selection::All, Selection::Named),
-            file: text("file"),
-            joints: text("joints"),
+            selection: selection.map_or(Selection::All, Selection::Named),
+            file,
+            joints,
             count,
         })
+    }
+
+    /// What stands at `key` of an input, where anything does. `None` where that is no text.
+    #[expect(clippy::option_option, reason = "absent and wrong are two things")]
+    fn text_of(
+        &mut self,
+        scope: usize,
+        m: &Member,
+        key: &str,
+        expected: &str,
+    ) -> Option<Option<String>> {
+        let Some(json) = m.value.get(key) else {
+            return Some(None);
+        };
+        let text = json.text().map(str::to_owned);
+        if text.is_none() {
+            let message = format!("'{key}' of input '{}' is {}", m.key, json.describe());
+            self.reporter(scope).error(
+                "wrong_type",
+                &json.span,
+                message,
+                format!("expected {expected}"),
+            );
+        }
+        text.map(Some)
     }
 
     /// Strands that are placed beside the guides of an input.

@@ -55,6 +55,8 @@ struct Reading {
     names: BTreeSet<String>,
     /// Functions that each invocation calls for its own element.
     sure_calls: BTreeSet<String>,
+    /// What is declared to be written and is not: the function that would, and the place.
+    unwritten: Vec<(String, Range<usize>)>,
 }
 
 impl Collector<'_> {
@@ -73,16 +75,17 @@ impl Collector<'_> {
         let Some(source) = self.kernel_source(scope, name, span, json) else {
             return;
         };
-        let reading = Reading {
+        let mut reading = Reading {
             scope,
             node: name.to_owned(),
             names: text::names(&source.text),
             sure_calls: text::sure_calls(&source.text),
+            unwritten: Vec::new(),
         };
         let domain = self.kernel_domain(&reading, span, json);
         let group_size = self.kernel_group_size(&reading, json);
         let (inputs, links) = self.kernel_inputs(&reading, span, json, defaults);
-        let (outputs, buffers) = self.kernel_outputs(&reading, span, json, domain, &inputs);
+        let (outputs, buffers) = self.kernel_outputs(&mut reading, span, json, domain, &inputs);
         let (parameters, sources) = self.kernel_parameters(&reading, json);
         let constants = self.kernel_constants(&reading, json);
         // What is wrong with the declaration would only be said again of each use in the text.
@@ -107,7 +110,17 @@ impl Collector<'_> {
             constants,
         };
         let kernel = self.kernel_text(&reading, json, &source, declared);
+        // A wrong text is the reason.
         let Some(kernel) = kernel else { return };
+        for (accessor, span) in &reading.unwritten {
+            let message = format!("the kernel '{}' never writes this", reading.node);
+            let help = format!("call `{accessor}(index, ...)` in its text, or remove it here");
+            self.reporter(scope)
+                .error("kernel_writes", span, message, help);
+        }
+        if !reading.unwritten.is_empty() {
+            return;
+        }
         self.add_kernel(scope, name, span, kernel, links, sources);
     }
 

@@ -1,6 +1,6 @@
 //! The `nodes`, `stack` and `outputs` of a document.
 
-use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol, description};
+use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol, angles, description};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
@@ -227,18 +227,31 @@ impl Collector<'_> {
             .iter()
             .map(ParameterSource::of_default)
             .collect();
+        let mut given = Vec::new();
         for m in json.members().unwrap_or_default() {
             if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
                 let more = usize::from(desc.inputs[i].more);
                 self.read_links(scope, name, m, &mut links[i..=i + more]);
             } else if let Some(i) = desc.parameters.iter().position(|p| p.name == m.key) {
                 if let Some(source) = self.read_source(scope, &desc.parameters[i], m) {
+                    self.warn_of_degrees(scope, &desc.parameters[i], m, &source);
+                    parameters[i] = source;
+                    given.push((i, m.value.span.clone()));
+                }
+            } else if let Some(i) = desc
+                .parameters
+                .iter()
+                .position(|p| angles::is_key(p, &m.key))
+            {
+                let angle = &desc.parameters[i];
+                if let Some(source) = self.read_degrees(scope, json, angle, m) {
                     parameters[i] = source;
                 }
             } else if !COMMON_KEYS.contains(&m.key.as_str()) {
                 self.unknown_port(scope, desc, m);
             }
         }
+        self.check_counts(scope, name, desc, &parameters, &given);
         for (i, port) in desc.inputs.iter().enumerate() {
             // What follows the mesh is linked once all nodes are known.
             if links[i].is_none()
@@ -272,6 +285,50 @@ impl Collector<'_> {
             links,
             parameters,
         });
+    }
+
+    /// Points that are written out must be as many as their grid has, where that is written out, too. `given`: parameters in the document.
+    fn check_counts(
+        &mut self,
+        scope: usize,
+        name: &str,
+        desc: &NodeDesc,
+        parameters: &[ParameterSource],
+        given: &[(usize, Range<usize>)],
+    ) {
+        for (i, span) in given {
+            let points = &desc.parameters[*i];
+            let grid = points.count_is.and_then(|grid| {
+                let found = desc.parameters.iter().position(|p| p.name == grid)?;
+                match &parameters[found] {
+                    ParameterSource::Constant(ParameterValue::Int3(counts)) => Some((grid, counts)),
+                    _ => None,
+                }
+            });
+            let Some((grid, counts)) = grid else { continue };
+            let expected: i64 = counts.iter().product();
+            let lists = match &parameters[*i] {
+                ParameterSource::Constant(value) => std::slice::from_ref(value),
+                ParameterSource::Keyed(keyed) => &keyed.values,
+                ParameterSource::Parameter(_) | ParameterSource::FrameTime => &[],
+            };
+            let wrong = lists.iter().find_map(|value| match value {
+                ParameterValue::Points(p) if !p.is_empty() && p.len() as i64 != expected => {
+                    Some(p.len())
+                }
+                _ => None,
+            });
+            if let Some(found) = wrong {
+                let [x, y, z] = counts;
+                let message = format!(
+                    "'{}' of '{name}' has {found} points, {grid} {x} x {y} x {z} has {expected}",
+                    points.name
+                );
+                let help = "give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest";
+                self.reporter(scope)
+                    .error("point_count", span, message, help);
+            }
+        }
     }
 
     /// The link, or the list of links, at an input; a list fills the ports of its list in order.

@@ -66,6 +66,14 @@ fn wrong_nodes_are_located() {
             "g.json:3:49: input 'mesh' of 'move': there is no input or node 'bdy'; did you mean 'body'?",
         ),
         (
+            "{\"node\": \"lattice\", \"mesh\": \"body\", \"resolution\": [2, 2, 1], \"points\": [[0, 0, 0], [1, 0, 0]]}",
+            "g.json:3:90: 'points' of 'move' has 2 points, resolution 2 x 2 x 1 has 4; give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest",
+        ),
+        (
+            "{\"node\": \"lattice\", \"mesh\": \"body\", \"resolution\": [1, 1, 1], \"points\": {\"keys\": [[0, [[0, 0, 0]]], [1, [[0, 0, 0], [1, 1, 1]]]]}}",
+            "g.json:3:90: 'points' of 'move' has 2 points, resolution 1 x 1 x 1 has 1; give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest",
+        ),
+        (
             "{\"node\": \"transform\", \"mesh\": \"pose\"}",
             "g.json:3:49: input 'mesh' of 'move' takes a mesh, but 'pose' is a pose; link something that gives a mesh",
         ),
@@ -121,6 +129,24 @@ fn wrong_nodes_are_located() {
             Some(expected),
             "for {node}, all: {found:#?}"
         );
+    }
+}
+
+/// What is not understood must not be taken for absent: `select` would then mean all meshes.
+#[test]
+fn inputs_say_what_they_take_in_words() {
+    for key in ["select", "file", "joints"] {
+        for value in ["[\"Head\", \"Body\"]", "3", "true", "{}"] {
+            let text = format!(
+                "{{\"sinew\": \"1.0\", \"inputs\": {{\"body\": {{\"type\": \"mesh\", \"{key}\": {value}}}}}, \"outputs\": {{\"body\": \"body\"}}}}"
+            );
+            let found = problems(&text);
+            let expected = format!("'{key}' of input 'body' is ");
+            assert!(
+                found.iter().any(|p| p.contains(&expected)),
+                "{value}: {found:?}"
+            );
+        }
     }
 }
 

@@ -50,6 +50,34 @@ const SHIFTS: &str = r#"{"sinew": "1.0",
  "stack": [{"node": "transform", "transform": {"translation": [0, 10, 0]}},
            {"node": "transform", "transform": {"translation": [1, 0, 0]}, "weight": "$w"}]}"#;
 
+/// glTF: a mesh without normals is flat. Smooth normals are made where a node of the document makes them.
+#[test]
+fn flat_meshes_stay_without_normals() {
+    let mut flat = meshes::cube();
+    (flat.normals, flat.flat_shaded) = (None, true);
+    let normals = |stack: &str, mesh: &Mesh| {
+        let text = format!(r#"{{"sinew": "1.0", "stack": [{stack}]}}"#);
+        let mut i = instance(&text, mesh.clone());
+        at(&mut i, 0.0);
+        i.mesh_output("body")
+            .expect("body")
+            .normals
+            .map(<[_]>::to_vec)
+    };
+    let (moved, made) = (r#""transform""#, r#""tangent_frames""#);
+    assert_eq!(normals(moved, &flat), None);
+    for stack in [format!("{moved}, {made}"), format!("{made}, {moved}")] {
+        let found = normals(&stack, &flat).expect("made");
+        let [x, y, z] = found[0];
+        assert!((x * x + y * y + z * z - 1.0).abs() < 1e-5, "{stack}");
+    }
+    flat.flat_shaded = false;
+    assert!(
+        normals(moved, &flat).is_some(),
+        "smooth, as OBJ without normals"
+    );
+}
+
 #[test]
 fn constant_nodes_run_in_setup_and_parameters_in_update() {
     let mut i = instance(SHIFTS, meshes::cube());
@@ -521,8 +549,13 @@ fn a_list_of_another_length_than_setup_found_is_refused() {
     );
     assert_eq!(at(&mut i, 0.0), moved, "nothing changed");
     i.set_parameter("cage", &shift(0)).expect("at rest");
-    // Keys are checked before anything runs.
+    // Keys are checked before anything runs: by the compiler where the grid is written out, else when it is known.
     let keys = lattice(r#"{"keys": [[0, []], [1, [[0, 0, 0]]]]}"#);
+    let error = compile("g.json", &keys, &NoNesting).expect_err("one point");
+    assert!(error.to_string().contains("has 1 points"), "{error}");
+    let grid = r#""parameters": {"grid": {"type": "int3", "default": [2, 2, 2], "setup": true}, "#;
+    let keys = keys.replace(r#""parameters": {"#, grid);
+    let keys = keys.replace(r#""resolution": [2, 2, 2]"#, r#""resolution": "$grid""#);
     let plan = Arc::new(compile("g.json", &keys, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
     let inputs = [
         InputBinding::Mesh(Arc::new(meshes::cube())),

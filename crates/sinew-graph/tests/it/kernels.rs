@@ -69,6 +69,11 @@ fn wrong_1_a_misspelt_accessor() {
         r#"["let p = read_mesh_position(index);", "write_mesh_positions(index, p);"]"#,
         "g.json:3:19: unknown function `read_mesh_position`; did you mean `read_mesh_positions`?",
     );
+    says(
+        MESH,
+        r#""write_mesh_postions(index, vec3f(0.0));""#,
+        "g.json:3:10: unknown function `write_mesh_postions`; did you mean `write_mesh_positions`?",
+    );
 }
 
 #[test]
@@ -234,7 +239,13 @@ fn wrong_13_other_shading_languages() {
     says(
         MESH,
         r#""float3 p = read_mesh_positions(index); write_mesh_positions(index, p);""#,
-        "g.json:3:10: expected an assignment or a call, found `float3 p`; WGSL declares variables as `let p: vec3<f32> = \u{2026};`",
+        "g.json:3:10: this is HLSL or GLSL, a kernel is WGSL; in WGSL it is `var p: vec3f = read_mesh_positions(index);`; docs/kernels.md has a table of words",
+    );
+    // As a reader of another program's pages begins: nothing of this is a function here.
+    says(
+        MESH,
+        r#"["let side = 1.0;", "float4 q = mul(float4(p, 1.0), Wave);", "WriteOutPosition(Index, lerp(p, q.xyz, saturate(0.5 * side)));"]"#,
+        "g.json:3:30: this is HLSL or GLSL, a kernel is WGSL; in WGSL it is `var q: vec4f = vec4f(p, 1.0) * Wave;`; docs/kernels.md has a table of words",
     );
     says(
         MESH,

@@ -1,5 +1,6 @@
 //! The crate as its users see it: documents, what is wrong with them, and what they compute.
 
+mod angles;
 mod bind_options;
 mod check;
 mod frame_time;

@@ -312,6 +312,7 @@ fn descriptions_are_checked() {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Update,
+            count_is: None,
             doc: "",
         }
     }

@@ -11,7 +11,8 @@ use sinew_geom::{
     Asset, Channel, ChannelTarget, Influences, Interpolation, LocalTransform, Mesh, MeshPart, Rig,
     index32,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 const U16: u32 = 5123;
@@ -109,8 +110,15 @@ impl Work<'_> {
         let skin = mesh.influences.as_ref().map(|i| self.skin(mesh, i));
         let skin = skin.transpose()?;
         let mut primitives = Vec::new();
+        // Parts of the same vertices share them.
+        let mut written = BTreeMap::new();
         for part in parts {
-            primitives.push(self.primitive(mesh, part, skin.as_ref()));
+            let range = &part.vertices;
+            let entry = written.entry((range.start, range.end));
+            let vertices = entry.or_insert_with(|| self.vertices(mesh, range, skin.as_ref()));
+            let mut primitive = vertices.clone();
+            primitive["indices"] = self.indices(mesh, part).into();
+            primitives.push(primitive);
         }
         let mut entry = json!({ "name": mesh.name, "primitives": primitives });
         let names = mesh.morph_targets.iter().map(|t| t.name.as_str());
@@ -151,6 +159,7 @@ impl Work<'_> {
         used.dedup();
         let mut entries = BTreeMap::new();
         let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
+        let mut taken = BTreeSet::new();
         for joint in used {
             let Some(of) = self.rig.joints().get(joint as usize) else {
                 let found = format!("a weight on joint {joint}");
@@ -162,7 +171,7 @@ impl Work<'_> {
                     expected,
                 ));
             };
-            if nodes.contains(&of.node) {
+            if !taken.insert(of.node) {
                 let found = format!("joint {joint} on the node of another one");
                 return Err(malformed(
                     self.path,
@@ -183,8 +192,8 @@ impl Work<'_> {
         })
     }
 
-    fn primitive(&mut self, mesh: &Mesh, part: &MeshPart, skin: Option<&Skin>) -> Value {
-        let range = part.vertices.clone();
+    /// A primitive without indices.
+    fn vertices(&mut self, mesh: &Mesh, range: &Range<usize>, skin: Option<&Skin>) -> Value {
         let mut attributes = json!({});
         let positions = &mesh.positions[range.clone()];
         let accessor = floats(&mut self.doc, positions.as_flattened(), 3, "VEC3");
@@ -217,11 +226,11 @@ impl Work<'_> {
             }
         }
         if let (Some(skin), Some(rows)) = (skin, &mesh.influences) {
-            self.weigh(&mut attributes, rows, &range, skin);
+            self.weigh(&mut attributes, rows, range, skin);
         }
-        let mut out = json!({ "attributes": attributes, "indices": self.indices(mesh, part) });
+        let mut out = json!({ "attributes": attributes });
         let targets = mesh.morph_targets.iter();
-        let targets: Vec<Value> = targets.map(|t| self.target(t, &range)).collect();
+        let targets: Vec<Value> = targets.map(|t| self.target(t, range)).collect();
         if !targets.is_empty() {
             out["targets"] = targets.into();
         }
@@ -244,13 +253,14 @@ impl Work<'_> {
         &mut self,
         attributes: &mut Value,
         rows: &Influences,
-        range: &std::ops::Range<usize>,
+        range: &Range<usize>,
         skin: &Skin,
     ) {
-        for set in 0..rows.max_per_vertex().div_ceil(PER_SET) {
-            let (mut joints, mut weights) = (Vec::new(), Vec::new());
-            for v in range.clone() {
-                let mut row = rows.row(v).skip(set * PER_SET);
+        let sets = rows.max_per_vertex().div_ceil(PER_SET);
+        let mut all = vec![(Vec::new(), Vec::new()); sets];
+        for v in range.clone() {
+            let mut row = rows.row(v);
+            for (joints, weights) in &mut all {
                 for _ in 0..PER_SET {
                     let (joint, weight) = row.next().unwrap_or((u32::MAX, 0.0));
                     let entry = skin.entries.get(&joint).copied().unwrap_or(0);
@@ -258,19 +268,17 @@ impl Work<'_> {
                     weights.push(weight);
                 }
             }
-            let view = self.doc.view(&joints);
+        }
+        for (set, (joints, weights)) in all.iter().enumerate() {
+            let view = self.doc.view(joints);
             let accessor = json!({ "bufferView": view, "componentType": U16, "count": range.len(), "type": "VEC4" });
             attributes[format!("JOINTS_{set}")] = self.doc.add("accessors", accessor).into();
             attributes[format!("WEIGHTS_{set}")] =
-                floats(&mut self.doc, &weights, PER_SET, "VEC4").into();
+                floats(&mut self.doc, weights, PER_SET, "VEC4").into();
         }
     }
 
-    fn target(
-        &mut self,
-        target: &sinew_geom::MorphTarget,
-        range: &std::ops::Range<usize>,
-    ) -> Value {
+    fn target(&mut self, target: &sinew_geom::MorphTarget, range: &Range<usize>) -> Value {
         let mut out = json!({});
         let lists = [
             ("POSITION", &target.positions),

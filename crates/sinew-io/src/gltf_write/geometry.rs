@@ -3,8 +3,10 @@
 use crate::surface::unit;
 use crate::{CachedMesh, fault::warning};
 use sinew_geom::vec3::{self, add, add_scaled, area_vector, dot};
-use sinew_geom::{Mesh, Strands, Warning};
+use sinew_geom::{Mesh, Warning, index32};
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// A run of vertices and triangles, or strands, that becomes one primitive.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub(super) struct Part<'a> {
     pub(super) vertices: Range<usize>,
     /// Indices of the whole mesh.
     pub(super) triangles: &'a [[u32; 3]],
+    /// Those of all parts of the same vertices.
+    pub(super) around: Rc<[&'a [[u32; 3]]]>,
     /// Segments of strands, indices of the whole mesh.
     pub(super) lines: Vec<[u32; 2]>,
     /// Whether the colours of the mesh are animated.
@@ -43,6 +47,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
                 material: p.material,
                 vertices: p.vertices.clone(),
                 triangles,
+                around: Rc::from([]),
                 lines: lines_within(mesh, &p.vertices),
                 colors_vary,
             })
@@ -52,6 +57,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
     let covered: usize = parts.iter().map(|p| p.triangles.len()).sum();
     parts.retain(|p| !p.vertices.is_empty());
     if covered == all.len() && !parts.is_empty() {
+        gather_around(&mut parts);
         return parts;
     }
     if !mesh.parts.is_empty() {
@@ -68,17 +74,44 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
         material: material.filter(|m| mesh.parts.iter().all(|p| p.material == Some(*m))),
         vertices: 0..mesh.vertex_count(),
         triangles: all,
+        around: Rc::from([all]),
         lines: lines_within(mesh, &(0..mesh.vertex_count())),
         colors_vary,
     }]
 }
 
+/// Parts over the same vertices know each other's triangles.
+fn gather_around(parts: &mut [Part<'_>]) {
+    let mut triangles: BTreeMap<(usize, usize), Vec<&[[u32; 3]]>> = BTreeMap::new();
+    let range = |p: &Part<'_>| (p.vertices.start, p.vertices.end);
+    for part in &*parts {
+        triangles
+            .entry(range(part))
+            .or_default()
+            .push(part.triangles);
+    }
+    let shared = triangles.into_iter().map(|(k, t)| (k, Rc::from(t)));
+    let shared: BTreeMap<(usize, usize), Rc<[_]>> = shared.collect();
+    for part in parts {
+        if let Some(around) = shared.get(&range(part)) {
+            part.around = Rc::clone(around);
+        }
+    }
+}
+
 /// The segments of strands between these vertices.
 fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
-    let strands = mesh.topology.strands();
-    let segments = strands.into_iter().flat_map(Strands::segments);
-    let within = |ends: &[u32; 2]| ends.iter().all(|v| vertices.contains(&(*v as usize)));
-    segments.filter(within).collect()
+    let Some(strands) = mesh.topology.strands() else {
+        return Vec::new();
+    };
+    let ends = &strands.offsets()[1..];
+    let first = ends.partition_point(|end| *end as usize <= vertices.start);
+    let ranges = (first..strands.len()).map(|s| strands.range(s));
+    let ranges = ranges.take_while(|r| r.start < vertices.end);
+    ranges
+        .flat_map(|r| r.start.max(vertices.start) + 1..r.end.min(vertices.end))
+        .map(|v| [index32(v - 1), index32(v)])
+        .collect()
 }
 
 /// Unit normals of one frame of a part: those of the frame, or area-weighted ones where some frame has none.
@@ -92,7 +125,7 @@ pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) ->
         Some(n) => n[part.vertices.clone()].iter().map(|n| unit(*n)).collect(),
         None => {
             let mut sums = vec![[0.0_f64; 3]; part.vertices.len()];
-            for t in part.triangles {
+            for t in part.around.iter().copied().flatten() {
                 let n = area_vector(corners(t));
                 for &v in t {
                     let sum = &mut sums[v as usize - part.vertices.start];
@@ -103,7 +136,7 @@ pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) ->
         }
     };
     if out.iter().any(Option::is_none) {
-        for t in part.triangles {
+        for t in part.around.iter().copied().flatten() {
             let face = unit_single(area_vector(corners(t)));
             for &v in t {
                 let slot = &mut out[v as usize - part.vertices.start];

@@ -5,6 +5,7 @@ use super::{FrameInterpolation, GLTF_THICKNESS};
 use crate::bytes::{put_f32s, put_u32s};
 use crate::{CachedMesh, FrameCache};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 const U16: u32 = 5123;
@@ -22,11 +23,14 @@ pub(super) struct Document<'a> {
     accessors: Vec<Value>,
     length: u64,
     blocks: Vec<Block<'a>>,
+    /// Attributes and targets by mesh and range of vertices: parts of the same vertices share them.
+    written: BTreeMap<[usize; 3], (Value, Value)>,
 }
 
 /// Something in the binary chunk.
 enum Block<'a> {
-    Primitive {
+    Indices(Part<'a>),
+    Vertices {
         mesh: usize,
         part: Part<'a>,
         /// How each attribute of each target is stored, target by target.
@@ -175,15 +179,13 @@ impl<'a> Document<'a> {
         view
     }
 
-    /// Plans a primitive with its targets; returns its JSON.
+    /// Plans a primitive of a mesh with its targets; returns its JSON.
     pub(super) fn primitive(
         &mut self,
-        cache: &FrameCache<'_>,
-        mesh: usize,
+        (cache, mesh): (&FrameCache<'_>, usize),
         part: &Part<'a>,
         material: Option<usize>,
     ) -> Value {
-        let cached = &cache.meshes[mesh];
         let count = part.vertices.len();
         let mut primitive = json!({ "attributes": {} });
         let indices = part.triangles.len() * 3 + part.lines.len() * 2;
@@ -193,6 +195,7 @@ impl<'a> Document<'a> {
         }
         if indices > 0 {
             let (kind, size) = index_type(count);
+            self.blocks.push(Block::Indices(part.clone()));
             let view = self.view(indices * size, Some(TRIANGLES));
             primitive["indices"] = self
                 .accessor(json!({ "bufferView": view, "componentType": kind, "count": indices, "type": "SCALAR" }))
@@ -201,6 +204,27 @@ impl<'a> Document<'a> {
         if let Some(material) = material {
             primitive["material"] = material.into();
         }
+        let key = [mesh, part.vertices.start, part.vertices.end];
+        let (attributes, targets) = match self.written.get(&key) {
+            Some(written) => written.clone(),
+            None => {
+                let written = self.vertices(cache, mesh, part);
+                self.written.insert(key, written.clone());
+                written
+            }
+        };
+        primitive["attributes"] = attributes;
+        if !targets.is_null() {
+            primitive["targets"] = targets;
+        }
+        primitive
+    }
+
+    /// Plans the attributes and targets of the vertices of a part.
+    fn vertices(&mut self, cache: &FrameCache<'_>, mesh: usize, part: &Part<'a>) -> (Value, Value) {
+        let cached = &cache.meshes[mesh];
+        let count = part.vertices.len();
+        let mut attributes = json!({});
         let base = channels(cached, part, 0);
         for c in &base {
             let view = self.view(c.data.len() * 4, Some(VERTICES));
@@ -209,7 +233,7 @@ impl<'a> Document<'a> {
             if c.name == "POSITION" {
                 set_bounds(&mut accessor, &c.data, c.width);
             }
-            primitive["attributes"][c.name.as_str()] = self.accessor(accessor).into();
+            attributes[c.name.as_str()] = self.accessor(accessor).into();
         }
         let mut storage = Vec::new();
         let mut targets = Vec::new();
@@ -223,16 +247,14 @@ impl<'a> Document<'a> {
             }
             targets.push(target);
         }
-        if !targets.is_empty() {
-            primitive["targets"] = targets.into();
-        }
         let part = part.clone();
-        self.blocks.push(Block::Primitive {
+        self.blocks.push(Block::Vertices {
             mesh,
             part,
             storage,
         });
-        primitive
+        let targets = (!targets.is_empty()).then_some(targets);
+        (attributes, targets.into())
     }
 
     /// Plans one attribute of a target in its smallest form.
@@ -316,12 +338,13 @@ impl<'a> Document<'a> {
     ) -> io::Result<()> {
         for block in &self.blocks {
             match block {
-                Block::Primitive {
+                Block::Indices(part) => write_indices(out, part)?,
+                Block::Vertices {
                     mesh,
                     part,
                     storage,
                 } => {
-                    write_primitive(out, &cache.meshes[*mesh], part, storage)?;
+                    write_vertices(out, &cache.meshes[*mesh], part, storage)?;
                 }
                 Block::Animation { times } => {
                     put_f32s(out, times)?;
@@ -344,18 +367,21 @@ impl<'a> Document<'a> {
     }
 }
 
-fn write_primitive(
+fn write_indices(out: &mut impl Write, part: &Part<'_>) -> io::Result<()> {
+    let start = part.vertices.start as u32;
+    let corners = part.triangles.iter().flatten();
+    let corners = corners.chain(part.lines.iter().flatten());
+    let corners: Vec<u32> = corners.map(|v| v - start).collect();
+    put_indices(out, &corners, part.vertices.len())
+}
+
+fn write_vertices(
     out: &mut impl Write,
     cached: &CachedMesh<'_>,
     part: &Part<'_>,
     storage: &[Storage],
 ) -> io::Result<()> {
     let count = part.vertices.len();
-    let start = part.vertices.start as u32;
-    let corners = part.triangles.iter().flatten();
-    let corners = corners.chain(part.lines.iter().flatten());
-    let corners: Vec<u32> = corners.map(|v| v - start).collect();
-    put_indices(out, &corners, count)?;
     let base = channels(cached, part, 0);
     base.iter().try_for_each(|c| put_f32s(out, &c.data))?;
     let mut storage = storage.iter();

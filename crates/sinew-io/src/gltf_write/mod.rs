@@ -37,6 +37,7 @@ use layout::Document;
 use materials::MaterialCopier;
 use serde_json::{Value, json};
 use sinew_geom::Warning;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -112,7 +113,7 @@ pub fn write_glb(
                 let material = part.material.and_then(|m| {
                     copier.material(m, cached.mesh.uvs.len(), &mut document, &mut warnings)
                 });
-                primitives.push(document.primitive(cache, index, part, material));
+                primitives.push(document.primitive((cache, index), part, material));
             }
             let mut mesh = json!({ "name": name, "primitives": primitives });
             let mut node = json!({ "name": name, "mesh": meshes.len() });
@@ -160,11 +161,10 @@ fn generator(options: &GlbOptions<'_>) -> String {
 /// Parts of one source mesh together, in the order of their first appearance.
 fn group(parts: Vec<Part<'_>>) -> Vec<(String, Vec<Part<'_>>)> {
     let mut groups: Vec<(String, Vec<Part<'_>>)> = Vec::new();
+    let mut known = BTreeMap::new();
     for part in parts {
-        match groups
-            .iter_mut()
-            .find(|g| g.1[0].source_mesh == part.source_mesh)
-        {
+        let group = *known.entry(part.source_mesh).or_insert(groups.len());
+        match groups.get_mut(group) {
             Some(g) => g.1.push(part),
             None => groups.push((part.name.clone(), vec![part])),
         }

@@ -5,8 +5,9 @@ use super::container::glb_bytes;
 use super::packed::forget;
 use super::strands::{columns, floats};
 use super::targets::replace::{TargetChange, Turn, add};
-use super::targets::{self, Appended, PrimitiveRange, animations, primitives_of, push, unused};
+use super::targets::{self, Appended, OfRange, animations, primitives_of, push, unused};
 use crate::fault::malformed;
+use crate::gltf::read::PrimitiveVertices;
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Affine, Asset, ChannelTarget, Influences, Mesh, MorphTarget, Trs};
@@ -89,6 +90,7 @@ pub fn edit_skins(
         asset,
         source,
         edit,
+        node_of_rig: source.rig_node_of_node.iter().copied().zip(0..).collect(),
         meshes: Vec::new(),
         skins: BTreeMap::new(),
     };
@@ -132,6 +134,8 @@ struct Work<'a> {
     asset: &'a Asset,
     source: &'a GltfSource,
     edit: &'a SkinEdit,
+    /// Nodes of the document by node of the rig.
+    node_of_rig: BTreeMap<usize, usize>,
     /// Of each mesh with new weights.
     meshes: Vec<Place>,
     /// Nodes of helpers by skin of the document, in the order of its joints behind those it had.
@@ -144,7 +148,7 @@ struct Place {
     mesh: usize,
     /// Its skin; `None` until it gets one.
     skin: Option<usize>,
-    primitives: Vec<PrimitiveRange>,
+    primitives: Vec<PrimitiveVertices>,
     /// For each joint (and helper) that its rows name, its place in the skin.
     entries: BTreeMap<u32, usize>,
 }
@@ -221,15 +225,15 @@ impl<'a> Work<'a> {
                 mesh = self.doc.add("meshes", copy);
                 self.doc.root["nodes"][node]["mesh"] = mesh.into();
             }
-            let primitives = primitives_of(&self.doc, mesh)?;
-            let count: usize = primitives.iter().map(|p| p.range.len()).sum();
+            let primitives = primitives_of(&self.doc, self.source, change.mesh, mesh)?;
+            let count = primitives.iter().map(|p| p.vertices.end).max().unwrap_or(0);
             let rows = change.influences.vertex_count();
             let read = self.asset.meshes[change.mesh].positions.len();
             if count != rows || count != read {
                 let found = format!("{rows} rows of weights for {count} vertices");
                 return Err(self.wrong(&format!("meshes[{mesh}]"), found, "one a vertex"));
             }
-            let first = primitives.iter().position(|p| !p.range.is_empty());
+            let first = primitives.iter().position(|p| !p.vertices.is_empty());
             let is_bound = first.is_some_and(|p| {
                 let primitive = &self.doc.root["meshes"][mesh]["primitives"][p];
                 primitive["attributes"]["JOINTS_0"].is_u64()
@@ -251,8 +255,8 @@ impl<'a> Work<'a> {
         let mut loose = BTreeSet::new();
         for (place, change) in self.meshes.iter().zip(&self.edit.meshes) {
             let primitives = &mut self.doc.root["meshes"][place.mesh]["primitives"];
-            for (p, range) in place.primitives.iter().enumerate() {
-                if range.range.is_empty() {
+            for (p, of) in place.primitives.iter().enumerate() {
+                if of.vertices.is_empty() {
                     continue;
                 }
                 let primitive = &mut primitives[p];
@@ -306,8 +310,7 @@ impl<'a> Work<'a> {
     }
 
     fn node_of_rig(&self, node: usize) -> Option<usize> {
-        let all = &self.source.rig_node_of_node;
-        all.iter().position(|n| *n == node)
+        self.node_of_rig.get(&node).copied()
     }
 
     /// The node of a helper.
@@ -371,11 +374,11 @@ impl<'a> Work<'a> {
 
     /// A skin of some joints, for a mesh that followed its node.
     fn new_skin(&mut self, place: usize, own: &[u32]) -> Result<usize, IoError> {
-        let mut nodes = Vec::new();
+        let (mut nodes, mut taken) = (Vec::new(), BTreeSet::new());
         for &joint in own {
             let rig_node = self.asset.rig.joints()[joint as usize].node;
             match self.node_of_rig(rig_node) {
-                Some(node) if !nodes.contains(&node) => nodes.push(node),
+                Some(node) if taken.insert(node) => nodes.push(node),
                 _ => {
                     let found = format!("joint {joint}, whose node is another one's, too");
                     return Err(self.wrong("weights", found, "joints of different nodes"));
@@ -460,31 +463,46 @@ impl<'a> Work<'a> {
             let found = format!("{last} joints");
             return Err(self.wrong("skins", found, "65536 in a skin at most"));
         }
+        let mut written = OfRange::default();
         for p in 0..self.meshes[place].primitives.len() {
-            let range = self.meshes[place].primitives[p].range.clone();
-            if range.is_empty() {
+            let of = self.meshes[place].primitives[p].clone();
+            if of.vertices.is_empty() {
                 continue;
             }
             let mesh = self.meshes[place].mesh;
-            for set in 0..sets {
-                let (joints, weights) = self.set(place, &range, set, last <= 255);
-                let joints =
-                    self.attribute(&joints, if last <= 255 { U8 } else { U16 }, range.len());
-                let weights = floats(&mut self.doc, &weights, PER_SET, "VEC4");
-                self.mark_vertices(weights);
-                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
-                attributes[format!("JOINTS_{set}")] = joints.into();
-                attributes[format!("WEIGHTS_{set}")] = weights.into();
-            }
-            if let Some(colors) = &change.colors {
-                let colors = &colors[range];
-                let colors = floats(&mut self.doc, colors.as_flattened(), 4, "VEC4");
-                self.mark_vertices(colors);
-                let attributes = &mut self.doc.root["meshes"][mesh]["primitives"][p]["attributes"];
-                attributes["COLOR_0"] = colors.into();
+            let attributes = written.of(&of, || self.new_attributes(place, &of, sets, last <= 255));
+            let primitive = &mut self.doc.root["meshes"][mesh]["primitives"][p];
+            for (name, accessor) in attributes {
+                primitive["attributes"][name] = accessor.into();
             }
         }
         Ok(())
+    }
+
+    /// Accessors of joints and weights, and of colours, for the vertices of a primitive.
+    fn new_attributes(
+        &mut self,
+        place: usize,
+        of: &PrimitiveVertices,
+        sets: usize,
+        short: bool,
+    ) -> Vec<(String, usize)> {
+        let mut out = Vec::new();
+        for set in 0..sets {
+            let (joints, weights) = self.set(place, of, set, short);
+            let joints = self.attribute(&joints, if short { U8 } else { U16 }, of.stored);
+            let weights = floats(&mut self.doc, &weights, PER_SET, "VEC4");
+            self.mark_vertices(weights);
+            out.push((format!("JOINTS_{set}"), joints));
+            out.push((format!("WEIGHTS_{set}"), weights));
+        }
+        if let Some(colors) = &self.edit.meshes[place].colors {
+            let colors: Vec<[f32; 4]> = of.vertex_of_rows().map(|v| colors[v]).collect();
+            let colors = floats(&mut self.doc, colors.as_flattened(), 4, "VEC4");
+            self.mark_vertices(colors);
+            out.push(("COLOR_0".into(), colors));
+        }
+        out
     }
 
     fn attribute(&mut self, bytes: &[u8], component: u32, count: usize) -> usize {
@@ -504,14 +522,14 @@ impl<'a> Work<'a> {
     fn set(
         &self,
         place: usize,
-        vertices: &std::ops::Range<usize>,
+        of: &PrimitiveVertices,
         set: usize,
         short: bool,
     ) -> (Vec<u8>, Vec<f32>) {
         let (mut joints, mut weights) = (Vec::new(), Vec::new());
         let rows = &self.edit.meshes[place].influences;
         let entries = &self.meshes[place].entries;
-        for v in vertices.clone() {
+        for v in of.vertex_of_rows() {
             let row = summing_to_one(rows, v);
             let mut row = row.into_iter().skip(set * PER_SET);
             for _ in 0..PER_SET {
@@ -541,7 +559,8 @@ impl<'a> Work<'a> {
             added: change.targets.clone(),
             weights: Vec::new(),
         };
-        add(&mut self.doc, mesh, &add_all, &turn)?;
+        let places = &self.meshes[place].primitives;
+        add(&mut self.doc, mesh, places, &add_all, &turn)?;
         let added: Vec<&MorphTarget> = change.targets.iter().collect();
         let before = targets::name_and_weigh(&mut self.doc, mesh, &added);
         for keys in &self.edit.clips {

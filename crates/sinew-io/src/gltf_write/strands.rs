@@ -7,6 +7,7 @@ use crate::fault::{cannot_read, malformed};
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const U16: u32 = 5123;
@@ -144,15 +145,13 @@ fn skin(
     used.dedup();
     let mut entry_of_joint = vec![None; rig.joints().len()];
     let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
+    let of_rig = source.rig_node_of_node.iter().zip(0_usize..);
+    let of_rig: BTreeMap<usize, usize> = of_rig.map(|(rig, node)| (*rig, node)).collect();
     for (&joint, entry) in used.iter().zip(0..) {
         let joint = joint as usize;
         let of_joint = &rig.joints()[joint];
         entry_of_joint[joint] = Some(entry);
-        let node = source
-            .rig_node_of_node
-            .iter()
-            .position(|n| *n == of_joint.node);
-        let Some(node) = node else {
+        let Some(&node) = of_rig.get(&of_joint.node) else {
             let place = format!("joint {joint}");
             let found = format!(
                 "node {} of the rig, which the file does not have",

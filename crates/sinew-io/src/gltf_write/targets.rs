@@ -10,12 +10,13 @@ pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
 use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
-use crate::gltf::read::{plain_channels, target_names};
+use crate::gltf::read::{PrimitiveVertices, plain_channels, target_names};
 use crate::{AtomicFile, GltfSource, IoError};
 pub(super) use appended::Appended;
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, MorphTarget, Real};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A morph target for a mesh of a file.
@@ -150,7 +151,8 @@ fn add_to_mesh(
     let index = own_mesh(file, source, mesh, "a new morph target")?;
     let bind_from_file = source.bind_from_file.get(mesh).copied().unwrap_or_default();
     let linear = f64::inverse_of(&bind_from_file.linear).unwrap_or_else(Mat3::identity);
-    add_to_primitives(file, index, &linear, targets)?;
+    let places = primitives_of(file, source, mesh, index)?;
+    add_to_primitives(file, index, &places, &linear, targets)?;
     let before = name_and_weigh(file, index, targets);
     animations::widen(file, source, index, before, targets.len())
 }
@@ -186,21 +188,36 @@ fn own_mesh(
 fn add_to_primitives(
     file: &mut Appended<'_>,
     index: usize,
+    places: &[PrimitiveVertices],
     linear: &Mat3<f64>,
     targets: &[&MorphTarget],
 ) -> Result<(), IoError> {
-    let primitives = primitives_of(file, index)?;
-    for (p, primitive) in primitives.iter().enumerate() {
-        for target in targets {
-            let (rows, deltas) = part_of(target, &primitive.range, linear);
-            let accessor = file.deltas(primitive.vertices, &rows, &deltas);
+    let mut written = OfRange::default();
+    for (p, place) in places.iter().enumerate() {
+        let accessors = written.of(place, || {
+            let accessor = |target: &&MorphTarget| {
+                let (rows, deltas) = part_of(target, place, linear);
+                file.deltas(place.stored, &rows, &deltas)
+            };
+            targets.iter().map(accessor).collect::<Vec<usize>>()
+        });
+        for accessor in accessors {
             let primitive = &mut file.root["meshes"][index]["primitives"][p];
             push(&mut primitive["targets"], json!({ "POSITION": accessor }));
         }
     }
-    let first = primitives.iter().map(|p| p.range.end).max().unwrap_or(0);
-    let beyond = |t: &&&MorphTarget| t.vertices.last().is_some_and(|&v| v as usize >= first);
-    match targets.iter().find(beyond) {
+    check_beyond(file, places, targets.iter().copied())
+}
+
+/// Vertices that are not there.
+fn check_beyond<'t>(
+    file: &Appended<'_>,
+    places: &[PrimitiveVertices],
+    mut targets: impl Iterator<Item = &'t MorphTarget>,
+) -> Result<(), IoError> {
+    let first = places.iter().map(|p| p.vertices.end).max().unwrap_or(0);
+    let beyond = |t: &&MorphTarget| t.vertices.last().is_some_and(|&v| v as usize >= first);
+    match targets.find(beyond) {
         Some(t) => Err(file.malformed(
             &format!("morph target '{}'", t.name),
             "a vertex beyond the mesh",
@@ -210,20 +227,46 @@ fn add_to_primitives(
     }
 }
 
-/// How many vertices a primitive has, and which of the asset's mesh they are.
-pub(super) struct PrimitiveRange {
-    pub(super) vertices: usize,
-    pub(super) range: std::ops::Range<usize>,
+/// What was written for the vertices of a primitive, for others that have the same ones.
+pub(super) struct OfRange<T>(BTreeMap<(usize, usize), T>);
+
+impl<T> Default for OfRange<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
 }
 
+impl<T: Clone> OfRange<T> {
+    /// What was written for these vertices, or else is now. Primitives without vertices of a surface share with no other.
+    pub(super) fn of(&mut self, place: &PrimitiveVertices, write: impl FnOnce() -> T) -> T {
+        let range = &place.vertices;
+        if range.is_empty() {
+            return write();
+        }
+        let entry = self.0.entry((range.start, range.end));
+        entry.or_insert_with(write).clone()
+    }
+}
+
+/// Where the vertices of the primitives of a mesh are; `stored` is set for points and lines, too.
 pub(super) fn primitives_of(
     file: &Appended<'_>,
+    source: &GltfSource,
+    mesh: usize,
     index: usize,
-) -> Result<Vec<PrimitiveRange>, IoError> {
-    let mut first = 0_usize;
-    let mut out = Vec::new();
+) -> Result<Vec<PrimitiveVertices>, IoError> {
+    let mut out = source
+        .primitives_of_mesh
+        .get(mesh)
+        .cloned()
+        .unwrap_or_default();
     let primitives = file.root["meshes"][index]["primitives"].as_array();
-    for (p, primitive) in primitives.into_iter().flatten().enumerate() {
+    out.resize(primitives.map_or(0, Vec::len), PrimitiveVertices::default());
+    for (p, (place, primitive)) in out
+        .iter_mut()
+        .zip(primitives.into_iter().flatten())
+        .enumerate()
+    {
         let accessor = primitive["attributes"]["POSITION"].as_u64();
         let accessor = accessor.and_then(|a| usize::try_from(a).ok());
         let vertices = accessor.and_then(|a| file.root["accessors"][a]["count"].as_u64());
@@ -232,33 +275,29 @@ pub(super) fn primitives_of(
             let place = format!("meshes[{index}].primitives[{p}]");
             return Err(file.malformed(&place, "no POSITION", "vertex positions"));
         };
-        // Points and lines belong to no mesh of the asset.
-        let is_surface = primitive["mode"]
-            .as_u64()
-            .is_none_or(|m| (4..=6).contains(&m));
-        let range = if is_surface {
-            first..first + vertices
-        } else {
-            0..0
-        };
-        first += range.len();
-        out.push(PrimitiveRange { vertices, range });
+        place.stored = vertices;
     }
     Ok(out)
 }
 
-/// The vertices in `range`, counted from its start, and their deltas in the space of the file.
+/// Which of the vertices, rising, are in `range`.
+pub(super) fn within(vertices: &[u32], range: &std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let before = |end: usize| vertices.partition_point(|v| (*v as usize) < end);
+    before(range.start)..before(range.end).max(before(range.start))
+}
+
+/// The vertices of a primitive, as rows of its accessors, and their deltas in the space of the file.
 fn part_of(
     target: &MorphTarget,
-    range: &std::ops::Range<usize>,
+    place: &PrimitiveVertices,
     linear: &Mat3<f64>,
 ) -> (Vec<u32>, Vec<[f32; 3]>) {
-    let all = target.vertices.iter().zip(&target.positions);
+    let inside = within(&target.vertices, &place.vertices);
+    let all = target.vertices[inside.clone()]
+        .iter()
+        .zip(&target.positions[inside]);
     all.filter_map(|(&v, d)| {
-        let inside = range
-            .contains(&(v as usize))
-            .then(|| v as usize - range.start);
-        let row = inside.and_then(|v| u32::try_from(v).ok())?;
+        let row = u32::try_from(place.row_of(v as usize)?).ok()?;
         Some((row, f64::array3(linear * f64::vec3(*d))))
     })
     .unzip()

@@ -647,3 +647,44 @@ proptest! {
         let _ = read_glb_chunks(&all, Path::new("x.glb"));
     }
 }
+
+#[test]
+fn parts_over_the_same_vertices_share_their_accessors() {
+    let mut mesh = meshes::grid(5, 4);
+    mesh.normals = None;
+    let triangles = mesh.topology.triangles().len();
+    let part = |range: std::ops::Range<usize>| MeshPart {
+        name: "cloth".into(),
+        source_mesh: 0,
+        material: None,
+        vertices: 0..mesh.vertex_count(),
+        triangles: range,
+    };
+    let parts: Vec<MeshPart> = (0..triangles).map(|t| part(t..t + 1)).collect();
+    let whole = mesh.clone();
+    mesh.parts = parts;
+    let write = |mesh: &Mesh| {
+        let cache = FrameCache {
+            meshes: vec![wave(mesh, 4, -1.0)],
+            times_secs: times(4),
+        };
+        let (dir, path, warnings) = save(&cache, &GlbOptions::default());
+        assert!(warnings.is_empty(), "{warnings:?}");
+        (dir, Played::open(&path))
+    };
+    let ((_a, shared), (_b, one)) = (write(&mesh), write(&whole));
+    let primitives = |file: &Played| file.json["meshes"][0]["primitives"].clone();
+    let all = primitives(&shared);
+    let all = all.as_array().expect("a list");
+    assert_eq!(all.len(), triangles);
+    assert!(all.iter().all(|p| p["attributes"] == all[0]["attributes"]));
+    assert!(all.iter().all(|p| p["targets"] == all[0]["targets"]));
+    // Normals are those of the whole surface.
+    let of = |file: &Played, name: &str| {
+        let accessor = primitives(file)[0]["attributes"][name].clone();
+        file.floats(&accessor)
+    };
+    for name in ["POSITION", "NORMAL"] {
+        assert_eq!(of(&shared, name), of(&one, name), "{name}");
+    }
+}

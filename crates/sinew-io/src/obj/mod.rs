@@ -15,6 +15,7 @@
 mod read;
 mod write;
 
+pub(crate) use read::parse_obj_from;
 pub use read::{parse_obj, read_obj};
 pub use write::write_obj;
 

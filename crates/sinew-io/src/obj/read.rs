@@ -1,10 +1,10 @@
-use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::polygon;
 use crate::surface::{
     Corner, NONE, asset_of, linear_from_srgb, repair_normals, repair_numbers, split,
 };
+use crate::{FileBox, IoError};
 use sinew_geom::{Asset, Mesh, MeshPart, Polygons, Topology, Warning};
 use std::ops::Range;
 use std::path::Path;
@@ -23,10 +23,21 @@ pub fn read_obj(path: &Path) -> Result<Asset, IoError> {
 /// # Errors
 /// [`IoError::Malformed`].
 pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
+    Ok(parse_obj_from(bytes, path, [0.0; 3])?.0)
+}
+
+/// [`parse_obj`] with positions counted from `origin`, in double precision before they become single; also the box of the file and what reading lost.
+pub(crate) fn parse_obj_from(
+    bytes: &[u8],
+    path: &Path,
+    origin: [f64; 3],
+) -> Result<(Asset, FileBox), IoError> {
     let mut parser = Parser {
         path,
         line: 0,
         raw: Raw::default(),
+        origin,
+        file_box: FileBox::default(),
     };
     let mut joined = Vec::new();
     for (number, line) in without_mark(bytes).split(|&b| b == b'\n').enumerate() {
@@ -46,7 +57,9 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         }
     }
     parser.statement(&joined)?;
+    let file_box = parser.file_box;
     let (mesh, mut warnings) = parser.raw.build(path)?;
+    warnings.extend(file_box.warning(path));
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let name = path.file_name().unwrap_or_default();
         let message = format!(
@@ -56,7 +69,7 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         );
         warnings.push(warning("empty_file", message));
     }
-    Ok(asset_of(path, mesh, warnings))
+    Ok((asset_of(path, mesh, warnings), file_box))
 }
 
 #[derive(Default)]
@@ -77,6 +90,8 @@ struct Parser<'a> {
     path: &'a Path,
     line: usize,
     raw: Raw,
+    origin: [f64; 3],
+    file_box: FileBox,
 }
 
 impl Parser<'_> {
@@ -98,13 +113,13 @@ impl Parser<'_> {
             Some(b"v") => self.vertex(words),
             Some(b"vt") => {
                 let (n, count) = self.numbers::<3>(words, 1, "one to three numbers")?;
-                let v = if count > 1 { n[1] } else { 0.0 };
-                self.raw.uvs.push([n[0], 1.0 - v]);
+                let v = if count > 1 { n[1] as f32 } else { 0.0 };
+                self.raw.uvs.push([n[0] as f32, 1.0 - v]);
                 Ok(())
             }
             Some(b"vn") => {
                 let (n, _) = self.numbers::<3>(words, 3, "three numbers")?;
-                self.raw.normals.push(n);
+                self.raw.normals.push(n.map(|c| c as f32));
                 Ok(())
             }
             Some(b"f") => self.face(words),
@@ -124,7 +139,7 @@ impl Parser<'_> {
         words: impl Iterator<Item = &'w [u8]>,
         least: usize,
         expected: &str,
-    ) -> Result<([f32; N], usize), IoError> {
+    ) -> Result<([f64; N], usize), IoError> {
         let mut out = [0.0; N];
         let mut count = 0;
         for word in words {
@@ -144,7 +159,8 @@ impl Parser<'_> {
     fn vertex<'w>(&mut self, words: impl Iterator<Item = &'w [u8]>) -> Result<(), IoError> {
         let (n, count) =
             self.numbers::<7>(words, 3, "x y z, then a weight or a colour or nothing")?;
-        let position = [n[0], n[1], n[2]];
+        let exact = [n[0], n[1], n[2]];
+        let position = self.file_box.take(exact, self.origin);
         if !position.iter().all(|c| c.is_finite()) {
             let text = format!("{position:?}");
             return Err(self.wrong(text.as_bytes(), "finite coordinates"));
@@ -155,11 +171,11 @@ impl Parser<'_> {
         self.raw.positions.push(position);
         let alpha = match count {
             6 => Some(1.0),
-            7 => Some(n[6]),
+            7 => Some(n[6] as f32),
             _ => None,
         };
         let color = alpha.map(|alpha| {
-            let [r, g, b] = [n[3], n[4], n[5]].map(linear_from_srgb);
+            let [r, g, b] = [n[3], n[4], n[5]].map(|c| linear_from_srgb(c as f32));
             [r, g, b, alpha]
         });
         self.raw.coloured += usize::from(color.is_some());
@@ -251,6 +267,9 @@ impl Raw {
             positions: pick(0).map(|v| self.positions[v as usize]).collect(),
             ..Mesh::default()
         };
+        if vertices.len() > self.positions.len() {
+            mesh.points = pick(0).collect();
+        }
         if keep[0] {
             // Vertices of no face have no texture coordinate: zero.
             let mut uvs: Vec<[f32; 2]> = pick(1)

@@ -211,3 +211,38 @@ proptest! {
         let _ = parse_obj(lines.join("\n").as_bytes(), Path::new("x.obj"));
     }
 }
+
+#[test]
+fn split_vertices_know_their_points() {
+    let m = parse(
+        "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvn 0 0 1\nvn 0 1 0\nf 1//1 2//1 3//1\nf 1//2 3//2 4//2\n",
+    );
+    assert_eq!(m.positions.len(), 6);
+    assert_eq!(m.points, [0, 1, 2, 3, 0, 2]);
+    let points = |t: &[u32; 3]| t.map(|v| m.point_of(v));
+    let triangles: Vec<[u32; 3]> = m.topology.triangles().iter().map(points).collect();
+    assert_eq!(triangles, [[0, 1, 2], [0, 2, 3]]);
+    let whole = parse("v 0 0 0\nv 1 0 0\nv 1 1 0\nvn 0 0 1\nf 1//1 2//1 3//1\n");
+    assert_eq!((whole.points.len(), whole.point_of(2)), (0, 2));
+}
+
+#[test]
+fn coordinates_far_away_are_counted_from_an_origin_or_warned_of() {
+    let text = "v 512345.7125 5401234.3375 1\nv 512346.7125 5401234.3375 1\nv 512345.7125 5401235.3375 1\nf 1 2 3\n";
+    let path = Path::new("far.obj");
+    let (asset, of_file) = parse_obj_from(text.as_bytes(), path, [0.0; 3]).expect("valid");
+    let lost = 0.1625_f64.hypot(0.0);
+    assert!((of_file.loss - lost).abs() < 0.02, "{}", of_file.loss);
+    let found = &asset.warnings[0];
+    assert_eq!(found.code, "positions_rounded");
+    assert!(
+        found.message.contains("'far.obj'") && found.message.contains(" mm"),
+        "{}",
+        found.message
+    );
+    let origin = of_file.origin().expect("far away");
+    assert_eq!(origin, [512_346.0, 5_401_235.0, 1.0]);
+    let (asset, of_file) = parse_obj_from(text.as_bytes(), path, origin).expect("valid");
+    assert!(asset.warnings.is_empty() && of_file.loss < 1e-7);
+    assert_eq!(asset.meshes[0].positions[0], [-0.2875, -0.6625, 0.0]);
+}

@@ -22,6 +22,7 @@ mod header;
 mod read;
 mod write;
 
+pub(crate) use read::parse_ply_from;
 pub use read::{parse_ply, read_ply};
 pub use write::{PlyEncoding, PlyOptions, write_ply};
 

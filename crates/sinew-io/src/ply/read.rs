@@ -1,10 +1,10 @@
 use super::columns::{Column, Columns, mesh_of};
 use super::header::{self, Element, Format, Kind, Property, Scalar};
-use crate::IoError;
 use crate::bytes::without_mark;
 use crate::fault::{cannot_read, malformed, quoted, warning};
 use crate::polygon;
 use crate::surface::{Corner, NONE, asset_of, repair_numbers, split};
+use crate::{FileBox, IoError};
 use sinew_geom::{Asset, Attribute, Mesh, Polygons, Warning, index32};
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,6 +24,16 @@ pub fn read_ply(path: &Path) -> Result<Asset, IoError> {
 /// # Errors
 /// As [`read_ply`], except [`IoError::Read`].
 pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
+    Ok(parse_ply_from(bytes, path, [0.0; 3])?.0)
+}
+
+/// [`parse_ply`] with positions counted from `origin`, in double precision before they become single; also the box of the file and what reading lost.
+pub(crate) fn parse_ply_from(
+    bytes: &[u8],
+    path: &Path,
+    origin: [f64; 3],
+) -> Result<(Asset, FileBox), IoError> {
+    let mut file_box = FileBox::default();
     let bytes = without_mark(bytes);
     let header = header::parse(bytes, path)?;
     let mut body = Body {
@@ -40,7 +50,7 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         match element.name.as_str() {
             "vertex" if columns.is_empty() => {
                 vertex_count = element.count;
-                columns = body.vertices(element, path, &mut warnings)?;
+                columns = body.vertices(element, path, (origin, &mut file_box), &mut warnings)?;
             }
             "face" if !has_faces => {
                 has_faces = element.count > 0;
@@ -75,7 +85,8 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     let topology = polygon::topology(&mesh.positions, faces.polygons, &mut warnings)
         .map_err(|e| malformed(path, "element face", e.to_string(), "indices of vertices"))?;
     mesh.topology = Arc::new(topology);
-    Ok(asset_of(path, mesh, warnings))
+    warnings.extend(file_box.warning(path));
+    Ok((asset_of(path, mesh, warnings), file_box))
 }
 
 struct Body<'a> {
@@ -200,6 +211,7 @@ impl Body<'_> {
         &mut self,
         element: &Element,
         path: &Path,
+        (origin, file_box): ([f64; 3], &mut FileBox),
         warnings: &mut Vec<Warning>,
     ) -> Result<Vec<Column>, IoError> {
         let mut columns: Vec<Option<Column>> = element
@@ -214,16 +226,36 @@ impl Body<'_> {
                 Kind::List { .. } => None,
             })
             .collect();
+        // Which of the columns are coordinates.
+        let axis = |name: &str| {
+            let mut all = element.properties.iter();
+            all.position(|p| p.name == name && matches!(p.kind, Kind::Scalar(_)))
+        };
+        let axes = [axis("x"), axis("y"), axis("z")];
+        let axis_of = |column: usize| axes.iter().position(|a| *a == Some(column));
+        let axis_of: Vec<_> = (0..columns.len()).map(axis_of).collect();
+        let mut exact = [0.0; 3];
         // Without properties there is nothing to read, however many there are.
         let count = if columns.is_empty() { 0 } else { element.count };
         for i in 0..count {
-            for (property, column) in element.properties.iter().zip(&mut columns) {
+            for (k, property) in element.properties.iter().enumerate() {
                 self.property(property, |n| {
-                    if let Some(c) = column {
+                    if let Some(c) = &mut columns[k] {
                         c.values.push(n as f32);
+                    }
+                    if let Some(axis) = axis_of[k] {
+                        exact[axis] = n;
                     }
                 })
                 .map_err(wrong(path, element, i, property))?;
+            }
+            if let [Some(x), Some(y), Some(z)] = axes {
+                let place = file_box.take(exact, origin);
+                for (column, coordinate) in [x, y, z].into_iter().zip(place) {
+                    if let Some(last) = columns[column].as_mut().and_then(|c| c.values.last_mut()) {
+                        *last = coordinate;
+                    }
+                }
             }
         }
         let lists = columns.iter().filter(|c| c.is_none()).count();
@@ -388,6 +420,9 @@ impl Faces {
         self.polygons.indices = indices;
         let sources: Vec<usize> = vertices[count..].iter().map(|c| c[0] as usize).collect();
         repeat_vertices(mesh, &sources);
+        if !sources.is_empty() {
+            mesh.points = vertices.iter().map(|c| c[0]).collect();
+        }
         // Vertices of no face have no texture coordinate: zero.
         let uv = |c: &Corner| distinct.get(c[1] as usize).copied().unwrap_or_default();
         mesh.uvs.insert(0, vertices.iter().map(uv).collect());

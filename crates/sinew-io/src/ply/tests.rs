@@ -391,3 +391,28 @@ fn of_properties_with_one_name_the_first_counts() {
     let mesh = &parse(text.as_bytes()).expect("valid").meshes[0];
     assert_eq!(mesh.attributes["m"], Attribute::Scalar(vec![1.0]));
 }
+
+#[test]
+fn doubles_far_away_are_counted_from_an_origin_or_warned_of() {
+    let text = "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty uchar mask\nproperty double y\nproperty double z\nelement face 1\n\
+        property list uchar int vertex_indices\nend_header\n512345.7125 7 5401234.3375 1\n512346.7125 7 5401234.3375 1\n512345.7125 7 5401235.3375 1\n3 0 1 2\n";
+    let path = Path::new("far.ply");
+    let (asset, of_file) = parse_ply_from(text.as_bytes(), path, [0.0; 3]).expect("valid");
+    assert!(of_file.loss > 0.1, "{}", of_file.loss);
+    assert_eq!(asset.warnings[0].code, "positions_rounded");
+    let origin = of_file.origin().expect("far away");
+    let (asset, of_file) = parse_ply_from(text.as_bytes(), path, origin).expect("valid");
+    assert!(asset.warnings.is_empty() && of_file.loss < 1e-7);
+    let mesh = &asset.meshes[0];
+    assert_eq!(mesh.positions[0], [-0.2875, -0.6625, 0.0]);
+    assert_eq!(mesh.attributes["mask"], Attribute::Scalar(vec![7.0; 3]));
+    // Single precision loses nothing more of what was single precision.
+    let single = text.replace("double", "float");
+    let (asset, of_file) = parse_ply_from(single.as_bytes(), path, [0.0; 3]).expect("valid");
+    assert!(asset.warnings.len() <= 1 && of_file.has_vertices());
+    // Split vertices know their points.
+    assert_eq!(
+        parse(WEDGES.as_bytes()).expect("valid").meshes[0].points,
+        [0, 1, 2, 3, 0]
+    );
+}

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Rotations are those of the joint in the space of its parent, as quaternions x, y, z, w, in glTF's axes. Other fields
-//! are skipped.
+//! are kept ([`ExtraFields`]): nothing writes the format, but converters say what they leave out.
 
-use super::PoseDriverFileError;
 use super::fields::Fields;
 use super::located::Located;
+use super::{ExtraFields, PoseDriverFileError};
 use crate::IoError;
 use crate::fault::quoted;
 use jsonc_parser::ast::Value as Ast;
@@ -27,6 +27,8 @@ type Outcome<T> = Result<T, PoseDriverFileError>;
 pub struct SamplesDocument {
     /// In the order of the file; names differ.
     pub solvers: Vec<SamplesSolver>,
+    /// Fields that are not defined.
+    pub extra: ExtraFields,
 }
 
 /// A joint and its samples.
@@ -42,6 +44,8 @@ pub struct SamplesSolver {
     pub radius: Option<f64>,
     /// In the order of the file; names differ, and so do rotations, by more than 1e-6 radians.
     pub samples: Vec<RotationSample>,
+    /// Fields that are not defined.
+    pub extra: ExtraFields,
 }
 
 /// A rotation of the joint.
@@ -53,6 +57,8 @@ pub struct RotationSample {
     pub rotation: Quat<f64>,
     /// Seconds at which a clip shows it.
     pub time_in_clip_secs: Option<f64>,
+    /// Fields that are not defined.
+    pub extra: ExtraFields,
 }
 
 /// Rotations that are closer are one: a solver could not tell them apart.
@@ -85,7 +91,8 @@ pub fn parse_samples(text: &str, path: &Path) -> Result<SamplesDocument, PoseDri
         different_name(&json, value, (&solver.name, index), &mut names)?;
         solvers.push(solver);
     }
-    Ok(SamplesDocument { solvers })
+    let extra = root.extra()?;
+    Ok(SamplesDocument { solvers, extra })
 }
 
 fn read_solver(mut fields: Fields<'_>) -> Outcome<SamplesSolver> {
@@ -122,6 +129,7 @@ fn read_solver(mut fields: Fields<'_>) -> Outcome<SamplesSolver> {
         rest_rotation,
         radius,
         samples,
+        extra: fields.extra()?,
     })
 }
 
@@ -139,6 +147,7 @@ fn read_sample(mut fields: Fields<'_>) -> Outcome<RotationSample> {
         rotation: read_rotation(json, rotation)?,
         time_in_clip_secs: fields.read("time_in_clip", Located::number)?,
         name,
+        extra: fields.extra()?,
     })
 }
 

@@ -1,9 +1,9 @@
 //! Numbered mesh files: `splash_0001.ply`, `splash_0002.ply`, .. or `frame_1_mesh.obj`, `frame_2_mesh.obj`, ..
 
 use crate::fault::{cannot_read, file_stem, malformed, warning};
-use crate::obj::{read_obj, write_obj};
-use crate::ply::{PlyOptions, read_ply, write_ply};
-use crate::{AtomicDir, FrameCache, IoError, Surface};
+use crate::obj::{parse_obj_from, write_obj};
+use crate::ply::{PlyOptions, parse_ply_from, write_ply};
+use crate::{AtomicDir, FileBox, FrameCache, IoError, Surface};
 use sinew_geom::{Asset, Mesh, MeshSequence, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -302,9 +302,19 @@ impl MeshFormat {
 /// # Errors
 /// Those of the reader; [`IoError::Unsupported`] for other extensions.
 pub fn read_mesh(path: &Path) -> Result<Asset, IoError> {
+    Ok(read_mesh_from(path, [0.0; 3])?.0)
+}
+
+/// [`read_mesh`] with positions counted from `origin`, which is taken off in double precision. Gives the box of the file, too, and what reading lost
+/// ([`FileBox::origin`] is an origin that keeps everything).
+///
+/// # Errors
+/// As [`read_mesh`].
+pub fn read_mesh_from(path: &Path, origin: [f64; 3]) -> Result<(Asset, FileBox), IoError> {
+    let bytes = || std::fs::read(path).map_err(cannot_read(path));
     match MeshFormat::of(path) {
-        Some(MeshFormat::Obj) => read_obj(path),
-        Some(MeshFormat::Ply(_)) => read_ply(path),
+        Some(MeshFormat::Obj) => parse_obj_from(&bytes()?, path, origin),
+        Some(MeshFormat::Ply(_)) => parse_ply_from(&bytes()?, path, origin),
         None => Err(not_a_mesh(path)),
     }
 }

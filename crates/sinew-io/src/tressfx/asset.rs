@@ -6,6 +6,7 @@ use super::{
 };
 use crate::IoError;
 use crate::fault::{file_stem, malformed, warning};
+use crate::strand_checks::repeated_points;
 use sinew_geom::{Asset, Attribute, Influences, Mesh, Rig, Strands, Topology, Warning};
 use std::ops::Range;
 use std::path::Path;
@@ -20,6 +21,7 @@ pub fn read_tfx_asset(path: &Path) -> Result<Asset, IoError> {
     let mut file = read_tfx(path)?;
     let mut warnings = std::mem::take(&mut file.warnings);
     let mut mesh = mesh(&file, path)?;
+    warnings.extend(repeated_points(&mesh));
     let beside = path.with_extension("tfxbone");
     let mut bones = Vec::new();
     if beside.is_file() {

@@ -549,3 +549,26 @@ fn malformed_files_are_refused_with_their_place() {
         "expected line 4 of the 9 of numOfVertices",
     );
 }
+
+#[test]
+fn repeated_points_are_told_with_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("hair.tfx");
+    // Two strands of four vertices along +X; the last one of the second is there twice.
+    let vertex = |s: usize, v: usize| {
+        let along = if s == 1 { v.min(2) } else { v };
+        [along as f32 * 0.1, s as f32, 0.0, 1.0]
+    };
+    let vertices = (0..2).flat_map(|s| (0..4).flat_map(move |v| vertex(s, v)));
+    let body: Vec<f32> = vertices.collect();
+    std::fs::write(&path, tfx([2, 4, 160, 0, 0, 0, 0], &body)).expect("written");
+    let asset = read_tfx_asset(&path).expect("valid");
+    assert_eq!(codes(&asset.warnings), ["points_repeated"]);
+    let message = &asset.warnings[0].message;
+    let words = "1 point repeats the point before in 1 strand of 'hair' (first: strand 1)";
+    assert!(message.starts_with(words), "{message}");
+    // Without length at all is another matter, and has a warning of its own.
+    std::fs::write(&path, three()).expect("written");
+    let asset = read_tfx_asset(&path).expect("valid");
+    assert_eq!(codes(&asset.warnings), ["strands_without_length"]);
+}

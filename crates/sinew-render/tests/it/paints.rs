@@ -3,7 +3,7 @@
 use crate::common::{
     Eye, assert_near, bare, double, draw, flat, pixels, renderer, sub, unit, whole_pixel,
 };
-use sinew_geom::{Image, Mesh};
+use sinew_geom::{Image, Mesh, Topology};
 use sinew_picture::{Camera, ColorMap, Lens};
 use sinew_render::{Paint, Shot, Surface, ValueScale};
 
@@ -213,6 +213,48 @@ fn normals_are_read_back_from_a_sphere() {
         assert_near(pixel, expected, 1.5, &format!("pixel {x} {y}"));
     }
     assert!(seen > 5000, "{seen}");
+}
+
+/// A roof of two sides that share the vertices of its ridge: flat, each side shows its own normal, `(-1, 0, 2) / sqrt(5)` and `(1, 0, 2) / sqrt(5)`; smooth, they
+/// meet in `(0, 0, 1)`.
+#[test]
+fn flat_meshes_show_the_normals_of_their_triangles() {
+    let Some((gpu, mut renderer)) = renderer() else {
+        return;
+    };
+    let triangles = vec![[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4]];
+    let heights = [0.0, 0.5, 0.0];
+    let at = |i: usize| {
+        [
+            (i % 3) as f32 - 1.0,
+            (i / 3) as f32 * 2.0 - 1.0,
+            heights[i % 3],
+        ]
+    };
+    let topology = Topology::new(6, triangles).expect("valid");
+    let mut mesh = Mesh::new("roof", topology, (0..6).map(at).collect());
+    let lens = Lens::Perspective {
+        tan_half_height: 0.2,
+    };
+    let camera = Camera::look_at([0.0, 0.0, 6.0], [0.0; 3], lens, 1.0).expect("two places");
+    let shot = bare(64, 64, camera);
+    let mut colors = |mesh: &Mesh| {
+        let surface = Surface::new(&gpu, mesh).expect("a surface");
+        let look = flat(&surface, Paint::Normals);
+        let image = draw(&mut renderer, look, mesh, &shot).expect("a picture");
+        let row = pixels(&image).filter(|([_, y], _)| *y == 32);
+        let row: Vec<[u8; 4]> = row.map(|(_, pixel)| pixel).collect();
+        [16, 31, 33, 48].map(|x| row[x])
+    };
+    let near_the_ridge = colors(&mesh)[1];
+    assert_near(near_the_ridge, [127.5, 127.5, 255.0], 6.0, "smooth");
+    mesh.flat_shaded = true;
+    let shown = colors(&mesh);
+    for (pixel, side) in shown.into_iter().zip([-1.0, -1.0, 1.0, 1.0]) {
+        let expected = [side / 5.0_f64.sqrt(), 0.0, 2.0 / 5.0_f64.sqrt()];
+        let expected = expected.map(|n| (n * 0.5 + 0.5) * 255.0);
+        assert_near(pixel, expected, 1.5, "flat");
+    }
 }
 
 #[test]

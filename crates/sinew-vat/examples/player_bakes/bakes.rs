@@ -124,6 +124,8 @@ pub(crate) fn manifest(
         can_blend: false,
         has_ends: false,
         split_vertices: None,
+        splits_are_edges: false,
+        origin: None,
         middles: Vec::new(),
         surface_off: None,
         lookup: None,

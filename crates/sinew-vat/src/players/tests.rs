@@ -64,6 +64,8 @@ pub(super) fn shape(layout: Layout, places: TextureFile, normals: Option<Texture
         can_blend: false,
         has_ends: false,
         split_vertices: None,
+        splits_are_edges: false,
+        origin: None,
         middles: Vec::new(),
         surface_off: None,
         lookup: None,

@@ -62,9 +62,11 @@ fn used_vertices(vertex_count: usize, triangles: &[[u32; 3]]) -> (Vec<usize>, Ve
 fn gather(mesh: &Mesh, used: &[usize]) -> Mesh {
     Mesh {
         name: mesh.name.clone(),
+        data_name: mesh.data_name.clone(),
         topology: Arc::default(),
         positions: pick(&mesh.positions, used),
         normals: mesh.normals.as_ref().map(|n| pick(n, used)),
+        flat_shaded: mesh.flat_shaded,
         tangents: mesh.tangents.as_ref().map(|t| pick(t, used)),
         uvs: mesh.uvs.iter().map(|set| pick(set, used)).collect(),
         colors: mesh.colors.iter().map(|set| pick(set, used)).collect(),
@@ -85,6 +87,7 @@ fn gather(mesh: &Mesh, used: &[usize]) -> Mesh {
         morph_offset: mesh.morph_offset,
         morph_weight_indices: mesh.morph_weight_indices.clone(),
         parts: Vec::new(),
+        points: used.iter().map(|v| mesh.point_of(index32(*v))).collect(),
     }
 }
 

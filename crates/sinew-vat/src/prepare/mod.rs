@@ -131,6 +131,11 @@ pub enum PrepareError {
 }
 
 impl PrepareSettings {
+    /// Whether a step may take faces away or make others of them.
+    pub fn removes_faces(&self) -> bool {
+        self.hidden.is_some() || self.touching.is_some() || self.simplify.is_some()
+    }
+
     /// Whether the settings make sense, without a mesh.
     ///
     /// # Errors

@@ -260,12 +260,12 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "another language's declaration",
         "float3 p = read_position(index);",
-        "error: expected an assignment or a call, found `float3 p`
+        "error: this is HLSL or GLSL, a kernel is WGSL
  --> k.wgsl:1:1
   |
 1 | float3 p = read_position(index);
-  | ^^^^^^
-  = help: WGSL declares variables as `let p: vec3<f32> = …;`",
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: in WGSL it is `var p: vec3f = read_position(index);`; docs/kernels.md has a table of words",
     ),
     (
         "another language's function",

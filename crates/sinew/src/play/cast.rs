@@ -1,10 +1,11 @@
 //! The characters that a plan plays with: what its inputs are bound to, and their poses.
 
 use super::followers::{Skin, with_followers};
+use super::unread::{self, PosesRead};
 use super::{Character, PlayError};
 use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
-use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS};
+use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS, Warning};
 use crate::graph::{BindOptions, BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
 use crate::io::read_vertex_animation;
 use crate::vat::animation::VertexAnimation;
@@ -225,6 +226,26 @@ impl Cast {
         let input = self.bindings.iter().position(is_it);
         let found = input.and_then(|i| self.character_of_input(i));
         found.unwrap_or_else(|| self.main())
+    }
+
+    /// What the clips of the characters animate and no node of `plan`, the one that this was assembled for, reads, with the file it is in.
+    pub fn unread(&self, plan: &Plan) -> Vec<Warning> {
+        let read = PosesRead::of(plan);
+        let of = |(index, character): (usize, &Arc<Character>)| {
+            let own = self.bindings.iter().zip(&self.of_input);
+            let meshes: Vec<&Mesh> = own
+                .filter_map(|(binding, &of)| match binding {
+                    InputBinding::Mesh(mesh) if of == index => Some(mesh.as_ref()),
+                    _ => None,
+                })
+                .collect();
+            let mut found = unread::warnings(character, &meshes, read);
+            for w in &mut found {
+                w.message = format!("{}: {}", character.path.display(), w.message);
+            }
+            found
+        };
+        self.characters.iter().enumerate().flat_map(of).collect()
     }
 
     /// What each input of the plan is bound to, in document order.

@@ -6,30 +6,6 @@ use crate::graph::{Diagnostics, GraphSource, GraphText, Plan, compile};
 use crate::io::read_text;
 use std::path::{Path, PathBuf};
 
-/// A document that just shows the mesh.
-const PLAIN: &str = r#"{
-  "sinew": "1.0",
-  "description": "The mesh as it is.",
-  "inputs": { "body": { "type": "mesh" } },
-  "outputs": { "body": "body" }
-}"#;
-/// Documents with the stack that a character needs.
-const MORPHED: &str = r#"{
-  "sinew": "1.0",
-  "description": "Morph targets.",
-  "stack": ["morph"]
-}"#;
-const SKINNED: &str = r#"{
-  "sinew": "1.0",
-  "description": "Linear skinning.",
-  "stack": [{ "node": "skin", "method": "linear" }]
-}"#;
-const MORPHED_AND_SKINNED: &str = r#"{
-  "sinew": "1.0",
-  "description": "Morph targets and linear skinning: what engines do by default.",
-  "stack": ["morph", { "node": "skin", "method": "linear" }]
-}"#;
-
 /// A graph document and where relative names in it start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
@@ -75,28 +51,40 @@ impl Document {
         Some(Self::from_text(name, text, folder_of(&character.path)))
     }
 
-    /// The graph that travels in the character's file, else one for what the character has: morph targets, then
-    /// linear skinning, then nothing more, as its output `body` (normals and tangents that these do not carry
-    /// along are made anew when it is bound). A mesh with neither passes unchanged.
-    ///
-    /// Skinning needs joint weights on every mesh, since all meshes are one input. Morph targets need weights in the
-    /// rig; those that a pose has no weight for stay out.
+    /// The graph that travels in the character's file, else the one of [`Self::default_of`].
     pub fn of_character(character: &Character) -> Self {
         Self::embedded(character).unwrap_or_else(|| Self::default_of(character))
     }
 
-    /// The graph that [`Self::of_character`] makes where the file carries none.
+    /// The graph of what the character has: morph targets, then linear skinning, as output `body`; strands that follow
+    /// their joints, as output `hair`. A mesh with neither passes unchanged. Normals and tangents are made anew.
+    ///
+    /// All meshes are one input, so that skinning needs joint weights on every mesh. Morph targets need weights in the
+    /// rig; those that a pose has no weight for stay out.
     pub fn default_of(character: &Character) -> Self {
-        let asset = &character.asset;
-        let text = match (is_morphed(asset), is_skinned(asset)) {
-            _ if !asset.strands.is_empty() => &with_strands(asset),
-            (true, true) => MORPHED_AND_SKINNED,
-            (true, false) => MORPHED,
-            (false, true) => SKINNED,
-            (false, false) => PLAIN,
-        };
+        let text = Shape::of(&character.asset).default_text();
         let name = format!("{} (default graph)", character.path.display());
         Self::from_text(name, text, folder_of(&character.path))
+    }
+
+    /// A commented graph to start from, made for the character: as [`Self::default_of`], with a delta mush after the skinning of meshes whose joints
+    /// share vertices. Delta mush smooths morph targets, too; where there are any its parameter `blend` is 0.
+    pub fn starter_for(character: &Character) -> Self {
+        let shape = Shape::of(&character.asset);
+        let text = shape.starter_text(if shape.is_morphed { "0.0" } else { "1.0" });
+        Self::from_text("starter", text, folder_of(&character.path))
+    }
+
+    /// The same for a character that is not known: a mesh with a skin, and morph targets where it has some.
+    pub fn starter() -> Self {
+        let shape = Shape {
+            has_mesh: true,
+            is_morphed: true,
+            is_skinned: true,
+            is_blended: true,
+            ..Shape::default()
+        };
+        Self::from_text("starter", shape.starter_text("1.0"), "")
     }
 
     /// Checks and compiles it, with the graphs and kernels in files that it names.
@@ -112,39 +100,148 @@ fn folder_of(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
-/// The default graph of an asset with strands: they follow their joints, beside what the meshes do.
-fn with_strands(asset: &Asset) -> String {
-    let mut inputs = vec![r#""hair": { "type": "strands" }"#];
-    let (mut nodes, mut outputs) = (Vec::new(), Vec::new());
-    let skinned = [is_skinned(asset), follow_joints(asset, &asset.strands)];
-    if skinned.contains(&true) {
-        inputs.push(r#""pose": { "type": "pose" }"#);
-    }
-    if skinned[1] {
-        nodes.push(r#""hair_skin": { "node": "skin", "mesh": "hair", "pose": "pose", "method": "linear" }"#);
-    }
-    outputs.push(if skinned[1] {
-        r#""hair": "hair_skin""#
-    } else {
-        r#""hair": "hair""#
-    });
-    if !asset.meshes.is_empty() {
-        inputs.push(r#""body": { "type": "mesh" }"#);
-        if skinned[0] {
-            nodes.push(r#""body_skin": { "node": "skin", "mesh": "body", "pose": "pose", "method": "linear" }"#);
+/// What there is for a graph to move.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    has_mesh: bool,
+    is_morphed: bool,
+    is_skinned: bool,
+    /// A vertex of a mesh has weight on several joints; a mesh without a skin follows its node alone.
+    is_blended: bool,
+    has_strands: bool,
+    /// Strands follow joints.
+    strands_follow: bool,
+}
+
+impl Shape {
+    fn of(asset: &Asset) -> Self {
+        Self {
+            has_mesh: !asset.meshes.is_empty(),
+            is_morphed: is_morphed(asset),
+            is_skinned: is_skinned(asset),
+            is_blended: asset.meshes.iter().any(is_blended),
+            has_strands: !asset.strands.is_empty(),
+            strands_follow: follow_joints(asset, &asset.strands),
         }
-        outputs.push(if skinned[0] {
-            r#""body": "body_skin""#
-        } else {
-            r#""body": "body""#
-        });
     }
-    format!(
-        "{{\n  \"sinew\": \"1.0\",\n  \"description\": \"Strands and what they grow on, as the joints move them.\",\n  \"inputs\": {{ {} }},\n  \"nodes\": {{ {} }},\n  \"outputs\": {{ {} }}\n}}",
-        inputs.join(", "),
-        nodes.join(", "),
-        outputs.join(", ")
-    )
+
+    /// The inputs of a document, its nodes and its outputs. `mush`: with a delta mush after skinning.
+    fn members(&self, mush: bool) -> [Vec<String>; 3] {
+        let mut nodes = Vec::new();
+        let mut body = "body";
+        let mut then = |name: &'static str, rest: &str| {
+            nodes.push(format!(
+                r#""{name}": {{ "node": {rest}, "mesh": "{body}"{} }}"#,
+                if name == "mush" {
+                    ""
+                } else {
+                    r#", "pose": "pose""#
+                }
+            ));
+            body = name;
+        };
+        if self.is_morphed {
+            then("morph", r#""morph""#);
+        }
+        if self.is_skinned {
+            then("skin", r#""skin", "method": "linear""#);
+        }
+        if self.is_skinned && self.is_blended && mush {
+            then(
+                "mush",
+                r#""delta_mush", "iterations": 10, "blend": "$blend""#,
+            );
+        }
+        if self.strands_follow {
+            nodes.push(r#""hair_skin": { "node": "skin", "method": "linear", "mesh": "hair", "pose": "pose" }"#.to_owned());
+        }
+        let hair = if self.strands_follow {
+            "hair_skin"
+        } else {
+            "hair"
+        };
+        let is_posed = self.is_morphed || self.is_skinned || self.strands_follow;
+        let has_body = self.has_mesh || !self.has_strands;
+        let chosen = |members: &[(bool, String)]| -> Vec<String> {
+            members
+                .iter()
+                .filter(|m| m.0)
+                .map(|m| m.1.clone())
+                .collect()
+        };
+        let inputs = chosen(&[
+            (has_body, r#""body": { "type": "mesh" }"#.into()),
+            (self.has_strands, r#""hair": { "type": "strands" }"#.into()),
+            (is_posed, r#""pose": { "type": "pose" }"#.into()),
+        ]);
+        let outputs = chosen(&[
+            (self.has_strands, format!(r#""hair": "{hair}""#)),
+            (has_body, format!(r#""body": "{body}""#)),
+        ]);
+        [inputs, nodes, outputs]
+    }
+
+    fn default_text(&self) -> String {
+        let [inputs, nodes, outputs] = self.members(false).map(|m| m.join(", "));
+        format!(
+            r#"{{
+  "sinew": "1.0",
+  "description": "What engines do by default: morph targets and linear skinning, where there are any.",
+  "inputs": {{ {inputs} }},
+  "nodes": {{ {nodes} }},
+  "outputs": {{ {outputs} }}
+}}"#
+        )
+    }
+
+    /// `blend`: the default of the delta mush.
+    fn starter_text(&self, blend: &str) -> String {
+        let [inputs, nodes, outputs] = self.members(true).map(|m| m.join(",\n    "));
+        let parameters = if self.is_skinned && self.is_blended {
+            format!(
+                r#"
+  // What may be set from outside: sinew run ... --set blend=0.5
+  // Delta mush smooths what comes in, the shapes of morph targets, too: blend 0 keeps them.
+  "parameters": {{
+    "blend": {{ "type": "float", "default": {blend}, "min": 0.0, "max": 1.0, "doc": "0 is plain skinning, 1 is full delta mush" }}
+  }},
+"#
+            )
+        } else {
+            String::new()
+        };
+        let nodes = if nodes.is_empty() {
+            nodes
+        } else {
+            format!("\n    {nodes}\n  ")
+        };
+        format!(
+            r#"{{
+  // A Sinew graph: what happens to a character, frame by frame. Comments and trailing commas are fine.
+  "sinew": "1.0",
+
+  // What comes in. "select" narrows a mesh input to some meshes of the file: "select": "Body*".
+  "inputs": {{
+    {inputs}
+  }},
+{parameters}
+  // The steps. `sinew nodes` lists all kinds, `sinew nodes delta_mush` describes one.
+  "nodes": {{{nodes}}},
+
+  // What goes out; each mesh output becomes a mesh of the written file.
+  "outputs": {{
+    {outputs}
+  }}
+}}
+"#
+        )
+    }
+}
+
+/// Whether several joints share a vertex.
+fn is_blended(mesh: &Mesh) -> bool {
+    let influences = mesh.influences.as_ref();
+    influences.is_some_and(|i| i.max_per_vertex() > 1)
 }
 
 /// Whether node `skin` can bind: merged meshes keep joint weights only where all have them.

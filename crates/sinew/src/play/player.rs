@@ -1,7 +1,7 @@
 //! A character that plays: frame number in, outputs out.
 
 use super::runner::not_finite;
-use super::{Cast, Output, PlayError, RunError, Runner, StateFault, Values};
+use super::{Cast, FieldGrid, Output, PlayError, RunError, Runner, StateFault, Values};
 use crate::deform::NodeKind;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
@@ -64,6 +64,14 @@ impl Player {
             poses: Vec::new(),
             rows: Vec::new(),
         })
+    }
+
+    /// As [`Runner::read_fields`].
+    ///
+    /// # Errors
+    /// `PlayError::Device` where a graphics device failed.
+    pub fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
+        self.runner.read_fields()
     }
 
     /// Poses the cast and evaluates frame `number`, any one. The time since the frame before is that between their

@@ -1,6 +1,7 @@
 //! Where frames are evaluated: on the processor or on a graphics device, with the same results up to rounding.
 
 use super::{PlayError, RunError, StateFault};
+use crate::deform::sdf::FieldWords;
 use crate::deform::{Line, Par};
 use crate::graph::{BoundGraph, Frame, Instance, OutputMesh};
 use crate::io::FrameData;
@@ -30,6 +31,31 @@ pub enum Output {
     Floats(Vec<f32>),
     /// Line segments, metres, scene space.
     Lines(Vec<Line>),
+}
+
+/// Signed distances on a grid. Fields of solids have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldGrid {
+    /// Nodes along each axis.
+    pub nodes: [u32; 3],
+    /// Distance of each node, metres, the third index fastest; NaN where there is none.
+    pub distances: Vec<f32>,
+    /// Where nodes are in the scene, metres: three rows, applied to `(i, j, k, 1)`.
+    pub scene_from_node: [[f32; 4]; 3],
+}
+
+impl FieldGrid {
+    /// The grid that is in words; `None` where these are solids or nothing.
+    fn read(words: &[u32]) -> Option<Self> {
+        let FieldWords::Grid(view) = FieldWords::read(words) else {
+            return None;
+        };
+        Some(Self {
+            nodes: view.shape.nodes(),
+            distances: view.dense(),
+            scene_from_node: view.scene_from_node(),
+        })
+    }
 }
 
 impl Runner {
@@ -103,7 +129,7 @@ impl Runner {
         }
     }
 
-    /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
+    /// Copies of all outputs of the last frame but poses and fields, with their names, in document order. Waits for a graphics device.
     ///
     /// # Errors
     /// `PlayError::Device` where a graphics device failed.
@@ -118,6 +144,29 @@ impl Runner {
                 Self::Graphics(instances) => device_output(instances, name)?,
             };
             out.extend(found.map(|found| (name.clone(), found)));
+        }
+        Ok(out)
+    }
+
+    /// The fields among the outputs of the last frame as grids, with their names; those of solids have none. Waits for a graphics device. A grid
+    /// is written out whole: 4 bytes a node.
+    ///
+    /// # Errors
+    /// `PlayError::Device` where a graphics device failed.
+    pub fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
+        let plan = self.graph().plan().clone();
+        let mut out = Vec::new();
+        for output in plan.outputs() {
+            let name = &output.name;
+            let grid = match self {
+                Self::Processor(instance) => instance.field_output(name).and_then(FieldGrid::read),
+                #[cfg(feature = "gpu")]
+                Self::Graphics(instances) => {
+                    let words = instances.read_field(name, 0)?;
+                    words.as_deref().and_then(FieldGrid::read)
+                }
+            };
+            out.extend(grid.map(|grid| (name.clone(), grid)));
         }
         Ok(out)
     }

@@ -511,7 +511,27 @@ fn wind_blows_alike() {
     .run("wind");
 }
 
-/// A root that accelerates beyond the limit takes all hair along; what is faster than the limit of speed is held.
+/// Frames where `reset` is true begin as the first one does, on both sides.
+#[test]
+fn resets_are_alike() {
+    if is_left_to_hardware() {
+        return;
+    }
+    Scene {
+        text: document(
+            BALL,
+            r#", "pose": "pose", "joint": "neck", "colliders": "ball", "pre_roll": 0.1, "reset": {"keys": [[0, false], [0.16, true], [0.18, false]]}"#,
+        ),
+        hair: hair(&[10; 9], 0, 0.04),
+        frames: 16,
+        close: (3, 5e-5),
+        mean: 2e-3,
+        poses: &|n| pose(if n > 8 { 2.0 } else { 0.0 }, [0.01 * n as f32, 0.0, 0.0]),
+    }
+    .run("reset");
+}
+
+/// A root that jumps takes all hair along; what is faster than the limit of speed is held.
 #[test]
 fn cuts_and_limits_are_alike() {
     if is_left_to_hardware() {
@@ -520,7 +540,7 @@ fn cuts_and_limits_are_alike() {
     Scene {
         text: document(
             "",
-            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "root_acceleration_limit": 40, "speed_limit": 1.5"#,
+            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "teleport_distance": 0.04, "speed_limit": 1.5"#,
         ),
         hair: hair(&[10; 9], 0, 0.04),
         frames: 20,

@@ -247,6 +247,36 @@ fn what_does_not_fit_is_told() {
     assert!(found.contains("did you mean 'body'?"), "{found}");
 }
 
+/// Nodes that remember the frame before begin anew where `reset` is true: that frame is a first one, and later ones go on from it.
+#[test]
+fn a_reset_is_a_first_frame() {
+    let hair = hair(4, 16);
+    let cut = r#""parameters": {"cut": {"type": "bool", "default": false}}, "inputs""#;
+    let sim = document(BALL, r#""colliders": "ball", "reset": "$cut""#);
+    let collide = r#"{"sinew": "1.0", "inputs": {"hair": {"type": "strands"}},
+ "nodes": {"ball": {"node": "solids", "capsules": [{"from": [0, 0.5, 0], "to": [0, 0.5, 0], "radius": 0.3}]},
+  "moved": {"node": "transform", "mesh": "hair", "transform": {"keys": [[0, {"translation": [0, 0, 0]}], [1, {"translation": [0.4, 0, 0]}]]}},
+  "sim": {"node": "collide", "strands": "moved", "colliders": "ball", "reset": "$cut"}}, "outputs": {"hair": "sim"}}"#;
+    let documented = sim.replace("hair_sim", "documented_hair_sim");
+    for text in [sim.as_str(), documented.as_str(), collide] {
+        let text = text.replacen(r#""inputs""#, cut, 1);
+        let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
+        let mut first = graph.instance().expect("on the processor");
+        let begin = run(&mut first, 20..21, Par::Seq);
+        let mut cut = graph.instance().expect("on the processor");
+        run(&mut cut, 0..20, Par::Seq);
+        let on = |yes| ParameterValue::Bool(yes);
+        let plain = run(&mut graph.instance().expect("another"), 0..21, Par::Seq);
+        cut.set_parameter("cut", &on(true)).expect("a switch");
+        let found = run(&mut cut, 20..21, Par::Seq);
+        assert!(plain != begin, "{text}: no other frame");
+        assert!(found == begin, "{text}");
+        cut.set_parameter("cut", &on(false)).expect("a switch");
+        let next = run(&mut cut, 21..22, Par::Seq);
+        assert!(next == run(&mut first, 21..22, Par::Seq), "{text}: goes on");
+    }
+}
+
 /// The documented field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
 #[test]
 fn the_documented_system_is_reached_from_documents() {

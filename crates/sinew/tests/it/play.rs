@@ -1,6 +1,6 @@
 //! `sinew::play`: from files and samples to frames.
 
-use sinew::geom::{Asset, MorphTarget, Pose};
+use sinew::geom::{Asset, Channel, ChannelTarget, Clip, Interpolation, MorphTarget, Pose, Rig};
 use sinew::graph::{BoundGraph, ParameterError, Plan, UpdateError};
 use sinew::io::ValueTable;
 use sinew::play::{
@@ -155,6 +155,66 @@ fn default_documents_play_every_sample() {
         assert_ne!(positions(&player), rest, "{name} moves");
         assert!(normals(&player).is_some(), "{name} has normals");
     }
+}
+
+#[test]
+fn starter_documents_play_every_sample() {
+    for asset in sinew_samples::all().expect("samples") {
+        let character = Arc::new(Character::from_asset(asset));
+        for document in [Document::starter_for(&character), Document::starter()] {
+            if character.asset.meshes.is_empty() {
+                continue;
+            }
+            let mut player = player(&character, &document);
+            player.advance(0).expect("a frame");
+            let rest = positions(&player);
+            player.advance(24).expect("a frame");
+            assert_ne!(positions(&player), rest, "{}", character.asset.name);
+            let unread = player.cast().unread(&plan(&document));
+            assert!(unread.is_empty(), "{unread:?}");
+        }
+    }
+}
+
+/// One vertex that a clip lifts by a morph target, on a rig without joints of its own.
+#[test]
+fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
+    let mut asset = arm().asset.clone();
+    asset.meshes.truncate(1);
+    let mut nodes = asset.rig.nodes().to_vec();
+    nodes[0].morph_weights = vec![0.0, 0.0];
+    asset.rig = Arc::new(Rig::new(nodes, asset.rig.joints().to_vec()).expect("a rig"));
+    let target = |name: &str| MorphTarget {
+        name: name.into(),
+        vertices: vec![0],
+        positions: vec![[0.0, 1.0, 0.0]],
+        ..MorphTarget::default()
+    };
+    asset.meshes[0].morph_targets = vec![target("still"), target("lifted")];
+    let channel = Channel::new(
+        0,
+        ChannelTarget::Weights,
+        Interpolation::Linear,
+        vec![0.0, 1.0],
+        vec![0.0, 0.0, 0.0, 1.0],
+        2,
+    );
+    asset.clips = vec![Clip::new("talk", vec![channel.expect("a channel")])];
+    let character = Arc::new(Character::from_asset(asset));
+    let unread = |text: &str| {
+        let plan = plan(&Document::from_text("g.json", text, ""));
+        let cast = Cast::assemble(character.clone(), &plan, Path::new("")).expect("inputs");
+        cast.unread(&plan)
+    };
+    let skin = unread(r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
+    assert_eq!(skin.len(), 1, "{skin:?}");
+    assert_eq!(skin[0].code, "unread_morph_targets");
+    let expected = "clip 'talk' animates 1 of the 2 morph targets";
+    assert!(skin[0].message.contains(expected), "{skin:?}");
+    let both = unread(r#"{"sinew": "1.0", "stack": ["morph", "skin"]}"#);
+    assert!(both.is_empty(), "{both:?}");
+    let starter = unread(&Document::starter_for(&character).text);
+    assert!(starter.is_empty(), "{starter:?}");
 }
 
 #[test]
@@ -314,6 +374,53 @@ fn read_outputs_are_copies_of_the_borrowed_ones() {
     assert_eq!(name, "body");
     assert_eq!(mesh.positions, positions(&player));
     assert_eq!(mesh.normals, normals(&player));
+}
+
+/// The distances of a ball of radius 0.5 around (3, 0, 0), node by node where the matrix says that nodes are.
+#[test]
+fn fields_are_read_as_grids() {
+    let mut ball = sinew_testkit::meshes::sphere(48, 96);
+    for p in &mut ball.positions {
+        *p = [3.0 + 0.5 * p[0], 0.5 * p[1], 0.5 * p[2]];
+    }
+    let asset = Asset {
+        name: "ball".into(),
+        meshes: vec![ball],
+        ..Asset::default()
+    };
+    let character = Arc::new(Character::from_asset(asset));
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
+ "nodes": {"field": {"node": "sdf", "mesh": "body", "cells": 24}, "rods": {"node": "solids", "capsules": [{"from": [0, 0, 0], "to": [1, 0, 0], "radius": 0.1}]}},
+ "outputs": {"field": "field", "rods": "rods"}}"#;
+    let mut player = player(&character, &Document::from_text("field.json", text, ""));
+    player.advance(0).expect("a frame");
+    let fields = player.read_fields().expect("fields");
+    let [(name, grid)] = &fields[..] else {
+        panic!("one grid, found {}", fields.len());
+    };
+    assert_eq!(name, "field");
+    let [nx, ny, nz] = grid.nodes;
+    let mut distances = grid.distances.iter();
+    let mut near = 0;
+    for (i, j, k) in
+        (0..nx).flat_map(|i| (0..ny).flat_map(move |j| (0..nz).map(move |k| (i, j, k))))
+    {
+        let node = [i as f32, j as f32, k as f32, 1.0];
+        let at = grid
+            .scene_from_node
+            .map(|row| (0..4).map(|c| row[c] * node[c]).sum::<f32>());
+        let expected = ((at[0] - 3.0).powi(2) + at[1].powi(2) + at[2].powi(2)).sqrt() - 0.5;
+        let found = *distances.next().expect("a distance for each node");
+        if expected.abs() < 0.05 {
+            near += 1;
+            // The facets of the ball are that far inside of it.
+            assert!(
+                (found - expected).abs() < 2e-3,
+                "{at:?}: {found} {expected}"
+            );
+        }
+    }
+    assert!(near > 500 && distances.next().is_none(), "{near}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use sinew::deform::Par;
 use sinew::deform::pose_driver::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch};
 use sinew::geom::{Affine, Asset, Pose, Quat, Rig};
 use sinew::graph::{BoundGraph, Frame, NoNesting, Plan, compile};
+use sinew::io::pose_driver::psd::BasisOrder;
 use sinew::io::pose_driver::{
     MayaScene, parse_pose_wrangler, parse_psd, parse_samples, read_samples,
 };
@@ -46,7 +47,12 @@ const WRANGLER: &str = r#"{ "leg": {
 fn from(text: &str, is_psd: bool) -> Vec<Solver> {
     let (path, scene) = (Path::new("test.json"), MayaScene::default());
     if is_psd {
-        from_psd(&parse_psd(text, path).expect("a correct file"), &scene).0
+        from_psd(
+            &parse_psd(text, path).expect("a correct file"),
+            &scene,
+            BasisOrder::Published,
+        )
+        .0
     } else {
         let document = parse_pose_wrangler(text, path).expect("a correct file");
         from_pose_wrangler(&document, &scene).0
@@ -179,7 +185,7 @@ fn poses_without_driven_matrices_are_as_in_the_first() {
     let end = start + PSD[start..].find("]],").expect("its end") + 3;
     let text = format!("{}{}", &PSD[..start], &PSD[end..]);
     let document = parse_psd(&text, Path::new("test.json")).expect("a correct file");
-    let (solvers, losses) = from_psd(&document, &MayaScene::default());
+    let (solvers, losses) = from_psd(&document, &MayaScene::default(), BasisOrder::Published);
     let list = losses.0.iter().map(|l| l.what.as_str());
     let said =
         list.filter(|l| l.starts_with("pose 'bent' does not say where its 1 driven joints are"));
@@ -243,7 +249,7 @@ fn poses_that_are_left_out_come_back_whole() {
 fn solvers_become_files_and_come_back() {
     let scene = MayaScene::default();
     let solvers = from(PSD, true);
-    let (document, losses) = to_psd(&solvers, &scene);
+    let (document, losses) = to_psd(&solvers, &scene, BasisOrder::Published);
     assert_eq!(losses.0, []);
     let text = document.to_json_string().expect("a correct document");
     assert_same(&from(&text, true), &solvers);
@@ -258,7 +264,7 @@ fn solvers_become_files_and_come_back() {
 fn what_cannot_be_carried_is_listed() {
     let scene = MayaScene::default();
     let solvers = from(WRANGLER, false);
-    let (document, losses) = to_psd(&solvers, &scene);
+    let (document, losses) = to_psd(&solvers, &scene, BasisOrder::Published);
     assert!(document.solvers.is_empty());
     assert!(losses.0[0].what.contains("2 driver joints"), "{losses:?}");
     let (_, losses) = to_pose_wrangler(&from(PSD, true), &scene);
@@ -271,7 +277,11 @@ fn what_cannot_be_carried_is_listed() {
         Path::new("bad.json"),
         PSD.replace("\"BasisFunction\": 2", "\"BasisFunction\": 7"),
     );
-    let (_, losses) = from_psd(&parse_psd(&text, path).expect("a number"), &scene);
+    let (_, losses) = from_psd(
+        &parse_psd(&text, path).expect("a number"),
+        &scene,
+        BasisOrder::Published,
+    );
     let all: Vec<&str> = losses.0.iter().map(|l| l.what.as_str()).collect();
     assert!(all.iter().any(|w| w.contains("BasisFunction 7")), "{all:?}");
     assert!(
@@ -285,7 +295,8 @@ fn samples_become_a_graph() {
     let text = r#"{"solvers": [{"name": "elbow", "joint": "tip", "rest_rotation_xyzw": [0,0,0,1], "radius": 1.2,
       "samples": [{"name": "bend90", "rotation_xyzw": [0,0,0.70710678,0.70710678]}]}]}"#;
     let document = parse_samples(text, Path::new("s.json")).expect("correct");
-    let solvers = from_samples(&document);
+    let (solvers, losses) = from_samples(&document);
+    assert_eq!(losses.0, []);
     assert_eq!(solvers[0].morph_targets, ["", "bend90"]);
     let (back, _) = solvers_of_plan(&plan_of(&solvers)).expect("our own nodes");
     assert_same(&back, &solvers);
@@ -312,7 +323,7 @@ fn male() -> Option<Character> {
     Some(Character {
         asset: read.expect("a character").asset,
         samples: samples.collect(),
-        solvers: from_samples(&document),
+        solvers: from_samples(&document).0,
     })
 }
 

@@ -85,6 +85,8 @@ fn manifest() -> Manifest {
         version: VERSION,
         name: "ripple".into(),
         mode: Mode::Soft,
+        splits_are_edges: false,
+        origin: None,
         clips: vec![NamedClip {
             name: "waves".into(),
             frames: ClipFrames {

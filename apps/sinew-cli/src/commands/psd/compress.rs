@@ -9,7 +9,6 @@ use serde_json::json;
 use sinew::deform::Par;
 use sinew::graph::BindOptions;
 use sinew::io::IoError;
-use sinew::play::Document;
 use sinew::psd::{
     CompressError, CompressOptions, Distances, GraphPlaces, GroupBasis, GroupReport, compress_with,
     write_compressed,
@@ -19,10 +18,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
     check_endings(args)?;
     let character = load::character(&args.character, talk)?;
-    let document = match &args.graph {
-        Some(path) => load::document(path)?,
-        None => Document::of_character(&character),
-    };
+    let document = load::chosen_document(args.graph.as_deref(), &character)?;
     // Problems are shown at their places.
     load::compile(&document, talk)?;
     let options = CompressOptions {

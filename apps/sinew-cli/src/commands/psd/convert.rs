@@ -6,8 +6,10 @@ use crate::load;
 use crate::psd_args::{PsdConvertArgs, PsdFormat, Up};
 use crate::talk::Talk;
 use sinew::geom::Warning;
+use sinew::io::pose_driver::psd::BasisOrder;
 use sinew::io::pose_driver::{
-    MayaScene, UpAxis, read_pose_wrangler, read_psd, read_samples, write_pose_wrangler, write_psd,
+    MayaScene, PoseWranglerDocument, PsdDocument, SamplesDocument, UpAxis, read_pose_wrangler,
+    read_psd, read_samples, write_pose_wrangler, write_psd,
 };
 use sinew::psd::convert::{
     Losses, Solver, from_pose_wrangler, from_psd, from_samples, graph_text, solvers_of_plan,
@@ -17,45 +19,107 @@ use std::path::Path;
 
 pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
     let scene = scene(args)?;
+    if args.to == PsdFormat::Samples {
+        let message = "--to samples: this format is read only";
+        return Err(Failure::usage(message));
+    }
     let from = match args.from {
         Some(format) => format,
         None => format_of(&args.input)?,
     };
-    let (solvers, mut losses) = read(&args.input, from, &scene, talk)?;
-    let written: Written = match args.to {
-        PsdFormat::Graph => {
-            let (text, lost) = graph_text(&solvers);
-            losses.0.extend(lost.0);
-            Box::new(move |path| sinew::io::write_text(path, &text))
-        }
-        PsdFormat::Psd => {
-            let (document, lost) = to_psd(&solvers, &scene);
-            losses.0.extend(lost.0);
-            Box::new(move |path| write_psd(path, &document))
-        }
-        PsdFormat::PoseWrangler => {
-            let (document, lost) = to_pose_wrangler(&solvers, &scene);
-            losses.0.extend(lost.0);
-            Box::new(move |path| write_pose_wrangler(path, &document))
-        }
-        PsdFormat::Samples => {
-            return Err(Failure::usage("--to samples: this format is read only"));
-        }
+    let read = read(&args.input, from, talk)?;
+    let (count, losses, written) = if from == args.to {
+        // The document itself has all that the file has, fields of other programs, too.
+        (read.count(), Losses::default(), read.into_written())
+    } else {
+        let (solvers, mut losses) = solvers(&read, &scene, args.basis_order.into());
+        let (written, lost) = other_format(&solvers, args, &scene);
+        losses.0.extend(lost.0);
+        (solvers.len(), losses, written)
     };
     for loss in &losses.0 {
-        talk.warning("not_carried", &format!("{}: {}", loss.solver, loss.what));
+        let (code, words) = match loss.assumed {
+            true => ("assumed", "assumed"),
+            false => ("not_carried", "not carried"),
+        };
+        talk.warning(code, &format!("{words}: {}: {}", loss.solver, loss.what));
     }
-    if args.strict && !losses.0.is_empty() {
-        let message = format!(
-            "{} things cannot be carried; nothing was written",
-            losses.0.len()
-        );
+    let lost = losses.lost().count();
+    if args.strict && lost > 0 {
+        let message = format!("{lost} things cannot be carried; nothing was written");
         return Err(Failure::new(Code::Output, message));
     }
     written(&args.output).map_err(Failure::output)?;
-    let message = format!("{}: {} solvers", args.output.display(), solvers.len());
+    let solvers = if count == 1 { "solver" } else { "solvers" };
+    let message = format!("wrote {}: {count} {solvers}", args.output.display());
     talk.info("written", &message);
     Ok(())
+}
+
+/// A file that was read, in its own format.
+enum Read {
+    Graph {
+        text: String,
+        solvers: Vec<Solver>,
+        losses: Losses,
+    },
+    Psd(PsdDocument),
+    PoseWrangler(PoseWranglerDocument),
+    Samples(SamplesDocument),
+}
+
+impl Read {
+    fn count(&self) -> usize {
+        match self {
+            Self::Graph { solvers, .. } => solvers.len(),
+            Self::Psd(document) => document.solvers.len(),
+            Self::PoseWrangler(document) => document.solvers().len(),
+            Self::Samples(document) => document.solvers.len(),
+        }
+    }
+
+    /// What writes it as it is. Samples are read only, which is refused before.
+    fn into_written(self) -> Written {
+        match self {
+            Self::Graph { text, .. } => Box::new(move |path| sinew::io::write_text(path, &text)),
+            Self::Psd(document) => Box::new(move |path| write_psd(path, &document)),
+            Self::PoseWrangler(document) => {
+                Box::new(move |path| write_pose_wrangler(path, &document))
+            }
+            Self::Samples(_) => Box::new(|_| Ok(())),
+        }
+    }
+}
+
+/// What is watched, solved and driven, and what of the file is none of that.
+fn solvers(read: &Read, scene: &MayaScene, order: BasisOrder) -> (Vec<Solver>, Losses) {
+    match read {
+        Read::Graph {
+            solvers, losses, ..
+        } => (solvers.clone(), losses.clone()),
+        Read::Psd(document) => from_psd(document, scene, order),
+        Read::PoseWrangler(document) => from_pose_wrangler(document, scene),
+        Read::Samples(document) => from_samples(document),
+    }
+}
+
+fn other_format(solvers: &[Solver], args: &PsdConvertArgs, scene: &MayaScene) -> (Written, Losses) {
+    match args.to {
+        PsdFormat::Psd => {
+            let (document, lost) = to_psd(solvers, scene, args.basis_order.into());
+            (Box::new(move |path| write_psd(path, &document)), lost)
+        }
+        PsdFormat::PoseWrangler => {
+            let (document, lost) = to_pose_wrangler(solvers, scene);
+            let written = move |path: &Path| write_pose_wrangler(path, &document);
+            (Box::new(written), lost)
+        }
+        PsdFormat::Graph | PsdFormat::Samples => {
+            let (text, lost) = graph_text(solvers);
+            let written = move |path: &Path| sinew::io::write_text(path, &text);
+            (Box::new(written), lost)
+        }
+    }
 }
 
 type Written = Box<dyn Fn(&Path) -> Result<(), sinew::io::IoError>>;
@@ -73,12 +137,7 @@ fn scene(args: &PsdConvertArgs) -> Outcome<MayaScene> {
     Ok(MayaScene { unit_metres, up })
 }
 
-fn read(
-    path: &Path,
-    format: PsdFormat,
-    scene: &MayaScene,
-    talk: &Talk,
-) -> Outcome<(Vec<Solver>, Losses)> {
+fn read(path: &Path, format: PsdFormat, talk: &Talk) -> Outcome<Read> {
     let warn = |warnings: &[Warning]| {
         for w in warnings {
             talk.warning(w.code, &format!("{}: {}", path.display(), w.message));
@@ -88,30 +147,34 @@ fn read(
         PsdFormat::Graph => {
             let document = document(path, talk)?;
             let found = solvers_of_plan(&load::compile(&document, talk)?);
-            let found = found.map_err(|(node, e)| {
+            let (solvers, losses) = found.map_err(|(node, e)| {
                 Failure::new(
                     Code::Graph,
                     format!("{}: node '{node}': {e}", document.name),
                 )
             })?;
-            if found.0.is_empty() {
+            if solvers.is_empty() {
                 return Err(no_driver(&document));
             }
-            Ok(found)
+            Ok(Read::Graph {
+                text: document.text,
+                solvers,
+                losses,
+            })
         }
         PsdFormat::Psd => {
             let document = read_psd(path).map_err(Failure::input)?;
             warn(&document.warnings);
-            Ok(from_psd(&document, scene))
+            Ok(Read::Psd(document))
         }
         PsdFormat::PoseWrangler => {
             let document = read_pose_wrangler(path).map_err(Failure::input)?;
             warn(&document.warnings);
-            Ok(from_pose_wrangler(&document, scene))
+            Ok(Read::PoseWrangler(document))
         }
         PsdFormat::Samples => {
             let document = read_samples(path).map_err(Failure::input)?;
-            Ok((from_samples(&document), Losses::default()))
+            Ok(Read::Samples(document))
         }
     }
 }

@@ -11,7 +11,7 @@ use sinew::deform::Par;
 use sinew::geom::Selection;
 use sinew::graph::{BoundGraph, Frame, Plan};
 use sinew::io::IoError;
-use sinew::play::{Cast, Document, PlayError, Values};
+use sinew::play::{Cast, PlayError, Values};
 use sinew::psd::{
     ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective, write_correctives,
 };
@@ -23,10 +23,7 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     let orders = orders(args)?;
     let character = load::character(&args.character, talk)?;
     check_names(&orders, &character)?;
-    let document = match &args.graph {
-        Some(path) => load::document(path)?,
-        None => Document::of_character(&character),
-    };
+    let document = load::chosen_document(args.graph.as_deref(), &character)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;

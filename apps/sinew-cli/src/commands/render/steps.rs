@@ -49,7 +49,7 @@ pub(super) fn steps(
 fn frames(args: &RenderArgs, format: Format, asset: &Asset, talk: &Talk) -> Outcome<Vec<i64>> {
     let clip = asset.find_clip(args.play.clip.as_deref());
     // Checks the rate, too.
-    let numbers = frame_numbers(args.play.frames.as_deref(), clip, args.play.fps)?;
+    let numbers = frame_numbers(args.play.frames.as_deref(), clip, args.play.fps, talk)?;
     Ok(match (&args.play.frames, &asset.sequence) {
         (Some(_), _) => numbers,
         (None, Some(sequence)) => thinned(args, format, sequence.numbers.clone(), talk),

@@ -18,7 +18,7 @@ use crate::talk::Talk;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
-use sinew::play::{Character, Document};
+use sinew::play::Character;
 use sinew::render::{Layer, Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
 use std::sync::Arc;
 
@@ -110,10 +110,8 @@ impl Studio<'_> {
 
     fn stage(&self, steps: &[Step], mut files: Files) -> Outcome<Stage> {
         let numbers: Vec<i64> = steps.iter().map(|s| s.frame).collect();
-        let document = match &self.args.play.graph.graph {
-            Some(path) => load::document(path)?,
-            None => Document::of_character(&self.character),
-        };
+        let document =
+            load::chosen_document(self.args.play.graph.graph.as_deref(), &self.character)?;
         let parse = |entry: &str| Variant::parse(entry, &document, &self.character);
         let variants = if self.compared.is_empty() {
             vec![Variant::of(document.clone())]

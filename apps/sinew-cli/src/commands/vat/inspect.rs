@@ -1,10 +1,9 @@
 //! `sinew vat inspect`: what a bake holds.
 
-use super::tell::tear_words;
 use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
 use crate::talk::print;
-use sinew::bake::vat::{Mode, read_manifest};
+use sinew::bake::vat::{Mode, read_manifest, split_words};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -25,7 +24,11 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     };
     let _ = writeln!(out, "{what:<9} {}", layout.vertices);
     if let Some(split) = manifest.split_vertices {
-        let _ = writeln!(out, "tears     {}", tear_words(split));
+        let _ = writeln!(
+            out,
+            "split     {}",
+            split_words(split, manifest.splits_are_edges)
+        );
     }
     if !manifest.middles.is_empty() {
         let quads = manifest.middles.len() / 2;
@@ -65,6 +68,9 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     };
     let _ = writeln!(out, "box       {low:?} to {high:?} {unit}");
     let _ = writeln!(out, "space     {}", manifest.space);
+    if let Some(origin) = manifest.origin {
+        let _ = writeln!(out, "origin    {origin:?} m of the source (axes of glTF)");
+    }
     let _ = writeln!(
         out,
         "carrier   {}, texture coordinates {}",

@@ -8,10 +8,12 @@ use crate::talk::Talk;
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
 use sinew::bake::{
-    ChainedFrames, FileFrames, FrameSource, PlayedFrames, RangedFrames, content_key, content_key_of,
+    ChainedFrames, FileFrames, FrameRange, FrameSource, PlayedFrames, RangedFrames, content_key,
+    content_key_of, is_closed,
 };
 use sinew::graph::BoundGraph;
-use sinew::play::{Cast, Document, Player};
+use sinew::play::{Cast, Player};
+use sinew::vat::playback::AtEnd;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +30,7 @@ pub(super) fn source_of(
         .source
         .to_str()
         .is_some_and(|s| s.starts_with("sample:"));
-    if is_sample || matches!(ending.as_str(), "glb" | "gltf") {
+    if is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm") {
         if !args.played.ranges.is_empty() {
             return Err(Failure::usage(
                 "--range is for folders of files; of characters, name clips with --clip",
@@ -38,7 +40,7 @@ pub(super) fn source_of(
     }
     if args.played.graph.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
-            "--graph, --clip and --frames are for characters (.glb, .gltf, sample:NAME)",
+            "--graph, --clip and --frames are for characters (.glb, .gltf, .vrm, sample:NAME)",
         ));
     }
     let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
@@ -46,10 +48,50 @@ pub(super) fn source_of(
         talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
     }
     let files = FileFrames::new(files, args.up == Up::Z);
-    Ok(match args.played.ranges.as_slice() {
-        [] => Box::new(files),
-        ranges => Box::new(RangedFrames::new(files, ranges)?),
-    })
+    if !args.played.ranges.is_empty() {
+        let ranged = RangedFrames::new(files, &args.played.ranges)?;
+        for clip in ranged.clips() {
+            if loops(settings) && is_closed(&ranged, &clip)? {
+                tell_closed(&clip.name, Closing::Kept, talk);
+            }
+        }
+        return Ok(Box::new(ranged));
+    }
+    let all = FrameRange {
+        name: files.name().to_owned(),
+        first: 0,
+        count: files.frame_count(),
+    };
+    if loops(settings) && is_closed(&files, &all)? {
+        tell_closed(&all.name, Closing::LeftOut, talk);
+        return Ok(Box::new(files.without_last()));
+    }
+    Ok(Box::new(files))
+}
+
+fn loops(settings: &VatSettings) -> bool {
+    settings.at_end != AtEnd::Clamp
+}
+
+/// What becomes of a last frame that is the first one again.
+#[derive(Clone, Copy)]
+enum Closing {
+    LeftOut,
+    /// The user chose the frames.
+    Kept,
+}
+
+fn tell_closed(clip: &str, closing: Closing, talk: &Talk) {
+    let what = match closing {
+        Closing::LeftOut => {
+            "it is left out, so that the loop does not stand still there; --at-end clamp keeps it"
+        }
+        Closing::Kept => {
+            "the loop shows it twice and stands still there; choose one frame less, or --at-end clamp"
+        }
+    };
+    let message = format!("the last frame of '{clip}' is its first one again: {what}");
+    talk.warning("closing_frame", &message);
 }
 
 /// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
@@ -78,15 +120,13 @@ struct Stage {
     cast: Cast,
     graph: Arc<BoundGraph>,
     fps: f64,
+    loops: bool,
 }
 
 impl Stage {
     fn set(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Self> {
         let character = load::character(&args.source, talk)?;
-        let document = match &args.played.graph.graph {
-            Some(path) => load::document(path)?,
-            None => Document::of_character(&character),
-        };
+        let document = load::chosen_document(args.played.graph.graph.as_deref(), &character)?;
         let plan = Arc::new(load::compile(&document, talk)?);
         let parameters = load::settings(&plan, &args.played.graph.inputs.set)?;
         // What is not there is said before the work.
@@ -99,6 +139,7 @@ impl Stage {
         Ok(Self {
             graph: setup::bind(&cast, &plan, &parameters, &file, talk)?,
             cast,
+            loops: loops(settings),
             fps: f64::from(settings.frames_per_second),
         })
     }
@@ -108,7 +149,26 @@ impl Stage {
         let character = self.cast.main();
         let clip = character.find_clip_name(clip)?;
         let of_clip = character.asset.find_clip(clip.as_deref());
-        let numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps)?;
+        let mut numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps, talk)?;
+        let rig = &character.asset.rig;
+        let is_free = args.played.graph.inputs.values.is_empty();
+        if let Some(found) = of_clip
+            && self.loops
+            && is_free
+            && rig.is_closed(found, &numbers, self.fps)
+        {
+            let kept = args.frames.is_some();
+            tell_closed(
+                &found.name,
+                if kept {
+                    Closing::Kept
+                } else {
+                    Closing::LeftOut
+                },
+                talk,
+            );
+            numbers.truncate(numbers.len() - usize::from(!kept));
+        }
         let values = load::values(
             self.graph.plan(),
             &args.played.graph.inputs.values,

@@ -3,7 +3,7 @@
 use super::blends::words;
 use super::words::{carrier_words, counted, percent};
 use crate::talk::Talk;
-use sinew::bake::vat::{Blends, Mode, PointSummary, Summary};
+use sinew::bake::vat::{Blends, Mode, PointSummary, Summary, split_words};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, talk: &Talk) {
@@ -49,13 +49,14 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         ),
         false => String::new(),
     };
+    let [largest, rms] = summary.position_errors();
     let message = format!(
         "{}, {mode}; {}, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}{surface}; wrote {}",
         counted(summary.frames as u64, "frame"),
         carrier_words(summary.mode, summary.triangles),
         summary.texture_bytes as f64 / 1e6,
-        errors.position.largest * 1e3,
-        errors.position.rms() * 1e3,
+        largest * 1e3,
+        rms * 1e3,
         summary.manifest.display(),
     );
     talk.info("baked", &message);
@@ -63,8 +64,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         talk.info("pieces", &pieces.words());
     }
     if let Some(tears) = &summary.tears {
-        let message = tear_words(tears.split_vertices);
-        talk.info("tears", &message);
+        talk.info("tears", &split_words(tears.split_vertices, tears.are_edges));
     }
     if let Some(recut) = &summary.recut {
         talk.info("recut", &recut.words());
@@ -83,14 +83,6 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
             talk.warning("not_compared", &message);
         }
     }
-}
-
-pub(super) fn tear_words(split_vertices: u32) -> String {
-    let vertices = match split_vertices {
-        1 => "vertex",
-        _ => "vertices",
-    };
-    format!("cloth that tears: {split_vertices} {vertices} split")
 }
 
 /// Sizes of textures of unique points, and what they save.

@@ -423,7 +423,7 @@ fn write_files(
 
 /// Writes the mesh.
 fn write_mesh(name: &str, mesh: &Mesh, folder: &mut AtomicDir) -> Result<(), BakeError> {
-    write_carrier(&folder.stage(name)?, mesh)
+    write_carrier(&folder.stage(name)?, mesh, &[])
 }
 
 /// Formats among `textures` of a quantity.

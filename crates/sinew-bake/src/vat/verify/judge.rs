@@ -18,6 +18,7 @@ use sinew_vat::quantity::Quantity;
 use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texel::TexelFormat;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) struct Judge<'a> {
     pub(super) animation: &'a VertexAnimation,
@@ -39,6 +40,8 @@ pub(super) struct Judge<'a> {
     pub(super) shapes: Option<ShapeJudge<'a>>,
     /// Where triangles change and frames are blended.
     pub(super) ends: Option<EndJudge>,
+    /// Bits of the farthest that reading moved a vertex: those of larger numbers are larger.
+    read_loss: AtomicU64,
 }
 
 impl<'a> Judge<'a> {
@@ -67,6 +70,7 @@ impl<'a> Judge<'a> {
             torn: None,
             shapes: None,
             ends: None,
+            read_loss: AtomicU64::new(0),
         };
         judge.ends = EndJudge::new(&judge);
         if manifest.split_vertices.is_some() && manifest.mode == Mode::Soft {
@@ -105,9 +109,15 @@ impl<'a> Judge<'a> {
         }
     }
 
+    pub(super) fn read_loss(&self) -> f64 {
+        f64::from_bits(self.read_loss.load(Ordering::Relaxed))
+    }
+
     pub(super) fn load(&self, frame: usize) -> Result<Mesh, BakeError> {
         let number = self.source.number(frame);
         let loaded = self.source.load(frame)?;
+        self.read_loss
+            .fetch_max(loaded.read_loss.max(0.0).to_bits(), Ordering::Relaxed);
         let is_points = self.animation.manifest().mode == Mode::Particles;
         let prepared = match is_points {
             true => prepare(&loaded.mesh, &PrepareSettings::default()),

@@ -17,6 +17,7 @@ mod surface;
 mod triangles;
 mod vertices;
 
+use super::assemble::shown_loss;
 use super::quantities::QuantityErrors;
 use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
@@ -62,11 +63,20 @@ pub struct Verified {
     pub faults: Vec<Fault>,
     /// What single precision may lose of places beyond that, metres: some units in the last place of the largest coordinate.
     pub rounding: f64,
+    /// The farthest that reading moved a vertex of the sequence, metres: what was compared is what was read.
+    pub read_loss: f64,
     /// What rotations in texels, and pieces as far as they bend, add to that at most, metres.
     pub promised_beyond: f64,
 }
 
 impl Verified {
+    /// How far positions of the bake are from those of the source at most and in the mean of squares, metres, with what reading lost.
+    pub fn position_errors(&self) -> [f64; 2] {
+        let read = shown_loss(self.read_loss);
+        let position = &self.errors.position;
+        [position.largest + read, position.rms() + read]
+    }
+
     /// Takes those of a later frame.
     fn join(&mut self, later: &Self) {
         self.frames += 1;
@@ -130,6 +140,15 @@ pub(super) fn verify(
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
     }
+    let origins = [animation.manifest().origin, source.origin()];
+    if origins[0] != origins[1] {
+        let [bake_from, sequence_from] = origins.map(|o| o.unwrap_or_default());
+        let message = format!(
+            "positions are counted from {bake_from:?}, those of the sequence from {sequence_from:?} (metres, axes of glTF); use the --up of the bake, or bake it again"
+        );
+        let path = bake.to_owned();
+        return Err(BakeError::Json { path, message });
+    }
     let faulty = |faults| Verified {
         faults,
         ..Verified::default()
@@ -148,6 +167,7 @@ pub(super) fn verify(
     let mut all = judge.nothing();
     results.iter().for_each(|one| all.join(one));
     all.faults.splice(0..0, faults);
+    all.read_loss = judge.read_loss();
     Ok(all)
 }
 

@@ -8,8 +8,8 @@ fn kernel(index: u32) {
   var root = root_of(transform_of(index), root_at_rest(index));
   if !root.is_usable { root = Root(true, Rigid(rotation, placed.xyz), placed.w); }
   let velocity = (root.frame.translation - placed.xyz) / settings.x;
-  let acceleration = length(velocity - before) / settings.x;
-  let over = clamp((acceleration - settings.y) / settings.y, 0.0, 1.0);
+  let jump = length(velocity - before) * settings.x;
+  let over = clamp((jump - settings.y) / settings.y, 0.0, 1.0);
   write_state(drive_at(0u, index), rotation);
   write_state(drive_at(1u, index), placed);
   write_state(drive_at(2u, index), root.frame.rotation);

@@ -18,7 +18,7 @@ struct Uniforms {
   wind: vec4f,
   // Across the wind, as long; global range.
   sideways: vec4f,
-  // Time of the frame; limit of the root's acceleration; least share of its motion; separation of tips.
+  // Time of the frame; distance of a teleport; least share of its motion; separation of tips.
   roots: vec4f,
   // Frequencies of gusts: whole hertz; whether followers collide.
   whole: vec4u,

@@ -188,6 +188,76 @@ fn euler_angles_are_points() {
     let order = EulerOrder::Zxy;
     let [a, b] = [[0.1, -0.4, 2.0], [0.3, 0.2, -3.0]];
     let apart = (0.04_f64 + 0.36 + 25.0).sqrt();
-    let metric = Metric::Euler(order);
+    let metric = Metric::EulerTriples(order);
     assert_close(between(metric, order.rotation(a), order.rotation(b)), apart);
+}
+
+/// The least distance between two triples, by trying all that give the second rotation: both triples, and full turns of each angle.
+fn least(order: EulerOrder, a: [f64; 3], b: [f64; 3]) -> f64 {
+    let name = format!("{order:?}").to_lowercase();
+    let second = "xyz".find(&name[1..2]).expect("an axis");
+    let other: [f64; 3] = std::array::from_fn(|axis| {
+        if axis == second {
+            PI - b[axis]
+        } else {
+            b[axis] + PI
+        }
+    });
+    let mut best = f64::INFINITY;
+    for triple in [b, other] {
+        for turns in 0..343 {
+            let turn = |axis: u32| f64::from(turns / 7_i32.pow(axis) % 7 - 3) * 2.0 * PI;
+            let square = (0..3_u32).map(|axis| {
+                let index = axis as usize;
+                (a[index] - triple[index] - turn(axis)).powi(2)
+            });
+            best = best.min(square.sum::<f64>());
+        }
+    }
+    best.sqrt()
+}
+
+#[test]
+fn euler_distances_are_the_least_of_all_triples_in_every_order() {
+    let triples = [
+        [0.0, 0.0, 0.0],
+        [0.1, -0.4, 2.0],
+        [0.3, 2.2, -3.0],
+        [-2.8, 1.1, 3.1],
+        [5.0, -2.0, 0.7],
+    ];
+    for order in EulerOrder::ALL {
+        for a in triples {
+            for b in triples {
+                let found = between(Metric::Euler(order), order.rotation(a), order.rotation(b));
+                let expected = least(order, a, b);
+                assert!(
+                    (found - expected).abs() < 1e-9,
+                    "{order:?} {a:?} {b:?}: {found}, expected {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// Poses at 0 and 120 degrees about y, as their author typed them. A rotation about y has the distances of its angle, on both sides of 90
+/// degrees, where the triple with the second angle within a quarter turn is another one: (180, 60, 180) for 120.
+#[test]
+fn euler_distances_about_one_axis_are_its_angles() {
+    let metric = Metric::Euler(EulerOrder::Xyz);
+    let y = |degrees: f64| about([0.0, 1.0, 0.0], degrees);
+    for degrees in [
+        0.0, 30.0, 60.0, 87.0, 89.999, 90.0, 93.0, 105.0, 135.0, 150.0,
+    ] {
+        for pose in [0.0_f64, 120.0] {
+            let expected = (degrees - pose).abs().to_radians();
+            let found = between(metric, y(degrees), y(pose));
+            assert!(
+                (found - expected).abs() < 1e-7,
+                "{degrees} from {pose}: {}, expected {}",
+                found.to_degrees(),
+                expected.to_degrees()
+            );
+        }
+    }
 }

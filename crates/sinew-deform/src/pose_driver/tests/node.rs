@@ -210,3 +210,157 @@ fn wrong_names_and_counts() {
         assert!(text.contains(words), "'{text}' lacks '{words}'");
     }
 }
+
+const SIGNS: [[f64; 3]; 8] = [
+    [1.0, 1.0, 1.0],
+    [-1.0, 1.0, 1.0],
+    [1.0, -1.0, 1.0],
+    [1.0, 1.0, -1.0],
+    [-1.0, -1.0, 1.0],
+    [-1.0, 1.0, -1.0],
+    [1.0, -1.0, -1.0],
+    [-1.0, -1.0, -1.0],
+];
+
+/// Rotations of no symmetry, at right angles, and past half a turn.
+fn turns() -> [Quat<f64>; 5] {
+    [
+        about([0.0, 0.0, 1.0], 0.0),
+        about([0.0, 0.6, 0.8], 40.0),
+        about([1.0, 0.0, 0.0], 90.0),
+        about([0.48, -0.6, 0.64], 130.0),
+        about([0.0, 0.8, -0.6], -75.0),
+    ]
+}
+
+/// A root, and an arm with that transform at rest.
+fn rig_of(arm: Trs) -> Rig {
+    let node = |name: &str, parent, local| Node {
+        name: name.into(),
+        parent,
+        local: LocalTransform::Trs(local),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let nodes = vec![
+        node("root", None, Trs::default()),
+        node("arm", Some(0), arm),
+    ];
+    Rig::new(nodes, Vec::new()).expect("parents first")
+}
+
+fn scaled(rotation: Quat<f64>, signs: [f64; 3]) -> Trs {
+    Trs {
+        rotation,
+        scale: Vec3::from(signs).component_mul(&Vec3::new(1.5, 0.5, 2.0)),
+        ..Trs::default()
+    }
+}
+
+fn record_of(index: usize, joint: Affine<f64>) -> Record {
+    let mut out = pose(&format!("p{index}"), &[], true);
+    let place = out.fields.iter().position(|f| f.name == "joints");
+    out.values[place.expect("declared")] = ParameterValue::Transforms(vec![joint]);
+    out
+}
+
+/// Weights with the arm at each of `clip`.
+fn ask_each(rig: &Rig, settings: Vec<Setting>, clip: &[Trs]) -> Vec<Vec<f64>> {
+    let bound = bind(rig, settings).unwrap_or_else(|e| panic!("{e}"));
+    let at = |trs: &Trs| {
+        let mut pose = rig.rest_pose();
+        pose.locals[1] = LocalTransform::Trs(*trs);
+        rig.finish(&mut pose);
+        ask(&*bound, &pose)
+    };
+    clip.iter().map(at).collect()
+}
+
+fn assert_one_hot(found: &[Vec<f64>], what: &str) {
+    for (i, weights) in found.iter().enumerate() {
+        for (j, weight) in weights.iter().enumerate() {
+            let expected = if i == j { 1.0 } else { 0.0 };
+            assert!((weight - expected).abs() < 1e-6, "{what}, {i}: {weights:?}");
+        }
+    }
+}
+
+/// The poses are matrices, the clip has the same matrices taken apart with any signs of scale.
+#[test]
+fn mirrored_joints_are_in_their_poses_however_their_matrices_are_taken_apart() {
+    for signs in SIGNS {
+        let clip = turns().map(|q| scaled(q, signs));
+        let matrix = |t: &Trs| Affine::from_trs(t.translation, t.rotation, t.scale);
+        let records = (0..).zip(&clip).map(|(i, t)| record_of(i, matrix(t)));
+        let records: Vec<Record> = records.collect();
+        for metric in ["arc", "chord", "euler"] {
+            let settings = vec![
+                Setting("joints", texts(&["arm"])),
+                Setting("metric", ParameterValue::Text(metric.into())),
+                poses(records.clone()),
+            ];
+            // The rig rests in another pose and another form than the clip.
+            let rest = scaled(about([0.0, 0.0, 1.0], 20.0), signs).in_one_form();
+            let found = ask_each(&rig_of(rest), settings, &clip);
+            assert_one_hot(&found, &format!("{signs:?}, {metric}"));
+        }
+    }
+}
+
+/// A pose without scale is the joint's rotation as its file has it, where the joint mirrors.
+#[test]
+fn poses_without_scale_fit_joints_that_mirror() {
+    let mirrors = |signs: &[f64; 3]| signs.iter().product::<f64>() < 0.0;
+    for signs in SIGNS.into_iter().filter(mirrors) {
+        let clip = turns().map(|q| scaled(q, signs));
+        let records = turns().into_iter().enumerate();
+        let records = records.map(|(i, q)| pose(&format!("p{i}"), &[q], true));
+        let settings = vec![Setting("joints", texts(&["arm"])), poses(records.collect())];
+        let rig = rig_of(scaled(Quat::identity(), signs));
+        assert_one_hot(&ask_each(&rig, settings, &clip), &format!("{signs:?}"));
+    }
+}
+
+/// From rest a joint turns about its own axes as the file has them, whatever the clip's signs are.
+#[test]
+fn turns_from_rest_do_not_depend_on_the_signs_of_a_clip() {
+    let rest_turn = about([0.36, 0.48, 0.8], 50.0);
+    for signs in SIGNS {
+        let rig = rig_of(scaled(rest_turn, signs));
+        let records = turns().into_iter().enumerate();
+        let records = records.map(|(i, q)| pose(&format!("p{i}"), &[q], true));
+        let records: Vec<Record> = records.collect();
+        let as_filed = turns().map(|q| scaled(rest_turn * q, signs));
+        for clip in [as_filed, as_filed.map(Trs::in_one_form)] {
+            let settings = vec![
+                Setting("joints", texts(&["arm"])),
+                Setting("space", ParameterValue::Text("rest".into())),
+                poses(records.clone()),
+            ];
+            assert_one_hot(&ask_each(&rig, settings, &clip), &format!("{signs:?}"));
+        }
+    }
+}
+
+/// The same drivers without the mirror: arcs between `R diag(s)` are those between the `R`.
+#[test]
+fn weights_between_poses_are_those_of_the_joint_that_does_not_mirror() {
+    let between = turns().map(|q| q * about([0.8, 0.0, 0.6], 25.0));
+    let weights = |signs: [f64; 3]| {
+        let matrix = |q| {
+            let t = scaled(q, signs);
+            Affine::from_trs(t.translation, t.rotation, t.scale)
+        };
+        let records = turns().into_iter().enumerate();
+        let records = records.map(|(i, q)| record_of(i, matrix(q)));
+        let settings = vec![Setting("joints", texts(&["arm"])), poses(records.collect())];
+        let clip = between.map(|q| scaled(q, signs));
+        ask_each(&rig_of(scaled(Quat::identity(), signs)), settings, &clip)
+    };
+    let plain = weights(SIGNS[0]);
+    for signs in SIGNS {
+        for (found, expected) in weights(signs).iter().zip(&plain) {
+            assert_near(found, expected, 1e-6);
+        }
+    }
+}

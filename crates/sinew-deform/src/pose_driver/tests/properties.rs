@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sinew_geom::nalgebra::{Quaternion, Unit};
 use sinew_geom::{EulerOrder, Quat, Vec3};
 
-const METRICS: [Metric; 10] = [
+const METRICS: [Metric; 11] = [
     Metric::Arc,
     Metric::Chord,
     Metric::Swing,
@@ -17,6 +17,7 @@ const METRICS: [Metric; 10] = [
     Metric::Twist,
     Metric::TwistChord,
     Metric::Euler(EulerOrder::Zxy),
+    Metric::EulerTriples(EulerOrder::Zxy),
     Metric::Position,
 ];
 

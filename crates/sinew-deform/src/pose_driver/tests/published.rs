@@ -109,6 +109,41 @@ fn riglogic_additive() {
     assert_near(&ask(&squared, quat(TARGETS[1])), &expected, 6e-5);
 }
 
+/// Linear weights of 180 degrees with poses at 0 and 120 degrees about y: `K = [[1, 1/3], [1/3, 1]]`. Unreal compares triples with the
+/// second angle within a quarter turn: (0, 60, 0) is sqrt(2) * 180 degrees from (180, 60, 180), and (180, 60, 180) is that pose.
+#[test]
+fn euler_angles_by_the_rules_of_unreal_and_of_psd_json() {
+    let poses = [0.0, 120.0].map(|d| DriverValue::rotation(about([0.0, 1.0, 0.0], d)));
+    let of = |rules| PoseDriver {
+        metric: Metric::Euler(sinew_geom::EulerOrder::Xyz),
+        kernel: RadialKernel::Linear,
+        width: Width::Given(PI),
+        clamp: Clamp::Negative,
+        ..driver(rules, poses.to_vec())
+    };
+    for rules in [Rules::Document004, Rules::Sinew] {
+        for degrees in [
+            0.0, 15.0, 30.0, 60.0, 87.0, 90.0, 93.0, 105.0, 120.0, 135.0, 150.0,
+        ] {
+            let influence = |pose: f64| 1.0 - (f64::abs(degrees - pose)) / 180.0;
+            let (a, b) = (influence(0.0), influence(120.0));
+            // The inverse of K is [[9, -3], [-3, 9]] / 8.
+            let solved = [(9.0 * a - 3.0 * b) / 8.0, (9.0 * b - 3.0 * a) / 8.0];
+            let limited = solved.map(|w| w.max(0.0));
+            let sum = (limited[0] + limited[1]).max(1.0);
+            let at = DriverValue::rotation(about([0.0, 1.0, 0.0], degrees));
+            assert_near(&ask(&of(rules), at), &limited.map(|w| w / sum), 1e-6);
+        }
+    }
+    let at = DriverValue::rotation(about([0.0, 1.0, 0.0], 60.0));
+    // The poses are sqrt(2 * 180² + 60²) degrees apart, past the width: K is the identity.
+    assert_near(
+        &ask(&of(Rules::Unreal), at),
+        &[1.0 - 60.0 / 180.0, 0.0],
+        1e-6,
+    );
+}
+
 /// Its Euclidean distance is that of the quaternions' numbers: 1 - |qa - qb| / width.
 #[test]
 fn riglogic_euclidean_is_of_components() {

@@ -90,12 +90,20 @@ fn values(settings: Vec<Setting>) -> Vec<ParameterValue> {
 }
 
 fn bind(mesh: &Mesh, values: &[ParameterValue]) -> Result<Box<dyn BoundNode>, NodeError> {
-    let (log, rig) = (ReadLog::new(), rig());
+    bind_to(mesh, &rig(), values)
+}
+
+fn bind_to(
+    mesh: &Mesh,
+    rig: &Rig,
+    values: &[ParameterValue],
+) -> Result<Box<dyn BoundNode>, NodeError> {
+    let log = ReadLog::new();
     let fixed = vec![true; values.len()];
     let out = (DESC.bind)(&BindContext {
         inputs: &[
             Some(BindInput::Mesh(mesh)),
-            Some(BindInput::Pose(&rig)),
+            Some(BindInput::Pose(rig)),
             None,
         ],
         ports: DESC.inputs,
@@ -282,4 +290,59 @@ fn words_of_influence() {
         .map(|w| JointInfluence::from_word(w.name))
         .collect();
     assert_eq!(meanings, [JointInfluence::Skin, JointInfluence::Equal]);
+}
+
+/// Bound at a pose of a joint whose scale is negative throughout, the mesh shows that pose's target, whole.
+#[test]
+fn mirrored_joints_show_the_targets_of_their_poses() {
+    let turned = about([0.48, -0.6, 0.64], 70.0).rotation;
+    for signs in [
+        [-1.0, -1.0, -1.0],
+        [1.0, 1.0, -1.0],
+        [1.0, -1.0, -1.0],
+        [-1.0, 1.0, 1.0],
+    ] {
+        let signs = Vec3::from(signs);
+        let mut nodes = rig().nodes().to_vec();
+        let trs = |rotation| Trs {
+            rotation,
+            scale: signs,
+            ..Trs::default()
+        };
+        nodes[1].local = LocalTransform::Trs(trs(Quat::identity()));
+        let rig = Rig::new(nodes, rig().joints().to_vec()).expect("parents first");
+        let of_pose = |name: &str, target: &str, rotation| {
+            let mut out = record(name, target, &[]);
+            let place = out.fields.iter().position(|f| f.name == "joints");
+            let joint = Affine::from_trs(Vec3::zeros(), rotation, signs);
+            out.values[place.expect("declared")] = ParameterValue::Transforms(vec![joint]);
+            out
+        };
+        let values = values(vec![
+            texts(&["lower"]),
+            text("influence", "equal"),
+            poses(vec![
+                of_pose("neutral", "", Quat::identity()),
+                of_pose("bent", "a", turned),
+            ]),
+        ]);
+        let mesh = mesh(&["a"]);
+        let bound = bind_to(&mesh, &rig, &values).unwrap_or_else(|e| panic!("{e}"));
+        let mut pose = rig.rest_pose();
+        pose.locals[1] = LocalTransform::Trs(trs(turned));
+        rig.finish(&mut pose);
+        let found = update(&mesh, &*bound, &values, &pose).positions;
+        let target = &mesh.morph_targets[0];
+        for (&v, delta) in target.vertices.iter().zip(&target.positions) {
+            let rest = mesh.positions[v as usize];
+            for axis in 0..3 {
+                let expected = rest[axis] + delta[axis];
+                let at = found[v as usize][axis];
+                assert!(
+                    (at - expected).abs() < 1e-5,
+                    "{signs:?}, {v}: {at} {expected}"
+                );
+            }
+        }
+    }
 }

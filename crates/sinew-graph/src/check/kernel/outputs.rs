@@ -10,10 +10,19 @@ use sinew_deform::{
 };
 use std::ops::Range;
 
+impl Reading {
+    /// An output that the text never writes is a mistake in one of the two.
+    fn expect_use(&mut self, accessor: String, span: &Range<usize>) {
+        if !self.names.contains(&accessor) {
+            self.unwritten.push((accessor, span.clone()));
+        }
+    }
+}
+
 impl Collector<'_> {
     pub(super) fn kernel_outputs(
         &mut self,
-        r: &Reading,
+        r: &mut Reading,
         span: &Range<usize>,
         json: &Json,
         domain: KernelDomain,
@@ -51,7 +60,7 @@ impl Collector<'_> {
 
     pub(super) fn mesh_effect(
         &mut self,
-        r: &Reading,
+        r: &mut Reading,
         m: &Member,
         domain: KernelDomain,
         inputs: &[PortDesc],
@@ -112,7 +121,7 @@ impl Collector<'_> {
                 return None;
             };
             let accessor = format!("write_{}_{}", m.key, attribute.wgsl_name());
-            self.expect_use(r, &accessor, &item.span);
+            r.expect_use(accessor, &item.span);
             effects[attribute.index()] = AttributeEffect::Recompute;
         }
         let [positions, normals, tangents, colors] = effects;
@@ -130,19 +139,9 @@ impl Collector<'_> {
         })
     }
 
-    /// An output that the text never writes is a mistake in one of the two.
-    pub(super) fn expect_use(&mut self, r: &Reading, accessor: &str, span: &Range<usize>) {
-        if !r.names.contains(accessor) {
-            let message = format!("the kernel '{}' never writes this", r.node);
-            let help = format!("call `{accessor}(index, ...)` in its text, or remove it here");
-            self.reporter(r.scope)
-                .error("kernel_writes", span, message, help);
-        }
-    }
-
     pub(super) fn kernel_buffer(
         &mut self,
-        r: &Reading,
+        r: &mut Reading,
         m: &Member,
         name: &'static str,
         element: Element,
@@ -220,7 +219,7 @@ impl Collector<'_> {
         };
         // The other verb is said in the text, at its place.
         if !r.names.contains(&format!("{other}_{name}")) {
-            self.expect_use(r, &format!("{verb}_{name}"), &m.key_span);
+            r.expect_use(format!("{verb}_{name}"), &m.key_span);
         }
         Some(KernelBuffer {
             name,

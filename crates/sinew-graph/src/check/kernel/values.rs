@@ -56,6 +56,7 @@ impl Collector<'_> {
             default,
             unit: "",
             phase: Phase::Update,
+            count_is: None,
             doc: "",
         };
         let Some(value) = m.value.get("value") else {

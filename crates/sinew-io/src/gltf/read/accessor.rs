@@ -5,6 +5,7 @@ use crate::IoError;
 use bytemuck::Pod;
 use gltf_json::accessor::{ComponentType, Type};
 use gltf_json::validation::Checked;
+use std::borrow::Cow;
 
 /// Accessors without stored bytes cost nothing in the file, so their count needs a limit of its own.
 const MAX_WITHOUT_BYTES: usize = 1 << 22;
@@ -24,9 +25,9 @@ pub(super) struct Accessor<'a> {
     sparse: Option<Sparse<'a>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Packed<'a> {
-    bytes: &'a [u8],
+    bytes: Cow<'a, [u8]>,
     stride: usize,
     count: usize,
 }
@@ -182,7 +183,7 @@ impl Document {
             ));
         };
         Ok(Packed {
-            bytes,
+            bytes: Cow::Borrowed(bytes),
             stride,
             count,
         })
@@ -227,7 +228,7 @@ impl Document {
             entries,
             false,
         )?;
-        let indices = unsigned(kind.0, raw);
+        let indices = unsigned(kind.0, &raw);
         let mut previous = None;
         for (k, &i) in indices.iter().enumerate() {
             if i as usize >= count || previous.is_some_and(|p| p >= i) {
@@ -255,7 +256,7 @@ fn width_of(kind: Type) -> usize {
 }
 
 /// Scalars of an unsigned type; other types give nothing (callers have checked).
-fn unsigned(component: ComponentType, packed: Packed) -> Vec<u32> {
+fn unsigned(component: ComponentType, packed: &Packed) -> Vec<u32> {
     match component {
         ComponentType::U8 => scalars::<u8>(packed).map(u32::from).collect(),
         ComponentType::U16 => scalars::<u16>(packed).map(u32::from).collect(),
@@ -264,13 +265,25 @@ fn unsigned(component: ComponentType, packed: Packed) -> Vec<u32> {
     }
 }
 
-fn scalars<'a, T: Component>(packed: Packed<'a>) -> impl Iterator<Item = T> + 'a {
+fn scalars<T: Component>(packed: &Packed) -> impl Iterator<Item = T> {
     packed.elements(size_of::<T>()).map(T::read)
 }
 
-impl<'a> Packed<'a> {
+impl Packed<'_> {
+    /// Some elements of `size` bytes, one after another.
+    fn rows(&self, rows: impl ExactSizeIterator<Item = usize>, size: usize) -> Self {
+        let count = rows.len();
+        let start = |row: usize| row * self.stride;
+        let bytes = rows.flat_map(|r| &self.bytes[start(r)..start(r) + size]);
+        Self {
+            bytes: Cow::Owned(bytes.copied().collect()),
+            stride: size,
+            count,
+        }
+    }
+
     /// The bytes of each element.
-    fn elements(self, size: usize) -> impl Iterator<Item = &'a [u8]> {
+    fn elements(&self, size: usize) -> impl Iterator<Item = &[u8]> {
         // `chunks` because the last element may lack its padding.
         self.bytes
             .chunks(self.stride)
@@ -279,7 +292,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Elements of `N` numbers, converted. One tight loop for each type and width.
-    fn vectors<T: Component, const N: usize>(self, convert: impl Fn(T) -> f32) -> Vec<[f32; N]> {
+    fn vectors<T: Component, const N: usize>(&self, convert: impl Fn(T) -> f32) -> Vec<[f32; N]> {
         let size = size_of::<T>() * N;
         let element =
             |c: &[u8]| std::array::from_fn(|k| convert(T::read(&c[k * size_of::<T>()..])));
@@ -291,10 +304,10 @@ impl<'a> Packed<'a> {
     }
 
     /// Tightly packed floats are copied as they are.
-    fn floats<const N: usize>(self) -> Vec<[f32; N]> {
+    fn floats<const N: usize>(&self) -> Vec<[f32; N]> {
         if cfg!(target_endian = "little") && self.stride == N * 4 {
             let mut out = vec![[0.0; N]; self.count];
-            bytemuck::cast_slice_mut::<_, u8>(&mut out).copy_from_slice(self.bytes);
+            bytemuck::cast_slice_mut::<_, u8>(&mut out).copy_from_slice(&self.bytes);
             return out;
         }
         self.vectors::<f32, N>(|v| v)
@@ -309,6 +322,30 @@ impl Accessor<'_> {
     /// Several readers may share an accessor, and one without bytes costs the file nothing.
     fn spend(&self, element_bytes: usize) -> Result<(), IoError> {
         self.doc.spend(&self.place, self.count, element_bytes)
+    }
+
+    /// The elements of some rows, which rise and are there; of all rows for `None`.
+    pub(super) fn at(self, rows: Option<&[u32]>) -> Self {
+        let Some(rows) = rows else {
+            return self;
+        };
+        let size = self.component.size() * self.width;
+        let packed = self.packed.as_ref();
+        let packed = packed.map(|p| p.rows(rows.iter().map(|r| *r as usize), size));
+        let sparse = self.sparse.as_ref().map(|s| {
+            let entry = |row: &u32| s.indices.binary_search(row).ok();
+            let found = (0_u32..).zip(rows.iter().map(entry));
+            let found = found.filter_map(|(new, entry)| Some((new, entry?)));
+            let (indices, entries): (Vec<u32>, Vec<usize>) = found.unzip();
+            let values = s.values.rows(entries.into_iter(), size);
+            Sparse { indices, values }
+        });
+        Self {
+            count: rows.len(),
+            packed,
+            sparse,
+            ..self
+        }
     }
 
     /// Checks the number of elements.
@@ -331,12 +368,12 @@ impl Accessor<'_> {
     pub(super) fn vectors<const N: usize>(&self) -> Result<Vec<[f32; N]>, IoError> {
         self.expect_width(N)?;
         self.spend(N * 4)?;
-        let mut out = match self.packed {
+        let mut out = match &self.packed {
             Some(packed) => self.convert::<N>(packed),
             None => vec![[0.0; N]; self.count],
         };
         if let Some(sparse) = &self.sparse {
-            for (&i, value) in sparse.indices.iter().zip(self.convert::<N>(sparse.values)) {
+            for (&i, value) in sparse.indices.iter().zip(self.convert::<N>(&sparse.values)) {
                 out[i as usize] = value;
             }
         }
@@ -344,7 +381,7 @@ impl Accessor<'_> {
         Ok(out)
     }
 
-    fn convert<const N: usize>(&self, packed: Packed) -> Vec<[f32; N]> {
+    fn convert<const N: usize>(&self, packed: &Packed) -> Vec<[f32; N]> {
         macro_rules! typed {
             ($type:ty) => {
                 if self.normalized {
@@ -417,12 +454,12 @@ impl Accessor<'_> {
             ));
         }
         self.spend(4)?;
-        let mut out = match self.packed {
+        let mut out = match &self.packed {
             Some(packed) => unsigned(self.component, packed),
             None => vec![0; self.count],
         };
         if let Some(sparse) = &self.sparse {
-            let values = unsigned(self.component, sparse.values);
+            let values = unsigned(self.component, &sparse.values);
             for (&i, v) in sparse.indices.iter().zip(values) {
                 out[i as usize] = v;
             }
@@ -433,7 +470,7 @@ impl Accessor<'_> {
     /// Four joint indices a vertex.
     pub(super) fn joints(&self) -> Result<Vec<[u16; 4]>, IoError> {
         self.expect_width(4)?;
-        let convert = |packed: Packed| -> Option<Vec<[u16; 4]>> {
+        let convert = |packed: &Packed| -> Option<Vec<[u16; 4]>> {
             match self.component {
                 ComponentType::U8 => Some(
                     packed
@@ -457,12 +494,12 @@ impl Accessor<'_> {
             )
         };
         self.spend(8)?;
-        let mut out = match self.packed {
+        let mut out = match &self.packed {
             Some(packed) => convert(packed).ok_or_else(wrong)?,
             None => vec![[0; 4]; self.count],
         };
         if let Some(sparse) = &self.sparse {
-            let values = convert(sparse.values).ok_or_else(wrong)?;
+            let values = convert(&sparse.values).ok_or_else(wrong)?;
             for (&i, v) in sparse.indices.iter().zip(values) {
                 out[i as usize] = v;
             }

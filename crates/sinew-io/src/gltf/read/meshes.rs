@@ -3,12 +3,15 @@
 use super::document::{Document, Warnings};
 use super::nodes::Tree;
 use super::primitive::{self, Primitive};
+use super::sharing;
 use super::skins::Skin;
-use super::{morphs, space};
+use super::{PrimitiveVertices, morphs, space};
 use crate::IoError;
+use crate::file_box::is_lossy;
+use crate::strand_checks::repeated_points;
 use sinew_geom::{
     Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Strands, Topology,
-    index32,
+    index32, vec3,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,6 +28,8 @@ pub(super) struct Meshes {
     pub(super) nodes: Vec<usize>,
     /// Scene space at bind from the space of the stored positions, of each.
     pub(super) bind_from_file: Vec<Affine<f64>>,
+    /// Of each of the meshes, where the vertices of each primitive are.
+    pub(super) primitives: Vec<Vec<PrimitiveVertices>>,
 }
 
 /// What weight hygiene repaired, over all meshes.
@@ -51,6 +56,7 @@ pub(super) fn read(
     let mut all = Meshes::default();
     let mut budget = super::MAX_VERTICES;
     check_meshes(doc)?;
+    let runs = sharing::runs(doc);
     for (rig, &file) in tree.file_from_rig.iter().enumerate() {
         let Some(mesh) = doc.root.nodes[file].mesh else {
             continue;
@@ -66,11 +72,11 @@ pub(super) fn read(
             continue;
         }
         let mut primitives = Vec::new();
-        for index in 0..doc.root.meshes[mesh.value()].primitives.len() {
+        for run in &runs[mesh.value()] {
             primitives.extend(primitive::read(
                 doc,
                 mesh.value(),
-                index,
+                run,
                 &mut budget,
                 warnings,
             )?);
@@ -87,29 +93,58 @@ pub(super) fn read(
                 continue;
             }
             let influences = influences(doc, &mut primitives, &placing, &mut hygiene)?;
-            let name = doc.root.meshes[mesh.value()].name.clone();
-            let name = name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
+            // People know the name of the node; that of the data is often a program's own (`Cube.125`).
+            let data_name = doc.root.meshes[mesh.value()].name.clone();
+            let data_name = data_name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
+            let of_node = doc.root.nodes[file].name.as_ref().filter(|n| !n.is_empty());
+            let name = of_node.unwrap_or(&data_name).clone();
+            let places = places(doc, mesh.value(), &primitives);
             let mut out = join(doc, mesh.value(), name, primitives, warnings)?;
+            if out.name != data_name {
+                out.data_name = data_name;
+            }
             out.influences = Some(influences);
-            space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
+            let baked = space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
                 doc.malformed(
                     format!("nodes[{file}].mesh"),
                     format!("{what} that are not finite in the space of the scene"),
                     "smaller numbers",
                 )
             })?;
+            warn_of_rounding(&out, baked, &tree.nodes[rig].name, warnings);
             if out.topology.strands().is_some() {
+                warnings.0.extend(repeated_points(&out));
                 all.strands.push(out);
                 all.strand_nodes.push(file);
                 continue;
             }
             all.meshes.push(out);
             all.nodes.push(file);
+            all.primitives.push(places);
             all.bind_from_file.push(placing.bind_from_file);
         }
     }
     report(&hygiene, warnings);
     Ok(all)
+}
+
+/// Nodes far from the origin put vertices where single precision is coarse; `loss` is how far it moved them at most.
+fn warn_of_rounding(mesh: &Mesh, loss: f64, node: &str, warnings: &mut Warnings) {
+    let Some((low, high)) = sinew_geom::bounds(&mesh.positions) else {
+        return;
+    };
+    let diagonal = vec3::distance(low.map(f64::from), high.map(f64::from));
+    if is_lossy(loss, diagonal) {
+        let farthest = low.iter().chain(&high).fold(0.0_f32, |m, c| m.max(c.abs()));
+        warnings.push(
+            "positions_rounded",
+            format!(
+                "node '{node}' puts '{}' up to {farthest:.0} m from the origin: single precision moves its vertices by up to {:.3} mm; move the node near the origin",
+                mesh.name,
+                loss * 1e3
+            ),
+        );
+    }
 }
 
 /// What holds for every mesh, used or not.
@@ -284,6 +319,24 @@ fn report(hygiene: &Hygiene, warnings: &mut Warnings) {
     }
 }
 
+/// Where the vertices of each primitive of a mesh come to be when these are joined; nowhere for those that are not among them.
+fn places(doc: &Document, mesh: usize, primitives: &[Primitive]) -> Vec<PrimitiveVertices> {
+    let mut out = vec![PrimitiveVertices::default(); doc.root.meshes[mesh].primitives.len()];
+    let mut base = 0;
+    for p in primitives {
+        let end = base + p.positions.len();
+        for face in &p.faces {
+            out[face.index] = PrimitiveVertices {
+                stored: p.stored,
+                vertices: base..end,
+                rows: p.rows.clone(),
+            };
+        }
+        base = end;
+    }
+    out
+}
+
 /// Appends, without a copy where there is nothing yet.
 fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
     if to.is_empty() {
@@ -293,7 +346,7 @@ fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
     }
 }
 
-/// One mesh of all primitives. Sets that only some primitives have are filled (UV 0, colour white); normals, tangents
+/// One mesh of all primitives. Primitives that share their vertices are parts over one range of vertices. Sets that only some primitives have are filled (UV 0, colour white); normals, tangents
 /// and user attributes must be in all, else they are dropped with a warning.
 fn join(
     doc: &Document,
@@ -307,31 +360,36 @@ fn join(
         ..Mesh::default()
     };
     out.morph_targets = morphs::read(doc, mesh, &primitives)?;
+    out.flat_shaded = primitives.iter().all(|p| p.normals.is_none());
     drop_partial(mesh, &mut primitives, warnings);
     let uv_sets = primitives.iter().map(|p| p.uvs.len()).max().unwrap_or(0);
     let color_sets = primitives.iter().map(|p| p.colors.len()).max().unwrap_or(0);
     out.uvs.resize(uv_sets, Vec::new());
     out.colors.resize(color_sets, Vec::new());
-    let (mut triangles, mut strands) = (Vec::new(), Vec::new());
+    let (mut faces, mut strands) = (Vec::new(), Vec::new());
     for mut p in primitives {
         let (base, count) = (out.positions.len(), p.positions.len());
         let base32 = index32(base);
-        if base > 0 {
-            let shift = |t: &mut [u32; 3]| *t = t.map(|v| v + base32);
-            p.triangles.iter_mut().for_each(shift);
+        for mut face in std::mem::take(&mut p.faces) {
+            if base > 0 {
+                let shift = |t: &mut [u32; 3]| *t = t.map(|v| v + base32);
+                face.triangles.iter_mut().for_each(shift);
+            }
+            faces.push((face, base..base + count));
         }
-        out.parts.push(MeshPart {
-            name: name.clone(),
-            source_mesh: mesh,
-            material: p.material,
-            vertices: base..base + count,
-            triangles: triangles.len()..triangles.len() + p.triangles.len(),
-        });
+        if p.strands.is_some() {
+            out.parts.push(MeshPart {
+                name: name.clone(),
+                source_mesh: mesh,
+                material: p.material,
+                vertices: base..base + count,
+                triangles: 0..0,
+            });
+        }
         let missing = (uv_sets - p.uvs.len()) * 8 + (color_sets - p.colors.len()) * 16;
         doc.spend(&p.place, count, missing)?;
         p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
         p.colors.resize(color_sets, vec![[1.0; 4]; count]);
-        append(&mut triangles, p.triangles);
         strands.extend(p.strands.into_iter().flatten());
         append(&mut out.positions, p.positions);
         if let Some(normals) = p.normals {
@@ -358,6 +416,19 @@ fn join(
                 }
             }
         }
+    }
+    // Parts stay in the order of the file.
+    faces.sort_by_key(|f| f.0.index);
+    let mut triangles = Vec::new();
+    for (face, vertices) in faces {
+        out.parts.push(MeshPart {
+            name: name.clone(),
+            source_mesh: mesh,
+            material: face.material,
+            vertices,
+            triangles: triangles.len()..triangles.len() + face.triangles.len(),
+        });
+        append(&mut triangles, face.triangles);
     }
     let vertices = index32(out.positions.len());
     let wrong =

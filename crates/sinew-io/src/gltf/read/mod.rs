@@ -29,6 +29,7 @@ mod meshes;
 mod morphs;
 mod nodes;
 mod primitive;
+mod sharing;
 mod skins;
 mod space;
 #[cfg(test)]
@@ -75,6 +76,41 @@ impl GltfBuffer {
     }
 }
 
+/// Where the vertices of a primitive of the document are in the mesh of the asset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PrimitiveVertices {
+    /// Number of vertices that its accessors hold; 0 for points and lines.
+    pub stored: usize,
+    /// Vertices of the mesh of the asset. Primitives over the same accessors have the same.
+    pub vertices: Range<usize>,
+    /// Which of the stored vertices these are, rising; `None` for all.
+    pub rows: Option<Arc<[u32]>>,
+}
+
+impl PrimitiveVertices {
+    /// The row of its accessors that a vertex of the mesh was read from, if it is of this primitive.
+    pub fn row_of(&self, vertex: usize) -> Option<usize> {
+        let place = vertex.checked_sub(self.vertices.start);
+        let place = place.filter(|_| vertex < self.vertices.end)?;
+        match &self.rows {
+            None => Some(place),
+            Some(rows) => rows.get(place).map(|r| *r as usize),
+        }
+    }
+
+    /// For each row of the accessors a vertex of the mesh: the one that it became, or the next that was read.
+    pub fn vertex_of_rows(&self) -> impl Iterator<Item = usize> + '_ {
+        let last = self.vertices.end.saturating_sub(1);
+        (0..self.stored).map(move |row| match &self.rows {
+            None => self.vertices.start + row,
+            Some(rows) => {
+                let place = rows.partition_point(|r| (*r as usize) < row);
+                last.min(self.vertices.start + place)
+            }
+        })
+    }
+}
+
 /// The document that an asset came from: what a writer needs to carry materials, textures and images over.
 #[derive(Clone, Debug, Default)]
 pub struct GltfSource {
@@ -94,6 +130,8 @@ pub struct GltfSource {
     pub node_of_mesh: Vec<usize>,
     /// Scene space at bind from the space of the stored positions, of each of [`Asset::meshes`].
     pub bind_from_file: Vec<Affine<f64>>,
+    /// For each of [`Asset::meshes`], where the vertices of each primitive of its mesh in the document are.
+    pub primitives_of_mesh: Vec<Vec<PrimitiveVertices>>,
     /// Entries of [`Rig::joints`] that each skin of the document became.
     pub joints_of_skin: Vec<Range<usize>>,
 }
@@ -159,6 +197,7 @@ fn read_document(
         strand_nodes,
         nodes: node_of_mesh,
         bind_from_file,
+        primitives,
     } = meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
     let graph = graph(&doc)?;
     let rig = Rig::new(std::mem::take(&mut tree.nodes), palette)
@@ -187,6 +226,7 @@ fn read_document(
             rig_node_of_node: tree.rig_from_file,
             node_of_mesh,
             bind_from_file,
+            primitives_of_mesh: primitives,
             joints_of_skin: skins.into_iter().map(|s| s.joints).collect(),
         },
     })

@@ -69,8 +69,8 @@ fn read_target(
                 };
                 let place = format!("{}.targets[{k}].{what}", p.place);
                 let accessor = doc.accessor(accessor.value(), &place)?;
-                accessor.expect_count(count, "the number of positions")?;
-                accessor.vectors::<3>().map(Some)
+                accessor.expect_count(p.stored, "the number of positions")?;
+                accessor.at(p.rows.as_deref()).vectors::<3>().map(Some)
             };
             let deltas = [
                 read(t.positions, "POSITION")?,

@@ -15,6 +15,8 @@ pub(super) struct Tree {
     pub(super) file_from_rig: Vec<usize>,
     /// Rest transform of each node of the rig.
     pub(super) scene_from_node: Vec<Affine<f64>>,
+    /// How many nodes are above each node of the rig.
+    pub(super) depth: Vec<usize>,
     /// Whether the scene shows each node of the rig.
     pub(super) in_scene: Vec<bool>,
 }
@@ -37,6 +39,8 @@ pub(super) fn read(doc: &Document) -> Result<Tree, IoError> {
             Some(p) => tree.scene_from_node[p] * local,
             None => local,
         };
+        let depth = node.parent.map_or(0, |p| tree.depth[p] + 1);
+        tree.depth.push(depth);
         tree.scene_from_node.push(scene);
         tree.nodes.push(node);
     }

@@ -1,6 +1,7 @@
 //! One primitive: attributes and triangles as they are stored.
 
 use super::document::{Document, Warnings};
+use super::sharing::Run;
 use super::{extensions, lines};
 use crate::IoError;
 use gltf_json::accessor::ComponentType;
@@ -8,8 +9,18 @@ use gltf_json::mesh::{Mode, Semantic};
 use gltf_json::validation::Checked;
 use sinew_geom::{Attribute, index32, vec3};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// The attributes and triangles of one primitive.
+/// The triangles of one primitive.
+#[derive(Debug, Default)]
+pub(super) struct Triangles {
+    /// Index in the mesh of the file.
+    pub(super) index: usize,
+    pub(super) triangles: Vec<[u32; 3]>,
+    pub(super) material: Option<usize>,
+}
+
+/// The attributes that primitives share, and the triangles of each; of lines always a single primitive.
 #[derive(Debug, Default)]
 pub(super) struct Primitive {
     /// `meshes[0].primitives[0]`.
@@ -22,35 +33,48 @@ pub(super) struct Primitive {
     pub(super) attributes: BTreeMap<String, Attribute>,
     pub(super) joints: Vec<Vec<[u16; 4]>>,
     pub(super) weights: Vec<Vec<[f32; 4]>>,
-    pub(super) triangles: Vec<[u32; 3]>,
+    /// Of each primitive, in the order of the file; none of lines.
+    pub(super) faces: Vec<Triangles>,
     /// Of lines: the numbers of vertices of strands, which the vertices are in the order of.
     pub(super) strands: Option<Vec<usize>>,
     pub(super) material: Option<usize>,
-    /// Index in the mesh of the file.
+    /// Index of the first primitive in the mesh of the file.
     pub(super) index: usize,
+    /// Number of vertices in the file.
+    pub(super) stored: usize,
+    /// Those that were read, rising; `None` for all.
+    pub(super) rows: Option<Arc<[u32]>>,
 }
 
 /// `None` for points, which no deformer moves, and for lines of one vertex.
 pub(super) fn read(
     doc: &Document,
     mesh: usize,
-    index: usize,
+    run: &Run,
     budget: &mut usize,
     warnings: &mut Warnings,
 ) -> Result<Option<Primitive>, IoError> {
-    let json = &doc.root.meshes[mesh].primitives[index];
-    let place = format!("meshes[{mesh}].primitives[{index}]");
-    // What a primitive costs however small it is; nodes may share it.
-    doc.spend(&place, 1, 1024)?;
-    let Checked::Valid(mode) = json.mode else {
-        return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
-    };
-    if mode == Mode::Points {
-        let message = format!("{place} holds points; it was skipped");
-        warnings.push("primitive_skipped", message);
+    let Some(&first) = run.primitives.first() else {
         return Ok(None);
+    };
+    let json = &doc.root.meshes[mesh].primitives[first];
+    let place = place_of(mesh, first);
+    let mut modes = Vec::new();
+    for &index in &run.primitives {
+        let place = place_of(mesh, index);
+        // What a primitive costs however small it is; nodes may share it.
+        doc.spend(&place, 1, 1024)?;
+        let Checked::Valid(mode) = doc.root.meshes[mesh].primitives[index].mode else {
+            return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
+        };
+        if mode == Mode::Points {
+            let message = format!("{place} holds points; it was skipped");
+            warnings.push("primitive_skipped", message);
+            return Ok(None);
+        }
+        extensions::check_compression(doc, mesh, index, &place)?;
+        modes.push(mode);
     }
-    extensions::check_compression(doc, mesh, index, &place)?;
     let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else {
         return Err(doc.malformed(
             format!("{place}.attributes"),
@@ -59,6 +83,13 @@ pub(super) fn read(
         ));
     };
     let accessor = doc.accessor(positions.value(), &format!("{place}.attributes.POSITION"))?;
+    let stored = accessor.count;
+    let mut corners = Vec::new();
+    for &index in &run.primitives {
+        corners.push(indices(doc, mesh, index, stored)?);
+    }
+    let rows = used_rows(run, stored, &mut corners);
+    let accessor = accessor.at(rows.as_deref());
     *budget = budget.checked_sub(accessor.count).ok_or_else(|| {
         doc.malformed(
             format!("{place}.attributes.POSITION"),
@@ -69,22 +100,58 @@ pub(super) fn read(
     let mut out = Primitive {
         positions: accessor.vectors()?,
         material: json.material.map(|m| m.value()),
-        index,
+        index: first,
         place,
+        stored,
+        rows,
         ..Primitive::default()
     };
     read_attributes(doc, json, &mut out)?;
-    let indices = indices(doc, json, &out)?;
-    if matches!(mode, Mode::Lines | Mode::LineLoop | Mode::LineStrip) {
-        return lines::into_strands(doc, json, mode, &indices, out, warnings);
+    if is_line(modes[0]) {
+        return lines::into_strands(doc, json, modes[0], &corners[0], out, warnings);
     }
-    if mode == Mode::Triangles && !indices.len().is_multiple_of(3) {
-        let place = format!("{}.indices", out.place);
-        let found = format!("{} indices", indices.len());
-        return Err(doc.malformed(place, found, "a multiple of 3"));
+    for ((&index, mode), corners) in run.primitives.iter().zip(modes).zip(corners) {
+        if mode == Mode::Triangles && !corners.len().is_multiple_of(3) {
+            let place = format!("{}.indices", place_of(mesh, index));
+            let found = format!("{} indices", corners.len());
+            return Err(doc.malformed(place, found, "a multiple of 3"));
+        }
+        let material = doc.root.meshes[mesh].primitives[index].material;
+        out.faces.push(Triangles {
+            index,
+            triangles: assemble(mode, &corners),
+            material: material.map(|m| m.value()),
+        });
     }
-    out.triangles = assemble(mode, &indices);
     Ok(Some(out))
+}
+
+fn place_of(mesh: usize, index: usize) -> String {
+    format!("meshes[{mesh}].primitives[{index}]")
+}
+
+pub(super) fn is_line(mode: Mode) -> bool {
+    matches!(mode, Mode::Lines | Mode::LineLoop | Mode::LineStrip)
+}
+
+/// Where other primitives use the vertices, too: those that these corners name. The corners are then counted among them.
+fn used_rows(run: &Run, stored: usize, corners: &mut [Vec<u32>]) -> Option<Arc<[u32]>> {
+    if !run.shares_vertices || stored == 0 {
+        return None;
+    }
+    let mut rows: Vec<u32> = corners.iter().flatten().copied().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    if rows.is_empty() {
+        rows.push(0);
+    }
+    if rows.len() == stored {
+        return None;
+    }
+    for corner in corners.iter_mut().flatten() {
+        *corner = index32(rows.partition_point(|r| r < corner));
+    }
+    Some(rows.into())
 }
 
 fn read_attributes(
@@ -92,7 +159,7 @@ fn read_attributes(
     json: &gltf_json::mesh::Primitive,
     out: &mut Primitive,
 ) -> Result<(), IoError> {
-    let count = out.positions.len();
+    let rows = out.rows.clone();
     for (semantic, accessor) in &json.attributes {
         let Checked::Valid(semantic) = semantic else {
             continue;
@@ -102,7 +169,8 @@ fn read_attributes(
         }
         let place = format!("{}.attributes.{}", out.place, semantic.to_string());
         let accessor = doc.accessor(accessor.value(), &place)?;
-        accessor.expect_count(count, "the number of positions")?;
+        accessor.expect_count(out.stored, "the number of positions")?;
+        let accessor = accessor.at(rows.as_deref());
         // The map is sorted by set, so a set that arrives past the end means a gap before it.
         let gap = |set: u32, have: usize| {
             if set as usize == have {
@@ -193,14 +261,9 @@ fn normalise_tangent(t: &mut [f32; 4]) {
 }
 
 /// Which vertices, in order; each is there.
-fn indices(
-    doc: &Document,
-    json: &gltf_json::mesh::Primitive,
-    primitive: &Primitive,
-) -> Result<Vec<u32>, IoError> {
-    let place = format!("{}.indices", primitive.place);
-    let count = primitive.positions.len();
-    let indices = match json.indices {
+fn indices(doc: &Document, mesh: usize, index: usize, count: usize) -> Result<Vec<u32>, IoError> {
+    let place = format!("{}.indices", place_of(mesh, index));
+    let indices = match doc.root.meshes[mesh].primitives[index].indices {
         Some(accessor) => doc.accessor(accessor.value(), &place)?.indices()?,
         None => (0..index32(count)).collect(),
     };

@@ -239,8 +239,7 @@ fn root(tree: &Tree, skeleton: Option<usize>, nodes: &[usize]) -> usize {
     if let Some(k) = named.and_then(|named| nodes.iter().position(|n| n == named)) {
         return k;
     }
-    let depth =
-        |&k: &usize| std::iter::successors(Some(nodes[k]), |&n| tree.nodes[n].parent).count();
+    let depth = |&k: &usize| tree.depth[nodes[k]];
     (0..nodes.len()).min_by_key(depth).unwrap_or(0)
 }
 

@@ -4,15 +4,18 @@ use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3, index32};
 use std::sync::Arc;
 
 /// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors. Fails with
-/// what left the range of single precision.
-pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<(), &'static str> {
+/// what left the range of single precision, else gives how far that precision moved a position at most.
+pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<f64, &'static str> {
     if *x == Affine::identity() {
-        return Ok(());
+        return Ok(0.0);
     }
     let mirrored = x.linear.determinant() < 0.0;
     let normal_matrix = x.normal_matrix();
+    let mut loss = 0.0_f64;
     for p in &mut mesh.positions {
-        *p = f64::array3(x.point(f64::vec3(*p)));
+        let exact = x.point(f64::vec3(*p));
+        *p = f64::array3(exact);
+        loss = loss.max((f64::vec3(*p) - exact).norm());
     }
     bake_morphs(mesh, &x.linear, &normal_matrix);
     for n in mesh.normals.iter_mut().flatten() {
@@ -26,7 +29,7 @@ pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<(), &'static str>
     if mirrored {
         flip(mesh);
     }
-    check_finite(mesh)
+    check_finite(mesh).map(|()| loss)
 }
 
 fn check_finite(mesh: &Mesh) -> Result<(), &'static str> {

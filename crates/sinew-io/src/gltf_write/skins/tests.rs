@@ -341,3 +341,76 @@ fn a_sampler_of_two_nodes_is_widened_for_one() {
         }
     }
 }
+
+/// Three stored vertices on two primitives: over the same accessors, or (`split`) with texture coordinates in one of them.
+fn shared_vertices(split: bool) -> GltfFile {
+    let mut root = document();
+    let mut second = root["meshes"][0]["primitives"][0].clone();
+    if split {
+        second["attributes"]["TEXCOORD_0"] = 4.into();
+        let uvs = json!({ "componentType": 5126, "count": 3, "type": "VEC2" });
+        push(&mut root["accessors"], uvs);
+    }
+    push(&mut root["meshes"][0]["primitives"], second);
+    root["nodes"] = json!([{ "name": "big", "mesh": 0, "scale": [2.0, 2.0, 2.0] }]);
+    root["scenes"][0]["nodes"] = json!([0]);
+    let text = serde_json::to_vec(&root).expect("JSON");
+    read_gltf_bytes(text, None, "in.gltf").expect("a file")
+}
+
+#[test]
+fn primitives_over_one_buffer_get_weights_at_their_vertices() {
+    for (split, count) in [(false, 3), (true, 6)] {
+        let read = shared_vertices(split);
+        let (glb, _) = packed_glb(&read.document).expect("packs");
+        let file = read_gltf_bytes(glb.clone(), None, "in.glb").expect("a file");
+        assert_eq!(file.asset.meshes[0].vertex_count(), count);
+        let joint = file.asset.meshes[0]
+            .influences
+            .as_ref()
+            .expect("rigid")
+            .joints()[0];
+        let helper_joint = index32_of(file.asset.rig.joints().len());
+        // Each vertex its own share of the helper.
+        let all: Vec<Vec<(u32, f32)>> = (0..count)
+            .map(|v| {
+                vec![
+                    (helper_joint, 0.125 * v as f32),
+                    (joint, 1.0 - 0.125 * v as f32),
+                ]
+            })
+            .collect();
+        let all: Vec<&[(u32, f32)]> = all.iter().map(Vec::as_slice).collect();
+        let change = SkinEdit {
+            meshes: vec![MeshSkin {
+                mesh: 0,
+                influences: rows(&all),
+                targets: Vec::new(),
+                colors: None,
+            }],
+            helpers: vec![helper().0],
+            clips: Vec::new(),
+        };
+        let out = edit_skins(&glb, &file.asset, &file.document, &change).expect("written");
+        let out = read_gltf_bytes(out, None, "out.glb").expect("valid");
+        let mesh = &out.asset.meshes[0];
+        assert_eq!(mesh.vertex_count(), count);
+        let found = mesh.influences.as_ref().expect("weights");
+        for v in 0..count {
+            let helpers = found.row(v).filter(|r| {
+                let node = out.asset.rig.joints()[r.0 as usize].node;
+                out.asset.rig.nodes()[node].parent.is_some()
+            });
+            let weight: f32 = helpers.map(|r| r.1).sum();
+            assert_eq!(weight, 0.125 * v as f32, "vertex {v}");
+        }
+        let primitives = &out.document.json["meshes"][0]["primitives"];
+        let shared =
+            primitives[0]["attributes"]["WEIGHTS_0"] == primitives[1]["attributes"]["WEIGHTS_0"];
+        assert_eq!(shared, !split);
+    }
+}
+
+fn index32_of(count: usize) -> u32 {
+    u32::try_from(count).expect("few")
+}

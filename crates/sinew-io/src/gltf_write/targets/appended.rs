@@ -189,6 +189,8 @@ impl<'a> Appended<'a> {
         if gone > 0 {
             shift_views(&mut self.root["bufferViews"], &self.free.bytes);
         }
+        self.free.accessors.sort_unstable();
+        self.free.views.sort_unstable();
         let unused = json!({ "componentType": F32, "count": 1, "type": "SCALAR" });
         close(&mut self.root["accessors"], &self.free.accessors, &unused);
         let unused = json!({ "buffer": 0, "byteLength": 1 });
@@ -212,10 +214,15 @@ fn indices(rows: &[u32], count: usize) -> Vec<u8> {
 
 /// Views keep their bytes when some before them go.
 fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
+    // How much is gone before each range, and before the end.
+    let mut sums = vec![0];
+    sums.extend(gone.iter().scan(0, |sum, r| {
+        *sum += r.len();
+        Some(*sum)
+    }));
     let shift = |view: &mut Value| {
         let offset = view["byteOffset"].as_u64().unwrap_or(0);
-        let before = |r: &&Range<usize>| (r.start as u64) < offset;
-        let by: usize = gone.iter().filter(before).map(Range::len).sum();
+        let by = sums[gone.partition_point(|r| (r.start as u64) < offset)];
         if by > 0 {
             view["byteOffset"] = (offset - by as u64).into();
         }
@@ -233,7 +240,7 @@ fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
     }
 }
 
-/// Takes unused entries off the end of a list. Those further in stay, as small as can be: whatever counts entries, known or not, keeps
+/// Takes unused entries (rising) off the end of a list. Those further in stay, as small as can be: whatever counts entries, known or not, keeps
 /// its numbers.
 fn close(list: &mut Value, free: &[usize], unused: &Value) {
     let Some(list) = list.as_array_mut() else {
@@ -242,7 +249,7 @@ fn close(list: &mut Value, free: &[usize], unused: &Value) {
     while list
         .len()
         .checked_sub(1)
-        .is_some_and(|last| free.contains(&last))
+        .is_some_and(|last| free.binary_search(&last).is_ok())
     {
         list.pop();
     }

@@ -1,8 +1,11 @@
 //! Morph targets of a GLB file replaced by others that play the same.
 
 use super::appended::Appended;
-use super::{animations, open, own_mesh, primitives_of, push, unused, write};
+use super::{
+    OfRange, animations, check_beyond, open, own_mesh, primitives_of, push, unused, within, write,
+};
 use crate::fault::cannot_read;
+use crate::gltf::read::PrimitiveVertices;
 use crate::gltf_write::graph;
 use crate::{AtomicFile, GltfSource, IoError};
 use serde_json::{Value, json};
@@ -27,7 +30,7 @@ pub struct TargetChange<'a> {
 
 impl TargetChange<'_> {
     fn is_kept(&self, target: usize) -> bool {
-        !self.removed.contains(&target)
+        self.removed.binary_search(&target).is_err()
     }
 
     /// Weights of the targets afterwards from those before.
@@ -107,7 +110,9 @@ pub fn replace_morph_targets(
     for change in changes {
         let index = own_mesh(&file, source, change.mesh, "replacing morph targets")?;
         let x = source.bind_from_file.get(change.mesh).copied();
-        add(&mut file, index, change, &Turn::new(&x.unwrap_or_default()))?;
+        let places = primitives_of(&file, source, change.mesh, index)?;
+        let turn = Turn::new(&x.unwrap_or_default());
+        add(&mut file, index, &places, change, &turn)?;
     }
     if let Some(graph) = graph {
         graph::insert(&mut file.root, graph);
@@ -236,28 +241,25 @@ fn direction(inverse: &Mat3<f64>, base: Option<Vec3<f64>>, delta: [f32; 3]) -> [
 pub(in super::super) fn add(
     file: &mut Appended<'_>,
     index: usize,
+    places: &[PrimitiveVertices],
     change: &TargetChange<'_>,
     turn: &Turn,
 ) -> Result<(), IoError> {
-    let primitives = primitives_of(file, index)?;
-    let count = primitives.iter().map(|p| p.range.end).max().unwrap_or(0);
+    check_beyond(file, places, change.added.iter())?;
     for target in &change.added {
-        if target.vertices.last().is_some_and(|&v| v as usize >= count) {
-            return Err(file.malformed(
-                &format!("morph target '{}'", target.name),
-                "a vertex beyond the mesh",
-                &format!("vertices below {count}"),
-            ));
-        }
         let attributes = attributes(target, change.base, turn);
-        for (p, primitive) in primitives.iter().enumerate() {
-            let mut entry = json!({});
-            for (name, deltas) in &attributes {
-                let (rows, deltas) = moving(&target.vertices, deltas, &primitive.range);
-                entry[*name] = file.deltas(primitive.vertices, &rows, &deltas).into();
-            }
-            let place = &mut file.root["meshes"][index]["primitives"][p]["targets"];
-            push(place, entry);
+        let mut written = OfRange::default();
+        for (p, place) in places.iter().enumerate() {
+            let entry = written.of(place, || {
+                let mut entry = json!({});
+                for (name, deltas) in &attributes {
+                    let (rows, deltas) = moving(&target.vertices, deltas, place);
+                    entry[*name] = file.deltas(place.stored, &rows, &deltas).into();
+                }
+                entry
+            });
+            let targets = &mut file.root["meshes"][index]["primitives"][p]["targets"];
+            push(targets, entry);
         }
     }
     Ok(())
@@ -286,15 +288,11 @@ fn attributes(target: &MorphTarget, base: &Mesh, turn: &Turn) -> Vec<(&'static s
     out
 }
 
-/// The vertices in `range` that have a delta, counted from its start.
-fn moving(
-    vertices: &[u32],
-    deltas: &[[f32; 3]],
-    range: &std::ops::Range<usize>,
-) -> (Vec<u32>, Deltas) {
-    let all = vertices.iter().zip(deltas);
-    let inside = all.filter(|(v, d)| range.contains(&(**v as usize)) && **d != [0.0; 3]);
-    inside
-        .filter_map(|(&v, d)| Some((u32::try_from(v as usize - range.start).ok()?, *d)))
+/// The vertices of a primitive that have a delta, as rows of its accessors.
+fn moving(vertices: &[u32], deltas: &[[f32; 3]], place: &PrimitiveVertices) -> (Vec<u32>, Deltas) {
+    let inside = within(vertices, &place.vertices);
+    let all = vertices[inside.clone()].iter().zip(&deltas[inside]);
+    all.filter(|(_, d)| **d != [0.0; 3])
+        .filter_map(|(&v, d)| Some((u32::try_from(place.row_of(v as usize)?).ok()?, *d)))
         .unzip()
 }

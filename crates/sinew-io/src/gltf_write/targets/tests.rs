@@ -373,3 +373,69 @@ fn write_unpadded(folder: &TempDir, root: &Value, binary: &[u8]) -> PathBuf {
     std::fs::write(&path, out).expect("written");
     path
 }
+
+/// Two triangles over four stored vertices, two primitives; `split` gives the second one texture coordinates, so that each becomes vertices of its own.
+fn two_primitives(split: bool) -> (Value, Vec<u8>) {
+    let mut bytes = floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
+    bytes.extend([0, 1, 2, 2, 1, 3, 0, 0]);
+    bytes.extend([0; 32]);
+    let indices = |offset: usize| json!({ "bufferView": 1, "byteOffset": offset, "componentType": 5121, "count": 3, "type": "SCALAR" });
+    let primitive = |indices: usize| json!({ "attributes": { "POSITION": 0 }, "indices": indices });
+    let mut second = primitive(2);
+    if split {
+        second["attributes"]["TEXCOORD_0"] = 3.into();
+    }
+    let root = json!({
+        "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [primitive(1), second] }],
+        "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 0.0] },
+            indices(0), indices(3), { "bufferView": 2, "componentType": 5126, "count": 4, "type": "VEC2" }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 48 }, { "buffer": 0, "byteOffset": 48, "byteLength": 6 },
+            { "buffer": 0, "byteOffset": 56, "byteLength": 32 }],
+        "buffers": [{ "byteLength": 88 }],
+    });
+    (root, bytes)
+}
+
+#[test]
+fn primitives_over_one_buffer_get_targets_at_their_vertices() {
+    for split in [false, true] {
+        let folder = folder();
+        let (root, bytes) = two_primitives(split);
+        let path = write(&folder, &root, &bytes);
+        let out = folder.path().join("out.glb");
+        let before = read_gltf(&path).expect("valid");
+        // The second triangle's vertices are 1, 2, 3 of the buffer; of their own they are 3, 4, 5.
+        let last = if split { 5 } else { 3 };
+        assert_eq!(before.asset.meshes[0].vertex_count(), last as usize + 1);
+        let new = [target("tip", &[(last, [0.0, 0.0, 4.0])])];
+        add_morph_targets(&path, &before.document, &new, &out).expect("written");
+        validate(&out);
+        let file = read_gltf(&out).expect("valid");
+        assert_eq!(file.asset.meshes[0].morph_targets[0], new[0].target);
+        let primitives = &file.document.json["meshes"][0]["primitives"];
+        let shared = primitives[0]["targets"] == primitives[1]["targets"];
+        assert_eq!(shared, !split);
+        // Replaced by one of the first triangle, which the file keeps at row 1.
+        let base = &file.asset.meshes[0];
+        let change = TargetChange {
+            mesh: 0,
+            base,
+            removed: vec![0],
+            added: vec![target("root", &[(1, [0.5, 0.0, 0.0])]).target],
+            weights: vec![vec![0.0]],
+        };
+        let again = folder.path().join("again.glb");
+        let changes = [change];
+        replace_morph_targets(
+            &out,
+            &file.document,
+            &changes,
+            GraphTexts::default(),
+            &again,
+        )
+        .expect("written");
+        let replaced = read_gltf(&again).expect("valid").asset;
+        assert_eq!(replaced.meshes[0].morph_targets, changes[0].added);
+    }
+}

@@ -25,13 +25,14 @@ pub(in super::super) fn free(file: &mut Appended<'_>, candidates: &BTreeSet<usiz
     let mut used = BTreeSet::new();
     views_in(&file.root, &mut used);
     let views: Vec<usize> = views.difference(&used).copied().collect();
+    let views_set: BTreeSet<usize> = views.iter().copied().collect();
     let ranges = |keep: &dyn Fn(usize) -> bool| -> Vec<Range<usize>> {
         let all = list(&file.root["bufferViews"]).iter().enumerate();
         let chosen = all.filter(|(i, _)| keep(*i));
         chosen.flat_map(|(_, view)| ranges_of(view)).collect()
     };
-    let dead = ranges(&|i| views.contains(&i));
-    let alive = ranges(&|i| !views.contains(&i));
+    let dead = ranges(&|i| views_set.contains(&i));
+    let alive = ranges(&|i| !views_set.contains(&i));
     let bytes = without(dead, alive);
     for &v in &views {
         file.root["bufferViews"][v] = Value::Null;
@@ -111,9 +112,17 @@ fn without(mut dead: Vec<Range<usize>>, mut alive: Vec<Range<usize>>) -> Vec<Ran
     alive.sort_by_key(|r| r.start);
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
+    // Joined, so that ends rise, too.
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in alive {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
     for range in dead {
         let mut start = range.start.max(from);
-        for live in alive.iter().filter(|l| l.end > range.start) {
+        for live in &joined[joined.partition_point(|l| l.end <= range.start)..] {
             if live.start >= range.end {
                 break;
             }

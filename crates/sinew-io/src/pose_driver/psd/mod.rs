@@ -154,6 +154,35 @@ pub enum PsdKernel {
     Cubic,
     /// `exp(-d / width^2)`, with the distance not squared.
     Gaussian,
+    /// `1 - (d / width)^5`, not below 0.
+    Quintic,
+}
+
+/// Which kernel a number of `BasisFunction` is. The description of the format does not say it, and exporters differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BasisOrder {
+    /// The order in which the description lists the kernels: 0 linear, 1 exponential, 2 cubic, 3 Gaussian.
+    #[default]
+    Published,
+    /// Unreal's enumeration: 0 Gaussian, 1 exponential, 2 linear, 3 cubic, 4 quintic.
+    Unreal,
+}
+
+impl BasisOrder {
+    /// Kernels at their numbers.
+    pub fn kernels(self) -> &'static [PsdKernel] {
+        use PsdKernel::{Cubic, Exponential, Gaussian, Linear, Quintic};
+        match self {
+            Self::Published => &[Linear, Exponential, Cubic, Gaussian],
+            Self::Unreal => &[Gaussian, Exponential, Linear, Cubic, Quintic],
+        }
+    }
+
+    /// The number of a kernel, where the order has it.
+    pub fn number(self, kernel: PsdKernel) -> Option<i64> {
+        let place = self.kernels().iter().position(|k| *k == kernel)?;
+        i64::try_from(place).ok()
+    }
 }
 
 /// What the distance of two rotations is.
@@ -179,15 +208,13 @@ pub enum PsdNormalization {
 }
 
 impl PsdSolver {
-    /// The kernel, if `basis_function` is from 0 to 3. *Assumed*: 0 is the first of the kernels in the order in which the description
-    /// lists them (linear, exponential, cubic, Gaussian).
-    pub fn kernel(&self) -> Option<PsdKernel> {
-        use PsdKernel::{Cubic, Exponential, Gaussian, Linear};
-        choice(self.basis_function, &[Linear, Exponential, Cubic, Gaussian])
+    /// The kernel, if `basis_function` is a number of that order. *Assumed*: the file does not say which order it has.
+    pub fn kernel(&self, order: BasisOrder) -> Option<PsdKernel> {
+        choice(self.basis_function, order.kernels())
     }
 
-    /// The distance, if `distance_method` is from 0 to 3. *Assumed*, as for [`PsdSolver::kernel`]: Euclidean, quaternion,
-    /// swing, twist.
+    /// The distance, if `distance_method` is from 0 to 3. *Assumed*: the order in which the description lists them, which is Unreal's, too:
+    /// Euclidean, quaternion, swing, twist.
     pub fn distance(&self) -> Option<PsdDistance> {
         use PsdDistance::{Euclidean, Quaternion, Swing, Twist};
         choice(self.distance_method, &[Euclidean, Quaternion, Swing, Twist])

@@ -3,7 +3,8 @@ use super::super::pose_wrangler::{
     PoseWranglerSolver,
 };
 use super::super::psd::{
-    MatrixLayout, PsdDistance, PsdKernel, PsdMatrix, PsdNormalization, PsdPose, PsdSolver,
+    BasisOrder, MatrixLayout, PsdDistance, PsdKernel, PsdMatrix, PsdNormalization, PsdPose,
+    PsdSolver,
 };
 use super::*;
 use proptest::prelude::*;
@@ -68,7 +69,7 @@ fn psd_is_read() {
         Some(vec![[0.0; 3], [-80.0, 2.0, 3.5]])
     );
     assert_eq!(
-        (arm.basis_function, arm.kernel()),
+        (arm.basis_function, arm.kernel(BasisOrder::Published)),
         (3, Some(PsdKernel::Gaussian))
     );
     assert_eq!(arm.normalization(), Some(PsdNormalization::OnlyAboveOne));
@@ -115,13 +116,15 @@ fn psd_is_read() {
 #[test]
 fn enumerations_out_of_range_mean_nothing() {
     let solver = PsdSolver {
-        basis_function: 4,
+        basis_function: 5,
         distance_method: -1,
         normalize_method: 2,
         twist_axis: i64::MIN,
         ..PsdSolver::default()
     };
-    assert_eq!((solver.kernel(), solver.distance()), (None, None));
+    for order in [BasisOrder::Published, BasisOrder::Unreal] {
+        assert_eq!((solver.kernel(order), solver.distance()), (None, None));
+    }
     assert_eq!((solver.normalization(), solver.axis()), (None, None));
 }
 
@@ -551,4 +554,26 @@ proptest! {
             }
         }
     }
+}
+
+/// The kernels of both orders at their numbers, as they are published.
+#[test]
+fn orders_of_kernels_are_those_of_their_systems() {
+    use PsdKernel::{Cubic, Exponential, Gaussian, Linear, Quintic};
+    let published = [Linear, Exponential, Cubic, Gaussian];
+    let unreal = [Gaussian, Exponential, Linear, Cubic, Quintic];
+    for (order, kernels) in [
+        (BasisOrder::Published, &published[..]),
+        (BasisOrder::Unreal, &unreal[..]),
+    ] {
+        for (number, kernel) in (0..).zip(kernels) {
+            let solver = PsdSolver {
+                basis_function: number,
+                ..PsdSolver::default()
+            };
+            assert_eq!(solver.kernel(order), Some(*kernel), "{order:?} {number}");
+            assert_eq!(order.number(*kernel), Some(number));
+        }
+    }
+    assert_eq!(BasisOrder::Published.number(Quintic), None);
 }

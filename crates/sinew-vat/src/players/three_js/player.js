@@ -31,6 +31,22 @@ import { EXRLoader } from 'three/addons/loaders/EXRLoader.js';
 const MANIFEST = new URL(encodeURIComponent({{STEM_STRING}} + '.vat.json'), import.meta.url);
 const AT_END = { loop: 0, seamless_loop: 1, clamp: 2 };
 
+// Parts of a carrier have the same vertices: one geometry, with a group for each part.
+function joined(parts) {
+  const geometry = parts[0];
+  if (parts.length === 1) return geometry;
+  const indices = parts.map((part) => part.index.array);
+  const all = new Uint32Array(indices.reduce((sum, one) => sum + one.length, 0));
+  let start = 0;
+  indices.forEach((one, group) => {
+    all.set(one, start);
+    geometry.addGroup(start, one.length, group);
+    start += one.length;
+  });
+  geometry.setIndex(new THREE.BufferAttribute(all, 1));
+  return geometry;
+}
+
 export class VertexAnimationPlayer {
   // Loads the bake whose manifest is at `url`; `material` is what the mesh gets, patched: a plain one if there is none.
   static async load(url = MANIFEST, material = null) {
@@ -49,9 +65,12 @@ export class VertexAnimationPlayer {
     if (manifest.lookup) textures.set('Lookup', [await readTexture(beside(manifest.lookup.file), 'unorm8')]);
     const carrier = await (await fetchFrom(beside(manifest.carrier))).arrayBuffer();
     const { scene } = await new GLTFLoader().parseAsync(carrier, '');
-    let geometry = null;
-    scene.traverse((node) => { geometry ??= node.isMesh ? node.geometry : null; });
-    return new VertexAnimationPlayer(manifest, geometry, textures, material);
+    const parts = [];
+    scene.traverse((node) => { if (node.isMesh) parts.push(node); });
+    const player = new VertexAnimationPlayer(manifest, joined(parts.map((p) => p.geometry)), textures, material);
+    // Those of the source, one for each group of the geometry: player.mesh.material = player.materials.map((m) => player.patch(m)).
+    player.materials = parts.map((p) => p.material);
+    return player;
   }
 
   constructor(manifest, geometry, textures, material) {

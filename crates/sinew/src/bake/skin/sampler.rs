@@ -4,7 +4,7 @@ use super::meshes::{Baked, ClipFrames, clip_name};
 use super::{JointRange, SkinBakeError, SkinError, SkinSamples};
 use crate::bake::Watch;
 use crate::deform::pose_driver::DriverValue;
-use crate::geom::{Affine, Asset, LocalTransform, Pose};
+use crate::geom::{Affine, Asset, LocalTransform, Pose, Trs};
 use crate::play::{Output, Player};
 
 /// Name of the samples that are of no clip.
@@ -155,11 +155,19 @@ impl<'a> Sampler<'a> {
 
 /// What each joint's node does below its parent.
 pub(super) fn joint_values(asset: &Asset, pose: &Pose) -> Vec<DriverValue> {
+    // As `pose_driver` reads a pose without scale: beside the joint's scale at rest where that mirrors, else in one form.
+    let in_form = |node: usize, trs: &Trs| match asset.rig.nodes().get(node).map(|n| n.local) {
+        Some(LocalTransform::Trs(rest)) if rest.mirrors() => trs.with_signs_of(rest.scale),
+        _ => trs.in_one_form(),
+    };
     let value = |node: usize| match pose.locals.get(node) {
-        Some(LocalTransform::Trs(t)) => DriverValue {
-            rotation: t.rotation,
-            translation: t.translation,
-        },
+        Some(LocalTransform::Trs(t)) => {
+            let t = in_form(node, t);
+            DriverValue {
+                rotation: t.rotation,
+                translation: t.translation,
+            }
+        }
         Some(LocalTransform::Matrix(m)) => DriverValue::from(m),
         None => DriverValue::from(&Affine::identity()),
     };

@@ -34,7 +34,13 @@ fn read(
 ) -> Result<Solver, NodeError> {
     let mut lost = losses.of(&node.name);
     changes_in_time(node, "", &mut lost);
+    let joints = driven_by(plan, index, drive_joints::DESC.name);
+    let morphs = driven_by(plan, index, drive_morphs::DESC.name);
     other_readers(plan, index, &mut lost);
+    // Files have weights that drive nothing of theirs: they are there for whoever reads the file.
+    if !(joints.is_empty() && morphs.is_empty()) {
+        outputs(plan, index, &mut lost);
+    }
     let settings = driver_of(plan, node)?.settings;
     if settings.space == "joint" {
         lost(format!(
@@ -50,8 +56,6 @@ fn read(
     let enabled: Vec<bool> = (0..settings.pose_count).map(taking_part).collect();
     let mut driver = settings.driver;
     driver.poses = all_poses(driver.poses, settings.left_out, &enabled);
-    let joints = driven_by(plan, index, drive_joints::DESC.name);
-    let morphs = driven_by(plan, index, drive_morphs::DESC.name);
     for (nodes, name) in [(&joints, "drive_joints"), (&morphs, "drive_morphs")] {
         if nodes.len() > 1 {
             lost(format!(
@@ -144,6 +148,14 @@ fn other_readers(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
             ));
         }
     }
+}
+
+/// Outputs that are its weights.
+fn outputs(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
+    let source = Source::Node {
+        node: driver,
+        port: 0,
+    };
     for output in plan.outputs().iter().filter(|o| o.source == source) {
         lost(format!("its weights are the output '{}'", output.name));
     }

@@ -6,10 +6,11 @@ use crate::geom::{Affine, ORTHOGONAL_TOLERANCE};
 use serde_json::{Map, Value, json};
 
 /// A whole graph document: for each solver a `pose_driver`, a `drive_joints` where helper joints are driven, a `drive_morphs` where morph targets
-/// are; then `morph` and linear skinning.
+/// are; then `morph` and linear skinning. Weights that drive nothing are an output of the driver's name.
 pub fn graph_text(solvers: &[Solver]) -> (String, Losses) {
     let mut losses = Losses::default();
     let mut nodes = Map::new();
+    let mut outputs = Map::new();
     let (mut pose, mut morphs) = ("pose".to_owned(), None);
     for s in solvers {
         let driver = free_name(&nodes, &s.name, "");
@@ -19,7 +20,11 @@ pub fn graph_text(solvers: &[Solver]) -> (String, Losses) {
             nodes.insert(name.clone(), joints_node(s, &pose, &driver));
             pose = name;
         }
-        if s.morph_targets.iter().any(|t| !t.is_empty()) {
+        let drives_morphs = s.morph_targets.iter().any(|t| !t.is_empty());
+        if s.driven_joints.is_empty() && !drives_morphs {
+            outputs.insert(driver.clone(), driver.as_str().into());
+        }
+        if drives_morphs {
             let name = free_name(&nodes, &s.name, "_morphs");
             nodes.insert(name.clone(), morphs_node(s, &driver, morphs.as_deref()));
             morphs = Some(name);
@@ -38,11 +43,12 @@ pub fn graph_text(solvers: &[Solver]) -> (String, Losses) {
         skin.clone(),
         json!({"node": "skin", "mesh": mesh, "pose": pose, "method": "linear"}),
     );
+    outputs.insert("body".into(), skin.into());
     let document = json!({
         "sinew": "1.0",
         "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
         "nodes": nodes,
-        "outputs": {"body": skin},
+        "outputs": outputs,
     });
     (format!("{document:#}\n"), losses)
 }

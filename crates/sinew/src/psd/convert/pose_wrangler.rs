@@ -1,7 +1,7 @@
 //! JSON of `PoseWrangler` and Pose Driver Connect.
 
 use super::psd_json::twist_axis;
-use super::{Losses, Solver as Whole};
+use super::{Losses, Solver as Whole, other_fields};
 use crate::deform::pose_driver::{
     Clamp, DriverPose, DriverValue, Metric, Normalize, PoseDriver, RadialKernel, Rules, Solver,
     Width,
@@ -80,12 +80,28 @@ fn kernel(index: usize) -> RadialKernel {
     }
 }
 
-/// The solvers of a file. `scene` says what its matrices mean.
+/// The solvers of a file, and what a solver does not hold. `scene` says what its matrices mean.
 pub fn from_pose_wrangler(
     document: &PoseWranglerDocument,
     scene: &MayaScene,
 ) -> (Vec<Whole>, Losses) {
     let mut losses = Losses::default();
+    match &document.content {
+        PoseWranglerContent::Solvers { extra, .. } => {
+            other_fields(extra, "", &mut losses.of("the file"));
+        }
+        PoseWranglerContent::Sidecar(sidecar) => {
+            let mut lost = losses.of(&sidecar.solver.solver_name);
+            for (field, value) in [
+                ("export_fbx", &sidecar.export_fbx),
+                ("asset_name", &sidecar.asset_name),
+            ] {
+                if value.is_some() {
+                    lost(format!("the field '{field}'"));
+                }
+            }
+        }
+    }
     let solvers = document.solvers().iter();
     let solvers = solvers.map(|s| read(s, scene, &mut losses)).collect();
     (solvers, losses)
@@ -97,10 +113,16 @@ fn read(s: &PoseWranglerSolver, scene: &MayaScene, losses: &mut Losses) -> Whole
     } else {
         &s.solver_name
     };
-    let mut lost = losses.of(name);
-    if s.poses.iter().any(|p| !p.controllers.is_empty()) {
-        lost("controllers: a graph has no controls".into());
+    if let Some(mode @ MayaEnum::Index(_)) = &s.mode {
+        let taken = choice("mode", Some(mode), MODES, 1, &mut |_| {});
+        let what = format!(
+            "mode is a number, whose meaning is not published: taken as {}",
+            MODES[taken]
+        );
+        losses.push(name, what, true);
     }
+    let mut lost = losses.of(name);
+    not_held(s, &mut lost);
     let input = choice("inputMode", s.input_mode.as_ref(), INPUTS, 0, &mut lost);
     let distance = choice(
         "distanceMethod",
@@ -125,12 +147,6 @@ fn read(s: &PoseWranglerSolver, scene: &MayaScene, losses: &mut Losses) -> Whole
         &mut lost,
     );
     let axis = choice("twistAxis", s.twist_axis.as_ref(), AXES, 0, &mut lost);
-    if let Some(MayaEnum::Index(_)) = s.mode {
-        lost(format!(
-            "mode is a number, whose meaning is not published: taken as {}",
-            MODES[mode]
-        ));
-    }
     let transforms: Vec<Vec<Affine<f64>>> = s
         .poses
         .iter()
@@ -181,6 +197,79 @@ fn read(s: &PoseWranglerSolver, scene: &MayaScene, losses: &mut Losses) -> Whole
         driven_joints: s.driven_transforms.clone(),
         driven_transforms: driven(s, scene, &mut lost),
         morph_targets: morph_targets(s, &mut lost),
+    }
+}
+
+/// Fields that a solver has no place for.
+fn not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
+    if !s.key.is_empty() && !s.solver_name.is_empty() && s.key != s.solver_name {
+        lost(format!("the key '{}' beside 'solver_name'", s.key));
+    }
+    if !s.controllers.is_empty() || s.poses.iter().any(|p| !p.controllers.is_empty()) {
+        lost("controllers: no other format has controls".into());
+    }
+    if s.driven_attrs.iter().any(|list| !list.is_empty()) {
+        lost("driven_attrs: attributes of a Maya scene".into());
+    }
+    if s.automatic_radius && s.radius != PoseWranglerSolver::default().radius {
+        lost(format!(
+            "radius {}, which an automatic radius leaves out",
+            s.radius
+        ));
+    }
+    other_fields(&s.extra, "", lost);
+    for p in &s.poses {
+        let of = format!("pose '{}': ", p.name);
+        let others = p
+            .driven
+            .iter()
+            .filter(|(joint, _)| !s.driven_transforms.contains(joint));
+        for (joint, _) in others {
+            lost(format!(
+                "{of}where '{joint}' is, which is none of the 'driven_transforms'"
+            ));
+        }
+        other_fields(&p.extra, &of, lost);
+    }
+    shapes_not_held(s, lost);
+}
+
+/// Fields of the first shape of each pose besides its name, each with the number of poses; the other shapes are told by [`morph_targets`].
+fn shapes_not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut count = |field: &str| match counts.iter_mut().find(|(known, _)| known == field) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((field.to_owned(), 1)),
+    };
+    for shape in s.poses.iter().filter_map(|p| p.blendshapes.first()) {
+        let is_named = shape.blendshape_mesh.is_some();
+        for (field, is_there) in [
+            (
+                "blendshape_mesh_shape",
+                shape.blendshape_mesh_shape.is_some(),
+            ),
+            ("orig_mesh", shape.orig_mesh.is_some()),
+            ("blendshape", shape.blendshape.is_some()),
+            (
+                "blendshape_mesh_orig_index",
+                shape.blendshape_mesh_orig_index.is_some(),
+            ),
+            ("mesh_index", shape.mesh_index.is_some()),
+            ("pose_attr", is_named && shape.pose_attr.is_some()),
+            ("pose_index", shape.pose_index.is_some()),
+        ] {
+            if is_there {
+                count(field);
+            }
+        }
+        let extra = shape.extra.values.iter().filter(|(_, v)| !v.is_null());
+        extra.for_each(|(key, _)| count(key));
+    }
+    for (field, poses) in counts {
+        let of = if poses == 1 { "pose" } else { "poses" };
+        lost(format!(
+            "blendshape_data: the field '{field}' of {poses} {of}"
+        ));
     }
 }
 
@@ -356,7 +445,7 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> PoseWranglerSolve
 
 fn distance_index(metric: Metric, lost: &mut impl FnMut(String)) -> usize {
     let (index, is_other) = match metric {
-        Metric::Euler(order) => (0, order != EulerOrder::Xyz),
+        Metric::Euler(order) | Metric::EulerTriples(order) => (0, order != EulerOrder::Xyz),
         // The input mode says it.
         Metric::Position => (0, false),
         Metric::Components => (0, true),

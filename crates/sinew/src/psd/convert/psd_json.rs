@@ -1,38 +1,68 @@
 //! Document 004's JSON.
 
-use super::{Losses, Solver as Whole};
+use super::{Losses, Solver as Whole, other_fields};
 use crate::deform::pose_driver::{
     Clamp, DriverPose, DriverValue, Metric, Normalize, PoseDriver, RadialKernel, Rules, Solver,
     Width,
 };
 use crate::geom::{Affine, EulerOrder, Quat, Vec3};
 use crate::io::pose_driver::psd::{
-    PsdDistance, PsdKernel, PsdMatrix, PsdNormalization, PsdPose, PsdSolver,
+    BasisOrder, PsdDistance, PsdKernel, PsdMatrix, PsdNormalization, PsdPose, PsdSolver,
 };
 use crate::io::pose_driver::{MayaMatrix, MayaScene, PsdDocument};
 
 /// Rotations in `RawPoseRotation` and in the matrix that differ by more are mentioned, in radians.
 const SAME_ROTATION: f64 = 2e-3;
 
-/// The solvers of a file. `scene` says what its matrices mean.
-pub fn from_psd(document: &PsdDocument, scene: &MayaScene) -> (Vec<Whole>, Losses) {
+/// The solvers of a file, and what a solver does not hold. `scene` says what its matrices mean, `order` what the numbers of its kernels.
+pub fn from_psd(
+    document: &PsdDocument,
+    scene: &MayaScene,
+    order: BasisOrder,
+) -> (Vec<Whole>, Losses) {
     let mut losses = Losses::default();
+    other_fields(&document.extra, "", &mut losses.of("the file"));
     let solvers = document.solvers.iter();
-    let solvers = solvers.map(|s| read(s, scene, &mut losses)).collect();
+    let solvers = solvers
+        .map(|s| read(s, scene, order, &mut losses))
+        .collect();
     (solvers, losses)
 }
 
-fn read(s: &PsdSolver, scene: &MayaScene, losses: &mut Losses) -> Whole {
-    let mut lost = losses.of(&s.name);
-    if s.driven_joint_orients_degrees.is_some() {
+/// Fields that a solver has no place for.
+fn not_held(s: &PsdSolver, lost: &mut impl FnMut(String)) {
+    let default = PsdSolver::default();
+    let orients = s.driven_joint_orients_degrees.iter().flatten().flatten();
+    if orients.into_iter().any(|angle| *angle != 0.0) {
         lost("DrivenJointOrientList: the driven joints are blended relative to neutral, which does not depend on their orients".into());
     }
+    if s.psd_type != default.psd_type {
+        lost(format!(
+            "PSDType {}: {} instead",
+            s.psd_type, default.psd_type
+        ));
+    }
+    if s.is_automatic_radius && s.global_width_degrees != default.global_width_degrees {
+        lost(format!(
+            "GlobalWidth {}, which an automatic radius leaves out",
+            s.global_width_degrees
+        ));
+    }
+    other_fields(&s.extra, "", lost);
+    for pose in &s.poses {
+        other_fields(&pose.extra, &format!("pose '{}': ", pose.name), lost);
+    }
+}
+
+fn read(s: &PsdSolver, scene: &MayaScene, order: BasisOrder, losses: &mut Losses) -> Whole {
+    let mut lost = losses.of(&s.name);
+    not_held(s, &mut lost);
     let mut unknown = |field: &str, number: i64, instead: &str| {
         lost(format!(
             "{field} {number} is not documented; {instead} instead"
         ));
     };
-    let kernel = s.kernel().unwrap_or_else(|| {
+    let kernel = s.kernel(order).unwrap_or_else(|| {
         unknown("BasisFunction", s.basis_function, "exponential");
         PsdKernel::Exponential
     });
@@ -81,6 +111,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, losses: &mut Losses) -> Whole {
                 PsdKernel::Exponential => RadialKernel::Exponential,
                 PsdKernel::Cubic => RadialKernel::Cubic,
                 PsdKernel::Gaussian => RadialKernel::GaussianOfDistance,
+                PsdKernel::Quintic => RadialKernel::Quintic,
             },
             width: if s.is_automatic_radius {
                 Width::Automatic
@@ -144,7 +175,7 @@ fn driver_transform(p: &PsdPose, scene: &MayaScene) -> (Affine<f64>, Option<f64>
     match (&p.driver_matrix, raw) {
         (Some(m), raw) => {
             let affine = m.matrix.to_affine(scene);
-            let angle = raw.map_or(0.0, |r| r.angle_to(&DriverValue::from(&affine).rotation));
+            let angle = raw.map_or(0.0, |r| apart(&r, &affine));
             let differs = (angle > SAME_ROTATION).then(|| angle.to_degrees());
             (affine, differs)
         }
@@ -153,14 +184,28 @@ fn driver_transform(p: &PsdPose, scene: &MayaScene) -> (Affine<f64>, Option<f64>
     }
 }
 
+/// Angle between a rotation and that of a matrix. One that mirrors has several: the nearest counts.
+fn apart(raw: &Quat<f64>, matrix: &Affine<f64>) -> f64 {
+    let rotation = DriverValue::from(matrix).rotation;
+    let own = raw.angle_to(&rotation);
+    if matrix.linear.determinant() >= 0.0 {
+        return own;
+    }
+    let half_turn = |axis| Quat::from_scaled_axis(Vec3::ith(axis, std::f64::consts::PI));
+    let turned = (0..3).map(|axis| raw.angle_to(&(rotation * half_turn(axis))));
+    turned.fold(own, f64::min)
+}
+
 fn rotation(q: Quat<f64>) -> Affine<f64> {
     Affine::from_trs(Vec3::zeros(), q, Vec3::repeat(1.0))
 }
 
 /// A file of these solvers.
-pub fn to_psd(solvers: &[Whole], scene: &MayaScene) -> (PsdDocument, Losses) {
+pub fn to_psd(solvers: &[Whole], scene: &MayaScene, order: BasisOrder) -> (PsdDocument, Losses) {
     let mut losses = Losses::default();
-    let solvers = solvers.iter().filter_map(|s| write(s, scene, &mut losses));
+    let solvers = solvers
+        .iter()
+        .filter_map(|s| write(s, scene, order, &mut losses));
     let document = PsdDocument {
         solvers: solvers.collect(),
         ..PsdDocument::default()
@@ -168,7 +213,12 @@ pub fn to_psd(solvers: &[Whole], scene: &MayaScene) -> (PsdDocument, Losses) {
     (document, losses)
 }
 
-fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> Option<PsdSolver> {
+fn write(
+    s: &Whole,
+    scene: &MayaScene,
+    order: BasisOrder,
+    losses: &mut Losses,
+) -> Option<PsdSolver> {
     let mut lost = losses.of(&s.name);
     let [driver] = s.joints.as_slice() else {
         lost(format!(
@@ -186,7 +236,7 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> Option<PsdSolver>
         driven: s.driven_joints.clone(),
         driven_joint_orients_degrees: Some(vec![[0.0; 3]; s.driven_joints.len()]),
         psd_type: default.psd_type,
-        basis_function: basis_function(d, &mut lost),
+        basis_function: basis_function(d, order, &mut lost),
         normalize_method: match d.normalize {
             Normalize::AboveOne => 0,
             Normalize::Always => 1,
@@ -257,25 +307,24 @@ fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
     }
 }
 
-fn basis_function(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
-    match d.kernel {
-        RadialKernel::Linear => 0,
-        RadialKernel::Exponential => 1,
-        RadialKernel::Cubic => 2,
-        RadialKernel::GaussianOfDistance => 3,
-        RadialKernel::Gaussian
-        | RadialKernel::ExponentialPlain
-        | RadialKernel::Quintic
-        | RadialKernel::Curve(_) => {
-            lost("the kernel: exponential instead".into());
-            1
-        }
-    }
+fn basis_function(d: &PoseDriver, order: BasisOrder, lost: &mut impl FnMut(String)) -> i64 {
+    let kernel = match d.kernel {
+        RadialKernel::Linear => Some(PsdKernel::Linear),
+        RadialKernel::Exponential => Some(PsdKernel::Exponential),
+        RadialKernel::Cubic => Some(PsdKernel::Cubic),
+        RadialKernel::GaussianOfDistance => Some(PsdKernel::Gaussian),
+        RadialKernel::Quintic => Some(PsdKernel::Quintic),
+        RadialKernel::Gaussian | RadialKernel::ExponentialPlain | RadialKernel::Curve(_) => None,
+    };
+    kernel.and_then(|k| order.number(k)).unwrap_or_else(|| {
+        lost("the kernel: exponential instead".into());
+        order.number(PsdKernel::Exponential).unwrap_or_default()
+    })
 }
 
 fn distance_method(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
     let (method, is_other) = match d.metric {
-        Metric::Euler(order) => (0, order != EulerOrder::Xyz),
+        Metric::Euler(order) | Metric::EulerTriples(order) => (0, order != EulerOrder::Xyz),
         Metric::Components | Metric::Position => (0, true),
         Metric::Arc => (1, false),
         Metric::Chord => (1, true),

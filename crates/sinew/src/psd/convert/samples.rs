@@ -1,13 +1,27 @@
 //! Plain samples: rotations of one joint by name.
 
-use super::Solver;
+use super::{Losses, Solver, other_fields};
 use crate::deform::pose_driver::{DriverPose, DriverValue, PoseDriver, Width};
 use crate::geom::{Affine, Quat, Vec3};
 use crate::io::pose_driver::SamplesDocument;
 
-/// The solvers of a file, with their rest rotation as a pose that drives nothing; each other pose drives the morph target of its name.
-pub fn from_samples(document: &SamplesDocument) -> Vec<Solver> {
-    document.solvers.iter().map(read).collect()
+/// The solvers of a file and what a solver does not hold. The rest rotation is a pose that drives nothing; each other pose drives the morph
+/// target of its name.
+pub fn from_samples(document: &SamplesDocument) -> (Vec<Solver>, Losses) {
+    let mut losses = Losses::default();
+    other_fields(&document.extra, "", &mut losses.of("the file"));
+    for s in &document.solvers {
+        let mut lost = losses.of(&s.name);
+        other_fields(&s.extra, "", &mut lost);
+        for sample in &s.samples {
+            let of = format!("sample '{}': ", sample.name);
+            if sample.time_in_clip_secs.is_some() {
+                lost(format!("{of}the field 'time_in_clip'"));
+            }
+            other_fields(&sample.extra, &of, &mut lost);
+        }
+    }
+    (document.solvers.iter().map(read).collect(), losses)
 }
 
 fn read(s: &crate::io::pose_driver::samples::SamplesSolver) -> Solver {

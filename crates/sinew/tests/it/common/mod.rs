@@ -393,6 +393,8 @@ pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
         version: VERSION,
         name: "grows".into(),
         mode: Mode::Soft,
+        splits_are_edges: false,
+        origin: None,
         clips: vec![NamedClip {
             name: "all".into(),
             frames: ClipFrames {

@@ -601,7 +601,7 @@ fn the_males_correctives() {
         return;
     };
     let samples = sinew::io::pose_driver::read_samples(&data.join("psd/mh_male_psd_samples.json"));
-    let solvers = sinew::psd::convert::from_samples(&samples.expect("samples"));
+    let (solvers, _) = sinew::psd::convert::from_samples(&samples.expect("samples"));
     let (text, _) = sinew::psd::convert::graph_text(&solvers);
     let document = Document::from_text("male.json", text, "");
     let path = data.join("psd/mh_male_psd.glb");

@@ -432,3 +432,76 @@ fn bad_json_is_named() {
         .to_string();
     assert!(e.contains("line 1"), "{e}");
 }
+
+/// People know nodes; programs give mesh data names of their own. A selection finds both, nodes first.
+#[test]
+fn meshes_have_the_names_of_their_nodes() {
+    use sinew_geom::Selection;
+    let mut b = Builder::triangle();
+    let primitives = b.json["meshes"][0]["primitives"].clone();
+    b.json["meshes"] = json!([
+        { "name": "Cube.125", "primitives": primitives },
+        { "name": "Body", "primitives": primitives },
+        { "name": "Sword", "primitives": primitives },
+        { "primitives": primitives },
+    ]);
+    b.json["nodes"] = json!([
+        { "name": "Body", "mesh": 0 },
+        { "name": "Shield", "mesh": 1 },
+        { "mesh": 2 },
+        { "mesh": 3 },
+    ]);
+    let asset = b.read().expect("valid").asset;
+    let names: Vec<(&str, &str)> = asset
+        .meshes
+        .iter()
+        .map(|m| (m.name.as_str(), m.data_name.as_str()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("Body", "Cube.125"),
+            ("Shield", "Body"),
+            ("Sword", ""),
+            ("mesh_3", "")
+        ]
+    );
+    let select = |pattern: &str| {
+        asset
+            .merged(&Selection::Named(pattern.into()))
+            .map(|m| m.full_name())
+    };
+    assert_eq!(select("Body").expect("a node"), "Body (Cube.125)");
+    assert_eq!(select("Cube.*").expect("data"), "Body (Cube.125)");
+    let error = select("Helmet").expect_err("none").to_string();
+    assert!(
+        error.contains("Body (Cube.125), Shield (Body), Sword, mesh_3"),
+        "{error}"
+    );
+}
+
+#[test]
+fn primitives_without_normals_are_flat() {
+    let mut b = Builder::triangle();
+    let lacks = b.json["meshes"][0]["primitives"][0].clone();
+    assert!(Builder::triangle().mesh().flat_shaded);
+    let view = b.view(
+        &floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+        None,
+    );
+    let normals =
+        b.accessor(json!({"bufferView": view, "componentType": 5126, "count": 3, "type": "VEC3"}));
+    b.primitive()["attributes"]["NORMAL"] = normals.into();
+    let has = b.json["meshes"][0]["primitives"][0].clone();
+    b.json["meshes"] = json!([{ "primitives": [has] }, { "primitives": [has, lacks] }]);
+    b.json["nodes"] = json!([{ "mesh": 0 }, { "mesh": 1 }]);
+    let file = b.read().expect("valid");
+    // Of a mesh with both, all normals are made anew.
+    assert!(file.asset.meshes.iter().all(|m| !m.flat_shaded));
+    assert!(
+        file.asset
+            .warnings
+            .iter()
+            .any(|w| w.code == "attributes_dropped")
+    );
+}

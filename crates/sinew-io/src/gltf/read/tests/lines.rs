@@ -126,3 +126,34 @@ fn a_line_of_one_vertex_is_told() {
         assert_eq!(asset.warnings.len(), 1, "{:?}", asset.warnings);
     }
 }
+
+#[test]
+fn repeated_points_are_told_with_counts() {
+    // A strip whose last point is there three times.
+    let asset = points(3, Some(&[0, 1, 2, 2, 2]))
+        .read()
+        .expect("valid")
+        .asset;
+    assert_eq!(asset.strands[0].vertex_count(), 5);
+    let found = &asset.warnings[0];
+    assert_eq!(found.code, "points_repeated");
+    let words = "2 points repeat the point before in 1 strand";
+    assert!(found.message.starts_with(words), "{}", found.message);
+}
+
+#[test]
+fn a_node_far_away_tells_what_single_precision_loses() {
+    let warnings = |x: f64| {
+        let mut b = Builder::triangle();
+        b.json["nodes"][0] = json!({ "name": "survey", "mesh": 0, "translation": [x, 0.0, 0.0], "rotation": [0.0, 0.1305262, 0.0, 0.9914449] });
+        b.read().expect("valid").asset.warnings
+    };
+    assert!(warnings(10.0).is_empty());
+    let found = warnings(5_401_234.3);
+    assert_eq!(found[0].code, "positions_rounded");
+    assert!(
+        found[0].message.contains("node 'survey'"),
+        "{}",
+        found[0].message
+    );
+}

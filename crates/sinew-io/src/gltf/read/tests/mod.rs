@@ -7,6 +7,8 @@ mod extensions;
 mod hostile;
 mod lines;
 mod real;
+mod scaling;
+mod sharing;
 
 use super::{GltfFile, read_gltf_bytes};
 use crate::IoError;

@@ -136,9 +136,9 @@ impl Scene {
     }
 }
 
-/// The mohawk with every fourth strand, which a long run plays whole: strands know nothing of each other.
+/// The mohawk with every eighth strand, which a long run plays whole: strands know nothing of each other.
 fn thinned_mohawk(folder: &Path) -> TempDir {
-    const NTH: usize = 4;
+    const NTH: usize = 8;
     let name = |ending: &str| format!("Ratboy_mohawk.{ending}");
     let mut hair = tressfx::read_tfx(&folder.join(name("tfx"))).expect("reads");
     hair.vertices = hair.strands().step_by(NTH).flatten().copied().collect();

@@ -1,0 +1,182 @@
+//! Texts that are written in another shading language.
+
+use crate::tokens::{Token, TokenKind};
+use crate::words;
+use std::ops::Range;
+
+/// The first statement of a text that HLSL or GLSL has so and WGSL has not.
+pub(crate) struct ForeignStatement {
+    /// Its bytes.
+    pub(crate) span: Range<usize>,
+    /// What it is in WGSL, as far as words go.
+    pub(crate) wgsl: String,
+}
+
+/// Finds a declaration that begins with its type: `float3 p = ...;`. Linear in the text.
+pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignStatement> {
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let is_name = |i: usize| tokens.get(i).is_some_and(|t| t.kind == TokenKind::Name);
+    let begins = |i: usize| i == 0 || matches!(word(i - 1), ";" | "{" | "}");
+    let declares = |i: usize| {
+        begins(i)
+            && type_of(word(i)).is_some()
+            && is_name(i + 1)
+            && matches!(word(i + 2), "=" | ";" | "," | "(")
+    };
+    let first = (0..tokens.len()).find(|&i| declares(i))?;
+    let ends = |i: &usize| matches!(word(*i), ";" | "{");
+    let last = (first..tokens.len()).find(ends).unwrap_or(tokens.len() - 1);
+    let ty = type_of(word(first))?;
+    let wgsl = match word(first + 2) {
+        "(" => format!("fn {}(...) -> {ty}", word(first + 1)),
+        "=" => {
+            let value = translated(text, &tokens[first + 3..last], ty == "u32");
+            format!("var {}: {ty} = {value};", word(first + 1))
+        }
+        _ => format!("var {}: {ty};", word(first + 1)),
+    };
+    Some(ForeignStatement {
+        span: tokens[first].start..tokens[last].end,
+        wgsl,
+    })
+}
+
+/// A word that begins declarations there, and the type here. `vec3` is GLSL's.
+fn type_of(word: &str) -> Option<&'static str> {
+    words::foreign(word).filter(|to| {
+        let is = |begin: &str| to.starts_with(begin);
+        is("f32") || is("f16") || is("i32") || is("u32") || is("vec") || is("mat")
+    })
+}
+
+/// An expression, word by word; `mul(a, b)` is `(a) * (b)`, and `c ? a : b` is `select(b, a, c)` where it is all of it. `unsigned`: what whole numbers become.
+fn translated(text: &str, tokens: &[Token], unsigned: bool) -> String {
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let at_top = |wanted: &str, from: usize| {
+        let mut depth = 0_i32;
+        (from..tokens.len()).find(|&i| {
+            match word(i) {
+                "(" | "[" => depth += 1,
+                ")" | "]" => depth -= 1,
+                found => return depth == 0 && found == wanted,
+            }
+            false
+        })
+    };
+    if let Some(question) = at_top("?", 0)
+        && let Some(colon) = at_top(":", question)
+    {
+        let part = |range: Range<usize>, unsigned| translated(text, &tokens[range], unsigned);
+        return format!(
+            "select({}, {}, {})",
+            part(colon + 1..tokens.len(), unsigned),
+            part(question + 1..colon, unsigned),
+            part(0..question, false)
+        );
+    }
+    let mut out = String::new();
+    let mut i = 0;
+    while i < tokens.len() {
+        if i > 0 && tokens[i - 1].end < tokens[i].start {
+            out.push(' ');
+        }
+        if word(i) == "mul" && word(i + 1) == "(" {
+            let inner = &tokens[i + 2..];
+            if let Some((first, second, used)) = two_arguments(text, inner) {
+                let [a, b] = [first, second].map(|t| translated(text, t, unsigned));
+                out.push_str(&format!("{a} * {b}"));
+                i += 2 + used;
+                continue;
+            }
+        }
+        let is_whole = !word(i).is_empty() && word(i).bytes().all(|b| b.is_ascii_digit());
+        out.push_str(words::foreign(word(i)).unwrap_or(word(i)));
+        if unsigned && is_whole {
+            out.push('u');
+        }
+        i += 1;
+    }
+    out
+}
+
+/// The two arguments of a call from behind its bracket on, and how many tokens they are with the closing one.
+fn two_arguments<'t>(text: &str, tokens: &'t [Token]) -> Option<(&'t [Token], &'t [Token], usize)> {
+    let (mut depth, mut comma) = (0_i32, None);
+    for (i, token) in tokens.iter().enumerate() {
+        match token.text(text) {
+            "(" | "[" => depth += 1,
+            ")" if depth == 0 => {
+                let comma = comma?;
+                return Some((&tokens[..comma], &tokens[comma + 1..i], i + 1));
+            }
+            ")" | "]" => depth -= 1,
+            "," if depth == 0 && comma.replace(i).is_some() => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokenize;
+
+    #[test]
+    fn declarations_of_other_languages_are_shown_in_wgsl() {
+        for (text, span, wgsl) in [
+            (
+                "float3 p = read(index);",
+                0..23,
+                "var p: vec3f = read(index);",
+            ),
+            (
+                "let a = 1.0;\nuint side = 1;",
+                13..27,
+                "var side: u32 = 1u;",
+            ),
+            (
+                "uint side = p.x < 0 ? 0 : 1;",
+                0..28,
+                "var side: u32 = select(1u, 0u, p.x < 0);",
+            ),
+            (
+                "float4 q = mul(float4(p, 1.0), Wave);",
+                0..37,
+                "var q: vec4f = vec4f(p, 1.0) * Wave;",
+            ),
+            (
+                "int s = p.x < 0 ? 0 : 1;",
+                0..24,
+                "var s: i32 = select(1, 0, p.x < 0);",
+            ),
+            (
+                "vec3 p = mix(a, b, 0.5);",
+                0..24,
+                "var p: vec3f = mix(a, b, 0.5);",
+            ),
+            ("half h;", 0..7, "var h: f16;"),
+            (
+                "float wave(float x) { return x; }",
+                0..21,
+                "fn wave(...) -> f32",
+            ),
+        ] {
+            let found = foreign_statement(text, &tokenize(text)).expect(text);
+            assert_eq!((found.span, found.wgsl.as_str()), (span, wgsl), "{text}");
+        }
+    }
+
+    #[test]
+    fn wgsl_is_no_other_language() {
+        for text in [
+            "",
+            "let p: vec3f = read(index);",
+            "var float3 = 1.0; float3 = 2.0;",
+            "let int = 2; write(index, int);",
+            "if x { half = y; }",
+        ] {
+            assert!(foreign_statement(text, &tokenize(text)).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What clips animate and no node of a plan reads.
+
+use super::Character;
+use crate::geom::{ChannelTarget, Clip, LocalTransform, Mesh, Rig, Warning};
+use crate::graph::{Plan, PlanNode};
+use sinew_deform::PortType;
+
+/// Which parts of poses the nodes of a plan read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PosesRead {
+    joints: bool,
+    morph_weights: bool,
+}
+
+impl PosesRead {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let linked = |node: &PlanNode, morph_weights: bool| {
+            let ports = node.desc.inputs.iter().zip(&node.inputs);
+            ports
+                .filter(|(_, source)| source.is_some())
+                .any(|(port, _)| port.ty == PortType::Pose && port.morph_weights == morph_weights)
+        };
+        let any = |weights| plan.nodes().iter().any(|n| linked(n, weights));
+        Self {
+            joints: any(false),
+            morph_weights: any(true),
+        }
+    }
+}
+
+/// Warnings of what the clips of `character` animate in `meshes`, the inputs that it gives to the plan, and the plan does not read.
+///
+/// Each clip is looked at until one is found; keys that are as at rest do not count.
+pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: PosesRead) -> Vec<Warning> {
+    let (asset, rig) = (&character.asset, &character.asset.rig);
+    let mut out = Vec::new();
+    if !read.morph_weights {
+        for mesh in meshes {
+            let found = asset.clips.iter().find_map(|clip| {
+                let count = animated_targets(rig, clip, mesh);
+                (count > 0).then_some((clip, count))
+            });
+            out.extend(found.map(|(clip, count)| Warning {
+                code: "unread_morph_targets",
+                message: format!(
+                    "clip '{}' animates {count} of the {} morph targets of mesh '{}', but no node reads them; add {{ \"node\": \"morph\" }} before the skinning",
+                    clip.name,
+                    mesh.morph_targets.len(),
+                    mesh.name
+                ),
+            }));
+        }
+    }
+    if !read.joints {
+        for mesh in meshes {
+            let found = asset.clips.iter().find(|clip| moves(rig, clip, mesh));
+            out.extend(found.map(|clip| Warning {
+                code: "unread_joints",
+                message: format!(
+                    "clip '{}' moves joints of mesh '{}', but no node reads them; add {{ \"node\": \"skin\" }}",
+                    clip.name, mesh.name
+                ),
+            }));
+        }
+    }
+    out
+}
+
+/// Morph targets of the mesh that have a key unlike their weight at rest.
+fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh) -> usize {
+    let mut animated = vec![false; rig.morph_weight_count()];
+    for channel in clip.channels() {
+        if channel.target != ChannelTarget::Weights {
+            continue;
+        }
+        let node = &rig.nodes()[channel.node];
+        let mut weights = node.morph_weights.clone();
+        for &time in channel.times() {
+            channel.sample_weights(f64::from(time), &mut weights);
+            for (i, (now, rest)) in weights.iter().zip(&node.morph_weights).enumerate() {
+                animated[node.morph_offset + i] |= (now - rest).abs() > 1e-6;
+            }
+        }
+    }
+    let targets = 0..mesh.morph_targets.len();
+    let is_animated = |t: &usize| animated.get(mesh.morph_weight_index(*t)) == Some(&true);
+    targets.filter(is_animated).count()
+}
+
+/// Whether a joint that has weight in the mesh, or a node above it, has a key unlike its rest.
+fn moves(rig: &Rig, clip: &Clip, mesh: &Mesh) -> bool {
+    let Some(influences) = &mesh.influences else {
+        return false;
+    };
+    let mut moved = vec![false; rig.nodes().len()];
+    for channel in clip.channels() {
+        if let LocalTransform::Trs(rest) = rig.nodes()[channel.node].local
+            && channel.target != ChannelTarget::Weights
+        {
+            moved[channel.node] |= channel.times().iter().any(|&time| {
+                let mut now = rest;
+                channel.sample_trs(f64::from(time), &mut now);
+                (now.translation - rest.translation).norm() > 1e-6 * (1.0 + rest.translation.norm())
+                    || (now.scale - rest.scale).norm() > 1e-6
+                    || now.rotation.angle_to(&rest.rotation) > 1e-6
+            });
+        }
+    }
+    for (i, node) in rig.nodes().iter().enumerate() {
+        moved[i] |= node.parent.is_some_and(|p| moved[p]);
+    }
+    let joint_moves = |j: &u32| rig.joints().get(*j as usize).is_some_and(|j| moved[j.node]);
+    let weighted = (0..mesh.vertex_count()).flat_map(|v| influences.row(v));
+    weighted
+        .filter(|(_, weight)| *weight > 0.0)
+        .any(|(joint, _)| joint_moves(&joint))
+}
