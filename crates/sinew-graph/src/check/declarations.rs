@@ -233,7 +233,7 @@ impl Collector<'_> {
         })
     }
 
-    /// What stands at `key` of an input, where anything does. `None` where that is no text.
+    /// The text at `key` of an input, if the key is there. `None` where the value is not a text.
     #[expect(clippy::option_option, reason = "absent and wrong are two things")]
     fn text_of(
         &mut self,

@@ -55,7 +55,7 @@ struct Reading {
     names: BTreeSet<String>,
     /// Functions that each invocation calls for its own element.
     sure_calls: BTreeSet<String>,
-    /// What is declared to be written and is not: the function that would, and the place.
+    /// Outputs that the text never writes: the function that would, and the location of the declaration.
     unwritten: Vec<(String, Range<usize>)>,
 }
 

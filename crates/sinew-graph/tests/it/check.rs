@@ -132,7 +132,7 @@ fn wrong_nodes_are_located() {
     }
 }
 
-/// What is not understood must not be taken for absent: `select` would then mean all meshes.
+/// A wrong value is an error and does not count as absent: `select` would then mean all meshes.
 #[test]
 fn inputs_say_what_they_take_in_words() {
     for key in ["select", "file", "joints"] {

@@ -91,7 +91,7 @@ impl Read {
     }
 }
 
-/// What is watched, solved and driven, and what of the file is none of that.
+/// The solvers of a file, and the fields that no solver holds.
 fn solvers(read: &Read, scene: &MayaScene, order: BasisOrder) -> (Vec<Solver>, Losses) {
     match read {
         Read::Graph {

@@ -18,7 +18,7 @@ fn files(folder: &Path, frames: &[String], ending: &str) -> FileFrames {
 /// A grid in the plane of x and z that waves more and more, each quad with the normal of its own; each distinct normal is written once, as Blender does.
 fn flat_shaded(frame: usize) -> String {
     let place = |i: usize, j: usize| {
-        // What is flat yet has one normal.
+        // Points at height 0 are still flat and have one normal.
         let waves = i + frame >= SIDE;
         let lift = 0.1 * frame as f32 * ((i as f32 + 0.3 * frame as f32).sin() + (j as f32).cos());
         let lift = if waves { lift } else { 0.0 };

@@ -1,5 +1,5 @@
-//! How time grows with each kind of thing in a file: `cargo test -p sinew-io scaling -- --ignored --nocapture` prints a table. What is four times as
-//! much must not take ten times as long.
+//! How time grows with each kind of thing in a file: `cargo test -p sinew-io scaling -- --ignored --nocapture` prints a table. Four times as many
+//! things must not take ten times as long.
 
 use super::*;
 use crate::gltf_write::{
