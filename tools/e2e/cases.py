@@ -268,6 +268,19 @@ def convert_keeps_everything():
         yield name
 
 
+def guide_that_never_rests():
+    at = case("drivers_and_hair/02")
+    out = OUT / "settle.npz"
+    sinew("run", at / "rat_settle.glb", "--graph", at / "guide67.json", "--clip", "settle", "-o", out)
+    data = np.load(out)
+    name = next(n for n in data.files if n.endswith("positions") and n.startswith("hair"))
+    # From five seconds after the movement on.
+    times, tip = data["times"], data[name][:, -1]
+    speed = np.linalg.norm(np.diff(tip, axis=0), axis=1) / np.diff(times)
+    below(speed[times[1:] > 5.5].max(), 1e-3, "speed of the tip, m/s")
+    yield "at rest"
+
+
 def glb(path):
     data = path.read_bytes()
     length = int.from_bytes(data[12:16], "little")
@@ -308,8 +321,11 @@ CHECKS = {
     "seeds/05": hlsl_in_a_kernel,
     "drivers_and_hair/01": convert_keeps_everything,
 }
-# What no graph takes part in says the same on every device.
+# Faults that are known and have no cure yet: they are told, and fail here once they are gone.
+KNOWN = {"drivers_and_hair/02": guide_that_never_rests}
+# What no graph takes part in says the same on every device, and a known fault is told once.
 if "--gpu" in sys.argv:
+    KNOWN = {}
     CHECKS = {name: check for name, check in CHECKS.items() if "bake(" not in inspect.getsource(check)}
 
 failed = 0
@@ -319,4 +335,11 @@ for name, check in CHECKS.items():
     except Exception as error:
         failed += 1
         print(f"FAILED: {name} {check.__name__}: {error}")
+for name, check in KNOWN.items():
+    try:
+        found = ", ".join(check())
+        failed += 1
+        print(f"FAILED: {name} {check.__name__}: {found}; it is no known fault any more, move it to CHECKS")
+    except AssertionError as error:
+        print(f"{name} {check.__name__}: known fault: {error}")
 sys.exit(failed > 0)

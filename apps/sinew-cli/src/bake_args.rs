@@ -261,7 +261,7 @@ pub(crate) struct VatSettingsArgs {
     /// given often. Without any: positions (or offsets) in 16 bits, normals in 8; of pieces positions and rotations, of particles positions and sizes.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
-    /// What comes after the last frame.
+    /// What comes after the last frame; without it `loop`, or what --settings says.
     #[arg(long, value_enum)]
     pub(crate) at_end: Option<AtEndArg>,
     /// Largest side of a texture, in texels.

@@ -147,9 +147,9 @@ pub(crate) struct PsdConvertArgs {
     /// Which axis points up in every joint's frame of that scene.
     #[arg(long, value_enum, default_value = "y")]
     pub(crate) up: Up,
-    /// Which kernel each number of BasisFunction is, in PSD JSON that is read or written.
-    #[arg(long, value_enum, default_value = "published")]
-    pub(crate) basis_order: Basis,
+    /// Which kernel each number of BasisFunction is, in PSD JSON that is read or written; without it `published`.
+    #[arg(long, value_enum)]
+    pub(crate) basis_order: Option<Basis>,
     /// Fail, and write nothing, where something cannot be carried.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -11,6 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// `1 frame`, `2 frames`.
+pub(crate) fn counted(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
 pub(crate) struct Talk {
     format: LogFormat,
     quiet: bool,

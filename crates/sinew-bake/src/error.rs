@@ -102,7 +102,7 @@ pub enum BakeError {
         proposal: Option<(&'static str, u32)>,
     },
     /// The mode asks for triangles that stay the same, and they do not.
-    #[error("frame {number}: {source}; mode remesh takes frames whose triangles change")]
+    #[error("frame {number}: {source}; {}", when_not_soft(.source))]
     NotSoft {
         /// Number of the frame.
         number: i64,
@@ -276,6 +276,15 @@ pub enum BakeError {
 }
 
 /// What to do about textures that are too small.
+fn when_not_soft(source: &SoftError) -> &'static str {
+    match source {
+        SoftError::Vertices { found: 0, .. } => {
+            "is its file empty? Write it again, or leave it out"
+        }
+        _ => "mode remesh takes frames whose triangles change",
+    }
+}
+
 fn proposal_words(proposal: Option<(&str, u32)>) -> String {
     match proposal {
         Some((device, side)) => format!("--max-side {side} does ({device})"),

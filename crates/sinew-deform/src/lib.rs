@@ -15,7 +15,6 @@ mod device;
 mod follow;
 mod lanes;
 mod mask_weight;
-mod names;
 mod node;
 mod par;
 mod parameter;
@@ -64,7 +63,6 @@ pub use device::{
     UniformType,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
-pub use names::{closest, listed};
 pub use node::{
     BindContext, BindFn, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
     MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, RestoreFn,
@@ -81,6 +79,7 @@ pub use port::{
 pub use read_log::{Misread, ReadLog};
 pub use record::Record;
 pub use simd_level::simd_level;
+pub use sinew_geom::names::{self, closest, listed};
 pub use watch::{BindWatch, Stopped};
 
 /// Every node there is, in the order of the docs.

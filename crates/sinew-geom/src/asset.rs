@@ -67,7 +67,7 @@ pub enum SelectionError {
         what: &'static str,
     },
     /// No name matches.
-    #[error("no {what} of {asset} match '{pattern}'; it has {}", .found.join(", "))]
+    #[error("no {what} of {asset} has the name '{pattern}'; {}", crate::names::instead_of(.pattern, .found.iter().map(String::as_str)))]
     NoMatch {
         /// Name of the asset.
         asset: String,

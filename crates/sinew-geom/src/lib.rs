@@ -22,6 +22,7 @@ mod euler;
 mod grow;
 mod image;
 mod mesh;
+pub mod names;
 mod rig;
 mod strands;
 mod topology;

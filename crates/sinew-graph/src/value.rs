@@ -306,8 +306,10 @@ impl crate::plan::Plan {
         value.ok_or_else(|| crate::ParameterError::Value {
             name: name.to_owned(),
             message: match reporter.found.first() {
-                Some(d) => format!("{}; {}", d.message, d.help.clone().unwrap_or_default()),
-                None => format!("expected {}", expectation(ty)),
+                Some(d) if d.code != "syntax" => {
+                    format!("{}; {}", d.message, d.help.clone().unwrap_or_default())
+                }
+                _ => format!("found {text}, expected {}", expectation(ty)),
             },
         })
     }

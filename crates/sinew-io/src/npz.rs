@@ -7,6 +7,8 @@
 //! | `tangents` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `colors` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `indices` | triangles, 3 | uint32 |
+//! | `mesh_names` (where several meshes of a file were joined) | meshes | text |
+//! | `mesh_offsets` (the same): mesh m has vertices `mesh_offsets[m]` up to `mesh_offsets[m + 1]` | meshes + 1 | uint32 |
 //! | `strand_offsets` (meshes of strands): vertices of strand s are `strand_offsets[s]` up to `strand_offsets[s + 1]` | strands + 1 | uint32 |
 //! | `thickness` (meshes of strands, where it is known): diameters, metres | vertices | float32 |
 //! | `times` | frames | float32 |
@@ -24,7 +26,7 @@ mod zip;
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_write, malformed};
 use crate::{AtomicFile, CachedMesh, ExtraArray, IoError};
-use sinew_geom::{Strands, THICKNESS};
+use sinew_geom::{Mesh, Strands, THICKNESS, index32};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
@@ -109,10 +111,29 @@ fn names(mesh: &CachedMesh<'_>) -> impl Iterator<Item = &'static str> {
         ("tangents", mesh.has_tangents()),
         ("colors", has_colors(mesh)),
         ("indices", true),
+        ("mesh_names", joined(mesh.mesh).is_some()),
+        ("mesh_offsets", joined(mesh.mesh).is_some()),
         ("strand_offsets", mesh.mesh.topology.strands().is_some()),
         (THICKNESS, mesh.mesh.strand_thickness().is_some()),
     ];
     has.into_iter().filter(|h| h.1).map(|h| h.0)
+}
+
+/// The meshes that one was joined of, each with its first vertex; nothing where there is one, or where they share vertices.
+fn joined(mesh: &Mesh) -> Option<Vec<(&str, usize)>> {
+    let mut out: Vec<(&str, usize)> = Vec::new();
+    let mut last = None;
+    for part in &mesh.parts {
+        if last.replace(part.source_mesh) == Some(part.source_mesh) {
+            continue;
+        }
+        let first = part.vertices.start;
+        if out.last().is_some_and(|(_, before)| *before >= first) {
+            return None;
+        }
+        out.push((&part.name, first));
+    }
+    (out.len() > 1).then_some(out)
 }
 
 fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<()> {
@@ -141,6 +162,12 @@ fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<
                 let triangles = mesh.mesh.topology.triangles();
                 words(npz, &own, &[triangles.len(), 3], triangles.as_flattened())?;
             }
+            "mesh_names" => texts(npz, &own, joined(mesh.mesh).iter().flatten().map(|m| m.0))?,
+            "mesh_offsets" => {
+                let firsts = joined(mesh.mesh).into_iter().flatten().map(|m| m.1);
+                let offsets: Vec<u32> = firsts.chain([vertices]).map(index32).collect();
+                words(npz, &own, &[offsets.len()], &offsets)?;
+            }
             "strand_offsets" => {
                 let strands = mesh.mesh.topology.strands();
                 let offsets = strands.map_or(&[][..], Strands::offsets);
@@ -156,6 +183,27 @@ fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<
 
 fn words(npz: &mut Npz, name: &str, shape: &[usize], words: &[u32]) -> io::Result<()> {
     entry(npz, name, "<u4", shape, |out| put_u32s(out, words))
+}
+
+/// An array of texts, as long as the longest.
+fn texts<'a>(
+    npz: &mut Npz,
+    name: &str,
+    texts: impl Iterator<Item = &'a str> + Clone,
+) -> io::Result<()> {
+    let letters = |text: &str| text.chars().count();
+    let longest = texts.clone().map(letters).max().unwrap_or(0).max(1);
+    let count = texts.clone().count();
+    let header = npy_header(&format!("<U{longest}"), &[count])?;
+    let bytes = 4 * (longest as u64) * (count as u64) + header.len() as u64;
+    npz.entry(&format!("{name}.npy"), bytes, |out| {
+        out.write_all(&header)?;
+        texts.into_iter().try_for_each(|text| {
+            let padded = text.chars().map(u32::from).chain(std::iter::repeat(0));
+            let padded: Vec<u32> = padded.take(longest).collect();
+            put_u32s(out, &padded)
+        })
+    })
 }
 
 fn array(
@@ -379,5 +427,44 @@ mod tests {
             write_npz(&path, &cached, &[0.0, 0.5, 1.0], &[bad]).expect_err("refused");
         }
         write_npz(&path, &cached, &[0.0, 0.5], &[]).expect_err("frame count");
+    }
+
+    #[test]
+    fn joined_meshes_say_which_vertices_are_whose() {
+        let mut one = sinew_geom::Asset::default();
+        for (name, rings) in [("Körper", 5), ("eyes", 4), ("eyes", 4)] {
+            let mut mesh = meshes::sphere(rings, 6);
+            mesh.name = name.into();
+            one.meshes.push(mesh);
+        }
+        let write = |mesh: &Mesh, path: &Path| {
+            let frame = FrameData {
+                positions: mesh.positions.clone(),
+                ..FrameData::default()
+            };
+            let cached = CachedMesh {
+                name: "body".into(),
+                mesh,
+                frames: vec![frame],
+            };
+            write_npz(path, &cached, &[0.0], &[]).expect("written");
+        };
+        let dir = tempfile::tempdir().expect("temp");
+        let path = dir.path().join("x.npz");
+        let all = one.merged(&sinew_geom::Selection::All).expect("joined");
+        write(&all, &path);
+        let [body, eyes] = [0, 1].map(|i| one.meshes[i].vertex_count());
+        let offsets = [0, body, body + eyes, body + 2 * eyes];
+        numpy(
+            &path,
+            &format!(
+                "a['mesh_names'].tolist() == ['Körper', 'eyes', 'eyes'] and a['mesh_offsets'].tolist() == {offsets:?}"
+            ),
+        );
+        write(&one.meshes[0], &path);
+        assert!(
+            !reader::arrays(&path).contains_key("mesh_names"),
+            "one mesh"
+        );
     }
 }

@@ -84,14 +84,40 @@ impl Field {
         }
     }
 
+    /// The distance, and the parts that it depends on around `p`.
+    pub(crate) fn near(&self, p: V) -> (f64, Near<'_>) {
+        match self {
+            Self::Leaf(shape, _) => (shape.distance(p), Near::Leaf(shape)),
+            Self::Union(blend, parts) => {
+                let parts: Vec<_> = parts.iter().map(|f| f.near(p)).collect();
+                let all = parts.iter().map(|part| part.0);
+                let distance = all.reduce(|a, b| smooth_min(a, b, *blend));
+                let distance = distance.unwrap_or(f64::INFINITY);
+                // Two parts that differ by more than the blend do not change each other.
+                let counts = |part: &(f64, _)| part.0 < distance + 3.0 * blend + 0.001;
+                let parts = parts.into_iter().filter(counts).map(|part| part.1);
+                (distance, Near::Union(*blend, parts.collect()))
+            }
+        }
+    }
+
     /// Gradient by central differences.
     pub(crate) fn gradient(&self, p: V) -> V {
-        let h = 1e-5;
-        V::from_fn(|c, _| {
-            let mut e = V::zeros();
-            e[c] = h;
-            (self.distance(p + e) - self.distance(p - e)) / (2.0 * h)
-        })
+        let gradient = self.near(p).1.gradient(p);
+        #[cfg(test)]
+        assert_eq!(gradient, self.whole().gradient(p), "parts were left out");
+        gradient
+    }
+
+    /// Every part, whatever the point.
+    #[cfg(test)]
+    fn whole(&self) -> Near<'_> {
+        match self {
+            Self::Leaf(shape, _) => Near::Leaf(shape),
+            Self::Union(blend, parts) => {
+                Near::Union(*blend, parts.iter().map(Self::whole).collect())
+            }
+        }
     }
 
     /// The leaf nearest to `p`: (distance, joint).
@@ -107,6 +133,35 @@ impl Field {
                     })
             }
         }
+    }
+}
+
+/// What is left of a field around a point: up to a tenth of a millimetre away the distance has the same bits.
+pub(crate) enum Near<'a> {
+    Leaf(&'a Shape),
+    Union(f64, Vec<Near<'a>>),
+}
+
+impl Near<'_> {
+    fn distance(&self, p: V) -> f64 {
+        match self {
+            Self::Leaf(shape) => shape.distance(p),
+            Self::Union(blend, parts) => parts
+                .iter()
+                .map(|f| f.distance(p))
+                .reduce(|a, b| smooth_min(a, b, *blend))
+                .unwrap_or(f64::INFINITY),
+        }
+    }
+
+    /// Gradient by central differences.
+    pub(crate) fn gradient(&self, p: V) -> V {
+        let h = 1e-5;
+        V::from_fn(|c, _| {
+            let mut e = V::zeros();
+            e[c] = h;
+            (self.distance(p + e) - self.distance(p - e)) / (2.0 * h)
+        })
     }
 }
 

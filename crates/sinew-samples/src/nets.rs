@@ -14,7 +14,7 @@ pub(crate) struct Grid<'a> {
 }
 
 /// A welded surface.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Surface {
     pub(crate) points: Vec<V>,
     pub(crate) triangles: Vec<[u32; 3]>,
@@ -31,21 +31,86 @@ const CORNERS: [[usize; 3]; 8] = [
     [1, 1, 1],
 ];
 
-pub(crate) fn polygonise(field: &Field, grid: &Grid<'_>) -> Surface {
-    let [nx, ny, nz] = grid.cells.map(|n| n + 1);
-    let index = |i: [usize; 3]| (i[2] * ny + i[1]) * nx + i[0];
-    let point = |i: [usize; 3]| {
-        let offset = V::new(i[0] as f64, i[1] as f64, i[2] as f64) * grid.step;
-        (grid.scene_from_grid)(grid.lo + offset)
-    };
-    let mut values = Vec::with_capacity(nx * ny * nz);
-    for z in 0..nz {
-        for y in 0..ny {
-            for x in 0..nx {
-                values.push(field.distance(point([x, y, z])));
+/// Nodes a side of a block that is sampled at all its nodes or at none.
+const BLOCK: usize = 4;
+/// No field here changes by more than this over a metre; tests sample all nodes.
+const STEEPEST: f64 = 4.0;
+
+impl Grid<'_> {
+    fn nodes(&self) -> [usize; 3] {
+        self.cells.map(|n| n + 1)
+    }
+
+    fn index(&self, [x, y, z]: [usize; 3]) -> usize {
+        let [nx, ny, _] = self.nodes();
+        (z * ny + y) * nx + x
+    }
+
+    /// Of a node, or of what lies between nodes.
+    fn point(&self, i: [f64; 3]) -> V {
+        (self.scene_from_grid)(self.lo + V::from(i) * self.step)
+    }
+
+    fn node(&self, i: [usize; 3]) -> V {
+        self.point(i.map(|i| i as f64))
+    }
+
+    /// The field at all nodes; far from the surface only the sign is right.
+    fn values(&self, field: &Field) -> Vec<f64> {
+        let [nx, ny, nz] = self.nodes();
+        let mut out = vec![0.0; nx * ny * nz];
+        for z in (0..nz).step_by(BLOCK) {
+            for y in (0..ny).step_by(BLOCK) {
+                for x in (0..nx).step_by(BLOCK) {
+                    let far = self.far_from(field, [x, y, z].map(|i| i as f64));
+                    for k in z..nz.min(z + BLOCK) {
+                        for j in y..ny.min(y + BLOCK) {
+                            for i in x..nx.min(x + BLOCK) {
+                                let node = [i, j, k];
+                                let exact = || field.distance(self.node(node));
+                                out[self.index(node)] = far.unwrap_or_else(exact);
+                            }
+                        }
+                    }
+                }
             }
         }
+        out
     }
+
+    /// The field in the middle of a block, where the surface reaches neither the block nor the cells around it.
+    fn far_from(&self, field: &Field, first: [f64; 3]) -> Option<f64> {
+        let across = BLOCK as f64 + 1.0;
+        let from_first = |by: f64| first.map(|i| i - 1.0 + by);
+        let middle = self.point(from_first(0.5 * across));
+        let corners = CORNERS.map(|c| {
+            let [x, y, z] = from_first(0.0);
+            let [a, b, c] = c.map(|c| c as f64 * across);
+            (self.point([x + a, y + b, z + c]) - middle).norm()
+        });
+        let reach = corners.into_iter().fold(0.0, f64::max);
+        let distance = field.distance(middle);
+        (distance.abs() > STEEPEST * reach).then_some(distance)
+    }
+}
+
+pub(crate) fn polygonise(field: &Field, grid: &Grid<'_>) -> Surface {
+    let surface = surface_of(&grid.values(field), grid);
+    #[cfg(test)]
+    {
+        let [nx, ny, nz] = grid.nodes();
+        let all = (0..nx * ny * nz).map(|i| [i % nx, i / nx % ny, i / (nx * ny)]);
+        let exact: Vec<f64> = all.map(|i| field.distance(grid.node(i))).collect();
+        assert!(surface == surface_of(&exact, grid), "blocks were left out");
+    }
+    surface
+}
+
+/// The surface where values at nodes change their sign.
+fn surface_of(values: &[f64], grid: &Grid<'_>) -> Surface {
+    let [nx, ny, _] = grid.nodes();
+    let index = |i| grid.index(i);
+    let point = |i| grid.node(i);
     let mut out = Surface::default();
     let mut vertex_of_cell: BTreeMap<usize, u32> = BTreeMap::new();
     for z in 0..grid.cells[2] {
@@ -159,9 +224,12 @@ impl Surface {
                 let normal = g / g.norm().max(1e-9);
                 let d = middle - *p;
                 *p += (d - normal * d.dot(&normal)) * 0.6;
-                let g = field.gradient(*p);
+                let (distance, near) = field.near(*p);
+                let g = near.gradient(*p);
+                #[cfg(test)]
+                assert_eq!((distance, g), (field.distance(*p), field.gradient(*p)));
                 // Half steps: the field is not an exact distance everywhere.
-                *p -= g * (field.distance(*p) / g.norm_squared().max(0.05)) * 0.8;
+                *p -= g * (distance / g.norm_squared().max(0.05)) * 0.8;
             }
         }
     }

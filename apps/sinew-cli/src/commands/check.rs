@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::setup::{self, SetupFile};
-use crate::talk::{Talk, print};
+use crate::talk::{Talk, counted, print};
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
@@ -29,9 +29,9 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
     talk.info(
         "checked",
         &format!(
-            "{}: {} nodes, no problem",
+            "{}: {}, no error",
             document.name,
-            plan.nodes().len()
+            counted(plan.nodes().len() as u64, "node")
         ),
     );
     Ok(())

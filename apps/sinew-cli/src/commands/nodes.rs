@@ -95,6 +95,17 @@ struct Picture<'a> {
     arguments: Vec<&'a str>,
 }
 
+impl Picture<'_> {
+    /// What `sinew` is asked; most pictures are those of `sinew render`.
+    fn command(&self) -> String {
+        let arguments = self.arguments.join(" ");
+        match self.arguments.first() {
+            Some(&("psd" | "field" | "vat")) => arguments,
+            _ => format!("render {arguments}"),
+        }
+    }
+}
+
 /// The list, as its head describes it.
 fn pictures(list: &str) -> Vec<Picture<'_>> {
     let mut out: Vec<Picture<'_>> = Vec::new();
@@ -132,8 +143,8 @@ fn page(d: &NodeDesc) -> String {
     {
         let _ = writeln!(
             out,
-            "![{text}](../pictures/{file})\n\n{text}. Made by `sinew render {} -o {file}`.\n",
-            p.arguments.join(" "),
+            "![{text}](../pictures/{file})\n\n{text}. Made by `sinew {} -o {file}`.\n",
+            p.command(),
             file = p.file,
             text = capitalised(p.text),
         );

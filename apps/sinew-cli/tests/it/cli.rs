@@ -394,7 +394,7 @@ fn json_logs_are_json() {
 fn the_starter_graph_is_valid_and_kept() {
     let p = Place::new();
     expect(&p.sinew(&["init", "mine.json"]), 0, "wrote mine.json");
-    expect(&p.sinew(&["check", "mine.json"]), 0, "no problem");
+    expect(&p.sinew(&["check", "mine.json"]), 0, "no error");
     expect(&p.sinew(&["init", "mine.json"]), 6, "--force");
     let explained = printed(&p.sinew(&["check", "mine.json", "--explain"]));
     assert!(
@@ -413,7 +413,7 @@ fn starter_graphs_are_made_for_a_character() {
         expect(
             &p.sinew(&["check", "mine.json", "--character", character]),
             0,
-            "no problem",
+            "no error",
         );
         let text = std::fs::read_to_string(p.path("mine.json")).expect("written");
         ["morph", "skin", "delta_mush"].map(|n| text.contains(&format!(r#""node": "{n}""#)))

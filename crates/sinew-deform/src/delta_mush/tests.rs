@@ -372,14 +372,57 @@ fn uv_frames_need_texture_coordinates() {
     );
 }
 
+/// Detail of a vertex above, beside and before the middle of a flat hexagon, by hand: the normal faces the reader for whom triangles run
+/// counter-clockwise, the tangent runs along an edge from the middle, the bitangent is the normal times the tangent.
 #[test]
 fn defect_26_frames_are_right_handed_with_outward_normals() {
-    let mesh = meshes::sphere(12, 16);
+    let corner = |k: u32| {
+        let (sin, cos) = (f64::from(k) * std::f64::consts::FRAC_PI_3).sin_cos();
+        [cos as f32, sin as f32, 0.0]
+    };
+    let off = [0.03_f32, 0.05, 0.07];
+    let positions = std::iter::once(off).chain((0..6).map(corner)).collect();
+    let triangles = (0..6).map(|k| [0, 1 + k, 1 + (k + 1) % 6]).collect();
+    let topology = Topology::new(7, triangles).expect("valid");
+    let mesh = Mesh::new("hexagon", topology, positions);
     for frame in [FrameKind::AllNeighbours, FrameKind::TwoEdges] {
-        let bind =
-            DeltaMushBind::new(&mesh, &config(EdgeWeights::Uniform, frame, false)).expect("valid");
-        // Smoothing shrinks a sphere, so the detail points outwards: along plus the normal.
-        assert!(bind.deltas.iter().all(|d| d[2] > 0.0), "{frame:?}");
+        // One step by half with a pinned rim: the middle goes half of its way back.
+        let one_step = DeltaMushConfig {
+            iterations: 1,
+            ..config(EdgeWeights::Uniform, frame, true)
+        };
+        let bind = DeltaMushBind::new(&mesh, &one_step).expect("valid");
+        let slot = bind.smoother().layout().slot_of_vertex()[0] as usize;
+        let fan = bind.fans.fan(slot).entries;
+        let at = |s: u32| {
+            let slots = bind.smoother().layout().slot_of_vertex();
+            let v = slots.iter().position(|&x| x == s).expect("a vertex");
+            Vec3::from(mesh.positions[v].map(f64::from))
+        };
+        let detail = Vec3::from(off.map(|c| 0.5 * f64::from(c)));
+        let middle = detail;
+        let edge = at(fan[1]) - middle;
+        // Seen from +z the triangles run counter-clockwise; the sum of their cross products, or the cross product of two neighbours.
+        let normal: Vec3<f64> = match frame {
+            FrameKind::TwoEdges => (at(fan[2]) - middle).cross(&(at(fan[3]) - middle)),
+            _ => (0..6)
+                .map(|k| {
+                    let [a, b] = [k, (k + 1) % 6].map(|k| Vec3::from(corner(k).map(f64::from)));
+                    (a - middle).cross(&(b - middle))
+                })
+                .sum(),
+        };
+        assert!(normal.z > 0.0, "{frame:?}: outwards");
+        let normal = normal.normalize();
+        let tangent = (edge - normal * normal.dot(&edge)).normalize();
+        let expected = [tangent, normal.cross(&tangent), normal].map(|axis| axis.dot(&detail));
+        for (found, expected) in bind.deltas[slot].iter().zip(expected) {
+            assert!(
+                (f64::from(*found) - expected).abs() < 1e-7,
+                "{frame:?}: {:?} {expected:?}",
+                bind.deltas[slot]
+            );
+        }
     }
 }
 

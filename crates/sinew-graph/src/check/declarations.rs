@@ -145,6 +145,27 @@ impl Collector<'_> {
         }
     }
 
+    /// Reports members that should be numbers or texts and are not: they would be left out.
+    pub(super) fn check_members(
+        &mut self,
+        scope: usize,
+        json: &Json,
+        numbers: &[&str],
+        texts: &[&str],
+    ) {
+        for m in json.members().unwrap_or_default() {
+            let expected = match m.key.as_str() {
+                key if numbers.contains(&key) && m.value.number().is_none() => "a number",
+                key if texts.contains(&key) && m.value.text().is_none() => "a text",
+                _ => continue,
+            };
+            let message = format!("'{}' is {}", m.key, m.value.describe());
+            let help = format!("expected {expected}");
+            self.reporter(scope)
+                .error("wrong_type", &m.value.span, message, help);
+        }
+    }
+
     fn read_input(&mut self, scope: usize, m: &Member) -> Option<InputDecl> {
         if !self.check_name(scope, m) {
             return None;
@@ -164,6 +185,7 @@ impl Collector<'_> {
                 "doc",
             ],
         );
+        self.check_members(scope, &m.value, &[], &["doc"]);
         let ty = match m.value.get("type").and_then(Json::text) {
             Some("mesh") => InputType::Mesh,
             Some("strands") => InputType::Strands,
@@ -442,6 +464,7 @@ impl Collector<'_> {
                 "doc",
             ],
         );
+        self.check_members(scope, &m.value, &["min", "max"], &["doc"]);
         let ty = self.read_declared_type(scope, m)?;
         let setup = match m.value.get("setup") {
             None => false,

@@ -228,6 +228,7 @@ impl Collector<'_> {
             .map(ParameterSource::of_default)
             .collect();
         let mut given = Vec::new();
+        self.check_members(scope, json, &[], &["doc"]);
         for m in json.members().unwrap_or_default() {
             if let Some(i) = desc.inputs.iter().position(|p| p.name == m.key) {
                 let more = usize::from(desc.inputs[i].more);
@@ -377,9 +378,14 @@ impl Collector<'_> {
                 .map(|p| p.name)
                 .chain(desc.parameters.iter().map(|p| p.name))
         };
+        let angles = desc.parameters.iter().filter(|p| p.is_angle());
+        let mut degrees = angles.map(|p| format!("{}_degrees", p.name));
         let help = match closest(&m.key, names()) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => format!("it has {}", listed(names())),
+            None => match degrees.find(|word| word.starts_with(&m.key)) {
+                Some(word) => format!("did you mean '{word}'?"),
+                None => format!("it has {}", listed(names())),
+            },
         };
         self.reporter(scope).error(
             "unknown_port",

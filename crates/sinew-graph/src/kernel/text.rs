@@ -128,7 +128,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
                 continue;
             }
             if found.help.is_empty() && found.message.starts_with("unknown function") {
-                found.help = format!("{}; docs/kernels.md lists the functions", pins(around.desc));
+                found.help = functions_like(&found.message, around);
             }
             if found.help.is_empty() && found.message.contains("is not reached by all threads") {
                 found.help = "threads beyond the last element never run a kernel, so it has no use for barriers".into();
@@ -141,6 +141,30 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
         return Err(problems);
     }
     Ok(analyse(&snippet, body, around))
+}
+
+/// What to say of a function that is not there: those that are like it.
+fn functions_like(message: &str, around: Around<'_>) -> String {
+    let asked = message.split('`').nth(1).unwrap_or_default();
+    let begin = |name: &str| {
+        let word: String = name.chars().take_while(|c| *c != '_').collect();
+        word.to_lowercase()
+    };
+    // `WritePosition` and `write_position` want to write.
+    let does = ["read", "write", "add", "max"];
+    let does = does.iter().find(|d| begin(asked).starts_with(**d));
+    let all = around.given.iter().map(|g| g.name.as_str());
+    let fit: Vec<&str> = all
+        .filter(|name| does.is_none_or(|d| begin(name) == **d))
+        .collect();
+    let like = sinew_deform::names::nearest(asked, fit.into_iter(), 3);
+    match like.is_empty() {
+        true => format!("{}; docs/kernels.md lists the functions", pins(around.desc)),
+        false => format!(
+            "like it are `{}`; docs/kernels.md lists the functions",
+            like.join("`, `")
+        ),
+    }
 }
 
 /// `its pins are ...`.

@@ -43,9 +43,14 @@ fn array(content: &[u8]) -> Array {
     let shape = shape.filter(|n| !n.is_empty());
     let shape: Vec<usize> = shape.map(|n| n.parse().expect("a number")).collect();
     let bytes = rest[end..].to_vec();
-    assert_eq!(bytes.len(), 4 * shape.iter().product::<usize>());
+    let dtype = between("'descr': '", "'").to_owned();
+    // Texts have four bytes a letter.
+    let letters = dtype
+        .strip_prefix("<U")
+        .map_or(1, |n| n.parse().expect("a number"));
+    assert_eq!(bytes.len(), 4 * letters * shape.iter().product::<usize>());
     Array {
-        dtype: between("'descr': '", "'").to_owned(),
+        dtype,
         shape,
         bytes,
     }

@@ -166,6 +166,29 @@ fn wgsl_is_valid() {
     }
 }
 
+/// Where a player says which stage does what: the fragments of Godot and of three.js read no texture of places or normals.
+#[test]
+fn row_122_fragments_decode_nothing() {
+    let mut with_normals = 0;
+    for manifest in shapes() {
+        let godot = text_of(Target::Godot, &manifest);
+        let (vertices, fragments) = godot.split_once("void fragment()").expect("two stages");
+        assert!(!fragments.contains("_texture") && !fragments.contains("texel"));
+        let three = text_of(Target::ThreeJs, &manifest);
+        assert!(!three.contains("fragmentShader"));
+        if manifest
+            .textures
+            .iter()
+            .any(|t| t.spec.quantity == Quantity::Normal)
+        {
+            with_normals += 1;
+            assert!(vertices.contains("NORMAL = normalize("));
+            assert!(three.contains("objectNormal = vatNormal("));
+        }
+    }
+    assert!(with_normals > 10, "{with_normals}");
+}
+
 #[test]
 fn one_formula_finds_the_texels_of_all_arrangements() {
     for layout in layouts() {

@@ -71,7 +71,7 @@ fn baked(portable: &Portable, graph: &str, request: &SkinRequest, out: &Path) ->
 
 #[test]
 fn a_sample_written_anew_is_the_sample() {
-    for made in sinew_samples::all().expect("samples") {
+    for made in crate::common::samples() {
         let original = Character::from_asset(made);
         let portable = Portable::new(&original).expect("a file");
         let (a, b) = (&original.asset, &portable.character.asset);

@@ -70,7 +70,7 @@ fn floats(instances: &mut GpuInstances, name: &str, instance: usize) -> Vec<f32>
 }
 
 fn sample(name: &str) -> Asset {
-    let all = sinew_samples::all().expect("samples");
+    let all = crate::common::samples();
     let found = all.into_iter().find(|a| a.name == name);
     found.unwrap_or_else(|| panic!("no sample {name}"))
 }
@@ -301,7 +301,7 @@ fn the_example_equals_the_built_in_nodes_on_samples() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
-    for asset in sinew_samples::all().expect("samples") {
+    for asset in crate::common::samples() {
         compare(&gpu, &asset).check(&asset.name);
     }
 }
@@ -343,6 +343,41 @@ fn run(gpu: &Gpu, asset: &Asset, text: &str) -> GpuInstances {
     };
     out.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
     out
+}
+
+/// Defect 3: a launch has whole workgroups, and what lies beyond the last element does nothing. Each invocation adds one to the same
+/// number; groups of all sizes divide the vertices unevenly.
+#[test]
+fn defect_3_no_invocation_runs_past_the_last_element() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let asset = sample("ball");
+    let mesh = asset.merged(&Default::default()).expect("a mesh");
+    let vertices = mesh.vertex_count();
+    for size in [1, 32, 64, 100, 256] {
+        let text = r#"{ "sinew": "1.0", "nodes": {
+    "count": { "node": "kernel", "domain": "vertex", "group_size": SIZE,
+      "inputs": { "mesh": { "type": "mesh", "link": "body" } },
+      "outputs": { "visits": { "type": "buffer", "element": "int", "per": "vertex", "write": "atomic_add" } },
+      "text": ["add_visits(0u, 1);"] },
+    "read": { "node": "kernel", "domain": "vertex",
+      "inputs": { "mesh": { "type": "mesh", "link": "body" }, "visits": { "type": "buffer", "element": "int", "link": "count" } },
+      "outputs": { "out": { "type": "buffer", "element": "float" } },
+      "text": ["write_out(index, f32(read_visits(index)));"] } },
+  "outputs": { "out": "read.out" } }"#
+            .replace("SIZE", &size.to_string());
+        let mut expected = vec![0.0_f32; vertices];
+        expected[0] = vertices as f32;
+        let mut out = instances(&gpu, &asset, &text, 2);
+        for _ in 0..2 {
+            update(&mut out, &asset, 2);
+            for instance in 0..2 {
+                let found = floats(&mut out, "out", instance);
+                assert!(found == expected, "groups of {size}: {:?}", found.first());
+            }
+        }
+    }
 }
 
 /// Rows 27, 29 and 35: triangles add to their corners, from zero in each frame, in groups as large as asked for.

@@ -147,7 +147,7 @@ fn scale(s: f64) -> Affine<f64> {
 /// result. `only_poses`: the character itself stays as it is, so that a graph is bound once.
 fn check(changes: &[Affine<f64>], only_poses: bool, allowed: impl Fn(f64) -> f64) {
     let mut failed = Vec::new();
-    for asset in sinew_samples::all().expect("samples") {
+    for asset in crate::common::samples() {
         let before = Scene::of(&asset);
         let size = f64::from(asset.meshes[0].diagonal());
         let placed = |by: &Affine<f64>| (!only_poses).then(|| before.placed(by));

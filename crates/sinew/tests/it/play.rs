@@ -142,7 +142,7 @@ fn characters_come_from_files() {
 
 #[test]
 fn default_documents_play_every_sample() {
-    let mut assets = sinew_samples::all().expect("samples");
+    let mut assets = crate::common::samples();
     assets.push(sinew_samples::sheet(300).expect("a sample"));
     for asset in assets {
         let character = Arc::new(Character::from_asset(asset));
@@ -159,7 +159,7 @@ fn default_documents_play_every_sample() {
 
 #[test]
 fn starter_documents_play_every_sample() {
-    for asset in sinew_samples::all().expect("samples") {
+    for asset in crate::common::samples() {
         let character = Arc::new(Character::from_asset(asset));
         for document in [Document::starter_for(&character), Document::starter()] {
             if character.asset.meshes.is_empty() {

@@ -32,8 +32,12 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
         // The document itself has all that the file has, fields of other programs, too.
         (read.count(), Losses::default(), read.into_written())
     } else {
-        let (solvers, mut losses) = solvers(&read, &scene, args.basis_order.into());
-        let (written, lost) = other_format(&solvers, args, &scene);
+        let order = args.basis_order.map_or(BasisOrder::Published, Into::into);
+        if args.basis_order.is_none() {
+            assume_order(&read, talk);
+        }
+        let (solvers, mut losses) = solvers(&read, &scene, order);
+        let (written, lost) = other_format(&solvers, args.to, &scene, order);
         losses.0.extend(lost.0);
         (solvers.len(), losses, written)
     };
@@ -103,10 +107,33 @@ fn solvers(read: &Read, scene: &MayaScene, order: BasisOrder) -> (Vec<Solver>, L
     }
 }
 
-fn other_format(solvers: &[Solver], args: &PsdConvertArgs, scene: &MayaScene) -> (Written, Losses) {
-    match args.to {
+/// Says which kernel a number was taken for, where another order would give another one.
+fn assume_order(read: &Read, talk: &Talk) {
+    let Read::Psd(document) = read else { return };
+    for s in &document.solvers {
+        let [published, unreal] =
+            [BasisOrder::Published, BasisOrder::Unreal].map(|order| s.kernel(order));
+        if let (Some(taken), true) = (published, published != unreal) {
+            let message = format!(
+                "assumed: {}: BasisFunction {} is {taken:?}; --basis-order unreal: {}",
+                s.name,
+                s.basis_function,
+                unreal.map_or_else(|| "none".into(), |k| format!("{k:?}"))
+            );
+            talk.warning("assumed", &message);
+        }
+    }
+}
+
+fn other_format(
+    solvers: &[Solver],
+    to: PsdFormat,
+    scene: &MayaScene,
+    order: BasisOrder,
+) -> (Written, Losses) {
+    match to {
         PsdFormat::Psd => {
-            let (document, lost) = to_psd(solvers, scene, args.basis_order.into());
+            let (document, lost) = to_psd(solvers, scene, order);
             (Box::new(move |path| write_psd(path, &document)), lost)
         }
         PsdFormat::PoseWrangler => {

@@ -1,14 +1,8 @@
 //! Numbers and names as people say them.
 
+pub(super) use crate::talk::counted;
 use serde::Serialize;
 use sinew::bake::vat::Mode;
-
-/// `1 frame`, `2 frames`.
-pub(super) fn counted(count: impl Into<u64>, what: &str) -> String {
-    let count = count.into();
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{ending}")
-}
 
 /// What a carrier is made of: `1130 triangles`, of particles `12 squares` of two triangles each.
 pub(super) fn carrier_words(mode: Mode, triangles: u32) -> String {

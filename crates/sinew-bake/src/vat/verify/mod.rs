@@ -136,7 +136,9 @@ pub(super) fn verify(
         animation.manifest().frame_count() as usize,
     );
     if found != expected {
-        let message = format!("a sequence of {found} frames, the bake has {expected}");
+        let message = format!(
+            "a sequence of {found} frames, the bake has {expected}; give the --clip, --frames, --range and --at-end of the bake"
+        );
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
     }

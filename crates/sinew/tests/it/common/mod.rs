@@ -21,7 +21,7 @@ use sinew::vat::{
     texel::{Range, TexelFormat},
     texture::{TextureSpec, encode_vertices, texture_row},
 };
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A document that holds the node with its defaults as `it`, every required input linked, every output of the node an output
 /// of the graph. Its mesh (the last one, where it takes several) moves with each frame: what nothing moves would be done in setup.
@@ -141,9 +141,15 @@ pub(crate) fn running_with(asset: &Asset, desc: &NodeDesc, more: &str) -> Instan
     out
 }
 
+/// Arm, creature and ball, made once.
+pub(crate) fn samples() -> Vec<Asset> {
+    static SAMPLES: LazyLock<Vec<Asset>> = LazyLock::new(|| sinew_samples::all().expect("samples"));
+    SAMPLES.clone()
+}
+
 /// Meshes that every node must survive.
 pub(crate) fn assets() -> Vec<Asset> {
-    let mut out = sinew_samples::all().expect("samples");
+    let mut out = samples();
     out.push(dressed());
     for mesh in [
         sinew_testkit::meshes::grid(7, 5),

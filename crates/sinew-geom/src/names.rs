@@ -11,11 +11,7 @@ pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
 
 /// Those of `known` that are most like `given`, at most `most`, the likest first: words that hold it or that it holds, whatever their letters' case, and then those
 /// with most of its letters in a row.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    known: impl Iterator<Item = &'a str>,
-    most: usize,
-) -> Vec<&'a str> {
+pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = given.to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();
@@ -54,7 +50,7 @@ fn longest_common(a: &str, b: &str) -> usize {
 }
 
 /// What a joint of that name should have been: the likest, or some that are like it, and how many there are.
-pub(crate) fn expected_joint<'a>(
+pub fn expected_joint<'a>(
     name: &str,
     joints: impl ExactSizeIterator<Item = &'a str> + Clone,
 ) -> String {
@@ -101,7 +97,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 /// What to say about a name that is not known: the closest one, or what there is.
-pub(crate) fn instead_of<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+pub fn instead_of<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match closest(given, known.clone()) {
         Some(name) => format!("did you mean '{name}'?"),
         None => format!("there are {}", listed(known)),
