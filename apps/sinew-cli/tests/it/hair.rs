@@ -259,7 +259,7 @@ fn hair_that_cannot_grow_says_why() {
             "the number of vertices of a strand is 1, expected 2 to 4096",
         ),
         (&["--length", "-1"], 2, "unexpected argument"),
-        (&["--mesh", "body"], 2, "match 'body'"),
+        (&["--mesh", "body"], 2, "has the name 'body'"),
         (&["-o", "h.fbx"], 2, "known are .glb, .tfx"),
     ] {
         let all = [&["hair", "grow", "sample:head", "-o", "h.ply"], arguments].concat();

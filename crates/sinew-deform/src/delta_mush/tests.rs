@@ -415,6 +415,8 @@ fn defect_26_frames_are_right_handed_with_outward_normals() {
         assert!(normal.z > 0.0, "{frame:?}: outwards");
         let normal = normal.normalize();
         let tangent = (edge - normal * normal.dot(&edge)).normalize();
+        // Details are stored in units of the mesh's size.
+        let detail = detail / bind.smoother().anchor().rest_unit();
         let expected = [tangent, normal.cross(&tangent), normal].map(|axis| axis.dot(&detail));
         for (found, expected) in bind.deltas[slot].iter().zip(expected) {
             assert!(

@@ -236,6 +236,7 @@ impl Collector<'_> {
             } else if let Some(i) = desc.parameters.iter().position(|p| p.name == m.key) {
                 if let Some(source) = self.read_source(scope, &desc.parameters[i], m) {
                     self.warn_of_degrees(scope, &desc.parameters[i], m, &source);
+                    self.warn_of_reset(scope, m, &source);
                     parameters[i] = source;
                     given.push((i, m.value.span.clone()));
                 }
@@ -368,6 +369,19 @@ impl Collector<'_> {
                     .error("linked_twice", &item.span, message, help);
             }
             *port = Some((link.to_owned(), item.span.clone()));
+        }
+    }
+
+    /// Warns of a simulation that begins anew in every frame.
+    fn warn_of_reset(&mut self, scope: usize, m: &Member, source: &ParameterSource) {
+        let always = ParameterSource::Constant(ParameterValue::Bool(true));
+        if m.key == "reset" && *source == always {
+            self.reporter(scope).warning(
+                "constant_reset",
+                &m.value.span,
+                "'reset' is true in every frame: nothing is ever simulated",
+                "give it a parameter with keys that are true in the frames of a cut",
+            );
         }
     }
 

@@ -143,25 +143,22 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
     Ok(analyse(&snippet, body, around))
 }
 
-/// What to say of a function that is not there: those that are like it.
+/// What to say of a function that is not there: those that do what its name begins with, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
-    let asked = message.split('`').nth(1).unwrap_or_default();
-    let begin = |name: &str| {
-        let word: String = name.chars().take_while(|c| *c != '_').collect();
-        word.to_lowercase()
+    let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
+    let does = ["read", "write", "add"]
+        .into_iter()
+        .find(|does| asked.starts_with(does));
+    let Some(does) = does else {
+        return format!("{}; docs/kernels.md lists the functions", pins(around.desc));
     };
-    // `WritePosition` and `write_position` want to write.
-    let does = ["read", "write", "add", "max"];
-    let does = does.iter().find(|d| begin(asked).starts_with(**d));
     let all = around.given.iter().map(|g| g.name.as_str());
-    let fit: Vec<&str> = all
-        .filter(|name| does.is_none_or(|d| begin(name) == **d))
-        .collect();
-    let like = sinew_deform::names::nearest(asked, fit.into_iter(), 3);
+    let fit = all.filter(|name| name.split('_').next() == Some(does));
+    let like = sinew_deform::names::nearest(&asked[does.len()..], fit, 3);
     match like.is_empty() {
         true => format!("{}; docs/kernels.md lists the functions", pins(around.desc)),
         false => format!(
-            "like it are `{}`; docs/kernels.md lists the functions",
+            "functions that {does} are `{}`; docs/kernels.md lists all",
             like.join("`, `")
         ),
     }

@@ -507,3 +507,49 @@ fn thickness_of_strands_is_checked() {
         assert!(named, "{ty} {thickness}: {found:#?}");
     }
 }
+
+/// Ranges and descriptions of the wrong kind are told: they would be left out.
+#[test]
+fn members_of_the_wrong_kind_are_told() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh", "doc": 1}},
+"parameters": {"a": {"type": "float", "min": "0", "max": true, "doc": ["x"]}},
+"nodes": {"t": {"node": "twist", "mesh": "body", "weight": "$a", "doc": 2}}, "outputs": {"out": "t"}}"#;
+    let expected = [
+        "'doc' is 1; expected a text",
+        "'min' is \"0\"; expected a number",
+        "'max' is true; expected a number",
+        "'doc' is a list of 1; expected a text",
+        "'doc' is 2; expected a text",
+    ];
+    let found = problems(text);
+    for part in expected {
+        assert!(
+            found.iter().any(|p| p.ends_with(part)),
+            "{part}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_simulation_that_is_always_reset_is_a_warning() {
+    for (reset, expected) in [("true", 1), ("false", 0), ("\"$cut\"", 0)] {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"hair": {{"type": "strands"}}}}, "parameters": {{"cut": {{"type": "bool"}}}},
+"nodes": {{"it": {{"node": "hair_sim", "strands": "hair", "reset": {reset}}}}}, "outputs": {{"hair": "it"}}}}"#
+        );
+        let plan = compile("g.json", &text, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+        let found = plan
+            .warnings()
+            .iter()
+            .filter(|d| d.code == "constant_reset");
+        assert_eq!(found.count(), expected, "{reset}");
+    }
+}
+
+#[test]
+fn the_key_of_an_angle_in_degrees_is_guessed() {
+    let found = only_problem(&with_node(
+        r#"{"node": "twist", "mesh": "body", "angle_deg": 20}"#,
+    ));
+    assert!(found.ends_with("did you mean 'angle_degrees'?"), "{found}");
+}

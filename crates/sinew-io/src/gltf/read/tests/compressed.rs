@@ -6,12 +6,27 @@ use std::process::Command;
 
 /// Largest distance from every tenth point of `a` to the nearest of `b`.
 fn distance_to(a: &[[f32; 3]], b: &[[f32; 3]]) -> f32 {
+    let mut b = b.to_vec();
+    b.sort_by(|p, q| p[0].total_cmp(&q[0]));
     let squared = |p: &[f32; 3], q: &[f32; 3]| (0..3).map(|c| (p[c] - q[c]).powi(2)).sum::<f32>();
-    a.iter()
-        .step_by(10)
-        .map(|p| b.iter().fold(f32::INFINITY, |m, q| m.min(squared(p, q))))
-        .fold(0.0, f32::max)
-        .sqrt()
+    // To both sides along x, as far as that alone is nearer than the best.
+    let nearest = |p: &[f32; 3]| {
+        let (left, right) = b.split_at(b.partition_point(|q| q[0] < p[0]));
+        let from = |best: f32, side: &mut dyn Iterator<Item = &[f32; 3]>| {
+            let mut best = best;
+            for q in side {
+                if (q[0] - p[0]).powi(2) >= best {
+                    break;
+                }
+                best = best.min(squared(p, q));
+            }
+            best
+        };
+        let best = from(f32::INFINITY, &mut right.iter());
+        from(best, &mut left.iter().rev())
+    };
+    let all = a.iter().step_by(10).map(nearest);
+    all.fold(0.0, f32::max).sqrt()
 }
 
 /// At `time` of the clip, or at rest.
