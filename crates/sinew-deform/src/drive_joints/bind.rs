@@ -34,9 +34,9 @@ pub enum Sheared {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JointSpace {
     /// The joint's parent.
-    #[default]
     Parent,
     /// Where the joint rests.
+    #[default]
     Rest,
 }
 
@@ -172,6 +172,7 @@ pub struct DriveJointsBind {
     /// Followers that are not driven, and their rotations at rest.
     pub(super) followers_at_rest: Vec<(usize, Quat<f64>)>,
     pub(super) followers: Vec<BoundFollower>,
+    space: JointSpace,
     /// Neutral poses that are far from rest.
     far_from_rest: Vec<FarFromRest>,
 }
@@ -235,13 +236,14 @@ impl DriveJointsBind {
             joints,
             followers_at_rest,
             followers,
+            space: config.space,
             far_from_rest,
         })
     }
 
     /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of the
     /// distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other units,
-    /// or relative to rest, are the usual cause.
+    /// or in the other [`JointSpace`], are the usual cause.
     pub fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
         self.far_from_rest.iter().map(|far| {
             let FarFromRest {
@@ -251,7 +253,11 @@ impl DriveJointsBind {
                 degrees,
             } = far;
             format!(
-                "joint '{joint}': {what} is {metres:.3} m and {degrees:.1} degrees from where the joint rests, expected a neutral pose near rest; transforms are metres relative to the parent, or to rest with \"space\": \"rest\""
+                "joint '{joint}': {what} is {metres:.3} m and {degrees:.1} degrees from where the joint rests, expected a neutral pose near rest; transforms are metres relative to {}",
+                match self.space {
+                    JointSpace::Parent => "the parent, or to rest with \"space\": \"rest\"",
+                    JointSpace::Rest => "rest, or to the parent with \"space\": \"parent\"",
+                }
             )
         })
     }
@@ -353,9 +359,7 @@ fn bind_joint(
         part(what, &pose.joints[index], neutral.scale)
     });
     let poses: Vec<Trs> = poses.collect::<Result<_, _>>()?;
-    let far = (config.space == JointSpace::Parent)
-        .then(|| far_from_rest(config, index, &rest, &neutral, &poses))
-        .flatten();
+    let far = far_from_rest(config, index, &rest, &neutral, &poses);
     let turns = match config.rotation {
         RotationBlend::Log => {
             let turn = |p: &Trs| (neutral.rotation.inverse() * p.rotation).scaled_axis();

@@ -116,7 +116,7 @@ pub static DESC: NodeDesc = NodeDesc {
         ),
         ParameterDesc::choice(
             "space",
-            "parent",
+            "rest",
             SPACES,
             "What transforms of `poses` and `neutral` are relative to.",
         ),

@@ -94,8 +94,8 @@ fn config<'a>(context: &BindContext<'a>) -> DriveJointsConfig<'a> {
         poses: p.records("poses").map(pose).collect(),
         neutral: p.transforms("neutral"),
         space: match p.text("space") {
-            "rest" => JointSpace::Rest,
-            _ => JointSpace::Parent,
+            "parent" => JointSpace::Parent,
+            _ => JointSpace::Rest,
         },
         rotation: match p.text("rotation") {
             "nlerp" => RotationBlend::Nlerp,

@@ -134,6 +134,7 @@ fn helper<'a>(
         poses: poses.chunks(1).map(pose).collect(),
         neutral,
         rotation,
+        space: JointSpace::Parent,
         ..DriveJointsConfig::default()
     }
 }
@@ -335,6 +336,7 @@ fn following(twist: f64, swing: f64) -> DriveJointsConfig<'static> {
             twist,
             swing,
         }],
+        space: JointSpace::Parent,
         ..DriveJointsConfig::default()
     }
 }
@@ -481,6 +483,7 @@ fn what_does_not_fit_is_told() {
             twist: 0.5,
             swing: 0.0,
         }],
+        space: JointSpace::Parent,
         ..DriveJointsConfig::default()
     };
     let mut infinite = place;
@@ -534,6 +537,7 @@ fn what_does_not_fit_is_told() {
         (
             DriveJointsConfig {
                 joints: &twice,
+                space: JointSpace::Parent,
                 ..DriveJointsConfig::default()
             },
             0,
@@ -614,6 +618,19 @@ fn poses_from_rest_are_added_to_it() {
     assert_same(&at(&[0.0, 0.0]), &rest, 1e-12, "without weights");
     let bound = bind(&rig, &config, 2).expect("correct");
     assert_eq!(bound.far_from_rest().count(), 0);
+    // What a file has, whole, would be added to rest.
+    let whole = affine(&rest);
+    let twice = DriveJointsConfig {
+        joints: &names,
+        poses: vec![pose("whole", &whole)],
+        ..DriveJointsConfig::default()
+    };
+    let bound = bind(&rig, &twice, 1).expect("correct");
+    let said: Vec<String> = bound.far_from_rest().collect();
+    assert!(
+        said.len() == 1 && said[0].contains("\"space\": \"parent\""),
+        "{said:?}"
+    );
     // In the other space `{}` is at the parent, 1.5033 m away and turned by the rest rotation.
     let absolute = DriveJointsConfig {
         poses: vec![pose("still", &still)],
@@ -644,6 +661,7 @@ fn neutral_poses_far_from_rest_are_told_and_near_ones_are_not() {
         let config = DriveJointsConfig {
             joints: &names,
             neutral: &neutral,
+            space: JointSpace::Parent,
             ..DriveJointsConfig::default()
         };
         let bound = bind(&rig, &config, 0).expect("correct");

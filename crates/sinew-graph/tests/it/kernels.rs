@@ -117,8 +117,20 @@ fn wrong_5_an_unknown_pin() {
     says(
         MESH,
         r#""write_mesh_positions(index, vec3f(read_something_else_entirely(index)));""#,
-        "g.json:3:44: unknown function `read_something_else_entirely`; its inputs are `mesh`, its outputs `mesh`; docs/kernels.md \
-         lists the functions",
+        "g.json:3:44: unknown function `read_something_else_entirely`; functions that read are `read_mesh_tangents`, \
+         `read_mesh_uvs`, `read_mesh_colors`; docs/kernels.md lists all",
+    );
+    says(
+        MESH,
+        r#""WritePosition(index, vec3f(0.0));""#,
+        "g.json:3:13: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/kernels.md \
+         lists all",
+    );
+    says(
+        MESH,
+        r#""something(index);""#,
+        "g.json:3:13: unknown function `something`; its inputs are `mesh`, its outputs `mesh`; docs/kernels.md lists the \
+         functions",
     );
 }
 

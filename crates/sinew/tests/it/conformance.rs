@@ -379,7 +379,7 @@ fn driven_morphs_and_joints_move_the_mesh() {
   "first": {{"node": "drive_morphs", "mesh": "body", "weights": "values", "targets": ["", "wide"]}},
   "second": {{"node": "drive_morphs", "mesh": "body", "weights": "values", "base": "first", "targets": ["wide", ""], "gain": 2}},
   "shaped": {{"node": "morph", "mesh": "body", "weights": "second"}},
-  "joints": {{"node": "drive_joints", "pose": "pose", "weights": "values", "joints": ["joint_60"],
+  "joints": {{"node": "drive_joints", "pose": "pose", "weights": "values", "joints": ["joint_60"], "space": "parent",
     "poses": [{{"name": "a", "joints": [{{"translation": [0, 0, 1]}}]}}, {{"name": "b", "joints": [{{}}]}}]}},
   "skinned": {{"node": "skin", "mesh": "body", "pose": "joints"}}}},
  "outputs": {{{outputs}}}}}"#

@@ -219,6 +219,7 @@ fn what_a_graph_says_besides_is_told() {
     let mut expected = [
         "its weights are the output 'weights'",
         "drive_joints 'helpers': 'rotation'",
+        "drive_joints 'helpers': \"space\": \"rest\": as if poses were relative to the parents",
         "drive_morphs 'shapes': 'gain' over time: its first key instead",
         "drive_morphs 'shapes': 'clamp'",
         "drive_morphs 'shapes': 'mix'",

@@ -186,12 +186,26 @@ fn driven(
     node: &PlanNode,
     lost: &mut impl FnMut(String),
 ) -> Result<Driven, NodeError> {
-    not_carried(node, &["joints", "poses"], &["pose", "weights"], lost);
-    read_parameters(plan, node, |p| {
+    not_carried(
+        node,
+        &["joints", "poses", "space"],
+        &["pose", "weights"],
+        lost,
+    );
+    let (space, driven) = read_parameters(plan, node, |p| {
         let poses = p.records("poses");
         let transforms = poses.map(|r| r.transforms("joints").to_vec()).collect();
-        Ok((p.texts("joints").to_vec(), transforms))
-    })
+        let driven = (p.texts("joints").to_vec(), transforms);
+        Ok((p.text("space").to_owned(), driven))
+    })?;
+    // Where joints rest is not known here.
+    if space == "rest" {
+        lost(format!(
+            "drive_joints '{}': \"space\": \"rest\": as if poses were relative to the parents",
+            node.name
+        ));
+    }
+    Ok(driven)
 }
 
 fn targets(

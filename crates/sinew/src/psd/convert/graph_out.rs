@@ -218,7 +218,7 @@ fn joints_node(s: &Solver, pose: &str, driver: &str) -> Value {
         .collect();
     json!({
         "node": "drive_joints", "pose": pose, "weights": driver,
-        "joints": s.driven_joints, "poses": poses,
+        "joints": s.driven_joints, "space": "parent", "poses": poses,
     })
 }
 

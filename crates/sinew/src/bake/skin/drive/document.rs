@@ -176,7 +176,7 @@ impl Drive<'_> {
         let neutral = helpers.iter().map(|&h| transform(&self.helper_at_rest(h)));
         Some(
             json!({ "node": "drive_joints", "pose": pose, "weights": weights, "joints": joints,
-            "neutral": neutral.collect::<Vec<_>>(), "poses": poses }),
+            "space": "parent", "neutral": neutral.collect::<Vec<_>>(), "poses": poses }),
         )
     }
 }
