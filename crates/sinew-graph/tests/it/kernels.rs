@@ -123,13 +123,13 @@ fn wrong_5_an_unknown_pin() {
     says(
         MESH,
         r#""WritePosition(index, vec3f(0.0));""#,
-        "g.json:3:13: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/kernels.md \
+        "g.json:3:10: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/kernels.md \
          lists all",
     );
     says(
         MESH,
         r#""something(index);""#,
-        "g.json:3:13: unknown function `something`; its inputs are `mesh`, its outputs `mesh`; docs/kernels.md lists the \
+        "g.json:3:10: unknown function `something`; its inputs are `mesh`, its outputs `mesh`; docs/kernels.md lists the \
          functions",
     );
 }
