@@ -281,6 +281,9 @@ fn when_not_soft(source: &SoftError) -> &'static str {
         SoftError::Vertices { found: 0, .. } => {
             "is its file empty? Write it again, or leave it out"
         }
+        SoftError::Vertices { expected: 0, .. } => {
+            "is the file of the first frame empty? Write it again, or leave it out"
+        }
         _ => "mode remesh takes frames whose triangles change",
     }
 }

@@ -106,6 +106,8 @@ struct Scope {
     /// Names of nodes that were reported already; links to them are not worth another report.
     broken: BTreeSet<String>,
     parameters: HashMap<String, ParameterRef>,
+    /// Names of parameters that were reported already.
+    broken_parameters: BTreeSet<String>,
     /// The next number for a name that is taken.
     next_number: HashMap<String, usize>,
     outputs: Vec<(String, String, Range<usize>)>,

@@ -309,6 +309,7 @@ impl crate::plan::Plan {
                 Some(d) if d.code != "syntax" => {
                     format!("{}; {}", d.message, d.help.clone().unwrap_or_default())
                 }
+                _ if text.is_empty() => format!("found nothing, expected {}", expectation(ty)),
                 _ => format!("found {text}, expected {}", expectation(ty)),
             },
         })

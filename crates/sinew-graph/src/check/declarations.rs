@@ -375,6 +375,8 @@ impl Collector<'_> {
                     .parameters
                     .insert(m.key.clone(), ParameterRef::Declared(self.parameters.len()));
                 self.parameters.push(decl);
+            } else {
+                self.scopes[scope].broken_parameters.insert(m.key);
             }
         }
     }

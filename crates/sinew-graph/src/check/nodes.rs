@@ -473,6 +473,9 @@ impl Collector<'_> {
             return None;
         }
         let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
+            if self.scopes[scope].broken_parameters.contains(reference) {
+                return None;
+            }
             let parameters = &self.scopes[scope].parameters;
             // Sorted, so that of equally close names the same one is meant each time; only where it is asked for.
             let known = std::iter::once_with(|| {

@@ -31,6 +31,15 @@ pub(super) fn read(
             return Err(Problem::Reported);
         }
     }
+    if let Some((one, other)) = given_twice(json) {
+        reporter.error(
+            "transform_twice",
+            &json.span,
+            format!("'{name}' has both '{one}' and '{other}'"),
+            format!("give '{one}' or '{other}'"),
+        );
+        return Err(Problem::Reported);
+    }
     if let Some(m) = json.get("matrix") {
         return Ok(Affine::from_columns(&part::<16>(
             name, "matrix", m, reporter,
@@ -50,8 +59,30 @@ pub(super) fn read(
     Ok(Affine::from_trs(translation, rotation, scale))
 }
 
+/// Two keys of which one would be left out.
+fn given_twice(json: &Json) -> Option<(&'static str, &'static str)> {
+    let has = |key: &&&str| json.get(key).is_some();
+    if json.get("matrix").is_some() {
+        let other = KEYS.iter().filter(|key| **key != "matrix").find(has)?;
+        return Some(("matrix", other));
+    }
+    let rotations = ["rotation", "rotation_degrees"];
+    let both = rotations.iter().all(|key| json.get(key).is_some());
+    both.then_some(("rotation", "rotation_degrees"))
+}
+
 fn quaternion(name: &str, json: &Json, reporter: &mut Reporter) -> Result<Quat<f64>, Problem> {
     let [x, y, z, w] = part::<4>(name, "rotation", json, reporter)?;
+    let length = (x * x + y * y + z * z + w * w).sqrt();
+    // Numbers with two digits are meant.
+    if length > 1e-12 && (length - 1.0).abs() > 0.05 {
+        reporter.warning(
+            "quaternion_length",
+            &json.span,
+            format!("'{name}.rotation' is a quaternion of length {length:.3}, which is made 1"),
+            "expected [x, y, z, w]; angles about x, y and z are 'rotation_degrees'",
+        );
+    }
     UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-12).ok_or_else(|| {
         reporter.error(
             "out_of_range",

@@ -553,3 +553,42 @@ fn the_key_of_an_angle_in_degrees_is_guessed() {
     ));
     assert!(found.ends_with("did you mean 'angle_degrees'?"), "{found}");
 }
+
+/// Of two forms of one transform, none is left out without a word.
+#[test]
+fn transforms_are_given_once() {
+    let node = |transform: &str| {
+        with_node(&format!(
+            r#"{{"node": "transform", "mesh": "body", "transform": {transform}}}"#
+        ))
+    };
+    let columns = "[1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]";
+    for key in ["translation", "rotation_degrees", "scale"] {
+        let found = only_problem(&node(&format!(
+            r#"{{"matrix": {columns}, "{key}": [1, 1, 1]}}"#
+        )));
+        let expected = format!("has both 'matrix' and '{key}'; give 'matrix' or '{key}'");
+        assert!(found.ends_with(&expected), "{found}");
+    }
+    let found = only_problem(&node(
+        r#"{"rotation": [0, 0, 0, 1], "rotation_degrees": [0, 0, 10]}"#,
+    ));
+    assert!(
+        found.contains("both 'rotation' and 'rotation_degrees'"),
+        "{found}"
+    );
+    assert_eq!(
+        problems(&node(r#"{"rotation": [0, 0, 0.7, 0.7]}"#)),
+        [""; 0]
+    );
+    let found = only_problem(&node(r#"{"rotation": [0, 0, 90, 0]}"#));
+    assert!(found.contains("a quaternion of length 90.000"), "{found}");
+}
+
+#[test]
+fn a_parameter_that_was_reported_is_not_unknown() {
+    let text = r#"{"sinew": "1.0", "parameters": {"blend": {"type": "float", "default": 7, "min": 0, "max": 1}},
+"nodes": {"t": {"node": "twist", "mesh": "body", "weight": "$blend"}}, "outputs": {"out": "t"}}"#;
+    let found = only_problem(text);
+    assert!(found.contains("out of range"), "{found}");
+}

@@ -239,7 +239,7 @@ impl Cast {
                     _ => None,
                 })
                 .collect();
-            let mut found = unread::warnings(character, &meshes, read);
+            let mut found = unread::warnings(character, &meshes, &read);
             for w in &mut found {
                 w.message = format!("{}: {}", character.path.display(), w.message);
             }

@@ -2,14 +2,19 @@
 
 use super::Character;
 use crate::geom::{ChannelTarget, Clip, LocalTransform, Mesh, Rig, Warning};
-use crate::graph::{Plan, PlanNode};
-use sinew_deform::PortType;
+use crate::graph::{ParameterSource, Plan, PlanNode};
+use sinew_deform::{ParameterValue, PortType, drive_morphs, morph};
+use std::collections::BTreeSet;
 
 /// Which parts of poses the nodes of a plan read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PosesRead {
     joints: bool,
     morph_weights: bool,
+    /// Whether a node moves vertices by morph targets.
+    morphs: bool,
+    /// Morph targets whose weights drivers give in place of the clip.
+    driven: BTreeSet<String>,
 }
 
 impl PosesRead {
@@ -21,32 +26,51 @@ impl PosesRead {
                 .any(|(port, _)| port.ty == PortType::Pose && port.morph_weights == morph_weights)
         };
         let any = |weights| plan.nodes().iter().any(|n| linked(n, weights));
+        let of_kind = |name| plan.nodes().iter().filter(move |n| n.desc.name == name);
         Self {
             joints: any(false),
             morph_weights: any(true),
+            morphs: of_kind(morph::DESC.name).next().is_some(),
+            driven: of_kind(drive_morphs::DESC.name).flat_map(targets).collect(),
         }
     }
+}
+
+/// The morph targets that a node of `drive_morphs` names.
+fn targets(node: &PlanNode) -> Vec<String> {
+    let parameters = node.desc.parameters.iter().zip(&node.parameters);
+    let own = parameters.filter(|(desc, _)| desc.name == "targets");
+    own.filter_map(|(_, source)| match source {
+        ParameterSource::Constant(ParameterValue::Texts(names)) => Some(names.to_vec()),
+        _ => None,
+    })
+    .flatten()
+    .collect()
 }
 
 /// Warnings of what the clips of `character` animate in `meshes`, the inputs that it gives to the plan, and the plan does not read.
 ///
 /// Each clip is looked at until one is found; keys that are as at rest do not count.
-pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: PosesRead) -> Vec<Warning> {
+pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead) -> Vec<Warning> {
     let (asset, rig) = (&character.asset, &character.asset.rig);
     let mut out = Vec::new();
     if !read.morph_weights {
         for mesh in meshes {
             let found = asset.clips.iter().find_map(|clip| {
-                let count = animated_targets(rig, clip, mesh);
+                let count = animated_targets(rig, clip, mesh, &read.driven);
                 (count > 0).then_some((clip, count))
             });
             out.extend(found.map(|(clip, count)| Warning {
                 code: "unread_morph_targets",
                 message: format!(
-                    "clip '{}' animates {count} of the {} morph targets of mesh '{}', but no node reads them; add {{ \"node\": \"morph\" }} before the skinning",
+                    "clip '{}' animates {count} of the {} morph targets of mesh '{}', but no node reads them; {}",
                     clip.name,
                     mesh.morph_targets.len(),
-                    mesh.name
+                    mesh.name,
+                    match read.morphs {
+                        true => "link the clip's pose to what gives the weights: \"pose\": \"pose\"",
+                        false => "add { \"node\": \"morph\" } before the skinning",
+                    }
                 ),
             }));
         }
@@ -66,8 +90,8 @@ pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: PosesRead)
     out
 }
 
-/// Morph targets of the mesh that have a key unlike their weight at rest.
-fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh) -> usize {
+/// Morph targets of the mesh that have a key unlike their weight at rest, but for those that are driven.
+fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh, driven: &BTreeSet<String>) -> usize {
     let mut animated = vec![false; rig.morph_weight_count()];
     for channel in clip.channels() {
         if channel.target != ChannelTarget::Weights {
@@ -83,7 +107,10 @@ fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh) -> usize {
         }
     }
     let targets = 0..mesh.morph_targets.len();
-    let is_animated = |t: &usize| animated.get(mesh.morph_weight_index(*t)) == Some(&true);
+    let is_animated = |t: &usize| {
+        animated.get(mesh.morph_weight_index(*t)) == Some(&true)
+            && !driven.contains(&mesh.morph_targets[*t].name)
+    };
     targets.filter(is_animated).count()
 }
 

@@ -215,6 +215,22 @@ fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
     assert!(both.is_empty(), "{both:?}");
     let starter = unread(&Document::starter_for(&character).text);
     assert!(starter.is_empty(), "{starter:?}");
+    // A driver's weight takes the place of the clip's, but only for the targets that it names.
+    for (target, expected) in [("lifted", 0), ("still", 1)] {
+        let driven = unread(&format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
+ "nodes": {{"driver": {{"node": "pose_driver", "pose": "pose", "joints": ["forearm"], "poses": [{{"name": "rest", "joints": [{{}}]}}]}},
+  "weights": {{"node": "drive_morphs", "mesh": "body", "weights": "driver", "targets": ["{target}"]}},
+  "shaped": {{"node": "morph", "mesh": "body", "weights": "weights"}},
+  "skin": {{"node": "skin", "mesh": "shaped", "pose": "pose"}}}}, "outputs": {{"body": "skin"}}}}"#
+        ));
+        assert_eq!(driven.len(), expected, "{target}: {driven:?}");
+        let said = driven.first().map_or("", |w| &w.message);
+        assert!(
+            said.is_empty() || said.contains("link the clip's pose"),
+            "{said}"
+        );
+    }
 }
 
 #[test]

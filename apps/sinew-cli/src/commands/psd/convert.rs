@@ -4,7 +4,7 @@ use super::{document, no_driver};
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::{PsdConvertArgs, PsdFormat, Up};
-use crate::talk::Talk;
+use crate::talk::{Talk, counted};
 use sinew::geom::Warning;
 use sinew::io::pose_driver::psd::BasisOrder;
 use sinew::io::pose_driver::{
@@ -50,7 +50,10 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
     }
     let lost = losses.lost().count();
     if args.strict && lost > 0 {
-        let message = format!("{lost} things cannot be carried; nothing was written");
+        let message = format!(
+            "{} cannot be carried; nothing was written",
+            counted(lost as u64, "thing")
+        );
         return Err(Failure::new(Code::Output, message));
     }
     written(&args.output).map_err(Failure::output)?;

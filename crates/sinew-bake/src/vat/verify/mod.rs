@@ -137,7 +137,7 @@ pub(super) fn verify(
     );
     if found != expected {
         let message = format!(
-            "a sequence of {found} frames, the bake has {expected}; give the --clip, --frames, --range and --at-end of the bake"
+            "a sequence of {found} frames, the bake has {expected}; give the --clip, --frames, --fps and --range of the bake"
         );
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });

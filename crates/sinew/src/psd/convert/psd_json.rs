@@ -34,7 +34,10 @@ fn not_held(s: &PsdSolver, lost: &mut impl FnMut(String)) {
     let default = PsdSolver::default();
     let orients = s.driven_joint_orients_degrees.iter().flatten().flatten();
     if orients.into_iter().any(|angle| *angle != 0.0) {
-        lost("DrivenJointOrientList: the driven joints are blended relative to neutral, which does not depend on their orients".into());
+        lost(
+            "DrivenJointOrientList is not kept; weights and transforms are the same without it"
+                .into(),
+        );
     }
     if s.psd_type != default.psd_type {
         lost(format!(
