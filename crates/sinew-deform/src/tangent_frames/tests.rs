@@ -30,6 +30,19 @@ pub(super) fn run(mesh: &Mesh, config: TangentFramesConfig) -> Out {
     run_at(&bind, &mesh.positions, Par::Seq)
 }
 
+const NORMALS: [NormalMode; 4] = [
+    NormalMode::AngleWeighted,
+    NormalMode::AreaWeighted,
+    NormalMode::KeepAuthoredDelta,
+    NormalMode::FixedPoint,
+];
+const TANGENTS: [TangentMode; 4] = [
+    TangentMode::Uv,
+    TangentMode::Mikktspace,
+    TangentMode::Project,
+    TangentMode::None,
+];
+
 fn no_hard_edges() -> TangentFramesConfig {
     TangentFramesConfig {
         hard_edges: HardEdges::None,
@@ -481,18 +494,8 @@ fn defect_4_every_word_of_scratch_is_used() {
     // No operation gives this bit pattern.
     let untouched = f32::from_bits(0x7fc1_2345);
     let mesh = torus(6, 5, true);
-    for normals in [
-        NormalMode::AngleWeighted,
-        NormalMode::AreaWeighted,
-        NormalMode::KeepAuthoredDelta,
-        NormalMode::FixedPoint,
-    ] {
-        for tangents in [
-            TangentMode::Uv,
-            TangentMode::Mikktspace,
-            TangentMode::Project,
-            TangentMode::None,
-        ] {
+    for normals in NORMALS {
+        for tangents in TANGENTS {
             let config = TangentFramesConfig {
                 normals,
                 tangents,
@@ -570,18 +573,8 @@ fn defect_26_counter_clockwise_triangles_face_outwards() {
 fn degenerate_geometry_gives_unit_frames_in_every_mode() {
     let mut mesh = meshes::degenerate();
     mesh.uvs = vec![mesh.positions.iter().map(|p| [p[0], p[1]]).collect()];
-    for normals in [
-        NormalMode::AngleWeighted,
-        NormalMode::AreaWeighted,
-        NormalMode::KeepAuthoredDelta,
-        NormalMode::FixedPoint,
-    ] {
-        for tangents in [
-            TangentMode::Uv,
-            TangentMode::Mikktspace,
-            TangentMode::Project,
-            TangentMode::None,
-        ] {
+    for normals in NORMALS {
+        for tangents in TANGENTS {
             let config = TangentFramesConfig {
                 normals,
                 tangents,
