@@ -106,6 +106,168 @@ fn a_psd_file_gives_the_documents_weights() {
     }
 }
 
+/// How the numbers of a PSD file could be read.
+#[derive(Clone, Copy)]
+struct Reading {
+    row_vectors: bool,
+    degrees: bool,
+    x_first: bool,
+    cubic: bool,
+    clamps_first: bool,
+}
+
+/// Columns of the rotation by angles in degrees, the first axis first.
+fn turned([x, y, z]: [f64; 3], x_first: bool) -> [[f64; 3]; 3] {
+    let about = |axis: usize, degrees: f64| {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let (a, b) = ((axis + 1) % 3, (axis + 2) % 3);
+        let mut m = [[0.0; 3]; 3];
+        m[axis][axis] = 1.0;
+        (m[a][a], m[b][b], m[a][b], m[b][a]) = (cos, cos, sin, -sin);
+        m
+    };
+    let times = |p: [[f64; 3]; 3], q: [[f64; 3]; 3]| {
+        q.map(|column| [0, 1, 2].map(|r| (0..3).map(|k| p[k][r] * column[k]).sum()))
+    };
+    let [x, y, z] = [about(0, x), about(1, y), about(2, z)];
+    match x_first {
+        true => times(times(z, y), x),
+        false => times(times(x, y), z),
+    }
+}
+
+/// Weights of three poses by the document's formulas in double precision, with Cramer's rule.
+fn weights_by_hand(
+    matrix: [[f64; 3]; 3],
+    angles: [f64; 3],
+    asked: [f64; 3],
+    how: Reading,
+) -> [f64; 3] {
+    let bent = match how.row_vectors {
+        // Rows of the file are what the axes become: columns here.
+        true => matrix,
+        false => [0, 1, 2].map(|c| [0, 1, 2].map(|r| matrix[r][c])),
+    };
+    let poses = [turned([0.0; 3], true), bent, turned(angles, how.x_first)];
+    let angle = |p: &[[f64; 3]; 3], q: &[[f64; 3]; 3]| {
+        let trace: f64 = (0..9).map(|i| p[i / 3][i % 3] * q[i / 3][i % 3]).sum();
+        ((trace - 1.0) / 2.0).clamp(-1.0, 1.0).acos()
+    };
+    let width = if how.degrees {
+        120_f64.to_radians()
+    } else {
+        120.0
+    };
+    let kernel = |d: f64| match how.cubic {
+        true => (1.0 - (d / width).powi(3)).max(0.0),
+        false => (1.0 - d / width).max(0.0),
+    };
+    let k = poses.map(|p| poses.map(|q| kernel(angle(&p, &q))));
+    let now = turned(asked, true);
+    let v = poses.map(|p| kernel(angle(&p, &now)));
+    let det = |m: [[f64; 3]; 3]| -> f64 {
+        (0..3)
+            .map(|c| {
+                let (a, b) = ((c + 1) % 3, (c + 2) % 3);
+                m[0][c] * (m[1][a] * m[2][b] - m[1][b] * m[2][a])
+            })
+            .sum()
+    };
+    let mut w = [0, 1, 2].map(|i| {
+        let mut replaced = k;
+        replaced[i] = v;
+        det(replaced) / det(k)
+    });
+    let clamp = |w: [f64; 3]| w.map(|w| w.max(0.0));
+    if how.clamps_first {
+        w = clamp(w);
+    }
+    let sum: f64 = w.iter().sum();
+    clamp(w.map(|w| if sum > 1.0 { w / sum } else { w }))
+}
+
+/// Matrices with row vectors, angles in degrees and x first, the second kernel cubic, clamped before the sum is brought down to one: each other
+/// reading gives other numbers for this file, so that it tells them apart.
+#[test]
+fn defect_32_units_and_orders_of_psd_json() {
+    let (bent, angles, asked) = (
+        [30.0, 30.0, -90.0],
+        [-40.0, 10.0, -10.0],
+        [50.0, -60.0, 20.0],
+    );
+    let matrix = turned(bent, true);
+    let text = format!(
+        r#"{{ "arm": {{ "DriverObject": "lower", "DrivenObjects": [], "PSDType": 1, "BasisFunction": 2, "GlobalWidth": 120.0,
+  "ClampNegativeWeight": true, "NormalizeMethod": 0, "TwistAxis": 0, "IsAutomaticRadius": false, "DistanceMethod": 1,
+  "Poses": {{ "rest": {{ "RawPoseRotation": [0, 0, 0] }},
+    "bent": {{ "RawPoseRotation": {bent:?}, "outDriverLocalMatrix": [{}, [0, 0, 0, 1]] }},
+    "both": {{ "RawPoseRotation": {angles:?} }} }} }} }}"#,
+        matrix
+            .map(|row| format!("[{}, {}, {}, 0]", row[0], row[1], row[2]))
+            .join(", "),
+    );
+    let solvers = from(&text, true);
+    let [x, y, z] = asked.map(f64::to_radians);
+    let found = ask(&solvers[0], &[Quat::from_euler_angles(x, y, z)]);
+    let right = Reading {
+        row_vectors: true,
+        degrees: true,
+        x_first: true,
+        cubic: true,
+        clamps_first: true,
+    };
+    let near = |expected: [f64; 3]| {
+        let off = found
+            .iter()
+            .zip(expected)
+            .map(|(f, e)| (f64::from(*f) - e).abs());
+        off.fold(0.0, f64::max)
+    };
+    let expected = weights_by_hand(matrix, angles, asked, right);
+    assert!(near(expected) < 1e-6, "{found:?} {expected:?}");
+    let others = [
+        (
+            "column vectors",
+            Reading {
+                row_vectors: false,
+                ..right
+            },
+        ),
+        (
+            "radians",
+            Reading {
+                degrees: false,
+                ..right
+            },
+        ),
+        (
+            "z first",
+            Reading {
+                x_first: false,
+                ..right
+            },
+        ),
+        (
+            "linear",
+            Reading {
+                cubic: false,
+                ..right
+            },
+        ),
+        (
+            "normalised first",
+            Reading {
+                clamps_first: false,
+                ..right
+            },
+        ),
+    ];
+    for (name, reading) in others {
+        let other = weights_by_hand(matrix, angles, asked, reading);
+        assert!(near(other) > 1e-3, "{name}: {other:?} {found:?}");
+    }
+}
+
 /// Two joints, additive, a pose with a kernel and a radius of its own; the sum stays below one.
 #[test]
 fn a_pose_wrangler_file_gives_unreals_weights() {
