@@ -229,7 +229,7 @@ pub(crate) enum Device {
     Cpu,
     /// On the graphics adapter that SINEW_ADAPTER names, or the first one.
     Gpu,
-    /// On a graphics adapter where there is one in hardware, else on the processor; a graph with custom kernels on any adapter.
+    /// On a graphics card, or the processor where there is none; a graph with custom kernels runs on any adapter.
     Auto,
 }
 

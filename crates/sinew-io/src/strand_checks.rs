@@ -1,4 +1,4 @@
-//! What is odd about strands, whatever file they came from.
+//! Checks of strands from files of any format.
 
 use crate::fault::warning;
 use sinew_geom::vec3::distance;

@@ -136,7 +136,7 @@ impl Field {
     }
 }
 
-/// What is left of a field around a point: up to a tenth of a millimetre away the distance has the same bits.
+/// The parts of a field that count around a point: up to a tenth of a millimetre away the distance has the same bits.
 pub(crate) enum Near<'a> {
     Leaf(&'a Shape),
     Union(f64, Vec<Near<'a>>),
