@@ -139,12 +139,9 @@ impl Collected {
 /// The rest mesh of a mesh output.
 fn rest(graph: &BoundGraph, name: &str) -> Option<Mesh> {
     let index = graph.plan().outputs().iter().position(|o| o.name == name)?;
-    match graph.program().outputs().get(index)? {
-        OutputPlace::Mesh { rest, .. } => {
-            Some(graph.program().meshes().get(*rest)?.as_ref().clone())
-        }
-        _ => None,
-    }
+    let program = graph.program();
+    let mesh = program.shown_mesh(program.outputs().get(index)?)?;
+    Some(Arc::unwrap_or_clone(mesh))
 }
 
 /// The distances of a grid in one of `nodes` nodes; NaN where it has none.

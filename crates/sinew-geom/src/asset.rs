@@ -1,6 +1,6 @@
 //! What one file holds.
 
-use crate::{Clip, Mesh, MeshPart, Rig, Strands, Topology};
+use crate::{Clip, Mesh, MeshPart, Rig, Strands, Topology, smooth_normals};
 use std::sync::Arc;
 
 /// Something in a file that was repaired or ignored, said once with a count.
@@ -165,12 +165,7 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         ..Mesh::default()
     };
     let (mut triangles, mut targets) = (Vec::new(), Vec::new());
-    out.normals = meshes
-        .iter()
-        .map(|m| m.normals.as_ref())
-        .collect::<Option<Vec<_>>>()
-        .map(|v| v.into_iter().flatten().copied().collect());
-    out.flat_shaded = meshes.iter().all(|m| m.flat_shaded);
+    out.normals = joined_normals(meshes);
     out.tangents = meshes
         .iter()
         .map(|m| m.tangents.as_ref())
@@ -200,6 +195,7 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
             material: None,
             vertices: 0..m.vertex_count(),
             triangles: 0..m.topology.triangles().len(),
+            flat_shaded: false,
         }];
         let parts = if m.parts.is_empty() {
             &whole[..]
@@ -238,6 +234,25 @@ fn merge(name: &str, meshes: &[&Mesh]) -> Result<Mesh, SelectionError> {
         None => Topology::new(vertex_count, triangles).map_err(|_| too_many())?,
     });
     Ok(out)
+}
+
+/// Normals of all meshes, where each has some or is flat: flat ones get smooth normals beside others, for nodes to turn.
+fn joined_normals(meshes: &[&Mesh]) -> Option<Vec<[f32; 3]>> {
+    if meshes.iter().all(|m| m.normals.is_none()) {
+        return None;
+    }
+    let of_mesh = |m: &&Mesh| match &m.normals {
+        Some(normals) => Some(normals.clone()),
+        None if m.is_flat() => Some(smooth_normals(&m.positions, m.topology.triangles())),
+        None => None,
+    };
+    Some(
+        meshes
+            .iter()
+            .map(of_mesh)
+            .collect::<Option<Vec<_>>>()?
+            .concat(),
+    )
 }
 
 /// Where all meshes are of strands. Their vertices have been counted.
@@ -379,6 +394,47 @@ mod tests {
         assert_eq!(m.uvs[0][..3], [[0.0; 2]; 3]);
         assert_eq!(m.uvs[0][3..], [[0.25, 0.5]; 3]);
         m.check().expect("one of each a vertex");
+    }
+
+    #[test]
+    fn flat_meshes_stay_flat_beside_others() {
+        let one = |normals: Option<[f32; 3]>, is_flat| {
+            let topology = Topology::new(3, vec![[0, 1, 2]]).expect("valid");
+            let mut m = Mesh::new(
+                "m",
+                topology,
+                vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+            );
+            m.normals = normals.map(|n| vec![n; 3]);
+            let part = MeshPart {
+                name: "m".into(),
+                source_mesh: 0,
+                material: None,
+                vertices: 0..3,
+                triangles: 0..1,
+                flat_shaded: is_flat,
+            };
+            m.parts.extend(is_flat.then_some(part));
+            m
+        };
+        let (x, z) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]);
+        let merged = |meshes: Vec<Mesh>| {
+            let asset = Asset {
+                meshes,
+                ..Asset::default()
+            };
+            let m = asset.merged(&Selection::All).expect("meshes");
+            (
+                m.normals.clone(),
+                m.parts.iter().map(|p| p.flat_shaded).collect::<Vec<_>>(),
+            )
+        };
+        let (normals, flat) = merged(vec![one(Some(x), false), one(None, true)]);
+        assert_eq!(flat, [false, true]);
+        assert_eq!(normals, Some(vec![x, x, x, z, z, z]), "the triangle's own");
+        assert_eq!(merged(vec![one(None, true), one(None, true)]).0, None);
+        // A mesh that is neither flat nor has normals: whoever needs some makes them for all.
+        assert_eq!(merged(vec![one(Some(x), false), one(None, false)]).0, None);
     }
 
     #[test]

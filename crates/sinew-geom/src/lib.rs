@@ -23,6 +23,7 @@ mod grow;
 mod image;
 mod mesh;
 pub mod names;
+mod normals;
 mod rig;
 mod strands;
 mod topology;
@@ -44,6 +45,7 @@ pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,
 };
+pub use normals::smooth_normals;
 pub use rig::{Joint, LocalTransform, Node, Pose, Rig, RigError, Trs};
 pub use strands::{Strands, StrandsError, THICKNESS};
 pub use topology::{Polygons, Topology, TopologyError, index32};

@@ -382,6 +382,8 @@ pub struct MeshPart {
     pub vertices: Range<usize>,
     /// Triangles of the part.
     pub triangles: Range<usize>,
+    /// Shown with the normals of its faces, as glTF says of primitives without normals. What recomputes normals makes it smooth.
+    pub flat_shaded: bool,
 }
 
 /// Constant topology plus rest attributes. Positions are in scene space at bind: what skinning with the joints'
@@ -396,10 +398,8 @@ pub struct Mesh {
     pub topology: Arc<Topology>,
     /// Rest positions, one a vertex.
     pub positions: Vec<[f32; 3]>,
-    /// Rest normals (unit), as authored; `None` where the file has none.
+    /// Rest normals (unit), as authored; `None` where the file has none. Parts that are flat beside others that are not have smooth ones.
     pub normals: Option<Vec<[f32; 3]>>,
-    /// Shown with the normals of its faces, as glTF says of meshes without normals. What recomputes normals makes it smooth.
-    pub flat_shaded: bool,
     /// Rest tangents, `w` the sign of the bitangent; `None` where the file has none.
     pub tangents: Option<Vec<[f32; 4]>>,
     /// Texture coordinate sets, `v` down as in glTF.
@@ -450,6 +450,11 @@ impl Mesh {
     /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.topology.vertex_count()
+    }
+
+    /// Whether every part is shown with the normals of its faces.
+    pub fn is_flat(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|p| p.flat_shaded)
     }
 
     /// Number of the point in the file that a vertex came from.

@@ -323,7 +323,6 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         topology,
         positions,
         normals,
-        flat_shaded,
         tangents,
         uvs,
         colors,
@@ -346,9 +345,7 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
     // Length first: none and one that is empty are told apart.
     count(
         h,
-        usize::from(normals.is_some())
-            + 2 * usize::from(tangents.is_some())
-            + 4 * usize::from(*flat_shaded),
+        usize::from(normals.is_some()) + 2 * usize::from(tangents.is_some()),
     );
     raw(h, normals.as_deref().unwrap_or_default());
     raw(h, tangents.as_deref().unwrap_or_default());
@@ -382,9 +379,13 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         material: _,
         vertices,
         triangles,
+        flat_shaded,
     } in parts
     {
-        text(h, &format!("{name}|{vertices:?}|{triangles:?}"));
+        text(
+            h,
+            &format!("{name}|{vertices:?}|{triangles:?}|{flat_shaded}"),
+        );
     }
 }
 

@@ -190,6 +190,8 @@ pub enum OutputPlace {
     Mesh {
         /// Its rest mesh, index into [`Program::meshes`].
         rest: usize,
+        /// Whether nodes make its normals anew, so that no part is shown flat.
+        is_smooth: bool,
         /// By [`sinew_deform::MeshAttribute`]; `None` where it has none.
         attributes: [Option<Place>; MESH_ATTRIBUTES],
     },
@@ -220,6 +222,21 @@ impl Program {
     /// Rest meshes of the mesh inputs, in document order.
     pub fn meshes(&self) -> &[Arc<Mesh>] {
         &self.meshes
+    }
+    /// The mesh that an output shows at rest: that of its input, smooth where the graph makes normals anew; `None` for other outputs.
+    pub fn shown_mesh(&self, place: &OutputPlace) -> Option<Arc<Mesh>> {
+        let OutputPlace::Mesh {
+            rest, is_smooth, ..
+        } = place
+        else {
+            return None;
+        };
+        let mut mesh = Arc::clone(self.meshes.get(*rest)?);
+        if *is_smooth && mesh.parts.iter().any(|p| p.flat_shaded) {
+            let parts = &mut Arc::make_mut(&mut mesh).parts;
+            parts.iter_mut().for_each(|p| p.flat_shaded = false);
+        }
+        Some(mesh)
     }
     /// What runs when, in this order. Setup steps run once and before all others.
     pub fn steps(&self, phase: Phase) -> &[Step] {

@@ -2,8 +2,8 @@
 
 use crate::PictureError;
 use crate::camera::Camera;
-use crate::normals::{UP, smooth_normals};
 use crate::shade::Lights;
+use crate::shade::UP;
 use sinew_geom::Image;
 use sinew_geom::vec3::{area_vector, dot, sub, unit};
 

@@ -22,7 +22,6 @@ mod camera;
 mod canvas;
 mod color_map;
 mod extent;
-mod normals;
 mod scale_bar;
 mod shade;
 mod sheet;
@@ -36,7 +35,6 @@ pub use camera::{Camera, Lens};
 pub use canvas::{Background, LinePicture, MeshPicture, Picture};
 pub use color_map::ColorMap;
 pub use extent::Extent;
-pub use normals::smooth_normals;
 pub use scale_bar::{Scale, ScaleBarStyle, draw_scale_bar, ticks};
 pub use sheet::{Panel, sheet, side_by_side};
 /// Finished pixels.

@@ -1,8 +1,10 @@
 //! Three lights that travel with the camera, so that every view is lit well.
 
 use crate::camera::Camera;
-use crate::normals::UP;
 use sinew_geom::vec3::{add, dot, unit};
+
+/// Stands in for a normal that has no direction.
+pub(crate) const UP: [f32; 3] = [0.0, 1.0, 0.0];
 
 /// Direction to the light in camera axes (right, up, towards the camera), colour.
 const LIGHTS: [([f32; 3], [f32; 3]); 3] = [

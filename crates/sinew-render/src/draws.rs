@@ -183,8 +183,8 @@ impl Builder<'_> {
         if let Some(normals) = &surface.normals {
             out.first_normal = normals.first;
         }
-        // Without normals smooth ones are there, from float 0 on, or those of triangles.
-        if surface.normals.is_some() || surface.smooth.is_some() {
+        // Without normals smooth ones are there, from float 0 on; flat parts are shown with those of triangles.
+        if !part.is_flat && (surface.normals.is_some() || surface.smooth.is_some()) {
             out.has |= HAS_NORMALS;
         }
         let colors = surface.shown_colors(matches!(look.paint, Paint::Colors));

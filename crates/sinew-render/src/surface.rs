@@ -34,6 +34,8 @@ impl Floats {
 pub(crate) struct Part {
     pub(crate) triangles: Range<u32>,
     pub(crate) material: Option<usize>,
+    /// Shown with the normals of its triangles.
+    pub(crate) is_flat: bool,
 }
 
 /// A mesh that can be drawn. Topology and texture coordinates are uploaded once; positions, normals, colours are either uploaded with each frame
@@ -53,8 +55,6 @@ pub struct Surface {
     pub(crate) values: Option<Floats>,
     pub(crate) other_positions: Option<Floats>,
     pub(crate) smooth: Option<Smooth>,
-    /// Without normals, those of triangles are shown.
-    is_flat: bool,
     pub(crate) parts: Vec<Part>,
     /// Own memory of positions, normals, colours and the like; also while others are bound.
     own: Own,
@@ -74,11 +74,13 @@ fn parts(mesh: &Mesh) -> Vec<Part> {
     let part = |p: &MeshPart| Part {
         triangles: p.triangles.start as u32..p.triangles.end as u32,
         material: p.material,
+        is_flat: p.flat_shaded,
     };
     if mesh.parts.is_empty() {
         return vec![Part {
             triangles: 0..mesh.topology.triangles().len() as u32,
             material: None,
+            is_flat: false,
         }];
     }
     mesh.parts.iter().map(part).collect()
@@ -110,7 +112,6 @@ impl Surface {
             values: None,
             other_positions: None,
             smooth: None,
-            is_flat: mesh.flat_shaded,
             parts: parts(mesh),
             own: Own::default(),
         };
@@ -308,10 +309,11 @@ impl Surface {
         Ok(())
     }
 
-    /// Makes what smooth normals need, once, where there are no normals and the mesh is not flat.
+    /// Makes what smooth normals need, once, where there are no normals and not all parts are flat.
     fn prepare_smooth(&mut self, gpu: &Gpu, rest: &Mesh) -> Result<(), RenderError> {
         self.check("vertices of the mesh at rest", rest.vertex_count())?;
-        if self.normals.is_none() && self.smooth.is_none() && !self.is_flat {
+        if self.normals.is_none() && self.smooth.is_none() && !self.parts.iter().all(|p| p.is_flat)
+        {
             self.smooth = Some(Smooth::new(gpu, rest)?);
         }
         Ok(())

@@ -9,7 +9,7 @@ use crate::graph::OutputPlace;
 use crate::io::FrameData;
 use crate::play::{Output, PlayError, Player};
 use sinew_geom::Mesh;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The frames of one mesh output of a graph.
 #[derive(Debug)]
@@ -120,11 +120,8 @@ fn chosen_output(
     let graph = player.graph();
     let (plan, program) = (graph.plan(), graph.program());
     let outputs = plan.outputs().iter().zip(program.outputs());
-    let meshes: Vec<(&str, usize)> = outputs
-        .filter_map(|(output, place)| match place {
-            OutputPlace::Mesh { rest, .. } => Some((output.name.as_str(), *rest)),
-            _ => None,
-        })
+    let meshes: Vec<(&str, Arc<Mesh>)> = outputs
+        .filter_map(|(output, place)| Some((output.name.as_str(), program.shown_mesh(place)?)))
         .collect();
     let known = || meshes.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
     let found = match (wanted, meshes.as_slice()) {
@@ -142,9 +139,7 @@ fn chosen_output(
             return Err(PlayedFramesError::Several { found, known });
         }
     };
-    let rest = program.meshes().get(found.1);
-    let rest = rest.map_or_else(Mesh::default, |m| m.as_ref().clone());
-    Ok((found.0.to_owned(), rest))
+    Ok((found.0.to_owned(), found.1.as_ref().clone()))
 }
 
 impl FrameSource for PlayedFrames {

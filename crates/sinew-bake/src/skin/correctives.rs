@@ -345,14 +345,14 @@ fn not_negative(a: &DMatrix<f64>, b: &DVector<f64>) -> Vec<f64> {
 
 /// Gives targets the change that they make to normals over `triangles`, smooth ones: of the vertices that they move.
 pub fn add_normals(targets: &mut [MorphTarget], rest: &[[f32; 3]], triangles: &[[u32; 3]]) {
-    let normals = sinew_picture::smooth_normals(rest, triangles);
+    let normals = sinew_geom::smooth_normals(rest, triangles);
     targets.par_iter_mut().for_each(|target| {
         let mut moved = rest.to_vec();
         for (&v, d) in target.vertices.iter().zip(&target.positions) {
             let p = &mut moved[v as usize];
             *p = std::array::from_fn(|c| p[c] + d[c]);
         }
-        let turned = sinew_picture::smooth_normals(&moved, triangles);
+        let turned = sinew_geom::smooth_normals(&moved, triangles);
         let delta = |v: &u32| {
             let (a, b) = (normals[*v as usize], turned[*v as usize]);
             std::array::from_fn(|c| b[c] - a[c])

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sinew_geom::{Image, Real, Vec3};
 use sinew_picture::{
     Background, Camera, ColorMap, Lens, MeshPicture, Picture, Scale, ScaleBarStyle, draw_scale_bar,
-    linear_from_srgb, sheet, smooth_normals,
+    linear_from_srgb, sheet,
 };
 use std::path::Path;
 

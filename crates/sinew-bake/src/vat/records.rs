@@ -134,6 +134,7 @@ fn set_material_runs(mesh: &mut Mesh, runs: &[(u32, Option<u32>)]) {
             material: material.map(|m| m as usize),
             vertices: 0..mesh.positions.len(),
             triangles: start..end,
+            flat_shaded: false,
         });
         start = end;
     }

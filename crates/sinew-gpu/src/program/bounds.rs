@@ -55,7 +55,10 @@ fn of_outputs(shared: &Shared, instances: usize) -> Result<Vec<Option<OutputBoun
     let program = shared.graph.program();
     let outputs = program.outputs().iter().zip(shared.graph.plan().outputs());
     let make = |(place, output): (&OutputPlace, &sinew_graph::OutputDecl)| {
-        let OutputPlace::Mesh { rest, attributes } = place else {
+        let OutputPlace::Mesh {
+            rest, attributes, ..
+        } = place
+        else {
             return Ok(None);
         };
         let Some(positions) = attributes[MeshAttribute::Positions.index()] else {

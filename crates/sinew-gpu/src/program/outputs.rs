@@ -102,7 +102,10 @@ impl GpuInstances {
     /// The buffers of a mesh output, as the frame recorded last leaves them. After the next frame ask again: current and previous
     /// change places.
     pub fn mesh_output(&self, name: &str) -> Option<GpuMeshOutput<'_>> {
-        let Some(OutputPlace::Mesh { rest, attributes }) = self.output(name) else {
+        let Some(OutputPlace::Mesh {
+            rest, attributes, ..
+        }) = self.output(name)
+        else {
             return None;
         };
         let of = |attribute: MeshAttribute| {

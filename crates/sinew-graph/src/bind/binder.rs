@@ -182,7 +182,7 @@ impl Binder<'_> {
             declared.map(|o| (o.source, self.value(o.source))).collect();
         for (source, value) in &mut outputs {
             if let Value::Mesh(m) = value {
-                if self.meshes[m.rest].flat_shaded && !self.plan.recomputes_normals(*source) {
+                if self.meshes[m.rest].is_flat() && !self.plan.recomputes_normals(*source) {
                     (m.attributes[1], m.attributes[2]) = (None, None);
                     continue;
                 }
@@ -565,13 +565,13 @@ impl Binder<'_> {
                 program.dropped.push(bound.0.name);
             }
         }
-        let types = self.plan.outputs().iter();
-        let types = types.map(|o| self.plan.source_type(o.source));
-        program.outputs = outputs
-            .iter()
-            .zip(types)
-            .filter_map(|(value, ty)| self.layout.graph_output(value, ty))
-            .collect();
+        let sources = self.plan.outputs().iter().map(|o| o.source);
+        let place = |(value, source)| {
+            let ty = self.plan.source_type(source);
+            let is_smooth = self.plan.recomputes_normals(source);
+            self.layout.graph_output(value, ty, is_smooth)
+        };
+        program.outputs = outputs.iter().zip(sources).filter_map(place).collect();
         program.meshes = self.meshes;
         program
     }

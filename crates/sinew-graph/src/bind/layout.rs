@@ -302,10 +302,16 @@ impl Layout {
     }
 
     /// Where an output of the graph is; its buffers are live, so that it is somewhere.
-    pub(super) fn graph_output(&self, value: &Value, ty: PortType) -> Option<OutputPlace> {
+    pub(super) fn graph_output(
+        &self,
+        value: &Value,
+        ty: PortType,
+        is_smooth: bool,
+    ) -> Option<OutputPlace> {
         Some(match value {
             Value::Mesh(m) => OutputPlace::Mesh {
                 rest: m.rest,
+                is_smooth,
                 attributes: self.attributes(m),
             },
             Value::Pose { location, .. } => OutputPlace::Pose(self.place(*location)?),

@@ -38,7 +38,10 @@ impl OutputMesh<'_> {
 impl Instance {
     /// The mesh output of that name; `None` where there is no such mesh output.
     pub fn mesh_output(&self, name: &str) -> Option<OutputMesh<'_>> {
-        let Some(OutputPlace::Mesh { rest, attributes }) = self.output(name) else {
+        let Some(OutputPlace::Mesh {
+            rest, attributes, ..
+        }) = self.output(name)
+        else {
             return None;
         };
         let (now, before) = (self.sources(), self.previous_mesh(attributes));

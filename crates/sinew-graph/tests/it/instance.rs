@@ -1,8 +1,8 @@
 //! Binding and running plans.
 
 use sinew_deform::{Par, ParameterValue};
-use sinew_geom::Mesh;
 use sinew_geom::{Affine, Joint, LocalTransform, Node, Pose, Rig, Trs};
+use sinew_geom::{Mesh, MeshPart};
 use sinew_graph::{
     BindError, Frame, InputBinding, Instance, NoNesting, ParameterError, UpdateError, compile,
 };
@@ -54,7 +54,16 @@ const SHIFTS: &str = r#"{"sinew": "1.0",
 #[test]
 fn flat_meshes_stay_without_normals() {
     let mut flat = meshes::cube();
-    (flat.normals, flat.flat_shaded) = (None, true);
+    let part = |flat_shaded, triangles: std::ops::Range<usize>| MeshPart {
+        name: "cube".into(),
+        source_mesh: 0,
+        material: None,
+        vertices: 0..24,
+        triangles,
+        flat_shaded,
+    };
+    flat.normals = None;
+    flat.parts = vec![part(true, 0..12)];
     let normals = |stack: &str, mesh: &Mesh| {
         let text = format!(r#"{{"sinew": "1.0", "stack": [{stack}]}}"#);
         let mut i = instance(&text, mesh.clone());
@@ -71,11 +80,23 @@ fn flat_meshes_stay_without_normals() {
         let [x, y, z] = found[0];
         assert!((x * x + y * y + z * z - 1.0).abs() < 1e-5, "{stack}");
     }
-    flat.flat_shaded = false;
+    flat.parts.clear();
     assert!(
         normals(moved, &flat).is_some(),
         "smooth, as OBJ without normals"
     );
+    // One part of two: the other's normals go on, and readers of the output know which is flat.
+    flat.normals = meshes::cube().normals;
+    flat.parts = vec![part(true, 0..6), part(false, 6..12)];
+    assert_eq!(normals(moved, &flat), flat.normals, "a shift turns nothing");
+    for (stack, expected) in [(moved, [true, false]), (made, [false, false])] {
+        let text = format!(r#"{{"sinew": "1.0", "stack": [{stack}]}}"#);
+        let i = instance(&text, flat.clone());
+        let program = i.graph().program();
+        let shown = program.shown_mesh(&program.outputs()[0]).expect("a mesh");
+        let found: Vec<bool> = shown.parts.iter().map(|p| p.flat_shaded).collect();
+        assert_eq!(found, expected, "{stack}");
+    }
 }
 
 #[test]

@@ -101,6 +101,7 @@ impl Work<'_> {
             material: None,
             vertices: 0..mesh.vertex_count(),
             triangles: 0..mesh.topology.triangles().len(),
+            flat_shaded: false,
         }];
         let parts = if mesh.parts.is_empty() {
             &whole[..]
@@ -114,8 +115,8 @@ impl Work<'_> {
         let mut written = BTreeMap::new();
         for part in parts {
             let range = &part.vertices;
-            let entry = written.entry((range.start, range.end));
-            let vertices = entry.or_insert_with(|| self.vertices(mesh, range, skin.as_ref()));
+            let entry = written.entry((range.start, range.end, part.flat_shaded));
+            let vertices = entry.or_insert_with(|| self.vertices(mesh, part, skin.as_ref()));
             let mut primitive = vertices.clone();
             primitive["indices"] = self.indices(mesh, part).into();
             primitives.push(primitive);
@@ -193,7 +194,8 @@ impl Work<'_> {
     }
 
     /// A primitive without indices.
-    fn vertices(&mut self, mesh: &Mesh, range: &Range<usize>, skin: Option<&Skin>) -> Value {
+    fn vertices(&mut self, mesh: &Mesh, part: &MeshPart, skin: Option<&Skin>) -> Value {
+        let range = &part.vertices;
         let mut attributes = json!({});
         let positions = &mesh.positions[range.clone()];
         let accessor = floats(&mut self.doc, positions.as_flattened(), 3, "VEC3");
@@ -202,11 +204,12 @@ impl Work<'_> {
             self.doc.root["accessors"][accessor]["max"] = json!(high);
         }
         attributes["POSITION"] = accessor.into();
-        if let Some(normals) = &mesh.normals {
+        // Readers make the normals of flat parts.
+        if let Some(normals) = mesh.normals.as_ref().filter(|_| !part.flat_shaded) {
             let numbers = normals[range.clone()].as_flattened();
             attributes["NORMAL"] = floats(&mut self.doc, numbers, 3, "VEC3").into();
         }
-        if let Some(tangents) = &mesh.tangents {
+        if let Some(tangents) = mesh.tangents.as_ref().filter(|_| !part.flat_shaded) {
             let numbers = tangents[range.clone()].as_flattened();
             attributes["TANGENT"] = floats(&mut self.doc, numbers, 4, "VEC4").into();
         }
@@ -230,7 +233,7 @@ impl Work<'_> {
         }
         let mut out = json!({ "attributes": attributes });
         let targets = mesh.morph_targets.iter();
-        let targets: Vec<Value> = targets.map(|t| self.target(t, range)).collect();
+        let targets: Vec<Value> = targets.map(|t| self.target(t, part)).collect();
         if !targets.is_empty() {
             out["targets"] = targets.into();
         }
@@ -278,7 +281,8 @@ impl Work<'_> {
         }
     }
 
-    fn target(&mut self, target: &sinew_geom::MorphTarget, range: &Range<usize>) -> Value {
+    fn target(&mut self, target: &sinew_geom::MorphTarget, part: &MeshPart) -> Value {
+        let range = &part.vertices;
         let mut out = json!({});
         let lists = [
             ("POSITION", &target.positions),
@@ -286,7 +290,7 @@ impl Work<'_> {
             ("TANGENT", &target.tangents),
         ];
         for (name, deltas) in lists {
-            if deltas.is_empty() && name != "POSITION" {
+            if (deltas.is_empty() || part.flat_shaded) && name != "POSITION" {
                 continue;
             }
             let all = target.vertices.iter().zip(deltas);

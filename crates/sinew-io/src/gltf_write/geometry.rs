@@ -23,6 +23,8 @@ pub(super) struct Part<'a> {
     pub(super) lines: Vec<[u32; 2]>,
     /// Whether the colours of the mesh are animated.
     pub(super) colors_vary: bool,
+    /// Without normals: readers make those of faces.
+    pub(super) flat_shaded: bool,
 }
 
 /// The parts of a mesh; all of it as one where it has none, or none that can stand alone.
@@ -50,6 +52,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
                 around: Rc::from([]),
                 lines: lines_within(mesh, &p.vertices),
                 colors_vary,
+                flat_shaded: p.flat_shaded,
             })
         })
         .collect();
@@ -77,6 +80,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
         around: Rc::from([all]),
         lines: lines_within(mesh, &(0..mesh.vertex_count())),
         colors_vary,
+        flat_shaded: mesh.is_flat(),
     }]
 }
 

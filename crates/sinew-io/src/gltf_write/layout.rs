@@ -23,8 +23,8 @@ pub(super) struct Document<'a> {
     accessors: Vec<Value>,
     length: u64,
     blocks: Vec<Block<'a>>,
-    /// Attributes and targets by mesh and range of vertices: parts of the same vertices share them.
-    written: BTreeMap<[usize; 3], (Value, Value)>,
+    /// Attributes and targets by mesh, range of vertices and whether they are flat: such parts share them.
+    written: BTreeMap<([usize; 3], bool), (Value, Value)>,
 }
 
 /// Something in the binary chunk.
@@ -102,8 +102,8 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
         data.positions[range.clone()].as_flattened().to_vec(),
         true,
     )];
-    let is_surface = cached.mesh.topology.strands().is_none();
-    if is_surface && (cached.has_normals() || !cached.mesh.topology.triangles().is_empty()) {
+    let lit = cached.mesh.topology.strands().is_none() && !part.flat_shaded;
+    if lit && (cached.has_normals() || !cached.mesh.topology.triangles().is_empty()) {
         let normals = normals(cached, frame, part);
         let t = data.tangents.as_ref().filter(|_| cached.has_tangents());
         let t = t.map(|t| {
@@ -204,7 +204,8 @@ impl<'a> Document<'a> {
         if let Some(material) = material {
             primitive["material"] = material.into();
         }
-        let key = [mesh, part.vertices.start, part.vertices.end];
+        let range = [mesh, part.vertices.start, part.vertices.end];
+        let key = (range, part.flat_shaded);
         let (attributes, targets) = match self.written.get(&key) {
             Some(written) => written.clone(),
             None => {

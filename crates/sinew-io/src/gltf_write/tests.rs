@@ -4,7 +4,7 @@ use super::*;
 use crate::{CachedMesh, FrameData};
 use player::Played;
 use proptest::prelude::*;
-use sinew_geom::{Mesh, MeshPart, Topology};
+use sinew_geom::{Asset, Mesh, MeshPart, Topology};
 use sinew_testkit::{max_distance, meshes, shared_data};
 
 /// Runs the Khronos validator where the environment has it.
@@ -217,6 +217,7 @@ fn parts_of_one_source_mesh_become_primitives() {
             material: None,
             vertices: base..base + 24,
             triangles: i as usize * 12..i as usize * 12 + 12,
+            flat_shaded: false,
         });
     }
     mesh.topology = Arc::new(Topology::new(72, triangles).expect("valid"));
@@ -436,6 +437,7 @@ fn materials_come_along_with_their_images() {
         material: Some(1),
         vertices: 0..24,
         triangles: 0..12,
+        flat_shaded: false,
     }];
     let cache = FrameCache {
         meshes: vec![wave(&mesh, 2, 0.0)],
@@ -564,6 +566,7 @@ fn a_real_character_passes_the_validator() {
                     material: p["material"].as_u64().map(|m| m as usize),
                     vertices: v0..mesh.positions.len(),
                     triangles: t0..triangles.len(),
+                    flat_shaded: false,
                 });
             }
         }
@@ -659,6 +662,7 @@ fn parts_over_the_same_vertices_share_their_accessors() {
         material: None,
         vertices: 0..mesh.vertex_count(),
         triangles: range,
+        flat_shaded: false,
     };
     let parts: Vec<MeshPart> = (0..triangles).map(|t| part(t..t + 1)).collect();
     let whole = mesh.clone();
@@ -686,5 +690,50 @@ fn parts_over_the_same_vertices_share_their_accessors() {
     };
     for name in ["POSITION", "NORMAL"] {
         assert_eq!(of(&shared, name), of(&one, name), "{name}");
+    }
+}
+
+/// glTF 3.7.2.1: a primitive without normals is flat, and without normals its tangents are ignored. So flat parts have neither, nor have their targets.
+#[test]
+fn flat_parts_have_no_normals() {
+    let mut mesh = meshes::cube();
+    let part = |flat_shaded, vertices, triangles| MeshPart {
+        name: "cube".into(),
+        source_mesh: 0,
+        material: None,
+        vertices,
+        triangles,
+        flat_shaded,
+    };
+    mesh.parts = vec![part(true, 0..12, 0..6), part(false, 12..24, 6..12)];
+    let cache = FrameCache {
+        meshes: vec![wave(&mesh, 3, 0.0)],
+        times_secs: times(3),
+    };
+    let (_dir, path, _) = save(&cache, &GlbOptions::default());
+    let read = crate::read_gltf(&path).expect("a file").asset;
+    let flat: Vec<bool> = read.meshes[0].parts.iter().map(|p| p.flat_shaded).collect();
+    assert_eq!(flat, [true, false]);
+    let primitives = Played::open(&path).json["meshes"][0]["primitives"].clone();
+    for (p, has) in [(0, false), (1, true)] {
+        for what in [&primitives[p]["attributes"], &primitives[p]["targets"][0]] {
+            assert!(what.get("POSITION").is_some());
+            assert_eq!(what.get("NORMAL").is_some(), has, "{what}");
+        }
+    }
+    let character = path.with_file_name("character.glb");
+    let asset = Asset {
+        meshes: read.meshes,
+        rig: read.rig,
+        ..Asset::default()
+    };
+    let bytes = character_glb(&character, &asset).expect("an asset");
+    std::fs::write(&character, bytes).expect("a file");
+    validate(&character);
+    let primitives = Played::open(&character).json["meshes"][0]["primitives"].clone();
+    for (p, has) in [(0, false), (1, true)] {
+        for what in [&primitives[p]["attributes"], &primitives[p]["targets"][0]] {
+            assert_eq!(what.get("NORMAL").is_some(), has, "{what}");
+        }
     }
 }

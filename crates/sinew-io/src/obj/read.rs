@@ -367,6 +367,7 @@ impl Raw {
                 material: None,
                 vertices,
                 triangles,
+                flat_shaded: false,
             });
         }
         if let Some(first) = parts.first_mut() {

@@ -3,7 +3,7 @@
 use crate::common::{
     Eye, assert_near, bare, double, draw, flat, pixels, renderer, sub, unit, whole_pixel,
 };
-use sinew_geom::{Image, Mesh, Topology};
+use sinew_geom::{Image, Mesh, MeshPart, Topology};
 use sinew_picture::{Camera, ColorMap, Lens};
 use sinew_render::{Paint, Shot, Surface, ValueScale};
 
@@ -248,7 +248,44 @@ fn flat_meshes_show_the_normals_of_their_triangles() {
     };
     let near_the_ridge = colors(&mesh)[1];
     assert_near(near_the_ridge, [127.5, 127.5, 255.0], 6.0, "smooth");
-    mesh.flat_shaded = true;
+    let part = |flat_shaded, triangles| MeshPart {
+        name: "roof".into(),
+        source_mesh: 0,
+        material: None,
+        vertices: 0..6,
+        triangles,
+        flat_shaded,
+    };
+    // Half of it is flat, with smooth normals in its vertices: the other half looks as before.
+    let before = colors(&mesh);
+    mesh.normals = Some(sinew_geom::smooth_normals(
+        &mesh.positions,
+        mesh.topology.triangles(),
+    ));
+    mesh.parts = vec![part(true, 0..2), part(false, 2..4)];
+    let half = colors(&mesh);
+    assert_near(
+        half[2],
+        before[2]
+            .map(f64::from)
+            .first_chunk()
+            .copied()
+            .expect("three"),
+        1.5,
+        "smooth half",
+    );
+    assert_near(
+        half[1],
+        [
+            (1.0 - 1.0 / 5.0_f64.sqrt()) * 127.5,
+            127.5,
+            (1.0 + 2.0 / 5.0_f64.sqrt()) * 127.5,
+        ],
+        1.5,
+        "flat half",
+    );
+    mesh.normals = None;
+    mesh.parts = vec![part(true, 0..4)];
     let shown = colors(&mesh);
     for (pixel, side) in shown.into_iter().zip([-1.0, -1.0, 1.0, 1.0]) {
         let expected = [side / 5.0_f64.sqrt(), 0.0, 2.0 / 5.0_f64.sqrt()];

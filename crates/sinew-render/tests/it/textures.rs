@@ -46,6 +46,7 @@ fn with_material(mut mesh: Mesh) -> Mesh {
         material: Some(0),
         vertices: 0..mesh.vertex_count(),
         triangles: 0..mesh.topology.triangles().len(),
+        flat_shaded: false,
     }];
     mesh
 }

@@ -66,7 +66,6 @@ fn gather(mesh: &Mesh, used: &[usize]) -> Mesh {
         topology: Arc::default(),
         positions: pick(&mesh.positions, used),
         normals: mesh.normals.as_ref().map(|n| pick(n, used)),
-        flat_shaded: mesh.flat_shaded,
         tangents: mesh.tangents.as_ref().map(|t| pick(t, used)),
         uvs: mesh.uvs.iter().map(|set| pick(set, used)).collect(),
         colors: mesh.colors.iter().map(|set| pick(set, used)).collect(),

@@ -374,20 +374,20 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
     let graph = player.graph();
     let mut out = Vec::new();
     for (name, place) in outputs(graph) {
-        let OutputPlace::Mesh { rest, attributes } = place else {
+        let OutputPlace::Mesh { attributes, .. } = place else {
             continue;
         };
-        let Some(rest) = graph.program().meshes().get(*rest) else {
+        let Some(rest) = graph.program().shown_mesh(place) else {
             continue;
         };
         let colors = attributes[MeshAttribute::Colors.index()];
-        let character = player.cast().character_of_mesh(rest);
+        let character = player.cast().character_of_mesh(&rest);
         out.push(Shown {
-            surface: drawn(Surface::new(gpu, rest))?,
+            surface: drawn(Surface::new(gpu, &rest))?,
             strands: None,
-            rest: rest.clone(),
             has_numbers: false,
-            focused: view::focused(rest, &character.asset.rig, focus),
+            focused: view::focused(&rest, &character.asset.rig, focus),
+            rest,
             character: character.clone(),
             made_colors: colors.is_some_and(|c| !matches!(c, Place::Rest(_))),
             name: name.to_owned(),

@@ -115,6 +115,23 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box
     Ok(Box::new(ChainedFrames::new(name, parts)?))
 }
 
+/// Bakes have normals of their own: that a mesh without normals is flat is lost below the crease.
+fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
+    let program = graph.program();
+    let mut shown = program
+        .outputs()
+        .iter()
+        .filter_map(|o| program.shown_mesh(o));
+    let flat = shown.find(|m| m.parts.iter().any(|p| p.flat_shaded));
+    if let (Some(mesh), true) = (flat, crease_degrees > 0.0) {
+        let message = format!(
+            "mesh '{}' has no normals and so is flat; here edges below {crease_degrees} degrees are smooth: --crease 0 keeps all of them hard",
+            mesh.full_name()
+        );
+        talk.warning("flat_shaded", &message);
+    }
+}
+
 /// A bound graph and the characters that it was bound to.
 struct Stage {
     cast: Cast,
@@ -136,8 +153,10 @@ impl Stage {
         let files = &args.played.graph.inputs.input_files;
         let cast = load::cast(character, &plan, &document.folder, files, talk)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
+        let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
+        tell_flat(&graph, settings.crease_degrees, talk);
         Ok(Self {
-            graph: setup::bind(&cast, &plan, &parameters, &file, talk)?,
+            graph,
             cast,
             loops: loops(settings),
             fps: f64::from(settings.frames_per_second),

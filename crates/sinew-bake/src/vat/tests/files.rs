@@ -265,6 +265,7 @@ impl FrameSource for Painted {
             material: Some(material),
             vertices: 0..30,
             triangles,
+            flat_shaded: false,
         };
         loaded.mesh.parts = vec![part(0, 0..count / 2), part(1, count / 2..count)];
         Ok(loaded)

@@ -11,7 +11,7 @@ use crate::file_box::is_lossy;
 use crate::strand_checks::repeated_points;
 use sinew_geom::{
     Affine, Attribute, Influences, InfluencesError, Joint, Mesh, MeshPart, Strands, Topology,
-    index32, vec3,
+    index32, smooth_normals, vec3,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -346,8 +346,9 @@ fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
     }
 }
 
-/// One mesh of all primitives. Primitives that share their vertices are parts over one range of vertices. Sets that only some primitives have are filled (UV 0, colour white); normals, tangents
-/// and user attributes must be in all, else they are dropped with a warning.
+/// One mesh of all primitives. Primitives that share their vertices are parts over one range of vertices. Sets that only some primitives have are filled
+/// (UV 0, colour white). Primitives without normals are flat: beside others they get smooth normals, for nodes to turn. Tangents and user attributes must be
+/// in all, else they are dropped with a warning.
 fn join(
     doc: &Document,
     mesh: usize,
@@ -360,22 +361,32 @@ fn join(
         ..Mesh::default()
     };
     out.morph_targets = morphs::read(doc, mesh, &primitives)?;
-    out.flat_shaded = primitives.iter().all(|p| p.normals.is_none());
     drop_partial(mesh, &mut primitives, warnings);
     let uv_sets = primitives.iter().map(|p| p.uvs.len()).max().unwrap_or(0);
     let color_sets = primitives.iter().map(|p| p.colors.len()).max().unwrap_or(0);
     out.uvs.resize(uv_sets, Vec::new());
     out.colors.resize(color_sets, Vec::new());
     let (mut faces, mut strands) = (Vec::new(), Vec::new());
+    let any_normals = primitives.iter().any(|p| p.normals.is_some());
     for mut p in primitives {
         let (base, count) = (out.positions.len(), p.positions.len());
         let base32 = index32(base);
+        let flat_shaded = p.strands.is_none() && p.normals.is_none();
+        if flat_shaded && any_normals {
+            doc.spend(&p.place, count, 12)?;
+            let triangles: Vec<[u32; 3]> = p
+                .faces
+                .iter()
+                .flat_map(|f| f.triangles.iter().copied())
+                .collect();
+            p.normals = Some(smooth_normals(&p.positions, &triangles));
+        }
         for mut face in std::mem::take(&mut p.faces) {
             if base > 0 {
                 let shift = |t: &mut [u32; 3]| *t = t.map(|v| v + base32);
                 face.triangles.iter_mut().for_each(shift);
             }
-            faces.push((face, base..base + count));
+            faces.push((face, base..base + count, flat_shaded));
         }
         if p.strands.is_some() {
             out.parts.push(MeshPart {
@@ -384,6 +395,7 @@ fn join(
                 material: p.material,
                 vertices: base..base + count,
                 triangles: 0..0,
+                flat_shaded: false,
             });
         }
         let missing = (uv_sets - p.uvs.len()) * 8 + (color_sets - p.colors.len()) * 16;
@@ -420,13 +432,14 @@ fn join(
     // Parts stay in the order of the file.
     faces.sort_by_key(|f| f.0.index);
     let mut triangles = Vec::new();
-    for (face, vertices) in faces {
+    for (face, vertices, flat_shaded) in faces {
         out.parts.push(MeshPart {
             name: name.clone(),
             source_mesh: mesh,
             material: face.material,
             vertices,
             triangles: triangles.len()..triangles.len() + face.triangles.len(),
+            flat_shaded,
         });
         append(&mut triangles, face.triangles);
     }
@@ -463,15 +476,7 @@ fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnin
     let in_all = |has: fn(&Primitive) -> bool| primitives.iter().all(has);
     let in_any = |has: fn(&Primitive) -> bool| primitives.iter().any(has);
     let mixed = |has: fn(&Primitive) -> bool| in_any(has) && !in_all(has);
-    let (normals, tangents) = (
-        mixed(|p| p.normals.is_some()),
-        mixed(|p| p.tangents.is_some()),
-    );
-    if normals {
-        primitives.iter_mut().for_each(|p| p.normals = None);
-        dropped.push("NORMAL".to_owned());
-    }
-    if tangents {
+    if mixed(|p| p.tangents.is_some()) {
         primitives.iter_mut().for_each(|p| p.tangents = None);
         dropped.push("TANGENT".to_owned());
     }

@@ -252,7 +252,11 @@ pub(in super::super) fn add(
         for (p, place) in places.iter().enumerate() {
             let entry = written.of(place, || {
                 let mut entry = json!({});
-                for (name, deltas) in &attributes {
+                // A target has what its primitive has: one without normals is flat.
+                let own = &file.root["meshes"][index]["primitives"][p]["attributes"];
+                let own = attributes.iter().filter(|a| own.get(a.0).is_some());
+                let own: Vec<_> = own.collect();
+                for (name, deltas) in own {
                     let (rows, deltas) = moving(&target.vertices, deltas, place);
                     entry[*name] = file.deltas(place.stored, &rows, &deltas).into();
                 }

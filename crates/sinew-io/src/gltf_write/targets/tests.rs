@@ -119,6 +119,27 @@ fn targets_are_added_and_all_else_stays() {
     assert_eq!(binary[..bytes.len()], bytes[..]);
 }
 
+/// A target may only have what its primitive has; without normals the primitive is flat.
+#[test]
+fn targets_of_flat_primitives_have_no_normals() {
+    let folder = folder();
+    let (root, bytes) = document();
+    let path = write(&folder, &root, &bytes);
+    let out = folder.path().join("out.glb");
+    let source = read_gltf(&path).expect("valid").document;
+    let mut new = target("fist", &[(2, [0.0, -0.5, 4.0])]);
+    new.target.normals = vec![[0.0, 1.0, 0.0]];
+    add_morph_targets(&path, &source, &[new], &out).expect("written");
+    validate(&out);
+    let json = read_gltf(&out).expect("valid").document.json;
+    let names: Vec<&String> = json["meshes"][0]["primitives"][1]["targets"][1]
+        .as_object()
+        .expect("a target")
+        .keys()
+        .collect();
+    assert_eq!(names, ["POSITION"]);
+}
+
 /// VRM 0.x keeps names with primitives; weights may be animated by a pointer. Both are what they were, with the new target behind.
 #[test]
 fn names_of_primitives_and_pointers_to_weights_go_along() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::read_gltf;
-use sinew_geom::{Affine, Attribute};
+use sinew_geom::{Affine, Attribute, Real};
 
 #[test]
 fn sparse_with_and_without_a_base() {
@@ -484,7 +484,7 @@ fn meshes_have_the_names_of_their_nodes() {
 fn primitives_without_normals_are_flat() {
     let mut b = Builder::triangle();
     let lacks = b.json["meshes"][0]["primitives"][0].clone();
-    assert!(Builder::triangle().mesh().flat_shaded);
+    assert!(Builder::triangle().mesh().is_flat());
     let view = b.view(
         &floats(&[0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
         None,
@@ -496,12 +496,17 @@ fn primitives_without_normals_are_flat() {
     b.json["meshes"] = json!([{ "primitives": [has] }, { "primitives": [has, lacks] }]);
     b.json["nodes"] = json!([{ "mesh": 0 }, { "mesh": 1 }]);
     let file = b.read().expect("valid");
-    // Of a mesh with both, all normals are made anew.
-    assert!(file.asset.meshes.iter().all(|m| !m.flat_shaded));
-    assert!(
-        file.asset
-            .warnings
-            .iter()
-            .any(|w| w.code == "attributes_dropped")
-    );
+    let flat = |m: &Mesh| m.parts.iter().map(|p| p.flat_shaded).collect::<Vec<_>>();
+    let found: Vec<Vec<bool>> = file.asset.meshes.iter().map(flat).collect();
+    assert_eq!(found, [vec![false], vec![false, true]]);
+    // Those of the file stay; the flat primitive has those of its triangle, for nodes to turn.
+    let both = file.asset.meshes[1].normals.as_ref().expect("normals");
+    let [a, b, c] =
+        [0, 1, 2].map(|v| f64::vec3(file.asset.meshes[1].positions[3 + v].map(f64::from)));
+    let of_triangle = (b - a).cross(&(c - a)).normalize();
+    for v in 0..3 {
+        assert_eq!(both[v], [0.0, 0.0, 1.0]);
+        assert!((f64::vec3(both[3 + v].map(f64::from)) - of_triangle).norm() < 1e-6);
+    }
+    assert!(file.asset.warnings.is_empty(), "{:?}", file.asset.warnings);
 }

@@ -205,6 +205,7 @@ fn write_secs(ending: &'static str) -> impl Fn(usize) -> f64 {
             material: None,
             vertices: 3 * t..3 * t + 3,
             triangles: t..t + 1,
+            flat_shaded: false,
         };
         mesh.parts = (0..n).map(part).collect();
         let frame = FrameData {

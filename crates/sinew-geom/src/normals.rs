@@ -1,10 +1,7 @@
-//! Smooth normals where the caller has none.
+//! Smooth normals where a mesh has none.
 
-use sinew_geom::vec3::{add, area_vector, unit};
+use crate::vec3::{add, area_vector, unit};
 use std::collections::HashMap;
-
-/// Stands in for a normal that has no direction.
-pub(crate) const UP: [f32; 3] = [0.0, 1.0, 0.0];
 
 /// Area-weighted unit normals, one a vertex; vertices at the same position share theirs, so texture seams do not
 /// show. Vertices without area get +Y. Triangles that name missing vertices are skipped.
@@ -26,5 +23,8 @@ pub fn smooth_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f3
             sum[class[v]] = add(sum[class[v]], n);
         }
     }
-    class.iter().map(|&c| unit(sum[c]).unwrap_or(UP)).collect()
+    class
+        .iter()
+        .map(|&c| unit(sum[c]).unwrap_or([0.0, 1.0, 0.0]))
+        .collect()
 }
