@@ -11,11 +11,11 @@ pub(crate) const fn choice(name: &'static str, doc: &'static str) -> Choice {
 }
 
 const SPACES: &[Choice] = &[
-    choice("parent", "As they are in their parents' space."),
     choice(
         "rest",
-        "Relative to where they rest in it: no rotation at rest.",
+        "Relative to where they rest in their parents' space: no rotation at rest.",
     ),
+    choice("parent", "As they are in their parents' space."),
     choice("joint", "As seen from the joint named in `reference`."),
 ];
 const SOLVERS: &[Choice] = &[
@@ -163,7 +163,7 @@ pub(crate) const JOINTS: ParameterDesc =
     ParameterDesc::texts("joints", "Names of the driver joints.");
 pub(crate) const SPACE: ParameterDesc = ParameterDesc::choice(
     "space",
-    "parent",
+    "rest",
     SPACES,
     "What the joints' rotations and places are relative to.",
 );

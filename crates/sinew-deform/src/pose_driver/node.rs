@@ -1,7 +1,9 @@
 //! The node: joints in, weights out.
 
 use super::joints::{Joints, Space, pose_values, rest_of};
-use super::{DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings};
+use super::{
+    DriverPose, DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings,
+};
 use crate::names::instead_of;
 use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
 use sinew_geom::{Quat, Rig};
@@ -20,6 +22,9 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
             pose.values = pose_values(record.transforms("joints"), &joints, rig);
         }
     }
+    for far in far_from_rest(&settings.driver.poses, &joints, rig) {
+        context.warn(far);
+    }
     let bind = PoseDriverBind::new(&settings.driver).map_err(|e| NodeError::Bind(Box::new(e)))?;
     Ok(Box::new(BoundPoseDriver {
         bind,
@@ -27,6 +32,32 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>,
         places: settings.places,
         pose_count: settings.pose_count,
     }))
+}
+
+/// Rotations further from rest are far.
+const FAR_DEGREES: f64 = 45.0;
+
+/// Warnings about joints that no pose has near rest: mostly poses in the other space.
+pub(super) fn far_from_rest(poses: &[DriverPose], joints: &Joints, rig: &Rig) -> Vec<String> {
+    let other = match joints.space {
+        Space::Rest(_) => "what is added to rest; with \"space\": \"parent\" they are whole",
+        Space::Parent => {
+            "relative to the parent; with \"space\": \"rest\" they are what is added to rest"
+        }
+        Space::Node(_) => return Vec::new(),
+    };
+    let at_rest = rig.rest_pose();
+    let far = joints.nodes.iter().enumerate().filter_map(|(joint, &node)| {
+        let rest = joints.value(&at_rest, joint).rotation;
+        let away = |p: &DriverPose| p.values.get(joint).map(|v| rest.angle_to(&v.rotation));
+        let all = poses.iter().filter_map(|p| Some((away(p)?.to_degrees(), &p.name)));
+        let (degrees, pose) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let name = &rig.nodes().get(node)?.name;
+        (degrees > FAR_DEGREES).then(|| {
+            format!("joint '{name}': pose '{pose}', the nearest to where the joint rests, is {degrees:.1} degrees from it, expected a neutral pose near rest; rotations are {other}")
+        })
+    });
+    far.collect()
 }
 
 /// What the parameters `joints`, `space` and `reference` name in the rig.

@@ -1,7 +1,9 @@
 //! The node: spaces, poses that do not take part, errors.
 
 use super::published::{about, assert_near};
-use crate::pose_driver::DESC;
+use crate::pose_driver::joints::{Joints, Space, rest_of};
+use crate::pose_driver::node::far_from_rest;
+use crate::pose_driver::{DESC, DriverPose, DriverValue};
 use crate::{
     BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, NodeError, OutputValue,
     Outputs, Par, ParameterType, ParameterValue, Parameters, ReadLog, Record, UpdateContext,
@@ -162,13 +164,50 @@ fn poses_that_do_not_take_part_weigh_nothing() {
     let rig = rig();
     let z = |degrees| about([0.0, 0.0, 1.0], degrees);
     let list = vec![
-        pose("rest", &[z(30.0)], true),
-        pose("off", &[z(75.0)], false),
-        pose("bent", &[z(120.0)], true),
+        pose("rest", &[z(0.0)], true),
+        pose("off", &[z(45.0)], false),
+        pose("bent", &[z(90.0)], true),
     ];
     let settings = vec![Setting("joints", texts(&["arm"])), poses(list)];
     let bound = bind(&rig, settings).expect("two poses");
     assert_near(&ask(&*bound, &bent(&rig, 90.0)), &[0.0, 0.0, 1.0], 1e-6);
+}
+
+/// The arm rests at 30 degrees.
+#[test]
+fn poses_that_are_all_far_from_rest_are_told() {
+    let rig = rig();
+    let rest = Space::Rest(vec![rest_of(&rig, 1)]);
+    for (space, degrees, nearest) in [
+        (Space::Parent, [30.0, 120.0], None),
+        (Space::Parent, [-14.0, 120.0], None),
+        (Space::Parent, [-20.0, 120.0], Some(50.0)),
+        (rest.clone(), [0.0, 90.0], None),
+        (rest, [50.0, 140.0], Some(50.0)),
+        (Space::Node(0), [120.0, 210.0], None),
+    ] {
+        let joints = Joints {
+            nodes: vec![1],
+            space,
+        };
+        let pose = |d: f64| DriverPose {
+            name: format!("{d} degrees"),
+            values: vec![DriverValue::rotation(about([0.0, 0.0, 1.0], d))],
+            scale: 1.0,
+            metric: None,
+            kernel: None,
+            curve: None,
+        };
+        let found = far_from_rest(&degrees.map(pose), &joints, &rig);
+        assert_eq!(found.len(), usize::from(nearest.is_some()), "{found:?}");
+        if let Some(away) = nearest {
+            let words = format!(
+                "joint 'arm': pose '{} degrees', the nearest to where the joint rests, is {away:.1} degrees from it",
+                degrees[0]
+            );
+            assert!(found[0].starts_with(&words), "{found:?}");
+        }
+    }
 }
 
 #[test]

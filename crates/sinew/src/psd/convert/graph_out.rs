@@ -79,8 +79,8 @@ fn driver_node(s: &Solver, lost: &mut impl FnMut(String)) -> Value {
         "clamp": d.clamp.name(), "rules": d.rules.name(),
     });
     let mut set = |key: &str, value: Value| node[key] = value;
-    if s.relative_to_rest {
-        set("space", "rest".into());
+    if !s.relative_to_rest {
+        set("space", "parent".into());
     }
     if let Some(order) = d.metric.order_name() {
         set("rotation_order", order.into());
