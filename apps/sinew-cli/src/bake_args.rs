@@ -196,7 +196,7 @@ pub(crate) struct VatVerifyArgs {
 }
 
 /// Where frames come from.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
     /// A folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply); or a GLB, glTF or built-in sample, whose clip is played.
     pub(crate) source: PathBuf,
@@ -210,6 +210,9 @@ pub(crate) struct SourceArgs {
     pub(crate) played: PlayedArgs,
     #[command(flatten)]
     pub(crate) threads: Threads,
+    /// The clips of a bake that frames are compared with: played where none is asked for. What baking has told is not told again.
+    #[arg(skip)]
+    pub(crate) baked_clips: Vec<String>,
 }
 
 /// Which clips are played, and how.
@@ -217,13 +220,13 @@ pub(crate) struct SourceArgs {
 pub(crate) struct PlayedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
-    /// Clip to play; without it the first one. Given often, all of them are in one bake, in this order.
+    /// Clip to play; without it the first one, or those of the bake to verify. Given often, all of them are in one bake, in this order.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
     /// Frames of a folder that are a clip, by their numbers, both ends included: walk=0..23; may be given often. Other frames are left out.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
-    /// Frames a second, of the sequence and of the bake; without it those of the settings, 24.
+    /// Frames a second, of the sequence and of the bake; without it those of the settings, 24, or of the bake to verify.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) fps: Option<f64>,
     /// Mesh output of the graph; without it the only one.

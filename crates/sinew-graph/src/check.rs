@@ -17,7 +17,7 @@ use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
 };
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -149,6 +149,8 @@ struct Collector<'a> {
     scopes: Vec<Scope>,
     inputs: Vec<InputDecl>,
     parameters: Vec<ParameterDecl>,
+    /// Scope and name of each declared parameter that nothing has read so far, by its index.
+    unread_parameters: BTreeMap<usize, (usize, String, Range<usize>)>,
     nodes: Vec<RawNode>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
@@ -176,6 +178,7 @@ pub(crate) fn compile(
         scopes: Vec::new(),
         inputs: Vec::new(),
         parameters: Vec::new(),
+        unread_parameters: BTreeMap::new(),
         nodes: Vec::new(),
         nested_bytes: 0,
         checked_kernels: HashMap::new(),
@@ -216,6 +219,12 @@ impl Collector<'_> {
         }
         let (sources, outputs) = self.resolve_all()?;
         let order = self.order(&sources)?;
+        for (scope, name, span) in std::mem::take(&mut self.unread_parameters).into_values() {
+            let message = format!("nothing reads the parameter '{name}'");
+            let help = format!("write \"${name}\" where a node is to read it, or remove it");
+            self.reporter(scope)
+                .warning("unused_parameter", &span, message, help);
+        }
         self.assemble(&sources, outputs, &order)
     }
 

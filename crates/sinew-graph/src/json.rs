@@ -196,7 +196,16 @@ impl Json {
             Kind::Bool(b) => b.to_string(),
             Kind::Number(n) => n.to_string(),
             Kind::Text(t) => format!("\"{t}\""),
-            Kind::Array(a) => format!("a list of {}", a.len()),
+            Kind::Array(a) => {
+                let numbers = a.iter().filter(|j| j.number().is_some()).count();
+                // Of a list that mixes kinds, the entry that the fewer are like.
+                let is_odd = |j: &Json| j.number().is_some() == (2 * numbers < a.len());
+                let odd = a.iter().position(is_odd);
+                match odd.filter(|_| numbers > 0 && numbers < a.len()) {
+                    None => format!("a list of {}", a.len()),
+                    Some(i) => format!("a list of {} with {} at [{i}]", a.len(), a[i].describe()),
+                }
+            }
             Kind::Object(_) => "an object".into(),
         }
     }

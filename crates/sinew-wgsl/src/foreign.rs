@@ -18,15 +18,28 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
     let is_name = |i: usize| tokens.get(i).is_some_and(|t| t.kind == TokenKind::Name);
     let begins = |i: usize| i == 0 || matches!(word(i - 1), ";" | "{" | "}");
     let declares = |i: usize| {
-        begins(i)
-            && type_of(word(i)).is_some()
+        let is_procedure = word(i) == "void" && word(i + 2) == "(";
+        // `[numthreads(64, 1, 1)]` stands before an entry point.
+        (begins(i) || is_procedure && word(i.saturating_sub(1)) == "]")
+            && (is_procedure || type_of(word(i)).is_some())
             && is_name(i + 1)
             && matches!(word(i + 2), "=" | ";" | "," | "(")
     };
     let first = (0..tokens.len()).find(|&i| declares(i))?;
     let ends = |i: &usize| matches!(word(*i), ";" | "{");
     let last = (first..tokens.len()).find(ends).unwrap_or(tokens.len() - 1);
-    let ty = type_of(word(first))?;
+    let span = tokens[first].start..tokens[last].end;
+    let Some(ty) = type_of(word(first)) else {
+        // An entry point: the kernel of a node is what it does for one element.
+        let wgsl = match tokens[first..last]
+            .iter()
+            .any(|t| t.text(text).starts_with("SV_"))
+        {
+            true => "what is between its braces, with `index` for the thread".to_owned(),
+            false => format!("fn {}(...)", word(first + 1)),
+        };
+        return Some(ForeignStatement { span, wgsl });
+    };
     let wgsl = match word(first + 2) {
         "(" => format!("fn {}(...) -> {ty}", word(first + 1)),
         "=" => {
@@ -35,10 +48,7 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
         }
         _ => format!("var {}: {ty};", word(first + 1)),
     };
-    Some(ForeignStatement {
-        span: tokens[first].start..tokens[last].end,
-        wgsl,
-    })
+    Some(ForeignStatement { span, wgsl })
 }
 
 /// A word that begins declarations there, and the type here. `vec3` is GLSL's.
@@ -89,6 +99,18 @@ fn translated(text: &str, tokens: &[Token], unsigned: bool) -> String {
                 continue;
             }
         }
+        // `(float)x`, `(float)wave(x)`, `(float)(x + y)`.
+        if let ("(", Some(ty), ")") = (word(i), type_of(word(i + 1)), word(i + 2)) {
+            let operand = operand_of(text, &tokens[i + 3..]);
+            if operand > 0 {
+                let inner = &tokens[i + 3..i + 3 + operand];
+                let inner = translated(text, inner, unsigned);
+                let bare = inner.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+                out.push_str(&format!("{ty}({})", bare.unwrap_or(&inner)));
+                i += 3 + operand;
+                continue;
+            }
+        }
         let is_whole = !word(i).is_empty() && word(i).bytes().all(|b| b.is_ascii_digit());
         out.push_str(words::foreign(word(i)).unwrap_or(word(i)));
         if unsigned && is_whole {
@@ -97,6 +119,33 @@ fn translated(text: &str, tokens: &[Token], unsigned: bool) -> String {
         i += 1;
     }
     out
+}
+
+/// How many tokens the operand of a cast has: a name or number with what hangs on it by a dot or in brackets, or brackets.
+fn operand_of(text: &str, tokens: &[Token]) -> usize {
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let mut end = usize::from(!tokens.is_empty() && word(0) != "(");
+    loop {
+        match word(end) {
+            "." => end += 2,
+            "(" | "[" => {
+                let mut depth = 0_i32;
+                let closes = |i: &usize| {
+                    match word(*i) {
+                        "(" | "[" => depth += 1,
+                        ")" | "]" => depth -= 1,
+                        _ => {}
+                    }
+                    depth == 0
+                };
+                match (end..tokens.len()).find(closes) {
+                    Some(last) => end = last + 1,
+                    None => return 0,
+                }
+            }
+            _ => return end.min(tokens.len()),
+        }
+    }
 }
 
 /// The two arguments of a call from behind its bracket on, and how many tokens they are with the closing one.
@@ -156,6 +205,17 @@ mod tests {
                 "var p: vec3f = mix(a, b, 0.5);",
             ),
             ("half h;", 0..7, "var h: f16;"),
+            (
+                "float a = (float)i * (float)wave(i, 2).x + (float)(i + 1);",
+                0..58,
+                "var a: f32 = f32(i) * f32(wave(i, 2).x) + f32(i + 1);",
+            ),
+            (
+                "[numthreads(64, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) { }",
+                23..67,
+                "what is between its braces, with `index` for the thread",
+            ),
+            ("void wave(float x) { }", 0..20, "fn wave(...)"),
             (
                 "float wave(float x) { return x; }",
                 0..21,

@@ -9,6 +9,7 @@ use crate::graph::OutputPlace;
 use crate::io::FrameData;
 use crate::play::{Output, PlayError, Player};
 use sinew_geom::Mesh;
+use sinew_geom::names::instead_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The frames of one mesh output of a graph.
@@ -28,15 +29,15 @@ pub struct PlayedFrames {
 #[non_exhaustive]
 pub enum PlayedFramesError {
     /// There is no such mesh output.
-    #[error("there is no mesh output '{found}'; there are: {known}")]
+    #[error("there is no mesh output '{found}'; {known}")]
     Output {
         /// What was asked for.
         found: String,
-        /// The names of mesh outputs.
+        /// The one that was meant, or those that there are.
         known: String,
     },
     /// None was named and there are several, or none.
-    #[error("the graph has {found} mesh outputs ({known}), expected one; name it")]
+    #[error("the graph has {found} mesh outputs ({known}), expected one; name it (--mesh-output)")]
     Several {
         /// How many there are.
         found: usize,
@@ -130,7 +131,7 @@ fn chosen_output(
                 .find(|m| m.0 == name)
                 .ok_or_else(|| PlayedFramesError::Output {
                     found: name.into(),
-                    known: known(),
+                    known: instead_of(name, meshes.iter().map(|m| m.0)),
                 })?
         }
         (None, [one]) => one,

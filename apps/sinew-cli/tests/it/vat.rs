@@ -95,6 +95,21 @@ fn farms_bake_in_chunks_to_the_same_bytes() {
     ended(&scan("3/2"), 2, "no chunk");
 }
 
+/// Frames a second and clips are in the manifest; a bake at another rate has other frames.
+#[test]
+fn bakes_are_verified_at_their_own_rate() {
+    let p = Place::new();
+    let bake = ["bake", "vat", "sample:creature", "--fps", "7", "-o", "out"];
+    ended(&p.sinew(&bake), 0, "frames");
+    ended(
+        &p.sinew(&["vat", "verify", "out", "sample:creature"]),
+        0,
+        "frames",
+    );
+    let other = ["vat", "verify", "out", "sample:creature", "--fps", "24"];
+    ended(&p.sinew(&other), 3, "--fps");
+}
+
 /// The animation of a file of morph targets, beside the frames that it was made of.
 #[test]
 fn morph_animation_is_baked_to_the_frames_it_shows() {
@@ -816,7 +831,18 @@ fn a_frame_that_closes_a_loop_is_left_out() {
     };
     assert_eq!(frames(&["--at-end", "seamless-loop"]), (12.into(), true));
     let verified = ["vat", "verify", "out", "turn"];
-    ended(&p.sinew(&verified), 0, "12 frames");
+    let first = p.sinew(&verified);
+    ended(&first, 0, "12 frames");
+    assert!(
+        !said(&first).contains("its first one again"),
+        "told by the bake"
+    );
+    let clamped = [&verified[..], &["--at-end", "clamp"]].concat();
+    ended(
+        &p.sinew(&clamped),
+        3,
+        "a sequence of 13 frames, the bake has 12",
+    );
     assert_eq!(frames(&[]), (12.into(), true));
     assert_eq!(frames(&["--range", "all=0..12"]), (13.into(), true));
     assert_eq!(frames(&["--at-end", "clamp"]), (13.into(), false));

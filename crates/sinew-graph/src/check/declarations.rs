@@ -371,9 +371,12 @@ impl Collector<'_> {
                 continue;
             }
             if let Some(decl) = self.read_parameter(scope, &m) {
+                let index = self.parameters.len();
+                self.unread_parameters
+                    .insert(index, (scope, m.key.clone(), m.value.span.clone()));
                 self.scopes[scope]
                     .parameters
-                    .insert(m.key.clone(), ParameterRef::Declared(self.parameters.len()));
+                    .insert(m.key.clone(), ParameterRef::Declared(index));
                 self.parameters.push(decl);
             } else {
                 self.scopes[scope].broken_parameters.insert(m.key);

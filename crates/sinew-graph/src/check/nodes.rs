@@ -530,6 +530,7 @@ impl Collector<'_> {
         reference: &str,
         span: &Range<usize>,
     ) -> bool {
+        self.unread_parameters.remove(&index);
         let decl = &mut self.parameters[index];
         if setup && !decl.setup {
             let message = format!(

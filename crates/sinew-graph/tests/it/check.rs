@@ -188,6 +188,38 @@ fn unused_nodes_are_a_warning() {
 }
 
 #[test]
+fn unused_parameters_are_a_warning() {
+    let text = r#"{"sinew": "1.0", "parameters": {
+  "a": {"type": "float", "default": 1, "min": 0, "max": 1},
+  "b": {"type": "float", "default": 1}},
+ "nodes": {"t": {"node": "transform", "mesh": "body", "weight": "$a"}},
+ "outputs": {"body": "t"}}"#;
+    assert_eq!(
+        only_problem(text),
+        "g.json:3:8: nothing reads the parameter 'b'; write \"$b\" where a node is to read it, or remove it"
+    );
+}
+
+#[test]
+fn odd_entries_of_lists_are_named() {
+    for (list, found) in [
+        ("[1, \"a\", 3]", "a list of 3 with \"a\" at [1]"),
+        ("[[1, 2], 2, 3]", "a list of 3 with a list of 2 at [0]"),
+        ("[1, 2]", "a list of 2"),
+        ("[\"a\", \"b\", \"c\"]", "a list of 3"),
+        ("[1, 2, null]", "a list of 3 with null at [2]"),
+    ] {
+        let text = format!(
+            r#"{{"sinew": "1.0", "nodes": {{"t": {{"node": "transform", "mesh": "body",
+ "transform": {{"translation": {list}}}}}}}, "outputs": {{"body": "t"}}}}"#
+        );
+        let problem = only_problem(&text);
+        let expected = format!("'transform.translation' is {found}; expected a list of 3 numbers");
+        assert!(problem.contains(&expected), "{problem}");
+    }
+}
+
+#[test]
 fn heads_are_checked() {
     assert_eq!(
         only_problem("{}"),

@@ -3,6 +3,7 @@
 use super::values::ValuesError;
 use crate::deform::hair_sim::FollowersError;
 use crate::geom::SelectionError;
+use crate::geom::names::instead_of;
 use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
 use std::path::PathBuf;
@@ -101,7 +102,7 @@ pub enum PlayError {
     #[error(transparent)]
     State(#[from] StateFault),
     /// The character has no clip of that name.
-    #[error("{} has no clip '{name}'; it has {}", .character.display(), listed(.known))]
+    #[error("{} has no clip '{name}'; {}", .character.display(), instead_of(name, .known.iter().map(String::as_str)))]
     NoClip {
         /// File of the character.
         character: PathBuf,

@@ -477,7 +477,7 @@ fn wrong_clips_are_refused() {
     assert!(
         error
             .to_string()
-            .contains("has no clip 'walk'; it has bend")
+            .contains("has no clip 'walk'; there are bend")
     );
     let (cast, graph) = bound(&arm, &Document::of_character(&arm));
     let runner = Runner::processor(&graph).expect("runs on the processor");

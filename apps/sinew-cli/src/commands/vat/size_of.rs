@@ -19,6 +19,7 @@ use std::path::Path;
 pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> Outcome<String> {
     let settings = settings_of_size(args)?;
     let frames = SourceArgs {
+        baked_clips: Vec::new(),
         source: sequence.to_owned(),
         up: args.up.unwrap_or_default(),
         frames: args.frames.clone(),

@@ -52,7 +52,7 @@ pub(super) fn source_of(
         let ranged = RangedFrames::new(files, &args.played.ranges)?;
         for clip in ranged.clips() {
             if loops(settings) && is_closed(&ranged, &clip)? {
-                tell_closed(&clip.name, Closing::Kept, talk);
+                tell_closed(args, &clip.name, Closing::Kept, talk);
             }
         }
         return Ok(Box::new(ranged));
@@ -63,7 +63,7 @@ pub(super) fn source_of(
         count: files.frame_count(),
     };
     if loops(settings) && is_closed(&files, &all)? {
-        tell_closed(&all.name, Closing::LeftOut, talk);
+        tell_closed(args, &all.name, Closing::LeftOut, talk);
         return Ok(Box::new(files.without_last()));
     }
     Ok(Box::new(files))
@@ -81,7 +81,10 @@ enum Closing {
     Kept,
 }
 
-fn tell_closed(clip: &str, closing: Closing, talk: &Talk) {
+fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
+    if !args.baked_clips.is_empty() {
+        return;
+    }
     let what = match closing {
         Closing::LeftOut => {
             "it is left out, so that the loop does not stand still there; --at-end clamp keeps it"
@@ -96,18 +99,18 @@ fn tell_closed(clip: &str, closing: Closing, talk: &Talk) {
 
 /// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
-    if args.frames.is_some() && args.played.clip.len() > 1 {
+    let stage = Stage::set(args, settings, talk)?;
+    if args.frames.is_some() && stage.clips.len() > 1 {
         return Err(Failure::usage(
             "--frames is for one clip; several are taken whole",
         ));
     }
-    let stage = Stage::set(args, settings, talk)?;
-    let [_, _, ..] = args.played.clip.as_slice() else {
-        let clip = args.played.clip.first().map(String::as_str);
+    let [_, _, ..] = stage.clips.as_slice() else {
+        let clip = stage.clips.first().map(String::as_str);
         return Ok(Box::new(stage.clip(args, clip, talk)?));
     };
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
-    for clip in &args.played.clip {
+    for clip in &stage.clips {
         let frames = stage.clip(args, Some(clip), talk)?;
         parts.push((clip.clone(), Box::new(frames)));
     }
@@ -136,6 +139,8 @@ fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
 struct Stage {
     cast: Cast,
     graph: Arc<BoundGraph>,
+    /// Those to play; none for the first.
+    clips: Vec<String>,
     fps: f64,
     loops: bool,
 }
@@ -150,14 +155,22 @@ impl Stage {
         for clip in &args.played.clip {
             character.find_clip_name(Some(clip))?;
         }
+        let has = |clip: &String| character.asset.clips.iter().any(|c| c.name == *clip);
+        let clips = match args.played.clip.is_empty() && args.baked_clips.iter().all(has) {
+            true => &args.baked_clips,
+            false => &args.played.clip,
+        };
         let files = &args.played.graph.inputs.input_files;
         let cast = load::cast(character, &plan, &document.folder, files, talk)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
-        tell_flat(&graph, settings.crease_degrees, talk);
+        if args.baked_clips.is_empty() {
+            tell_flat(&graph, settings.crease_degrees, talk);
+        }
         Ok(Self {
             graph,
             cast,
+            clips: clips.clone(),
             loops: loops(settings),
             fps: f64::from(settings.frames_per_second),
         })
@@ -178,6 +191,7 @@ impl Stage {
         {
             let kept = args.frames.is_some();
             tell_closed(
+                args,
                 &found.name,
                 if kept {
                     Closing::Kept

@@ -4,19 +4,29 @@ use super::settings::settings_of;
 use super::source::source_of;
 use super::words::counted;
 use super::{on_threads, watched};
-use crate::bake_args::VatVerifyArgs;
+use crate::bake_args::{SourceArgs, VatVerifyArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
 use sinew::bake::vat::{Fault, Mode, Verified, read_manifest, verify};
 
 pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let mut settings = settings_of(&args.settings, &args.source)?;
-    // Which frames there are depends on it.
-    if let Some(clip) = read_manifest(&args.bake)?.1.clips.first() {
-        settings.at_end = clip.frames.at_end;
+    let clips = read_manifest(&args.bake)?.1.clips;
+    // Which frames there are depends on these: as in the bake, where nothing else is asked for.
+    if let Some(clip) = clips.first() {
+        if args.settings.at_end.is_none() {
+            settings.at_end = clip.frames.at_end;
+        }
+        if args.source.played.fps.is_none() {
+            settings.frames_per_second = clip.frames.frames_per_second;
+        }
     }
+    let source_args = SourceArgs {
+        baked_clips: clips.into_iter().map(|c| c.name).collect(),
+        ..args.source.clone()
+    };
     let found = on_threads(args.source.threads, || {
-        let source = source_of(&args.source, &settings, talk)?;
+        let source = source_of(&source_args, &settings, talk)?;
         let found = watched(talk, |watch| {
             verify(&args.bake, source.as_ref(), &settings, watch)
         })?;
