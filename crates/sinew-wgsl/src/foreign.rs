@@ -8,8 +8,8 @@ use std::ops::Range;
 pub(crate) struct ForeignStatement {
     /// Its bytes.
     pub(crate) span: Range<usize>,
-    /// What it is in WGSL, as far as words go.
-    pub(crate) wgsl: String,
+    /// What to write in WGSL, as far as words go.
+    pub(crate) help: String,
 }
 
 /// Finds a declaration that begins with its type: `float3 p = ...;`. Linear in the text.
@@ -31,14 +31,14 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
     let span = tokens[first].start..tokens[last].end;
     let Some(ty) = type_of(word(first)) else {
         // An entry point: the kernel of a node is what it does for one element.
-        let wgsl = match tokens[first..last]
-            .iter()
-            .any(|t| t.text(text).starts_with("SV_"))
-        {
-            true => "what is between its braces, with `index` for the thread".to_owned(),
-            false => format!("fn {}(...)", word(first + 1)),
+        let mut inside = tokens[first..last].iter();
+        let help = match inside.any(|t| t.text(text).starts_with("SV_")) {
+            true => {
+                "a kernel is what is between the braces, with `index` for the thread".to_owned()
+            }
+            false => format!("in WGSL it is `fn {}(...)`", word(first + 1)),
         };
-        return Some(ForeignStatement { span, wgsl });
+        return Some(ForeignStatement { span, help });
     };
     let wgsl = match word(first + 2) {
         "(" => format!("fn {}(...) -> {ty}", word(first + 1)),
@@ -48,7 +48,8 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
         }
         _ => format!("var {}: {ty};", word(first + 1)),
     };
-    Some(ForeignStatement { span, wgsl })
+    let help = format!("in WGSL it is `{wgsl}`");
+    Some(ForeignStatement { span, help })
 }
 
 /// A word that begins declarations there, and the type here. `vec3` is GLSL's.
@@ -212,8 +213,8 @@ mod tests {
             ),
             (
                 "[numthreads(64, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) { }",
-                23..67,
-                "what is between its braces, with `index` for the thread",
+                23..66,
+                "a kernel is what is between the braces, with `index` for the thread",
             ),
             ("void wave(float x) { }", 0..20, "fn wave(...)"),
             (
@@ -223,7 +224,11 @@ mod tests {
             ),
         ] {
             let found = foreign_statement(text, &tokenize(text)).expect(text);
-            assert_eq!((found.span, found.wgsl.as_str()), (span, wgsl), "{text}");
+            let help = match wgsl.starts_with("a kernel") {
+                true => wgsl.to_owned(),
+                false => format!("in WGSL it is `{wgsl}`"),
+            };
+            assert_eq!((found.span, found.help), (span, help), "{text}");
         }
     }
 

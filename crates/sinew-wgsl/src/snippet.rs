@@ -130,8 +130,8 @@ impl Snippet {
             let message = "this is HLSL or GLSL, a kernel is WGSL".to_owned();
             let mut error = KernelError::at(file, text, foreign.span, message);
             error.help = Some(format!(
-                "in WGSL it is `{}`; docs/kernels.md has a table of words",
-                foreign.wgsl
+                "{}; docs/kernels.md has a table of words",
+                foreign.help
             ));
             return Err(error.into());
         }

@@ -7,6 +7,7 @@ use crate::talk::{Talk, print};
 use serde_json::{Value, json};
 use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
 use sinew::io::{PointTiming, read_any, read_appearance};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -112,6 +113,7 @@ fn asset_report(asset: &Asset, looks: Option<&(Appearance, Vec<Warning>)>) -> Va
         "strands": asset.strands.iter().map(strands_report).collect::<Vec<_>>(),
         "nodes": asset.rig.nodes().len(),
         "joints": asset.rig.joints().len(),
+        "joint_names": joint_names(asset),
         "clips": clips,
         "materials": looks.map_or_else(Vec::new, |l| l.0.materials.iter().map(|m| material_report(m, &l.0)).collect()),
         "cameras": looks.map_or_else(Vec::new, |l| l.0.cameras.iter().map(|c| c.name.as_str()).collect()),
@@ -201,6 +203,16 @@ fn length(points: &[[f32; 3]]) -> f64 {
 }
 
 /// Indented lines; long lists are cut with a count.
+/// The nodes that skins follow, each once, in the order of the rig.
+fn joint_names(asset: &Asset) -> Vec<&str> {
+    let nodes: BTreeSet<usize> = asset.rig.joints().iter().map(|j| j.node).collect();
+    let named = nodes.iter().filter_map(|&n| asset.rig.nodes().get(n));
+    named.map(|n| n.name.as_str()).collect()
+}
+
+/// Entries of lists that are shown without `--json`.
+const SHOWN: usize = 40;
+
 fn as_text(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     let pad = "  ".repeat(indent);
@@ -209,13 +221,19 @@ fn as_text(value: &Value, indent: usize) -> String {
             match v {
                 Value::Array(a) if a.iter().any(Value::is_object) => {
                     let _ = writeln!(out, "{pad}{key}: {}", a.len());
-                    for item in a.iter().take(40) {
+                    for item in a.iter().take(SHOWN) {
                         let text = as_text(item, indent + 2);
                         let _ = writeln!(out, "{pad}  - {}", text.trim_start().trim_end());
                     }
-                    if a.len() > 40 {
-                        let _ = writeln!(out, "{pad}  ... {} more; --json lists all", a.len() - 40);
+                    if a.len() > SHOWN {
+                        let _ =
+                            writeln!(out, "{pad}  ... {} more; --json lists all", a.len() - SHOWN);
                     }
+                }
+                Value::Array(a) if a.len() > SHOWN && a.iter().all(Value::is_string) => {
+                    let first = Value::from(&a[..SHOWN]);
+                    let more = a.len() - SHOWN;
+                    let _ = writeln!(out, "{pad}{key}: {first} and {more} more; --json lists all");
                 }
                 Value::Object(_) => {
                     let _ = write!(out, "{pad}{key}:\n{}", as_text(v, indent + 1));
