@@ -11,6 +11,7 @@ use sinew::io::point_cache::{write_mdd, write_pc2};
 use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz_meshes};
 use sinew::play::{FieldGrid, Output};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Formats by file ending.
 pub(crate) const ENDINGS: [&str; 7] = ["glb", "npz", "pc2", "mdd", "obj", "ply", "tfx"];

@@ -36,7 +36,7 @@ impl Background {
 pub struct MeshPicture<'a> {
     /// Metres.
     pub positions: &'a [[f32; 3]],
-    /// Unit normals; [`smooth_normals`] where `None`.
+    /// Unit normals; [`sinew_geom::smooth_normals`] where `None`.
     pub normals: Option<&'a [[f32; 3]]>,
     /// Counter-clockwise seen from outside; both sides are drawn.
     pub triangles: &'a [[u32; 3]],
@@ -168,7 +168,7 @@ impl Picture {
         let normals = match mesh.normals {
             Some(n) => n,
             None => {
-                computed = smooth_normals(mesh.positions, mesh.triangles);
+                computed = sinew_geom::smooth_normals(mesh.positions, mesh.triangles);
                 &computed
             }
         };

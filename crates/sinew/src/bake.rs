@@ -5,7 +5,6 @@ pub mod skin;
 
 pub use sinew_bake::*;
 
-use crate::graph::OutputPlace;
 use crate::io::FrameData;
 use crate::play::{Output, PlayError, Player};
 use sinew_geom::Mesh;

@@ -379,7 +379,7 @@ fn colored(numbers: &[f32], scale: &Scale) -> Vec<[f32; 4]> {
 fn near(triangles: &[[u32; 3]], places: &[[f32; 3]], distances: &[f32]) -> Option<Camera> {
     let (low, high) = sinew_geom::bounds(places)?;
     let size = (f32::vec3(high) - f32::vec3(low)).norm();
-    let normals = smooth_normals(places, triangles);
+    let normals = sinew_geom::smooth_normals(places, triangles);
     let mut worst: Vec<usize> = (0..distances.len()).collect();
     worst.sort_by(|a, b| distances[*b].total_cmp(&distances[*a]).then(a.cmp(b)));
     let eye = |vertex: usize| {

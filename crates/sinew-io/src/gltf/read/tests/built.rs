@@ -501,12 +501,11 @@ fn primitives_without_normals_are_flat() {
     assert_eq!(found, [vec![false], vec![false, true]]);
     // Those of the file stay; the flat primitive has those of its triangle, for nodes to turn.
     let both = file.asset.meshes[1].normals.as_ref().expect("normals");
-    let [a, b, c] =
-        [0, 1, 2].map(|v| f64::vec3(file.asset.meshes[1].positions[3 + v].map(f64::from)));
+    let [a, b, c] = [0, 1, 2].map(|v| f64::vec3(file.asset.meshes[1].positions[3 + v]));
     let of_triangle = (b - a).cross(&(c - a)).normalize();
     for v in 0..3 {
         assert_eq!(both[v], [0.0, 0.0, 1.0]);
-        assert!((f64::vec3(both[3 + v].map(f64::from)) - of_triangle).norm() < 1e-6);
+        assert!((f64::vec3(both[3 + v]) - of_triangle).norm() < 1e-6);
     }
     assert!(file.asset.warnings.is_empty(), "{:?}", file.asset.warnings);
 }
