@@ -128,7 +128,7 @@ fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
     let flat = shown.find(|m| m.parts.iter().any(|p| p.flat_shaded));
     if let (Some(mesh), true) = (flat, crease_degrees > 0.0) {
         let message = format!(
-            "mesh '{}' has no normals and so is flat; here edges below {crease_degrees} degrees are smooth: --crease 0 keeps all of them hard",
+            "mesh '{}': what has no normals is flat, but a bake makes edges below {crease_degrees} degrees smooth; --crease 0 keeps all of them hard",
             mesh.full_name()
         );
         talk.warning("flat_shaded", &message);
