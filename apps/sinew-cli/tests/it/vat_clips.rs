@@ -66,6 +66,16 @@ fn clips_of_a_character_are_in_one_bake() {
     assert_eq!((turn, turn + shake), (first, made.layout.frames));
     let verify = [&["vat", "verify", "out"][..], &source].concat();
     ended(&p.sinew(&verify), 0, "0 triangles lost");
+    // Clips and rate are in the manifest.
+    let open = [
+        "vat",
+        "verify",
+        "out",
+        "sample:head",
+        "--mesh-output",
+        "body",
+    ];
+    ended(&p.sinew(&open), 0, "0 triangles lost");
     let twice = [&bake[..], &["--clip", "turn"]].concat();
     ended(&p.sinew(&twice), 2, "'turn' twice");
     let frames = [

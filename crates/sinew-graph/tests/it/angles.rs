@@ -23,8 +23,12 @@ fn document(desc: &NodeDesc, more: &str) -> String {
         inputs += &format!("\"in_{}\": {{\"type\": \"{ty}\"{count}}},", port.name);
         links += &format!(", \"{0}\": \"in_{0}\"", port.name);
     }
+    let p = match more.contains('$') {
+        true => r#""p": {"type": "float", "default": 0.1, "setup": true}"#,
+        false => "",
+    };
     format!(
-        "{{\"sinew\": \"1.0\", \"inputs\": {{{}}}, \"parameters\": {{\"p\": {{\"type\": \"float\", \"default\": 0.1, \"setup\": true}}}},\n\"nodes\": {{\"it\": {{\"node\": \"{}\"{links}{more}}}}}, \"outputs\": {{\"out\": \"it\"}}}}",
+        "{{\"sinew\": \"1.0\", \"inputs\": {{{}}}, \"parameters\": {{{p}}},\n\"nodes\": {{\"it\": {{\"node\": \"{}\"{links}{more}}}}}, \"outputs\": {{\"out\": \"it\"}}}}",
         inputs.trim_end_matches(','),
         desc.name
     )

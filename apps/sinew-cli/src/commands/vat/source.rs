@@ -99,12 +99,12 @@ fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
 
 /// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
-    let stage = Stage::set(args, settings, talk)?;
-    if args.frames.is_some() && stage.clips.len() > 1 {
+    if args.frames.is_some() && args.played.clip.len() > 1 {
         return Err(Failure::usage(
             "--frames is for one clip; several are taken whole",
         ));
     }
+    let stage = Stage::set(args, settings, talk)?;
     let [_, _, ..] = stage.clips.as_slice() else {
         let clip = stage.clips.first().map(String::as_str);
         return Ok(Box::new(stage.clip(args, clip, talk)?));
@@ -156,7 +156,8 @@ impl Stage {
             character.find_clip_name(Some(clip))?;
         }
         let has = |clip: &String| character.asset.clips.iter().any(|c| c.name == *clip);
-        let clips = match args.played.clip.is_empty() && args.baked_clips.iter().all(has) {
+        let is_open = args.played.clip.is_empty() && args.frames.is_none();
+        let clips = match is_open && args.baked_clips.iter().all(has) {
             true => &args.baked_clips,
             false => &args.played.clip,
         };

@@ -130,6 +130,10 @@ fn poses(list: Vec<Record>) -> Setting {
     Setting("poses", ParameterValue::Records(list))
 }
 
+fn in_parent() -> Setting {
+    Setting("space", ParameterValue::Text("parent".into()))
+}
+
 #[test]
 fn spaces() {
     let rig = rig();
@@ -335,6 +339,7 @@ fn mirrored_joints_are_in_their_poses_however_their_matrices_are_taken_apart() {
         for metric in ["arc", "chord", "euler"] {
             let settings = vec![
                 Setting("joints", texts(&["arm"])),
+                in_parent(),
                 Setting("metric", ParameterValue::Text(metric.into())),
                 poses(records.clone()),
             ];
@@ -354,7 +359,11 @@ fn poses_without_scale_fit_joints_that_mirror() {
         let clip = turns().map(|q| scaled(q, signs));
         let records = turns().into_iter().enumerate();
         let records = records.map(|(i, q)| pose(&format!("p{i}"), &[q], true));
-        let settings = vec![Setting("joints", texts(&["arm"])), poses(records.collect())];
+        let settings = vec![
+            Setting("joints", texts(&["arm"])),
+            in_parent(),
+            poses(records.collect()),
+        ];
         let rig = rig_of(scaled(Quat::identity(), signs));
         assert_one_hot(&ask_each(&rig, settings, &clip), &format!("{signs:?}"));
     }
@@ -392,7 +401,11 @@ fn weights_between_poses_are_those_of_the_joint_that_does_not_mirror() {
         };
         let records = turns().into_iter().enumerate();
         let records = records.map(|(i, q)| record_of(i, matrix(q)));
-        let settings = vec![Setting("joints", texts(&["arm"])), poses(records.collect())];
+        let settings = vec![
+            Setting("joints", texts(&["arm"])),
+            in_parent(),
+            poses(records.collect()),
+        ];
         let clip = between.map(|q| scaled(q, signs));
         ask_each(&rig_of(scaled(Quat::identity(), signs)), settings, &clip)
     };

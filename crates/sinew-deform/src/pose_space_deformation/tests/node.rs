@@ -320,6 +320,7 @@ fn mirrored_joints_show_the_targets_of_their_poses() {
         };
         let values = values(vec![
             texts(&["lower"]),
+            text("space", "parent"),
             text("influence", "equal"),
             poses(vec![
                 of_pose("neutral", "", Quat::identity()),
