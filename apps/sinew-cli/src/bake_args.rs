@@ -273,7 +273,7 @@ pub(crate) struct VatSettingsArgs {
     /// Make sides powers of two.
     #[arg(long)]
     pub(crate) power_of_two: bool,
-    /// Edges sharper than this stay hard, in degrees.
+    /// Edges sharper than this stay hard, in degrees; without it 60. Normals of bakes are made from the surface, whatever normals the source has.
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
     /// Which triangle of the textures shows which of a frame, where triangles change.

@@ -7,6 +7,12 @@ use sinew::geom::Clip;
 /// Frames, at most: a slip of the finger must not fill the disk.
 const MAX_FRAMES: i64 = 1_000_000;
 
+/// How many frames of the clip are from one to the next: 2 of `0-8/2`.
+pub(crate) fn step_of(text: Option<&str>) -> u32 {
+    let step = text.and_then(|t| t.rsplit_once('/')?.1.trim().parse().ok());
+    step.filter(|s| *s > 0).unwrap_or(1)
+}
+
 /// Frame numbers from `--frames`, or the whole clip; warns where they go on after it.
 pub(crate) fn frame_numbers(
     text: Option<&str>,

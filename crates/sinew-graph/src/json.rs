@@ -202,6 +202,12 @@ impl Json {
                 let is_odd = |j: &Json| j.number().is_some() == (2 * numbers < a.len());
                 let odd = a.iter().position(is_odd);
                 match odd.filter(|_| numbers > 0 && numbers < a.len()) {
+                    None if numbers == 0
+                        && a.iter().all(|j| j.text().is_some())
+                        && !a.is_empty() =>
+                    {
+                        format!("a list of {} texts", a.len())
+                    }
                     None => format!("a list of {}", a.len()),
                     Some(i) => format!("a list of {} with {} at [{i}]", a.len(), a[i].describe()),
                 }

@@ -25,7 +25,27 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
             && is_name(i + 1)
             && matches!(word(i + 2), "=" | ";" | "," | "(")
     };
-    let first = (0..tokens.len()).find(|&i| declares(i))?;
+    // A cast in brackets: `(float)x`.
+    let casts = |i: usize| {
+        let is_cast = word(i) == "(" && word(i + 2) == ")" && type_of(word(i + 1)).is_some();
+        let is_call = i > 0 && (is_name(i - 1) || matches!(word(i - 1), ")" | "]" | ">"));
+        let takes = is_name(i + 3) || word(i + 3).starts_with(|c: char| c.is_ascii_digit());
+        is_cast && !is_call && (takes || word(i + 3) == "(")
+    };
+    let elsewhere = |i: usize| begins(i) && words::elsewhere(word(i)).is_some();
+    let first = (0..tokens.len()).find(|&i| declares(i) || casts(i) || elsewhere(i))?;
+    if elsewhere(first) {
+        let help = words::elsewhere(word(first))?.to_owned();
+        let span = tokens[first].start..tokens[first].end;
+        return Some(ForeignStatement { span, help });
+    }
+    if casts(first) {
+        let last = first + 2 + operand_of(text, &tokens[first + 3..]);
+        let span = tokens[first].start..tokens[last].end;
+        let help = translated(text, &tokens[first..=last], false);
+        let help = format!("in WGSL it is `{help}`");
+        return Some(ForeignStatement { span, help });
+    }
     let ends = |i: &usize| matches!(word(*i), ";" | "{");
     let last = (first..tokens.len()).find(ends).unwrap_or(tokens.len() - 1);
     let span = tokens[first].start..tokens[last].end;
@@ -206,6 +226,8 @@ mod tests {
                 "var p: vec3f = mix(a, b, 0.5);",
             ),
             ("half h;", 0..7, "var h: f16;"),
+            ("let k = 0.5 * (float)index;", 14..26, "f32(index)"),
+            ("let k = (int)(p.x + 1.0) % 2;", 8..24, "i32(p.x + 1.0)"),
             (
                 "float a = (float)i * (float)wave(i, 2).x + (float)(i + 1);",
                 0..58,
@@ -233,6 +255,18 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_elsewhere_is_told() {
+        for (text, help) in [
+            ("cbuffer C { float height; };", "parameter"),
+            ("static const float PI = 3.14;", "`const"),
+            ("StructuredBuffer<float3> rest;", "input"),
+        ] {
+            let found = foreign_statement(text, &tokenize(text)).expect(text);
+            assert!(found.help.contains(help), "{}", found.help);
+        }
+    }
+
+    #[test]
     fn wgsl_is_no_other_language() {
         for text in [
             "",
@@ -240,6 +274,8 @@ mod tests {
             "var float3 = 1.0; float3 = 2.0;",
             "let int = 2; write(index, int);",
             "if x { half = y; }",
+            "let a = wave(half) * 2.0;",
+            "let a = (half) * 2.0;",
         ] {
             assert!(foreign_statement(text, &tokenize(text)).is_none(), "{text}");
         }

@@ -47,10 +47,25 @@ pub(crate) fn foreign(word: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(w, _)| *w == word).map(|(_, to)| *to)
 }
 
+/// What begins declarations of HLSL that are no part of a kernel's text here, and where they are.
+pub(crate) fn elsewhere(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "cbuffer" => "its members are parameters of the node, read as `height()`",
+        "static" => "in WGSL it is `const NAME = VALUE;`",
+        "StructuredBuffer" | "RWStructuredBuffer" | "Texture2D" => {
+            "it is an input of the node, read by `read_NAME(i)`"
+        }
+        _ => return None,
+    })
+}
+
 /// Help for an unknown name: `mine` are the names that the text may use beside WGSL's own.
 pub(crate) fn suggestion<'a>(word: &str, mine: impl Iterator<Item = &'a str>) -> Option<String> {
     match word {
         "mul" => return Some("WGSL multiplies matrices with `*`".to_owned()),
+        "id" | "gl_GlobalInvocationID" | "SV_DispatchThreadID" => {
+            return Some("the number of the element is `index`".to_owned());
+        }
         "mod" | "fmod" => return Some("WGSL has the operator `%`".to_owned()),
         _ => {}
     }

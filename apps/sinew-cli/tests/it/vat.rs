@@ -107,7 +107,28 @@ fn bakes_are_verified_at_their_own_rate() {
         "frames",
     );
     let other = ["vat", "verify", "out", "sample:creature", "--fps", "24"];
-    ended(&p.sinew(&other), 3, "--fps");
+    ended(&p.sinew(&other), 3, "'walk' at 7 a second");
+    // Of every second frame half as many are shown a second.
+    let second = ["--frames", "0-6/2"];
+    ended(&p.sinew(&[&bake[..], &second].concat()), 0, "4 frames");
+    let manifest: serde_json::Value = p.text("out/walk.vat.json").parse().expect("JSON");
+    assert_eq!(manifest["clips"][0]["frames_per_second"], 3.5);
+    let verify = ["vat", "verify", "out", "sample:creature"];
+    ended(&p.sinew(&[&verify[..], &second].concat()), 0, "4 frames");
+    let head = [
+        "vat",
+        "verify",
+        "out",
+        "sample:head",
+        "--mesh-output",
+        "body",
+    ];
+    let o = p.sinew(&head);
+    assert!(
+        said(&o).contains("of clip 'walk', which the character has not"),
+        "{}",
+        said(&o)
+    );
 }
 
 /// The animation of a file of morph targets, beside the frames that it was made of.

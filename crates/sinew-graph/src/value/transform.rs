@@ -4,6 +4,7 @@ use super::{Problem, numbers, read_value};
 use crate::json::{Json, Reporter};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::nalgebra::{Quaternion, UnitQuaternion};
+use sinew_geom::names::closest;
 use sinew_geom::{Affine, Quat, Vec3};
 
 const KEYS: [&str; 5] = [
@@ -26,7 +27,10 @@ pub(super) fn read(
                 "unknown_key",
                 &m.key_span,
                 format!("a transform has no '{}'", m.key),
-                format!("expected {}", KEYS.join(", ")),
+                match closest(&m.key, KEYS.into_iter()) {
+                    Some(key) => format!("did you mean '{key}'?"),
+                    None => format!("expected {}", KEYS.join(", ")),
+                },
             );
             return Err(Problem::Reported);
         }
@@ -101,11 +105,18 @@ fn part<const N: usize>(
     reporter: &mut Reporter,
 ) -> Result<[f64; N], Problem> {
     numbers::<N>(json).map_err(|_| {
+        let help = match key {
+            "rotation" => {
+                "expected a quaternion [x, y, z, w]; angles about x, y and z are 'rotation_degrees'"
+                    .to_owned()
+            }
+            _ => format!("expected a list of {N} numbers"),
+        };
         reporter.error(
             "wrong_type",
             &json.span,
             format!("'{name}.{key}' is {}", json.describe()),
-            format!("expected a list of {N} numbers"),
+            help,
         );
         Problem::Reported
     })

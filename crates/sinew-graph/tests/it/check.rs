@@ -210,7 +210,7 @@ fn odd_entries_of_lists_are_named() {
         ("[1, \"a\", 3]", "a list of 3 with \"a\" at [1]"),
         ("[[1, 2], 2, 3]", "a list of 3 with a list of 2 at [0]"),
         ("[1, 2]", "a list of 2"),
-        ("[\"a\", \"b\", \"c\"]", "a list of 3"),
+        ("[\"1\", \"2\", \"3\"]", "a list of 3 texts"),
         ("[1, 2, null]", "a list of 3 with null at [2]"),
     ] {
         let text = format!(

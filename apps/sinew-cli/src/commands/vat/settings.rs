@@ -5,6 +5,7 @@ use crate::bake_args::{
     VatSettingsArgs,
 };
 use crate::exit::{Failure, Outcome};
+use crate::frames::step_of;
 use sinew::bake::vat::{InBetweens, Mode, Points, TriangleOrder, VatSettings};
 use sinew::vat::playback::AtEnd;
 use sinew::vat::prepare::hidden::HiddenSettings;
@@ -17,7 +18,8 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
         Some(path) => settings_in(path)?,
         None => VatSettings::default(),
     };
-    out.frames_per_second = rate_of(&source.played).unwrap_or(out.frames_per_second);
+    let frames = source.frames.as_deref();
+    set_rate(&mut out, args.settings.is_some(), &source.played, frames);
     out.name = args.name.clone().or(out.name);
     out.mode = mode_of(args.mode).or(out.mode);
     if !args.textures.is_empty() {
@@ -41,9 +43,19 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
     Ok(out)
 }
 
-/// Frames a second, if they are asked for.
-pub(super) fn rate_of(played: &PlayedArgs) -> Option<f32> {
-    played.fps.map(|fps| fps as f32)
+/// Frames a second of the bake: of every second frame half as many as of the clip. What settings of a file say is of the bake already.
+pub(super) fn set_rate(
+    out: &mut VatSettings,
+    is_from_file: bool,
+    played: &PlayedArgs,
+    frames: Option<&str>,
+) {
+    let of_clip = match played.fps {
+        Some(fps) => fps as f32,
+        None if is_from_file => return,
+        None => out.frames_per_second,
+    };
+    out.frames_per_second = of_clip / step_of(frames) as f32;
 }
 
 /// The mode that is asked for, if one is.

@@ -1,6 +1,6 @@
 //! `sinew vat size SEQUENCE`: how large the textures of a bake of it get.
 
-use super::settings::{mode_of, points_of, rate_of, settings_in, simplify_to};
+use super::settings::{mode_of, points_of, set_rate, settings_in, simplify_to};
 use super::size::{device_words, layout_words, size_words, texel_words};
 use super::source::source_of;
 use super::words::{counted, name_of};
@@ -43,7 +43,8 @@ fn settings_of_size(args: &VatSizeArgs) -> Outcome<VatSettings> {
         Some(path) => settings_in(path)?,
         None => VatSettings::default(),
     };
-    out.frames_per_second = rate_of(&args.played).unwrap_or(out.frames_per_second);
+    let frames = args.frames.as_deref();
+    set_rate(&mut out, args.settings.is_some(), &args.played, frames);
     out.mode = args.mode.and_then(mode_of).or(out.mode);
     match args.points {
         None => {}

@@ -2,7 +2,7 @@
 
 use crate::bake_args::{SourceArgs, Up};
 use crate::exit::{Failure, Outcome};
-use crate::frames::frame_numbers;
+use crate::frames::{frame_numbers, step_of};
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
@@ -11,6 +11,7 @@ use sinew::bake::{
     ChainedFrames, FileFrames, FrameRange, FrameSource, PlayedFrames, RangedFrames, content_key,
     content_key_of, is_closed,
 };
+use sinew::geom::names::instead_of;
 use sinew::graph::BoundGraph;
 use sinew::play::{Cast, Player};
 use sinew::vat::playback::AtEnd;
@@ -156,6 +157,16 @@ impl Stage {
             character.find_clip_name(Some(clip))?;
         }
         let has = |clip: &String| character.asset.clips.iter().any(|c| c.name == *clip);
+        let none_like = character.asset.clips.iter().map(|c| c.name.as_str());
+        if let Some(other) = args.baked_clips.iter().find(|c| !has(c))
+            && args.played.clip.is_empty()
+            && !character.asset.clips.is_empty()
+        {
+            let help = instead_of(other, none_like);
+            let message =
+                format!("the bake is of clip '{other}', which the character has not; {help}");
+            talk.warning("other_clip", &message);
+        }
         let is_open = args.played.clip.is_empty() && args.frames.is_none();
         let clips = match is_open && args.baked_clips.iter().all(has) {
             true => &args.baked_clips,
@@ -173,7 +184,7 @@ impl Stage {
             cast,
             clips: clips.clone(),
             loops: loops(settings),
-            fps: f64::from(settings.frames_per_second),
+            fps: f64::from(settings.frames_per_second) * f64::from(step_of(args.frames.as_deref())),
         })
     }
 

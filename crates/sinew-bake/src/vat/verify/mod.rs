@@ -29,6 +29,7 @@ use judge::Judge;
 use serde::Serialize;
 pub(super) use shapes::pieces_of;
 use sinew_geom::{Mesh, vec3};
+use sinew_vat::manifest::NamedClip;
 use std::path::Path;
 pub use surface::SurfaceErrors;
 
@@ -136,8 +137,11 @@ pub(super) fn verify(
         animation.manifest().frame_count() as usize,
     );
     if found != expected {
+        let of = |c: &NamedClip| format!("'{}' at {} a second", c.name, c.frames.frames_per_second);
+        let clips: Vec<String> = animation.manifest().clips.iter().map(of).collect();
+        let clips = clips.join(", ");
         let message = format!(
-            "a sequence of {found} frames, the bake has {expected}; give the --clip, --frames, --fps and --range of the bake"
+            "a sequence of {found} frames, the bake has {expected} ({clips}); give the --clip, --frames, --fps and --range of the bake"
         );
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });
