@@ -206,7 +206,8 @@ impl Json {
                         && a.iter().all(|j| j.text().is_some())
                         && !a.is_empty() =>
                     {
-                        format!("a list of {} texts", a.len())
+                        let more = if a.len() == 1 { "" } else { "s" };
+                        format!("a list of {} text{more}", a.len())
                     }
                     None => format!("a list of {}", a.len()),
                     Some(i) => format!("a list of {} with {} at [{i}]", a.len(), a[i].describe()),

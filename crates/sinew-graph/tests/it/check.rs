@@ -554,7 +554,7 @@ fn members_of_the_wrong_kind_are_told() {
         "'doc' is 1; expected a text",
         "'min' is \"0\"; expected a number",
         "'max' is true; expected a number",
-        "'doc' is a list of 1; expected a text",
+        "'doc' is a list of 1 text; expected a text",
         "'doc' is 2; expected a text",
     ];
     let found = problems(text);
