@@ -126,17 +126,22 @@ fn targets_of_flat_primitives_have_no_normals() {
     let (root, bytes) = document();
     let path = write(&folder, &root, &bytes);
     let out = folder.path().join("out.glb");
-    let source = read_gltf(&path).expect("valid").document;
-    let mut new = target("fist", &[(2, [0.0, -0.5, 4.0])]);
-    new.target.normals = vec![[0.0, 1.0, 0.0]];
-    add_morph_targets(&path, &source, &[new], &out).expect("written");
+    let file = read_gltf(&path).expect("valid");
+    let mut fist = target("fist", &[(2, [0.0, -0.5, 4.0])]).target;
+    fist.normals = vec![[0.0, 1.0, 0.0]];
+    let change = TargetChange {
+        mesh: 0,
+        base: &file.asset.meshes[0],
+        removed: vec![0],
+        added: vec![fist],
+        weights: vec![vec![1.0]],
+    };
+    let graphs = GraphTexts::default();
+    replace_morph_targets(&path, &file.document, &[change], graphs, &out).expect("written");
     validate(&out);
     let json = read_gltf(&out).expect("valid").document.json;
-    let names: Vec<&String> = json["meshes"][0]["primitives"][1]["targets"][1]
-        .as_object()
-        .expect("a target")
-        .keys()
-        .collect();
+    let target = json["meshes"][0]["primitives"][1]["targets"][0].as_object();
+    let names: Vec<&String> = target.expect("a target").keys().collect();
     assert_eq!(names, ["POSITION"]);
 }
 
